@@ -1,0 +1,127 @@
+import * as z from "zod";
+import { common, Id, OptionalReason, Timestamp, text, Version } from "./fields.ts";
+import { limits } from "./limits.ts";
+import { personal } from "./marks.ts";
+import { operation } from "./operation.ts";
+import { pageQuery } from "./page.ts";
+
+export const AssignmentStatus = z.enum(["assigned", "accepted", "declined", "conflict", "completed", "cancelled"]);
+export type AssignmentStatus = z.output<typeof AssignmentStatus>;
+
+export const Assignment = z.object({
+  assignmentId: Id,
+  programId: Id,
+  trackId: Id,
+  roundId: Id,
+  submissionId: Id,
+  reviewerId: Id,
+  status: AssignmentStatus,
+  active: z.boolean(),
+  source: z.enum(["manual", "bulk", "auto", "reassign"]),
+  reassignedFromId: Id.nullable(),
+  reason: personal(z.string().nullable()),
+  dueAt: Timestamp.nullable(),
+  assignedAt: Timestamp,
+  respondedAt: Timestamp.nullable(),
+  completedAt: Timestamp.nullable(),
+  removedAt: Timestamp.nullable(),
+  conflictAttestation: z
+    .object({ hasConflict: z.boolean(), statement: personal(z.string()), attestedAt: Timestamp })
+    .nullable(),
+  ...common,
+});
+export type Assignment = z.output<typeof Assignment>;
+
+/** Why a pair was not assigned. */
+export const SkipReason = z.enum(["duplicate", "conflict_of_interest", "reviewer_inactive"]);
+export type SkipReason = z.output<typeof SkipReason>;
+
+export const AssignmentOutcome = z.object({
+  created: z.array(Assignment),
+  skipped: z.array(z.object({ submissionId: Id, reviewerId: Id, reason: SkipReason })),
+});
+export type AssignmentOutcome = z.output<typeof AssignmentOutcome>;
+
+export const list_assignments = operation({
+  summary: "List review assignments",
+  description: "status incomplete means assigned, accepted or conflict. Removed ones only with includeInactive.",
+  method: "GET",
+  path: "/assignments",
+  scope: "assignments:read",
+  effect: "read",
+  query: {
+    programId: Id.optional(),
+    roundId: Id.optional(),
+    reviewerId: Id.optional(),
+    submissionId: Id.optional(),
+    status: z.enum([...AssignmentStatus.options, "incomplete"]).optional(),
+    includeInactive: z.boolean().optional(),
+    ...pageQuery,
+  },
+  data: z.array(Assignment),
+  audit: "assignment.listed",
+  errors: ["invalid_cursor"],
+});
+
+export const delete_assignment = operation({
+  summary: "Remove a review assignment that is not completed",
+  method: "DELETE",
+  path: "/assignments/{assignmentId}",
+  scope: "assignments:write",
+  effect: "destroy",
+  data: Assignment,
+  audit: "assignment.removed",
+  errors: ["not_found", "invalid_state_transition", "program_archived"],
+});
+
+export const reassign_assignment = operation({
+  summary: "Move a review assignment to another reviewer",
+  method: "POST",
+  path: "/assignments/{assignmentId}/reassign",
+  scope: "assignments:write",
+  effect: "update",
+  body: z.strictObject({ newReviewerId: Id, reason: personal(OptionalReason), version: Version }),
+  data: Assignment,
+  audit: "assignment.reassigned",
+  errors: ["not_found", "version_conflict", "invalid_state_transition", "round_inactive", "program_archived"],
+});
+
+export const auto_assign_reviewers = operation({
+  summary: "Assign reviewers to a round's submissions by the programme's rules",
+  description: "Arguments given replace the programme's own rule for this run.",
+  method: "POST",
+  path: "/assignments/auto",
+  scope: "assignments:write",
+  effect: "create",
+  body: z.strictObject({
+    roundId: Id,
+    reviewsPerSubmission: z.int().min(0).optional(),
+    useExpertiseMatching: z.boolean().optional(),
+    domainFieldId: text(100).optional(),
+    excludePriorRoundReviewers: z.boolean().optional(),
+  }),
+  data: AssignmentOutcome,
+  audit: "assignment.created",
+  errors: ["not_found", "round_inactive", "program_archived"],
+});
+
+const ids = z.array(Id).max(limits.bulkAssignments);
+
+export const bulk_assign_reviewers = operation({
+  summary: "Assign many reviewers to submissions of a round",
+  description:
+    "Give either pairs, or submissionIds with reviewerIds for every combination; at most 500 assignments. What cannot be assigned is in skipped with the reason.",
+  method: "POST",
+  path: "/assignments/bulk",
+  scope: "assignments:write",
+  effect: "create",
+  body: z.strictObject({
+    roundId: Id,
+    submissionIds: ids.optional(),
+    reviewerIds: ids.optional(),
+    pairs: z.array(z.strictObject({ submissionId: Id, reviewerId: Id })).max(limits.bulkAssignments).optional(),
+  }),
+  data: AssignmentOutcome,
+  audit: "assignment.created",
+  errors: ["not_found", "round_inactive", "program_archived", "invalid_state_transition"],
+});

@@ -1,0 +1,60 @@
+import * as z from "zod";
+import { Id, Timestamp } from "./fields.ts";
+import { personal } from "./marks.ts";
+import { operation } from "./operation.ts";
+import { pageQuery } from "./page.ts";
+
+/** Append-only. `changes` names personal paths without their values. */
+export const AuditEntry = z.object({
+  auditId: Id,
+  businessId: Id,
+  action: z.string(),
+  entityType: z.string(),
+  entityId: z.string().nullable(),
+  programId: Id.nullable(),
+  submissionId: Id.nullable(),
+  actorType: z.enum(["token", "user", "applicant", "reviewer", "system"]),
+  actorId: z.string(),
+  tokenId: Id.nullable(),
+  requestId: z.string(),
+  /** HTTP status of a request that changed nothing: a read, or a refused change; null on a change. */
+  status: z.int().nullable(),
+  changes: z.array(z.object({ path: z.string(), from: z.unknown().optional(), to: z.unknown().optional() })),
+  reason: personal(z.string().nullable()),
+  occurredAt: Timestamp,
+});
+export type AuditEntry = z.output<typeof AuditEntry>;
+
+export const list_audit_entries = operation({
+  summary: "List audit entries",
+  description: "Shows changes; requests that only read or were refused show when asked for by action, as in submission.read.",
+  method: "GET",
+  path: "/audit",
+  scope: "audit:read",
+  effect: "read",
+  query: {
+    submissionId: Id.optional(),
+    programId: Id.optional(),
+    action: text64(),
+    entityType: text64(),
+    ...pageQuery,
+  },
+  data: z.array(AuditEntry),
+  audit: "audit.listed",
+  errors: ["invalid_cursor"],
+});
+
+export const get_audit_entry = operation({
+  summary: "Get an audit entry",
+  method: "GET",
+  path: "/audit/{auditId}",
+  scope: "audit:read",
+  effect: "read",
+  data: AuditEntry,
+  audit: "audit.read",
+  errors: ["not_found"],
+});
+
+function text64() {
+  return z.string().min(1).max(64).optional();
+}

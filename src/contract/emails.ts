@@ -1,0 +1,66 @@
+import * as z from "zod";
+import { common, Email, Id, Timestamp, text } from "./fields.ts";
+import { personal } from "./marks.ts";
+import { operation } from "./operation.ts";
+import { Limit } from "./page.ts";
+
+export const EmailSend = z.object({
+  emailSendId: Id,
+  programId: Id.nullable(),
+  submissionId: Id.nullable(),
+  recipientEmail: personal(z.string()),
+  recipientKind: z.enum(["applicant", "reviewer", "contact"]),
+  template: z.string().nullable(),
+  subject: personal(z.string()),
+  status: z.enum(["queued", "sent", "delivered", "bounced", "failed", "suppressed"]),
+  bulkId: z.string().nullable(),
+  error: z.string().nullable(),
+  queuedAt: Timestamp,
+  sentAt: Timestamp.nullable(),
+  ...common,
+});
+export type EmailSend = z.output<typeof EmailSend>;
+
+/** Most recipients of one bulk e-mail, of each kind. */
+const maxRecipients = 1000;
+
+const message = { subject: personal(text(500, 1)), body: personal(text(50000, 1)) };
+
+export const BulkEmailOutcome = z.object({
+  bulkId: z.string(),
+  programId: Id,
+  queued: z.int(),
+  suppressed: z.int(),
+  skipped: z.array(z.object({ recipient: personal(z.string()), reason: z.enum(["unknown_recipient", "duplicate"]) })),
+});
+
+export const list_email_sends = operation({
+  summary: "List e-mails sent to a recipient, newest first",
+  method: "GET",
+  path: "/email-sends",
+  scope: "emails:read",
+  effect: "read",
+  query: { recipientEmail: personal(Email), limit: Limit },
+  data: z.array(EmailSend),
+  audit: "email_send.listed",
+});
+
+export const send_bulk_email = operation({
+  summary: "Send an e-mail to reviewers, applicants or both of a programme",
+  description: "At least one block. Recipients who are not of the programme are skipped.",
+  method: "POST",
+  path: "/programs/{programId}/bulk-email",
+  scope: "emails:write",
+  effect: "send",
+  body: z.strictObject({
+    reviewers: z
+      .strictObject({ reviewerIds: z.array(Id).min(1).max(maxRecipients), ...message })
+      .optional(),
+    applicants: z
+      .strictObject({ applicantEmails: personal(z.array(Email).min(1).max(maxRecipients)), ...message })
+      .optional(),
+  }),
+  data: BulkEmailOutcome,
+  audit: "email_send.queued",
+  errors: ["not_found", "program_archived"],
+});

@@ -1,0 +1,217 @@
+interface Fault {
+  readonly status: number;
+  /** Whether the same request may succeed later without a change by its sender. */
+  readonly retryable: boolean;
+  /** A sentence for people. */
+  readonly message: string;
+  /** What an agent does next. */
+  readonly next: string;
+}
+
+/** The error catalogue: every `error.code` that this service answers with (specification 7). */
+export const catalogue = {
+  validation_failed: {
+    status: 400,
+    retryable: false,
+    message: "The request does not fit the contract.",
+    next: "Correct the arguments named in details.issues and call again.",
+  },
+  invalid_json: {
+    status: 400,
+    retryable: false,
+    message: "The body is not valid JSON.",
+    next: "Send a JSON object.",
+  },
+  invalid_cursor: {
+    status: 400,
+    retryable: false,
+    message: "The cursor is not one of this list with these filters.",
+    next: "List again from the start without a cursor, or repeat the filters the cursor was given for.",
+  },
+  unauthorized: {
+    status: 401,
+    retryable: false,
+    message: "A bearer token is required.",
+    next: "Ask your human to configure an access token.",
+  },
+  invalid_token: {
+    status: 401,
+    retryable: false,
+    message: "The access token is malformed, unknown, revoked or expired.",
+    next: "Ask your human for a new access token; calling again does not help.",
+  },
+  insufficient_scope: {
+    status: 403,
+    retryable: false,
+    message: "The access token lacks a scope that this call needs.",
+    next: "Ask your human to add the scopes in details.requiredScopes to the token, or do without this call.",
+  },
+  not_found: {
+    status: 404,
+    retryable: false,
+    message: "There is no such record.",
+    next: "Check the id: list the records to find the right one.",
+  },
+  method_not_allowed: {
+    status: 405,
+    retryable: false,
+    message: "This path does not answer that method.",
+    next: "Use a method from the Allow header.",
+  },
+  payload_too_large: {
+    status: 413,
+    retryable: false,
+    message: "The body is larger than this service takes.",
+    next: "Send less at a time; details.maxBytes is the bound.",
+  },
+  unsupported_media_type: {
+    status: 415,
+    retryable: false,
+    message: "The body must be application/json.",
+    next: "Send the body as application/json.",
+  },
+  version_conflict: {
+    status: 409,
+    retryable: false,
+    message: "The record has changed since it was read.",
+    next: "Read the record again, check that the change is still wanted, then call with details.currentVersion.",
+  },
+  invalid_state_transition: {
+    status: 409,
+    retryable: false,
+    message: "The record's state does not allow this operation.",
+    next: "Read the record; details.allowedFrom names the states that allow it.",
+  },
+  idempotency_in_progress: {
+    status: 409,
+    retryable: true,
+    message: "A request with this idempotency key is still running.",
+    next: "Wait a second and repeat the same request.",
+  },
+  duplicate_external_ref: {
+    status: 409,
+    retryable: false,
+    message: "Another person already has this external reference.",
+    next: "Find its holder with resolve_persons; merge the two persons or use another reference.",
+  },
+  person_merged: {
+    status: 409,
+    retryable: false,
+    message: "The person was merged into another one.",
+    next: "Use the person in details.mergedIntoPersonId.",
+  },
+  person_inactive: {
+    status: 409,
+    retryable: false,
+    message: "The person is inactive or anonymised.",
+    next: "Use an active person.",
+  },
+  program_archived: {
+    status: 409,
+    retryable: false,
+    message: "The programme is archived and takes no changes.",
+    next: "Ask your human whether to move the programme back to completed with update_program first.",
+  },
+  intake_closed: {
+    status: 409,
+    retryable: false,
+    message: "The track does not take submissions now.",
+    next: "Ask your human whether to open the intake with update_track.",
+  },
+  deadline_passed: {
+    status: 409,
+    retryable: false,
+    message: "The submission's deadline has passed.",
+    next: "Ask your human whether to extend the deadline with update_submission.",
+  },
+  incomplete_application: {
+    status: 409,
+    retryable: false,
+    message: "The application is not complete.",
+    next: "Supply what details.missing names, then submit again.",
+  },
+  supplement_warnings: {
+    status: 409,
+    retryable: false,
+    message: "Required supplements have not been submitted.",
+    next: "Submit the supplements in details.supplements, or repeat with acknowledgeSupplementWarnings true.",
+  },
+  round_inactive: {
+    status: 409,
+    retryable: false,
+    message: "The review round is not active.",
+    next: "Choose an active round, or ask your human whether to activate it with update_round.",
+  },
+  identity_mismatch: {
+    status: 422,
+    retryable: false,
+    message: "The applicant identity given differs from the record it names.",
+    next: "Leave out innovatorId, innovatorEmail and innovatorName, or make them match the person.",
+  },
+  idempotency_key_reused: {
+    status: 422,
+    retryable: false,
+    message: "This idempotency key was used for another request.",
+    next: "Use a new key for a different request.",
+  },
+  rate_limited: {
+    status: 429,
+    retryable: true,
+    message: "The token has used up its requests for now.",
+    next: "Wait details.retryAfterSeconds, then call again; ask for more rows per call.",
+  },
+  export_rate_limited: {
+    status: 429,
+    retryable: true,
+    message: "The token may not create another export yet.",
+    next: "Wait details.retryAfterSeconds; meanwhile poll the export that was created with get_export.",
+  },
+  internal_error: {
+    status: 500,
+    retryable: true,
+    message: "Something went wrong on the server.",
+    next: "Try once more; if it stays, report details.requestId to the operator.",
+  },
+  unavailable: {
+    status: 503,
+    retryable: true,
+    message: "The service cannot answer now.",
+    next: "Wait details.retryAfterSeconds, then call again.",
+  },
+} as const satisfies Record<string, Fault>;
+
+export type ProblemCode = keyof typeof catalogue;
+
+/** One thing wrong with a request; `path` names the argument (`externalRef.namespace`, `pairs.3.reviewerId`). */
+export interface Issue {
+  readonly path: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** A failure with a catalogue code; what the caller sees of it is its code, message and details. */
+export class Problem extends Error {
+  readonly code: ProblemCode;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+
+  constructor(code: ProblemCode, details?: Readonly<Record<string, unknown>>, message?: string) {
+    super(message ?? catalogue[code].message);
+    this.name = "Problem";
+    this.code = code;
+    this.details = details;
+  }
+
+  get status(): number {
+    return catalogue[this.code].status;
+  }
+}
+
+/** Makes a {@link Problem} to throw. */
+export function problem(code: ProblemCode, details?: Readonly<Record<string, unknown>>, message?: string): Problem {
+  return new Problem(code, details, message);
+}
+
+/** A `validation_failed` for rules that a schema cannot say. */
+export function invalid(...issues: readonly Issue[]): Problem {
+  return problem("validation_failed", { issues });
+}

@@ -1,0 +1,59 @@
+import * as z from "zod";
+import { common, DateTime, Id, Timestamp, text } from "./fields.ts";
+import { operation } from "./operation.ts";
+
+export const ExportStatus = z.enum(["pending", "completed", "failed"]);
+
+export const ExportJob = z.object({
+  exportId: Id,
+  programId: Id,
+  trackId: Id.nullable(),
+  filters: z.object({
+    state: z.string().nullable(),
+    submittedFrom: Timestamp.nullable(),
+    submittedTo: Timestamp.nullable(),
+  }),
+  persons: z.object({ fieldIds: z.array(z.string()) }).nullable(),
+  status: ExportStatus,
+  downloadUrl: z.string().nullable(),
+  downloadExpiresAt: Timestamp.nullable(),
+  sizeBytes: z.int().nullable(),
+  sha256: z.string().nullable(),
+  errorCode: z.string().nullable(),
+  completedAt: Timestamp.nullable(),
+  ...common,
+});
+export type ExportJob = z.output<typeof ExportJob>;
+
+export const create_export = operation({
+  summary: "Start an export of a programme's data, personal data included",
+  description: "Answers at once with status pending; poll get_export until completed or failed. One in five minutes.",
+  method: "POST",
+  path: "/exports",
+  scope: "exports:write",
+  effect: "create",
+  body: z.strictObject({
+    programId: Id,
+    trackId: Id.optional(),
+    state: text(64, 1).optional(),
+    submittedFrom: DateTime.optional(),
+    submittedTo: DateTime.optional(),
+    persons: z.strictObject({ fieldIds: z.array(text(255, 1)).max(25) }).optional(),
+  }),
+  data: ExportJob,
+  audit: "export.created",
+  alsoScopes: (input) => (input["persons"] === undefined ? [] : ["persons:read"]),
+  quota: "export",
+  errors: ["not_found", "export_rate_limited"],
+});
+
+export const get_export = operation({
+  summary: "Get an export's status and, when completed, its download link",
+  method: "GET",
+  path: "/exports/{exportId}",
+  scope: "exports:read",
+  effect: "read",
+  data: ExportJob,
+  audit: "export.read",
+  errors: ["not_found"],
+});

@@ -1,0 +1,42 @@
+import * as z from "zod";
+import { common, Id, Timestamp } from "./fields.ts";
+import { personal } from "./marks.ts";
+import { operation } from "./operation.ts";
+import { pageQuery } from "./page.ts";
+
+export const Feedback = z.object({
+  feedbackId: Id,
+  submissionId: Id,
+  programId: Id,
+  roundId: Id.nullable(),
+  subject: z.string().nullable(),
+  body: personal(z.string()),
+  released: z.boolean(),
+  releasedAt: Timestamp.nullable(),
+  releasedBy: z.string().nullable(),
+  ...common,
+});
+export type Feedback = z.output<typeof Feedback>;
+
+export const list_released_feedback = operation({
+  summary: "List feedback released to applicants",
+  method: "GET",
+  path: "/feedback/released",
+  scope: "feedback:read",
+  effect: "read",
+  query: { programId: Id.optional(), submissionId: Id.optional(), ...pageQuery },
+  data: z.array(Feedback),
+  audit: "feedback.listed",
+  errors: ["invalid_cursor"],
+});
+
+export const release_feedback = operation({
+  summary: "Release feedback, which shows it to the applicant",
+  method: "POST",
+  path: "/feedbacks/{feedbackId}/release",
+  scope: "feedback:write",
+  effect: "send",
+  data: Feedback,
+  audit: "feedback.released",
+  errors: ["not_found", "program_archived"],
+});

@@ -1,0 +1,70 @@
+import * as z from "zod";
+
+/** An opaque identifier, as in `sub_01JD…`. */
+export const Id = z.string().min(1).max(255);
+
+/** Optimistic-lock counter of a record (specification 9.5). */
+export const Version = z.int().min(0);
+
+/** A point in time as it goes out: `2026-11-20T04:01:05.123Z`. */
+export const Timestamp = z.iso.datetime();
+
+/** A point in time as it comes in: RFC 3339 with any offset; kept as UTC with milliseconds. */
+export const DateTime = z.iso.datetime({ offset: true }).transform(toUtc);
+
+/** Bounds of free text (specification 2 and 4). */
+export const text = (max: number, min = 0) => z.string().min(min).max(max);
+
+export const Reason = text(1000, 1);
+export const OptionalReason = text(1000).optional();
+
+/** RFC 5321 caps an address at 254 characters; the specification's own bound for persons is 255. */
+export const Email = z.email().max(255);
+
+/** A free-form JSON object. */
+export const FreeForm = z.record(z.string(), z.unknown());
+
+const calendarDay = /^\d{4}-\d{2}-\d{2}$/;
+
+/** A query date: `YYYY-MM-DD` (start of that day, UTC) or RFC 3339. */
+export const DateFrom = queryDate("T00:00:00.000Z");
+
+/** A query date: `YYYY-MM-DD` (inclusive end of that day, UTC) or RFC 3339. */
+export const DateTo = queryDate("T23:59:59.999Z");
+
+function queryDate(dayTime: string) {
+  return z
+    .string()
+    .max(40)
+    .transform((value, context) => {
+      const full = calendarDay.test(value) ? value + dayTime : value;
+      if (DateTime.safeParse(full).success) return toUtc(full);
+      context.issues.push({ code: "custom", message: "Expected YYYY-MM-DD or an RFC 3339 date-time", input: value });
+      return z.NEVER;
+    });
+}
+
+function toUtc(value: string): string {
+  return new Date(value).toISOString();
+}
+
+/** Comma-separated custom-field ids, at most 25 (specification 4.3). */
+export const PersonFieldIds = z
+  .string()
+  .max(25 * 256)
+  .transform((value, context) => {
+    const ids = [...new Set(value.split(",").map((id) => id.trim()))].filter((id) => id !== "");
+    if (ids.length >= 1 && ids.length <= 25) return ids;
+    context.issues.push({ code: "custom", message: "Expected 1 to 25 comma-separated field ids", input: value });
+    return z.NEVER;
+  });
+
+/** What every record carries that can change. */
+export const common = {
+  businessId: Id,
+  version: Version,
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+  createdBy: z.string(),
+  updatedBy: z.string(),
+};

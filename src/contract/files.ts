@@ -1,0 +1,43 @@
+import * as z from "zod";
+import { common, Id, Timestamp } from "./fields.ts";
+import { personal } from "./marks.ts";
+import { operation } from "./operation.ts";
+
+export const File = z.object({
+  fileId: Id,
+  submissionId: Id.nullable(),
+  supplementResponseId: Id.nullable(),
+  fieldId: z.string().nullable(),
+  fileName: personal(z.string()),
+  contentType: z.string(),
+  sizeBytes: z.int().min(0),
+  sha256: z.string(),
+  scanStatus: z.enum(["pending", "clean", "infected"]),
+  uploadedAt: Timestamp,
+  ...common,
+});
+export type File = z.output<typeof File>;
+
+export const FileDownload = z.object({ fileId: Id, downloadUrl: z.url(), expiresAt: Timestamp });
+
+export const list_submission_files = operation({
+  summary: "List a submission's files",
+  method: "GET",
+  path: "/submissions/{submissionId}/files",
+  scope: "files:read",
+  effect: "read",
+  data: z.array(File),
+  audit: "file.listed",
+  errors: ["not_found"],
+});
+
+export const get_file_download_url = operation({
+  summary: "Get a short-lived download link of a file",
+  method: "GET",
+  path: "/files/{fileId}/download-url",
+  scope: "files:read",
+  effect: "read",
+  data: FileDownload,
+  audit: "file.download_url_created",
+  errors: ["not_found"],
+});

@@ -1,0 +1,70 @@
+import * as z from "zod";
+import type { Scope } from "./scopes.ts";
+
+export interface Mark {
+  /** Hidden from callers without this scope. */
+  readonly sensitive?: Scope;
+  /** The value is an object of which only declared `standard` keys survive without the scope. */
+  readonly byField?: "person";
+  /** What stands in place of a hidden value; without it the property is left out. */
+  readonly blank?: unknown;
+  /** Personal data: its value never enters an event, an audit value or a log. */
+  readonly personal?: true;
+}
+
+const marks = new WeakMap<z.core.$ZodType, Mark>();
+
+function mark<S extends z.ZodType>(schema: S, added: Mark): S {
+  marks.set(schema, { ...marks.get(schema), ...added });
+  return schema;
+}
+
+/** Marks personal data: its value stays out of events, audit values and logs. */
+export function personal<S extends z.ZodType>(schema: S): S {
+  return mark(schema, { personal: true });
+}
+
+/**
+ * Marks a field that only holders of `scope` may read (specification 2.5). Sensitive implies personal.
+ * With `blank`, a required field keeps its place and shows that value instead.
+ */
+export function sensitive<S extends z.ZodType>(schema: S, scope: Scope, blank?: unknown): S {
+  return mark(schema, { sensitive: scope, personal: true, ...(blank === undefined ? {} : { blank }) });
+}
+
+/** Marks a map from custom-field id to value: ids that are not `standard` need `scope`. */
+export function sensitiveByField<S extends z.ZodType>(schema: S, scope: Scope): S {
+  return mark(schema, { sensitive: scope, byField: "person", personal: true });
+}
+
+/** The mark of a schema, looked up through `optional`, `nullable`, `default` and the like. */
+export function markOf(schema: z.core.$ZodType): Mark | undefined {
+  const found = marks.get(schema);
+  if (found) return found;
+  const inner = innerOf(schema);
+  return inner ? markOf(inner) : undefined;
+}
+
+/** The schema inside one wrapper (`optional`, `nullable`, `default`, `readonly`, a transform), if it is one. */
+export function innerOf(schema: z.core.$ZodType): z.core.$ZodType | undefined {
+  const definition = schema._zod.def as { type: string; innerType?: z.core.$ZodType; in?: z.core.$ZodType };
+  switch (definition.type) {
+    case "optional":
+    case "nullable":
+    case "default":
+    case "prefault":
+    case "readonly":
+    case "nonoptional":
+      return definition.innerType;
+    case "pipe":
+      return definition.in;
+    default:
+      return undefined;
+  }
+}
+
+/** The schema without its wrappers. */
+export function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
+  const inner = innerOf(schema);
+  return inner ? unwrap(inner) : schema;
+}

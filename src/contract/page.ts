@@ -1,0 +1,20 @@
+import * as z from "zod";
+
+export const defaultLimit = 50;
+export const maxLimit = 100;
+
+/** Rows per page: larger than {@link maxLimit} is coerced to it, below 1 is refused. */
+export const Limit = z
+  .int()
+  .min(1)
+  .default(defaultLimit)
+  .transform((limit) => Math.min(limit, maxLimit));
+
+export const Cursor = z.string().min(1).max(2048);
+
+/** Query parameters of a paginated list (specification 2.2). */
+export const pageQuery = { limit: Limit, lastEvaluatedKey: Cursor.optional() };
+
+/** `meta` of a paginated answer; `hasMore` is true exactly when a cursor is present. */
+export const PageMeta = z.object({ hasMore: z.boolean(), lastEvaluatedKey: z.string().optional() });
+export type PageMeta = z.output<typeof PageMeta>;

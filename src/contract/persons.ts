@@ -1,0 +1,260 @@
+import * as z from "zod";
+import { common, DateFrom, Email, FreeForm, Id, PersonFieldIds, Timestamp, text, Version } from "./fields.ts";
+import { personal, sensitive, sensitiveByField } from "./marks.ts";
+import { operation } from "./operation.ts";
+import { Cursor, pageQuery } from "./page.ts";
+import { ExternalRef, ExternalRefInput } from "./refs.ts";
+import { FieldBase, PersonFieldType } from "./schemas.ts";
+import { sensitiveScope } from "./scopes.ts";
+
+const Kinds = z.array(z.enum(["applicant", "reviewer", "contact"])).max(3);
+
+const contactKeys = { firstName: 100, lastName: 100, phone: 50, organization: 255, title: 255, address: 500 };
+
+function contact<S extends z.ZodType>(value: (max: number) => S) {
+  const of = (key: keyof typeof contactKeys) => value(contactKeys[key]).optional();
+  return {
+    firstName: of("firstName"),
+    lastName: of("lastName"),
+    phone: of("phone"),
+    organization: of("organization"),
+    title: of("title"),
+    address: of("address"),
+  };
+}
+
+const FieldValue = z.union([
+  z.string().max(32768),
+  z.number().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER),
+  z.boolean(),
+  z.array(z.string().max(512)).max(100),
+]);
+export const CustomFields = z.record(z.string(), FieldValue);
+export type CustomFields = z.output<typeof CustomFields>;
+
+/** A canonical person (specification 2.5). */
+export const Person = z.object({
+  personId: Id,
+  businessId: Id,
+  primaryEmail: sensitive(z.string().optional(), sensitiveScope),
+  contactDetails: sensitive(z.object(contact((max) => z.string().max(max))).optional(), sensitiveScope),
+  kinds: Kinds,
+  platformUserId: personal(z.string().optional()),
+  customFields: sensitiveByField(CustomFields, sensitiveScope),
+  customFieldSchemaVersion: z.int().min(1),
+  externalRefs: z.array(ExternalRef),
+  provenance: z.object({ source: z.string(), sourceId: z.string().optional() }),
+  active: z.boolean(),
+  anonymizedAt: Timestamp.nullable(),
+  mergedIntoPersonId: Id.nullable(),
+  metadata: sensitive(FreeForm, sensitiveScope, {}),
+  createdBy: common.createdBy,
+  updatedBy: common.updatedBy,
+  createdAt: common.createdAt,
+  updatedAt: common.updatedAt,
+  version: common.version,
+});
+export type Person = z.output<typeof Person>;
+
+/** One field of the person custom-field schema (specification 2.6). */
+export const PersonField = z.object({ ...FieldBase, type: PersonFieldType });
+export type PersonField = z.output<typeof PersonField>;
+
+/** The person custom-field schema (specification 2.6). */
+export const PersonSchema = z.object({
+  businessId: Id,
+  entityType: z.literal("person"),
+  schemaVersion: z.int().min(1),
+  sourceSchemaVersion: z.int().min(1).optional(),
+  fields: z.array(PersonField),
+  published: z.boolean(),
+  publishedAt: Timestamp.nullable(),
+  active: z.boolean(),
+  createdBy: common.createdBy,
+  updatedBy: common.updatedBy,
+  createdAt: common.createdAt,
+  updatedAt: common.updatedAt,
+  version: common.version,
+});
+export type PersonSchema = z.output<typeof PersonSchema>;
+
+/** The person part that `includePersonFieldIds` adds to an applicant or a reviewer (specification 4.3). */
+export const PersonExpansion = z.object({ personId: Id, customFields: CustomFields });
+export type PersonExpansion = z.output<typeof PersonExpansion>;
+
+export const Applicant = z.object({
+  applicantId: Id,
+  innovatorId: z.string(),
+  email: personal(z.string()),
+  name: personal(z.string()),
+  programIds: z.array(Id),
+  trackIds: z.array(Id),
+  submissionCount: z.int().min(0),
+  registeredAt: Timestamp,
+  person: PersonExpansion.optional(),
+  ...common,
+});
+export type Applicant = z.output<typeof Applicant>;
+
+/** The scope that a person expansion needs. */
+export const expansionScopes = (input: Readonly<Record<string, unknown>>) =>
+  input["includePersonFieldIds"] === undefined ? [] : (["persons:read"] as const);
+
+export const list_applicants = operation({
+  summary: "List applicants",
+  description: "includePersonFieldIds adds those custom fields of each applicant's person (needs persons:read).",
+  method: "GET",
+  path: "/applicants",
+  scope: "applicants:read",
+  effect: "read",
+  query: {
+    programId: Id.optional(),
+    trackId: Id.optional(),
+    includePersonFieldIds: PersonFieldIds.optional(),
+    ...pageQuery,
+  },
+  data: z.array(Applicant),
+  audit: "applicant.listed",
+  alsoScopes: expansionScopes,
+  errors: ["invalid_cursor"],
+});
+
+export const get_person_schema = operation({
+  summary: "Get the person custom-field schema",
+  method: "GET",
+  path: "/person-fields/schema",
+  scope: "person-fields:read",
+  effect: "read",
+  data: PersonSchema,
+  audit: "person_schema.read",
+  errors: ["not_found"],
+});
+
+export const list_persons = operation({
+  summary: "List persons",
+  description: "Newest first; with updatedAfter, oldest change first. Pass meta.lastEvaluatedKey back as either cursor.",
+  method: "GET",
+  path: "/persons",
+  scope: "persons:read",
+  effect: "read",
+  query: { limit: pageQuery.limit, cursor: Cursor.optional(), updatedAfter: DateFrom.optional(), lastEvaluatedKey: pageQuery.lastEvaluatedKey },
+  data: z.array(Person),
+  audit: "person.listed",
+  errors: ["invalid_cursor"],
+});
+
+export const create_person = operation({
+  summary: "Create a person",
+  method: "POST",
+  path: "/persons",
+  scope: "persons:write",
+  effect: "create",
+  status: 201,
+  body: z.strictObject({
+    kinds: Kinds,
+    provenance: z.strictObject({ source: text(100, 1), sourceId: text(255, 1).optional() }),
+    primaryEmail: personal(Email).optional(),
+    contactDetails: personal(z.strictObject(contact((max) => z.string().min(1).max(max)))).optional(),
+    platformUserId: personal(text(255, 1)).optional(),
+    customFields: personal(CustomFields).optional(),
+    externalRefs: z.array(ExternalRefInput).max(100).optional(),
+    metadata: personal(FreeForm).optional(),
+  }),
+  data: Person,
+  audit: "person.created",
+  errors: ["duplicate_external_ref"],
+});
+
+export const get_person = operation({
+  summary: "Get a person",
+  method: "GET",
+  path: "/persons/{personId}",
+  scope: "persons:read",
+  effect: "read",
+  data: Person,
+  audit: "person.read",
+  errors: ["not_found"],
+});
+
+export const update_person = operation({
+  summary: "Update a person",
+  description: "null clears primaryEmail, contactDetails, platformUserId or a custom field; custom fields not named stay.",
+  method: "PATCH",
+  path: "/persons/{personId}",
+  scope: "persons:write",
+  effect: "update",
+  body: z.strictObject({
+    version: Version,
+    primaryEmail: personal(Email).nullable().optional(),
+    contactDetails: personal(z.strictObject(contact((max) => z.string().min(1).max(max)))).nullable().optional(),
+    platformUserId: personal(text(255, 1)).nullable().optional(),
+    kinds: Kinds.optional(),
+    customFields: personal(z.record(z.string(), FieldValue.nullable())).optional(),
+    provenance: z.strictObject({ source: text(100, 1), sourceId: text(255, 1).optional() }).optional(),
+    metadata: personal(FreeForm).optional(),
+  }),
+  data: Person,
+  audit: "person.updated",
+  errors: ["not_found", "version_conflict", "person_merged", "person_inactive"],
+});
+
+export const remove_person_external_ref = operation({
+  summary: "Remove a person's external reference",
+  method: "DELETE",
+  path: "/persons/{personId}/external-refs",
+  scope: "persons:write",
+  effect: "destroy",
+  body: z.strictObject({ ...ExternalRefInput.shape, version: Version }),
+  data: Person,
+  audit: "person.external_ref_removed",
+  errors: ["not_found", "version_conflict", "person_merged", "person_inactive"],
+});
+
+export const add_person_external_ref = operation({
+  summary: "Add an external reference to a person",
+  method: "POST",
+  path: "/persons/{personId}/external-refs",
+  scope: "persons:write",
+  effect: "update",
+  body: z.strictObject({ externalRef: ExternalRefInput, version: Version }),
+  data: Person,
+  audit: "person.external_ref_added",
+  errors: ["not_found", "version_conflict", "duplicate_external_ref", "person_merged", "person_inactive"],
+});
+
+export const merge_person = operation({
+  summary: "Merge a person (source) into another (target), which survives",
+  description: "The target's values win, except the custom fields in preferSourceCustomFieldIds; the source becomes inactive.",
+  method: "POST",
+  path: "/persons/{personId}/merge",
+  scope: "persons:write",
+  effect: "destroy",
+  body: z.strictObject({
+    targetPersonId: Id,
+    sourceVersion: Version,
+    targetVersion: Version,
+    preferSourceCustomFieldIds: z.array(text(255, 1)).max(1000).optional(),
+  }),
+  data: Person,
+  audit: "person.merged",
+  errors: ["not_found", "version_conflict", "person_merged", "person_inactive"],
+});
+
+export const resolve_persons = operation({
+  summary: "Find active persons by one selector",
+  description: "Give exactly one of personId, email, platformUserId, or namespace with objectType and externalId.",
+  method: "GET",
+  path: "/persons/resolve",
+  scope: "persons:read",
+  effect: "read",
+  query: {
+    personId: Id.optional(),
+    email: personal(Email).optional(),
+    platformUserId: personal(text(255, 1)).optional(),
+    namespace: text(255, 1).optional(),
+    objectType: text(255, 1).optional(),
+    externalId: personal(text(255, 1)).optional(),
+  },
+  data: z.array(Person),
+  audit: "person.resolved",
+});

@@ -1,0 +1,89 @@
+import * as z from "zod";
+import { common, Email, Id, PersonFieldIds, Timestamp, text } from "./fields.ts";
+import { personal } from "./marks.ts";
+import { operation } from "./operation.ts";
+import { pageQuery } from "./page.ts";
+import { expansionScopes, PersonExpansion } from "./persons.ts";
+
+export const ReviewerStatus = z.enum(["invited", "active", "declined", "inactive"]);
+export type ReviewerStatus = z.output<typeof ReviewerStatus>;
+
+export const Reviewer = z.object({
+  reviewerId: Id,
+  email: personal(z.string()),
+  firstName: personal(z.string().nullable()),
+  lastName: personal(z.string().nullable()),
+  affiliation: personal(z.string().nullable()),
+  expertise: z.array(z.string()),
+  role: z.enum(["reviewer", "lead_reviewer"]),
+  status: ReviewerStatus,
+  programIds: z.array(Id),
+  roundIds: z.array(Id),
+  personId: Id.nullable(),
+  maxAssignments: z.int().min(0).nullable(),
+  invitedAt: Timestamp,
+  acceptedAt: Timestamp.nullable(),
+  assignmentCounts: z.object({ assigned: z.int().min(0), completed: z.int().min(0) }),
+  person: PersonExpansion.optional(),
+  ...common,
+});
+export type Reviewer = z.output<typeof Reviewer>;
+
+export const list_reviewers = operation({
+  summary: "List reviewers",
+  description:
+    "search matches name, e-mail and affiliation. includePersonFieldIds adds those custom fields of each reviewer's person (needs persons:read).",
+  method: "GET",
+  path: "/reviewers",
+  scope: "reviewers:read",
+  effect: "read",
+  query: {
+    programId: Id.optional(),
+    roundId: Id.optional(),
+    status: ReviewerStatus.optional(),
+    search: personal(text(200, 1)).optional(),
+    includePersonFieldIds: PersonFieldIds.optional(),
+    ...pageQuery,
+  },
+  data: z.array(Reviewer),
+  audit: "reviewer.listed",
+  alsoScopes: expansionScopes,
+  errors: ["invalid_cursor"],
+});
+
+export const get_reviewer = operation({
+  summary: "Get a reviewer",
+  method: "GET",
+  path: "/reviewers/{reviewerId}",
+  scope: "reviewers:read",
+  effect: "read",
+  query: { includePersonFieldIds: PersonFieldIds.optional() },
+  data: Reviewer,
+  audit: "reviewer.read",
+  alsoScopes: expansionScopes,
+  errors: ["not_found"],
+});
+
+export const invite_reviewer = operation({
+  summary: "Invite a reviewer by e-mail",
+  description: "Creates a membership and a magic link. Inviting an address again adds rounds to the same reviewer.",
+  method: "POST",
+  path: "/reviewers/invite",
+  scope: "reviewers:write",
+  effect: "send",
+  body: z.strictObject({
+    email: personal(Email),
+    firstName: personal(text(100, 1)).optional(),
+    lastName: personal(text(100, 1)).optional(),
+    affiliation: personal(text(200)).optional(),
+    expertise: z.array(text(50)).max(100).optional(),
+    roundIds: z.array(Id).max(100).optional(),
+    programName: text(200).optional(),
+    message: personal(text(1000)).optional(),
+    role: z.enum(["reviewer", "lead_reviewer"]).optional(),
+    suppressEmails: z.boolean().optional(),
+  }),
+  data: Reviewer,
+  audit: "reviewer.invited",
+  errors: ["not_found", "program_archived"],
+});

@@ -1,0 +1,48 @@
+/** Read scopes (specification 5.5 and 5.7). */
+export const readScopes = [
+  "submissions:read",
+  "programs:read",
+  "tracks:read",
+  "rounds:read",
+  "reviews:read",
+  "feedback:read",
+  "supplements:read",
+  "audit:read",
+  "payments:read",
+  "assignments:read",
+  "reviewers:read",
+  "emails:read",
+  "applicants:read",
+  "files:read",
+  "schemas:read",
+  "rubrics:read",
+  "exports:read",
+  "persons:read",
+  "person-fields:read",
+] as const;
+
+/** Write scopes (specification 5.6 and 5.7). */
+export const writeScopes = [
+  "submissions:write",
+  "assignments:write",
+  "supplements:write",
+  "feedback:write",
+  "programs:write",
+  "tracks:write",
+  "rounds:write",
+  "reviewers:write",
+  "emails:write",
+  "exports:write",
+  "persons:write",
+] as const;
+
+/** Shows contact details, external ids, metadata and pii/restricted custom fields (specification 5.7). */
+export const sensitiveScope = "persons:sensitive:read";
+
+export const scopes = [...readScopes, ...writeScopes, sensitiveScope] as const;
+
+export type Scope = (typeof scopes)[number];
+
+export function isScope(value: string): value is Scope {
+  return (scopes as readonly string[]).includes(value);
+}

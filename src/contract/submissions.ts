@@ -1,0 +1,245 @@
+import * as z from "zod";
+import {
+  common,
+  DateFrom,
+  DateTime,
+  DateTo,
+  Email,
+  FreeForm,
+  Id,
+  OptionalReason,
+  Reason,
+  Timestamp,
+  text,
+  Version,
+} from "./fields.ts";
+import { personal } from "./marks.ts";
+import { operation } from "./operation.ts";
+import { pageQuery } from "./page.ts";
+import { PaymentStatus } from "./payments.ts";
+import { ExternalRefInput } from "./refs.ts";
+
+export const SubmissionState = z.enum([
+  "DRAFT",
+  "SUBMITTED",
+  "ELIGIBLE",
+  "INELIGIBLE",
+  "IN_REVIEW",
+  "ELIMINATED",
+  "FINALIST",
+  "WINNER",
+  "WITHDRAWN",
+]);
+export type SubmissionState = z.output<typeof SubmissionState>;
+
+export const Submission = z.object({
+  submissionId: Id,
+  programId: Id,
+  trackId: Id,
+  currentRoundId: Id.nullable(),
+  state: SubmissionState,
+  title: personal(z.string().nullable()),
+  fields: personal(FreeForm),
+  schemaId: Id,
+  schemaVersion: z.int().min(1),
+  deadline: Timestamp,
+  innovatorId: z.string(),
+  innovatorEmail: personal(z.string()),
+  innovatorName: personal(z.string()),
+  applicantPersonId: Id.nullable(),
+  applicantId: Id,
+  source: z.enum(["portal", "integration"]),
+  eligible: z.boolean().nullable(),
+  stateReason: personal(z.string().nullable()),
+  previousState: SubmissionState.nullable(),
+  submittedAt: Timestamp.nullable(),
+  screenedAt: Timestamp.nullable(),
+  withdrawnAt: Timestamp.nullable(),
+  decidedAt: Timestamp.nullable(),
+  paymentStatus: PaymentStatus.nullable(),
+  fileIds: z.array(Id),
+  ...common,
+});
+export type Submission = z.output<typeof Submission>;
+
+export const list_submissions = operation({
+  summary: "List submissions",
+  description: "Newest first; with updatedSince, oldest change first.",
+  method: "GET",
+  path: "/submissions",
+  scope: "submissions:read",
+  effect: "read",
+  query: {
+    programId: Id.optional(),
+    trackId: Id.optional(),
+    state: SubmissionState.optional(),
+    roundId: Id.optional(),
+    submittedFrom: DateFrom.optional(),
+    submittedTo: DateTo.optional(),
+    updatedSince: DateFrom.optional(),
+    ...pageQuery,
+  },
+  data: z.array(Submission),
+  audit: "submission.listed",
+  errors: ["invalid_cursor"],
+});
+
+export const create_submission = operation({
+  summary: "Create a draft submission",
+  description:
+    "Name the applicant by exactly one of personId and externalRef (needs persons:read), or by innovatorId or innovatorEmail with innovatorName. Keys of fields are the field ids of the track's schema.",
+  method: "POST",
+  path: "/submissions",
+  scope: "submissions:write",
+  effect: "create",
+  body: z.strictObject({
+    trackId: Id,
+    fields: personal(FreeForm),
+    deadline: DateTime,
+    innovatorId: z.string().min(1).max(255).optional(),
+    innovatorEmail: personal(Email).optional(),
+    innovatorName: personal(text(200, 1)).optional(),
+    personId: Id.optional(),
+    externalRef: ExternalRefInput.optional(),
+  }),
+  data: Submission,
+  audit: "submission.created",
+  alsoScopes: (input) => (input["personId"] ?? input["externalRef"] ? ["persons:read"] : []),
+  errors: ["not_found", "identity_mismatch", "person_inactive", "person_merged", "program_archived"],
+});
+
+export const get_submission = operation({
+  summary: "Get a submission",
+  method: "GET",
+  path: "/submissions/{submissionId}",
+  scope: "submissions:read",
+  effect: "read",
+  data: Submission,
+  audit: "submission.read",
+  errors: ["not_found"],
+});
+
+export const update_submission = operation({
+  summary: "Edit a draft's fields or deadline, or set DRAFT or WITHDRAWN",
+  method: "PATCH",
+  path: "/submissions/{submissionId}",
+  scope: "submissions:write",
+  effect: "update",
+  body: z.strictObject({
+    version: Version,
+    fields: personal(FreeForm).optional(),
+    deadline: DateTime.optional(),
+    state: z.enum(["DRAFT", "WITHDRAWN"]).optional(),
+    reason: personal(OptionalReason),
+  }),
+  data: Submission,
+  audit: "submission.updated",
+  errors: ["not_found", "version_conflict", "invalid_state_transition", "program_archived"],
+});
+
+export const advance_submission = operation({
+  summary: "Advance a submission into a review round",
+  description: "The round must be active, of the submission's track and later than its current one.",
+  method: "POST",
+  path: "/submissions/{submissionId}/advance",
+  scope: "submissions:write",
+  effect: "update",
+  body: z.strictObject({ toRoundId: Id, reason: personal(OptionalReason), version: Version }),
+  data: Submission,
+  audit: "submission.advanced",
+  errors: ["not_found", "version_conflict", "invalid_state_transition", "round_inactive", "program_archived"],
+});
+
+export const eliminate_submission = operation({
+  summary: "Eliminate a submission from consideration",
+  method: "POST",
+  path: "/submissions/{submissionId}/eliminate",
+  scope: "submissions:write",
+  effect: "destroy",
+  body: z.strictObject({ reason: personal(Reason), version: Version }),
+  data: Submission,
+  audit: "submission.eliminated",
+  errors: ["not_found", "version_conflict", "invalid_state_transition", "program_archived"],
+});
+
+export const update_submission_fields = operation({
+  summary: "Set application fields of a draft",
+  description: "Fields not named stay as they are; null clears one.",
+  method: "PATCH",
+  path: "/submissions/{submissionId}/fields",
+  scope: "submissions:write",
+  effect: "update",
+  body: z.strictObject({ fields: personal(FreeForm), version: Version }),
+  data: Submission,
+  audit: "submission.fields_updated",
+  errors: ["not_found", "version_conflict", "invalid_state_transition", "program_archived"],
+});
+
+export const reopen_submission = operation({
+  summary: "Revert a submitted application to draft",
+  method: "POST",
+  path: "/submissions/{submissionId}/reopen",
+  scope: "submissions:write",
+  effect: "destroy",
+  body: z.strictObject({ reason: personal(Reason), version: Version }),
+  data: Submission,
+  audit: "submission.reopened",
+  errors: ["not_found", "version_conflict", "invalid_state_transition", "program_archived"],
+});
+
+export const screen_submission = operation({
+  summary: "Mark a submission eligible or ineligible",
+  method: "POST",
+  path: "/submissions/{submissionId}/screen",
+  scope: "submissions:write",
+  effect: "update",
+  body: z.strictObject({ eligible: z.boolean(), reason: personal(OptionalReason), version: Version }),
+  data: Submission,
+  audit: "submission.screened",
+  errors: ["not_found", "version_conflict", "invalid_state_transition", "program_archived"],
+});
+
+export const set_submission_state = operation({
+  summary: "Mark a submission FINALIST or WINNER",
+  method: "POST",
+  path: "/submissions/{submissionId}/state",
+  scope: "submissions:write",
+  effect: "update",
+  body: z.strictObject({ state: z.enum(["FINALIST", "WINNER"]), reason: personal(OptionalReason), version: Version }),
+  data: Submission,
+  audit: "submission.state_set",
+  errors: ["not_found", "version_conflict", "program_archived"],
+});
+
+export const submit_submission = operation({
+  summary: "Submit a draft submission",
+  method: "POST",
+  path: "/submissions/{submissionId}/submit",
+  scope: "submissions:write",
+  effect: "update",
+  body: z.strictObject({ version: Version, acknowledgeSupplementWarnings: z.boolean().optional() }),
+  data: Submission,
+  audit: "submission.submitted",
+  errors: [
+    "not_found",
+    "version_conflict",
+    "invalid_state_transition",
+    "intake_closed",
+    "deadline_passed",
+    "incomplete_application",
+    "supplement_warnings",
+    "program_archived",
+  ],
+});
+
+export const withdraw_submission = operation({
+  summary: "Withdraw a submission",
+  method: "POST",
+  path: "/submissions/{submissionId}/withdraw",
+  scope: "submissions:write",
+  effect: "destroy",
+  body: z.strictObject({ reason: personal(Reason), version: Version }),
+  data: Submission,
+  audit: "submission.withdrawn",
+  errors: ["not_found", "version_conflict", "invalid_state_transition", "program_archived"],
+});

@@ -1,0 +1,84 @@
+import * as z from "zod";
+import { common, FreeForm, Id, Timestamp, Version } from "./fields.ts";
+import { personal } from "./marks.ts";
+import { operation } from "./operation.ts";
+
+export const SupplementStatus = z.enum(["not_started", "draft", "submitted", "closed"]);
+export type SupplementStatus = z.output<typeof SupplementStatus>;
+
+export const SupplementResponse = z.object({
+  supplementResponseId: Id,
+  submissionId: Id,
+  supplementRequestId: Id,
+  title: z.string(),
+  required: z.boolean(),
+  audience: z.enum(["applicant", "contributor"]),
+  contributorId: z.string().nullable(),
+  contributorIndex: z.int().min(0).max(9).nullable(),
+  schemaId: Id,
+  fields: personal(FreeForm),
+  fileIds: z.array(Id),
+  status: SupplementStatus,
+  dueAt: Timestamp.nullable(),
+  submittedAt: Timestamp.nullable(),
+  closedAt: Timestamp.nullable(),
+  reopenedAt: Timestamp.nullable(),
+  ...common,
+});
+export type SupplementResponse = z.output<typeof SupplementResponse>;
+
+export const list_submission_supplements = operation({
+  summary: "List a submission's supplement responses",
+  method: "GET",
+  path: "/submissions/{submissionId}/supplements",
+  scope: "supplements:read",
+  effect: "read",
+  data: z.array(SupplementResponse),
+  audit: "supplement.listed",
+  errors: ["not_found"],
+});
+
+export const update_supplement = operation({
+  summary: "Update a supplement response",
+  method: "PATCH",
+  path: "/submissions/{submissionId}/supplements/{supplementResponseId}",
+  scope: "supplements:write",
+  effect: "update",
+  body: z.strictObject({
+    version: Version,
+    fields: personal(FreeForm).optional(),
+    fileIds: z.array(Id).max(100).optional(),
+    status: SupplementStatus.optional(),
+    contributorId: z.string().min(1).max(255).optional(),
+    contributorIndex: z.int().min(0).max(9).optional(),
+  }),
+  data: SupplementResponse,
+  audit: "supplement.updated",
+  errors: ["not_found", "version_conflict", "invalid_state_transition", "program_archived"],
+});
+
+const versionOnly = z.strictObject({ version: Version });
+
+export const close_supplement = operation({
+  summary: "Close a supplement response",
+  method: "POST",
+  path: "/submissions/{submissionId}/supplements/{supplementResponseId}/close",
+  scope: "supplements:write",
+  effect: "update",
+  body: versionOnly,
+  data: SupplementResponse,
+  audit: "supplement.closed",
+  errors: ["not_found", "version_conflict", "invalid_state_transition", "program_archived"],
+});
+
+export const reopen_supplement = operation({
+  summary: "Reopen a closed supplement response",
+  method: "POST",
+  path: "/submissions/{submissionId}/supplements/{supplementResponseId}/reopen",
+  scope: "supplements:write",
+  effect: "update",
+  body: versionOnly,
+  data: SupplementResponse,
+  audit: "supplement.reopened",
+  errors: ["not_found", "version_conflict", "invalid_state_transition", "program_archived"],
+});

@@ -1,0 +1,21 @@
+import * as z from "zod";
+import { Id, Timestamp } from "./fields.ts";
+import { scopes } from "./scopes.ts";
+
+/** An access token as it is kept: its SHA-256, never itself (specification 5). */
+export const Token = z.object({
+  tokenId: Id,
+  businessId: Id,
+  name: z.string(),
+  sha256: z.string(),
+  prefix: z.string(),
+  scopes: z.array(z.enum(scopes)),
+  expiresAt: Timestamp.nullable(),
+  revokedAt: Timestamp.nullable(),
+  lastUsedAt: Timestamp.nullable(),
+  createdAt: Timestamp,
+});
+export type Token = z.output<typeof Token>;
+
+/** 64 hexadecimal characters (specification 5.1). */
+export const tokenPattern = /^[0-9a-f]{64}$/i;

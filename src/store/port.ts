@@ -1,0 +1,191 @@
+import type { AuditEntry } from "../contract/audit.ts";
+import type { EventPayload } from "../contract/events.ts";
+import type { PageOf } from "../contract/operation.ts";
+import type { Token } from "../contract/tokens.ts";
+import type { NewRow, Patch, Row, TableName, tables } from "./tables.ts";
+
+type Scalar = string | number | boolean | null;
+type ScalarColumns<T extends TableName> = {
+  [K in keyof Row<T> & string]: Exclude<Row<T>[K], undefined> extends Scalar ? K : never;
+}[keyof Row<T> & string];
+
+/** A bound on a column; `undefined` bounds are no bounds. */
+export interface Range<V> {
+  readonly gte?: V | undefined;
+  readonly gt?: V | undefined;
+  readonly lte?: V | undefined;
+  readonly lt?: V | undefined;
+}
+
+/** Column conditions, all of which must hold: a value, any of several, or a range. `undefined` is no condition. */
+export type Where<T extends TableName> = {
+  readonly [K in ScalarColumns<T>]?: Row<T>[K] | readonly Row<T>[K][] | Range<NonNullable<Row<T>[K]>> | undefined;
+};
+
+/** Which rows: by columns, by members (see `tables.ts`), by text contained in any of some columns, without regard to case. */
+export interface Query<T extends TableName> {
+  readonly where?: Where<T>;
+  readonly has?: { readonly [M in keyof (typeof tables)[T]["members"] & string]?: string | undefined };
+  readonly search?: { readonly columns: readonly ScalarColumns<T>[]; readonly text: string } | undefined;
+}
+
+/** `newest`: (`createdAt` desc, id desc). `changed`: (`updatedAt` asc, id asc). */
+export type ListOrder = "newest" | "changed";
+
+export interface PageRequest {
+  readonly limit: number;
+  readonly lastEvaluatedKey?: string | undefined;
+}
+
+/** Reads of one tenant. A reader cannot see another tenant's rows. */
+export interface Reader {
+  readonly businessId: string;
+  /** The row of this id, of any tenant but this one's: `undefined`. */
+  get<T extends TableName>(table: T, id: string): Promise<Row<T> | undefined>;
+  /** At most `limit` rows, ordered by `orderBy` (default `createdAt`, then id; ascending). */
+  find<T extends TableName>(
+    table: T,
+    query: Query<T>,
+    options: { readonly limit: number; readonly orderBy?: ScalarColumns<T>; readonly descending?: boolean },
+  ): Promise<Row<T>[]>;
+  /** Every matching row, read in bounded steps by id. */
+  scan<T extends TableName>(table: T, query: Query<T>): AsyncIterable<Row<T>>;
+  /**
+   * One keyset page. The cursor is signed and bound to tenant, table, query and order.
+   * @throws Problem `invalid_cursor` for a foreign, altered or other list's cursor
+   */
+  page<T extends TableName>(table: T, query: Query<T>, order: ListOrder, page: PageRequest): Promise<PageOf<Row<T>>>;
+  /** The same for audit entries. Entries of requests that changed nothing show only when `action` is given. */
+  pageAudit(filter: AuditFilter, page: PageRequest): Promise<PageOf<AuditEntry>>;
+  getAudit(auditId: string): Promise<AuditEntry | undefined>;
+  count<T extends TableName>(table: T, query: Query<T>): Promise<number>;
+  /** Row counts by the value of a column, optionally split by a second one. */
+  countBy<T extends TableName>(table: T, column: ScalarColumns<T>, query: Query<T>): Promise<Map<string, number>>;
+}
+
+export interface AuditFilter {
+  readonly submissionId?: string | undefined;
+  readonly programId?: string | undefined;
+  readonly action?: string | undefined;
+  readonly entityType?: string | undefined;
+}
+
+/** A row before and after one write; both for an update, `after` alone for an insert, `before` alone for a removal. */
+export interface Change {
+  readonly table: TableName;
+  readonly id: string;
+  readonly before?: Readonly<Record<string, unknown>>;
+  readonly after?: Readonly<Record<string, unknown>>;
+}
+
+/** Reads and writes of one tenant inside one transaction. Who holds one cannot commit it. */
+export interface Transaction extends Reader {
+  /** Adds tenant, version 0, times and actors, and keeps the members index. */
+  insert<T extends TableName>(table: T, row: NewRow<T>): Promise<Row<T>>;
+  /**
+   * Changes a row that was read in this transaction: version + 1, `updatedAt`, `updatedBy`.
+   * A patch that changes nothing writes nothing and gives the row back as it was.
+   * @throws Problem `version_conflict` when the row changed since it was read
+   */
+  update<T extends TableName>(table: T, row: Row<T>, patch: Patch<T>): Promise<Row<T>>;
+  remove<T extends TableName>(table: T, row: Row<T>): Promise<void>;
+}
+
+/** What the gate alone does inside the transaction. */
+export interface GateTransaction extends Transaction {
+  /** What has been written so far. */
+  readonly changes: readonly Change[];
+  /** Runs `work`; when it throws, what it wrote is undone, `changes` too, and the error passes on. */
+  savepoint<R>(work: () => Promise<R>): Promise<R>;
+  appendAudit(entries: readonly AuditEntry[]): Promise<void>;
+  appendEvents(events: readonly EventPayload[]): Promise<void>;
+  /** The stored answer of this fingerprint, unless it is older than `notBefore`. */
+  findAnswer(fingerprint: string, notBefore: string): Promise<StoredAnswer | undefined>;
+  /** The fingerprint last stored for a key by a token, for the strict option. */
+  findKey(tokenId: string, key: string, notBefore: string): Promise<string | undefined>;
+  saveAnswer(answer: StoredAnswer): Promise<void>;
+  /** When the quota was last used by the token. */
+  lastQuotaUse(tokenId: string, quota: string): Promise<string | undefined>;
+  useQuota(tokenId: string, quota: string): Promise<void>;
+}
+
+/** An idempotent request's answer: the data as the handler gave it, to be redacted for whoever repeats the request. */
+export interface StoredAnswer {
+  readonly fingerprint: string;
+  readonly tokenId: string;
+  readonly key: string;
+  readonly status: number;
+  /** JSON of the handler's result or of the problem. */
+  readonly body: string;
+  readonly createdAt: string;
+}
+
+/** Who writes, and when. */
+export interface Actor {
+  readonly businessId: string;
+  readonly actorId: string;
+  /** ISO time that the transaction's rows carry. */
+  readonly now: string;
+}
+
+/** A lease of request permits to one process (see `gate/limit.ts`). Times are epoch milliseconds. */
+export interface PermitLease {
+  readonly leaseId: string;
+  readonly granted: number;
+  /** When the process may use the permits last. */
+  readonly expiresAtMs: number;
+}
+
+/** What came of asking for permits. */
+export interface PermitGrant {
+  readonly lease: PermitLease | undefined;
+  /** Permits left in the window beside the lease. */
+  readonly remaining: number;
+  /** When the next permit comes free, if none was granted. */
+  readonly retryAtMs: number;
+}
+
+export interface PermitRequest {
+  readonly tokenId: string;
+  readonly limit: number;
+  readonly windowMs: number;
+  readonly chunk: number;
+  readonly leaseMs: number;
+  readonly nowMs: number;
+  /** A lease that ends now, with the times at which its permits were used. */
+  readonly settle?: { readonly leaseId: string; readonly usedAtMs: readonly number[] } | undefined;
+}
+
+export interface Business {
+  readonly businessId: string;
+  readonly name: string;
+  readonly createdAt: string;
+}
+
+/** The embedded service's whole memory: one instance per process, several processes on one database. */
+export interface Store {
+  reader(businessId: string): Reader;
+  /** Runs `work` in one transaction; it commits when `work` resolves and undoes everything when it throws. */
+  transaction<R>(actor: Actor, work: (transaction: GateTransaction) => Promise<R>): Promise<R>;
+  /** Appends audit entries of requests that changed nothing, of any tenant. */
+  appendAccess(entries: readonly AuditEntry[]): Promise<void>;
+
+  /** Tokens by SHA-256, of any tenant: the only read that does not know its tenant yet. */
+  findToken(sha256: string): Promise<Token | undefined>;
+  insertToken(token: Token): Promise<void>;
+  listTokens(businessId?: string): Promise<Token[]>;
+  /** False when there is no such token that is not revoked yet. */
+  revokeToken(tokenId: string, at: string): Promise<boolean>;
+  touchTokens(uses: ReadonlyMap<string, string>): Promise<void>;
+
+  /** Settles a lease and grants the next one, never letting a window hold more than its limit. */
+  leasePermits(request: PermitRequest): Promise<PermitGrant>;
+
+  insertBusiness(business: Business): Promise<void>;
+  listBusinesses(): Promise<Business[]>;
+  /** A random key made on first use and kept with the database, for what is signed here. 32 bytes. */
+  secret(name: string): Promise<Buffer>;
+  /** The number of event rows and the latest of them, for tests and workers. */
+  listEvents(businessId: string, limit: number): Promise<EventPayload[]>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,103 @@
+import * as z from "zod";
+import { Assignment } from "../contract/assignments.ts";
+import { EmailSend } from "../contract/emails.ts";
+import { ExportJob } from "../contract/exports.ts";
+import { Feedback } from "../contract/feedback.ts";
+import { common, Id, Timestamp } from "../contract/fields.ts";
+import { File } from "../contract/files.ts";
+import { Payment } from "../contract/payments.ts";
+import { Applicant, Person, PersonSchema } from "../contract/persons.ts";
+import { Program, Round, Track } from "../contract/programs.ts";
+import { Reviewer } from "../contract/reviewers.ts";
+import { Review } from "../contract/reviews.ts";
+import { Rubric, Schema } from "../contract/schemas.ts";
+import { scopes } from "../contract/scopes.ts";
+import { Submission } from "../contract/submissions.ts";
+import { SupplementResponse } from "../contract/supplements.ts";
+
+/** Values under which a row can be found besides its columns: array items, lower-cased addresses. */
+type Members<Row> = Readonly<Record<string, (row: Row) => readonly string[]>>;
+
+export interface Table<Record_ extends z.ZodObject = z.ZodObject> {
+  /** What an audit entry calls it. */
+  readonly entity: string;
+  /** Every column, by name. */
+  readonly record: Record_;
+  /** The column that identifies a row within its tenant. */
+  readonly id: keyof z.output<Record_> & string;
+  readonly members: Members<z.output<Record_>>;
+}
+
+function table<Record_ extends z.ZodObject>(
+  entity: string,
+  record: Record_,
+  id: keyof z.output<Record_> & string,
+  members: Members<z.output<Record_>> = {},
+): Table<Record_> {
+  return { entity, record, id, members };
+}
+
+/** How addresses are compared: without regard to case. */
+export function emailKey(email: string): string {
+  return email.toLowerCase();
+}
+
+/** How external references are compared: all three parts, exactly. */
+export function refKey(ref: { namespace: string; objectType: string; externalId?: string | undefined }): string {
+  return JSON.stringify([ref.namespace, ref.objectType, ref.externalId]);
+}
+
+const Invitation = z.object({
+  invitationId: Id,
+  reviewerId: Id,
+  /** SHA-256 of the secret in the magic link. */
+  sha256: z.string(),
+  expiresAt: Timestamp,
+  usedAt: Timestamp.nullable(),
+  ...common,
+});
+
+/** Every table of records: its columns are its record's fields, nested values are kept as JSON. */
+export const tables = {
+  programs: table("program", Program, "programId"),
+  tracks: table("track", Track, "trackId"),
+  rounds: table("round", Round, "roundId"),
+  schemas: table("schema", Schema, "schemaId"),
+  rubrics: table("rubric", Rubric, "rubricId"),
+  submissions: table("submission", Submission, "submissionId"),
+  supplements: table("supplement", SupplementResponse, "supplementResponseId"),
+  files: table("file", File, "fileId"),
+  payments: table("payment", Payment, "paymentId"),
+  persons: table("person", Person, "personId", {
+    email: (row) => (row.primaryEmail && row.active ? [emailKey(row.primaryEmail)] : []),
+    ref: (row) => row.externalRefs.map(refKey),
+  }),
+  personSchemas: table("person_schema", PersonSchema.extend({ personSchemaId: Id }), "personSchemaId"),
+  applicants: table("applicant", Applicant.omit({ submissionCount: true, person: true }).extend({ personId: Id.nullable() }), "applicantId", {
+    email: (row) => [emailKey(row.email)],
+    programIds: (row) => row.programIds,
+    trackIds: (row) => row.trackIds,
+  }),
+  reviewers: table("reviewer", Reviewer.omit({ assignmentCounts: true, person: true }), "reviewerId", {
+    email: (row) => [emailKey(row.email)],
+    programIds: (row) => row.programIds,
+    roundIds: (row) => row.roundIds,
+  }),
+  invitations: table("invitation", Invitation, "invitationId"),
+  assignments: table("assignment", Assignment, "assignmentId"),
+  reviews: table("review", Review, "reviewId"),
+  feedbacks: table("feedback", Feedback, "feedbackId"),
+  emailSends: table("email_send", EmailSend.extend({ body: z.string() }), "emailSendId", {
+    recipient: (row) => [emailKey(row.recipientEmail)],
+  }),
+  exports: table("export", ExportJob.omit({ downloadUrl: true, downloadExpiresAt: true }).extend({ tokenId: Id.nullable(), scopes: z.array(z.enum(scopes)) }), "exportId"),
+};
+
+export type TableName = keyof typeof tables;
+export type Row<T extends TableName> = z.output<(typeof tables)[T]["record"]>;
+type Common = keyof typeof common;
+
+/** A row to insert: the store adds tenant, version, times and actors. */
+export type NewRow<T extends TableName> = Omit<Row<T>, Common>;
+/** What may change in a row. */
+export type Patch<T extends TableName> = Partial<NewRow<T>>;

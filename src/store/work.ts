@@ -1,0 +1,51 @@
+import type { EventData, EventType } from "../contract/events.ts";
+import type { EffectOf, Input, OperationName, Result } from "../contract/index.ts";
+import type { Scope } from "../contract/scopes.ts";
+import type { Reader, Transaction } from "./port.ts";
+
+/** Who calls: a token of one tenant. */
+export interface Caller {
+  readonly businessId: string;
+  readonly tokenId: string;
+  readonly scopes: ReadonlySet<Scope>;
+}
+
+/** Makes links that need no token: signed and short-lived. */
+export interface Links {
+  file(businessId: string, fileId: string, expiresAt: string): Promise<string>;
+  invitation(secret: string): Promise<string>;
+}
+
+/** What every handler is given. */
+export interface Work {
+  readonly caller: Caller;
+  /** ISO time of the call: one moment for all that it writes. */
+  readonly now: string;
+  readonly links: Links;
+  /** A new id: `prefix_` and a ULID. */
+  newId(prefix: string): string;
+  /** @throws Problem `insufficient_scope` naming what is missing */
+  requireScopes(...scopes: readonly Scope[]): void;
+}
+
+/** The work of an operation that only reads. */
+export interface ReadWork extends Work {
+  readonly store: Reader;
+}
+
+/** The work of an operation that writes, inside its transaction. */
+export interface WriteWork extends Work {
+  readonly store: Transaction;
+  /** Puts an event into the outbox of this transaction; the tenant is added. */
+  emit<T extends EventType>(type: T, data: Omit<EventData<T>, "businessId">): void;
+}
+
+/** One handler per operation; what reads gets no transaction. */
+export type Handlers = {
+  readonly [Name in OperationName]: Handler<Name>;
+};
+
+export type Handler<Name extends OperationName> = (
+  work: EffectOf<Name> extends "read" ? ReadWork : WriteWork,
+  input: Input<Name>,
+) => Promise<Result<Name>>;
