@@ -99,5 +99,7 @@ type Common = keyof typeof common;
 
 /** A row to insert: the store adds tenant, version, times and actors. */
 export type NewRow<T extends TableName> = Omit<Row<T>, Common>;
-/** What may change in a row. */
-export type Patch<T extends TableName> = Partial<NewRow<T>>;
+/** What changes in a row: `undefined` leaves a value, null clears one. */
+export type Patch<T extends TableName> = {
+  readonly [K in keyof NewRow<T>]?: NewRow<T>[K] | undefined | (undefined extends NewRow<T>[K] ? null : never);
+};

@@ -1,0 +1,29 @@
+import { problem } from "../contract/errors.ts";
+import type { Program } from "../contract/programs.ts";
+import type { Reader } from "../store/port.ts";
+import type { Row, TableName } from "../store/tables.ts";
+
+/**
+ * The record of this id in the caller's tenant.
+ * @throws Problem `not_found`, for another tenant's id too
+ */
+export async function found<T extends TableName>(store: Reader, table: T, id: string): Promise<Row<T>> {
+  const row = await store.get(table, id);
+  if (!row) throw problem("not_found");
+  return row;
+}
+
+/** @throws Problem `version_conflict` with the current version */
+export function expectVersion(record: { readonly version: number }, version: number): void {
+  if (record.version !== version) throw problem("version_conflict", { currentVersion: record.version });
+}
+
+/**
+ * The programme of a record about to change.
+ * @throws Problem `program_archived`
+ */
+export async function writableProgram(store: Reader, programId: string): Promise<Program> {
+  const program = await found(store, "programs", programId);
+  if (program.lifecycleStatus === "archived") throw problem("program_archived", { programId });
+  return program;
+}

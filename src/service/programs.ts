@@ -1,0 +1,67 @@
+import { problem } from "../contract/errors.ts";
+import { checkLifecycleMove } from "../domain/lifecycle.ts";
+import { pick, mergeDeep } from "../domain/patch.ts";
+import type { Handler } from "../store/work.ts";
+import { expectVersion, found, writableProgram } from "./guards.ts";
+
+/** More rounds than any programme has: a bound, not a page. */
+const maxRounds = 1000;
+
+export const list_programs: Handler<"list_programs"> = ({ store }, input) => store.page("programs", {}, "newest", input);
+
+export const get_program: Handler<"get_program"> = ({ store }, { programId }) => found(store, "programs", programId);
+
+export const update_program: Handler<"update_program"> = async ({ store, emit }, input) => {
+  const program = await found(store, "programs", input.programId);
+  expectVersion(program, input.version);
+  const toStatus = input.lifecycleStatus ?? program.lifecycleStatus;
+  const moves = toStatus !== program.lifecycleStatus;
+  if (program.lifecycleStatus === "archived" && !moves) throw problem("program_archived", { programId: program.programId });
+  if (moves) {
+    const submissions = await store.count("submissions", { where: { programId: program.programId } });
+    checkLifecycleMove(program.lifecycleStatus, toStatus, submissions > 0);
+  }
+  const updated = await store.update("programs", program, {
+    ...pick(input, "name", "description", "year", "startDate", "endDate", "lifecycleStatus"),
+    ...(input.branding ? { branding: mergeDeep(program.branding, input.branding) } : {}),
+  });
+  if (moves) {
+    emit("program.lifecycle_status_changed", {
+      programId: program.programId,
+      fromStatus: program.lifecycleStatus,
+      toStatus,
+      version: updated.version,
+    });
+  }
+  return updated;
+};
+
+export const list_rounds: Handler<"list_rounds"> = async ({ store }, { programId }) => {
+  await found(store, "programs", programId);
+  const rounds = await store.find("rounds", { where: { programId } }, { limit: maxRounds, orderBy: "sequence" });
+  return rounds;
+};
+
+export const list_tracks: Handler<"list_tracks"> = async ({ store }, { programId, ...page }) => {
+  await found(store, "programs", programId);
+  return store.page("tracks", { where: { programId } }, "newest", page);
+};
+
+export const update_track: Handler<"update_track"> = async ({ store }, input) => {
+  const track = await found(store, "tracks", input.trackId);
+  if (track.programId !== input.programId) throw problem("not_found");
+  expectVersion(track, input.version);
+  await writableProgram(store, track.programId);
+  return store.update("tracks", track, {
+    ...pick(input, "intakeOpen", "intakeOpenDate", "intakeCloseDate"),
+    ...(input.branding ? { branding: mergeDeep(track.branding, input.branding) } : {}),
+  });
+};
+
+export const update_round: Handler<"update_round"> = async ({ store }, input) => {
+  const round = await found(store, "rounds", input.roundId);
+  if (round.programId !== input.programId || round.trackId !== input.trackId) throw problem("not_found");
+  expectVersion(round, input.version);
+  await writableProgram(store, round.programId);
+  return store.update("rounds", round, pick(input, "startDate", "endDate", "deadline", "active"));
+};
