@@ -4,7 +4,7 @@ interface Fault {
   readonly retryable: boolean;
   /** A sentence for people. */
   readonly message: string;
-  /** What an agent does next. */
+  /** What an agent does next; `{name}` stands for that detail. */
   readonly next: string;
 }
 
@@ -44,7 +44,7 @@ export const catalogue = {
     status: 403,
     retryable: false,
     message: "The access token lacks a scope that this call needs.",
-    next: "Ask your human to add the scopes in details.requiredScopes to the token, or do without this call.",
+    next: "Ask your human to add {requiredScopes} to the token's scopes, or do without this call.",
   },
   not_found: {
     status: 404,
@@ -62,7 +62,7 @@ export const catalogue = {
     status: 413,
     retryable: false,
     message: "The body is larger than this service takes.",
-    next: "Send less at a time; details.maxBytes is the bound.",
+    next: "Send less at a time: at most {maxBytes} bytes.",
   },
   unsupported_media_type: {
     status: 415,
@@ -74,13 +74,13 @@ export const catalogue = {
     status: 409,
     retryable: false,
     message: "The record has changed since it was read.",
-    next: "Read the record again, check that the change is still wanted, then call with details.currentVersion.",
+    next: "Read the record again (its version is now {currentVersion}), check that the change is still wanted, then call with that version.",
   },
   invalid_state_transition: {
     status: 409,
     retryable: false,
     message: "The record's state does not allow this operation.",
-    next: "Read the record; details.allowedFrom names the states that allow it.",
+    next: "The record is {from}; this works from: {allowedFrom}. Read it again before choosing another step.",
   },
   idempotency_in_progress: {
     status: 409,
@@ -98,7 +98,7 @@ export const catalogue = {
     status: 409,
     retryable: false,
     message: "The person was merged into another one.",
-    next: "Use the person in details.mergedIntoPersonId.",
+    next: "Use the surviving person {mergedIntoPersonId}.",
   },
   person_inactive: {
     status: 409,
@@ -128,13 +128,13 @@ export const catalogue = {
     status: 409,
     retryable: false,
     message: "The application is not complete.",
-    next: "Supply what details.missing names, then submit again.",
+    next: "Supply what is missing ({missing}), then submit again.",
   },
   supplement_warnings: {
     status: 409,
     retryable: false,
     message: "Required supplements have not been submitted.",
-    next: "Submit the supplements in details.supplements, or repeat with acknowledgeSupplementWarnings true.",
+    next: "Submit the supplements {supplements}, or repeat with acknowledgeSupplementWarnings true.",
   },
   round_inactive: {
     status: 409,
@@ -158,25 +158,25 @@ export const catalogue = {
     status: 429,
     retryable: true,
     message: "The token has used up its requests for now.",
-    next: "Wait details.retryAfterSeconds, then call again; ask for more rows per call.",
+    next: "Wait {retryAfterSeconds} seconds, then call again; ask for more rows per call.",
   },
   export_rate_limited: {
     status: 429,
     retryable: true,
     message: "The token may not create another export yet.",
-    next: "Wait details.retryAfterSeconds; meanwhile poll the export that was created with get_export.",
+    next: "Wait {retryAfterSeconds} seconds; meanwhile follow the export that was created with get_export.",
   },
   internal_error: {
     status: 500,
     retryable: true,
     message: "Something went wrong on the server.",
-    next: "Try once more; if it stays, report details.requestId to the operator.",
+    next: "Try once more; if it stays, report request {requestId} to the operator.",
   },
   unavailable: {
     status: 503,
     retryable: true,
     message: "The service cannot answer now.",
-    next: "Wait details.retryAfterSeconds, then call again.",
+    next: "Wait {retryAfterSeconds} seconds, then call again.",
   },
 } as const satisfies Record<string, Fault>;
 
@@ -203,6 +203,14 @@ export class Problem extends Error {
 
   get status(): number {
     return catalogue[this.code].status;
+  }
+
+  /** What to do next, with this problem's details filled in. */
+  get next(): string {
+    return catalogue[this.code].next.replace(/\{(\w+)\}/g, (_, name: string) => {
+      const detail = this.details?.[name];
+      return Array.isArray(detail) ? detail.join(", ") : String(detail ?? "unknown");
+    });
   }
 }
 

@@ -5,6 +5,7 @@ import { ExportJob } from "../contract/exports.ts";
 import { Feedback } from "../contract/feedback.ts";
 import { common, Id, Timestamp } from "../contract/fields.ts";
 import { File } from "../contract/files.ts";
+import { personal } from "../contract/marks.ts";
 import { Payment } from "../contract/payments.ts";
 import { Applicant, Person, PersonSchema } from "../contract/persons.ts";
 import { Program, Round, Track } from "../contract/programs.ts";
@@ -26,6 +27,8 @@ export interface Table<Record_ extends z.ZodObject = z.ZodObject> {
   /** The column that identifies a row within its tenant. */
   readonly id: keyof z.output<Record_> & string;
   readonly members: Members<z.output<Record_>>;
+  /** The column that tells apart the published versions of one id; a read by id finds the highest. */
+  readonly revision?: keyof z.output<Record_> & string;
 }
 
 function table<Record_ extends z.ZodObject>(
@@ -33,8 +36,9 @@ function table<Record_ extends z.ZodObject>(
   record: Record_,
   id: keyof z.output<Record_> & string,
   members: Members<z.output<Record_>> = {},
+  revision?: keyof z.output<Record_> & string,
 ): Table<Record_> {
-  return { entity, record, id, members };
+  return { entity, record, id, members, ...(revision === undefined ? {} : { revision }) };
 }
 
 /** How addresses are compared: without regard to case. */
@@ -51,7 +55,7 @@ const Invitation = z.object({
   invitationId: Id,
   reviewerId: Id,
   /** SHA-256 of the secret in the magic link. */
-  sha256: z.string(),
+  sha256: personal(z.string()),
   expiresAt: Timestamp,
   usedAt: Timestamp.nullable(),
   ...common,
@@ -62,8 +66,8 @@ export const tables = {
   programs: table("program", Program, "programId"),
   tracks: table("track", Track, "trackId"),
   rounds: table("round", Round, "roundId"),
-  schemas: table("schema", Schema, "schemaId"),
-  rubrics: table("rubric", Rubric, "rubricId"),
+  schemas: table("schema", Schema, "schemaId", {}, "schemaVersion"),
+  rubrics: table("rubric", Rubric, "rubricId", {}, "rubricVersion"),
   submissions: table("submission", Submission, "submissionId"),
   supplements: table("supplement", SupplementResponse, "supplementResponseId"),
   files: table("file", File, "fileId"),
@@ -87,7 +91,7 @@ export const tables = {
   assignments: table("assignment", Assignment, "assignmentId"),
   reviews: table("review", Review, "reviewId"),
   feedbacks: table("feedback", Feedback, "feedbackId"),
-  emailSends: table("email_send", EmailSend.extend({ body: z.string() }), "emailSendId", {
+  emailSends: table("email_send", EmailSend.extend({ body: personal(z.string()) }), "emailSendId", {
     recipient: (row) => [emailKey(row.recipientEmail)],
   }),
   exports: table("export", ExportJob.omit({ downloadUrl: true, downloadExpiresAt: true }).extend({ tokenId: Id.nullable(), scopes: z.array(z.enum(scopes)) }), "exportId"),

@@ -1,0 +1,100 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Server } from "@modelcontextprotocol/server";
+import type { McpRequestContext } from "@modelcontextprotocol/server";
+import type { Config } from "./config/load.ts";
+import { createGate, type Gate } from "./gate/invoke.ts";
+import { createLinks } from "./gate/links.ts";
+import { type Clock, systemClock } from "./lib/clock.ts";
+import { createLogger, type Log } from "./lib/log.ts";
+import { version } from "./lib/version.ts";
+import { handlers } from "./service/index.ts";
+import { type ContentStore, openContentDirectory } from "./store/content.ts";
+import { openStore } from "./store/open.ts";
+import type { Store } from "./store/port.ts";
+import { createServerFactory } from "./tools/server.ts";
+import type { FileLinks } from "./transport/files.ts";
+import { type HttpServer, listen } from "./transport/http.ts";
+import { createMcpEndpoint } from "./transport/mcp.ts";
+import { openapiDocument } from "./transport/openapi.ts";
+import { createRestApp } from "./transport/rest.ts";
+import { connectStdio, type StdioConnection } from "./transport/stdio.ts";
+import { createEmbeddedUpstream } from "./upstream/embedded.ts";
+import type { Upstream } from "./upstream/port.ts";
+
+/** The whole program, put together from its configuration. */
+export interface App {
+  readonly store: Store;
+  readonly content: ContentStore;
+  readonly gate: Gate;
+  readonly upstream: Upstream;
+  readonly log: Log;
+  /** Serves REST and MCP on the configured host and port. */
+  listen(): Promise<HttpServer>;
+  /** Serves one MCP connection on stdin and stdout, as this token. */
+  connectStdio(token: string): StdioConnection;
+  /** Makes the MCP server of a connection that carries no token itself. */
+  mcpServer(token: string | undefined): (context: McpRequestContext) => Server;
+  close(): Promise<void>;
+}
+
+/** What tests replace. */
+export interface Replacements {
+  readonly clock?: Clock;
+  readonly log?: Log;
+}
+
+export async function createApp(config: Config, { clock = systemClock, ...rest }: Replacements = {}): Promise<App> {
+  const log = rest.log ?? createLogger({ level: config.logLevel, format: config.logFormat });
+  const store = await openStore({ database: config.database });
+  const inMemory = config.database === ":memory:";
+  const contentDirectory = inMemory ? await mkdtemp(join(tmpdir(), "programme-")) : `${config.database}.files`;
+  const content = openContentDirectory(contentDirectory);
+
+  let server: HttpServer | undefined;
+  let linkServer: Promise<HttpServer> | undefined;
+  const links = createLinks(store, clock, async () => config.publicUrl ?? (await servingLinks()).origin);
+  const gate = createGate({ store, handlers, links, clock, log, options: config });
+  const upstream = createEmbeddedUpstream(gate);
+  const files: FileLinks = {
+    async fileOf({ fileId, query }) {
+      const file = await links.verifyFile(fileId, query);
+      return file && content.has(file.sha256) ? { ...file, open: () => content.open(file.sha256) } : undefined;
+    },
+  };
+
+  /** Over stdio nothing listens yet when the first link is made: then a port for links alone is opened. */
+  function servingLinks(): Promise<HttpServer> {
+    if (server) return Promise.resolve(server);
+    linkServer ??= listen({ ...config, host: "127.0.0.1", port: 0 }, { files, log });
+    return linkServer;
+  }
+
+  const mcpServer = (token: string | undefined) => createServerFactory({ upstream, version, log, token });
+  const { maxBodyBytes } = config;
+  const mcp = createMcpEndpoint({ factory: mcpServer(undefined), scopesOf: upstream.scopesOf, log, maxBodyBytes });
+
+  return {
+    store,
+    content,
+    gate,
+    upstream,
+    log,
+    mcpServer,
+    async listen() {
+      const openapi = JSON.stringify(openapiDocument());
+      server = await listen(config, { rest: createRestApp({ gate, log, maxBodyBytes, openapi }), mcp, files, log });
+      return server;
+    },
+    connectStdio: (token) => connectStdio(mcpServer(token), log),
+    async close() {
+      await mcp.close();
+      await server?.close();
+      await (await linkServer)?.close();
+      await gate.close();
+      await store.close();
+      if (inMemory) await rm(contentDirectory, { recursive: true, force: true });
+    },
+  };
+}

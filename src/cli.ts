@@ -1,0 +1,167 @@
+import { Command, CommanderError } from "commander";
+import { createApp } from "./app.ts";
+import { withApp } from "./commands/open.ts";
+import { serveHttp, serveStdio } from "./commands/serve.ts";
+import { formatTable } from "./commands/table.ts";
+import { chooseBusiness, issueToken, parseExpiry, parseScopes } from "./commands/tokens.ts";
+import { type Config, loadConfig } from "./config/load.ts";
+import { addOptions } from "./config/options.ts";
+import type { CommandName } from "./config/table.ts";
+import { UsageError } from "./config/usage-error.ts";
+import { operationNames, operations, toolsetOf } from "./contract/index.ts";
+import { seedDemo } from "./demo/seed.ts";
+import { version } from "./lib/version.ts";
+
+/** Runs the command line. Results go to stdout, everything else to stderr; a mistake of usage exits with 2. */
+export async function main(argv: readonly string[]): Promise<void> {
+  try {
+    await program().parseAsync(argv);
+  } catch (error) {
+    process.exitCode = report(error);
+  }
+}
+
+function report(error: unknown): number {
+  if (error instanceof CommanderError) {
+    // Help and --version end this way too; what is wrong has one line.
+    if (error.exitCode === 0) return 0;
+    process.stderr.write(`${error.message.replace(/\s*\n\s*/g, " ")}\n`);
+    return 2;
+  }
+  const [message, exitCode] = error instanceof UsageError ? [error.message, error.exitCode] : [describe(error), 1];
+  process.stderr.write(`error: ${message}\n`);
+  return exitCode;
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function program(): Command {
+  const root = new Command("programme-mcp")
+    .description("Calls for applications as MCP tools, with an embedded programme service.")
+    .version(version)
+    .exitOverride()
+    .configureOutput({ outputError: () => undefined });
+
+  command(root, "stdio", "serve MCP over stdin and stdout (what a client starts)", { isDefault: true }).action((options) =>
+    serveStdio(loadConfig(process.env, options)),
+  );
+  command(root, "http", "serve MCP and REST over HTTP").action((options) => serveHttp(loadConfig(process.env, options)));
+  addTokenCommands(root);
+  command(root, "tools", "list the tools with their scopes and effects")
+    .option("--json", "print JSON")
+    .action((options) => {
+      loadConfig(process.env, options);
+      printTools(options.json === true);
+    });
+  command(root, "migrate", "bring the database to this version").action((options) =>
+    migrate(loadConfig(process.env, options)),
+  );
+  command(root, "seed", "fill a database with demonstration data")
+    .requiredOption("--demo", "invented programmes, submissions, reviewers and persons of two organisations")
+    .option("--seed <number>", "another number makes other data", "1")
+    .option("--scale <number>", "how many times the usual volume", "1")
+    .action(({ demo: _, ...options }) => seed(loadConfig(process.env, options), options));
+  return root;
+}
+
+function command(parent: Command, name: CommandName, description: string, options: { isDefault?: boolean } = {}): Command {
+  return addOptions(parent.command(name, options).description(description).exitOverride(), name);
+}
+
+function addTokenCommands(root: Command): void {
+  const token = root.command("token").description("make, list and revoke access tokens").exitOverride();
+  addOptions(token.command("create").exitOverride(), "token")
+    .description("make a token; it is shown once")
+    .option("--name <name>", "what the token is for", "command line")
+    .option("--business <id or name>", "the organisation it belongs to")
+    .option("--scopes <scopes>", "a comma list, read, or all", "read")
+    .option("--expires <when>", "30d, 12h, a date or a time")
+    .option("--json", "print JSON")
+    .action(createToken);
+  addOptions(token.command("list").exitOverride(), "token")
+    .description("list tokens, never themselves")
+    .option("--json", "print JSON")
+    .action(listTokens);
+  addOptions(token.command("revoke").exitOverride(), "token")
+    .description("revoke a token, at once")
+    .argument("<tokenId>")
+    .action(revokeToken);
+}
+
+type Options = Readonly<Record<string, string | boolean | undefined>>;
+
+async function createToken(options: Options): Promise<void> {
+  const scopes = parseScopes(String(options["scopes"]));
+  const expires = options["expires"];
+  const expiresAt = typeof expires === "string" ? parseExpiry(expires, new Date()) : null;
+  await withApp(loadConfig(process.env, options), async ({ store }) => {
+    const businessId = await chooseBusiness(store, options["business"] as string | undefined);
+    const issued = await issueToken(store, { businessId, name: String(options["name"]).slice(0, 200), scopes, expiresAt });
+    if (options["json"]) return print(`${JSON.stringify(issued)}\n`);
+    print(`${issued.token}\n`);
+    process.stderr.write(`Token ${issued.tokenId} of ${businessId}. It is not shown again.\n`);
+  });
+}
+
+async function listTokens(options: Options): Promise<void> {
+  await withApp(loadConfig(process.env, options), async ({ store }) => {
+    const tokens = (await store.listTokens()).map(({ sha256: _, ...shown }) => shown);
+    if (options["json"]) return print(`${JSON.stringify(tokens)}\n`);
+    const rows = tokens.map(({ tokenId, businessId, name, prefix, scopes, revokedAt, expiresAt, lastUsedAt }) => [
+      tokenId,
+      businessId,
+      name,
+      `${prefix}…`,
+      `${scopes.length} scopes`,
+      revokedAt ? `revoked ${revokedAt}` : expiresAt ? `expires ${expiresAt}` : "valid",
+      lastUsedAt ?? "never used",
+    ]);
+    print(formatTable([["token", "business", "name", "begins", "scopes", "state", "last used"], ...rows]));
+  });
+}
+
+async function revokeToken(tokenId: string, options: Options): Promise<void> {
+  await withApp(loadConfig(process.env, options), async ({ store }) => {
+    const revoked = await store.revokeToken(tokenId, new Date().toISOString());
+    if (!revoked) throw new UsageError(`${tokenId} is no token of this database that could be revoked`);
+    print(`Revoked ${tokenId}.\n`);
+  });
+}
+
+function printTools(json: boolean): void {
+  const tools = operationNames.map((name) => {
+    const { scope, effect, method, path } = operations[name];
+    return { name, scope, effect, toolset: toolsetOf(name), method, path };
+  });
+  if (json) return print(`${JSON.stringify(tools)}\n`);
+  print(formatTable([["tool", "scope", "effect"], ...tools.map(({ name, scope, effect }) => [name, scope, effect])]));
+}
+
+async function migrate(config: Config): Promise<void> {
+  await (await createApp(config)).close();
+  print(`${config.database} is up to date.\n`);
+}
+
+async function seed(config: Config, options: Options): Promise<void> {
+  const [seedNumber, scale] = [wholeNumber("--seed", options["seed"]), wholeNumber("--scale", options["scale"])];
+  const app = await createApp(config);
+  try {
+    if ((await app.store.listBusinesses()).length > 0) throw new UsageError(`${config.database} already holds data; nothing was added`);
+    await seedDemo(app.store, app.content, { now: new Date(), seed: seedNumber, scale });
+    print(`${config.database} now holds demonstration data.\n`);
+  } finally {
+    await app.close();
+  }
+}
+
+function wholeNumber(option: string, text: unknown): number {
+  const value = Number(text);
+  if (Number.isSafeInteger(value) && value >= 1 && value <= 10_000) return value;
+  throw new UsageError(`${option} must be a whole number from 1 to 10000, not ${JSON.stringify(text)}`);
+}
+
+function print(text: string): void {
+  process.stdout.write(text);
+}

@@ -1,0 +1,45 @@
+import { readFile, writeFile } from "node:fs/promises";
+import type { App } from "../app.ts";
+import type { Config } from "../config/load.ts";
+import { tokenPattern } from "../contract/tokens.ts";
+import { firstBusiness, issueToken, ordinaryScopes } from "./tokens.ts";
+
+/** A token of this process alone; nobody else ever learns it. */
+export async function issueProcessToken(app: App): Promise<{ token: string; revoke(): Promise<void> }> {
+  const businessId = await firstBusiness(app.store);
+  const issued = await issueToken(app.store, { businessId, name: "local process", scopes: ordinaryScopes, expiresAt: null });
+  return {
+    token: issued.token,
+    revoke: async () => void (await app.store.revokeToken(issued.tokenId, new Date().toISOString())),
+  };
+}
+
+/**
+ * The token that pasted client settings keep working with across restarts: made on first use and kept beside the
+ * database in a file that only its owner can read.
+ */
+export async function localToken(app: App, { database }: Config): Promise<string> {
+  const file = `${database}.token`;
+  const kept = database === ":memory:" ? undefined : await readToken(file);
+  if (kept !== undefined && (await isValid(app, kept))) return kept;
+  const businessId = await firstBusiness(app.store);
+  const { token } = await issueToken(app.store, { businessId, name: "local", scopes: ordinaryScopes, expiresAt: null });
+  if (database !== ":memory:") await writeFile(file, `${token}\n`, { mode: 0o600 });
+  return token;
+}
+
+async function readToken(file: string): Promise<string | undefined> {
+  try {
+    const text = (await readFile(file, "utf8")).trim();
+    return tokenPattern.test(text) ? text : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function isValid(app: App, token: string): Promise<boolean> {
+  return app.gate.identify(token).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,80 @@
+import { fileURLToPath } from "node:url";
+import type { App } from "../app.ts";
+import type { Config } from "../config/load.ts";
+import { UsageError } from "../config/usage-error.ts";
+import { version } from "../lib/version.ts";
+import { issueProcessToken, localToken } from "./local-token.ts";
+import { isDemo, openApp } from "./open.ts";
+
+/** Serves MCP over stdin and stdout until the client goes away. */
+export async function serveStdio(config: Config): Promise<void> {
+  const app = await openApp(config);
+  const local = config.token === undefined ? await issueProcessToken(app) : undefined;
+  if (config.token !== undefined) await refuseUnknownToken(app, config.token);
+  const connection = app.connectStdio(config.token ?? local?.token ?? "");
+  onStop(app, async () => {
+    await connection.close();
+    await local?.revoke();
+  });
+  process.stdin.once("end", () => process.kill(process.pid, "SIGTERM"));
+}
+
+/** Serves REST and MCP over HTTP until stopped. */
+export async function serveHttp(config: Config): Promise<void> {
+  const app = await openApp(config);
+  const server = await app.listen().catch(async (error: NodeJS.ErrnoException) => {
+    await app.close();
+    if (error.code === "EADDRINUSE") throw new UsageError(`--port ${config.port} is in use on ${config.host}; choose another.`);
+    throw error;
+  });
+  onStop(app, async () => undefined);
+  const token = isDemo(config) ? await localToken(app, config) : undefined;
+  process.stdout.write(banner(config.publicUrl ?? server.origin, token));
+}
+
+async function refuseUnknownToken(app: App, token: string): Promise<void> {
+  try {
+    await app.gate.identify(token);
+  } catch {
+    await app.close();
+    throw new UsageError("PROGRAMME_TOKEN is unknown to this database, revoked or expired; make one with: programme-mcp token create");
+  }
+}
+
+/** Ends cleanly on the usual signals: what is open is finished, what is queued is written. */
+function onStop(app: App, before: () => Promise<void>): void {
+  let stopping = false;
+  const stop = async () => {
+    if (stopping) return;
+    stopping = true;
+    try {
+      await before();
+      await app.close();
+      process.exit(0);
+    } catch (error) {
+      app.log.error({ err: error }, "Stopping failed");
+      process.exit(1);
+    }
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => void stop());
+}
+
+function banner(origin: string, token: string | undefined): string {
+  const addresses = [`programme-mcp ${version}`, `  MCP   ${origin}/mcp`, `  REST  ${origin}/integrations/v1`];
+  if (token === undefined) return `${[...addresses, "  Token programme-mcp token create --database FILE"].join("\n")}\n`;
+  const overHttp = { type: "http", url: `${origin}/mcp`, headers: { Authorization: `Bearer ${token}` } };
+  const main = fileURLToPath(new URL("../main.js", import.meta.url));
+  const overStdio = { command: "node", args: [main], env: { PROGRAMME_TOKEN: token } };
+  const settings = (server: object) => JSON.stringify({ mcpServers: { programme: server } }, null, 2);
+  return [
+    ...addresses,
+    `  Token ${token}`,
+    "",
+    "Client settings over HTTP:",
+    settings(overHttp),
+    "",
+    "Client settings over stdio:",
+    settings(overStdio),
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,98 @@
+import { isScope, readScopes, type Scope, scopes, sensitiveScope } from "../contract/scopes.ts";
+import type { Token } from "../contract/tokens.ts";
+import { UsageError } from "../config/usage-error.ts";
+import { randomToken, sha256Hex } from "../lib/crypto.ts";
+import { newId } from "../lib/ids.ts";
+import type { Store } from "../store/port.ts";
+
+/** A token just made: the only moment at which it can be shown. */
+export interface IssuedToken {
+  readonly tokenId: string;
+  readonly token: string;
+  readonly businessId: string;
+  readonly scopes: readonly Scope[];
+}
+
+export interface TokenRequest {
+  readonly businessId: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly expiresAt: string | null;
+}
+
+/** Every scope but the one that shows sensitive personal data. */
+export const ordinaryScopes: readonly Scope[] = scopes.filter((scope) => scope !== sensitiveScope);
+
+/** Makes a token and keeps its SHA-256 (specification 5). */
+export async function issueToken(store: Store, request: TokenRequest): Promise<IssuedToken> {
+  const token = randomToken();
+  const row: Token = {
+    tokenId: newId("tok"),
+    businessId: request.businessId,
+    name: request.name,
+    sha256: sha256Hex(token),
+    prefix: token.slice(0, 6),
+    scopes: [...request.scopes],
+    expiresAt: request.expiresAt,
+    revokedAt: null,
+    lastUsedAt: null,
+    createdAt: new Date().toISOString(),
+  };
+  await store.insertToken(row);
+  return { tokenId: row.tokenId, token, businessId: row.businessId, scopes: row.scopes };
+}
+
+/** The oldest business, made first where there is none. */
+export async function firstBusiness(store: Store): Promise<string> {
+  const [business] = await store.listBusinesses();
+  if (business) return business.businessId;
+  const made = { businessId: newId("biz"), name: "My organisation", createdAt: new Date().toISOString() };
+  await store.insertBusiness(made);
+  return made.businessId;
+}
+
+/**
+ * The business of an id or name; without one, the only business.
+ * @throws UsageError when it is unknown, or when there are several to choose from
+ */
+export async function chooseBusiness(store: Store, wanted: string | undefined): Promise<string> {
+  const businesses = await store.listBusinesses();
+  if (wanted === undefined && businesses.length <= 1) return firstBusiness(store);
+  const chosen = businesses.find(({ businessId, name }) => businessId === wanted || name === wanted);
+  if (chosen) return chosen.businessId;
+  const known = businesses.map(({ businessId, name }) => `${businessId} (${name})`).join(", ");
+  const choice = known === "" ? "there is none yet; leave the option out to make the first" : `choose one of ${known}`;
+  throw new UsageError(wanted === undefined ? `--business is needed: ${choice}` : `--business ${wanted} is unknown: ${choice}`);
+}
+
+/**
+ * Scopes as an option gives them: a comma list, `read` or `all`.
+ * @throws UsageError naming the first scope that does not exist
+ */
+export function parseScopes(text: string): Scope[] {
+  if (text === "all") return [...scopes];
+  if (text === "read") return [...readScopes];
+  return text.split(",").map((entry) => {
+    const scope = entry.trim();
+    if (isScope(scope)) return scope;
+    throw new UsageError(`--scopes: ${JSON.stringify(scope)} is no scope; take read, all, or some of ${scopes.join(", ")}`);
+  });
+}
+
+const unitMs: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000 };
+
+/**
+ * When a token expires: `30d`, `12h`, a date or an RFC 3339 time.
+ * @throws UsageError for anything else, or for a time that has passed
+ */
+export function parseExpiry(text: string, now: Date): string {
+  const span = /^(\d{1,5})([hd])$/.exec(text);
+  const timeMs = span ? now.getTime() + Number(span[1]) * (unitMs[span[2] as string] as number) : Date.parse(text);
+  if (!span && !/^\d{4}-\d{2}-\d{2}(T.*)?$/.test(text)) throw expiryError(text);
+  if (!Number.isFinite(timeMs) || timeMs <= now.getTime()) throw expiryError(text);
+  return new Date(timeMs).toISOString();
+}
+
+function expiryError(text: string): UsageError {
+  return new UsageError(`--expires: ${JSON.stringify(text)} must be a time to come: 30d, 12h, 2027-01-31 or an RFC 3339 time`);
+}

@@ -1,0 +1,97 @@
+import { homedir } from "node:os";
+import { isAbsolute, join, resolve } from "node:path";
+import { isLoopback } from "../lib/loopback.ts";
+import { type Setting, type SettingName, settings, type table } from "./table.ts";
+import { UsageError } from "./usage-error.ts";
+import type { ValueType } from "./values.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+type Value<Entry> = Entry extends { type: ValueType<infer V> } ? V : never;
+type Values = {
+  readonly [Name in SettingName]:
+    | Value<(typeof table)[Name]>
+    | ((typeof table)[Name] extends { default: unknown } ? never : undefined);
+};
+
+/** What the program runs with: every setting with its default worked out. Paths are absolute. */
+export interface Config extends Omit<Values, "dataDir" | "database" | "allowedHosts"> {
+  readonly dataDir: string;
+  /** An absolute path or `:memory:`. */
+  readonly database: string;
+  /** Whether the database was named, rather than the default one. */
+  readonly databaseGiven: boolean;
+  readonly allowedHosts: readonly string[];
+}
+
+/**
+ * Reads the configuration: an option wins over its variable, a variable over the default; empty text counts as not given.
+ *
+ * @param options - a command's parsed options, by setting name; others are left alone
+ * @throws UsageError naming the first unknown `PROGRAMME_*` variable or unfit value
+ */
+export function loadConfig(env: Environment, options: Readonly<Record<string, unknown>> = {}): Config {
+  refuseUnknownVariables(env);
+  const values = Object.fromEntries(
+    settings.map(([name, setting]) => [name, read(setting, env[setting.variable], options[name])]),
+  ) as Values;
+  return complete(values, env);
+}
+
+function read(setting: Setting, variable: string | undefined, option: unknown): unknown {
+  const fromOption = option !== undefined && option !== "";
+  const given = fromOption ? String(option) : variable;
+  if (given === undefined || given === "") return setting.default;
+  const parsed = setting.type.schema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const name = fromOption && setting.option ? longFlag(setting.option) : setting.variable;
+  throw new UsageError(
+    `${name} must be ${setting.type.allowed}${setting.secret ? "" : `, not ${JSON.stringify(given)}`}.`,
+  );
+}
+
+function longFlag(flags: string): string {
+  return flags.replace(/ .*$/, "");
+}
+
+function complete(values: Values, env: Environment): Config {
+  const dataDir = resolve(values.dataDir ?? userDataDir(env));
+  const database = values.database ?? join(dataDir, "programme.db");
+  const allowedHosts = values.allowedHosts ?? (values.publicUrl ? [new URL(values.publicUrl).hostname] : []);
+  if (!isLoopback(values.host) && allowedHosts.length === 0) {
+    throw new UsageError(
+      `PROGRAMME_ALLOWED_HOSTS is needed to listen on ${values.host}: name the hosts by which clients reach this server.`,
+    );
+  }
+  const databaseGiven = values.database !== undefined;
+  return { ...values, dataDir, databaseGiven, database: database === ":memory:" ? database : resolve(database), allowedHosts };
+}
+
+/** Where a user's programs keep their data, by the custom of the platform. */
+export function userDataDir(env: Environment, platform: NodeJS.Platform = process.platform, home = homedir()): string {
+  if (platform === "darwin") return join(home, "Library", "Application Support", "programme-mcp");
+  if (platform === "win32") return join(env.LOCALAPPDATA || join(home, "AppData", "Local"), "programme-mcp");
+  const dataHome = env.XDG_DATA_HOME;
+  return join(dataHome && isAbsolute(dataHome) ? dataHome : join(home, ".local", "share"), "programme-mcp");
+}
+
+function refuseUnknownVariables(env: Environment): void {
+  const known = settings.map(([, setting]) => setting.variable as string);
+  const unknown = Object.keys(env).find((name) => name.startsWith("PROGRAMME_") && !known.includes(name));
+  if (unknown === undefined) return;
+  const [nearest] = known.toSorted((left, right) => editDistance(unknown, left) - editDistance(unknown, right));
+  throw new UsageError(`The variable ${unknown} is not known: did you mean ${nearest}?`);
+}
+
+/** How many characters to insert, delete or replace to turn one text into the other (Levenshtein). */
+function editDistance(left: string, right: string): number {
+  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (const [i, character] of [...left].entries()) {
+    const next = [i + 1];
+    for (const [j, other] of [...right].entries()) {
+      const replace = (row[j] ?? 0) + (character === other ? 0 : 1);
+      next.push(Math.min(replace, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}

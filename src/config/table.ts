@@ -1,0 +1,161 @@
+import { limits } from "../contract/limits.ts";
+import { tokenPattern } from "../contract/tokens.ts";
+import { logFormats, logLevels } from "../lib/log.ts";
+import { baseUrl, boolean, hostNames, integer, matching, oneOf, text, type ValueType } from "./values.ts";
+
+export const commandNames = ["stdio", "http", "token", "tools", "migrate", "seed"] as const;
+export type CommandName = (typeof commandNames)[number];
+
+/** One setting: its variable, its command-line option if it has one, its values, and what it is for. */
+export interface Setting<Value = unknown> {
+  readonly variable: `PROGRAMME_${string}`;
+  /** Commander flags; the long one is the setting's name. A setting without is secret or rarely changed. */
+  readonly option?: string;
+  readonly type: ValueType<Value>;
+  readonly default?: Value;
+  /** Says in words what `load.ts` works out when there is no fixed default. */
+  readonly defaultText?: string;
+  /** The value may hold a secret, if only by mistake: messages do not repeat it. */
+  readonly secret?: true;
+  readonly help: string;
+  readonly commands: readonly CommandName[];
+}
+
+const everywhere = commandNames;
+const serving = ["stdio", "http"] as const;
+const listening = ["http"] as const;
+
+/** Every setting, once: configuration, options and `docs/configuration.md` follow from it. */
+export const table = {
+  dataDir: {
+    variable: "PROGRAMME_DATA_DIR",
+    option: "--data-dir <directory>",
+    type: text("a directory"),
+    defaultText: "`programme-mcp` in the user's data directory",
+    help: "Where the database and finished exports are kept.",
+    commands: everywhere,
+  },
+  database: {
+    variable: "PROGRAMME_DATABASE",
+    option: "--database <file>",
+    type: text("a file"),
+    defaultText: "`programme.db` in the data directory, filled with demonstration data on first use",
+    help: "The SQLite database file; `:memory:` keeps nothing. A database that is named starts empty.",
+    commands: everywhere,
+  },
+  demo: {
+    variable: "PROGRAMME_DEMO",
+    option: "--demo",
+    type: boolean,
+    default: false,
+    help: "Fill an empty database with invented demonstration data.",
+    commands: ["stdio", "http", "token"],
+  },
+  token: {
+    variable: "PROGRAMME_TOKEN",
+    type: matching(tokenPattern, "64 hexadecimal digits"),
+    defaultText: "none",
+    secret: true,
+    help: "The access token that calls over stdio run as. Has no option, because other users can see a process's arguments.",
+    commands: ["stdio", "tools"],
+  },
+  host: {
+    variable: "PROGRAMME_HOST",
+    option: "--host <address>",
+    type: text("an address of this machine"),
+    default: "127.0.0.1",
+    help: "The address to listen on. Beyond loopback, `PROGRAMME_ALLOWED_HOSTS` or `PROGRAMME_PUBLIC_URL` must be set too.",
+    commands: listening,
+  },
+  port: {
+    variable: "PROGRAMME_PORT",
+    option: "--port <number>",
+    type: integer(0, 65_535),
+    default: 3000,
+    help: "The port to listen on; 0 takes a free one.",
+    commands: listening,
+  },
+  allowedHosts: {
+    variable: "PROGRAMME_ALLOWED_HOSTS",
+    option: "--allowed-hosts <names>",
+    type: hostNames,
+    defaultText: "the host of `PROGRAMME_PUBLIC_URL`, if that is set",
+    help: "Names in the `Host` header that are answered beside loopback names: a guard against DNS rebinding.",
+    commands: listening,
+  },
+  publicUrl: {
+    variable: "PROGRAMME_PUBLIC_URL",
+    option: "--public-url <address>",
+    type: baseUrl,
+    defaultText: "the address listened on",
+    secret: true,
+    help: "The base address in download and invitation links.",
+    commands: serving,
+  },
+  logLevel: {
+    variable: "PROGRAMME_LOG_LEVEL",
+    option: "--log-level <level>",
+    type: oneOf(logLevels),
+    default: "info",
+    help: "The least severe lines to log. All go to stderr.",
+    commands: everywhere,
+  },
+  logFormat: {
+    variable: "PROGRAMME_LOG_FORMAT",
+    option: "--log-format <format>",
+    type: oneOf(logFormats),
+    default: "auto",
+    help: "`auto` is `pretty` on a terminal where pino-pretty is installed, `json` elsewhere.",
+    commands: everywhere,
+  },
+  requestsPerMinute: {
+    variable: "PROGRAMME_REQUESTS_PER_MINUTE",
+    option: "--requests-per-minute <number>",
+    type: integer(1, 1_000_000),
+    default: limits.requestsPerMinute,
+    help: "Requests that one token may make in any minute.",
+    commands: serving,
+  },
+  exportIntervalSeconds: {
+    variable: "PROGRAMME_EXPORT_INTERVAL_SECONDS",
+    option: "--export-interval-seconds <number>",
+    type: integer(0, 86_400),
+    default: limits.exportIntervalSeconds,
+    help: "Time between two exports of one token.",
+    commands: serving,
+  },
+  idempotencyStrict: {
+    variable: "PROGRAMME_IDEMPOTENCY_STRICT",
+    option: "--idempotency-strict",
+    type: boolean,
+    default: false,
+    help: "Refuse an idempotency key that was used for another request, instead of running the request.",
+    commands: serving,
+  },
+  maxBodyBytes: {
+    variable: "PROGRAMME_MAX_BODY_BYTES",
+    option: "--max-body-bytes <number>",
+    type: integer(1024, 64 * 1024 * 1024),
+    default: limits.maxBodyBytes,
+    help: "The largest request body taken.",
+    commands: listening,
+  },
+  maxConcurrentRequests: {
+    variable: "PROGRAMME_MAX_CONCURRENT_REQUESTS",
+    option: "--max-concurrent-requests <number>",
+    type: integer(1, 65_536),
+    default: 256,
+    help: "Requests worked on at once; more are answered 503.",
+    commands: listening,
+  },
+} as const satisfies Record<string, Setting>;
+
+export type SettingName = keyof typeof table;
+
+/** The table's entries, as what they have in common. */
+export const settings: readonly (readonly [SettingName, Setting])[] = Object.entries(table) as [SettingName, Setting][];
+
+/** A setting's default in words. */
+export function defaultInWords(setting: Setting): string {
+  return setting.defaultText ?? `\`${setting.default}\``;
+}

@@ -1,0 +1,9 @@
+/** A mistake of whoever starts the program; the command line prints its message as one line and exits with `exitCode`. */
+export class UsageError extends Error {
+  readonly exitCode = 2;
+
+  constructor(message: string) {
+    super(message);
+    this.name = "UsageError";
+  }
+}

@@ -1,0 +1,68 @@
+import * as z from "zod";
+
+/** How a setting's text becomes its value, and what to tell someone whose text does not. */
+export interface ValueType<Value> {
+  readonly schema: z.ZodType<Value, string>;
+  /** Completes "must be …". */
+  readonly allowed: string;
+}
+
+export function text(allowed: string): ValueType<string> {
+  return { schema: z.string(), allowed };
+}
+
+export function integer(min: number, max: number): ValueType<number> {
+  return {
+    // Digits only: what Number() takes beyond them (0x10, 1e3, 5.0) is more likely a mistake.
+    schema: z
+      .string()
+      .trim()
+      .regex(/^\d{1,15}$/)
+      .transform(Number)
+      .pipe(z.int().min(min).max(max)),
+    allowed: `an integer from ${min} to ${max}`,
+  };
+}
+
+export const boolean: ValueType<boolean> = {
+  schema: z
+    .string()
+    .trim()
+    .pipe(z.stringbool({ truthy: ["true", "1", "yes", "on"], falsy: ["false", "0", "no", "off"] })),
+  allowed: "true or false (also 1 or 0, yes or no, on or off)",
+};
+
+export function oneOf<const Choice extends string>(choices: readonly Choice[]): ValueType<Choice> {
+  return { schema: z.string().trim().pipe(z.enum(choices)), allowed: `one of ${choices.join(", ")}` };
+}
+
+export function matching(pattern: RegExp, allowed: string): ValueType<string> {
+  return { schema: z.string().trim().regex(pattern), allowed };
+}
+
+/** Host names and addresses as a `Host` header has them, without the port; IPv6 in brackets. */
+export const hostNames: ValueType<readonly string[]> = {
+  schema: z
+    .string()
+    .transform((list) => list.split(",").map((name) => name.trim().toLowerCase()))
+    .pipe(z.array(z.string().refine(isHostName)).max(100)),
+  allowed: "host names without scheme or port, separated by commas",
+};
+
+function isHostName(name: string): boolean {
+  return URL.canParse(`http://${name}`) && new URL(`http://${name}`).hostname === name;
+}
+
+/** An http(s) address to which paths are appended: no credentials, query or fragment, no slash at the end. */
+export const baseUrl: ValueType<string> = {
+  schema: z
+    .string()
+    .trim()
+    .pipe(z.url({ protocol: /^https?$/ }))
+    .transform((address) => address.replace(/\/+$/, ""))
+    .refine((address) => {
+      const url = new URL(address);
+      return url.username === "" && url.password === "" && !/[?#]/.test(address);
+    }),
+  allowed: "an http or https address without credentials, query or fragment",
+};

@@ -1,0 +1,115 @@
+import type * as z from "zod";
+import { innerOf } from "./marks.ts";
+
+/** Examples for fields whose type alone does not tell what stands in them. */
+const byName: Readonly<Record<string, unknown>> = {
+  namespace: "crm",
+  objectType: "contact",
+  externalId: "C-10482",
+  currency: "EUR",
+  amountMinor: 5000,
+  year: 2026,
+  sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+  contentType: "application/pdf",
+  fileName: "annex.pdf",
+  key: "project_title",
+  label: "Project title",
+  action: "submission.advanced",
+  entityType: "submission",
+  requestId: "req_01JD4X8Q6V3N5T7Y9Z0A1B2C3D",
+  includePersonFieldIds: "fld_01JD4X8Q6V3N5T7Y9Z0A1B2C3D",
+  fields: { fld_01JD4X8Q6V3N5T7Y9Z0A1B2C3D: "A light roof for the market hall" },
+  customFields: { fld_01JD4X8Q6V3N5T7Y9Z0A1B2C3D: "Ceramics" },
+  applicantEmails: ["ada@example.org"],
+  recipient: "ada@example.org",
+  recipientEmail: "ada@example.org",
+  innovatorEmail: "ada@example.org",
+  email: "ada@example.org",
+  primaryEmail: "ada@example.org",
+  innovatorId: "inn_01JD4X8Q6V3N5T7Y9Z0A1B2C3D",
+  firstName: "Ada",
+  lastName: "Marsh",
+  innovatorName: "Ada Marsh",
+  phone: "+44 20 7946 0018",
+  lastEvaluatedKey: "eyJ2IjoxfQ.c2ln",
+  metadata: {},
+  updatedSince: "2026-11-01",
+  updatedAfter: "2026-11-01",
+  submittedFrom: "2026-11-01T00:00:00.000Z",
+  submittedTo: "2026-11-30T23:59:59.999Z",
+};
+
+/** Prefixes of the ids that fields hold (records are named by prefixed ULIDs). */
+const idPrefixes: Readonly<Record<string, string>> = {
+  submission: "sub", program: "prg", track: "trk", round: "rnd", person: "per", reviewer: "rvw", assignment: "asg",
+  review: "rev", feedback: "fbk", file: "fil", supplement: "sup", payment: "pay", audit: "aud", email: "eml",
+  export: "exp", token: "tok", applicant: "app", schema: "sch", rubric: "rub", business: "biz", criterion: "crt", field: "fld",
+};
+
+const ulid = "01JD4X8Q6V3N5T7Y9Z0A1B2C3D";
+
+/** A value that fits a schema, the same every time: for documents and tests. `optional` fields are left out of inputs. */
+export function exampleOf(schema: z.core.$ZodType, options: { readonly optional: boolean }, name = ""): unknown {
+  if (name in byName && fits(schema, byName[name])) return byName[name];
+  const definition = schema._zod.def as z.core.$ZodTypeDef & {
+    shape?: Record<string, z.core.$ZodType>;
+    element?: z.core.$ZodType;
+    options?: readonly z.core.$ZodType[];
+    entries?: Record<string, string>;
+    values?: readonly unknown[];
+  };
+  switch (definition.type) {
+    case "object":
+      return Object.fromEntries(
+        Object.entries(definition.shape ?? {})
+          .filter(([, field]) => options.optional || field._zod.optin !== "optional")
+          .map(([key, field]) => [key, exampleOf(field, options, key)]),
+      );
+    case "array":
+      return definition.element ? [exampleOf(definition.element, options, name.replace(/s$/, ""))] : [];
+    case "union":
+      return definition.options?.[0] && exampleOf(definition.options[0], options, name);
+    case "enum":
+      return Object.values(definition.entries ?? {})[0];
+    case "literal":
+      return definition.values?.[0];
+    case "boolean":
+      return true;
+    case "number":
+      return numberExample(schema);
+    case "string":
+      return stringExample(schema, name);
+    case "record":
+      return {};
+    case "unknown":
+      return null;
+    default: {
+      const inner = innerOf(schema);
+      return inner && exampleOf(inner, options, name);
+    }
+  }
+}
+
+function fits(schema: z.core.$ZodType, value: unknown): boolean {
+  return (schema as z.ZodType).safeParse(value).success;
+}
+
+function numberExample(schema: z.core.$ZodType): number {
+  const { minimum } = schema._zod.bag as { minimum?: number };
+  return Math.max(1, minimum ?? 1);
+}
+
+function stringExample(schema: z.core.$ZodType, name: string): string {
+  const id = /^(?:\w*?)([a-z]+)(?:Response)?Ids?$/i.exec(name)?.[1]?.toLowerCase();
+  const candidates = [
+    ...(id ? [`${Object.entries(idPrefixes).find(([noun]) => id.endsWith(noun))?.[1] ?? "id"}_${ulid}`] : []),
+    ...(/(At|Date|From|To|deadline|timestamp)$/.test(name) ? ["2026-11-20T04:01:05.123Z"] : []),
+    "Text",
+    "ada@example.org",
+    "2026-11-20T04:01:05.123Z",
+    "https://example.org/files/1",
+    "EUR",
+    "text",
+  ];
+  return candidates.find((candidate) => fits(schema, candidate)) ?? "";
+}

@@ -1,0 +1,364 @@
+import type { Assignment, AssignmentStatus, SkipReason } from "../contract/assignments.ts";
+import { invalid, problem } from "../contract/errors.ts";
+import { limits } from "../contract/limits.ts";
+import type { AssignmentRules } from "../contract/programs.ts";
+import type { Reviewer, ReviewerStatus } from "../contract/reviewers.ts";
+
+/** What `incomplete` means (specification 4.4). */
+export const incompleteStatuses = ["assigned", "accepted", "conflict"] as const satisfies readonly AssignmentStatus[];
+
+/** Statuses in which a reviewer has the work on the desk or did it: what counts as load. */
+export const heldStatuses = [...incompleteStatuses, "completed"] as const satisfies readonly AssignmentStatus[];
+
+/** Statuses from which a review came or is still to come. */
+const reviewingStatuses: ReadonlySet<AssignmentStatus> = new Set(["assigned", "accepted", "completed"]);
+const held: ReadonlySet<AssignmentStatus> = new Set(heldStatuses);
+
+/** Statuses from which an assignment can be removed or moved to somebody else. */
+export const assignmentMoves = {
+  delete: incompleteStatuses,
+  reassign: [...incompleteStatuses, "declined"],
+} as const satisfies Record<string, readonly AssignmentStatus[]>;
+
+/**
+ * Checks that an operation may start from an assignment as it is.
+ * @throws Problem `invalid_state_transition` with the statuses that allow it
+ */
+export function checkAssignmentMove(
+  operation: keyof typeof assignmentMoves,
+  { status, active }: Pick<Assignment, "status" | "active">,
+): void {
+  const allowedFrom: readonly AssignmentStatus[] = assignmentMoves[operation];
+  if (active && allowedFrom.includes(status)) return;
+  const because = active ? {} : { because: "the assignment is not active" };
+  throw problem("invalid_state_transition", { from: status, operation, allowedFrom, ...because });
+}
+
+/** What an assignment shows once it is no longer active; a declined one stays declined. */
+export function ended(status: AssignmentStatus, now: string) {
+  return { status: status === "declined" ? status : ("cancelled" as const), active: false, removedAt: now };
+}
+
+export interface Pair {
+  readonly submissionId: string;
+  readonly reviewerId: string;
+}
+
+/** A pair with the arguments that name its two sides. */
+export interface RequestedPair extends Pair {
+  readonly submissionPath: string;
+  readonly reviewerPath: string;
+}
+
+interface BulkRequest {
+  readonly pairs?: readonly Pair[] | undefined;
+  readonly submissionIds?: readonly string[] | undefined;
+  readonly reviewerIds?: readonly string[] | undefined;
+}
+
+/**
+ * The pairs that a bulk request asks for, in its order: `pairs`, or every combination of the two lists.
+ * @throws Problem `validation_failed` unless exactly one of the two forms is given, none is empty and there are at most 500
+ */
+export function requestedPairs({ pairs, submissionIds, reviewerIds }: BulkRequest): RequestedPair[] {
+  const given = { submissionIds, reviewerIds, pairs };
+  const paths = Object.keys(given).filter((path) => given[path as keyof BulkRequest] !== undefined);
+  const refuse = (code: string, message: string, at: readonly string[]) =>
+    invalid(...at.map((path) => ({ path, code, message })));
+
+  const onlyOne = "Give either pairs, or submissionIds with reviewerIds";
+  if (paths.length === 0) throw refuse("required", onlyOne, Object.keys(given));
+  if (pairs && paths.length > 1) throw refuse("conflicting", onlyOne, paths);
+  if (!pairs && paths.length === 1) {
+    throw refuse("required", onlyOne, submissionIds ? ["reviewerIds"] : ["submissionIds"]);
+  }
+  const empty = paths.filter((path) => given[path as keyof BulkRequest]?.length === 0);
+  if (empty.length > 0) throw refuse("too_small", "Expected at least one item", empty);
+  if ((submissionIds ?? []).length * (reviewerIds ?? []).length > limits.bulkAssignments) {
+    throw refuse("too_big", `Expected at most ${limits.bulkAssignments} combinations`, paths);
+  }
+  if (pairs) {
+    return pairs.map(({ submissionId, reviewerId }, index) => ({
+      submissionId,
+      reviewerId,
+      submissionPath: `pairs.${index}.submissionId`,
+      reviewerPath: `pairs.${index}.reviewerId`,
+    }));
+  }
+  return (submissionIds ?? []).flatMap((submissionId, row) =>
+    (reviewerIds ?? []).map((reviewerId, column) => ({
+      submissionId,
+      reviewerId,
+      submissionPath: `submissionIds.${row}`,
+      reviewerPath: `reviewerIds.${column}`,
+    })),
+  );
+}
+
+/** What the planner reads of an assignment made earlier. */
+export type PastAssignment = Pick<
+  Assignment,
+  "submissionId" | "reviewerId" | "roundId" | "status" | "active" | "conflictAttestation"
+>;
+
+/** What is to be assigned, and what is not and why. */
+export interface Plan {
+  readonly assign: readonly Pair[];
+  readonly skipped: readonly (Pair & { readonly reason: SkipReason })[];
+}
+
+/**
+ * Sorts named pairs into those that can be assigned in a round and those that cannot, in their order.
+ * `past`: the assignments between these submissions and reviewers, of any round, removed ones too.
+ */
+export function planPairs(
+  pairs: readonly Pair[],
+  statuses: ReadonlyMap<string, ReviewerStatus>,
+  past: readonly PastAssignment[],
+  roundId: string,
+): Plan {
+  const conflicts = pairsOf(past.filter(isConflict));
+  const taken = pairsOf(past.filter((earlier) => earlier.active && earlier.roundId === roundId));
+  const assign: Pair[] = [];
+  const skipped: (Pair & { reason: SkipReason })[] = [];
+  const refusalOf = (pair: Pair): SkipReason | undefined => {
+    const status = statuses.get(pair.reviewerId);
+    if (status !== "active" && status !== "invited") return "reviewer_inactive";
+    if (holds(conflicts, pair)) return "conflict_of_interest";
+    return holds(taken, pair) ? "duplicate" : undefined;
+  };
+  for (const { submissionId, reviewerId } of pairs) {
+    const pair = { submissionId, reviewerId };
+    const reason = refusalOf(pair);
+    if (reason) skipped.push({ ...pair, reason });
+    else {
+      assign.push(pair);
+      add(taken, pair);
+    }
+  }
+  return { assign, skipped };
+}
+
+/** Most assignments that one run makes; the next run goes on where it stopped. */
+export const maxPlanned = 10_000;
+
+export interface PlanInput {
+  readonly roundId: string;
+  /** Rounds before this one in its track. */
+  readonly earlierRoundIds: ReadonlySet<string>;
+  readonly rules: AssignmentRules;
+  /** `domains`: see {@link domainsOf}. */
+  readonly submissions: readonly { readonly submissionId: string; readonly domains: readonly string[] }[];
+  /** Candidates: active reviewers of the round. */
+  readonly reviewers: readonly Pick<Reviewer, "reviewerId" | "expertise" | "maxAssignments">[];
+  /** Every assignment of the track, of any round, removed ones too. */
+  readonly past: readonly PastAssignment[];
+  /** How many assignments each reviewer holds, wherever they are. */
+  readonly held: ReadonlyMap<string, number>;
+}
+
+/** A reviewer while the plan is made. `load` and `room` count assignments: had in this round, and still possible. */
+interface Desk {
+  readonly reviewerId: string;
+  readonly expertise: ReadonlySet<string>;
+  readonly planned: Paper[];
+  load: number;
+  room: number;
+}
+
+/** A submission while the plan is made, with the reviewers who may not (or need not) get it. */
+interface Paper {
+  readonly submissionId: string;
+  readonly domains: readonly string[];
+  readonly barred: Set<string>;
+  reviews: number;
+}
+
+/**
+ * Plans a round's assignments: submissions with the fewest reviews first, to the least loaded reviewer (ties by id) who
+ * may review them, until each has `reviewsPerSubmission`. Never a conflict of interest, a second time the same pair, a
+ * reviewer who declined the submission in this round, or more than `maxPerReviewer` in the round or `maxAssignments` in
+ * all. With expertise matching, a reviewer without the submission's expertise only where none with it is free.
+ * `skipped` names the conflicts of interest among the candidates of submissions that stay short of reviews.
+ * The same input in any order gives the same plan.
+ */
+export function planAssignments(input: PlanInput): Plan {
+  const { rules, past, roundId } = input;
+  const inRound = past.filter((earlier) => earlier.roundId === roundId && earlier.active);
+  const conflicts = pairsOf(past.filter(isConflict));
+  const desks = desksOf(input, inRound);
+  const papers = papersOf(input, inRound, conflicts);
+  distribute(papers, desks, rules.reviewsPerSubmission);
+  balance(desks);
+  const short = papers.filter((paper) => paper.reviews < rules.reviewsPerSubmission);
+  return {
+    assign: desks
+      .flatMap(({ reviewerId, planned }) => planned.map(({ submissionId }) => ({ submissionId, reviewerId })))
+      .toSorted((a, b) => compare(a.submissionId, b.submissionId) || compare(a.reviewerId, b.reviewerId)),
+    skipped: short.flatMap(({ submissionId }) =>
+      desks
+        .map(({ reviewerId }) => ({ submissionId, reviewerId }))
+        .filter((pair) => holds(conflicts, pair))
+        .map((pair) => ({ ...pair, reason: "conflict_of_interest" as const })),
+    ),
+  };
+}
+
+/** A submission's value of the field that names its domain, ready to compare with reviewers' expertise. */
+export function domainsOf(fields: Readonly<Record<string, unknown>>, domainFieldId: string): string[] {
+  const value = Object.hasOwn(fields, domainFieldId) ? fields[domainFieldId] : undefined;
+  return [value].flat().filter((domain) => typeof domain === "string").map(domainKey);
+}
+
+function domainKey(domain: string): string {
+  return domain.trim().toLowerCase();
+}
+
+function desksOf({ reviewers, rules, held: heldBy }: PlanInput, inRound: readonly PastAssignment[]): Desk[] {
+  const loads = countBy(inRound.filter(({ status }) => held.has(status)), ({ reviewerId }) => reviewerId);
+  return reviewers
+    .map(({ reviewerId, expertise, maxAssignments }) => {
+      const load = loads.get(reviewerId) ?? 0;
+      const roomInRound = (rules.maxPerReviewer ?? Number.POSITIVE_INFINITY) - load;
+      const roomInAll = (maxAssignments ?? Number.POSITIVE_INFINITY) - (heldBy.get(reviewerId) ?? 0);
+      return {
+        reviewerId,
+        expertise: new Set(expertise.map(domainKey)),
+        planned: [],
+        load,
+        room: Math.min(roomInRound, roomInAll),
+      };
+    })
+    .toSorted((a, b) => compare(a.reviewerId, b.reviewerId));
+}
+
+function papersOf(input: PlanInput, inRound: readonly PastAssignment[], conflicts: Pairs): Paper[] {
+  const { rules, past, roundId, earlierRoundIds } = input;
+  const reviews = countBy(inRound.filter(({ status }) => reviewingStatuses.has(status)), ({ submissionId }) => submissionId);
+  const taken = pairsOf(inRound);
+  const declined = pairsOf(past.filter((earlier) => earlier.roundId === roundId && earlier.status === "declined"));
+  const reviewed = pairsOf(
+    past.filter((earlier) => earlier.status === "completed" && earlierRoundIds.has(earlier.roundId)),
+  );
+  const bars = [conflicts, taken, declined, ...(rules.excludePriorRoundReviewers ? [reviewed] : [])];
+  return input.submissions
+    .map(({ submissionId, domains }) => ({
+      submissionId,
+      domains: rules.useExpertiseMatching ? domains : [],
+      barred: new Set(bars.flatMap((pairs) => [...(pairs.get(submissionId) ?? [])])),
+      reviews: reviews.get(submissionId) ?? 0,
+    }))
+    .toSorted((a, b) => compare(a.submissionId, b.submissionId));
+}
+
+/** Gives papers out in turns, so that where reviewers are scarce no submission gets its second before all had a first. */
+function distribute(papers: readonly Paper[], desks: readonly Desk[], target: number): void {
+  let left = maxPlanned;
+  let open = papers.filter((paper) => paper.reviews < target);
+  while (open.length > 0 && left > 0) {
+    const fewest = open.reduce((least, paper) => Math.min(least, paper.reviews), target);
+    const stillOpen: Paper[] = [];
+    for (const paper of open) {
+      if (paper.reviews === fewest) {
+        const desk = left > 0 ? choose(desks, paper) : undefined;
+        if (!desk) continue;
+        give(desk, paper);
+        paper.reviews += 1;
+        left -= 1;
+      }
+      if (paper.reviews < target) stillOpen.push(paper);
+    }
+    open = stillOpen;
+  }
+}
+
+/** The free reviewer with the submission's expertise, then with the least load, then with the lowest id. */
+function choose(desks: readonly Desk[], paper: Paper): Desk | undefined {
+  let best: Desk | undefined;
+  let bestMatches = false;
+  for (const desk of desks) {
+    if (!fits(desk, paper)) continue;
+    const matches = isExpert(desk, paper);
+    if (best && (bestMatches === matches ? desk.load >= best.load : bestMatches)) continue;
+    best = desk;
+    bestMatches = matches;
+  }
+  return best;
+}
+
+/**
+ * Turns can leave a reviewer behind whose only papers left were barred: moves planned papers from fuller desks to
+ * emptier ones that suit them as well, until no such move evens out loads. Every move lowers the sum of their squares.
+ */
+function balance(desks: readonly Desk[]): void {
+  for (let moved = true; moved; ) {
+    moved = false;
+    for (const full of desks) {
+      for (const empty of desks) {
+        while (full.load - empty.load >= 2) {
+          const paper = full.planned.find((each) => fits(empty, each) && isExpert(empty, each) === isExpert(full, each));
+          if (!paper) break;
+          take(full, paper);
+          give(empty, paper);
+          moved = true;
+        }
+      }
+    }
+  }
+}
+
+function fits(desk: Desk, paper: Paper): boolean {
+  return desk.room > 0 && !paper.barred.has(desk.reviewerId);
+}
+
+function isExpert(desk: Desk, paper: Paper): boolean {
+  return paper.domains.some((domain) => desk.expertise.has(domain));
+}
+
+function give(desk: Desk, paper: Paper): void {
+  desk.planned.push(paper);
+  desk.load += 1;
+  desk.room -= 1;
+  paper.barred.add(desk.reviewerId);
+}
+
+function take(desk: Desk, paper: Paper): void {
+  desk.planned.splice(desk.planned.indexOf(paper), 1);
+  desk.load -= 1;
+  desk.room += 1;
+  paper.barred.delete(desk.reviewerId);
+}
+
+function isConflict({ status, conflictAttestation }: PastAssignment): boolean {
+  return status === "conflict" || conflictAttestation?.hasConflict === true;
+}
+
+/** Reviewers by submission. */
+type Pairs = Map<string, Set<string>>;
+
+function pairsOf(list: readonly Pair[]): Pairs {
+  const pairs: Pairs = new Map();
+  for (const pair of list) add(pairs, pair);
+  return pairs;
+}
+
+function add(pairs: Pairs, { submissionId, reviewerId }: Pair): void {
+  const reviewers = pairs.get(submissionId);
+  if (reviewers) reviewers.add(reviewerId);
+  else pairs.set(submissionId, new Set([reviewerId]));
+}
+
+function holds(pairs: Pairs, { submissionId, reviewerId }: Pair): boolean {
+  return pairs.get(submissionId)?.has(reviewerId) ?? false;
+}
+
+function countBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const item of items) counts.set(keyOf(item), (counts.get(keyOf(item)) ?? 0) + 1);
+  return counts;
+}
+
+/** By code units: the same order on every machine. */
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,128 @@
+import type { Issue } from "../contract/errors.ts";
+import { DateFrom } from "../contract/fields.ts";
+import type { ApplicationField, Constraints } from "../contract/schemas.ts";
+import { patternTest } from "./pattern.ts";
+
+/** A field of a form; a person's custom field is one too. */
+export type FieldDefinition = ApplicationField;
+
+/** Bounds that hold where the definition names no narrower ones (specification 2.6). */
+const maxTextLength = 32768;
+const maxItemLength = 512;
+const maxItems = 100;
+const maxIdLength = 255;
+/** More issues than this help nobody. */
+const maxIssues = 50;
+
+/**
+ * Checks values against field definitions: unknown ids, archived fields and `section`s are refused, types and
+ * constraints checked. Gives at most 50 issues with paths like `fields.fld_x`, none of which repeats a value.
+ * `null` clears a field and is not checked here.
+ */
+export function checkValues(
+  fields: readonly FieldDefinition[],
+  values: Readonly<Record<string, unknown>>,
+  path: string,
+): Issue[] {
+  const byId = new Map(fields.map((field) => [field.fieldId, field]));
+  const matches = patternTest();
+  const issues: Issue[] = [];
+  for (const [fieldId, value] of Object.entries(values)) {
+    if (value === null) continue;
+    if (issues.length === maxIssues) break;
+    const fault = faultOf(byId.get(fieldId), value, matches);
+    if (fault) issues.push({ path: `${path}.${fieldId.slice(0, maxIdLength)}`, code: fault[0], message: fault[1] });
+  }
+  return issues;
+}
+
+/** Ids of required, non-archived fields that have no value: blank text and an empty list are none. */
+export function missingRequired(
+  fields: readonly FieldDefinition[],
+  values: Readonly<Record<string, unknown>>,
+): string[] {
+  return fields
+    .filter((field) => field.required && !field.archived && field.type !== "section")
+    .map((field) => field.fieldId)
+    .filter((fieldId) => !Object.hasOwn(values, fieldId) || isBlank(values[fieldId]));
+}
+
+/** Joins a change into values: null clears, what the change does not name stays. */
+export function mergeValues<V>(
+  before: Readonly<Record<string, V>>,
+  change: Readonly<Record<string, V | null>>,
+): Record<string, V> {
+  const merged = Object.entries({ ...before, ...change });
+  return Object.fromEntries(merged.filter((entry): entry is [string, V] => entry[1] !== null));
+}
+
+function isBlank(value: unknown): boolean {
+  if (typeof value === "string") return value.trim() === "";
+  return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+}
+
+type Fault = readonly [code: string, message: string];
+type Matches = ReturnType<typeof patternTest>;
+
+function faultOf(field: FieldDefinition | undefined, value: unknown, matches: Matches): Fault | undefined {
+  if (!field) return ["unrecognized_keys", "The schema has no such field"];
+  if (field.archived) return ["unrecognized_keys", "The field is archived"];
+  const constraints = field.constraints ?? {};
+  switch (field.type) {
+    case "text":
+    case "textarea":
+      return textFault(value, constraints, matches);
+    case "number":
+      return numberFault(value, constraints);
+    case "date":
+      if (DateFrom.safeParse(value).success) return undefined;
+      return ["invalid_format", "Expected YYYY-MM-DD or an RFC 3339 date-time"];
+    case "boolean":
+      return typeof value === "boolean" ? undefined : ["invalid_type", "Expected true or false"];
+    case "select":
+      return listFault([value], { options: constraints.options });
+    case "multiselect":
+      return Array.isArray(value) ? listFault(value, constraints) : ["invalid_type", "Expected a list of strings"];
+    case "file":
+      return listFault(Array.isArray(value) ? value : [value], { ...constraints, options: undefined });
+    case "section":
+      return ["unrecognized_keys", "A section has no value"];
+  }
+}
+
+function textFault(value: unknown, constraints: Constraints, matches: Matches): Fault | undefined {
+  if (typeof value !== "string") return ["invalid_type", "Expected a string"];
+  const { minLength = 0, maxLength = maxTextLength, pattern } = constraints;
+  if (value.length < minLength) return ["too_small", `Expected at least ${minLength} characters`];
+  if (value.length > maxLength) return ["too_big", `Expected at most ${maxLength} characters`];
+  if (pattern !== undefined && !matches(pattern, value)) {
+    return ["invalid_format", "The value does not match the field's pattern"];
+  }
+  return undefined;
+}
+
+function numberFault(value: unknown, { min, max }: Constraints): Fault | undefined {
+  if (typeof value !== "number" || !Number.isFinite(value)) return ["invalid_type", "Expected a number"];
+  if (min !== undefined && value < min) return ["too_small", `Expected at least ${min}`];
+  if (max !== undefined && value > max) return ["too_big", `Expected at most ${max}`];
+  return undefined;
+}
+
+function listFault(items: readonly unknown[], constraints: ListConstraints): Fault | undefined {
+  const { minItems = 0, maxItems: most = maxItems, options } = constraints;
+  if (items.length < minItems) return ["too_small", `Expected at least ${minItems} items`];
+  if (items.length > most) return ["too_big", `Expected at most ${most} items`];
+  const known = options && new Set(options);
+  for (const item of items) {
+    if (typeof item !== "string" || item === "") return ["invalid_type", "Expected strings that are not empty"];
+    if (item.length > maxItemLength) return ["too_big", `Expected at most ${maxItemLength} characters`];
+    if (known && !known.has(item)) return ["invalid_value", "Expected one of the field's options"];
+  }
+  return new Set(items).size === items.length ? undefined : ["invalid_value", "Expected distinct items"];
+}
+
+interface ListConstraints {
+  readonly minItems?: number | undefined;
+  readonly maxItems?: number | undefined;
+  readonly options?: readonly string[] | undefined;
+}

@@ -1,0 +1,100 @@
+import type { Assignment } from "../contract/assignments.ts";
+import type { Review, ReviewsSummary } from "../contract/reviews.ts";
+import type { Criterion, Rubric } from "../contract/schemas.ts";
+import { incompleteStatuses } from "./assignments.ts";
+
+type Score = Pick<Review["scores"][number], "criterionId" | "value">;
+
+/**
+ * A review's scores under a rubric: `totalScore` the sum of points, `weightedScore` the mean that the rubric asks for
+ * (null under `sum`), so that `weightedScore ?? totalScore` is the review's score. Numbers count on `score` criteria;
+ * true and false count as a criterion's `max` and `min`; text and choices do not count. Null where nothing counts.
+ */
+export function scoreReview(
+  rubric: Pick<Rubric, "criteria" | "scoringMethod">,
+  scores: readonly Score[],
+): Pick<Review, "totalScore" | "weightedScore"> {
+  const valueOf = new Map(scores.map(({ criterionId, value }) => [criterionId, value]));
+  const counted = rubric.criteria.flatMap((criterion) => {
+    const points = pointsOf(criterion, valueOf.get(criterion.criterionId));
+    return points === undefined ? [] : [{ points, weight: criterion.weight }];
+  });
+  if (counted.length === 0) return { totalScore: null, weightedScore: null };
+  const totalScore = round(sum(counted.map(({ points }) => points)));
+  if (rubric.scoringMethod === "sum") return { totalScore, weightedScore: null };
+  // Criteria that all weigh nothing are weighed alike: a mean needs some weight.
+  const weighed = rubric.scoringMethod === "weighted_mean" && counted.some(({ weight }) => weight > 0);
+  const weights = counted.map(({ weight }) => (weighed ? weight : 1));
+  const products = counted.map(({ points }, index) => points * (weights[index] ?? 0));
+  return { totalScore, weightedScore: round(sum(products) / sum(weights)) };
+}
+
+function pointsOf({ type, min, max }: Criterion, value: Score["value"] | undefined): number | undefined {
+  if (type === "score" && typeof value === "number") return value;
+  if (type === "boolean" && typeof value === "boolean") return value ? max : min;
+  return undefined;
+}
+
+/**
+ * Aggregates a submission's reviews: of one round, or of all where `roundId` is null. Scores are those of submitted
+ * reviews, rounded to 4 decimals, `stdDev` that of the population; all null while there is none. A criterion counts the
+ * submitted reviews that answered it; its mean is that of its numbers.
+ */
+export function summarize(
+  of: Pick<ReviewsSummary, "submissionId" | "roundId">,
+  assignments: readonly Pick<Assignment, "status">[],
+  reviews: readonly Pick<Review, "status" | "scores" | "totalScore" | "weightedScore">[],
+): ReviewsSummary {
+  const submitted = reviews.filter((review) => review.status === "submitted");
+  const incomplete = assignments.filter(({ status }) => (incompleteStatuses as readonly string[]).includes(status));
+  return {
+    submissionId: of.submissionId,
+    roundId: of.roundId,
+    assignedCount: assignments.length,
+    submittedCount: submitted.length,
+    incompleteCount: incomplete.length,
+    conflictCount: assignments.filter(({ status }) => status === "conflict").length,
+    ...statistics(submitted.flatMap(({ weightedScore, totalScore }) => weightedScore ?? totalScore ?? [])),
+    criteria: criteriaOf(submitted),
+    status: reviews.length === 0 ? "not_started" : submitted.length > 0 && incomplete.length === 0 ? "complete" : "in_progress",
+  };
+}
+
+function statistics(scores: readonly number[]) {
+  const sorted = scores.toSorted((a, b) => a - b);
+  const mean = meanOf(sorted);
+  if (mean === null) return { meanScore: null, medianScore: null, minScore: null, maxScore: null, stdDev: null };
+  const middle = sorted.slice(Math.ceil(sorted.length / 2) - 1, Math.floor(sorted.length / 2) + 1);
+  const variance = sum(sorted.map((score) => (score - mean) ** 2)) / sorted.length;
+  return {
+    meanScore: round(mean),
+    medianScore: round(sum(middle) / middle.length),
+    minScore: round(sorted[0] ?? mean),
+    maxScore: round(sorted.at(-1) ?? mean),
+    stdDev: round(Math.sqrt(variance)),
+  };
+}
+
+/** In the order in which reviews first name them, which is the rubric's. */
+function criteriaOf(submitted: readonly Pick<Review, "scores">[]): ReviewsSummary["criteria"] {
+  const answers = Map.groupBy(
+    submitted.flatMap(({ scores }) => scores),
+    ({ criterionId }) => criterionId,
+  );
+  return [...answers].map(([criterionId, scores]) => {
+    const mean = meanOf(scores.flatMap(({ value }) => (typeof value === "number" ? value : [])));
+    return { criterionId, meanScore: mean === null ? null : round(mean), count: scores.length };
+  });
+}
+
+function meanOf(numbers: readonly number[]): number | null {
+  return numbers.length === 0 ? null : sum(numbers) / numbers.length;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+function round(score: number): number {
+  return Math.round(score * 10_000) / 10_000;
+}

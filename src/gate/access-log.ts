@@ -1,0 +1,64 @@
+import type { AuditEntry } from "../contract/audit.ts";
+import type { Log } from "../lib/log.ts";
+import type { Store } from "../store/port.ts";
+
+export interface AccessLog {
+  /** Takes an entry off the request's path; waits only while the queue is full. */
+  record(entry: AuditEntry): Promise<void>;
+  /** Writes what is queued. */
+  flush(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const intervalMs = 400;
+const maxQueued = 5_000;
+
+/** Records requests that changed nothing, and when tokens were last used, in batches (specification 1). */
+export function createAccessLog(store: Store, log: Log): AccessLog {
+  let queued: AuditEntry[] = [];
+  let writing: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function write(): Promise<void> {
+    const entries = queued;
+    queued = [];
+    if (entries.length === 0) return;
+    const uses = new Map(entries.flatMap((entry) => (entry.tokenId ? [[entry.tokenId, entry.occurredAt] as const] : [])));
+    try {
+      await store.appendAccess(entries);
+      await store.touchTokens(uses);
+    } catch (error) {
+      // Kept for the next attempt: an audit trail with holes is none. The bound on the queue holds the callers back.
+      queued = entries.concat(queued);
+      log.error({ err: error }, "The access log could not be written");
+    }
+  }
+
+  async function flush(): Promise<void> {
+    while (writing) await writing;
+    writing = write().finally(() => {
+      writing = undefined;
+    });
+    await writing;
+  }
+
+  async function record(entry: AuditEntry): Promise<void> {
+    queued.push(entry);
+    arm();
+    if (queued.length >= maxQueued) await flush();
+  }
+
+  function arm(): void {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      void flush().then(() => queued.length > 0 && arm());
+    }, intervalMs);
+  }
+
+  async function close(): Promise<void> {
+    clearTimeout(timer);
+    await flush();
+  }
+
+  return { record, flush, close };
+}

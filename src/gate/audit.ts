@@ -1,0 +1,127 @@
+import { isDeepStrictEqual } from "node:util";
+import type * as z from "zod";
+import type { AuditEntry } from "../contract/audit.ts";
+import { markOf, unwrap } from "../contract/marks.ts";
+import type { Operation } from "../contract/operation.ts";
+import { newId } from "../lib/ids.ts";
+import type { Change } from "../store/port.ts";
+import { tables } from "../store/tables.ts";
+import type { Caller } from "../store/work.ts";
+
+/** The call that an entry is about. */
+export interface Audited {
+  readonly caller: Caller;
+  readonly operation: Operation;
+  readonly requestId: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly now: Date;
+}
+
+/** Bookkeeping that changes with every write and says nothing. */
+const bookkeeping = new Set(["businessId", "version", "createdAt", "updatedAt", "createdBy", "updatedBy"]);
+
+/** One entry per record that a call changed; the operation's own word for its own kind of record. */
+export function entriesOf(audited: Audited, changes: readonly Change[]): AuditEntry[] {
+  const reason = audited.input["reason"];
+  return latest(changes).map((change) => {
+    const { entity, id } = tables[change.table];
+    const row = change.after ?? change.before ?? {};
+    const own = audited.operation.audit.startsWith(`${entity}.`);
+    return {
+      ...entryBase(audited),
+      action: own ? audited.operation.audit : `${entity}.${verbOf(change)}`,
+      entityType: entity,
+      entityId: String(row[id]),
+      programId: textOrNull(row["programId"]),
+      submissionId: textOrNull(row["submissionId"]),
+      status: null,
+      changes: difference(change),
+      reason: typeof reason === "string" ? reason : null,
+    };
+  });
+}
+
+/** The entry of a call that changed nothing: a read, or a refusal. No content, only who, what and how it ended. */
+export function accessEntry(audited: Audited, status: number): AuditEntry {
+  const { operation, input } = audited;
+  const lastVariable = Object.keys(operation.params.shape).at(-1);
+  return {
+    ...entryBase(audited),
+    action: operation.audit,
+    entityType: operation.audit.split(".")[0] as string,
+    entityId: lastVariable === undefined ? null : textOrNull(input[lastVariable]),
+    programId: textOrNull(input["programId"]),
+    submissionId: textOrNull(input["submissionId"]),
+    status,
+    changes: [],
+    reason: null,
+  };
+}
+
+function entryBase({ caller, requestId, now }: Audited) {
+  return {
+    auditId: newId("aud"),
+    businessId: caller.businessId,
+    actorType: "token" as const,
+    actorId: caller.tokenId,
+    tokenId: caller.tokenId,
+    requestId,
+    occurredAt: now.toISOString(),
+  };
+}
+
+/** Several writes to one row in a call are one change: from before the first to after the last. */
+function latest(changes: readonly Change[]): Change[] {
+  const byRow = new Map<string, Change>();
+  for (const change of changes) {
+    const key = `${change.table} ${change.id}`;
+    const first = byRow.get(key);
+    byRow.set(key, first ? { ...change, ...(first.before ? { before: first.before } : {}) } : change);
+  }
+  return [...byRow.values()];
+}
+
+function verbOf({ before, after }: Change): string {
+  if (!before) return "created";
+  return after ? "updated" : "removed";
+}
+
+function difference({ table, before = {}, after = {} }: Change): AuditEntry["changes"] {
+  const shape = tables[table].record.shape as Record<string, z.core.$ZodType>;
+  return Object.entries(shape).flatMap(([path, schema]) => {
+    const [from, to] = [before[path] ?? null, after[path] ?? null];
+    if (bookkeeping.has(path) || isDeepStrictEqual(from, to)) return [];
+    return holdsPersonalData(schema) ? namesOf(path, from, to) : [{ path, from, to }];
+  });
+}
+
+/** Names of what changed within personal data, never its values. */
+function namesOf(path: string, from: unknown, to: unknown): AuditEntry["changes"] {
+  if (!isMap(from ?? {}) || !isMap(to ?? {})) return [{ path }];
+  const [before, after] = [(from ?? {}) as Record<string, unknown>, (to ?? {}) as Record<string, unknown>];
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])]
+    .filter((key) => !isDeepStrictEqual(before[key], after[key]))
+    .map((key) => ({ path: `${path}.${key}` }));
+}
+
+const personalSchemas = new WeakMap<z.core.$ZodType, boolean>();
+
+/** Whether a schema is marked personal or has anything personal inside. */
+function holdsPersonalData(schema: z.core.$ZodType): boolean {
+  let holds = personalSchemas.get(schema);
+  if (holds === undefined) {
+    const definition = unwrap(schema)._zod.def as { shape?: Record<string, z.core.$ZodType>; element?: z.core.$ZodType };
+    const inside = [...Object.values(definition.shape ?? {}), ...(definition.element ? [definition.element] : [])];
+    holds = markOf(schema)?.personal === true || inside.some(holdsPersonalData);
+    personalSchemas.set(schema, holds);
+  }
+  return holds;
+}
+
+function isMap(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === "string" ? value.slice(0, 255) : null;
+}

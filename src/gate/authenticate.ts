@@ -1,0 +1,21 @@
+import { problem } from "../contract/errors.ts";
+import { tokenPattern } from "../contract/tokens.ts";
+import type { Clock } from "../lib/clock.ts";
+import { constantTimeEqual, sha256Hex } from "../lib/crypto.ts";
+import type { Store } from "../store/port.ts";
+import type { Caller } from "../store/work.ts";
+
+/**
+ * Who a bearer token is (specification 5). The store is asked every time, so a revocation holds from the next call on.
+ * @throws Problem `unauthorized` without a token, `invalid_token` for one that is malformed, unknown, revoked or expired
+ */
+export async function authenticate(store: Store, clock: Clock, bearer: string | undefined): Promise<Caller> {
+  if (bearer === undefined || bearer === "") throw problem("unauthorized");
+  if (!tokenPattern.test(bearer)) throw problem("invalid_token");
+  const sha256 = sha256Hex(bearer.toLowerCase());
+  const token = await store.findToken(sha256);
+  if (!token || !constantTimeEqual(token.sha256, sha256)) throw problem("invalid_token");
+  const now = clock.now().toISOString();
+  if (token.revokedAt !== null || (token.expiresAt !== null && token.expiresAt <= now)) throw problem("invalid_token");
+  return { businessId: token.businessId, tokenId: token.tokenId, scopes: new Set(token.scopes) };
+}

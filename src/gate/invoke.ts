@@ -1,0 +1,230 @@
+import { Problem, problem } from "../contract/errors.ts";
+import { type EventData, type EventPayload, type EventType, events } from "../contract/events.ts";
+import { type OperationName, operations } from "../contract/index.ts";
+import type { Operation, PageOf, Parts } from "../contract/operation.ts";
+import type { PageMeta } from "../contract/page.ts";
+import type { Clock } from "../lib/clock.ts";
+import { newId } from "../lib/ids.ts";
+import type { Log } from "../lib/log.ts";
+import type { GateTransaction, Store } from "../store/port.ts";
+import type { Caller, Handlers, Links, ReadWork, Work, WriteWork } from "../store/work.ts";
+import { type AccessLog, createAccessLog } from "./access-log.ts";
+import { type Audited, accessEntry, entriesOf } from "./audit.ts";
+import { authenticate } from "./authenticate.ts";
+import { authorize, authorizeInput, requireScopes } from "./authorize.ts";
+import { createLimiter, type Limiter, type Rate, RateLimited } from "./limit.ts";
+import { checkKey, fingerprintOf, type OnceResult, once } from "./once.ts";
+import { redactorOf } from "./redact.ts";
+import { validate } from "./validate.ts";
+
+export interface GateOptions {
+  readonly requestsPerMinute: number;
+  readonly exportIntervalSeconds: number;
+  readonly idempotencyStrict: boolean;
+}
+
+export interface GateDeps {
+  readonly store: Store;
+  readonly handlers: Handlers;
+  readonly links: Links;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly options: GateOptions;
+}
+
+/** One request, whichever face it came in by. */
+export interface Call {
+  readonly operation: OperationName;
+  /** The bearer token, if one was given. */
+  readonly token: string | undefined;
+  readonly parts: Parts;
+  readonly idempotencyKey?: string | undefined;
+  readonly requestId: string;
+}
+
+export interface Success {
+  readonly ok: true;
+  readonly status: number;
+  readonly data: unknown;
+  readonly page?: PageMeta;
+  readonly rate: Rate;
+  readonly replayed: boolean;
+}
+
+export interface Failure {
+  readonly ok: false;
+  readonly problem: Problem;
+  readonly rate?: Rate;
+}
+
+export type Answer = Success | Failure;
+
+/** The only door to the service. */
+export interface Gate {
+  /** Answers a call; never throws. Refusals carry a catalogue code, anything unforeseen is `internal_error`. */
+  invoke(call: Call): Promise<Answer>;
+  /**
+   * Who a token is, without using up its rate.
+   * @throws Problem `unauthorized`, `invalid_token`
+   */
+  identify(token: string | undefined): Promise<Caller>;
+  /** Writes what is still to be recorded. */
+  flush(): Promise<void>;
+  close(): Promise<void>;
+}
+
+type AnyHandler = (work: ReadWork | WriteWork, input: Readonly<Record<string, unknown>>) => Promise<unknown>;
+
+interface Running extends Audited {
+  readonly name: OperationName;
+  readonly call: Call;
+}
+
+export function createGate(deps: GateDeps): Gate {
+  const { store, clock, log, options } = deps;
+  const limiter: Limiter = createLimiter(store, clock, options.requestsPerMinute);
+  const accessLog: AccessLog = createAccessLog(store, log);
+
+  async function invoke(call: Call): Promise<Answer> {
+    let rate: Rate | undefined;
+    let audited: Audited | undefined;
+    try {
+      const operation = operations[call.operation];
+      const caller = await authenticate(store, clock, call.token);
+      audited = { caller, operation, requestId: call.requestId, input: call.parts.params, now: clock.now() };
+      rate = await limiter.take(caller.tokenId);
+      authorize(caller, operation);
+      const input = validate(operation, call.parts);
+      authorizeInput(caller, operation, input);
+      const running: Running = { ...audited, name: call.operation, call, input };
+      const outcome = operation.effect === "read" ? await read(deps, running) : await write(deps, running);
+      const answer = await present(store, running, outcome, rate);
+      if (!outcome.changed) await accessLog.record(accessEntry(running, answer.status));
+      return answer;
+    } catch (error) {
+      if (error instanceof RateLimited) rate = error.rate;
+      const refusal = refusalOf(error, call, log);
+      if (audited) await accessLog.record(accessEntry(audited, refusal.status));
+      return { ok: false, problem: refusal, ...(rate ? { rate } : {}) };
+    }
+  }
+
+  return {
+    invoke,
+    identify: (token) => authenticate(store, clock, token),
+    flush: () => accessLog.flush(),
+    close: () => accessLog.close(),
+  };
+}
+
+interface Outcome extends OnceResult {
+  /** Whether records changed: then their audit entries are in the same transaction. */
+  readonly changed: boolean;
+}
+
+async function read(deps: GateDeps, running: Running): Promise<Outcome> {
+  const handler = deps.handlers[running.name] as AnyHandler;
+  const reader = deps.store.reader(running.caller.businessId);
+  const result = await handler({ ...workOf(deps, running), store: reader }, running.input);
+  return { result, replayed: false, changed: false };
+}
+
+async function write(deps: GateDeps, running: Running): Promise<Outcome> {
+  const { caller, now, call, operation } = running;
+  const { idempotencyKey } = call;
+  if (idempotencyKey !== undefined) checkKey(idempotencyKey);
+  const actor = { businessId: caller.businessId, actorId: caller.tokenId, now: now.toISOString() };
+  const outcome = await deps.store.transaction(actor, async (transaction) => {
+    const apply = () => change(deps, running, transaction);
+    const { result, replayed } =
+      idempotencyKey === undefined
+        ? { result: await apply(), replayed: false }
+        : await once(transaction, caller.tokenId, {
+            key: idempotencyKey,
+            fingerprint: fingerprintOf(caller, idempotencyKey, operation, call.parts),
+            strict: deps.options.idempotencyStrict,
+            now,
+          }, apply);
+    return { result, replayed, changed: transaction.changes.length > 0 };
+  });
+  // A remembered refusal committed with its key; it is still a refusal.
+  if (outcome.result instanceof Problem) throw outcome.result;
+  return outcome;
+}
+
+/** The handler with its quota, events and audit entries: all of one transaction. */
+async function change(deps: GateDeps, running: Running, transaction: GateTransaction): Promise<unknown> {
+  const { operation, caller } = running;
+  const { quota } = operation;
+  if (quota) await checkQuota(deps, running, transaction, quota);
+  const outbox: EventPayload[] = [];
+  const emit = <T extends EventType>(type: T, data: Omit<EventData<T>, "businessId">) => {
+    outbox.push({
+      eventType: type,
+      eventId: newId("evt"),
+      timestamp: running.now.toISOString(),
+      data: events[type].parse({ businessId: caller.businessId, ...data }) as EventData<T>,
+    });
+  };
+  const handler = deps.handlers[running.name] as AnyHandler;
+  const result = await handler({ ...workOf(deps, running), store: transaction, emit }, running.input);
+  if (quota) await transaction.useQuota(caller.tokenId, quota);
+  await transaction.appendEvents(outbox);
+  await transaction.appendAudit(entriesOf(running, transaction.changes));
+  return result;
+}
+
+async function checkQuota(deps: GateDeps, { caller, now }: Running, transaction: GateTransaction, quota: string) {
+  const lastUse = await transaction.lastQuotaUse(caller.tokenId, quota);
+  if (lastUse === undefined) return;
+  const freeAtMs = Date.parse(lastUse) + deps.options.exportIntervalSeconds * 1000;
+  const retryAfterSeconds = Math.ceil((freeAtMs - now.getTime()) / 1000);
+  if (retryAfterSeconds > 0) throw problem("export_rate_limited", { retryAfterSeconds });
+}
+
+function workOf({ links }: GateDeps, { caller, now }: Running): Work {
+  return {
+    caller,
+    links,
+    now: now.toISOString(),
+    newId,
+    requireScopes: (...scopes) => requireScopes(caller, scopes),
+  };
+}
+
+async function present(store: Store, running: Running, outcome: Outcome, rate: Rate): Promise<Success> {
+  const { operation, caller } = running;
+  const { rows, lastEvaluatedKey } = operation.paginated ? (outcome.result as PageOf<unknown>) : {};
+  const data = await redact(store, caller, operation, operation.paginated ? rows : outcome.result);
+  return {
+    ok: true,
+    status: operation.status ?? 200,
+    data,
+    rate,
+    replayed: outcome.replayed,
+    ...(operation.paginated
+      ? { page: lastEvaluatedKey === undefined ? { hasMore: false } : { hasMore: true, lastEvaluatedKey } }
+      : {}),
+  };
+}
+
+async function redact(store: Store, caller: Caller, operation: Operation, data: unknown): Promise<unknown> {
+  const redactor = redactorOf(operation.data);
+  if (!redactor) return data;
+  return redactor(data, { scopes: caller.scopes, standardFieldIds: await standardFieldIds(store, caller) });
+}
+
+async function standardFieldIds(store: Store, caller: Caller): Promise<ReadonlySet<string>> {
+  const where = { active: true, published: true };
+  const [schema] = await store.reader(caller.businessId).find("personSchemas", { where }, { limit: 1 });
+  const standard = schema?.fields.filter((field) => field.sensitivity === "standard") ?? [];
+  return new Set(standard.map((field) => field.fieldId));
+}
+
+/** A catalogue refusal for whatever was thrown; what is unforeseen goes to the log and stays out of the answer. */
+function refusalOf(error: unknown, call: Call, log: Log): Problem {
+  if (error instanceof RateLimited) return error.problem;
+  if (error instanceof Problem) return error;
+  log.error({ err: error, requestId: call.requestId, operation: call.operation }, "The call failed");
+  return problem("internal_error", { requestId: call.requestId });
+}

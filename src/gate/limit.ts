@@ -1,0 +1,106 @@
+import { problem } from "../contract/errors.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { PermitLease, Store } from "../store/port.ts";
+
+/** Where a token stands against its request rate; for the rate headers. */
+export interface Rate {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly windowSeconds: number;
+  /** When a refused caller may come again. */
+  readonly retryAfterSeconds?: number;
+}
+
+export interface Limiter {
+  /**
+   * Uses one permit of the token's sliding window (specification 8).
+   * @throws RateLimited
+   */
+  take(tokenId: string): Promise<Rate>;
+}
+
+const windowMs = 60_000;
+const leaseMs = 5_000;
+const maxChunk = 1_000;
+const maxTokens = 10_000;
+
+interface Holding {
+  lease: PermitLease | undefined;
+  usedAtMs: number[];
+  remaining: number;
+  blockedUntilMs: number;
+  leasing: Promise<void> | undefined;
+}
+
+/**
+ * A sliding window that all processes on one store share. A process leases a chunk of permits at a time, so a request
+ * costs no write; a lease that ends reports when each permit was used, so that the window stays exact.
+ */
+export function createLimiter(store: Store, clock: Clock, limit: number): Limiter {
+  const holdings = new Map<string, Holding>();
+  const chunk = Math.min(maxChunk, Math.max(1, Math.ceil(limit / 10)));
+
+  function holdingOf(tokenId: string): Holding {
+    let holding = holdings.get(tokenId);
+    if (!holding) {
+      // A forgotten lease counts in full until it ends: never too many requests, at worst too few for a minute.
+      if (holdings.size >= maxTokens) holdings.delete(holdings.keys().next().value as string);
+      holding = { lease: undefined, usedAtMs: [], remaining: 0, blockedUntilMs: 0, leasing: undefined };
+      holdings.set(tokenId, holding);
+    }
+    return holding;
+  }
+
+  async function lease(tokenId: string, holding: Holding): Promise<void> {
+    const { lease: ended, usedAtMs } = holding;
+    const settle = ended && { leaseId: ended.leaseId, usedAtMs };
+    const nowMs = clock.now().getTime();
+    const grant = await store.leasePermits({ tokenId, limit, windowMs, chunk, leaseMs, nowMs, settle });
+    holding.lease = grant.lease;
+    holding.usedAtMs = [];
+    holding.remaining = grant.remaining;
+    holding.blockedUntilMs = grant.lease ? 0 : grant.retryAtMs;
+  }
+
+  const rate = (remaining: number, retryAfterSeconds?: number): Rate => ({
+    limit,
+    remaining,
+    windowSeconds: windowMs / 1000,
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  });
+
+  async function take(tokenId: string): Promise<Rate> {
+    const holding = holdingOf(tokenId);
+    for (;;) {
+      const nowMs = clock.now().getTime();
+      const { lease: held } = holding;
+      if (held && nowMs < held.expiresAtMs && holding.usedAtMs.length < held.granted) {
+        holding.usedAtMs.push(nowMs);
+        return rate(holding.remaining + held.granted - holding.usedAtMs.length);
+      }
+      if (holding.blockedUntilMs > nowMs) {
+        throw new RateLimited(rate(0, Math.max(1, Math.ceil((holding.blockedUntilMs - nowMs) / 1000))));
+      }
+      holding.leasing ??= lease(tokenId, holding).finally(() => {
+        holding.leasing = undefined;
+      });
+      await holding.leasing;
+    }
+  }
+
+  return { take };
+}
+
+/** The refusal of one request too many, with what its headers say. */
+export class RateLimited extends Error {
+  readonly rate: Rate;
+
+  constructor(rate: Rate) {
+    super("rate_limited");
+    this.rate = rate;
+  }
+
+  get problem() {
+    return problem("rate_limited", { retryAfterSeconds: this.rate.retryAfterSeconds });
+  }
+}

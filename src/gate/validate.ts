@@ -1,0 +1,69 @@
+import type * as z from "zod";
+import { type Issue, invalid } from "../contract/errors.ts";
+import { limits } from "../contract/limits.ts";
+import type { Operation, Parts } from "../contract/operation.ts";
+
+/**
+ * Checks a call against its operation and joins path, query and body into the handler's flat input.
+ * @throws Problem `validation_failed` with every issue and its path
+ */
+export function validate(operation: Operation, parts: Parts): Record<string, unknown> {
+  const issues: Issue[] = [];
+  const input: Record<string, unknown> = {};
+  const check = (schema: z.ZodType, value: unknown) => {
+    const result = schema.safeParse(value);
+    if (result.success) Object.assign(input, result.data);
+    else issues.push(...result.error.issues.flatMap(issuesOf));
+  };
+  check(operation.params, parts.params);
+  check(operation.queryObject, parts.query);
+  if (operation.body) {
+    const bad = unstorable(parts.body, "", 0);
+    if (bad) issues.push(bad);
+    else check(operation.body, parts.body ?? {});
+  } else if (!isEmpty(parts.body)) {
+    issues.push({ path: "", code: "unrecognized_keys", message: "This operation takes no body" });
+  }
+  if (issues.length > 0) throw invalid(...issues.slice(0, maxIssues));
+  return input;
+}
+
+/** Enough to mend a request by; a hostile body could name a million. */
+const maxIssues = 50;
+
+function issuesOf(issue: z.core.$ZodIssue): Issue[] {
+  const path = issue.path.map(String);
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((key) => ({
+      path: [...path, key].join(".").slice(0, 300),
+      code: issue.code,
+      message: "Unknown property",
+    }));
+  }
+  return [{ path: path.join(".").slice(0, 300), code: issue.code, message: issue.message }];
+}
+
+/** JSON that no store keeps faithfully: NUL, half surrogate pairs, nesting without end. */
+function unstorable(value: unknown, path: string, depth: number): Issue | undefined {
+  if (typeof value === "string") return unstorableText(value, path);
+  if (typeof value !== "object" || value === null) return undefined;
+  if (depth >= limits.maxJsonDepth) {
+    return { path, code: "too_deep", message: `Nested deeper than ${limits.maxJsonDepth} levels` };
+  }
+  for (const [key, inner] of Object.entries(value)) {
+    const innerPath = path === "" ? key : `${path}.${key}`;
+    const bad = unstorableText(key, path) ?? unstorable(inner, innerPath, depth + 1);
+    if (bad) return bad;
+  }
+  return undefined;
+}
+
+function unstorableText(value: string, path: string): Issue | undefined {
+  if (!value.includes("\0") && value.isWellFormed()) return undefined;
+  return { path, code: "invalid_text", message: "Text with NUL or half surrogate pairs cannot be kept" };
+}
+
+function isEmpty(body: unknown): boolean {
+  if (body === undefined || body === null) return true;
+  return typeof body === "object" && Object.keys(body).length === 0;
+}

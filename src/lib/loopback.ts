@@ -1,0 +1,13 @@
+import { BlockList, isIP } from "node:net";
+
+const loopback = new BlockList();
+loopback.addSubnet("127.0.0.0", 8, "ipv4");
+loopback.addAddress("::1", "ipv6");
+
+/** Whether a host name or address (IPv6 with or without brackets) reaches this machine alone. */
+export function isLoopback(host: string): boolean {
+  const address = host.toLowerCase().replace(/^\[(.*)\]$/, "$1");
+  const family = isIP(address);
+  if (family === 0) return address === "localhost";
+  return loopback.check(address, family === 6 ? "ipv6" : "ipv4");
+}

@@ -1,0 +1,22 @@
+import { problem } from "../contract/errors.ts";
+import type { Handler } from "../store/work.ts";
+import { found } from "./guards.ts";
+
+/** More files than any submission has: a bound, not a page. */
+const maxFiles = 1000;
+const linkTtlMs = 15 * 60 * 1000;
+
+export const list_submission_files: Handler<"list_submission_files"> = async ({ store }, { submissionId }) => {
+  await found(store, "submissions", submissionId);
+  return store.find("files", { where: { submissionId } }, { limit: maxFiles });
+};
+
+export const get_file_download_url: Handler<"get_file_download_url"> = async (work, { fileId }) => {
+  const file = await found(work.store, "files", fileId);
+  // A link works for whoever holds it: nothing is handed on before the scan has found it clean.
+  if (file.scanStatus !== "clean") {
+    throw problem("invalid_state_transition", { from: file.scanStatus, operation: "download", allowedFrom: ["clean"] });
+  }
+  const expiresAt = new Date(Date.parse(work.now) + linkTtlMs).toISOString();
+  return { fileId, downloadUrl: await work.links.file(work.caller.businessId, fileId, expiresAt), expiresAt };
+};

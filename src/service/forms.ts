@@ -1,0 +1,62 @@
+import { invalid } from "../contract/errors.ts";
+import type { Schema } from "../contract/schemas.ts";
+import { checkValues } from "../domain/fields.ts";
+import type { Reader } from "../store/port.ts";
+
+/** An application schema in one version, the latest if none is given. */
+export async function findForm(store: Reader, schemaId: string, schemaVersion?: number): Promise<Schema | undefined> {
+  const where = { schemaId, schemaVersion };
+  const [form] = await store.find("schemas", { where }, { limit: 1, orderBy: "schemaVersion", descending: true });
+  return form;
+}
+
+/** The schema that a record names. That it is there is not the caller's business: its absence is a fault of ours. */
+export async function formOf(store: Reader, schemaId: string, schemaVersion?: number): Promise<Schema> {
+  const form = await findForm(store, schemaId, schemaVersion);
+  if (!form) throw new Error(`Schema ${schemaId} version ${schemaVersion ?? "any"} is missing`);
+  return form;
+}
+
+/**
+ * Checks a change of values, named `fields` in the request, against a form and the submission's files.
+ * @throws Problem `validation_failed`
+ */
+export async function checkFields(
+  store: Reader,
+  form: Schema,
+  change: Readonly<Record<string, unknown>>,
+  submissionId: string,
+): Promise<void> {
+  const issues = checkValues(form.fields, change, "fields");
+  if (issues.length > 0) throw invalid(...issues);
+  const fileFields = form.fields.filter((field) => field.type === "file" && Object.hasOwn(change, field.fieldId));
+  await checkFiles(
+    store,
+    fileFields.flatMap(({ fieldId }) => fileIdsIn(change[fieldId]).map((fileId) => [`fields.${fieldId}`, fileId])),
+    submissionId,
+  );
+}
+
+/**
+ * Checks that files exist and belong to a submission.
+ * @param named path in the request and file id
+ * @throws Problem `validation_failed`
+ */
+export async function checkFiles(
+  store: Reader,
+  named: readonly (readonly [path: string, fileId: string])[],
+  submissionId: string,
+): Promise<void> {
+  const fileId = [...new Set(named.map(([, id]) => id))];
+  if (fileId.length === 0) return;
+  const files = await store.find("files", { where: { fileId, submissionId } }, { limit: fileId.length });
+  const known = new Set(files.map((file) => file.fileId));
+  const issues = named
+    .filter(([, id]) => !known.has(id))
+    .map(([path]) => ({ path, code: "invalid_value", message: "The submission has no such file" }));
+  if (issues.length > 0) throw invalid(...issues);
+}
+
+function fileIdsIn(value: unknown): string[] {
+  return (Array.isArray(value) ? value : [value]).filter((id) => typeof id === "string");
+}

@@ -1,0 +1,35 @@
+import type { Handlers } from "../store/work.ts";
+import * as applicants from "./applicants.ts";
+import * as assignments from "./assignments.ts";
+import * as audit from "./audit.ts";
+import * as emails from "./emails.ts";
+import * as exports_ from "./exports.ts";
+import * as feedback from "./feedback.ts";
+import * as files from "./files.ts";
+import * as payments from "./payments.ts";
+import * as persons from "./persons.ts";
+import * as programs from "./programs.ts";
+import * as reviewers from "./reviewers.ts";
+import * as reviews from "./reviews.ts";
+import * as schemas from "./schemas.ts";
+import * as submissions from "./submissions.ts";
+import * as supplements from "./supplements.ts";
+
+/** A handler for every operation of the contract; a missing or misspelt one does not compile. */
+export const handlers: Handlers = {
+  ...programs,
+  ...submissions,
+  ...supplements,
+  ...files,
+  ...payments,
+  ...persons,
+  ...applicants,
+  ...reviewers,
+  ...assignments,
+  ...reviews,
+  ...feedback,
+  ...schemas,
+  ...emails,
+  ...exports_,
+  ...audit,
+};

@@ -1,0 +1,233 @@
+import { invalid, problem } from "../contract/errors.ts";
+import type { Program } from "../contract/programs.ts";
+import type { Submission } from "../contract/submissions.ts";
+import { mergeValues } from "../domain/fields.ts";
+import { feeOf } from "../domain/payments.ts";
+import {
+  arrival,
+  checkComplete,
+  checkDeadline,
+  checkIntake,
+  checkTransition,
+  type Destination,
+  endsReview,
+  eventIds,
+  type SubmissionOperation,
+  titleOf,
+} from "../domain/submissions.ts";
+import { outstanding } from "../domain/supplements.ts";
+import type { Reader } from "../store/port.ts";
+import type { Patch } from "../store/tables.ts";
+import type { Handler, WriteWork } from "../store/work.ts";
+import { checkFields, formOf } from "./forms.ts";
+import { expectVersion, found, writableProgram } from "./guards.ts";
+import { enrolApplicant } from "./identity.ts";
+import { maxSupplements } from "./supplements.ts";
+
+export const list_submissions: Handler<"list_submissions"> = ({ store }, input) => {
+  const { programId, trackId, state, roundId, submittedFrom, submittedTo, updatedSince, ...page } = input;
+  const where = {
+    programId,
+    trackId,
+    state,
+    currentRoundId: roundId,
+    submittedAt: { gte: submittedFrom, lte: submittedTo },
+    updatedAt: { gte: updatedSince },
+  };
+  return store.page("submissions", { where }, updatedSince === undefined ? "newest" : "changed", page);
+};
+
+export const get_submission: Handler<"get_submission"> = ({ store }, { submissionId }) =>
+  found(store, "submissions", submissionId);
+
+export const create_submission: Handler<"create_submission"> = async (work, input) => {
+  const { store, newId, emit } = work;
+  const track = await found(store, "tracks", input.trackId);
+  const program = await writableProgram(store, track.programId);
+  const submissionId = newId("sub");
+  const applicant = await enrolApplicant(work, input, track);
+  const values = await changedValues(store, { ...track, submissionId, fields: {} }, input.fields);
+  const ids = { submissionId, programId: program.programId, trackId: track.trackId };
+  const fee = feeOf(program, track);
+  const submission = await store.insert("submissions", {
+    ...ids,
+    ...applicant,
+    ...values,
+    currentRoundId: null,
+    state: "DRAFT",
+    schemaId: track.schemaId,
+    schemaVersion: track.schemaVersion,
+    deadline: input.deadline,
+    source: "integration",
+    eligible: null,
+    stateReason: null,
+    previousState: null,
+    submittedAt: null,
+    screenedAt: null,
+    withdrawnAt: null,
+    decidedAt: null,
+    paymentStatus: fee ? "pending" : null,
+    fileIds: [],
+  });
+  if (fee) {
+    await store.insert("payments", {
+      paymentId: newId("pay"),
+      ...ids,
+      ...fee,
+      status: "pending",
+      method: null,
+      provider: null,
+      providerRef: null,
+      failureCode: null,
+      paidAt: null,
+      waivedAt: null,
+      waivedBy: null,
+    });
+  }
+  emit("submission.draft_created", { ...eventIds(submission), source: submission.source });
+  return submission;
+};
+
+export const update_submission: Handler<"update_submission"> = async (work, input) => {
+  const { submission, program } = await writable(work.store, input);
+  const to = input.state === "DRAFT" && submission.state === "DRAFT" ? undefined : input.state;
+  if (to === "WITHDRAWN") checkTransition("withdraw", submission.state, program);
+  if (input.fields || input.deadline) checkTransition("edit", to === "DRAFT" ? to : submission.state, program);
+  const patch = {
+    deadline: input.deadline,
+    ...(input.fields ? await changedValues(work.store, submission, input.fields) : {}),
+  };
+  if (!to) return work.store.update("submissions", submission, patch);
+  return move(work, submission, { operation: "patch", to, reason: input.reason, patch });
+};
+
+export const update_submission_fields: Handler<"update_submission_fields"> = async ({ store }, input) => {
+  const { submission } = await startable(store, input, "edit");
+  return store.update("submissions", submission, await changedValues(store, submission, input.fields));
+};
+
+export const submit_submission: Handler<"submit_submission"> = async (work, input) => {
+  const { store, now } = work;
+  const { submission, program } = await startable(store, input, "submit");
+  const track = await found(store, "tracks", submission.trackId);
+  checkIntake(track, now);
+  checkDeadline(submission, now);
+  const form = await formOf(store, submission.schemaId, submission.schemaVersion);
+  checkComplete(submission, form.fields, program, track);
+  if (!input.acknowledgeSupplementWarnings) {
+    const where = { submissionId: submission.submissionId, required: true };
+    const supplements = outstanding(await store.find("supplements", { where }, { limit: maxSupplements }));
+    if (supplements.length > 0) throw problem("supplement_warnings", { supplements });
+  }
+  return move(work, submission, { operation: "submit", to: "SUBMITTED" });
+};
+
+export const reopen_submission: Handler<"reopen_submission"> = async (work, input) => {
+  const { submission } = await startable(work.store, input, "reopen");
+  return move(work, submission, { operation: "reopen", to: "DRAFT", reason: input.reason });
+};
+
+export const screen_submission: Handler<"screen_submission"> = async (work, input) => {
+  const { submission } = await startable(work.store, input, "screen");
+  const to = input.eligible ? "ELIGIBLE" : "INELIGIBLE";
+  return move(work, submission, { operation: "screen", to, reason: input.reason });
+};
+
+export const advance_submission: Handler<"advance_submission"> = async (work, { toRoundId, ...input }) => {
+  const { submission } = await startable(work.store, input, "advance");
+  const round = await found(work.store, "rounds", toRoundId);
+  const refuse = (message: string) => invalid({ path: "toRoundId", code: "custom", message });
+  if (round.trackId !== submission.trackId) throw refuse("The round belongs to another track");
+  if (!round.active) throw problem("round_inactive", { roundId: toRoundId });
+  const current = submission.currentRoundId && (await work.store.get("rounds", submission.currentRoundId));
+  if (current && round.sequence <= current.sequence) throw refuse("The round is not later than the current one");
+  const patch = { currentRoundId: toRoundId };
+  return move(work, submission, { operation: "advance", to: "IN_REVIEW", reason: input.reason, patch });
+};
+
+export const eliminate_submission: Handler<"eliminate_submission"> = async (work, input) => {
+  const { submission } = await startable(work.store, input, "eliminate");
+  return move(work, submission, { operation: "eliminate", to: "ELIMINATED", reason: input.reason });
+};
+
+export const set_submission_state: Handler<"set_submission_state"> = async (work, input) => {
+  const { submission } = await startable(work.store, input, "state");
+  if (submission.state === input.state) return submission;
+  return move(work, submission, { operation: "state", to: input.state, reason: input.reason });
+};
+
+export const withdraw_submission: Handler<"withdraw_submission"> = async (work, input) => {
+  const { submission } = await startable(work.store, input, "withdraw");
+  return move(work, submission, { operation: "withdraw", to: "WITHDRAWN", reason: input.reason });
+};
+
+interface Target {
+  readonly submissionId: string;
+  readonly version: number;
+}
+
+interface Writable {
+  readonly submission: Submission;
+  readonly program: Program;
+}
+
+/** @throws Problem `not_found`, `version_conflict`, `program_archived` */
+async function writable(store: Reader, { submissionId, version }: Target): Promise<Writable> {
+  const submission = await found(store, "submissions", submissionId);
+  expectVersion(submission, version);
+  return { submission, program: await writableProgram(store, submission.programId) };
+}
+
+/** A submission in a state that an operation may start from. */
+async function startable(store: Reader, target: Target, operation: SubmissionOperation): Promise<Writable> {
+  const { submission, program } = await writable(store, target);
+  checkTransition(operation, submission.state, program);
+  return { submission, program };
+}
+
+interface Step<O extends SubmissionOperation> {
+  readonly operation: O;
+  readonly to: Destination<O>;
+  readonly reason?: string | undefined;
+  /** What changes beside the state. */
+  readonly patch?: Patch<"submissions">;
+}
+
+/** Brings a submission to another state, with all that goes along: marks, ended assignments, events. */
+async function move<O extends SubmissionOperation>(
+  { store, now, emit }: WriteWork,
+  submission: Submission,
+  { operation, to, reason, patch }: Step<O>,
+): Promise<Submission> {
+  const updated = await store.update("submissions", submission, {
+    ...arrival(to, now),
+    ...patch,
+    state: to,
+    previousState: submission.state,
+    stateReason: reason ?? null,
+  });
+  if (endsReview(to)) await cancelAssignments(store, submission.submissionId, now);
+  const ids = eventIds(updated);
+  emit("submission.state_changed", { ...ids, fromState: submission.state, toState: to, operation, actorType: "token" });
+  if (to === "SUBMITTED") emit("submission.submitted", { ...ids, submittedAt: now });
+  if (to === "WITHDRAWN") emit("submission.withdrawn", { ...ids, withdrawnAt: now });
+  return updated;
+}
+
+async function cancelAssignments(store: WriteWork["store"], submissionId: string, now: string): Promise<void> {
+  for await (const assignment of store.scan("assignments", { where: { submissionId, status: incomplete } })) {
+    await store.update("assignments", assignment, { status: "cancelled", active: false, removedAt: now });
+  }
+}
+
+/** `fields` and `title` after a change of application fields, checked against the form. */
+async function changedValues(
+  store: Reader,
+  submission: Pick<Submission, "submissionId" | "schemaId" | "schemaVersion" | "fields">,
+  change: Readonly<Record<string, unknown>>,
+): Promise<Pick<Submission, "fields" | "title">> {
+  const form = await formOf(store, submission.schemaId, submission.schemaVersion);
+  await checkFields(store, form, change, submission.submissionId);
+  const fields = mergeValues(submission.fields, change);
+  return { fields, title: titleOf(form.fields, fields) };
+}

@@ -1,0 +1,88 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Input } from "../contract/index.ts";
+import { problem } from "../contract/errors.ts";
+import type { Submission } from "../contract/submissions.ts";
+import type { SupplementResponse } from "../contract/supplements.ts";
+import { mergeValues } from "../domain/fields.ts";
+import { pick } from "../domain/patch.ts";
+import { eventIds } from "../domain/submissions.ts";
+import { checkSupplementMove, supplementArrival } from "../domain/supplements.ts";
+import type { Reader } from "../store/port.ts";
+import type { Patch } from "../store/tables.ts";
+import type { Handler } from "../store/work.ts";
+import { checkFields, checkFiles, formOf } from "./forms.ts";
+import { expectVersion, found, writableProgram } from "./guards.ts";
+
+/** More supplements than any submission is asked for: a bound, not a page. */
+export const maxSupplements = 1000;
+const contentKeys = ["fields", "fileIds", "contributorId", "contributorIndex"] as const;
+
+export const list_submission_supplements: Handler<"list_submission_supplements"> = async (
+  { store },
+  { submissionId },
+) => {
+  await found(store, "submissions", submissionId);
+  return store.find("supplements", { where: { submissionId } }, { limit: maxSupplements });
+};
+
+export const update_supplement: Handler<"update_supplement"> = async ({ store, now, emit }, input) => {
+  const { submission, supplement } = await writableSupplement(store, input);
+  const named = contentKeys.some((key) => input[key] !== undefined);
+  // A closed response takes contents only where the same request moves it out.
+  if (named && (input.status ?? "closed") === "closed") checkSupplementMove("edit", supplement.status);
+  const content = await contentOf(store, supplement, input);
+  const edits = !isDeepStrictEqual({ ...supplement, ...content }, supplement);
+  const to = input.status ?? (edits && supplement.status === "not_started" ? "draft" : supplement.status);
+  const updated = await store.update("supplements", supplement, {
+    ...content,
+    ...supplementArrival(supplement.status, to, now),
+  });
+  if (to === "submitted" && supplement.status !== "submitted") {
+    const { supplementResponseId } = supplement;
+    emit("supplement.response.submitted", { ...eventIds(submission), supplementResponseId });
+  }
+  return updated;
+};
+
+export const close_supplement: Handler<"close_supplement"> = async ({ store, now }, input) => {
+  const { supplement } = await writableSupplement(store, input);
+  checkSupplementMove("close", supplement.status);
+  return store.update("supplements", supplement, supplementArrival(supplement.status, "closed", now));
+};
+
+export const reopen_supplement: Handler<"reopen_supplement"> = async ({ store, now }, input) => {
+  const { supplement } = await writableSupplement(store, input);
+  checkSupplementMove("reopen", supplement.status);
+  return store.update("supplements", supplement, supplementArrival(supplement.status, "draft", now));
+};
+
+/** @throws Problem `not_found` (also for another submission's supplement), `version_conflict`, `program_archived` */
+async function writableSupplement(
+  store: Reader,
+  input: Input<"close_supplement">,
+): Promise<{ submission: Submission; supplement: SupplementResponse }> {
+  const submission = await found(store, "submissions", input.submissionId);
+  const supplement = await found(store, "supplements", input.supplementResponseId);
+  if (supplement.submissionId !== submission.submissionId) throw problem("not_found");
+  expectVersion(supplement, input.version);
+  await writableProgram(store, submission.programId);
+  return { submission, supplement };
+}
+
+/** The contents that an input names, checked. */
+async function contentOf(
+  store: Reader,
+  { schemaId, submissionId, fields }: SupplementResponse,
+  input: Input<"update_supplement">,
+): Promise<Patch<"supplements">> {
+  if (input.fields) await checkFields(store, await formOf(store, schemaId), input.fields, submissionId);
+  const fileIds = input.fileIds && [...new Set(input.fileIds)];
+  await checkFiles(
+    store,
+    (input.fileIds ?? []).map((fileId, index) => [`fileIds.${index}`, fileId]),
+    submissionId,
+  );
+  const contributor = pick(input, "contributorId", "contributorIndex");
+  const content = { ...contributor, fileIds, fields: input.fields && mergeValues(fields, input.fields) };
+  return Object.fromEntries(Object.entries(content).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,89 @@
+import type * as z from "zod";
+import { innerOf, unwrap } from "../contract/marks.ts";
+
+type Kind = "scalar" | "boolean" | "json";
+
+interface Column {
+  readonly name: string;
+  readonly kind: Kind;
+  /** A null in the database is an absent property. */
+  readonly optional: boolean;
+  /** Whether the database may hold null. */
+  readonly nullable: boolean;
+}
+
+export type Stored = string | number | null;
+export type StoredRow = Readonly<Record<string, unknown>>;
+
+/** How a record is kept in the columns of its table: scalars as they are, booleans as 0 and 1, the rest as JSON. */
+export interface Codec<Row> {
+  readonly columns: readonly Column[];
+  readonly names: readonly string[];
+  /** The stored values in the order of `names`. */
+  encode(row: Row): Stored[];
+  decode(stored: StoredRow): Row;
+  encodeValue(name: string, value: unknown): Stored;
+  /** The value as it would be read; `undefined` for an absent one. */
+  decodeValue(name: string, stored: unknown): unknown;
+}
+
+export function codecOf<Record_ extends z.ZodObject>(record: Record_): Codec<z.output<Record_>> {
+  const columns = Object.entries(record.shape).map(([name, schema]) => columnOf(name, schema));
+  const byName = new Map(columns.map((column) => [column.name, column]));
+  const named = (name: string) => {
+    const column = byName.get(name);
+    if (!column) throw new Error(`No column ${name}`);
+    return column;
+  };
+  return {
+    columns,
+    names: columns.map((column) => column.name),
+    encode: (row) => columns.map((column) => encode(column.kind, row[column.name])),
+    decode(stored) {
+      const row: Record<string, unknown> = {};
+      for (const { name, kind, optional } of columns) {
+        const value = stored[name];
+        if (kind === "scalar" || value === null) {
+          if (value !== null || !optional) row[name] = value;
+        } else row[name] = decode(kind, value);
+      }
+      return row as z.output<Record_>;
+    },
+    encodeValue: (name, value) => encode(named(name).kind, value),
+    decodeValue(name, stored) {
+      const { kind, optional } = named(name);
+      if (stored === null) return optional ? undefined : null;
+      return decode(kind, stored);
+    },
+  };
+}
+
+function encode(kind: Kind, value: unknown): Stored {
+  if (value === undefined || value === null) return null;
+  if (kind === "boolean") return value ? 1 : 0;
+  return kind === "json" ? JSON.stringify(value) : (value as Stored);
+}
+
+function decode(kind: Kind, stored: unknown): unknown {
+  if (kind === "boolean") return stored === 1;
+  return kind === "json" ? JSON.parse(stored as string) : stored;
+}
+
+const scalarTypes = new Set(["string", "number", "enum", "literal"]);
+
+function columnOf(name: string, schema: z.core.$ZodType): Column {
+  const { type } = unwrap(schema)._zod.def;
+  const wrappers = wrappersOf(schema);
+  const nullable = wrappers.includes("nullable");
+  return {
+    name,
+    kind: type === "boolean" ? "boolean" : scalarTypes.has(type) ? "scalar" : "json",
+    optional: wrappers.includes("optional") && !nullable,
+    nullable: nullable || wrappers.includes("optional"),
+  };
+}
+
+function wrappersOf(schema: z.core.$ZodType): string[] {
+  const inner = innerOf(schema);
+  return inner ? [schema._zod.def.type, ...wrappersOf(inner)] : [];
+}

@@ -1,0 +1,57 @@
+import { type Problem, problem } from "../contract/errors.ts";
+import { constantTimeEqual, hmac, sha256Hex } from "../lib/crypto.ts";
+
+/** Where a page ended: the value that the list is sorted by, and what identifies the row. */
+export interface Position {
+  readonly sort: string | number;
+  readonly id: readonly (string | number)[];
+}
+
+const version = 1;
+const macBytes = 16;
+
+interface Payload {
+  readonly v: typeof version;
+  readonly k: Position["sort"];
+  readonly i: Position["id"];
+  /** Hash of the list: its tenant, table, order and query. */
+  readonly f: string;
+}
+
+/** Writes and reads the cursors of one list: signed, so that only what was given out comes back, and only to that list. */
+export function cursorsOf(key: Buffer, list: readonly unknown[]) {
+  const f = sha256Hex(JSON.stringify(list, sorted)).slice(0, 32);
+  return {
+    seal(position: Position): string {
+      const payload: Payload = { v: version, k: position.sort, i: position.id, f };
+      const text = Buffer.from(JSON.stringify(payload));
+      return Buffer.concat([mac(key, text), text]).toString("base64url");
+    },
+    /** @throws Problem `invalid_cursor` */
+    open(cursor: string): Position {
+      const bytes = Buffer.from(cursor, "base64url");
+      const text = bytes.subarray(macBytes);
+      // Decoding forgives stray characters and bits; the cursor that was given out had none.
+      if (bytes.toString("base64url") !== cursor) throw invalidCursor();
+      if (!constantTimeEqual(bytes.subarray(0, macBytes), mac(key, text))) throw invalidCursor();
+      const payload = JSON.parse(text.toString()) as Payload;
+      if (payload.v !== version || payload.f !== f) throw invalidCursor();
+      return { sort: payload.k, id: payload.i };
+    },
+  };
+}
+
+function mac(key: Buffer, text: Buffer): Buffer {
+  return hmac(key, text).subarray(0, macBytes);
+}
+
+function invalidCursor(): Problem {
+  const message = "Not a cursor of this list with these filters";
+  return problem("invalid_cursor", { issues: [{ path: "lastEvaluatedKey", code: "invalid_cursor", message }] });
+}
+
+// The same filters in another order are the same list.
+function sorted(_: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}

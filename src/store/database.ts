@@ -1,0 +1,70 @@
+import type { Compilable, Kysely, QueryResult } from "kysely";
+import { AuditEntry } from "../contract/audit.ts";
+import { Token } from "../contract/tokens.ts";
+import { type Codec, codecOf, type StoredRow } from "./codec.ts";
+import { type Row, type Table, type TableName, tables } from "./tables.ts";
+
+/** Tables and columns are known by name alone; the codecs know what is in them. */
+export type Database = Record<string, Record<string, unknown>>;
+export type Db = Kysely<Database>;
+
+/** Where rows of one kind are and how they are kept. */
+export interface Source<R> {
+  readonly name: string;
+  /** What identifies a row within its tenant, the id first. */
+  readonly key: readonly [string, ...string[]];
+  readonly codec: Codec<R>;
+}
+
+const sources = Object.fromEntries(
+  Object.entries<Table>(tables).map(([name, { id, revision, record }]) => [
+    name,
+    { name, key: revision === undefined ? [id] : [id, revision], codec: codecOf(record) },
+  ]),
+);
+
+export function sourceOf<T extends TableName>(table: T): Source<Row<T>> {
+  return sources[table] as unknown as Source<Row<T>>;
+}
+
+export const auditSource: Source<AuditEntry> = { name: "audit", key: ["auditId"], codec: codecOf(AuditEntry) };
+
+export const tokenCodec = codecOf(Token);
+
+/** A query compiled once and run with other parameters each time, in the order in which it names them. */
+export type Prepared = (db: Db, ...parameters: readonly unknown[]) => Promise<QueryResult<StoredRow>>;
+
+export function prepare(query: Compilable): Prepared {
+  const compiled = query.compile();
+  return (db, ...parameters) => db.executeQuery<StoredRow>({ ...compiled, parameters });
+}
+
+/** The statements of the hot paths of one database. */
+export interface Statements {
+  /** By tenant and id. */
+  get(source: Source<unknown>): Prepared;
+  /** By the columns in their order. */
+  insert(table: string, columns: readonly string[]): Prepared;
+}
+
+export function createStatements(db: Db): Statements {
+  const gets = new Map<string, Prepared>();
+  const inserts = new Map<string, Prepared>();
+  return {
+    get: ({ name, key: [id, revision], codec }) =>
+      remember(gets, name, () => {
+        const byId = db.selectFrom(name).select([...codec.names]).where("businessId", "=", "").where(id, "=", "");
+        return prepare(revision === undefined ? byId : byId.orderBy(revision, "desc").limit(1));
+      }),
+    insert: (table, columns) =>
+      remember(inserts, table, () =>
+        prepare(db.insertInto(table).values(Object.fromEntries(columns.map((column) => [column, ""])))),
+      ),
+  };
+}
+
+function remember<V>(known: Map<string, V>, key: string, make: () => V): V {
+  const value = known.get(key) ?? make();
+  known.set(key, value);
+  return value;
+}

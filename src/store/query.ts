@@ -1,0 +1,110 @@
+import { type SelectQueryBuilder, sql } from "kysely";
+import type { Database, Db, Source } from "./database.ts";
+
+/** A query on any table, as `port.ts` types it for each. */
+export interface AnyQuery {
+  readonly where?: Readonly<Record<string, unknown>>;
+  readonly has?: Readonly<Record<string, string | undefined>>;
+  readonly search?: { readonly columns: readonly string[]; readonly text: string } | undefined;
+}
+
+export interface Sort {
+  readonly column: string;
+  readonly descending: boolean;
+}
+
+export interface Step {
+  readonly sort: Sort;
+  readonly limit: number;
+  /** The last row of the step before: its sort value, then what identifies it. */
+  readonly after?: readonly unknown[] | undefined;
+}
+
+type Select = SelectQueryBuilder<Database, string, object>;
+
+/** A source's rows of one tenant that match a query: the row is `t`. */
+export function matching(db: Db, source: Source<unknown>, businessId: string, query: AnyQuery): Select {
+  const [first, ...others] = membersOf(query);
+  let select: Select;
+  if (first) {
+    // The members index has the list's order: it leads, and the rows follow it.
+    select = (db.selectFrom("members as m") as Select)
+      .crossJoin(`${source.name} as t`)
+      .where("m.businessId", "=", businessId)
+      .where("m.tableName", "=", source.name)
+      .where("m.member", "=", first[0])
+      .where("m.value", "=", first[1])
+      .whereRef("t.businessId", "=", "m.businessId")
+      .whereRef(`t.${source.key[0]}`, "=", "m.id");
+  } else {
+    select = (db.selectFrom(`${source.name} as t`) as Select).where("t.businessId", "=", businessId);
+  }
+  for (const [member, value] of others) select = select.where(hasMember(db, source, member, value));
+  for (const [column, condition] of Object.entries(query.where ?? {})) {
+    select = restrict(select, `t.${column}`, condition);
+  }
+  return query.search ? select.where(containing(query.search)) : select;
+}
+
+/** One step through the matching rows in an order: whole rows, as they are stored. */
+export function step(db: Db, source: Source<unknown>, businessId: string, query: AnyQuery, step: Step): Select {
+  const { sort, limit, after } = step;
+  const byMember = sort.column === "createdAt" && membersOf(query).length > 0;
+  const [id, ...revision] = source.key.map((column) => `t.${column}`);
+  const keys = byMember ? ["m.createdAt", "m.id", ...revision] : [`t.${sort.column}`, id as string, ...revision];
+  let select = matching(db, source, businessId, query).select(source.codec.names.map((name) => `t.${name}`));
+  for (const key of keys) select = select.orderBy(key, sort.descending ? "desc" : "asc");
+  if (after) {
+    const beyond = sql.raw(sort.descending ? "<" : ">");
+    const values = sql.join(after.map((value) => sql`${value}`));
+    select = select.where(sql<boolean>`(${sql.join(keys.map((key) => sql.ref(key)))}) ${beyond} (${values})`);
+  }
+  return select.limit(limit);
+}
+
+function membersOf(query: AnyQuery): [string, string][] {
+  return Object.entries(query.has ?? {}).filter((entry): entry is [string, string] => entry[1] !== undefined);
+}
+
+function hasMember(db: Db, source: Source<unknown>, member: string, value: string) {
+  return sql<boolean>`exists (${db
+    .selectFrom("members as o")
+    .select(sql`1`.as("one"))
+    .whereRef("o.businessId", "=", sql.ref("t.businessId"))
+    .where("o.tableName", "=", source.name)
+    .where("o.member", "=", member)
+    .where("o.value", "=", value)
+    .where("o.createdAt", "=", sql.ref("t.createdAt"))
+    .where("o.id", "=", sql.ref(`t.${source.key[0]}`))})`;
+}
+
+const bounds = { gte: ">=", gt: ">", lte: "<=", lt: "<" } as const;
+
+function restrict(select: Select, column: string, condition: unknown): Select {
+  if (condition === undefined) return select;
+  if (condition === null) return select.where(column, "is", null);
+  if (Array.isArray(condition)) return select.where(anyOf(column, condition));
+  if (typeof condition !== "object") return select.where(column, "=", storable(condition));
+  let restricted = select;
+  for (const [bound, operator] of Object.entries(bounds)) {
+    const value: unknown = (condition as Record<string, unknown>)[bound];
+    if (value !== undefined) restricted = restricted.where(column, operator, storable(value));
+  }
+  return restricted;
+}
+
+function anyOf(column: string, values: readonly unknown[]) {
+  const some = values.filter((value) => value !== null).map((value) => sql`${storable(value)}`);
+  const listed = some.length > 0 ? sql<boolean>`${sql.ref(column)} in (${sql.join(some)})` : sql<boolean>`1 = 0`;
+  return values.includes(null) ? sql<boolean>`(${listed} or ${sql.ref(column)} is null)` : listed;
+}
+
+function storable(value: unknown): unknown {
+  return typeof value === "boolean" ? Number(value) : value;
+}
+
+function containing({ columns, text }: NonNullable<AnyQuery["search"]>) {
+  const pattern = `%${text.replace(/[\\%_]/g, "\\$&")}%`;
+  const tests = columns.map((name) => sql`lower(${sql.ref(`t.${name}`)}) like lower(${pattern}) escape '\\'`);
+  return tests.length > 0 ? sql<boolean>`(${sql.join(tests, sql` or `)})` : sql<boolean>`1 = 0`;
+}

@@ -1,0 +1,115 @@
+import type { AuditEntry } from "../contract/audit.ts";
+import type { PageOf } from "../contract/operation.ts";
+import { cursorsOf } from "./cursor.ts";
+import { auditSource, type Db, type Source, type Statements, sourceOf } from "./database.ts";
+import type { AuditFilter, ListOrder, PageRequest, Query, Reader } from "./port.ts";
+import { type AnyQuery, matching, type Sort, step } from "./query.ts";
+import type { Row, TableName } from "./tables.ts";
+
+/** What readers and transactions of one store share. */
+export interface Shared {
+  readonly statements: Statements;
+  readonly cursorKey: Buffer;
+}
+
+type Find<T extends TableName> = Parameters<Reader["find"]>[2] & { readonly orderBy?: keyof Row<T> & string };
+
+const listOrders: Readonly<Record<ListOrder, Sort>> = {
+  newest: { column: "createdAt", descending: true },
+  changed: { column: "updatedAt", descending: false },
+};
+
+const scanStep = 200;
+
+/** Reads of one tenant, on the database's reading side or inside a transaction. */
+export class SqlReader implements Reader {
+  readonly businessId: string;
+  protected readonly db: Db;
+  protected readonly shared: Shared;
+
+  constructor(db: Db, shared: Shared, businessId: string) {
+    this.db = db;
+    this.shared = shared;
+    this.businessId = businessId;
+  }
+
+  get<T extends TableName>(table: T, id: string): Promise<Row<T> | undefined> {
+    return this.#get(sourceOf(table), id);
+  }
+
+  getAudit(auditId: string): Promise<AuditEntry | undefined> {
+    return this.#get(auditSource, auditId);
+  }
+
+  find<T extends TableName>(table: T, query: Query<T>, options: Find<T>): Promise<Row<T>[]> {
+    const sort = { column: options.orderBy ?? "createdAt", descending: options.descending ?? false };
+    return this.#rows(sourceOf(table), query, sort, options.limit);
+  }
+
+  async *scan<T extends TableName>(table: T, query: Query<T>): AsyncIterable<Row<T>> {
+    const source = sourceOf(table);
+    // In an order that every list's index has.
+    const sort = { column: "createdAt", descending: false };
+    let after: readonly unknown[] | undefined;
+    do {
+      const rows = await this.#rows(source, query, sort, scanStep, after);
+      yield* rows;
+      const last = rows.length === scanStep ? rows.at(-1) : undefined;
+      after = last && positionOf(source, sort, last);
+    } while (after);
+  }
+
+  page<T extends TableName>(table: T, query: Query<T>, order: ListOrder, page: PageRequest): Promise<PageOf<Row<T>>> {
+    return this.#page(sourceOf(table), query, listOrders[order], page);
+  }
+
+  pageAudit({ submissionId, programId, action, entityType }: AuditFilter, page: PageRequest): Promise<PageOf<AuditEntry>> {
+    const kind = action === undefined ? "change" : undefined;
+    const query = { where: { submissionId, programId, action, entityType, kind } };
+    return this.#page(auditSource, query, { column: "occurredAt", descending: true }, page);
+  }
+
+  async count<T extends TableName>(table: T, query: Query<T>): Promise<number> {
+    const select = matching(this.db, sourceOf(table), this.businessId, query as AnyQuery);
+    const { n } = await select.select((eb) => eb.fn.countAll().as("n")).executeTakeFirstOrThrow();
+    return Number(n);
+  }
+
+  async countBy<T extends TableName>(table: T, column: string, query: Query<T>): Promise<Map<string, number>> {
+    const source = sourceOf(table);
+    const counts = await matching(this.db, source, this.businessId, query as AnyQuery)
+      .where(`t.${column}`, "is not", null)
+      .select([`t.${column} as value`, (eb) => eb.fn.countAll().as("n")])
+      .groupBy(`t.${column}`)
+      .execute();
+    return new Map(
+      counts.map(({ value, n }) => [String(source.codec.decodeValue(column, value)), Number(n)] as const),
+    );
+  }
+
+  async #get<R>(source: Source<R>, id: string): Promise<R | undefined> {
+    const { rows } = await this.shared.statements.get(source)(this.db, this.businessId, id);
+    return rows[0] && source.codec.decode(rows[0]);
+  }
+
+  async #page<R>(source: Source<R>, query: object, sort: Sort, page: PageRequest): Promise<PageOf<R>> {
+    const { limit, lastEvaluatedKey } = page;
+    const cursors = cursorsOf(this.shared.cursorKey, [this.businessId, source.name, sort.column, query]);
+    const after = lastEvaluatedKey === undefined ? undefined : cursors.open(lastEvaluatedKey);
+    const found = await this.#rows(source, query, sort, limit + 1, after);
+    const rows = found.slice(0, limit);
+    const last = rows.at(-1);
+    if (found.length <= limit || last === undefined) return { rows };
+    return { rows, lastEvaluatedKey: cursors.seal(positionOf(source, sort, last)) };
+  }
+
+  async #rows<R>(source: Source<R>, query: object, sort: Sort, limit: number, after?: readonly unknown[]): Promise<R[]> {
+    const rows = await step(this.db, source, this.businessId, query, { sort, limit, after }).execute();
+    return rows.map((row) => source.codec.decode(row as Readonly<Record<string, unknown>>));
+  }
+}
+
+function positionOf<R>({ key }: Source<R>, { column }: Sort, row: R): Position {
+  const values = row as Readonly<Record<string, string | number>>;
+  return [column, ...key].map((name) => values[name] as string | number);
+}

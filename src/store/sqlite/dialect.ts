@@ -1,0 +1,247 @@
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type DatabaseIntrospector,
+  type Dialect,
+  type DialectAdapter,
+  type Driver,
+  type Kysely,
+  type QueryCompiler,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from "kysely";
+import { problem } from "../../contract/errors.ts";
+import { Mutex } from "./mutex.ts";
+
+export interface SqliteOptions {
+  /** A file that exists or `:memory:`. */
+  readonly path: string;
+  /** `write`: transactions, one at a time, and statements between them. `read`: statements that change nothing. */
+  readonly role: "write" | "read";
+  /** How long to wait for another transaction, of this process or another, before giving up. */
+  readonly busyTimeoutMs: number;
+}
+
+/** Kysely on Node's own SQLite: one connection per dialect. */
+export class SqliteDialect implements Dialect {
+  readonly #options: SqliteOptions;
+
+  constructor(options: SqliteOptions) {
+    this.#options = options;
+  }
+
+  createDriver(): Driver {
+    return new SqliteDriver(this.#options);
+  }
+
+  createQueryCompiler(): QueryCompiler {
+    return new SqliteQueryCompiler();
+  }
+
+  createAdapter(): DialectAdapter {
+    return new Adapter();
+  }
+
+  createIntrospector(db: Kysely<unknown>): DatabaseIntrospector {
+    return new SqliteIntrospector(db);
+  }
+}
+
+// The driver below has its own queue, which gives up after a time.
+class Adapter extends SqliteAdapter {
+  override get supportsMultipleConnections(): boolean {
+    return true;
+  }
+
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+}
+
+class SqliteDriver implements Driver {
+  readonly #options: SqliteOptions;
+  readonly #mutex: Mutex | undefined;
+  #session: Session | undefined;
+
+  constructor(options: SqliteOptions) {
+    this.#options = options;
+    this.#mutex = options.role === "write" ? new Mutex(options.busyTimeoutMs) : undefined;
+  }
+
+  async init(): Promise<void> {
+    const { path, role, busyTimeoutMs } = this.#options;
+    const db = new DatabaseSync(path, { timeout: busyTimeoutMs });
+    try {
+      await untilFree(busyTimeoutMs, () => db.exec("PRAGMA journal_mode = WAL"));
+      db.exec("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON");
+      // A writer waits without holding up the process (see `untilFree`).
+      db.exec(role === "read" ? "PRAGMA query_only = ON" : "PRAGMA busy_timeout = 5");
+      // SQLite's own folds ASCII alone.
+      db.function("lower", { deterministic: true }, (value) => (value === null ? null : String(value).toLowerCase()));
+    } catch (error) {
+      db.close();
+      throw error;
+    }
+    this.#session = new Session(db);
+  }
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    await this.#mutex?.acquire();
+    return this.#open();
+  }
+
+  async beginTransaction(): Promise<void> {
+    const session = this.#open();
+    await untilFree(this.#options.busyTimeoutMs, () => session.begin());
+  }
+
+  async commitTransaction(): Promise<void> {
+    this.#open().commit();
+  }
+
+  async rollbackTransaction(): Promise<void> {
+    this.#open().rollback();
+  }
+
+  async releaseConnection(): Promise<void> {
+    this.#mutex?.release();
+  }
+
+  async destroy(): Promise<void> {
+    await this.#mutex?.acquire();
+    this.#session?.close();
+    this.#session = undefined;
+    this.#mutex?.release();
+  }
+
+  #open(): Session {
+    if (!this.#session) throw new Error("The database is closed");
+    return this.#session;
+  }
+}
+
+const maxStatements = 500;
+
+interface Statement {
+  readonly statement: StatementSync;
+  readonly answersRows: boolean;
+}
+
+class Session implements DatabaseConnection {
+  readonly #db: DatabaseSync;
+  readonly #statements = new Map<string, Statement>();
+  #begun = false;
+
+  constructor(db: DatabaseSync) {
+    this.#db = db;
+  }
+
+  begin(): void {
+    // What a failed rollback has left open must not become part of this transaction.
+    if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
+    this.#db.exec("BEGIN IMMEDIATE");
+    this.#begun = true;
+  }
+
+  commit(): void {
+    this.#assertBegun();
+    translated(() => this.#db.exec("COMMIT"));
+    this.#begun = false;
+  }
+
+  /** Never throws: what made the transaction fail is worth more than what the rollback has to say. */
+  rollback(): void {
+    this.#begun = false;
+    try {
+      // After some errors SQLite has rolled back by itself.
+      if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
+    } catch {
+      // The next `begin` tries again.
+    }
+  }
+
+  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    this.#assertBegun();
+    return translated(() => {
+      const { statement, answersRows } = this.#prepare(sql);
+      const values = parameters.map(bindable);
+      if (answersRows) return { rows: statement.all(...values) as R[] };
+      const { changes } = statement.run(...values);
+      return { rows: [], numAffectedRows: BigInt(changes) };
+    });
+  }
+
+  async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
+    // A statement of its own: a cached one could be run again before this one is read to its end.
+    const statement = this.#db.prepare(query.sql);
+    for (const row of statement.iterate(...query.parameters.map(bindable))) yield { rows: [row as R] };
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#db.close();
+  }
+
+  // Past a rollback by SQLite itself, the rest of a transaction would be written statement by statement.
+  #assertBegun(): void {
+    if (this.#begun && !this.#db.isTransaction) throw new Error("The database has rolled the transaction back");
+  }
+
+  #prepare(sql: string): Statement {
+    const known = this.#statements.get(sql);
+    if (known) {
+      this.#statements.delete(sql);
+      this.#statements.set(sql, known);
+      return known;
+    }
+    const statement = this.#db.prepare(sql);
+    const prepared = { statement, answersRows: statement.columns().length > 0 };
+    this.#statements.set(sql, prepared);
+    if (this.#statements.size > maxStatements) this.#statements.delete(this.#statements.keys().next().value as string);
+    return prepared;
+  }
+}
+
+function bindable(value: unknown): SQLInputValue {
+  return typeof value === "boolean" ? Number(value) : (value as SQLInputValue);
+}
+
+/** Repeats what another process's transaction keeps from running, without holding up this process. */
+async function untilFree(timeoutMs: number, work: () => void): Promise<void> {
+  const deadlineMs = performance.now() + timeoutMs;
+  for (let delayMs = 1; ; delayMs = Math.min(2 * delayMs, 25)) {
+    try {
+      work();
+      return;
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      if (performance.now() + delayMs > deadlineMs) throw unavailable(error);
+    }
+    await sleep(delayMs * (0.5 + Math.random()));
+  }
+}
+
+function translated<R>(work: () => R): R {
+  try {
+    return work();
+  } catch (error) {
+    throw isBusy(error) ? unavailable(error) : error;
+  }
+}
+
+const busy = 5;
+const locked = 6;
+
+function isBusy(error: unknown): boolean {
+  if (!(error instanceof Error) || !("errcode" in error)) return false;
+  const primary = Number(error.errcode) & 0xff;
+  return primary === busy || primary === locked;
+}
+
+function unavailable(cause: unknown): Error {
+  return Object.assign(problem("unavailable", { retryAfterSeconds: 1 }), { cause });
+}

@@ -1,0 +1,41 @@
+import { problem } from "../../contract/errors.ts";
+
+/** Lets one holder in at a time, in the order of asking. */
+export class Mutex {
+  readonly #timeoutMs: number;
+  readonly #waiting = new Set<() => void>();
+  #held = false;
+
+  constructor(timeoutMs: number) {
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** @throws Problem `unavailable` after the time-out */
+  acquire(): Promise<void> {
+    if (!this.#held) {
+      this.#held = true;
+      return Promise.resolve();
+    }
+    return new Promise((resolve, reject) => {
+      const enter = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        this.#waiting.delete(enter);
+        reject(problem("unavailable", { retryAfterSeconds: 1 }));
+      }, this.#timeoutMs);
+      this.#waiting.add(enter);
+    });
+  }
+
+  release(): void {
+    const next = this.#waiting.values().next().value;
+    if (!next) {
+      this.#held = false;
+      return;
+    }
+    this.#waiting.delete(next);
+    next();
+  }
+}

@@ -1,0 +1,13 @@
+import { operations } from "../contract/index.ts";
+import { partsOf } from "../contract/operation.ts";
+import type { Gate } from "../gate/invoke.ts";
+import type { Upstream } from "./port.ts";
+
+/** The programme service in this very process. */
+export function createEmbeddedUpstream(gate: Gate): Upstream {
+  return {
+    call: ({ operation, input, ...rest }) =>
+      gate.invoke({ ...rest, operation, parts: partsOf(operations[operation], input) }),
+    scopesOf: async (token) => (await gate.identify(token)).scopes,
+  };
+}
