@@ -44,10 +44,12 @@ function program(): Command {
     .exitOverride()
     .configureOutput({ outputError: () => undefined });
 
-  command(root, "stdio", "serve MCP over stdin and stdout (what a client starts)", { isDefault: true }).action((options) =>
-    serveStdio(loadConfig(process.env, options)),
+  command(root, "stdio", "serve MCP over stdin and stdout (what a client starts)", { isDefault: true }).action(
+    (options) => serveStdio(loadConfig(process.env, options)),
   );
-  command(root, "http", "serve MCP and REST over HTTP").action((options) => serveHttp(loadConfig(process.env, options)));
+  command(root, "http", "serve MCP and REST over HTTP").action((options) =>
+    serveHttp(loadConfig(process.env, options)),
+  );
   addTokenCommands(root);
   command(root, "tools", "list the tools with their scopes and effects")
     .option("--json", "print JSON")
@@ -66,7 +68,12 @@ function program(): Command {
   return root;
 }
 
-function command(parent: Command, name: CommandName, description: string, options: { isDefault?: boolean } = {}): Command {
+function command(
+  parent: Command,
+  name: CommandName,
+  description: string,
+  options: { isDefault?: boolean } = {},
+): Command {
   return addOptions(parent.command(name, options).description(description).exitOverride(), name);
 }
 
@@ -98,7 +105,12 @@ async function createToken(options: Options): Promise<void> {
   const expiresAt = typeof expires === "string" ? parseExpiry(expires, new Date()) : null;
   await withApp(loadConfig(process.env, options), async ({ store }) => {
     const businessId = await chooseBusiness(store, options["business"] as string | undefined);
-    const issued = await issueToken(store, { businessId, name: String(options["name"]).slice(0, 200), scopes, expiresAt });
+    const issued = await issueToken(store, {
+      businessId,
+      name: String(options["name"]).slice(0, 200),
+      scopes,
+      expiresAt,
+    });
     if (options["json"]) return print(`${JSON.stringify(issued)}\n`);
     print(`${issued.token}\n`);
     process.stderr.write(`Token ${issued.tokenId} of ${businessId}. It is not shown again.\n`);
@@ -148,7 +160,8 @@ async function seed(config: Config, options: Options): Promise<void> {
   const [seedNumber, scale] = [wholeNumber("--seed", options["seed"]), wholeNumber("--scale", options["scale"])];
   const app = await createApp(config);
   try {
-    if ((await app.store.listBusinesses()).length > 0) throw new UsageError(`${config.database} already holds data; nothing was added`);
+    if ((await app.store.listBusinesses()).length > 0)
+      throw new UsageError(`${config.database} already holds data; nothing was added`);
     await seedDemo(app.store, app.content, { now: new Date(), seed: seedNumber, scale });
     print(`${config.database} now holds demonstration data.\n`);
   } finally {

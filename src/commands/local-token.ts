@@ -7,7 +7,12 @@ import { firstBusiness, issueToken, ordinaryScopes } from "./tokens.ts";
 /** A token of this process alone; nobody else ever learns it. */
 export async function issueProcessToken(app: App): Promise<{ token: string; revoke(): Promise<void> }> {
   const businessId = await firstBusiness(app.store);
-  const issued = await issueToken(app.store, { businessId, name: "local process", scopes: ordinaryScopes, expiresAt: null });
+  const issued = await issueToken(app.store, {
+    businessId,
+    name: "local process",
+    scopes: ordinaryScopes,
+    expiresAt: null,
+  });
   return {
     token: issued.token,
     revoke: async () => void (await app.store.revokeToken(issued.tokenId, new Date().toISOString())),

@@ -24,7 +24,8 @@ export async function serveHttp(config: Config): Promise<void> {
   const app = await openApp(config);
   const server = await app.listen().catch(async (error: NodeJS.ErrnoException) => {
     await app.close();
-    if (error.code === "EADDRINUSE") throw new UsageError(`--port ${config.port} is in use on ${config.host}; choose another.`);
+    if (error.code === "EADDRINUSE")
+      throw new UsageError(`--port ${config.port} is in use on ${config.host}; choose another.`);
     throw error;
   });
   onStop(app, async () => undefined);
@@ -37,7 +38,9 @@ async function refuseUnknownToken(app: App, token: string): Promise<void> {
     await app.gate.identify(token);
   } catch {
     await app.close();
-    throw new UsageError("PROGRAMME_TOKEN is unknown to this database, revoked or expired; make one with: programme-mcp token create");
+    throw new UsageError(
+      "PROGRAMME_TOKEN is unknown to this database, revoked or expired; make one with: programme-mcp token create",
+    );
   }
 }
 
@@ -61,7 +64,8 @@ function onStop(app: App, before: () => Promise<void>): void {
 
 function banner(origin: string, token: string | undefined): string {
   const addresses = [`programme-mcp ${version}`, `  MCP   ${origin}/mcp`, `  REST  ${origin}/integrations/v1`];
-  if (token === undefined) return `${[...addresses, "  Token programme-mcp token create --database FILE"].join("\n")}\n`;
+  if (token === undefined)
+    return `${[...addresses, "  Token programme-mcp token create --database FILE"].join("\n")}\n`;
   const overHttp = { type: "http", url: `${origin}/mcp`, headers: { Authorization: `Bearer ${token}` } };
   const main = fileURLToPath(new URL("../main.js", import.meta.url));
   const overStdio = { command: "node", args: [main], env: { PROGRAMME_TOKEN: token } };

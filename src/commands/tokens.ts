@@ -1,6 +1,6 @@
+import { UsageError } from "../config/usage-error.ts";
 import { isScope, readScopes, type Scope, scopes, sensitiveScope } from "../contract/scopes.ts";
 import type { Token } from "../contract/tokens.ts";
-import { UsageError } from "../config/usage-error.ts";
 import { randomToken, sha256Hex } from "../lib/crypto.ts";
 import { newId } from "../lib/ids.ts";
 import type { Store } from "../store/port.ts";
@@ -62,7 +62,9 @@ export async function chooseBusiness(store: Store, wanted: string | undefined): 
   if (chosen) return chosen.businessId;
   const known = businesses.map(({ businessId, name }) => `${businessId} (${name})`).join(", ");
   const choice = known === "" ? "there is none yet; leave the option out to make the first" : `choose one of ${known}`;
-  throw new UsageError(wanted === undefined ? `--business is needed: ${choice}` : `--business ${wanted} is unknown: ${choice}`);
+  throw new UsageError(
+    wanted === undefined ? `--business is needed: ${choice}` : `--business ${wanted} is unknown: ${choice}`,
+  );
 }
 
 /**
@@ -75,7 +77,9 @@ export function parseScopes(text: string): Scope[] {
   return text.split(",").map((entry) => {
     const scope = entry.trim();
     if (isScope(scope)) return scope;
-    throw new UsageError(`--scopes: ${JSON.stringify(scope)} is no scope; take read, all, or some of ${scopes.join(", ")}`);
+    throw new UsageError(
+      `--scopes: ${JSON.stringify(scope)} is no scope; take read, all, or some of ${scopes.join(", ")}`,
+    );
   });
 }
 
@@ -94,5 +98,7 @@ export function parseExpiry(text: string, now: Date): string {
 }
 
 function expiryError(text: string): UsageError {
-  return new UsageError(`--expires: ${JSON.stringify(text)} must be a time to come: 30d, 12h, 2027-01-31 or an RFC 3339 time`);
+  return new UsageError(
+    `--expires: ${JSON.stringify(text)} must be a time to come: 30d, 12h, 2027-01-31 or an RFC 3339 time`,
+  );
 }

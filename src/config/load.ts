@@ -63,7 +63,13 @@ function complete(values: Values, env: Environment): Config {
     );
   }
   const databaseGiven = values.database !== undefined;
-  return { ...values, dataDir, databaseGiven, database: database === ":memory:" ? database : resolve(database), allowedHosts };
+  return {
+    ...values,
+    dataDir,
+    databaseGiven,
+    database: database === ":memory:" ? database : resolve(database),
+    allowedHosts,
+  };
 }
 
 /** Where a user's programs keep their data, by the custom of the platform. */

@@ -119,7 +119,10 @@ export const bulk_assign_reviewers = operation({
     roundId: Id,
     submissionIds: ids.optional(),
     reviewerIds: ids.optional(),
-    pairs: z.array(z.strictObject({ submissionId: Id, reviewerId: Id })).max(limits.bulkAssignments).optional(),
+    pairs: z
+      .array(z.strictObject({ submissionId: Id, reviewerId: Id }))
+      .max(limits.bulkAssignments)
+      .optional(),
   }),
   data: AssignmentOutcome,
   audit: "assignment.created",

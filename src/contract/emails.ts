@@ -53,9 +53,7 @@ export const send_bulk_email = operation({
   scope: "emails:write",
   effect: "send",
   body: z.strictObject({
-    reviewers: z
-      .strictObject({ reviewerIds: z.array(Id).min(1).max(maxRecipients), ...message })
-      .optional(),
+    reviewers: z.strictObject({ reviewerIds: z.array(Id).min(1).max(maxRecipients), ...message }).optional(),
     applicants: z
       .strictObject({ applicantEmails: personal(z.array(Email).min(1).max(maxRecipients)), ...message })
       .optional(),

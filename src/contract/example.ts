@@ -41,9 +41,28 @@ const byName: Readonly<Record<string, unknown>> = {
 
 /** Prefixes of the ids that fields hold (records are named by prefixed ULIDs). */
 const idPrefixes: Readonly<Record<string, string>> = {
-  submission: "sub", program: "prg", track: "trk", round: "rnd", person: "per", reviewer: "rvw", assignment: "asg",
-  review: "rev", feedback: "fbk", file: "fil", supplement: "sup", payment: "pay", audit: "aud", email: "eml",
-  export: "exp", token: "tok", applicant: "app", schema: "sch", rubric: "rub", business: "biz", criterion: "crt", field: "fld",
+  submission: "sub",
+  program: "prg",
+  track: "trk",
+  round: "rnd",
+  person: "per",
+  reviewer: "rvw",
+  assignment: "asg",
+  review: "rev",
+  feedback: "fbk",
+  file: "fil",
+  supplement: "sup",
+  payment: "pay",
+  audit: "aud",
+  email: "eml",
+  export: "exp",
+  token: "tok",
+  applicant: "app",
+  schema: "sch",
+  rubric: "rub",
+  business: "biz",
+  criterion: "crt",
+  field: "fld",
 };
 
 const ulid = "01JD4X8Q6V3N5T7Y9Z0A1B2C3D";

@@ -132,12 +132,18 @@ export const get_person_schema = operation({
 
 export const list_persons = operation({
   summary: "List persons",
-  description: "Newest first; with updatedAfter, oldest change first. Pass meta.lastEvaluatedKey back as either cursor.",
+  description:
+    "Newest first; with updatedAfter, oldest change first. Pass meta.lastEvaluatedKey back as either cursor.",
   method: "GET",
   path: "/persons",
   scope: "persons:read",
   effect: "read",
-  query: { limit: pageQuery.limit, cursor: Cursor.optional(), updatedAfter: DateFrom.optional(), lastEvaluatedKey: pageQuery.lastEvaluatedKey },
+  query: {
+    limit: pageQuery.limit,
+    cursor: Cursor.optional(),
+    updatedAfter: DateFrom.optional(),
+    lastEvaluatedKey: pageQuery.lastEvaluatedKey,
+  },
   data: z.array(Person),
   audit: "person.listed",
   errors: ["invalid_cursor"],
@@ -178,7 +184,8 @@ export const get_person = operation({
 
 export const update_person = operation({
   summary: "Update a person",
-  description: "null clears primaryEmail, contactDetails, platformUserId or a custom field; custom fields not named stay.",
+  description:
+    "null clears primaryEmail, contactDetails, platformUserId or a custom field; custom fields not named stay.",
   method: "PATCH",
   path: "/persons/{personId}",
   scope: "persons:write",
@@ -186,7 +193,9 @@ export const update_person = operation({
   body: z.strictObject({
     version: Version,
     primaryEmail: personal(Email).nullable().optional(),
-    contactDetails: personal(z.strictObject(contact((max) => z.string().min(1).max(max)))).nullable().optional(),
+    contactDetails: personal(z.strictObject(contact((max) => z.string().min(1).max(max))))
+      .nullable()
+      .optional(),
     platformUserId: personal(text(255, 1)).nullable().optional(),
     kinds: Kinds.optional(),
     customFields: personal(z.record(z.string(), FieldValue.nullable())).optional(),
@@ -224,7 +233,8 @@ export const add_person_external_ref = operation({
 
 export const merge_person = operation({
   summary: "Merge a person (source) into another (target), which survives",
-  description: "The target's values win, except the custom fields in preferSourceCustomFieldIds; the source becomes inactive.",
+  description:
+    "The target's values win, except the custom fields in preferSourceCustomFieldIds; the source becomes inactive.",
   method: "POST",
   path: "/persons/{personId}/merge",
   scope: "persons:write",

@@ -33,7 +33,10 @@ export const FieldBase = {
   order: z.int().min(0),
 };
 
-export const ApplicationField = z.object({ ...FieldBase, type: z.enum([...PersonFieldType.options, "file", "section"]) });
+export const ApplicationField = z.object({
+  ...FieldBase,
+  type: z.enum([...PersonFieldType.options, "file", "section"]),
+});
 export type ApplicationField = z.output<typeof ApplicationField>;
 
 /** An application schema: the form of a track or of a supplement. */

@@ -207,7 +207,10 @@ export function planAssignments(input: PlanInput): Plan {
 /** A submission's value of the field that names its domain, ready to compare with reviewers' expertise. */
 export function domainsOf(fields: Readonly<Record<string, unknown>>, domainFieldId: string): string[] {
   const value = Object.hasOwn(fields, domainFieldId) ? fields[domainFieldId] : undefined;
-  return [value].flat().filter((domain) => typeof domain === "string").map(domainKey);
+  return [value]
+    .flat()
+    .filter((domain) => typeof domain === "string")
+    .map(domainKey);
 }
 
 function domainKey(domain: string): string {
@@ -215,7 +218,10 @@ function domainKey(domain: string): string {
 }
 
 function desksOf({ reviewers, rules, held: heldBy }: PlanInput, inRound: readonly PastAssignment[]): Desk[] {
-  const loads = countBy(inRound.filter(({ status }) => held.has(status)), ({ reviewerId }) => reviewerId);
+  const loads = countBy(
+    inRound.filter(({ status }) => held.has(status)),
+    ({ reviewerId }) => reviewerId,
+  );
   return reviewers
     .map(({ reviewerId, expertise, maxAssignments }) => {
       const load = loads.get(reviewerId) ?? 0;
@@ -234,7 +240,10 @@ function desksOf({ reviewers, rules, held: heldBy }: PlanInput, inRound: readonl
 
 function papersOf(input: PlanInput, inRound: readonly PastAssignment[], conflicts: Pairs): Paper[] {
   const { rules, past, roundId, earlierRoundIds } = input;
-  const reviews = countBy(inRound.filter(({ status }) => reviewingStatuses.has(status)), ({ submissionId }) => submissionId);
+  const reviews = countBy(
+    inRound.filter(({ status }) => reviewingStatuses.has(status)),
+    ({ submissionId }) => submissionId,
+  );
   const taken = pairsOf(inRound);
   const declined = pairsOf(past.filter((earlier) => earlier.roundId === roundId && earlier.status === "declined"));
   const reviewed = pairsOf(
@@ -296,7 +305,9 @@ function balance(desks: readonly Desk[]): void {
     for (const full of desks) {
       for (const empty of desks) {
         while (full.load - empty.load >= 2) {
-          const paper = full.planned.find((each) => fits(empty, each) && isExpert(empty, each) === isExpert(full, each));
+          const paper = full.planned.find(
+            (each) => fits(empty, each) && isExpert(empty, each) === isExpert(full, each),
+          );
           if (!paper) break;
           take(full, paper);
           give(empty, paper);

@@ -1,4 +1,4 @@
-import { invalid, type Issue } from "../contract/errors.ts";
+import { type Issue, invalid } from "../contract/errors.ts";
 import type { CustomFields, Person, PersonField } from "../contract/persons.ts";
 import type { ExternalRefInput } from "../contract/refs.ts";
 import { checkValues, mergeValues, missingRequired } from "./fields.ts";
@@ -36,7 +36,9 @@ export function changeCustomFields(
   refuse([
     ...checkValues(fields, change, "customFields"),
     ...unknown.map((fieldId) => fieldIssue(fieldId, "unrecognized_keys", "The schema has no such field")),
-    ...missingRequired(fields, after).filter((fieldId) => Object.hasOwn(change, fieldId)).map(requiredIssue),
+    ...missingRequired(fields, after)
+      .filter((fieldId) => Object.hasOwn(change, fieldId))
+      .map(requiredIssue),
   ]);
   return after;
 }

@@ -56,7 +56,12 @@ export function summarize(
     conflictCount: assignments.filter(({ status }) => status === "conflict").length,
     ...statistics(submitted.flatMap(({ weightedScore, totalScore }) => weightedScore ?? totalScore ?? [])),
     criteria: criteriaOf(submitted),
-    status: reviews.length === 0 ? "not_started" : submitted.length > 0 && incomplete.length === 0 ? "complete" : "in_progress",
+    status:
+      reviews.length === 0
+        ? "not_started"
+        : submitted.length > 0 && incomplete.length === 0
+          ? "complete"
+          : "in_progress",
   };
 }
 

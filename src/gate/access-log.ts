@@ -23,7 +23,9 @@ export function createAccessLog(store: Store, log: Log): AccessLog {
     const entries = queued;
     queued = [];
     if (entries.length === 0) return;
-    const uses = new Map(entries.flatMap((entry) => (entry.tokenId ? [[entry.tokenId, entry.occurredAt] as const] : [])));
+    const uses = new Map(
+      entries.flatMap((entry) => (entry.tokenId ? [[entry.tokenId, entry.occurredAt] as const] : [])),
+    );
     try {
       await store.appendAccess(entries);
       await store.touchTokens(uses);

@@ -110,7 +110,10 @@ const personalSchemas = new WeakMap<z.core.$ZodType, boolean>();
 function holdsPersonalData(schema: z.core.$ZodType): boolean {
   let holds = personalSchemas.get(schema);
   if (holds === undefined) {
-    const definition = unwrap(schema)._zod.def as { shape?: Record<string, z.core.$ZodType>; element?: z.core.$ZodType };
+    const definition = unwrap(schema)._zod.def as {
+      shape?: Record<string, z.core.$ZodType>;
+      element?: z.core.$ZodType;
+    };
     const inside = [...Object.values(definition.shape ?? {}), ...(definition.element ? [definition.element] : [])];
     holds = markOf(schema)?.personal === true || inside.some(holdsPersonalData);
     personalSchemas.set(schema, holds);

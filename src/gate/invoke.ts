@@ -139,12 +139,17 @@ async function write(deps: GateDeps, running: Running): Promise<Outcome> {
     const { result, replayed } =
       idempotencyKey === undefined
         ? { result: await apply(), replayed: false }
-        : await once(transaction, caller.tokenId, {
-            key: idempotencyKey,
-            fingerprint: fingerprintOf(caller, idempotencyKey, operation, call.parts),
-            strict: deps.options.idempotencyStrict,
-            now,
-          }, apply);
+        : await once(
+            transaction,
+            caller.tokenId,
+            {
+              key: idempotencyKey,
+              fingerprint: fingerprintOf(caller, idempotencyKey, operation, call.parts),
+              strict: deps.options.idempotencyStrict,
+              now,
+            },
+            apply,
+          );
     return { result, replayed, changed: transaction.changes.length > 0 };
   });
   // A remembered refusal committed with its key; it is still a refusal.

@@ -1,7 +1,7 @@
-import { constantTimeEqual, hmac } from "../lib/crypto.ts";
-import type { Clock } from "../lib/clock.ts";
-import type { Store } from "../store/port.ts";
 import type { File } from "../contract/files.ts";
+import type { Clock } from "../lib/clock.ts";
+import { constantTimeEqual, hmac } from "../lib/crypto.ts";
+import type { Store } from "../store/port.ts";
 import type { Links } from "../store/work.ts";
 
 /** The query of a signed link. */

@@ -20,7 +20,9 @@ export interface OnceResult {
 
 /** What a request is the same by: tenant, token, key, method, path and body (specification 8). */
 export function fingerprintOf(caller: Caller, key: string, operation: Operation, parts: Parts): string {
-  const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(parts.params[name])));
+  const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(String(parts.params[name])),
+  );
   const identity = [caller.businessId, caller.tokenId, key, operation.method, path, parts.query, parts.body ?? {}];
   return sha256Hex(JSON.stringify(identity, sortKeys));
 }
@@ -56,7 +58,11 @@ export async function once(
     tokenId,
     key,
     status: refusal ? outcome.status : 200,
-    body: JSON.stringify(refusal ? { problem: { code: outcome.code, details: outcome.details, message: outcome.message } } : { result: outcome }),
+    body: JSON.stringify(
+      refusal
+        ? { problem: { code: outcome.code, details: outcome.details, message: outcome.message } }
+        : { result: outcome },
+    ),
     createdAt: request.now.toISOString(),
   });
   return { result: outcome, replayed: false };

@@ -3,10 +3,10 @@ import type { Input } from "../contract/index.ts";
 import type { Person } from "../contract/persons.ts";
 import type { Track } from "../contract/programs.ts";
 import type { Submission } from "../contract/submissions.ts";
+import { isActive } from "../domain/persons.ts";
 import type { Reader } from "../store/port.ts";
 import { emailKey, type Row, refKey } from "../store/tables.ts";
 import type { WriteWork } from "../store/work.ts";
-import { found } from "./guards.ts";
 
 type Given = Input<"create_submission">;
 type Applicant = Row<"applicants">;
@@ -44,13 +44,14 @@ export async function enrolApplicant(work: WriteWork, given: Given, track: Track
 }
 
 function checkSelectors(given: Given): void {
-  const issue = (path: string, message: string) => ({ path, code: "custom", message });
   if (given.personId !== undefined && given.externalRef !== undefined) {
-    throw invalid(...["personId", "externalRef"].map((path) => issue(path, "Give only one of personId and externalRef")));
+    const message = "Give only one of personId and externalRef";
+    throw invalid(...["personId", "externalRef"].map((path) => ({ path, code: "conflicting", message })));
   }
   const identifying = ["personId", "externalRef", "innovatorId", "innovatorEmail"] as const;
   if (identifying.some((key) => given[key] !== undefined)) return;
-  throw invalid(...identifying.map((path) => issue(path, "Name the applicant by one of these")));
+  const message = "Name the applicant by one of these";
+  throw invalid(...identifying.map((path) => ({ path, code: "required", message })));
 }
 
 /** What a selected person fills in; a legacy identity beside the selector must say the same. */
@@ -75,26 +76,20 @@ async function identityOf(store: Reader, person: Person, given: Given): Promise<
 }
 
 async function selectedPerson(store: Reader, { personId, externalRef }: Given): Promise<Person | undefined> {
-  let person: Person;
-  if (externalRef) person = await personOfRef(store, refKey(externalRef));
-  else if (personId !== undefined) person = await found(store, "persons", personId);
-  else return undefined;
+  if (personId === undefined && externalRef === undefined) return undefined;
+  const query = externalRef ? { has: { ref: refKey(externalRef) } } : { where: { personId } };
+  const [person] = await store.find("persons", query, { limit: 1 });
+  if (!person) throw problem("not_found");
   const { mergedIntoPersonId } = person;
   if (mergedIntoPersonId !== null) throw problem("person_merged", { mergedIntoPersonId });
-  if (!person.active || person.anonymizedAt !== null) throw problem("person_inactive", { personId: person.personId });
+  if (!isActive(person)) throw problem("person_inactive", { personId: person.personId });
   return person;
 }
 
-async function personOfRef(store: Reader, ref: string): Promise<Person> {
-  // A merged person may still carry the reference that its target took over: the active one is meant.
-  for (const active of [true, false]) {
-    const [person] = await store.find("persons", { where: { active }, has: { ref } }, { limit: 1 });
-    if (person) return person;
-  }
-  throw problem("not_found");
-}
-
-function checkLegacyMatches(given: Given, person: Pick<Submission, "innovatorId" | "innovatorEmail" | "innovatorName">) {
+function checkLegacyMatches(
+  given: Given,
+  person: Pick<Submission, "innovatorId" | "innovatorEmail" | "innovatorName">,
+) {
   const { innovatorId, innovatorEmail, innovatorName } = given;
   const mismatched = [
     ...(innovatorId !== undefined && innovatorId !== person.innovatorId ? ["innovatorId"] : []),
@@ -116,7 +111,7 @@ async function legacyIdentity(store: Reader, given: Given): Promise<Identity> {
   const innovatorEmail = given.innovatorEmail ?? applicant?.email;
   if (innovatorEmail === undefined) {
     const message = "No applicant has this innovatorId: a new one needs an e-mail address";
-    throw invalid({ path: "innovatorEmail", code: "custom", message });
+    throw invalid({ path: "innovatorEmail", code: "required", message });
   }
   const innovatorName = given.innovatorName ?? applicant?.name ?? localPart(innovatorEmail);
   return { innovatorId, innovatorEmail, innovatorName, person: undefined, applicant };
@@ -128,7 +123,7 @@ async function saveApplicant({ store, now, newId }: WriteWork, identity: Identit
   const { programId, trackId } = track;
   if (!applicant) {
     return store.insert("applicants", {
-      applicantId: newId("apl"),
+      applicantId: newId("app"),
       innovatorId: identity.innovatorId ?? newId("inn"),
       email,
       name,
@@ -148,7 +143,11 @@ async function saveApplicant({ store, now, newId }: WriteWork, identity: Identit
 
 /** The person whose address this is, unless several share it. */
 async function onlyPersonWith(store: Reader, email: string): Promise<string | null> {
-  const persons = await store.find("persons", { where: { active: true }, has: { email: emailKey(email) } }, { limit: 2 });
+  const persons = await store.find(
+    "persons",
+    { where: { active: true }, has: { email: emailKey(email) } },
+    { limit: 2 },
+  );
   return persons.length === 1 && persons[0] ? persons[0].personId : null;
 }
 

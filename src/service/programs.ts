@@ -1,13 +1,14 @@
 import { problem } from "../contract/errors.ts";
 import { checkLifecycleMove } from "../domain/lifecycle.ts";
-import { pick, mergeDeep } from "../domain/patch.ts";
+import { mergeDeep, pick } from "../domain/patch.ts";
 import type { Handler } from "../store/work.ts";
 import { expectVersion, found, writableProgram } from "./guards.ts";
 
 /** More rounds than any programme has: a bound, not a page. */
 const maxRounds = 1000;
 
-export const list_programs: Handler<"list_programs"> = ({ store }, input) => store.page("programs", {}, "newest", input);
+export const list_programs: Handler<"list_programs"> = ({ store }, input) =>
+  store.page("programs", {}, "newest", input);
 
 export const get_program: Handler<"get_program"> = ({ store }, { programId }) => found(store, "programs", programId);
 
@@ -16,7 +17,8 @@ export const update_program: Handler<"update_program"> = async ({ store, emit },
   expectVersion(program, input.version);
   const toStatus = input.lifecycleStatus ?? program.lifecycleStatus;
   const moves = toStatus !== program.lifecycleStatus;
-  if (program.lifecycleStatus === "archived" && !moves) throw problem("program_archived", { programId: program.programId });
+  if (program.lifecycleStatus === "archived" && !moves)
+    throw problem("program_archived", { programId: program.programId });
   if (moves) {
     const submissions = await store.count("submissions", { where: { programId: program.programId } });
     checkLifecycleMove(program.lifecycleStatus, toStatus, submissions > 0);

@@ -1,6 +1,7 @@
 import { invalid, problem } from "../contract/errors.ts";
 import type { Program } from "../contract/programs.ts";
 import type { Submission } from "../contract/submissions.ts";
+import { ended, incompleteStatuses } from "../domain/assignments.ts";
 import { mergeValues } from "../domain/fields.ts";
 import { feeOf } from "../domain/payments.ts";
 import {
@@ -15,14 +16,13 @@ import {
   type SubmissionOperation,
   titleOf,
 } from "../domain/submissions.ts";
-import { outstanding } from "../domain/supplements.ts";
+import { maxSupplements, outstanding } from "../domain/supplements.ts";
 import type { Reader } from "../store/port.ts";
 import type { Patch } from "../store/tables.ts";
 import type { Handler, WriteWork } from "../store/work.ts";
 import { checkFields, formOf } from "./forms.ts";
 import { expectVersion, found, writableProgram } from "./guards.ts";
 import { enrolApplicant } from "./identity.ts";
-import { maxSupplements } from "./supplements.ts";
 
 export const list_submissions: Handler<"list_submissions"> = ({ store }, input) => {
   const { programId, trackId, state, roundId, submittedFrom, submittedTo, updatedSince, ...page } = input;
@@ -215,8 +215,8 @@ async function move<O extends SubmissionOperation>(
 }
 
 async function cancelAssignments(store: WriteWork["store"], submissionId: string, now: string): Promise<void> {
-  for await (const assignment of store.scan("assignments", { where: { submissionId, status: incomplete } })) {
-    await store.update("assignments", assignment, { status: "cancelled", active: false, removedAt: now });
+  for await (const assignment of store.scan("assignments", { where: { submissionId, status: incompleteStatuses } })) {
+    await store.update("assignments", assignment, ended(assignment.status, now));
   }
 }
 

@@ -1,20 +1,18 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Input } from "../contract/index.ts";
 import { problem } from "../contract/errors.ts";
+import type { Input } from "../contract/index.ts";
 import type { Submission } from "../contract/submissions.ts";
 import type { SupplementResponse } from "../contract/supplements.ts";
 import { mergeValues } from "../domain/fields.ts";
 import { pick } from "../domain/patch.ts";
 import { eventIds } from "../domain/submissions.ts";
-import { checkSupplementMove, supplementArrival } from "../domain/supplements.ts";
+import { checkSupplementMove, maxSupplements, supplementArrival } from "../domain/supplements.ts";
 import type { Reader } from "../store/port.ts";
 import type { Patch } from "../store/tables.ts";
 import type { Handler } from "../store/work.ts";
 import { checkFields, checkFiles, formOf } from "./forms.ts";
 import { expectVersion, found, writableProgram } from "./guards.ts";
 
-/** More supplements than any submission is asked for: a bound, not a page. */
-export const maxSupplements = 1000;
 const contentKeys = ["fields", "fileIds", "contributorId", "contributorIndex"] as const;
 
 export const list_submission_supplements: Handler<"list_submission_supplements"> = async (

@@ -1,19 +1,16 @@
 import { type Problem, problem } from "../contract/errors.ts";
 import { constantTimeEqual, hmac, sha256Hex } from "../lib/crypto.ts";
 
-/** Where a page ended: the value that the list is sorted by, and what identifies the row. */
-export interface Position {
-  readonly sort: string | number;
-  readonly id: readonly (string | number)[];
-}
+/** Where a page ended: the value that the list is sorted by, then what identifies the row. */
+export type Position = readonly [sort: string | number, ...id: (string | number)[]];
 
 const version = 1;
 const macBytes = 16;
 
 interface Payload {
   readonly v: typeof version;
-  readonly k: Position["sort"];
-  readonly i: Position["id"];
+  readonly k: string | number;
+  readonly i: readonly (string | number)[];
   /** Hash of the list: its tenant, table, order and query. */
   readonly f: string;
 }
@@ -22,8 +19,8 @@ interface Payload {
 export function cursorsOf(key: Buffer, list: readonly unknown[]) {
   const f = sha256Hex(JSON.stringify(list, sorted)).slice(0, 32);
   return {
-    seal(position: Position): string {
-      const payload: Payload = { v: version, k: position.sort, i: position.id, f };
+    seal([k, ...i]: Position): string {
+      const payload: Payload = { v: version, k, i, f };
       const text = Buffer.from(JSON.stringify(payload));
       return Buffer.concat([mac(key, text), text]).toString("base64url");
     },
@@ -36,7 +33,7 @@ export function cursorsOf(key: Buffer, list: readonly unknown[]) {
       if (!constantTimeEqual(bytes.subarray(0, macBytes), mac(key, text))) throw invalidCursor();
       const payload = JSON.parse(text.toString()) as Payload;
       if (payload.v !== version || payload.f !== f) throw invalidCursor();
-      return { sort: payload.k, id: payload.i };
+      return [payload.k, ...payload.i];
     },
   };
 }

@@ -53,7 +53,11 @@ export function createStatements(db: Db): Statements {
   return {
     get: ({ name, key: [id, revision], codec }) =>
       remember(gets, name, () => {
-        const byId = db.selectFrom(name).select([...codec.names]).where("businessId", "=", "").where(id, "=", "");
+        const byId = db
+          .selectFrom(name)
+          .select([...codec.names])
+          .where("businessId", "=", "")
+          .where(id, "=", "");
         return prepare(revision === undefined ? byId : byId.orderBy(revision, "desc").limit(1));
       }),
     insert: (table, columns) =>

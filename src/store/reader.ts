@@ -1,6 +1,6 @@
 import type { AuditEntry } from "../contract/audit.ts";
 import type { PageOf } from "../contract/operation.ts";
-import { cursorsOf } from "./cursor.ts";
+import { cursorsOf, type Position } from "./cursor.ts";
 import { auditSource, type Db, type Source, type Statements, sourceOf } from "./database.ts";
 import type { AuditFilter, ListOrder, PageRequest, Query, Reader } from "./port.ts";
 import { type AnyQuery, matching, type Sort, step } from "./query.ts";
@@ -12,7 +12,11 @@ export interface Shared {
   readonly cursorKey: Buffer;
 }
 
-type Find<T extends TableName> = Parameters<Reader["find"]>[2] & { readonly orderBy?: keyof Row<T> & string };
+interface Find {
+  readonly limit: number;
+  readonly orderBy?: string;
+  readonly descending?: boolean;
+}
 
 const listOrders: Readonly<Record<ListOrder, Sort>> = {
   newest: { column: "createdAt", descending: true },
@@ -41,7 +45,7 @@ export class SqlReader implements Reader {
     return this.#get(auditSource, auditId);
   }
 
-  find<T extends TableName>(table: T, query: Query<T>, options: Find<T>): Promise<Row<T>[]> {
+  find<T extends TableName>(table: T, query: Query<T>, options: Find): Promise<Row<T>[]> {
     const sort = { column: options.orderBy ?? "createdAt", descending: options.descending ?? false };
     return this.#rows(sourceOf(table), query, sort, options.limit);
   }
@@ -50,7 +54,7 @@ export class SqlReader implements Reader {
     const source = sourceOf(table);
     // In an order that every list's index has.
     const sort = { column: "createdAt", descending: false };
-    let after: readonly unknown[] | undefined;
+    let after: Position | undefined;
     do {
       const rows = await this.#rows(source, query, sort, scanStep, after);
       yield* rows;
@@ -63,7 +67,10 @@ export class SqlReader implements Reader {
     return this.#page(sourceOf(table), query, listOrders[order], page);
   }
 
-  pageAudit({ submissionId, programId, action, entityType }: AuditFilter, page: PageRequest): Promise<PageOf<AuditEntry>> {
+  pageAudit(
+    { submissionId, programId, action, entityType }: AuditFilter,
+    page: PageRequest,
+  ): Promise<PageOf<AuditEntry>> {
     const kind = action === undefined ? "change" : undefined;
     const query = { where: { submissionId, programId, action, entityType, kind } };
     return this.#page(auditSource, query, { column: "occurredAt", descending: true }, page);
@@ -82,9 +89,7 @@ export class SqlReader implements Reader {
       .select([`t.${column} as value`, (eb) => eb.fn.countAll().as("n")])
       .groupBy(`t.${column}`)
       .execute();
-    return new Map(
-      counts.map(({ value, n }) => [String(source.codec.decodeValue(column, value)), Number(n)] as const),
-    );
+    return new Map(counts.map(({ value, n }) => [String(source.codec.decodeValue(column, value)), Number(n)] as const));
   }
 
   async #get<R>(source: Source<R>, id: string): Promise<R | undefined> {
@@ -103,7 +108,13 @@ export class SqlReader implements Reader {
     return { rows, lastEvaluatedKey: cursors.seal(positionOf(source, sort, last)) };
   }
 
-  async #rows<R>(source: Source<R>, query: object, sort: Sort, limit: number, after?: readonly unknown[]): Promise<R[]> {
+  async #rows<R>(
+    source: Source<R>,
+    query: object,
+    sort: Sort,
+    limit: number,
+    after?: readonly unknown[],
+  ): Promise<R[]> {
     const rows = await step(this.db, source, this.businessId, query, { sort, limit, after }).execute();
     return rows.map((row) => source.codec.decode(row as Readonly<Record<string, unknown>>));
   }
@@ -111,5 +122,6 @@ export class SqlReader implements Reader {
 
 function positionOf<R>({ key }: Source<R>, { column }: Sort, row: R): Position {
   const values = row as Readonly<Record<string, string | number>>;
-  return [column, ...key].map((name) => values[name] as string | number);
+  const value = (name: string) => values[name] as string | number;
+  return [value(column), ...key.map(value)];
 }

@@ -77,11 +77,16 @@ export const tables = {
     ref: (row) => row.externalRefs.map(refKey),
   }),
   personSchemas: table("person_schema", PersonSchema.extend({ personSchemaId: Id }), "personSchemaId"),
-  applicants: table("applicant", Applicant.omit({ submissionCount: true, person: true }).extend({ personId: Id.nullable() }), "applicantId", {
-    email: (row) => [emailKey(row.email)],
-    programIds: (row) => row.programIds,
-    trackIds: (row) => row.trackIds,
-  }),
+  applicants: table(
+    "applicant",
+    Applicant.omit({ submissionCount: true, person: true }).extend({ personId: Id.nullable() }),
+    "applicantId",
+    {
+      email: (row) => [emailKey(row.email)],
+      programIds: (row) => row.programIds,
+      trackIds: (row) => row.trackIds,
+    },
+  ),
   reviewers: table("reviewer", Reviewer.omit({ assignmentCounts: true, person: true }), "reviewerId", {
     email: (row) => [emailKey(row.email)],
     programIds: (row) => row.programIds,
@@ -94,7 +99,14 @@ export const tables = {
   emailSends: table("email_send", EmailSend.extend({ body: personal(z.string()) }), "emailSendId", {
     recipient: (row) => [emailKey(row.recipientEmail)],
   }),
-  exports: table("export", ExportJob.omit({ downloadUrl: true, downloadExpiresAt: true }).extend({ tokenId: Id.nullable(), scopes: z.array(z.enum(scopes)) }), "exportId"),
+  exports: table(
+    "export",
+    ExportJob.omit({ downloadUrl: true, downloadExpiresAt: true }).extend({
+      tokenId: Id.nullable(),
+      scopes: z.array(z.enum(scopes)),
+    }),
+    "exportId",
+  ),
 };
 
 export type TableName = keyof typeof tables;

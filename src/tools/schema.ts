@@ -52,7 +52,9 @@ function compact(node: unknown): unknown {
   const kept = Object.entries(node).filter(
     ([keyword, value]) => !noise.has(keyword) && !(keyword === "maximum" && value === Number.MAX_SAFE_INTEGER),
   );
-  return Object.fromEntries(kept.map(([keyword, value]) => [keyword, keyword === "properties" ? eachOf(value) : compact(value)]));
+  return Object.fromEntries(
+    kept.map(([keyword, value]) => [keyword, keyword === "properties" ? eachOf(value) : compact(value)]),
+  );
 }
 
 // Below `properties` stand the names of fields, one of which may be called like a keyword.

@@ -66,7 +66,8 @@ export function createServerFactory({ upstream, version, log, token }: ServerDep
 
 /** An error that may be shown on the wire; the SDK sends others as they are. */
 function protocolError(error: unknown, log: Log): ProtocolError {
-  if (error instanceof Problem) return new ProtocolError(ProtocolErrorCode.InvalidRequest, error.message, { code: error.code });
+  if (error instanceof Problem)
+    return new ProtocolError(ProtocolErrorCode.InvalidRequest, error.message, { code: error.code });
   log.error({ err: error }, "The tool list could not be made");
   return new ProtocolError(ProtocolErrorCode.InternalError, "Internal error");
 }

@@ -22,9 +22,35 @@ import { Submission } from "../contract/submissions.ts";
 import { SupplementResponse } from "../contract/supplements.ts";
 
 const named = {
-  Applicant, Assignment, AssignmentOutcome, AuditEntry, Branding, BulkEmailOutcome, EmailSend, ErrorEnvelope, ExportJob,
-  ExternalRefInput, Feedback, File, FileDownload, NoPayment, PageMeta, Payment, Person, PersonExpansion, PersonSchema,
-  Program, Review, Reviewer, ReviewsSummary, Round, Rubric, Schema, Submission, SupplementResponse, Track,
+  Applicant,
+  Assignment,
+  AssignmentOutcome,
+  AuditEntry,
+  Branding,
+  BulkEmailOutcome,
+  EmailSend,
+  ErrorEnvelope,
+  ExportJob,
+  ExternalRefInput,
+  Feedback,
+  File,
+  FileDownload,
+  NoPayment,
+  PageMeta,
+  Payment,
+  Person,
+  PersonExpansion,
+  PersonSchema,
+  Program,
+  Review,
+  Reviewer,
+  ReviewsSummary,
+  Round,
+  Rubric,
+  Schema,
+  Submission,
+  SupplementResponse,
+  Track,
 };
 
 const names = z.registry<{ id: string }>();
@@ -79,7 +105,10 @@ function operationObject(name: OperationName, operation: Operation, components: 
 }
 
 function parametersOf(operation: Operation, components: Json): Json {
-  const parameters = [...parameterList(operation.params, "path", components), ...parameterList(operation.queryObject, "query", components)];
+  const parameters = [
+    ...parameterList(operation.params, "path", components),
+    ...parameterList(operation.queryObject, "query", components),
+  ];
   if (operation.effect !== "read") parameters.push(idempotencyKey);
   return parameters.length > 0 ? { parameters } : {};
 }
@@ -114,7 +143,10 @@ function requestBodyOf(operation: Operation, components: Json): Json {
 
 function successOf(operation: Operation, components: Json): Json {
   const envelope = envelopeOf(operation);
-  const content = { schema: jsonSchema(envelope, "output", components), example: exampleOf(envelope, { optional: true }) };
+  const content = {
+    schema: jsonSchema(envelope, "output", components),
+    example: exampleOf(envelope, { optional: true }),
+  };
   return {
     [String(operation.status ?? 200)]: {
       description: "Success.",

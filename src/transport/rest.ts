@@ -30,7 +30,10 @@ export function createRestApp(deps: RestDeps): Hono {
     for (const name of names) {
       app.on(operations[name].method, route, async (context) => respond(await answerOf(deps, name, context)));
     }
-    const allow = names.map((name) => operations[name].method).sort().join(", ");
+    const allow = names
+      .map((name) => operations[name].method)
+      .sort()
+      .join(", ");
     app.all(route, () => refuse(problem("method_not_allowed"), { allow }));
   }
   app.notFound(() => refuse(problem("not_found", undefined, "There is no such path.")));
@@ -99,7 +102,9 @@ function queryKinds(operation: Operation): Readonly<Record<string, string | unde
   let kinds = kindsByOperation.get(operation);
   if (!kinds) {
     const { properties = {} } = z.toJSONSchema(operation.queryObject, { io: "input" });
-    kinds = Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, (schema as z.core.JSONSchema.Schema).type]));
+    kinds = Object.fromEntries(
+      Object.entries(properties).map(([name, schema]) => [name, (schema as z.core.JSONSchema.Schema).type]),
+    );
     kindsByOperation.set(operation, kinds);
   }
   return kinds;
@@ -126,7 +131,11 @@ function respond({ answer, requestId }: Replied): Response {
     "x-request-id": requestId,
     ...(answer.replayed ? { "idempotent-replayed": "true" } : {}),
   };
-  return json({ success: true, data: answer.data, ...(answer.page ? { meta: answer.page } : {}) }, answer.status, headers);
+  return json(
+    { success: true, data: answer.data, ...(answer.page ? { meta: answer.page } : {}) },
+    answer.status,
+    headers,
+  );
 }
 
 function refuse(refusal: Problem, headers: Record<string, string> = {}, requestId = newId("req")): Response {

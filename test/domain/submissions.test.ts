@@ -66,7 +66,8 @@ describe("arrival", () => {
         let submission: Partial<Submission> & { state: SubmissionState } = { state: "DRAFT", ...none };
         for (const { operation, choice } of steps) {
           const { state } = submission;
-          if (operation === "edit" || thrownBy(() => checkTransition(operation, state, { screeningRequired }))) continue;
+          if (operation === "edit" || thrownBy(() => checkTransition(operation, state, { screeningRequired })))
+            continue;
           const destinations = table[operation][1].split(" ") as SubmissionState[];
           const to = destinations[choice % destinations.length] as SubmissionState;
           submission = { ...submission, ...arrival(to, now), state: to };
@@ -74,7 +75,8 @@ describe("arrival", () => {
         const { state } = submission;
         if (state === "DRAFT") expect(submission).toMatchObject(none);
         if (state === "SUBMITTED") expect(submission).toMatchObject({ ...none, submittedAt: now });
-        if (/ELIGIBLE/.test(state)) expect(submission).toMatchObject({ eligible: state === "ELIGIBLE", screenedAt: now });
+        if (/ELIGIBLE/.test(state))
+          expect(submission).toMatchObject({ eligible: state === "ELIGIBLE", screenedAt: now });
         expect(submission.withdrawnAt).toBe(state === "WITHDRAWN" ? now : null);
         if (state !== "WITHDRAWN") {
           expect(submission.decidedAt).toBe(/ELIMINATED|FINALIST|WINNER/.test(state) ? now : null);

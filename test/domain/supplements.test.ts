@@ -26,7 +26,7 @@ test.each(cases)("%s from %s", (operation, from, allowedFrom) => {
 describe("supplementArrival", () => {
   const now = "2026-11-20T04:01:05.123Z";
   const before = { submittedAt: "then", closedAt: "then", reopenedAt: null };
-  const after = (from: SupplementStatus, to: SupplementStatus) => ({
+  const moved = (from: SupplementStatus, to: SupplementStatus) => ({
     status: from,
     ...before,
     ...supplementArrival(from, to, now),
@@ -37,15 +37,15 @@ describe("supplementArrival", () => {
   });
 
   test("times follow the status", () => {
-    expect(after("draft", "submitted")).toEqual({ ...before, status: "submitted", submittedAt: now, closedAt: null });
-    expect(after("submitted", "closed")).toEqual({ ...before, status: "closed", closedAt: now });
-    expect(after("closed", "draft")).toEqual({
+    expect(moved("draft", "submitted")).toEqual({ ...before, status: "submitted", submittedAt: now, closedAt: null });
+    expect(moved("submitted", "closed")).toEqual({ ...before, status: "closed", closedAt: now });
+    expect(moved("closed", "draft")).toEqual({
       status: "draft",
       submittedAt: null,
       closedAt: null,
       reopenedAt: now,
     });
-    expect(after("submitted", "not_started")).toMatchObject({ submittedAt: null, reopenedAt: null });
+    expect(moved("submitted", "not_started")).toMatchObject({ submittedAt: null, reopenedAt: null });
   });
 });
 

@@ -1,0 +1,21 @@
+// Prints how many tests passed and failed, from the file of vitest's JSON reporter.
+import { readFileSync } from "node:fs";
+
+const { passed, failed } = count(process.argv[2]);
+console.log(`${passed} passed, ${failed} failed`);
+if (failed > 0 || passed === 0) process.exitCode = 1;
+
+function count(path) {
+  let report;
+  try {
+    report = JSON.parse(readFileSync(path, "utf8"));
+  } catch {
+    // No report: the run itself broke.
+    return { passed: 0, failed: 1 };
+  }
+  // A file that could not be loaded or set up has failed without a failed test.
+  const broken = report.testResults.filter(
+    (file) => file.status === "failed" && !file.assertionResults.some((test) => test.status === "failed"),
+  );
+  return { passed: report.numPassedTests, failed: report.numFailedTests + broken.length };
+}

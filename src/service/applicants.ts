@@ -1,0 +1,18 @@
+import type { Handler } from "../store/work.ts";
+import { expandPersons } from "./expansion.ts";
+
+export const list_applicants: Handler<"list_applicants"> = async (work, input) => {
+  const { programId, trackId, includePersonFieldIds, ...page } = input;
+  const has = { programIds: programId, trackIds: trackId };
+  const { rows, lastEvaluatedKey } = await work.store.page("applicants", { has }, "newest", page);
+  const applicantId = rows.map((row) => row.applicantId);
+  const submissions = await work.store.countBy("submissions", "applicantId", { where: { applicantId } });
+  const personOf = await expandPersons(work, rows, includePersonFieldIds);
+  return {
+    rows: rows.map((row) => {
+      const { personId: _, ...applicant } = row;
+      return { ...applicant, submissionCount: submissions.get(row.applicantId) ?? 0, ...personOf(row) };
+    }),
+    lastEvaluatedKey,
+  };
+};

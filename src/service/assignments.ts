@@ -1,0 +1,187 @@
+import type { Assignment, SkipReason } from "../contract/assignments.ts";
+import { invalid, problem } from "../contract/errors.ts";
+import type { Program, Round } from "../contract/programs.ts";
+import {
+  checkAssignmentMove,
+  domainsOf,
+  ended,
+  heldStatuses,
+  incompleteStatuses,
+  type Pair,
+  type PastAssignment,
+  type Plan,
+  planAssignments,
+  planPairs,
+  type RequestedPair,
+  requestedPairs,
+} from "../domain/assignments.ts";
+import { pick } from "../domain/patch.ts";
+import type { Query, Reader } from "../store/port.ts";
+import type { Row } from "../store/tables.ts";
+import type { Handler, WriteWork } from "../store/work.ts";
+import { expectVersion, found, writableProgram } from "./guards.ts";
+
+export const list_assignments: Handler<"list_assignments"> = ({ store }, input) => {
+  const { status, includeInactive, limit, lastEvaluatedKey, ...where } = input;
+  const statuses = status === "incomplete" ? incompleteStatuses : status;
+  const active = includeInactive ? undefined : true;
+  return store.page("assignments", { where: { ...where, status: statuses, active } }, "newest", { limit, lastEvaluatedKey });
+};
+
+export const delete_assignment: Handler<"delete_assignment"> = async ({ store, now }, { assignmentId }) => {
+  const assignment = await found(store, "assignments", assignmentId);
+  await writableProgram(store, assignment.programId);
+  checkAssignmentMove("delete", assignment);
+  return store.update("assignments", assignment, ended(assignment.status, now));
+};
+
+export const reassign_assignment: Handler<"reassign_assignment"> = async (work, input) => {
+  const { store, now } = work;
+  const assignment = await found(store, "assignments", input.assignmentId);
+  expectVersion(assignment, input.version);
+  const { round } = await writableRound(store, assignment.roundId);
+  checkAssignmentMove("reassign", assignment);
+  if (input.newReviewerId === assignment.reviewerId) throw unsuitable("The assignment is this reviewer's already");
+  const reviewer = await found(store, "reviewers", input.newReviewerId);
+  const pair = { submissionId: assignment.submissionId, reviewerId: reviewer.reviewerId };
+  const past = await pastOf(store, { where: pair });
+  const { skipped } = planPairs([pair], new Map([[reviewer.reviewerId, reviewer.status]]), past, round.roundId);
+  for (const { reason } of skipped) throw unsuitable(refusals[reason]);
+  await store.update("assignments", assignment, ended(assignment.status, now));
+  return assign(work, round, { ...pick(assignment, "trackId", "submissionId"), reviewerId: reviewer.reviewerId }, {
+    source: "reassign",
+    reassignedFromId: assignment.assignmentId,
+    reason: input.reason ?? null,
+  });
+};
+
+const refusals: Readonly<Record<SkipReason, string>> = {
+  reviewer_inactive: "The reviewer declined or is inactive",
+  conflict_of_interest: "The reviewer has a conflict of interest with this submission",
+  duplicate: "The reviewer has this submission in this round already",
+};
+
+export const auto_assign_reviewers: Handler<"auto_assign_reviewers"> = async (work, input) => {
+  const { store } = work;
+  const { round, program } = await writableRound(store, input.roundId);
+  const rules = {
+    ...program.assignmentRules,
+    ...Object.fromEntries(Object.entries(input).filter(([name]) => name !== "roundId")),
+  };
+  const domainFieldId = rules.useExpertiseMatching ? rules.domainFieldId : null;
+  if (rules.useExpertiseMatching && !domainFieldId) {
+    const message = "Expertise matching needs the field that names a submission's domain; the programme's rules name none";
+    throw invalid({ path: "domainFieldId", code: "required", message });
+  }
+  const submissions: { submissionId: string; domains: string[] }[] = [];
+  const inRound = { where: { currentRoundId: round.roundId, state: "IN_REVIEW" as const } };
+  for await (const { submissionId, fields } of store.scan("submissions", inRound)) {
+    submissions.push({ submissionId, domains: domainFieldId ? domainsOf(fields, domainFieldId) : [] });
+  }
+  const reviewers: Row<"reviewers">[] = [];
+  const candidates = { where: { status: "active" as const }, has: { roundIds: round.roundId } };
+  for await (const reviewer of store.scan("reviewers", candidates)) reviewers.push(reviewer);
+  const limited = reviewers.some(({ maxAssignments }) => maxAssignments !== null);
+  const held = { where: { active: true, status: heldStatuses } };
+  return apply(work, round, "auto", planAssignments({
+    roundId: round.roundId,
+    earlierRoundIds: await earlierRoundIds(store, round),
+    rules,
+    submissions,
+    reviewers,
+    past: await pastOf(store, { where: { trackId: round.trackId } }),
+    held: limited ? await store.countBy("assignments", "reviewerId", held) : new Map(),
+  }));
+};
+
+export const bulk_assign_reviewers: Handler<"bulk_assign_reviewers"> = async (work, input) => {
+  const { store } = work;
+  const pairs = requestedPairs(input);
+  const { round } = await writableRound(store, input.roundId);
+  const submissionId = [...new Set(pairs.map((pair) => pair.submissionId))];
+  const reviewerId = [...new Set(pairs.map((pair) => pair.reviewerId))];
+  const submissions = await store.find("submissions", { where: { submissionId } }, { limit: submissionId.length });
+  const reviewers = await store.find("reviewers", { where: { reviewerId } }, { limit: reviewerId.length });
+  expectKnown(pairs, new Set(submissions.map((row) => row.submissionId)), new Set(reviewers.map((row) => row.reviewerId)));
+  for (const submission of submissions) expectInRound(submission, round);
+  const statuses = new Map(reviewers.map((reviewer) => [reviewer.reviewerId, reviewer.status]));
+  const past = await pastOf(store, { where: { submissionId, reviewerId } });
+  return apply(work, round, "bulk", planPairs(pairs, statuses, past, round.roundId));
+};
+
+/**
+ * A round about to get assignments, with its programme.
+ * @throws Problem `not_found`, `program_archived`, `round_inactive`
+ */
+async function writableRound(store: Reader, roundId: string): Promise<{ round: Round; program: Program }> {
+  const round = await found(store, "rounds", roundId);
+  const program = await writableProgram(store, round.programId);
+  if (!round.active) throw problem("round_inactive", { roundId });
+  return { round, program };
+}
+
+/** More rounds than any track has: a bound, not a page. */
+const maxRounds = 1000;
+
+async function earlierRoundIds(store: Reader, { trackId, sequence }: Round): Promise<Set<string>> {
+  const rounds = await store.find("rounds", { where: { trackId, sequence: { lt: sequence } } }, { limit: maxRounds });
+  return new Set(rounds.map((round) => round.roundId));
+}
+
+/** Only what the planner reads: a track can have very many. */
+async function pastOf(store: Reader, query: Query<"assignments">): Promise<PastAssignment[]> {
+  const past: PastAssignment[] = [];
+  for await (const row of store.scan("assignments", query)) {
+    past.push(pick(row, "submissionId", "reviewerId", "roundId", "status", "active", "conflictAttestation"));
+  }
+  return past;
+}
+
+/** @throws Problem `validation_failed` at every argument that names no record */
+function expectKnown(pairs: readonly RequestedPair[], submissionIds: Set<string>, reviewerIds: Set<string>): void {
+  const unknown = pairs.flatMap(({ submissionId, reviewerId, submissionPath, reviewerPath }) => [
+    ...(submissionIds.has(submissionId) ? [] : [submissionPath]),
+    ...(reviewerIds.has(reviewerId) ? [] : [reviewerPath]),
+  ]);
+  if (unknown.length === 0) return;
+  throw invalid(...[...new Set(unknown)].map((path) => ({ path, code: "not_found", message: "There is no such record" })));
+}
+
+/** @throws Problem `invalid_state_transition` */
+function expectInRound({ submissionId, state, currentRoundId }: Row<"submissions">, { roundId }: Round): void {
+  if (state === "IN_REVIEW" && currentRoundId === roundId) return;
+  const because = state === "IN_REVIEW" ? { because: "the submission is in another round" } : {};
+  const details = { from: state, operation: "assign", allowedFrom: ["IN_REVIEW"], submissionId, ...because };
+  throw problem("invalid_state_transition", details);
+}
+
+function unsuitable(message: string) {
+  return invalid({ path: "newReviewerId", code: "invalid_value", message });
+}
+
+async function apply(work: WriteWork, round: Round, source: "auto" | "bulk", plan: Plan) {
+  const created: Assignment[] = [];
+  for (const pair of plan.assign) {
+    created.push(await assign(work, round, pair, { source, reassignedFromId: null, reason: null }));
+  }
+  return { created, skipped: [...plan.skipped] };
+}
+
+type Origin = Pick<Assignment, "source" | "reassignedFromId" | "reason">;
+
+function assign({ store, now, newId }: WriteWork, round: Round, pair: Pair, origin: Origin): Promise<Assignment> {
+  return store.insert("assignments", {
+    ...origin,
+    ...pick(round, "programId", "trackId", "roundId"),
+    ...pick(pair, "submissionId", "reviewerId"),
+    assignmentId: newId("asg"),
+    status: "assigned",
+    active: true,
+    dueAt: round.deadline,
+    assignedAt: now,
+    respondedAt: null,
+    completedAt: null,
+    removedAt: null,
+    conflictAttestation: null,
+  });
+}

@@ -1,0 +1,112 @@
+import type { EmailSend } from "../contract/emails.ts";
+import { invalid } from "../contract/errors.ts";
+import type { Input, Result } from "../contract/index.ts";
+import type { Reader } from "../store/port.ts";
+import { emailKey } from "../store/tables.ts";
+import type { Handler, WriteWork } from "../store/work.ts";
+import { writableProgram } from "./guards.ts";
+
+export const list_email_sends: Handler<"list_email_sends"> = async ({ store }, { recipientEmail, limit }) => {
+  const query = { has: { recipient: emailKey(recipientEmail) } };
+  const rows = await store.find("emailSends", query, { limit, orderBy: "createdAt", descending: true });
+  return rows.map(({ body: _, ...send }) => send);
+};
+
+export const send_bulk_email: Handler<"send_bulk_email"> = async (work, input) => {
+  const { programId, reviewers, applicants } = input;
+  expectSendable(input);
+  await writableProgram(work.store, programId);
+  const outcome: Outcome = { bulkId: work.newId("blk"), programId, queued: 0, suppressed: 0, skipped: [] };
+  if (reviewers) {
+    const emails = await reviewerEmails(work.store, programId, reviewers.reviewerIds);
+    await send(work, outcome, { ...reviewers, recipientKind: "reviewer" }, reviewers.reviewerIds, async (id) => emails.get(id));
+  }
+  if (applicants) {
+    await send(work, outcome, { ...applicants, recipientKind: "applicant" }, applicants.applicantEmails.map(emailKey), (email) =>
+      applicantEmail(work.store, programId, email),
+    );
+  }
+  return outcome;
+};
+
+type Outcome = Result<"send_bulk_email">;
+
+interface Message {
+  readonly subject: string;
+  readonly body: string;
+  readonly recipientKind: EmailSend["recipientKind"];
+}
+
+/**
+ * At least one block; subjects in one line, for what follows a line break would be read as another header.
+ * @throws Problem `validation_failed`
+ */
+function expectSendable({ reviewers, applicants }: Input<"send_bulk_email">): void {
+  const blocks = { reviewers, applicants };
+  if (!reviewers && !applicants) {
+    const message = "Give reviewers, applicants or both";
+    throw invalid(...Object.keys(blocks).map((path) => ({ path, code: "required", message })));
+  }
+  const message = "Expected one line without control characters";
+  const issues = Object.entries(blocks)
+    .filter(([, block]) => /\p{Cc}|[\u2028\u2029]/u.test(block?.subject ?? ""))
+    .map(([path]) => ({ path: `${path}.subject`, code: "invalid_format", message }));
+  if (issues.length > 0) throw invalid(...issues);
+}
+
+/** Queues one message for each recipient, once; `emailOf` gives the address of one who is of the programme. */
+async function send(
+  work: WriteWork,
+  outcome: Outcome,
+  message: Message,
+  recipients: readonly string[],
+  emailOf: (recipient: string) => Promise<string | undefined>,
+): Promise<void> {
+  const seen = new Set<string>();
+  for (const recipient of recipients) {
+    if (seen.has(recipient)) {
+      outcome.skipped.push({ recipient, reason: "duplicate" });
+      continue;
+    }
+    seen.add(recipient);
+    const recipientEmail = await emailOf(recipient);
+    if (recipientEmail === undefined) {
+      outcome.skipped.push({ recipient, reason: "unknown_recipient" });
+      continue;
+    }
+    await queue(work, outcome, message, recipientEmail);
+    outcome.queued += 1;
+  }
+}
+
+async function queue({ store, now, newId }: WriteWork, outcome: Outcome, message: Message, recipientEmail: string) {
+  await store.insert("emailSends", {
+    emailSendId: newId("eml"),
+    programId: outcome.programId,
+    submissionId: null,
+    recipientEmail,
+    recipientKind: message.recipientKind,
+    template: null,
+    subject: message.subject,
+    body: message.body,
+    status: "queued",
+    bulkId: outcome.bulkId,
+    error: null,
+    queuedAt: now,
+    sentAt: null,
+  });
+}
+
+/** Addresses by id of those reviewers who are of the programme and not inactive. */
+async function reviewerEmails(store: Reader, programId: string, reviewerIds: readonly string[]) {
+  const reviewerId = [...new Set(reviewerIds)];
+  const query = { where: { reviewerId }, has: { programIds: programId } };
+  const rows = await store.find("reviewers", query, { limit: reviewerId.length });
+  return new Map(rows.filter(({ status }) => status !== "inactive").map((row) => [row.reviewerId, row.email]));
+}
+
+/** The address as the applicant registered it in the programme. */
+async function applicantEmail(store: Reader, programId: string, email: string): Promise<string | undefined> {
+  const [row] = await store.find("applicants", { has: { email, programIds: programId } }, { limit: 1 });
+  return row?.email;
+}

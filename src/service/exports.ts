@@ -1,0 +1,61 @@
+import { invalid, type Issue, problem } from "../contract/errors.ts";
+import type { ExportJob } from "../contract/exports.ts";
+import type { Input } from "../contract/index.ts";
+import { SubmissionState } from "../contract/submissions.ts";
+import type { Row } from "../store/tables.ts";
+import type { Handler } from "../store/work.ts";
+import { requirePersonFields } from "./expansion.ts";
+import { found } from "./guards.ts";
+
+export const create_export: Handler<"create_export"> = async (work, input) => {
+  const { store, caller, newId } = work;
+  const { programId, trackId, persons } = input;
+  expectFilters(input);
+  await found(store, "programs", programId);
+  if (trackId !== undefined) {
+    const track = await found(store, "tracks", trackId);
+    if (track.programId !== programId) throw problem("not_found");
+  }
+  if (persons) await requirePersonFields(work, persons.fieldIds, (index) => `persons.fieldIds.${index}`);
+  const row = await store.insert("exports", {
+    exportId: newId("exp"),
+    programId,
+    trackId: trackId ?? null,
+    filters: {
+      state: input.state ?? null,
+      submittedFrom: input.submittedFrom ?? null,
+      submittedTo: input.submittedTo ?? null,
+    },
+    persons: persons ? { fieldIds: [...new Set(persons.fieldIds)] } : null,
+    status: "pending",
+    sizeBytes: null,
+    sha256: null,
+    errorCode: null,
+    completedAt: null,
+    tokenId: caller.tokenId,
+    scopes: [...caller.scopes],
+  });
+  return jobOf(row);
+};
+
+export const get_export: Handler<"get_export"> = async ({ store }, { exportId }) =>
+  jobOf(await found(store, "exports", exportId));
+
+/** @throws Problem `validation_failed` */
+function expectFilters({ state, submittedFrom, submittedTo }: Input<"create_export">): void {
+  const issues: Issue[] = [];
+  if (state !== undefined && !SubmissionState.safeParse(state).success) {
+    const message = `Expected one of ${SubmissionState.options.join(", ")}`;
+    issues.push({ path: "state", code: "invalid_value", message });
+  }
+  if (submittedFrom !== undefined && submittedTo !== undefined && submittedFrom > submittedTo) {
+    const message = "submittedFrom is after submittedTo";
+    issues.push(...["submittedFrom", "submittedTo"].map((path) => ({ path, code: "invalid_value", message })));
+  }
+  if (issues.length > 0) throw invalid(...issues);
+}
+
+/** What a caller sees of a job: not the token and scopes that it runs as. */
+function jobOf({ tokenId: _token, scopes: _scopes, ...job }: Row<"exports">): ExportJob {
+  return { ...job, downloadUrl: null, downloadExpiresAt: null };
+}

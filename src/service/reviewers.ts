@@ -1,0 +1,163 @@
+import { invalid } from "../contract/errors.ts";
+import type { Input } from "../contract/index.ts";
+import type { Round } from "../contract/programs.ts";
+import type { Reviewer } from "../contract/reviewers.ts";
+import { heldStatuses } from "../domain/assignments.ts";
+import { randomToken, sha256Hex } from "../lib/crypto.ts";
+import { emailKey, type Row } from "../store/tables.ts";
+import type { Handler, ReadWork, WriteWork } from "../store/work.ts";
+import { expandPersons } from "./expansion.ts";
+import { found, writableProgram } from "./guards.ts";
+import { personByEmail } from "./persons.ts";
+
+const invitationDays = 14;
+/** As many as one invitation may name. */
+const maxExpertise = 100;
+
+export const list_reviewers: Handler<"list_reviewers"> = async (work, input) => {
+  const { programId, roundId, status, search, includePersonFieldIds, ...page } = input;
+  const query = {
+    where: { status },
+    has: { programIds: programId, roundIds: roundId },
+    search: search === undefined ? undefined : { columns: searched, text: search },
+  };
+  const { rows, lastEvaluatedKey } = await work.store.page("reviewers", query, "newest", page);
+  const show = await view(work, rows, includePersonFieldIds);
+  return { rows: rows.map(show), lastEvaluatedKey };
+};
+
+const searched = ["firstName", "lastName", "email", "affiliation"] as const;
+
+export const get_reviewer: Handler<"get_reviewer"> = async (work, { reviewerId, includePersonFieldIds }) => {
+  const row = await found(work.store, "reviewers", reviewerId);
+  return (await view(work, [row], includePersonFieldIds))(row);
+};
+
+export const invite_reviewer: Handler<"invite_reviewer"> = async (work, input) => {
+  const rounds: Round[] = [];
+  for (const roundId of new Set(input.roundIds)) rounds.push(await found(work.store, "rounds", roundId));
+  const programNames = new Map<string, string>();
+  for (const { programId } of rounds) {
+    if (!programNames.has(programId)) programNames.set(programId, (await writableProgram(work.store, programId)).name);
+  }
+  const [known] = await work.store.find("reviewers", { has: { email: emailKey(input.email) } }, { limit: 1 });
+  const reviewer = known
+    ? await inviteAgain(work, known, input, rounds)
+    : await inviteNew(work, input, rounds);
+  await writeInvitation(work, reviewer, input, programNames);
+  return (await view(work, [reviewer]))(reviewer);
+};
+
+/** How rows are shown: with their assignment counts, and with their persons where fields are asked for. */
+async function view(
+  work: Pick<ReadWork, "store" | "requireScopes">,
+  rows: readonly Row<"reviewers">[],
+  fieldIds?: readonly string[],
+): Promise<(row: Row<"reviewers">) => Reviewer> {
+  const where = { reviewerId: rows.map((row) => row.reviewerId), active: true };
+  const count = (status: readonly (typeof heldStatuses)[number][]) =>
+    work.store.countBy("assignments", "reviewerId", { where: { ...where, status } });
+  const assigned = await count(heldStatuses);
+  const completed = await count(["completed"]);
+  const personOf = await expandPersons(work, rows, fieldIds);
+  return (row) => ({
+    ...row,
+    assignmentCounts: { assigned: assigned.get(row.reviewerId) ?? 0, completed: completed.get(row.reviewerId) ?? 0 },
+    ...personOf(row),
+  });
+}
+
+type Invitation = Input<"invite_reviewer">;
+
+async function inviteNew({ store, now, newId }: WriteWork, input: Invitation, rounds: readonly Round[]) {
+  const person = await personByEmail(store, input.email);
+  return store.insert("reviewers", {
+    reviewerId: newId("rvw"),
+    email: input.email,
+    firstName: input.firstName ?? null,
+    lastName: input.lastName ?? null,
+    affiliation: input.affiliation ?? null,
+    expertise: unite([], input.expertise ?? []),
+    role: input.role ?? "reviewer",
+    status: "invited",
+    programIds: unite([], rounds.map(({ programId }) => programId)),
+    roundIds: rounds.map(({ roundId }) => roundId),
+    personId: person?.personId ?? null,
+    maxAssignments: null,
+    invitedAt: now,
+    acceptedAt: null,
+  });
+}
+
+/** The same reviewer with what the new invitation adds; whoever had accepted stays active. */
+async function inviteAgain({ store, now }: WriteWork, known: Row<"reviewers">, input: Invitation, rounds: readonly Round[]) {
+  const { firstName, lastName, affiliation, role } = input;
+  const expertise = unite(known.expertise, input.expertise ?? []);
+  if (expertise.length > Math.max(maxExpertise, known.expertise.length)) {
+    const message = `A reviewer has at most ${maxExpertise} areas of expertise`;
+    throw invalid({ path: "expertise", code: "too_big", message });
+  }
+  const personId = known.personId ?? (await personByEmail(store, known.email))?.personId ?? null;
+  return store.update("reviewers", known, {
+    firstName,
+    lastName,
+    affiliation,
+    role,
+    expertise,
+    personId,
+    programIds: unite(known.programIds, rounds.map(({ programId }) => programId)),
+    roundIds: unite(known.roundIds, rounds.map(({ roundId }) => roundId)),
+    ...(known.status === "active" ? {} : { status: "invited", invitedAt: now, acceptedAt: null }),
+  });
+}
+
+/** The magic link's hash, and the message that carries the link. */
+async function writeInvitation(
+  { store, links, now, newId }: WriteWork,
+  reviewer: Row<"reviewers">,
+  input: Invitation,
+  programNames: ReadonlyMap<string, string>,
+): Promise<void> {
+  const secret = randomToken();
+  const expiresAt = new Date(Date.parse(now) + invitationDays * 24 * 60 * 60 * 1000).toISOString();
+  const { reviewerId } = reviewer;
+  const invitation = { reviewerId, sha256: sha256Hex(secret), expiresAt, usedAt: null };
+  await store.insert("invitations", { invitationId: newId("inv"), ...invitation });
+
+  const programme = input.programName ?? [...programNames.values()].join(", ");
+  const [programId = null, ...others] = programNames.keys();
+  const paragraphs = [
+    reviewer.firstName ? `Dear ${reviewer.firstName},` : "Hello,",
+    programme ? `You are invited to review submissions to ${programme}.` : "You are invited to review submissions.",
+    ...(input.message ? [input.message] : []),
+    `Accept the invitation here: ${await links.invitation(secret)}`,
+    `The link is for you alone and works until ${expiresAt.slice(0, 10)} (UTC).`,
+  ];
+  await store.insert("emailSends", {
+    emailSendId: newId("eml"),
+    programId: others.length === 0 ? programId : null,
+    submissionId: null,
+    recipientEmail: reviewer.email,
+    recipientKind: "reviewer",
+    template: "reviewer_invitation",
+    subject: headerLine(programme ? `Invitation to review: ${programme}` : "Invitation to review"),
+    body: paragraphs.join("\n\n"),
+    status: input.suppressEmails ? "suppressed" : "queued",
+    bulkId: null,
+    error: null,
+    queuedAt: now,
+    sentAt: null,
+  });
+}
+
+/** Names come from people: a line break in one would start a new header. */
+function headerLine(text: string): string {
+  return text.replace(/\p{Cc}+/gu, " ").slice(0, 500);
+}
+
+/** The items of both, each once; text without regard to case. */
+function unite(before: readonly string[], added: readonly string[]): string[] {
+  const byKey = new Map<string, string>();
+  for (const item of [...before, ...added]) if (!byKey.has(item.toLowerCase())) byKey.set(item.toLowerCase(), item);
+  return [...byKey.values()];
+}

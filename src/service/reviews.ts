@@ -1,0 +1,27 @@
+import { problem } from "../contract/errors.ts";
+import { heldStatuses } from "../domain/assignments.ts";
+import { summarize } from "../domain/scoring.ts";
+import type { Handler } from "../store/work.ts";
+import { found } from "./guards.ts";
+
+/** More reviews than any submission has: a bound, not a page. */
+const maxReviews = 10_000;
+
+export const list_reviews: Handler<"list_reviews"> = ({ store }, { limit, lastEvaluatedKey, ...where }) =>
+  store.page("reviews", { where }, "newest", { limit, lastEvaluatedKey });
+
+export const get_review: Handler<"get_review"> = ({ store }, { reviewId }) => found(store, "reviews", reviewId);
+
+export const get_submission_reviews_summary: Handler<"get_submission_reviews_summary"> = async ({ store }, input) => {
+  const { submissionId, roundId } = input;
+  const submission = await found(store, "submissions", submissionId);
+  if (roundId !== undefined) {
+    const round = await found(store, "rounds", roundId);
+    if (round.trackId !== submission.trackId) throw problem("not_found");
+  }
+  const where = { submissionId, roundId };
+  const held = { where: { ...where, active: true, status: heldStatuses } };
+  const assignments = await store.find("assignments", held, { limit: maxReviews });
+  const reviews = await store.find("reviews", { where }, { limit: maxReviews });
+  return summarize({ submissionId, roundId: roundId ?? null }, assignments, reviews);
+};

@@ -1,0 +1,134 @@
+import { hkdfSync } from "node:crypto";
+import type { AuditEntry } from "../contract/audit.ts";
+import type { EventPayload } from "../contract/events.ts";
+import type { Token } from "../contract/tokens.ts";
+import { insertAudit } from "./audit.ts";
+import { createStatements, type Db, type Prepared, prepare, tokenCodec } from "./database.ts";
+import { leasePermits } from "./permits.ts";
+import type { Actor, Business, GateTransaction, PermitGrant, PermitRequest, Reader, Store } from "./port.ts";
+import { type Shared, SqlReader } from "./reader.ts";
+import { masterKey } from "./settings.ts";
+import { SqlTransaction } from "./transaction.ts";
+
+/** The two sides of one database, which may be the same. */
+export interface Sides {
+  readonly write: Db;
+  readonly read: Db;
+}
+
+export async function createSqlStore(sides: Sides): Promise<Store> {
+  return new SqlStore(sides, await masterKey(sides.write));
+}
+
+class SqlStore implements Store {
+  readonly #write: Db;
+  readonly #read: Db;
+  readonly #masterKey: Buffer;
+  readonly #shared: Shared;
+  readonly #tokenBySha256: Prepared;
+
+  constructor({ write, read }: Sides, masterKey: Buffer) {
+    this.#write = write;
+    this.#read = read;
+    this.#masterKey = masterKey;
+    this.#shared = { statements: createStatements(read), cursorKey: derive(masterKey, "cursor") };
+    this.#tokenBySha256 = prepare(read.selectFrom("tokens").select([...tokenCodec.names]).where("sha256", "=", ""));
+  }
+
+  reader(businessId: string): Reader {
+    return new SqlReader(this.#read, this.#shared, businessId);
+  }
+
+  transaction<R>(actor: Actor, work: (transaction: GateTransaction) => Promise<R>): Promise<R> {
+    return this.#transact((db) => work(new SqlTransaction(db, this.#shared, actor)));
+  }
+
+  async appendAccess(entries: readonly AuditEntry[]): Promise<void> {
+    if (entries.length === 0) return;
+    await this.#transact(async (db) => {
+      for (const entry of entries) await insertAudit(db, this.#shared.statements, entry);
+    });
+  }
+
+  async findToken(sha256: string): Promise<Token | undefined> {
+    const { rows } = await this.#tokenBySha256(this.#read, sha256);
+    return rows[0] && tokenCodec.decode(rows[0]);
+  }
+
+  async insertToken(token: Token): Promise<void> {
+    await this.#shared.statements.insert("tokens", tokenCodec.names)(this.#write, ...tokenCodec.encode(token));
+  }
+
+  async listTokens(businessId?: string): Promise<Token[]> {
+    const all = this.#read.selectFrom("tokens").selectAll().orderBy("businessId").orderBy("createdAt").orderBy("tokenId");
+    const tokens = await (businessId === undefined ? all : all.where("businessId", "=", businessId)).execute();
+    return tokens.map((token) => tokenCodec.decode(token));
+  }
+
+  async revokeToken(tokenId: string, at: string): Promise<boolean> {
+    const { numUpdatedRows } = await this.#write
+      .updateTable("tokens")
+      .set({ revokedAt: at })
+      .where("tokenId", "=", tokenId)
+      .where("revokedAt", "is", null)
+      .executeTakeFirstOrThrow();
+    return numUpdatedRows > 0n;
+  }
+
+  async touchTokens(uses: ReadonlyMap<string, string>): Promise<void> {
+    if (uses.size === 0) return;
+    await this.#transact(async (db) => {
+      for (const [tokenId, lastUsedAt] of uses) {
+        await db
+          .updateTable("tokens")
+          .set({ lastUsedAt })
+          .where("tokenId", "=", tokenId)
+          .where((eb) => eb.or([eb("lastUsedAt", "is", null), eb("lastUsedAt", "<", lastUsedAt)]))
+          .execute();
+      }
+    });
+  }
+
+  leasePermits(request: PermitRequest): Promise<PermitGrant> {
+    return this.#transact((db) => leasePermits(db, request));
+  }
+
+  async insertBusiness(business: Business): Promise<void> {
+    const { businessId, name, createdAt } = business;
+    await this.#write.insertInto("businesses").values({ businessId, name, createdAt }).execute();
+  }
+
+  async listBusinesses(): Promise<Business[]> {
+    const businesses = this.#read.selectFrom("businesses").select(["businessId", "name", "createdAt"]);
+    return (await businesses.orderBy("createdAt").orderBy("businessId").execute()) as unknown as Business[];
+  }
+
+  // Derived, not stored one by one: asking for one inside a transaction must not wait for that transaction.
+  async secret(name: string): Promise<Buffer> {
+    return derive(this.#masterKey, name);
+  }
+
+  async listEvents(businessId: string, limit: number): Promise<EventPayload[]> {
+    const events = await this.#read
+      .selectFrom("events")
+      .select("payload")
+      .where("businessId", "=", businessId)
+      .orderBy("position", "desc")
+      .limit(limit)
+      .execute();
+    return events.reverse().map((event) => JSON.parse(event["payload"] as string) as EventPayload);
+  }
+
+  async close(): Promise<void> {
+    await this.#read.destroy();
+    await this.#write.destroy();
+  }
+
+  #transact<R>(work: (db: Db) => Promise<R>): Promise<R> {
+    return this.#write.transaction().execute(work);
+  }
+}
+
+function derive(key: Buffer, name: string): Buffer {
+  return Buffer.from(hkdfSync("sha256", key, "", name, 32));
+}

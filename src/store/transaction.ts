@@ -1,0 +1,249 @@
+import { isDeepStrictEqual } from "node:util";
+import { sql } from "kysely";
+import type { AuditEntry } from "../contract/audit.ts";
+import { problem } from "../contract/errors.ts";
+import type { EventPayload } from "../contract/events.ts";
+import { common } from "../contract/fields.ts";
+import { insertAudit } from "./audit.ts";
+import { type Db, type Source, sourceOf } from "./database.ts";
+import type { Actor, Change, GateTransaction, StoredAnswer } from "./port.ts";
+import { type Shared, SqlReader } from "./reader.ts";
+import { type NewRow, type Patch, type Row, type TableName, tables } from "./tables.ts";
+
+type Values = Readonly<Record<string, unknown>>;
+type Members = ReadonlyMap<string, ReadonlySet<string>>;
+
+const memberColumns = ["businessId", "tableName", "member", "value", "createdAt", "id"];
+const answerColumns = ["fingerprint", "tokenId", "key", "status", "body", "createdAt"] as const;
+
+/** Tables that are listed by change: see {@link SqlTransaction} `#stamp`. */
+const listedByChange: ReadonlySet<TableName> = new Set(["submissions", "persons"]);
+
+/** Reads and writes of one tenant inside one database transaction. */
+export class SqlTransaction extends SqlReader implements GateTransaction {
+  readonly changes: Change[] = [];
+  readonly #actor: Actor;
+  readonly #stamps = new Map<TableName, Promise<string>>();
+  #savepoints = 0;
+
+  constructor(db: Db, shared: Shared, actor: Actor) {
+    super(db, shared, actor.businessId);
+    this.#actor = actor;
+  }
+
+  async insert<T extends TableName>(table: T, row: NewRow<T>): Promise<Row<T>> {
+    const source = sourceOf(table);
+    const at = await this.#stamp(table);
+    const { actorId } = this.#actor;
+    const meta = { businessId: this.businessId, version: 0, createdAt: at, updatedAt: at, createdBy: actorId, updatedBy: actorId };
+    const stored = source.codec.encode({ ...row, ...meta } as unknown as Row<T>);
+    await this.shared.statements.insert(table, source.codec.names)(this.db, ...stored);
+    const after = source.codec.decode(Object.fromEntries(source.codec.names.map((name, index) => [name, stored[index]])));
+    await this.#reindex(table, new Map(), membersOf(table, after), after);
+    this.#record(table, { after });
+    return after;
+  }
+
+  async update<T extends TableName>(table: T, row: Row<T>, patch: Patch<T>): Promise<Row<T>> {
+    const source = sourceOf(table);
+    const changed = differences(source, row, patch);
+    if (changed.size === 0) return row;
+    const version = row.version + 1;
+    const meta = { version, updatedAt: await this.#stamp(table), updatedBy: this.#actor.actorId };
+    const { numUpdatedRows } = await this.db
+      .updateTable(source.name)
+      .set({ ...Object.fromEntries([...changed].map(([name, { stored }]) => [name, stored])), ...meta })
+      .where((eb) => eb.and(identity(source, row)))
+      .executeTakeFirstOrThrow();
+    if (numUpdatedRows === 0n) throw await this.#conflict(source, row);
+    const after = { ...row, ...Object.fromEntries([...changed].map(([name, { value }]) => [name, value])), ...meta };
+    for (const [name, { value }] of changed) if (value === undefined) delete (after as Record<string, unknown>)[name];
+    await this.#reindex(table, membersOf(table, row), membersOf(table, after), row);
+    this.#record(table, { before: row, after });
+    return after;
+  }
+
+  async remove<T extends TableName>(table: T, row: Row<T>): Promise<void> {
+    const source = sourceOf(table);
+    const { numDeletedRows } = await this.db
+      .deleteFrom(source.name)
+      .where((eb) => eb.and(identity(source, row)))
+      .executeTakeFirstOrThrow();
+    if (numDeletedRows === 0n) throw await this.#conflict(source, row);
+    await this.#reindex(table, membersOf(table, row), new Map(), row);
+    this.#record(table, { before: row });
+  }
+
+  async savepoint<R>(work: () => Promise<R>): Promise<R> {
+    const name = sql.id(`savepoint_${++this.#savepoints}`);
+    const changed = this.changes.length;
+    await sql`savepoint ${name}`.execute(this.db);
+    try {
+      const result = await work();
+      await sql`release savepoint ${name}`.execute(this.db);
+      return result;
+    } catch (error) {
+      this.changes.length = changed;
+      try {
+        await sql`rollback to savepoint ${name}`.execute(this.db);
+        await sql`release savepoint ${name}`.execute(this.db);
+      } catch {
+        // The database has given the transaction up: what led to that says more, and nothing will commit.
+      }
+      throw error;
+    }
+  }
+
+  async appendAudit(entries: readonly AuditEntry[]): Promise<void> {
+    for (const entry of entries) {
+      await insertAudit(this.db, this.shared.statements, { ...entry, businessId: this.businessId });
+    }
+  }
+
+  async appendEvents(events: readonly EventPayload[]): Promise<void> {
+    if (events.length === 0) return;
+    const { last } = await this.db
+      .selectFrom("events")
+      .select((eb) => eb.fn.max("position").as("last"))
+      .where("businessId", "=", this.businessId)
+      .executeTakeFirstOrThrow();
+    const columns = ["businessId", "position", "eventId", "eventType", "timestamp", "payload"];
+    const insert = this.shared.statements.insert("events", columns);
+    let position = Number(last ?? 0);
+    for (const event of events) {
+      const { eventId, eventType, timestamp } = event;
+      await insert(this.db, this.businessId, ++position, eventId, eventType, timestamp, JSON.stringify(event));
+    }
+  }
+
+  async findAnswer(fingerprint: string, notBefore: string): Promise<StoredAnswer | undefined> {
+    const ofTenant = this.db.deleteFrom("answers").where("businessId", "=", this.businessId);
+    await ofTenant.where("createdAt", "<", notBefore).execute();
+    const answer = await this.db
+      .selectFrom("answers")
+      .select([...answerColumns])
+      .where("businessId", "=", this.businessId)
+      .where("fingerprint", "=", fingerprint)
+      .executeTakeFirst();
+    return answer as StoredAnswer | undefined;
+  }
+
+  async findKey(tokenId: string, key: string, notBefore: string): Promise<string | undefined> {
+    const answer = await this.db
+      .selectFrom("answers")
+      .select("fingerprint")
+      .where("businessId", "=", this.businessId)
+      .where("tokenId", "=", tokenId)
+      .where("key", "=", key)
+      .where("createdAt", ">=", notBefore)
+      .orderBy("createdAt", "desc")
+      .limit(1)
+      .executeTakeFirst();
+    return answer?.["fingerprint"] as string | undefined;
+  }
+
+  async saveAnswer(answer: StoredAnswer): Promise<void> {
+    await this.db
+      .insertInto("answers")
+      .values({ businessId: this.businessId, ...answer })
+      .onConflict((conflict) => conflict.columns(["businessId", "fingerprint"]).doUpdateSet({ ...answer }))
+      .execute();
+  }
+
+  async lastQuotaUse(tokenId: string, quota: string): Promise<string | undefined> {
+    const use = await this.db
+      .selectFrom("quotas")
+      .select("usedAt")
+      .where("businessId", "=", this.businessId)
+      .where("tokenId", "=", tokenId)
+      .where("quota", "=", quota)
+      .executeTakeFirst();
+    return use?.["usedAt"] as string | undefined;
+  }
+
+  async useQuota(tokenId: string, quota: string): Promise<void> {
+    const usedAt = this.#actor.now;
+    await this.db
+      .insertInto("quotas")
+      .values({ businessId: this.businessId, tokenId, quota, usedAt })
+      .onConflict((conflict) => conflict.columns(["businessId", "tokenId", "quota"]).doUpdateSet({ usedAt }))
+      .execute();
+  }
+
+  /**
+   * When this transaction's rows of a table say they were written: now, but after all that earlier transactions wrote.
+   * Whoever has read a list by change up to some row must find in its continuation whatever commits after that.
+   */
+  #stamp(table: TableName): Promise<string> {
+    const known = this.#stamps.get(table) ?? this.#nextStamp(table);
+    this.#stamps.set(table, known);
+    return known;
+  }
+
+  async #nextStamp(table: TableName): Promise<string> {
+    const { now } = this.#actor;
+    if (!listedByChange.has(table)) return now;
+    const { last } = await this.db
+      .selectFrom(table)
+      .select((eb) => eb.fn.max("updatedAt").as("last"))
+      .where("businessId", "=", this.businessId)
+      .executeTakeFirstOrThrow();
+    return typeof last === "string" && last >= now ? new Date(Date.parse(last) + 1).toISOString() : now;
+  }
+
+  async #reindex<T extends TableName>(table: T, before: Members, after: Members, row: Row<T>): Promise<void> {
+    const { createdAt } = row;
+    const id = idOf(table, row);
+    const insert = this.shared.statements.insert("members", memberColumns);
+    for (const [member, values] of before) {
+      for (const value of values.difference(after.get(member) ?? new Set())) {
+        const gone = { businessId: this.businessId, tableName: table, member, value, createdAt, id };
+        await this.db.deleteFrom("members").where((eb) => eb.and(gone)).execute();
+      }
+    }
+    for (const [member, values] of after) {
+      for (const value of values.difference(before.get(member) ?? new Set())) {
+        await insert(this.db, this.businessId, table, member, value, createdAt, id);
+      }
+    }
+  }
+
+  #record<T extends TableName>(table: T, change: { before?: Row<T>; after?: Row<T> }): void {
+    const row = change.after ?? change.before;
+    this.changes.push({ table, id: idOf(table, row as Row<T>), ...change });
+  }
+
+  async #conflict(source: Source<unknown>, row: Values): Promise<Error> {
+    const { version: _, ...key } = identity(source, row);
+    const current = await this.db.selectFrom(source.name).select("version").where((eb) => eb.and(key)).executeTakeFirst();
+    return current ? problem("version_conflict", { currentVersion: current["version"] }) : problem("not_found");
+  }
+}
+
+function idOf<T extends TableName>(table: T, row: Row<T>): string {
+  return (row as Values)[tables[table].id] as string;
+}
+
+/** The row as it was read: its tenant, key and version. */
+function identity(source: Source<unknown>, row: Values): Record<string, unknown> {
+  const columns = ["businessId", ...source.key, "version"];
+  return Object.fromEntries(columns.map((column) => [column, row[column]]));
+}
+
+function membersOf<T extends TableName>(table: T, row: Row<T>): Members {
+  const members: Readonly<Record<string, (row: never) => readonly string[]>> = tables[table].members;
+  return new Map(Object.entries(members).map(([name, valuesOf]) => [name, new Set(valuesOf(row as never))]));
+}
+
+/** What a patch changes, by column: as it is stored and as it would be read. */
+function differences<T extends TableName>({ codec }: Source<Row<T>>, row: Row<T>, patch: Patch<T>) {
+  const changed = new Map<string, { stored: unknown; value: unknown }>();
+  for (const name of codec.names) {
+    const given = (patch as Values)[name];
+    if (given === undefined || Object.hasOwn(common, name)) continue;
+    const stored = codec.encodeValue(name, given);
+    const value = codec.decodeValue(name, stored);
+    if (!isDeepStrictEqual(value, (row as Values)[name])) changed.set(name, { stored, value });
+  }
+  return changed;
+}

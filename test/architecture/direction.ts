@@ -1,0 +1,72 @@
+/**
+ * The rooms of `src` and what each may import, itself aside. Files at the top of `src` are rooms of their own;
+ * the store's port is a room inside the store's folder.
+ */
+export const direction = {
+  contract: [],
+  lib: [],
+  domain: ["contract"],
+  port: ["contract", "lib"],
+  store: ["port", "contract", "lib"],
+  service: ["contract", "domain", "port", "lib"],
+  gate: ["contract", "port", "lib"],
+  upstream: ["contract", "gate", "lib"],
+  tools: ["contract", "upstream", "lib"],
+  resources: ["contract", "upstream", "lib"],
+  transport: ["contract", "gate", "tools", "resources", "lib"],
+  webhooks: ["contract", "gate", "port", "lib"],
+  exports: ["contract", "gate", "port", "lib"],
+  config: ["contract", "lib"],
+  app: [
+    "contract",
+    "lib",
+    "domain",
+    "port",
+    "store",
+    "service",
+    "gate",
+    "upstream",
+    "tools",
+    "resources",
+    "transport",
+    "webhooks",
+    "exports",
+    "config",
+  ],
+  demo: ["contract", "domain", "port", "lib"],
+  commands: ["app", "demo", "config", "contract", "port", "lib"],
+  cli: ["app", "commands", "demo", "config", "contract", "lib"],
+  main: ["cli", "lib"],
+} as const satisfies Record<string, readonly string[]>;
+
+export type Room = keyof typeof direction;
+
+/** The files that handlers and the gate know the store by. */
+export const portFiles = ["store/port.ts", "store/tables.ts", "store/work.ts"];
+
+/** Packages that only some rooms may import; a name ending in a slash stands for a whole scope. */
+export const confined: Readonly<Record<string, readonly Room[]>> = {
+  "node:sqlite": ["store"],
+  pg: ["store"],
+  kysely: ["store"],
+  "@modelcontextprotocol/": ["tools", "resources", "transport"],
+  undici: ["upstream", "webhooks"],
+  hono: ["transport"],
+  "@hono/": ["transport"],
+  commander: ["config", "cli"],
+  pino: ["lib"],
+};
+
+/** The packages of rooms that do no I/O; every other room may import what is not confined elsewhere. */
+export const packagesOf: Partial<Record<Room, readonly string[]>> = {
+  contract: ["zod"],
+  // A regular expression's time can be bounded only in there.
+  domain: ["node:vm"],
+};
+
+/** Rooms that may write to stdout: over stdio it belongs to the protocol. */
+export const speakers: readonly Room[] = ["cli", "commands"];
+
+export const maxFileLines = 400;
+export const maxFunctionLines = 70;
+export const refusedFolders = ["utils", "helpers", "common", "types"];

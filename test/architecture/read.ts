@@ -1,0 +1,81 @@
+import { parseAst } from "vitest/node";
+
+/** What the rules are about, of one file. */
+export interface Facts {
+  readonly lines: number;
+  /** Every module named, in types too. */
+  readonly imports: ReadonlySet<string>;
+  /** Whether a module's name is worked out at run time. */
+  readonly computedImport: boolean;
+  /** Whether it touches `process.stdout` or a console method that writes there. */
+  readonly stdout: boolean;
+  readonly functions: readonly { readonly startLine: number; readonly lines: number }[];
+}
+
+interface Node {
+  readonly type: string;
+  readonly start: number;
+  readonly end: number;
+  readonly [key: string]: unknown;
+}
+
+const modules = new Set([
+  "ImportDeclaration",
+  "ExportNamedDeclaration",
+  "ExportAllDeclaration",
+  "ImportExpression",
+  "TSImportType",
+]);
+const functions = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"]);
+const stderrMethods = ["error", "warn", "trace"];
+
+/** Reads one TypeScript file. */
+export function read(path: string, text: string): Facts {
+  const lineOf = (offset: number) => text.slice(0, offset).split("\n").length;
+  const facts = {
+    lines: text.trimEnd().split("\n").length,
+    imports: new Set<string>(),
+    computedImport: false,
+    stdout: false,
+    functions: [] as { startLine: number; lines: number }[],
+  };
+  const ast: unknown = parseAst(text, { lang: "ts" }, path);
+  for (const node of nodesOf(ast)) {
+    if (modules.has(node.type) && node.source) {
+      const name = literal(node.source);
+      if (name === undefined) facts.computedImport = true;
+      else facts.imports.add(name);
+    }
+    if (functions.has(node.type)) {
+      const startLine = lineOf(node.start);
+      facts.functions.push({ startLine, lines: lineOf(node.end) - startLine + 1 });
+    }
+    if (node.type === "MemberExpression" && writesToStdout(node)) facts.stdout = true;
+  }
+  return facts;
+}
+
+function* nodesOf(value: unknown): Generator<Node> {
+  if (typeof value !== "object" || value === null) return;
+  if (isNode(value)) yield value;
+  for (const child of Object.values(value)) yield* nodesOf(child);
+}
+
+function isNode(value: object): value is Node {
+  return "type" in value && typeof value.type === "string" && "start" in value;
+}
+
+function literal(node: unknown): string | undefined {
+  return isObject(node) && node.type === "Literal" && typeof node.value === "string" ? node.value : undefined;
+}
+
+function writesToStdout({ object, property }: Node): boolean {
+  const owner = isObject(object) ? object.name : undefined;
+  const member = isObject(property) ? (property.name ?? property.value) : undefined;
+  if (owner === "process") return member === "stdout";
+  return owner === "console" && !stderrMethods.includes(String(member));
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}

@@ -1,0 +1,206 @@
+import { Client } from "@modelcontextprotocol/client";
+import { InMemoryTransport } from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { pino } from "pino";
+import { test as base } from "vitest";
+import { type App, createApp } from "../../src/app.ts";
+import { issueToken } from "../../src/commands/tokens.ts";
+import { type Config, loadConfig } from "../../src/config/load.ts";
+import type { EventPayload } from "../../src/contract/events.ts";
+import { type Input, type OperationName, operationNames, operations } from "../../src/contract/index.ts";
+import { partsOf } from "../../src/contract/operation.ts";
+import { type Scope, scopes } from "../../src/contract/scopes.ts";
+import type { Transaction } from "../../src/store/port.ts";
+import type { HttpServer } from "../../src/transport/http.ts";
+import { createFactory, type Factory } from "./factory.ts";
+
+/** A clock that stands still until a test moves it. */
+export class TestClock {
+  #nowMs = Date.parse("2026-11-20T09:00:00.000Z");
+
+  now(): Date {
+    return new Date(this.#nowMs);
+  }
+
+  advance(ms: number): void {
+    this.#nowMs += ms;
+  }
+}
+
+/** A refusal as a client sees it, by either face. */
+export class ClientProblem extends Error {
+  readonly code: string;
+  readonly details: Record<string, unknown>;
+  /** HTTP status; 0 over MCP, which has none. */
+  readonly status: number;
+
+  constructor(error: { code: string; message: string; details?: Record<string, unknown> }, status: number) {
+    super(`${error.code}: ${error.message}`);
+    this.code = error.code;
+    this.details = error.details ?? {};
+    this.status = status;
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely by tests
+type Data = any;
+
+/** What an operation answered: `data`, and where there is one the page. */
+export interface Reply {
+  readonly data: Data;
+  readonly page?: { hasMore: boolean; lastEvaluatedKey?: string };
+}
+
+type LooseInput<Name extends OperationName> = { [K in keyof Input<Name>]?: unknown } & Record<string, unknown>;
+
+/** One method per operation, called with one flat object. */
+export type Caller = { readonly [Name in OperationName]: (input?: LooseInput<Name>) => Promise<Data> } & {
+  /** The same with page and more. */
+  call(name: OperationName, input?: Record<string, unknown>): Promise<Reply>;
+  readonly token: string;
+};
+
+export type Face = "REST" | "MCP";
+export const faces: readonly Face[] = ["REST", "MCP"];
+
+export interface Desk {
+  readonly app: App;
+  readonly clock: TestClock;
+  readonly origin: string;
+  readonly businessId: string;
+  /** Makes records of this desk's business straight in the store, with sensible defaults. */
+  readonly seed: Factory;
+  /** Calls as a new token with these scopes (all of them by default). */
+  as(face: Face, granted?: readonly Scope[]): Promise<Caller>;
+  token(granted?: readonly Scope[]): Promise<string>;
+  /** Another tenant on the same service. */
+  other(): Promise<Desk>;
+  /** Events written so far, oldest first. */
+  outbox(): Promise<EventPayload[]>;
+  write<R>(work: (transaction: Transaction) => Promise<R>): Promise<R>;
+}
+
+interface Running {
+  readonly app: App;
+  readonly clock: TestClock;
+  readonly server: HttpServer;
+  readonly clients: Client[];
+}
+
+/** Starts the whole service in memory. Settings are given as environment variables. */
+export async function openDesk(environment: Record<string, string> = {}): Promise<{ desk: Desk; close(): Promise<void> }> {
+  const config: Config = loadConfig({
+    PROGRAMME_DATABASE: ":memory:",
+    PROGRAMME_PORT: "0",
+    PROGRAMME_REQUESTS_PER_MINUTE: "100000",
+    ...environment,
+  });
+  const clock = new TestClock();
+  const app = await createApp(config, { clock, log: pino({ level: "silent" }) });
+  const running: Running = { app, clock, server: await app.listen(), clients: [] };
+  return {
+    desk: await deskOf(running, "biz_one"),
+    async close() {
+      await Promise.all(running.clients.map((client) => client.close()));
+      await app.close();
+    },
+  };
+}
+
+async function deskOf(running: Running, businessId: string): Promise<Desk> {
+  const { app, clock, server } = running;
+  await app.store.insertBusiness({ businessId, name: businessId, createdAt: clock.now().toISOString() });
+  const write: Desk["write"] = (work) =>
+    app.store.transaction({ businessId, actorId: "usr_test", now: clock.now().toISOString() }, work);
+  const token: Desk["token"] = async (granted = scopes) =>
+    (await issueToken(app.store, { businessId, name: "test", scopes: granted, expiresAt: null })).token;
+  let others = 0;
+  return {
+    app,
+    clock,
+    origin: server.origin,
+    businessId,
+    seed: createFactory(write),
+    token,
+    write,
+    as: async (face, granted) => {
+      const bearer = await token(granted);
+      return callerOf(face === "REST" ? restCall(server.origin, bearer) : await mcpCall(running, bearer), bearer);
+    },
+    other: () => deskOf(running, `biz_other${++others}`),
+    outbox: () => app.store.listEvents(businessId, 1000),
+  };
+}
+
+type Call = (name: OperationName, input: Record<string, unknown>) => Promise<Reply>;
+
+function callerOf(call: Call, token: string): Caller {
+  const methods = operationNames.map((name) => [name, async (input = {}) => (await call(name, input)).data]);
+  return { ...Object.fromEntries(methods), call: (name: OperationName, input = {}) => call(name, input), token } as Caller;
+}
+
+function restCall(origin: string, token: string): Call {
+  return async (name, input) => {
+    const response = await requestRest(origin, token, name, input);
+    const answer = (await response.json()) as Data;
+    if (!answer.success) throw new ClientProblem(answer.error, response.status);
+    return { data: answer.data, ...(answer.meta ? { page: answer.meta } : {}) };
+  };
+}
+
+/** The raw REST request of an operation. */
+export function requestRest(
+  origin: string,
+  token: string | undefined,
+  name: OperationName,
+  input: Record<string, unknown>,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  const { method } = operations[name];
+  const { path, query, body } = restParts(name, input);
+  return fetch(`${origin}/integrations/v1${path}${query}`, {
+    method,
+    headers: {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+}
+
+function restParts(name: OperationName, input: Record<string, unknown>) {
+  const operation = operations[name];
+  const parts = partsOf(operation, input);
+  const path = operation.path.replace(/\{(\w+)\}/g, (_, variable: string) => encodeURIComponent(String(parts.params[variable])));
+  const query = new URLSearchParams(
+    Object.entries(parts.query)
+      .filter(([, value]) => value !== undefined)
+      .map(([key, value]): [string, string] => [key, String(value)]),
+  );
+  return { path, query: query.size > 0 ? `?${query}` : "", body: parts.body };
+}
+
+async function mcpCall({ app, clients }: Running, token: string): Promise<Call> {
+  const [here, there] = InMemoryTransport.createLinkedPair();
+  serveStdio(app.mcpServer(token), { transport: there });
+  const client = new Client({ name: "test", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
+  await client.connect(here);
+  clients.push(client);
+  return async (name, input) => {
+    const result = (await client.callTool({ name, arguments: input })) as Data;
+    if (result.isError) throw new ClientProblem(JSON.parse(result.content[0].text).error, 0);
+    const { data, page } = result.structuredContent;
+    return { data, ...(page ? { page } : {}) };
+  };
+}
+
+/** A test with a service of its own. */
+export const test = base.extend<{ desk: Desk }>({
+  // biome-ignore lint/correctness/noEmptyPattern: vitest reads the fixture's dependencies from the pattern
+  desk: async ({}, use) => {
+    const { desk, close } = await openDesk();
+    await use(desk);
+    await close();
+  },
+});
