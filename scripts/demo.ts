@@ -88,9 +88,17 @@ function pick(candidates: readonly Row[], wanted: (row: Row) => boolean): Row {
 
 /** Something fitting for every required field of an application schema. */
 function exampleFields(schema: Row): Row {
-  const fields = schema["fields"] as { fieldId: string; type: string; required: boolean; archived: boolean; constraints?: Row }[];
+  const fields = schema["fields"] as {
+    fieldId: string;
+    type: string;
+    required: boolean;
+    archived: boolean;
+    constraints?: Row;
+  }[];
   const wanted = fields.filter((field) => field.required && !field.archived);
-  return Object.fromEntries(wanted.map(({ fieldId, type, constraints = {} }) => [fieldId, exampleValue(type, constraints)]));
+  return Object.fromEntries(
+    wanted.map(({ fieldId, type, constraints = {} }) => [fieldId, exampleValue(type, constraints)]),
+  );
 }
 
 function exampleValue(type: string, { options, min, minLength }: Row): unknown {

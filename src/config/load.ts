@@ -75,8 +75,8 @@ function complete(values: Values, env: Environment): Config {
 /** Where a user's programs keep their data, by the custom of the platform. */
 export function userDataDir(env: Environment, platform: NodeJS.Platform = process.platform, home = homedir()): string {
   if (platform === "darwin") return join(home, "Library", "Application Support", "programme-mcp");
-  if (platform === "win32") return join(env.LOCALAPPDATA || join(home, "AppData", "Local"), "programme-mcp");
-  const dataHome = env.XDG_DATA_HOME;
+  if (platform === "win32") return join(env["LOCALAPPDATA"] || join(home, "AppData", "Local"), "programme-mcp");
+  const dataHome = env["XDG_DATA_HOME"];
   return join(dataHome && isAbsolute(dataHome) ? dataHome : join(home, ".local", "share"), "programme-mcp");
 }
 

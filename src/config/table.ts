@@ -1,7 +1,7 @@
 import { limits } from "../contract/limits.ts";
 import { tokenPattern } from "../contract/tokens.ts";
 import { logFormats, logLevels } from "../lib/log.ts";
-import { baseUrl, boolean, hostNames, integer, matching, oneOf, text, type ValueType } from "./values.ts";
+import { baseUrl, boolean, filePath, hostNames, integer, matching, oneOf, text, type ValueType } from "./values.ts";
 
 export const commandNames = ["stdio", "http", "token", "tools", "migrate", "seed"] as const;
 export type CommandName = (typeof commandNames)[number];
@@ -38,7 +38,7 @@ export const table = {
   database: {
     variable: "PROGRAMME_DATABASE",
     option: "--database <file>",
-    type: text("a file"),
+    type: filePath,
     defaultText: "`programme.db` in the data directory, filled with demonstration data on first use",
     help: "The SQLite database file; `:memory:` keeps nothing. A database that is named starts empty.",
     commands: everywhere,

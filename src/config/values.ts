@@ -40,6 +40,9 @@ export function matching(pattern: RegExp, allowed: string): ValueType<string> {
   return { schema: z.string().trim().regex(pattern), allowed };
 }
 
+/** A path; an address such as `postgres://…` would become a strange folder if it were taken for one. */
+export const filePath = matching(/^(?![a-z][a-z0-9+.-]+:\/\/)/i, "a file, not an address");
+
 /** Host names and addresses as a `Host` header has them, without the port; IPv6 in brackets. */
 export const hostNames: ValueType<readonly string[]> = {
   schema: z

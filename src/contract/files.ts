@@ -33,11 +33,12 @@ export const list_submission_files = operation({
 
 export const get_file_download_url = operation({
   summary: "Get a short-lived download link of a file",
+  description: "Only files whose scan found them clean have one; the link works for 15 minutes.",
   method: "GET",
   path: "/files/{fileId}/download-url",
   scope: "files:read",
   effect: "read",
   data: FileDownload,
   audit: "file.download_url_created",
-  errors: ["not_found"],
+  errors: ["not_found", "invalid_state_transition"],
 });

@@ -1,6 +1,7 @@
 import type { Assignment, SkipReason } from "../contract/assignments.ts";
 import { invalid, problem } from "../contract/errors.ts";
-import type { Program, Round } from "../contract/programs.ts";
+import type { Input } from "../contract/index.ts";
+import type { AssignmentRules, Program, Round } from "../contract/programs.ts";
 import {
   checkAssignmentMove,
   domainsOf,
@@ -25,7 +26,10 @@ export const list_assignments: Handler<"list_assignments"> = ({ store }, input) 
   const { status, includeInactive, limit, lastEvaluatedKey, ...where } = input;
   const statuses = status === "incomplete" ? incompleteStatuses : status;
   const active = includeInactive ? undefined : true;
-  return store.page("assignments", { where: { ...where, status: statuses, active } }, "newest", { limit, lastEvaluatedKey });
+  return store.page("assignments", { where: { ...where, status: statuses, active } }, "newest", {
+    limit,
+    lastEvaluatedKey,
+  });
 };
 
 export const delete_assignment: Handler<"delete_assignment"> = async ({ store, now }, { assignmentId }) => {
@@ -48,11 +52,16 @@ export const reassign_assignment: Handler<"reassign_assignment"> = async (work, 
   const { skipped } = planPairs([pair], new Map([[reviewer.reviewerId, reviewer.status]]), past, round.roundId);
   for (const { reason } of skipped) throw unsuitable(refusals[reason]);
   await store.update("assignments", assignment, ended(assignment.status, now));
-  return assign(work, round, { ...pick(assignment, "trackId", "submissionId"), reviewerId: reviewer.reviewerId }, {
-    source: "reassign",
-    reassignedFromId: assignment.assignmentId,
-    reason: input.reason ?? null,
-  });
+  return assign(
+    work,
+    round,
+    { ...pick(assignment, "trackId", "submissionId"), reviewerId: reviewer.reviewerId },
+    {
+      source: "reassign",
+      reassignedFromId: assignment.assignmentId,
+      reason: input.reason ?? null,
+    },
+  );
 };
 
 const refusals: Readonly<Record<SkipReason, string>> = {
@@ -64,15 +73,8 @@ const refusals: Readonly<Record<SkipReason, string>> = {
 export const auto_assign_reviewers: Handler<"auto_assign_reviewers"> = async (work, input) => {
   const { store } = work;
   const { round, program } = await writableRound(store, input.roundId);
-  const rules = {
-    ...program.assignmentRules,
-    ...Object.fromEntries(Object.entries(input).filter(([name]) => name !== "roundId")),
-  };
+  const rules = rulesFor(program, input);
   const domainFieldId = rules.useExpertiseMatching ? rules.domainFieldId : null;
-  if (rules.useExpertiseMatching && !domainFieldId) {
-    const message = "Expertise matching needs the field that names a submission's domain; the programme's rules name none";
-    throw invalid({ path: "domainFieldId", code: "required", message });
-  }
   const submissions: { submissionId: string; domains: string[] }[] = [];
   const inRound = { where: { currentRoundId: round.roundId, state: "IN_REVIEW" as const } };
   for await (const { submissionId, fields } of store.scan("submissions", inRound)) {
@@ -83,15 +85,20 @@ export const auto_assign_reviewers: Handler<"auto_assign_reviewers"> = async (wo
   for await (const reviewer of store.scan("reviewers", candidates)) reviewers.push(reviewer);
   const limited = reviewers.some(({ maxAssignments }) => maxAssignments !== null);
   const held = { where: { active: true, status: heldStatuses } };
-  return apply(work, round, "auto", planAssignments({
-    roundId: round.roundId,
-    earlierRoundIds: await earlierRoundIds(store, round),
-    rules,
-    submissions,
-    reviewers,
-    past: await pastOf(store, { where: { trackId: round.trackId } }),
-    held: limited ? await store.countBy("assignments", "reviewerId", held) : new Map(),
-  }));
+  return apply(
+    work,
+    round,
+    "auto",
+    planAssignments({
+      roundId: round.roundId,
+      earlierRoundIds: await earlierRoundIds(store, round),
+      rules,
+      submissions,
+      reviewers,
+      past: await pastOf(store, { where: pick(round, "programId", "trackId") }),
+      held: limited ? await store.countBy("assignments", "reviewerId", held) : new Map(),
+    }),
+  );
 };
 
 export const bulk_assign_reviewers: Handler<"bulk_assign_reviewers"> = async (work, input) => {
@@ -102,12 +109,33 @@ export const bulk_assign_reviewers: Handler<"bulk_assign_reviewers"> = async (wo
   const reviewerId = [...new Set(pairs.map((pair) => pair.reviewerId))];
   const submissions = await store.find("submissions", { where: { submissionId } }, { limit: submissionId.length });
   const reviewers = await store.find("reviewers", { where: { reviewerId } }, { limit: reviewerId.length });
-  expectKnown(pairs, new Set(submissions.map((row) => row.submissionId)), new Set(reviewers.map((row) => row.reviewerId)));
+  expectKnown(
+    pairs,
+    new Set(submissions.map((row) => row.submissionId)),
+    new Set(reviewers.map((row) => row.reviewerId)),
+  );
   for (const submission of submissions) expectInRound(submission, round);
   const statuses = new Map(reviewers.map((reviewer) => [reviewer.reviewerId, reviewer.status]));
   const past = await pastOf(store, { where: { submissionId, reviewerId } });
   return apply(work, round, "bulk", planPairs(pairs, statuses, past, round.roundId));
 };
+
+/**
+ * The programme's rules, where arguments do not replace them.
+ * @throws Problem `validation_failed` for expertise matching without a field to match by
+ */
+function rulesFor({ assignmentRules }: Program, input: Input<"auto_assign_reviewers">): AssignmentRules {
+  const rules = {
+    reviewsPerSubmission: input.reviewsPerSubmission ?? assignmentRules.reviewsPerSubmission,
+    useExpertiseMatching: input.useExpertiseMatching ?? assignmentRules.useExpertiseMatching,
+    domainFieldId: input.domainFieldId ?? assignmentRules.domainFieldId,
+    excludePriorRoundReviewers: input.excludePriorRoundReviewers ?? assignmentRules.excludePriorRoundReviewers,
+    maxPerReviewer: assignmentRules.maxPerReviewer,
+  };
+  if (!rules.useExpertiseMatching || rules.domainFieldId) return rules;
+  const message = "Expertise matching needs the field that names a submission's domain";
+  throw invalid({ path: "domainFieldId", code: "required", message });
+}
 
 /**
  * A round about to get assignments, with its programme.
@@ -144,7 +172,9 @@ function expectKnown(pairs: readonly RequestedPair[], submissionIds: Set<string>
     ...(reviewerIds.has(reviewerId) ? [] : [reviewerPath]),
   ]);
   if (unknown.length === 0) return;
-  throw invalid(...[...new Set(unknown)].map((path) => ({ path, code: "not_found", message: "There is no such record" })));
+  throw invalid(
+    ...[...new Set(unknown)].map((path) => ({ path, code: "not_found", message: "There is no such record" })),
+  );
 }
 
 /** @throws Problem `invalid_state_transition` */

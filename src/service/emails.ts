@@ -19,11 +19,17 @@ export const send_bulk_email: Handler<"send_bulk_email"> = async (work, input) =
   const outcome: Outcome = { bulkId: work.newId("blk"), programId, queued: 0, suppressed: 0, skipped: [] };
   if (reviewers) {
     const emails = await reviewerEmails(work.store, programId, reviewers.reviewerIds);
-    await send(work, outcome, { ...reviewers, recipientKind: "reviewer" }, reviewers.reviewerIds, async (id) => emails.get(id));
+    await send(work, outcome, { ...reviewers, recipientKind: "reviewer" }, reviewers.reviewerIds, async (id) =>
+      emails.get(id),
+    );
   }
   if (applicants) {
-    await send(work, outcome, { ...applicants, recipientKind: "applicant" }, applicants.applicantEmails.map(emailKey), (email) =>
-      applicantEmail(work.store, programId, email),
+    await send(
+      work,
+      outcome,
+      { ...applicants, recipientKind: "applicant" },
+      applicants.applicantEmails.map(emailKey),
+      (email) => applicantEmail(work.store, programId, email),
     );
   }
   return outcome;

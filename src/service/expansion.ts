@@ -4,7 +4,7 @@ import type { Person, PersonExpansion } from "../contract/persons.ts";
 import { sensitiveScope } from "../contract/scopes.ts";
 import { isActive } from "../domain/persons.ts";
 import type { ReadWork } from "../store/work.ts";
-import { activePersonSchema, personByEmail, survivorsOf } from "./persons.ts";
+import { activePersonSchema, personByEmail, survivorsOf } from "./canonical.ts";
 
 /** A row that stands for a person: an applicant or a reviewer. */
 interface Expandable {
@@ -48,7 +48,10 @@ export async function expandPersons<R extends Expandable>(
   await requirePersonFields(access, fieldIds, () => "includePersonFieldIds");
   const expansions = new Map<R, PersonExpansion>();
   const expanded = rows.slice(0, limits.expandedRows);
-  const byId = await survivorsOf(access.store, expanded.flatMap(({ personId }) => personId ?? []));
+  const byId = await survivorsOf(
+    access.store,
+    expanded.flatMap(({ personId }) => personId ?? []),
+  );
   for (const row of expanded) {
     const { personId, email } = row;
     const person = personId === null ? await personByEmail(access.store, email) : byId.get(personId);

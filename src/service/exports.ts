@@ -1,4 +1,4 @@
-import { invalid, type Issue, problem } from "../contract/errors.ts";
+import { type Issue, invalid, problem } from "../contract/errors.ts";
 import type { ExportJob } from "../contract/exports.ts";
 import type { Input } from "../contract/index.ts";
 import { SubmissionState } from "../contract/submissions.ts";

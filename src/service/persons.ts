@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { invalid, problem } from "../contract/errors.ts";
 import { maxLimit } from "../contract/page.ts";
-import type { CustomFields, Person, PersonSchema } from "../contract/persons.ts";
+import type { CustomFields, Person } from "../contract/persons.ts";
 import type { ExternalRefInput } from "../contract/refs.ts";
 import { mergeValues } from "../domain/fields.ts";
 import { pick } from "../domain/patch.ts";
@@ -17,6 +17,7 @@ import {
 import type { Reader, Transaction } from "../store/port.ts";
 import { emailKey, refKey } from "../store/tables.ts";
 import type { Handler } from "../store/work.ts";
+import { activeOnly, activePersonSchema, survivorsOf } from "./canonical.ts";
 import { expectVersion, found } from "./guards.ts";
 
 export const get_person_schema: Handler<"get_person_schema"> = async ({ store }) => {
@@ -131,42 +132,6 @@ export const resolve_persons: Handler<"resolve_persons"> = async ({ store }, inp
   }
 };
 
-/** Conditions that {@link isActive} states, for queries. */
-const activeOnly = { active: true, anonymizedAt: null };
-
-/** The active published person schema of the tenant, if it has one. */
-export async function activePersonSchema(store: Reader): Promise<PersonSchema | undefined> {
-  const where = { active: true, published: true };
-  const [row] = await store.find("personSchemas", { where }, { limit: 1, orderBy: "schemaVersion", descending: true });
-  if (!row) return undefined;
-  const { personSchemaId: _, ...schema } = row;
-  return schema;
-}
-
-/** The one active person with this address; `undefined` for none and for several. */
-export async function personByEmail(store: Reader, email: string): Promise<Person | undefined> {
-  const persons = await store.find("persons", { where: activeOnly, has: { email: emailKey(email) } }, { limit: 2 });
-  return persons.length === 1 ? persons[0] : undefined;
-}
-
-/** By each id the person that it stands for now: merges are followed to the survivor. Unknown ids are left out. */
-export async function survivorsOf(store: Reader, personIds: readonly string[]): Promise<Map<string, Person>> {
-  const byId = new Map<string, Person>();
-  let pending = [...new Set(personIds)];
-  while (pending.length > 0) {
-    const rows = await store.find("persons", { where: { personId: pending } }, { limit: pending.length });
-    for (const row of rows) byId.set(row.personId, row);
-    const next = rows.flatMap(({ mergedIntoPersonId }) => mergedIntoPersonId ?? []);
-    pending = [...new Set(next)].filter((personId) => !byId.has(personId));
-  }
-  const survivors = personIds.flatMap((personId) => {
-    let person = byId.get(personId);
-    while (person && person.mergedIntoPersonId !== null) person = byId.get(person.mergedIntoPersonId);
-    return person ? [[personId, person] as const] : [];
-  });
-  return new Map(survivors);
-}
-
 /**
  * A person about to change.
  * @throws Problem `not_found`, `person_merged` with the survivor, `person_inactive`, `version_conflict`
@@ -187,7 +152,11 @@ function expectMergeVersion(record: "source" | "target", person: Person, version
 }
 
 /** Custom fields after a change with the schema version they were checked against; nothing where none changes. */
-async function changedFields(store: Reader, person: Person, change: Readonly<Record<string, CustomFields[string] | null>>) {
+async function changedFields(
+  store: Reader,
+  person: Person,
+  change: Readonly<Record<string, CustomFields[string] | null>>,
+) {
   const schema = await activePersonSchema(store);
   const customFields = changeCustomFields(schema?.fields ?? [], person.customFields, change);
   if (isDeepStrictEqual(customFields, person.customFields)) return {};

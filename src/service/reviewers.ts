@@ -6,9 +6,9 @@ import { heldStatuses } from "../domain/assignments.ts";
 import { randomToken, sha256Hex } from "../lib/crypto.ts";
 import { emailKey, type Row } from "../store/tables.ts";
 import type { Handler, ReadWork, WriteWork } from "../store/work.ts";
+import { personByEmail } from "./canonical.ts";
 import { expandPersons } from "./expansion.ts";
 import { found, writableProgram } from "./guards.ts";
-import { personByEmail } from "./persons.ts";
 
 const invitationDays = 14;
 /** As many as one invitation may name. */
@@ -41,9 +41,7 @@ export const invite_reviewer: Handler<"invite_reviewer"> = async (work, input) =
     if (!programNames.has(programId)) programNames.set(programId, (await writableProgram(work.store, programId)).name);
   }
   const [known] = await work.store.find("reviewers", { has: { email: emailKey(input.email) } }, { limit: 1 });
-  const reviewer = known
-    ? await inviteAgain(work, known, input, rounds)
-    : await inviteNew(work, input, rounds);
+  const reviewer = known ? await inviteAgain(work, known, input, rounds) : await inviteNew(work, input, rounds);
   await writeInvitation(work, reviewer, input, programNames);
   return (await view(work, [reviewer]))(reviewer);
 };
@@ -80,7 +78,10 @@ async function inviteNew({ store, now, newId }: WriteWork, input: Invitation, ro
     expertise: unite([], input.expertise ?? []),
     role: input.role ?? "reviewer",
     status: "invited",
-    programIds: unite([], rounds.map(({ programId }) => programId)),
+    programIds: unite(
+      [],
+      rounds.map(({ programId }) => programId),
+    ),
     roundIds: rounds.map(({ roundId }) => roundId),
     personId: person?.personId ?? null,
     maxAssignments: null,
@@ -90,7 +91,12 @@ async function inviteNew({ store, now, newId }: WriteWork, input: Invitation, ro
 }
 
 /** The same reviewer with what the new invitation adds; whoever had accepted stays active. */
-async function inviteAgain({ store, now }: WriteWork, known: Row<"reviewers">, input: Invitation, rounds: readonly Round[]) {
+async function inviteAgain(
+  { store, now }: WriteWork,
+  known: Row<"reviewers">,
+  input: Invitation,
+  rounds: readonly Round[],
+) {
   const { firstName, lastName, affiliation, role } = input;
   const expertise = unite(known.expertise, input.expertise ?? []);
   if (expertise.length > Math.max(maxExpertise, known.expertise.length)) {
@@ -105,8 +111,14 @@ async function inviteAgain({ store, now }: WriteWork, known: Row<"reviewers">, i
     role,
     expertise,
     personId,
-    programIds: unite(known.programIds, rounds.map(({ programId }) => programId)),
-    roundIds: unite(known.roundIds, rounds.map(({ roundId }) => roundId)),
+    programIds: unite(
+      known.programIds,
+      rounds.map(({ programId }) => programId),
+    ),
+    roundIds: unite(
+      known.roundIds,
+      rounds.map(({ roundId }) => roundId),
+    ),
     ...(known.status === "active" ? {} : { status: "invited", invitedAt: now, acceptedAt: null }),
   });
 }

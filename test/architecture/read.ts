@@ -41,8 +41,8 @@ export function read(path: string, text: string): Facts {
   };
   const ast: unknown = parseAst(text, { lang: "ts" }, path);
   for (const node of nodesOf(ast)) {
-    if (modules.has(node.type) && node.source) {
-      const name = literal(node.source);
+    if (modules.has(node.type) && node["source"]) {
+      const name = literal(node["source"]);
       if (name === undefined) facts.computedImport = true;
       else facts.imports.add(name);
     }
@@ -66,12 +66,12 @@ function isNode(value: object): value is Node {
 }
 
 function literal(node: unknown): string | undefined {
-  return isObject(node) && node.type === "Literal" && typeof node.value === "string" ? node.value : undefined;
+  return isObject(node) && node.type === "Literal" && typeof node["value"] === "string" ? node["value"] : undefined;
 }
 
 function writesToStdout({ object, property }: Node): boolean {
-  const owner = isObject(object) ? object.name : undefined;
-  const member = isObject(property) ? (property.name ?? property.value) : undefined;
+  const owner = isObject(object) ? object["name"] : undefined;
+  const member = isObject(property) ? (property["name"] ?? property["value"]) : undefined;
   if (owner === "process") return member === "stdout";
   return owner === "console" && !stderrMethods.includes(String(member));
 }

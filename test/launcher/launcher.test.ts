@@ -33,7 +33,7 @@ describe("the Node that is needed", () => {
 
 /** The path of a Node on this machine that is too old for the program. */
 function oldNode(): string | undefined {
-  const candidates = (process.env.PATH ?? "").split(delimiter).map((folder) => join(folder, "node"));
+  const candidates = (process.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, "node"));
   return candidates.find((path) => {
     try {
       return !isSupported(execFileSync(path, ["-p", "process.versions.node"], { encoding: "utf8" }).trim());

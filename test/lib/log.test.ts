@@ -16,7 +16,7 @@ describe("a log line", () => {
   test("is JSON with level, ISO time and message", () => {
     const { entry } = logged((log) => log.warn({ requestId: "req_1" }, "Slow"));
     expect(entry).toEqual({ level: "warn", time: expect.any(String), requestId: "req_1", msg: "Slow" });
-    expect(new Date(String(entry.time)).toISOString()).toBe(entry.time);
+    expect(new Date(String(entry["time"])).toISOString()).toBe(entry["time"]);
   });
 
   test("below the level is not written", () => {
@@ -55,7 +55,7 @@ describe("a log line", () => {
 
   test("keeps ids, versions and package paths", () => {
     const harmless = "sub_01JX0000000000000000000000 node_modules/@modelcontextprotocol/server undici@8.12.4";
-    expect(logged((log) => log.info(harmless)).entry.msg).toBe(harmless);
+    expect(logged((log) => log.info(harmless)).entry["msg"]).toBe(harmless);
   });
 
   test("stays JSON, and hides the address, whatever stands before it", () => {
@@ -64,8 +64,8 @@ describe("a log line", () => {
       fc.property(fc.string({ unit: "binary" }), (before) => {
         fc.pre(!unfit.test(before));
         const { entry } = logged((log) => log.info({ note: `${before}ada@example.org` }, "x"));
-        expect(entry.note).not.toContain("ada@example.org");
-        expect(String(entry.note).endsWith("[redacted]")).toBe(true);
+        expect(entry["note"]).not.toContain("ada@example.org");
+        expect(String(entry["note"]).endsWith("[redacted]")).toBe(true);
       }),
     );
   });

@@ -111,7 +111,6 @@ const records: Readonly<Record<string, TableDefinition>> = {
       programId: "programs",
       trackId: "tracks",
       currentRoundId: "rounds",
-      applicantId: "applicants",
       applicantPersonId: "persons",
     },
   },

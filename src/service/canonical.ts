@@ -1,0 +1,39 @@
+import type { Person, PersonSchema } from "../contract/persons.ts";
+import type { Reader } from "../store/port.ts";
+import { emailKey } from "../store/tables.ts";
+
+/** What `isActive` asks of a person, as conditions of a query. */
+export const activeOnly = { active: true, anonymizedAt: null };
+
+/** The active published person schema of the tenant, if it has one. */
+export async function activePersonSchema(store: Reader): Promise<PersonSchema | undefined> {
+  const where = { active: true, published: true };
+  const [row] = await store.find("personSchemas", { where }, { limit: 1, orderBy: "schemaVersion", descending: true });
+  if (!row) return undefined;
+  const { personSchemaId: _, ...schema } = row;
+  return schema;
+}
+
+/** The one active person with this address; `undefined` for none and for several. */
+export async function personByEmail(store: Reader, email: string): Promise<Person | undefined> {
+  const persons = await store.find("persons", { where: activeOnly, has: { email: emailKey(email) } }, { limit: 2 });
+  return persons.length === 1 ? persons[0] : undefined;
+}
+
+/** By each id the person that it stands for now: merges are followed to the survivor. Unknown ids are left out. */
+export async function survivorsOf(store: Reader, personIds: readonly string[]): Promise<Map<string, Person>> {
+  const byId = new Map<string, Person>();
+  let pending = [...new Set(personIds)];
+  while (pending.length > 0) {
+    const rows = await store.find("persons", { where: { personId: pending } }, { limit: pending.length });
+    for (const row of rows) byId.set(row.personId, row);
+    const next = rows.flatMap(({ mergedIntoPersonId }) => mergedIntoPersonId ?? []);
+    pending = [...new Set(next)].filter((personId) => !byId.has(personId));
+  }
+  const survivors = personIds.flatMap((personId) => {
+    let person = byId.get(personId);
+    while (person && person.mergedIntoPersonId !== null) person = byId.get(person.mergedIntoPersonId);
+    return person ? [[personId, person] as const] : [];
+  });
+  return new Map(survivors);
+}
