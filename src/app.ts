@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { McpRequestContext, Server } from "@modelcontextprotocol/server";
 import type { Config } from "./config/load.ts";
 import { createGate, type Gate } from "./gate/invoke.ts";
 import { createLinks } from "./gate/links.ts";
@@ -12,12 +11,12 @@ import { handlers } from "./service/index.ts";
 import { type ContentStore, openContentDirectory } from "./store/content.ts";
 import { openStore } from "./store/open.ts";
 import type { Store } from "./store/port.ts";
-import { createServerFactory } from "./tools/server.ts";
 import type { FileLinks } from "./transport/files.ts";
 import { type HttpServer, listen } from "./transport/http.ts";
 import { createMcpEndpoint } from "./transport/mcp.ts";
 import { openapiDocument } from "./transport/openapi.ts";
 import { createRestApp } from "./transport/rest.ts";
+import { createServerFactory, type ServerFactory } from "./transport/server.ts";
 import { connectStdio, type StdioConnection } from "./transport/stdio.ts";
 import { createEmbeddedUpstream } from "./upstream/embedded.ts";
 import type { Upstream } from "./upstream/port.ts";
@@ -34,7 +33,7 @@ export interface App {
   /** Serves one MCP connection on stdin and stdout, as this token. */
   connectStdio(token: string): StdioConnection;
   /** Makes the MCP server of a connection that carries no token itself. */
-  mcpServer(token: string | undefined): (context: McpRequestContext) => Server;
+  mcpServer(token: string | undefined): ServerFactory;
   close(): Promise<void>;
 }
 

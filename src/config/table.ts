@@ -40,6 +40,7 @@ export const table = {
     option: "--database <file>",
     type: filePath,
     defaultText: "`programme.db` in the data directory, filled with demonstration data on first use",
+    secret: true,
     help: "The SQLite database file; `:memory:` keeps nothing. A database that is named starts empty.",
     commands: everywhere,
   },

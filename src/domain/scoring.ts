@@ -14,9 +14,9 @@ export function scoreReview(
   rubric: Pick<Rubric, "criteria" | "scoringMethod">,
   scores: readonly Score[],
 ): Pick<Review, "totalScore" | "weightedScore"> {
-  const valueOf = new Map(scores.map(({ criterionId, value }) => [criterionId, value]));
+  const given = new Map(scores.map(({ criterionId, value }) => [criterionId, value]));
   const counted = rubric.criteria.flatMap((criterion) => {
-    const points = pointsOf(criterion, valueOf.get(criterion.criterionId));
+    const points = pointsOf(criterion, given.get(criterion.criterionId));
     return points === undefined ? [] : [{ points, weight: criterion.weight }];
   });
   if (counted.length === 0) return { totalScore: null, weightedScore: null };

@@ -22,7 +22,7 @@ export function checkoutNode(root: string, platform: string): string {
  */
 export function handOver(root: string, script: string): void {
   const node = checkoutNode(root, process.platform);
-  if (!existsSync(node) || node === process.execPath) return refuse();
+  if (!existsSync(node) || node === process.execPath) refuse();
   const child = spawn(node, [...process.execArgv, script, ...process.argv.slice(2)], { stdio: "inherit" });
   child.on("error", refuse);
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
@@ -38,7 +38,7 @@ export function handOver(root: string, script: string): void {
   });
 }
 
-function refuse(): void {
+function refuse(): never {
   console.error(
     `programme-mcp needs Node ${oldest.major}.${oldest.minor} or newer; this is ${process.versions.node}. ` +
       "Install a current one (https://nodejs.org) or, in a checkout, run npm ci, which brings its own.",

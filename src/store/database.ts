@@ -1,4 +1,4 @@
-import type { Compilable, Kysely, QueryResult } from "kysely";
+import { type Compilable, type Kysely, type QueryResult, sql } from "kysely";
 import { AuditEntry } from "../contract/audit.ts";
 import { Token } from "../contract/tokens.ts";
 import { type Codec, codecOf, type StoredRow } from "./codec.ts";
@@ -58,7 +58,7 @@ export function createStatements(db: Db): Statements {
           .select([...codec.names])
           .where("businessId", "=", "")
           .where(id, "=", "");
-        return prepare(revision === undefined ? byId : byId.orderBy(revision, "desc").limit(1));
+        return prepare(revision === undefined ? byId : byId.orderBy(revision, "desc").limit(sql.lit(1)));
       }),
     insert: (table, columns) =>
       remember(inserts, table, () =>

@@ -67,7 +67,7 @@ function membersOf(query: AnyQuery): [string, string][] {
 }
 
 function hasMember(db: Db, source: Source<unknown>, member: string, value: string) {
-  return sql<boolean>`exists (${db
+  return sql<boolean>`exists ${db
     .selectFrom("members as o")
     .select(sql`1`.as("one"))
     .whereRef("o.businessId", "=", sql.ref("t.businessId"))
@@ -75,7 +75,7 @@ function hasMember(db: Db, source: Source<unknown>, member: string, value: strin
     .where("o.member", "=", member)
     .where("o.value", "=", value)
     .where("o.createdAt", "=", sql.ref("t.createdAt"))
-    .where("o.id", "=", sql.ref(`t.${source.key[0]}`))})`;
+    .where("o.id", "=", sql.ref(`t.${source.key[0]}`))}`;
 }
 
 const bounds = { gte: ">=", gt: ">", lte: "<=", lt: "<" } as const;

@@ -53,7 +53,7 @@ export class SqlTransaction extends SqlReader implements GateTransaction {
     const { numUpdatedRows } = await this.db
       .updateTable(source.name)
       .set({ ...Object.fromEntries([...changed].map(([name, { stored }]) => [name, stored])), ...meta })
-      .where((eb) => eb.and(identity(source, row)))
+      .where((eb) => eb.and(this.#identity(source, row)))
       .executeTakeFirstOrThrow();
     if (numUpdatedRows === 0n) throw await this.#conflict(source, row);
     const after = { ...row, ...Object.fromEntries([...changed].map(([name, { value }]) => [name, value])), ...meta };
@@ -67,7 +67,7 @@ export class SqlTransaction extends SqlReader implements GateTransaction {
     const source = sourceOf(table);
     const { numDeletedRows } = await this.db
       .deleteFrom(source.name)
-      .where((eb) => eb.and(identity(source, row)))
+      .where((eb) => eb.and(this.#identity(source, row)))
       .executeTakeFirstOrThrow();
     if (numDeletedRows === 0n) throw await this.#conflict(source, row);
     await this.#reindex(table, membersOf(table, row), new Map(), row);
@@ -213,8 +213,14 @@ export class SqlTransaction extends SqlReader implements GateTransaction {
     this.changes.push({ table, id: idOf(table, row as Row<T>), ...change });
   }
 
+  /** The row as it was read: its key and version, of this tenant whatever the row says. */
+  #identity({ key }: Source<unknown>, row: Values): Record<string, unknown> {
+    const columns = [...key, "version"].map((column) => [column, row[column]]);
+    return { businessId: this.businessId, ...Object.fromEntries(columns) };
+  }
+
   async #conflict(source: Source<unknown>, row: Values): Promise<Error> {
-    const { version: _, ...key } = identity(source, row);
+    const { version: _, ...key } = this.#identity(source, row);
     const current = await this.db.selectFrom(source.name).select("version").where((eb) => eb.and(key)).executeTakeFirst();
     return current ? problem("version_conflict", { currentVersion: current["version"] }) : problem("not_found");
   }
@@ -222,12 +228,6 @@ export class SqlTransaction extends SqlReader implements GateTransaction {
 
 function idOf<T extends TableName>(table: T, row: Row<T>): string {
   return (row as Values)[tables[table].id] as string;
-}
-
-/** The row as it was read: its tenant, key and version. */
-function identity(source: Source<unknown>, row: Values): Record<string, unknown> {
-  const columns = ["businessId", ...source.key, "version"];
-  return Object.fromEntries(columns.map((column) => [column, row[column]]));
 }
 
 function membersOf<T extends TableName>(table: T, row: Row<T>): Members {

@@ -1,6 +1,6 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { Problem } from "../contract/errors.ts";
-import type { Answer, Success } from "../gate/invoke.ts";
+import type { Answer, Success } from "../upstream/port.ts";
 
 /** An answer as a tool result: structured, with the same as text beside it for hosts that show only that. */
 export function resultOf(answer: Answer): CallToolResult {

@@ -1,6 +1,8 @@
 import type { OperationName } from "../contract/index.ts";
 import type { Scope } from "../contract/scopes.ts";
-import type { Answer } from "../gate/invoke.ts";
+import type { Answer, Success } from "../gate/invoke.ts";
+
+export type { Answer, Success };
 
 /** One tool call or resource read on its way to the service. */
 export interface UpstreamCall {

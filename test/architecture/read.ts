@@ -66,7 +66,7 @@ function isNode(value: object): value is Node {
 }
 
 function literal(node: unknown): string | undefined {
-  return isObject(node) && node.type === "Literal" && typeof node["value"] === "string" ? node["value"] : undefined;
+  return isObject(node) && node["type"] === "Literal" && typeof node["value"] === "string" ? node["value"] : undefined;
 }
 
 function writesToStdout({ object, property }: Node): boolean {

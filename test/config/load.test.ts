@@ -39,12 +39,15 @@ describe("defaults", () => {
     expect(config.publicUrl).toBeUndefined();
   });
 
-  test("the database is in the data directory, in memory for a demonstration, and where it was asked for", () => {
+  test("the database is in the data directory, or where it was asked for", () => {
     const PROGRAMME_DATA_DIR = "data";
-    expect(loadConfig({ PROGRAMME_DATA_DIR }).database).toBe(join(resolve("data"), "programme.db"));
-    expect(loadConfig({ PROGRAMME_DATA_DIR }, { demo: true }).database).toBe(":memory:");
-    expect(loadConfig({ PROGRAMME_DATABASE: "x.db" }, { demo: true }).database).toBe(resolve("x.db"));
-    expect(loadConfig({ PROGRAMME_DATABASE: ":memory:" }).database).toBe(":memory:");
+    const byDefault = { database: join(resolve("data"), "programme.db"), databaseGiven: false };
+    expect(loadConfig({ PROGRAMME_DATA_DIR })).toMatchObject(byDefault);
+    expect(loadConfig({ PROGRAMME_DATABASE: "x.db" })).toMatchObject({
+      database: resolve("x.db"),
+      databaseGiven: true,
+    });
+    expect(loadConfig({}, { database: ":memory:" })).toMatchObject({ database: ":memory:", databaseGiven: true });
   });
 
   test("the data directory follows the platform's custom", () => {
