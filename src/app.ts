@@ -8,9 +8,9 @@ import { type Clock, systemClock } from "./lib/clock.ts";
 import { createLogger, type Log } from "./lib/log.ts";
 import { version } from "./lib/version.ts";
 import { handlers } from "./service/index.ts";
-import { type ContentStore, openContentDirectory } from "./store/content.ts";
+import { openContentDirectory } from "./store/content.ts";
 import { openStore } from "./store/open.ts";
-import type { Store } from "./store/port.ts";
+import type { ContentStore, Store } from "./store/port.ts";
 import type { FileLinks } from "./transport/files.ts";
 import { type HttpServer, listen } from "./transport/http.ts";
 import { createMcpEndpoint } from "./transport/mcp.ts";
@@ -18,7 +18,9 @@ import { openapiDocument } from "./transport/openapi.ts";
 import { createRestApp } from "./transport/rest.ts";
 import { createServerFactory, type ServerFactory } from "./transport/server.ts";
 import { connectStdio, type StdioConnection } from "./transport/stdio.ts";
+import { createBlindUpstream } from "./upstream/blind.ts";
 import { createEmbeddedUpstream } from "./upstream/embedded.ts";
+import { createHandles } from "./upstream/handles.ts";
 import type { Upstream } from "./upstream/port.ts";
 
 /** The whole program, put together from its configuration. */
@@ -54,7 +56,9 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
   let linkServer: Promise<HttpServer> | undefined;
   const links = createLinks(store, clock, async () => config.publicUrl ?? (await servingLinks()).origin);
   const gate = createGate({ store, handlers, links, clock, log, options: config });
-  const upstream = createEmbeddedUpstream(gate);
+  const handlesSecret = await store.secret("handles");
+  const handlesOf = (realm: string) => createHandles(handlesSecret, realm);
+  const upstream = createBlindUpstream(createEmbeddedUpstream(gate), config.privacy, handlesOf);
   const files: FileLinks = {
     async fileOf({ fileId, query }) {
       const file = await links.verifyFile(fileId, query);
@@ -71,7 +75,7 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
 
   const mcpServer = (token: string | undefined) => createServerFactory({ upstream, version, log, token });
   const { maxBodyBytes } = config;
-  const mcp = createMcpEndpoint({ factory: mcpServer(undefined), scopesOf: upstream.scopesOf, log, maxBodyBytes });
+  const mcp = createMcpEndpoint({ factory: mcpServer(undefined), identify: upstream.identify, log, maxBodyBytes });
 
   return {
     store,

@@ -1,4 +1,5 @@
 import { limits } from "../contract/limits.ts";
+import { privacyPostures } from "../contract/privacy.ts";
 import { tokenPattern } from "../contract/tokens.ts";
 import { logFormats, logLevels } from "../lib/log.ts";
 import { baseUrl, boolean, filePath, hostNames, integer, matching, oneOf, text, type ValueType } from "./values.ts";
@@ -108,6 +109,14 @@ export const table = {
     default: "auto",
     help: "`auto` is `pretty` on a terminal where pino-pretty is installed, `json` elsewhere.",
     commands: everywhere,
+  },
+  privacy: {
+    variable: "PROGRAMME_PRIVACY",
+    option: "--privacy <posture>",
+    type: oneOf(privacyPostures),
+    default: "blind",
+    help: "What agents see of people: `api` what the interface shows; `blind` handles instead of e-mail addresses, phone numbers and external ids; `strict` that, and nothing sensitive whatever the token's scopes.",
+    commands: serving,
   },
   requestsPerMinute: {
     variable: "PROGRAMME_REQUESTS_PER_MINUTE",

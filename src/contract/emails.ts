@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { common, Email, Id, Timestamp, text } from "./fields.ts";
-import { personal } from "./marks.ts";
+import { personal, reachable } from "./marks.ts";
 import { operation } from "./operation.ts";
 import { Limit } from "./page.ts";
 
@@ -8,7 +8,7 @@ export const EmailSend = z.object({
   emailSendId: Id,
   programId: Id.nullable(),
   submissionId: Id.nullable(),
-  recipientEmail: personal(z.string()),
+  recipientEmail: reachable(z.string(), "email"),
   recipientKind: z.enum(["applicant", "reviewer", "contact"]),
   template: z.string().nullable(),
   subject: personal(z.string()),
@@ -40,7 +40,7 @@ export const list_email_sends = operation({
   path: "/email-sends",
   scope: "emails:read",
   effect: "read",
-  query: { recipientEmail: personal(Email), limit: Limit },
+  query: { recipientEmail: Email, limit: Limit },
   data: z.array(EmailSend),
   audit: "email_send.listed",
 });
@@ -55,7 +55,7 @@ export const send_bulk_email = operation({
   body: z.strictObject({
     reviewers: z.strictObject({ reviewerIds: z.array(Id).min(1).max(maxRecipients), ...message }).optional(),
     applicants: z
-      .strictObject({ applicantEmails: personal(z.array(Email).min(1).max(maxRecipients)), ...message })
+      .strictObject({ applicantEmails: z.array(Email).min(1).max(maxRecipients), ...message })
       .optional(),
   }),
   data: BulkEmailOutcome,

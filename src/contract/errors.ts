@@ -16,6 +16,12 @@ export const catalogue = {
     message: "The request does not fit the contract.",
     next: "Correct the arguments named in details.issues and call again.",
   },
+  invalid_handle: {
+    status: 400,
+    retryable: false,
+    message: "A handle is not one that this server gave for this organisation.",
+    next: "Use handles exactly as results show them; read the record again to get one.",
+  },
   invalid_json: {
     status: 400,
     retryable: false,

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { reachable } from "./marks.ts";
 
 /** An opaque identifier, as in `sub_01JD…`. */
 export const Id = z.string().min(1).max(255);
@@ -19,7 +20,7 @@ export const Reason = text(1000, 1);
 export const OptionalReason = text(1000).optional();
 
 /** RFC 5321 caps an address at 254 characters; the specification's own bound for persons is 255. */
-export const Email = z.email().max(255);
+export const Email = reachable(z.email().max(255), "email");
 
 /** A free-form JSON object. */
 export const FreeForm = z.record(z.string(), z.unknown());

@@ -10,7 +10,12 @@ export interface Mark {
   readonly blank?: unknown;
   /** Personal data: its value never enters an event, an audit value or a log. */
   readonly personal?: true;
+  /** What an agent sees a handle of instead, and may give a handle for. */
+  readonly handle?: HandleKind;
 }
+
+/** Values by which a person can be reached or recognised outside this service. */
+export type HandleKind = "email" | "phone" | "externalId";
 
 const marks = new WeakMap<z.core.$ZodType, Mark>();
 
@@ -22,6 +27,11 @@ function mark<S extends z.ZodType>(schema: S, added: Mark): S {
 /** Marks personal data: its value stays out of events, audit values and logs. */
 export function personal<S extends z.ZodType>(schema: S): S {
   return mark(schema, { personal: true });
+}
+
+/** Marks personal data by which a person can be reached: agents see and give handles of it. */
+export function reachable<S extends z.ZodType>(schema: S, handle: HandleKind): S {
+  return mark(schema, { personal: true, handle });
 }
 
 /**
@@ -37,12 +47,12 @@ export function sensitiveByField<S extends z.ZodType>(schema: S, scope: Scope): 
   return mark(schema, { sensitive: scope, byField: "person", personal: true });
 }
 
-/** The mark of a schema, looked up through `optional`, `nullable`, `default` and the like. */
+/** The marks of a schema, its wrappers' (`optional`, `nullable`, `default` and the like) and what is inside them joined. */
 export function markOf(schema: z.core.$ZodType): Mark | undefined {
-  const found = marks.get(schema);
-  if (found) return found;
+  const own = marks.get(schema);
   const inner = innerOf(schema);
-  return inner ? markOf(inner) : undefined;
+  const inherited = inner && markOf(inner);
+  return own && inherited ? { ...inherited, ...own } : (own ?? inherited);
 }
 
 /** The schema inside one wrapper (`optional`, `nullable`, `default`, `readonly`, a transform), if it is one. */

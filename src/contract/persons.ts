@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { common, DateFrom, Email, FreeForm, Id, PersonFieldIds, Timestamp, text, Version } from "./fields.ts";
-import { personal, sensitive, sensitiveByField } from "./marks.ts";
+import { personal, reachable, sensitive, sensitiveByField } from "./marks.ts";
 import { operation } from "./operation.ts";
 import { Cursor, pageQuery } from "./page.ts";
 import { ExternalRef, ExternalRefInput } from "./refs.ts";
@@ -16,7 +16,7 @@ function contact<S extends z.ZodType>(value: (max: number) => S) {
   return {
     firstName: of("firstName"),
     lastName: of("lastName"),
-    phone: of("phone"),
+    phone: reachable(of("phone"), "phone"),
     organization: of("organization"),
     title: of("title"),
     address: of("address"),
@@ -36,7 +36,7 @@ export type CustomFields = z.output<typeof CustomFields>;
 export const Person = z.object({
   personId: Id,
   businessId: Id,
-  primaryEmail: sensitive(z.string().optional(), sensitiveScope),
+  primaryEmail: sensitive(reachable(z.string(), "email").optional(), sensitiveScope),
   contactDetails: sensitive(z.object(contact((max) => z.string().max(max))).optional(), sensitiveScope),
   kinds: Kinds,
   platformUserId: personal(z.string().optional()),
@@ -85,7 +85,7 @@ export type PersonExpansion = z.output<typeof PersonExpansion>;
 export const Applicant = z.object({
   applicantId: Id,
   innovatorId: z.string(),
-  email: personal(z.string()),
+  email: reachable(z.string(), "email"),
   name: personal(z.string()),
   programIds: z.array(Id),
   trackIds: z.array(Id),
@@ -159,7 +159,7 @@ export const create_person = operation({
   body: z.strictObject({
     kinds: Kinds,
     provenance: z.strictObject({ source: text(100, 1), sourceId: text(255, 1).optional() }),
-    primaryEmail: personal(Email).optional(),
+    primaryEmail: Email.optional(),
     contactDetails: personal(z.strictObject(contact((max) => z.string().min(1).max(max)))).optional(),
     platformUserId: personal(text(255, 1)).optional(),
     customFields: personal(CustomFields).optional(),
@@ -192,7 +192,7 @@ export const update_person = operation({
   effect: "update",
   body: z.strictObject({
     version: Version,
-    primaryEmail: personal(Email).nullable().optional(),
+    primaryEmail: Email.nullable().optional(),
     contactDetails: personal(z.strictObject(contact((max) => z.string().min(1).max(max))))
       .nullable()
       .optional(),
@@ -259,11 +259,11 @@ export const resolve_persons = operation({
   effect: "read",
   query: {
     personId: Id.optional(),
-    email: personal(Email).optional(),
+    email: Email.optional(),
     platformUserId: personal(text(255, 1)).optional(),
     namespace: text(255, 1).optional(),
     objectType: text(255, 1).optional(),
-    externalId: personal(text(255, 1)).optional(),
+    externalId: reachable(text(255, 1), "externalId").optional(),
   },
   data: z.array(Person),
   audit: "person.resolved",

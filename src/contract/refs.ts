@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { personal, sensitive } from "./marks.ts";
+import { reachable, sensitive } from "./marks.ts";
 import { sensitiveScope } from "./scopes.ts";
 
 const name = z.string().min(1).max(255);
@@ -8,7 +8,7 @@ const name = z.string().min(1).max(255);
 export const ExternalRefInput = z.strictObject({
   namespace: name,
   objectType: name,
-  externalId: personal(z.string().min(1).max(255)),
+  externalId: reachable(z.string().min(1).max(255), "externalId"),
 });
 export type ExternalRefInput = z.output<typeof ExternalRefInput>;
 
@@ -16,5 +16,5 @@ export type ExternalRefInput = z.output<typeof ExternalRefInput>;
 export const ExternalRef = z.object({
   namespace: z.string(),
   objectType: z.string(),
-  externalId: sensitive(z.string().optional(), sensitiveScope),
+  externalId: sensitive(reachable(z.string(), "externalId").optional(), sensitiveScope),
 });

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { common, Email, Id, PersonFieldIds, Timestamp, text } from "./fields.ts";
-import { personal } from "./marks.ts";
+import { personal, reachable } from "./marks.ts";
 import { operation } from "./operation.ts";
 import { pageQuery } from "./page.ts";
 import { expansionScopes, PersonExpansion } from "./persons.ts";
@@ -10,7 +10,7 @@ export type ReviewerStatus = z.output<typeof ReviewerStatus>;
 
 export const Reviewer = z.object({
   reviewerId: Id,
-  email: personal(z.string()),
+  email: reachable(z.string(), "email"),
   firstName: personal(z.string().nullable()),
   lastName: personal(z.string().nullable()),
   affiliation: personal(z.string().nullable()),
@@ -41,7 +41,7 @@ export const list_reviewers = operation({
     programId: Id.optional(),
     roundId: Id.optional(),
     status: ReviewerStatus.optional(),
-    search: personal(text(200, 1)).optional(),
+    search: reachable(text(200, 1), "email").optional(),
     includePersonFieldIds: PersonFieldIds.optional(),
     ...pageQuery,
   },
@@ -72,7 +72,7 @@ export const invite_reviewer = operation({
   scope: "reviewers:write",
   effect: "send",
   body: z.strictObject({
-    email: personal(Email),
+    email: Email,
     firstName: personal(text(100, 1)).optional(),
     lastName: personal(text(100, 1)).optional(),
     affiliation: personal(text(200)).optional(),

@@ -13,7 +13,7 @@ import {
   text,
   Version,
 } from "./fields.ts";
-import { personal } from "./marks.ts";
+import { personal, reachable } from "./marks.ts";
 import { operation } from "./operation.ts";
 import { pageQuery } from "./page.ts";
 import { PaymentStatus } from "./payments.ts";
@@ -44,7 +44,7 @@ export const Submission = z.object({
   schemaVersion: z.int().min(1),
   deadline: Timestamp,
   innovatorId: z.string(),
-  innovatorEmail: personal(z.string()),
+  innovatorEmail: reachable(z.string(), "email"),
   innovatorName: personal(z.string()),
   applicantPersonId: Id.nullable(),
   applicantId: Id,
@@ -97,7 +97,7 @@ export const create_submission = operation({
     fields: personal(FreeForm),
     deadline: DateTime,
     innovatorId: z.string().min(1).max(255).optional(),
-    innovatorEmail: personal(Email).optional(),
+    innovatorEmail: Email.optional(),
     innovatorName: personal(text(200, 1)).optional(),
     personId: Id.optional(),
     externalRef: ExternalRefInput.optional(),

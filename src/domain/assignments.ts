@@ -140,7 +140,7 @@ export function planPairs(
 }
 
 /** Most assignments that one run makes; the next run goes on where it stopped. */
-export const maxPlanned = 10_000;
+const maxPlanned = 10_000;
 
 export interface PlanInput {
   readonly roundId: string;
@@ -269,7 +269,7 @@ function distribute(papers: readonly Paper[], desks: readonly Desk[], target: nu
     const stillOpen: Paper[] = [];
     for (const paper of open) {
       if (paper.reviews === fewest) {
-        const desk = left > 0 ? choose(desks, paper) : undefined;
+        const desk = left > 0 ? (choose(desks, paper) ?? freed(desks, paper)) : undefined;
         if (!desk) continue;
         give(desk, paper);
         paper.reviews += 1;
@@ -295,27 +295,34 @@ function choose(desks: readonly Desk[], paper: Paper): Desk | undefined {
   return best;
 }
 
+/** A full reviewer who may review the paper, freed by moving one of the planned papers to somebody with room. */
+function freed(desks: readonly Desk[], paper: Paper): Desk | undefined {
+  const free = desks.filter(({ room }) => room > 0);
+  return desks.find((desk) => !paper.barred.has(desk.reviewerId) && free.some((other) => move(desk, other)));
+}
+
 /**
  * Turns can leave a reviewer behind whose only papers left were barred: moves planned papers from fuller desks to
- * emptier ones that suit them as well, until no such move evens out loads. Every move lowers the sum of their squares.
+ * emptier ones until no such move evens out loads. Every move lowers the sum of their squares.
  */
 function balance(desks: readonly Desk[]): void {
   for (let moved = true; moved; ) {
     moved = false;
     for (const full of desks) {
       for (const empty of desks) {
-        while (full.load - empty.load >= 2) {
-          const paper = full.planned.find(
-            (each) => fits(empty, each) && isExpert(empty, each) === isExpert(full, each),
-          );
-          if (!paper) break;
-          take(full, paper);
-          give(empty, paper);
-          moved = true;
-        }
+        while (full.load - empty.load >= 2 && move(full, empty)) moved = true;
       }
     }
   }
+}
+
+/** Moves a planned paper to another desk that suits it as well; false where there is none. */
+function move(from: Desk, to: Desk): boolean {
+  const paper = from.planned.find((each) => fits(to, each) && isExpert(to, each) === isExpert(from, each));
+  if (!paper) return false;
+  take(from, paper);
+  give(to, paper);
+  return true;
 }
 
 function fits(desk: Desk, paper: Paper): boolean {

@@ -19,11 +19,7 @@ const maxIssues = 50;
  * constraints checked. Gives at most 50 issues with paths like `fields.fld_x`, none of which repeats a value.
  * `null` clears a field and is not checked here.
  */
-export function checkValues(
-  fields: readonly FieldDefinition[],
-  values: Readonly<Record<string, unknown>>,
-  path: string,
-): Issue[] {
+export function checkValues(fields: readonly FieldDefinition[], values: Values, path: string): Issue[] {
   const byId = new Map(fields.map((field) => [field.fieldId, field]));
   const matches = patternTest();
   const issues: Issue[] = [];
@@ -31,16 +27,24 @@ export function checkValues(
     if (value === null) continue;
     if (issues.length === maxIssues) break;
     const fault = faultOf(byId.get(fieldId), value, matches);
-    if (fault) issues.push({ path: `${path}.${fieldId.slice(0, maxIdLength)}`, code: fault[0], message: fault[1] });
+    if (fault) issues.push(issueAt(path, fieldId, fault));
   }
   return issues;
 }
 
+/**
+ * Checks a change of values: what it sets as {@link checkValues} does, and that what it clears is a field of the form
+ * or among the values before.
+ */
+export function checkChange(fields: readonly FieldDefinition[], before: Values, change: Values, path: string): Issue[] {
+  const known = new Set([...fields.map((field) => field.fieldId), ...Object.keys(before)]);
+  const unknown = Object.keys(change).filter((fieldId) => change[fieldId] === null && !known.has(fieldId));
+  const refusals = unknown.map((fieldId) => issueAt(path, fieldId, unknownField));
+  return [...checkValues(fields, change, path), ...refusals].slice(0, maxIssues);
+}
+
 /** Ids of required, non-archived fields that have no value: blank text and an empty list are none. */
-export function missingRequired(
-  fields: readonly FieldDefinition[],
-  values: Readonly<Record<string, unknown>>,
-): string[] {
+export function missingRequired(fields: readonly FieldDefinition[], values: Values): string[] {
   return fields
     .filter((field) => field.required && !field.archived && field.type !== "section")
     .map((field) => field.fieldId)
@@ -61,11 +65,18 @@ function isBlank(value: unknown): boolean {
   return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
 }
 
+type Values = Readonly<Record<string, unknown>>;
 type Fault = readonly [code: string, message: string];
 type Matches = ReturnType<typeof patternTest>;
 
+const unknownField: Fault = ["unrecognized_keys", "The schema has no such field"];
+
+function issueAt(path: string, fieldId: string, [code, message]: Fault): Issue {
+  return { path: `${path}.${fieldId.slice(0, maxIdLength)}`, code, message };
+}
+
 function faultOf(field: FieldDefinition | undefined, value: unknown, matches: Matches): Fault | undefined {
-  if (!field) return ["unrecognized_keys", "The schema has no such field"];
+  if (!field) return unknownField;
   if (field.archived) return ["unrecognized_keys", "The field is archived"];
   const constraints = field.constraints ?? {};
   switch (field.type) {

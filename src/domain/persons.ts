@@ -5,7 +5,7 @@ import { checkValues, mergeValues, missingRequired } from "./fields.ts";
 
 /** Bounds on what a person can collect over many changes. */
 export const maxExternalRefs = 500;
-export const maxMetadataBytes = 256 * 1024;
+const maxMetadataBytes = 256 * 1024;
 
 /** Whether a person can be written to, resolved and expanded. */
 export function isActive({ active, anonymizedAt }: Pick<Person, "active" | "anonymizedAt">): boolean {

@@ -3,6 +3,7 @@ import { type EventData, type EventPayload, type EventType, events } from "../co
 import { type OperationName, operations } from "../contract/index.ts";
 import type { Operation, PageOf, Parts } from "../contract/operation.ts";
 import type { PageMeta } from "../contract/page.ts";
+import { sensitiveScope } from "../contract/scopes.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
@@ -40,6 +41,8 @@ export interface Call {
   readonly parts: Parts;
   readonly idempotencyKey?: string | undefined;
   readonly requestId: string;
+  /** Hide what is sensitive even from a caller whose scopes would show it. */
+  readonly strict?: boolean | undefined;
 }
 
 export interface Success {
@@ -200,7 +203,8 @@ function workOf({ links }: GateDeps, { caller, now }: Running): Work {
 async function present(store: Store, running: Running, outcome: Outcome, rate: Rate): Promise<Success> {
   const { operation, caller } = running;
   const { rows, lastEvaluatedKey } = operation.paginated ? (outcome.result as PageOf<unknown>) : {};
-  const data = await redact(store, caller, operation, operation.paginated ? rows : outcome.result);
+  const shown = running.call.strict ? withoutSensitive(caller) : caller;
+  const data = await redact(store, shown, operation, operation.paginated ? rows : outcome.result);
   return {
     ok: true,
     status: operation.status ?? 200,
@@ -217,6 +221,10 @@ async function redact(store: Store, caller: Caller, operation: Operation, data: 
   const redactor = redactorOf(operation.data);
   if (!redactor) return data;
   return redactor(data, { scopes: caller.scopes, standardFieldIds: await standardFieldIds(store, caller) });
+}
+
+function withoutSensitive(caller: Caller): Caller {
+  return { ...caller, scopes: new Set([...caller.scopes].filter((scope) => scope !== sensitiveScope)) };
 }
 
 async function standardFieldIds(store: Store, caller: Caller): Promise<ReadonlySet<string>> {

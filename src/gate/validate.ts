@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import * as z from "zod";
 import { type Issue, invalid } from "../contract/errors.ts";
 import { limits } from "../contract/limits.ts";
 import type { Operation, Parts } from "../contract/operation.ts";
@@ -11,22 +11,20 @@ export function validate(operation: Operation, parts: Parts): Record<string, unk
   const issues: Issue[] = [];
   const input: Record<string, unknown> = {};
   const check = (schema: z.ZodType, value: unknown) => {
-    const result = schema.safeParse(value);
-    if (result.success) Object.assign(input, result.data);
-    else issues.push(...result.error.issues.flatMap(issuesOf));
+    const bad = unstorable(value, "", 0);
+    const result = bad ? undefined : schema.safeParse(value);
+    if (bad) issues.push(bad);
+    else if (result?.success) Object.assign(input, result.data);
+    else issues.push(...(result?.error.issues ?? []).flatMap(issuesOf));
   };
   check(operation.params, parts.params);
   check(operation.queryObject, parts.query);
-  if (operation.body) {
-    const bad = unstorable(parts.body, "", 0);
-    if (bad) issues.push(bad);
-    else check(operation.body, parts.body ?? {});
-  } else if (!isEmpty(parts.body)) {
-    issues.push({ path: "", code: "unrecognized_keys", message: "This operation takes no body" });
-  }
+  check(operation.body ?? noBody, parts.body ?? {});
   if (issues.length > 0) throw invalid(...issues.slice(0, maxIssues));
   return input;
 }
+
+const noBody = z.strictObject({});
 
 /** Enough to mend a request by; a hostile body could name a million. */
 const maxIssues = 50;
@@ -61,9 +59,4 @@ function unstorable(value: unknown, path: string, depth: number): Issue | undefi
 function unstorableText(value: string, path: string): Issue | undefined {
   if (!value.includes("\0") && value.isWellFormed()) return undefined;
   return { path, code: "invalid_text", message: "Text with NUL or half surrogate pairs cannot be kept" };
-}
-
-function isEmpty(body: unknown): boolean {
-  if (body === undefined || body === null) return true;
-  return typeof body === "object" && Object.keys(body).length === 0;
 }

@@ -1,6 +1,7 @@
 import type { EmailSend } from "../contract/emails.ts";
 import { invalid } from "../contract/errors.ts";
 import type { Input, Result } from "../contract/index.ts";
+import { pick } from "../domain/patch.ts";
 import type { Reader } from "../store/port.ts";
 import { emailKey } from "../store/tables.ts";
 import type { Handler, WriteWork } from "../store/work.ts";
@@ -19,18 +20,13 @@ export const send_bulk_email: Handler<"send_bulk_email"> = async (work, input) =
   const outcome: Outcome = { bulkId: work.newId("blk"), programId, queued: 0, suppressed: 0, skipped: [] };
   if (reviewers) {
     const emails = await reviewerEmails(work.store, programId, reviewers.reviewerIds);
-    await send(work, outcome, { ...reviewers, recipientKind: "reviewer" }, reviewers.reviewerIds, async (id) =>
-      emails.get(id),
-    );
+    const message = { ...pick(reviewers, "subject", "body"), recipientKind: "reviewer" as const };
+    await send(work, outcome, message, reviewers.reviewerIds, async (reviewerId) => emails.get(reviewerId));
   }
   if (applicants) {
-    await send(
-      work,
-      outcome,
-      { ...applicants, recipientKind: "applicant" },
-      applicants.applicantEmails.map(emailKey),
-      (email) => applicantEmail(work.store, programId, email),
-    );
+    const message = { ...pick(applicants, "subject", "body"), recipientKind: "applicant" as const };
+    const emailOf = (email: string) => applicantEmail(work.store, programId, email);
+    await send(work, outcome, message, applicants.applicantEmails, emailOf);
   }
   return outcome;
 };
@@ -55,7 +51,7 @@ function expectSendable({ reviewers, applicants }: Input<"send_bulk_email">): vo
   }
   const message = "Expected one line without control characters";
   const issues = Object.entries(blocks)
-    .filter(([, block]) => /\p{Cc}|[\u2028\u2029]/u.test(block?.subject ?? ""))
+    .filter(([, block]) => /[\p{Cc}\p{Zl}\p{Zp}]/u.test(block?.subject ?? ""))
     .map(([path]) => ({ path: `${path}.subject`, code: "invalid_format", message }));
   if (issues.length > 0) throw invalid(...issues);
 }
@@ -70,33 +66,26 @@ async function send(
 ): Promise<void> {
   const seen = new Set<string>();
   for (const recipient of recipients) {
-    if (seen.has(recipient)) {
-      outcome.skipped.push({ recipient, reason: "duplicate" });
-      continue;
-    }
-    seen.add(recipient);
     const recipientEmail = await emailOf(recipient);
-    if (recipientEmail === undefined) {
-      outcome.skipped.push({ recipient, reason: "unknown_recipient" });
-      continue;
+    if (recipientEmail === undefined) outcome.skipped.push({ recipient, reason: "unknown_recipient" });
+    else if (seen.has(recipientEmail)) outcome.skipped.push({ recipient, reason: "duplicate" });
+    else {
+      seen.add(recipientEmail);
+      await queue(work, outcome, message, recipientEmail);
+      outcome.queued += 1;
     }
-    await queue(work, outcome, message, recipientEmail);
-    outcome.queued += 1;
   }
 }
 
 async function queue({ store, now, newId }: WriteWork, outcome: Outcome, message: Message, recipientEmail: string) {
   await store.insert("emailSends", {
+    ...message,
+    ...pick(outcome, "programId", "bulkId"),
     emailSendId: newId("eml"),
-    programId: outcome.programId,
     submissionId: null,
     recipientEmail,
-    recipientKind: message.recipientKind,
     template: null,
-    subject: message.subject,
-    body: message.body,
     status: "queued",
-    bulkId: outcome.bulkId,
     error: null,
     queuedAt: now,
     sentAt: null,
@@ -113,6 +102,10 @@ async function reviewerEmails(store: Reader, programId: string, reviewerIds: rea
 
 /** The address as the applicant registered it in the programme. */
 async function applicantEmail(store: Reader, programId: string, email: string): Promise<string | undefined> {
-  const [row] = await store.find("applicants", { has: { email, programIds: programId } }, { limit: 1 });
+  const [row] = await store.find(
+    "applicants",
+    { has: { email: emailKey(email), programIds: programId } },
+    { limit: 1 },
+  );
   return row?.email;
 }

@@ -8,7 +8,7 @@ const linkTtlMs = 15 * 60 * 1000;
 
 export const list_submission_files: Handler<"list_submission_files"> = async ({ store }, { submissionId }) => {
   await found(store, "submissions", submissionId);
-  return store.find("files", { where: { submissionId } }, { limit: maxFiles });
+  return store.find("files", { where: { submissionId } }, { limit: maxFiles, descending: true });
 };
 
 export const get_file_download_url: Handler<"get_file_download_url"> = async (work, { fileId }) => {

@@ -1,6 +1,6 @@
 import { invalid } from "../contract/errors.ts";
 import type { Schema } from "../contract/schemas.ts";
-import { checkValues } from "../domain/fields.ts";
+import { checkChange } from "../domain/fields.ts";
 import type { Reader } from "../store/port.ts";
 
 /** An application schema in one version, the latest if none is given. */
@@ -17,40 +17,49 @@ export async function formOf(store: Reader, schemaId: string, schemaVersion?: nu
   return form;
 }
 
+type Values = Readonly<Record<string, unknown>>;
+
+/** What has values and files: a submission, or a supplement of it. */
+interface Owner {
+  readonly submissionId: string;
+  readonly supplementResponseId?: string;
+  readonly fields: Values;
+}
+
 /**
- * Checks a change of values, named `fields` in the request, against a form and the submission's files.
+ * Checks a change of values, named `fields` in the request, against a form and the owner's files.
  * @throws Problem `validation_failed`
  */
-export async function checkFields(
-  store: Reader,
-  form: Schema,
-  change: Readonly<Record<string, unknown>>,
-  submissionId: string,
-): Promise<void> {
-  const issues = checkValues(form.fields, change, "fields");
+export async function checkFields(store: Reader, form: Schema, change: Values, owner: Owner): Promise<void> {
+  const issues = checkChange(form.fields, owner.fields, change, "fields");
   if (issues.length > 0) throw invalid(...issues);
   const fileFields = form.fields.filter((field) => field.type === "file" && Object.hasOwn(change, field.fieldId));
   await checkFiles(
     store,
     fileFields.flatMap(({ fieldId }) => fileIdsIn(change[fieldId]).map((fileId) => [`fields.${fieldId}`, fileId])),
-    submissionId,
+    owner,
   );
 }
 
 /**
- * Checks that files exist and belong to a submission.
+ * Checks that files exist and belong to a submission, or to the supplement of it that names them.
  * @param named path in the request and file id
  * @throws Problem `validation_failed`
  */
 export async function checkFiles(
   store: Reader,
   named: readonly (readonly [path: string, fileId: string])[],
-  submissionId: string,
+  { submissionId, supplementResponseId }: Owner,
 ): Promise<void> {
   const fileId = [...new Set(named.map(([, id]) => id))];
   if (fileId.length === 0) return;
-  const files = await store.find("files", { where: { fileId, submissionId } }, { limit: fileId.length });
-  const known = new Set(files.map((file) => file.fileId));
+  const files = await store.find("files", { where: { fileId } }, { limit: fileId.length });
+  const owned = files.filter(
+    (file) =>
+      file.submissionId === submissionId ||
+      (supplementResponseId !== undefined && file.supplementResponseId === supplementResponseId),
+  );
+  const known = new Set(owned.map((file) => file.fileId));
   const issues = named
     .filter(([, id]) => !known.has(id))
     .map(([path]) => ({ path, code: "invalid_value", message: "The submission has no such file" }));

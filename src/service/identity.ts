@@ -4,9 +4,10 @@ import type { Person } from "../contract/persons.ts";
 import type { Track } from "../contract/programs.ts";
 import type { Submission } from "../contract/submissions.ts";
 import { isActive } from "../domain/persons.ts";
-import type { Reader } from "../store/port.ts";
-import { emailKey, type Row, refKey } from "../store/tables.ts";
+import type { Query, Reader } from "../store/port.ts";
+import { emailKey, type Patch, type Row, refKey } from "../store/tables.ts";
 import type { WriteWork } from "../store/work.ts";
+import { personByEmail } from "./canonical.ts";
 
 type Given = Input<"create_submission">;
 type Applicant = Row<"applicants">;
@@ -21,7 +22,7 @@ interface Identity {
   readonly innovatorName: string;
   /** The person, where a selector named one. */
   readonly person: Person | undefined;
-  /** The applicant that this is already. */
+  /** The applicant that this is already, or shares an address with. */
   readonly applicant: Applicant | undefined;
 }
 
@@ -61,18 +62,30 @@ async function identityOf(store: Reader, person: Person, given: Given): Promise<
     const path = given.personId === undefined ? "externalRef" : "personId";
     throw invalid({ path, code: "custom", message: "The person has no e-mail address" });
   }
+  const ownId = person.platformUserId ?? personId;
+  const applicant = await applicantOf(store, person, ownId);
   const fullName = [contactDetails?.firstName, contactDetails?.lastName].filter(Boolean).join(" ");
   const innovator = {
-    innovatorId: person.platformUserId ?? personId,
+    // Whoever has applied before keeps the id known from then.
+    innovatorId: applicant && mayStandFor(applicant, personId) ? applicant.innovatorId : ownId,
     innovatorEmail: primaryEmail,
     innovatorName: fullName || localPart(primaryEmail),
   };
-  checkLegacyMatches(given, innovator);
-  const applicant =
-    (await first(store, { where: { innovatorId: innovator.innovatorId } })) ??
-    (await first(store, { where: { personId } })) ??
-    (await first(store, { where: { personId: null }, has: { email: emailKey(primaryEmail) } }));
+  checkLegacyMatches(given, innovator, ownId);
   return { ...innovator, person, applicant };
+}
+
+/** The applicant of a person: linked to them already, or of their id or address. */
+async function applicantOf(store: Reader, { personId, primaryEmail }: Person, innovatorId: string) {
+  const holder = await holderOf(store, primaryEmail ?? "");
+  if (holder?.personId === personId) return holder;
+  const linked = await first(store, { where: { personId } });
+  return linked ?? (await first(store, { where: { innovatorId } })) ?? holder;
+}
+
+/** An address has one applicant. Another person who uses the same address shares that applicant, but does not own it. */
+function mayStandFor(applicant: Applicant, personId: string): boolean {
+  return applicant.personId === null || applicant.personId === personId;
 }
 
 async function selectedPerson(store: Reader, { personId, externalRef }: Given): Promise<Person | undefined> {
@@ -89,37 +102,40 @@ async function selectedPerson(store: Reader, { personId, externalRef }: Given): 
 function checkLegacyMatches(
   given: Given,
   person: Pick<Submission, "innovatorId" | "innovatorEmail" | "innovatorName">,
+  ownId: string,
 ) {
   const { innovatorId, innovatorEmail, innovatorName } = given;
-  const mismatched = [
-    ...(innovatorId !== undefined && innovatorId !== person.innovatorId ? ["innovatorId"] : []),
-    ...(innovatorEmail !== undefined && emailKey(innovatorEmail) !== emailKey(person.innovatorEmail)
-      ? ["innovatorEmail"]
-      : []),
-    ...(innovatorName !== undefined && innovatorName.trim() !== person.innovatorName ? ["innovatorName"] : []),
-  ];
+  const differs = {
+    innovatorId: innovatorId !== undefined && innovatorId !== person.innovatorId && innovatorId !== ownId,
+    innovatorEmail: innovatorEmail !== undefined && emailKey(innovatorEmail) !== emailKey(person.innovatorEmail),
+    innovatorName: innovatorName !== undefined && innovatorName.trim() !== person.innovatorName,
+  };
+  const mismatched = Object.entries(differs).flatMap(([name, differing]) => (differing ? [name] : []));
   if (mismatched.length > 0) throw problem("identity_mismatch", { mismatched });
 }
 
 async function legacyIdentity(store: Reader, given: Given): Promise<Identity> {
   const { innovatorId } = given;
-  const email = given.innovatorEmail === undefined ? undefined : emailKey(given.innovatorEmail);
-  const applicant = await first(store, innovatorId === undefined ? { has: { email } } : { where: { innovatorId } });
-  if (applicant && email !== undefined && emailKey(applicant.email) !== email) {
+  const holder = given.innovatorEmail === undefined ? undefined : await holderOf(store, given.innovatorEmail);
+  const known = innovatorId === undefined ? holder : await first(store, { where: { innovatorId } });
+  if (holder && holder.applicantId !== known?.applicantId) {
+    throw problem("identity_mismatch", { mismatched: ["innovatorId"] });
+  }
+  if (known && !holder && given.innovatorEmail !== undefined) {
     throw problem("identity_mismatch", { mismatched: ["innovatorEmail"] });
   }
-  const innovatorEmail = given.innovatorEmail ?? applicant?.email;
+  const innovatorEmail = given.innovatorEmail ?? known?.email;
   if (innovatorEmail === undefined) {
     const message = "No applicant has this innovatorId: a new one needs an e-mail address";
     throw invalid({ path: "innovatorEmail", code: "required", message });
   }
-  const innovatorName = given.innovatorName ?? applicant?.name ?? localPart(innovatorEmail);
-  return { innovatorId, innovatorEmail, innovatorName, person: undefined, applicant };
+  const innovatorName = given.innovatorName ?? known?.name ?? localPart(innovatorEmail);
+  return { innovatorId, innovatorEmail, innovatorName, person: undefined, applicant: known };
 }
 
-async function saveApplicant({ store, now, newId }: WriteWork, identity: Identity, track: Track): Promise<Applicant> {
+async function saveApplicant(work: WriteWork, identity: Identity, track: Track): Promise<Applicant> {
+  const { store, now, newId } = work;
   const { applicant, person, innovatorEmail: email, innovatorName: name } = identity;
-  const personId = person?.personId ?? applicant?.personId ?? (await onlyPersonWith(store, email));
   const { programId, trackId } = track;
   if (!applicant) {
     return store.insert("applicants", {
@@ -130,28 +146,38 @@ async function saveApplicant({ store, now, newId }: WriteWork, identity: Identit
       programIds: [programId],
       trackIds: [trackId],
       registeredAt: now,
-      personId,
+      personId: person?.personId ?? (await personByEmail(store, email))?.personId ?? null,
     });
   }
   return store.update("applicants", applicant, {
-    ...(person ? { email, name } : {}),
+    ...(await canonicalChanges(store, applicant, identity)),
     programIds: [...new Set([...applicant.programIds, programId])],
     trackIds: [...new Set([...applicant.trackIds, trackId])],
-    personId,
   });
 }
 
-/** The person whose address this is, unless several share it. */
-async function onlyPersonWith(store: Reader, email: string): Promise<string | null> {
-  const persons = await store.find(
-    "persons",
-    { where: { active: true }, has: { email: emailKey(email) } },
-    { limit: 2 },
-  );
-  return persons.length === 1 && persons[0] ? persons[0].personId : null;
+/** What an applicant takes over from their person. */
+async function canonicalChanges(
+  store: Reader,
+  applicant: Applicant,
+  { person, innovatorEmail, innovatorName }: Identity,
+): Promise<Patch<"applicants">> {
+  if (!person) {
+    return { personId: applicant.personId ?? (await personByEmail(store, applicant.email))?.personId ?? null };
+  }
+  if (!mayStandFor(applicant, person.personId)) return {};
+  const holder = await holderOf(store, innovatorEmail);
+  // Where another applicant has the address already, this one stays reachable under the one they had.
+  const free = !holder || holder.applicantId === applicant.applicantId;
+  return { personId: person.personId, name: innovatorName, email: free ? innovatorEmail : applicant.email };
 }
 
-async function first(store: Reader, query: Parameters<typeof store.find<"applicants">>[1]) {
+/** The applicant with an address: there is never more than one. */
+function holderOf(store: Reader, email: string): Promise<Applicant | undefined> {
+  return first(store, { has: { email: emailKey(email) } });
+}
+
+async function first(store: Reader, query: Query<"applicants">): Promise<Applicant | undefined> {
   const [applicant] = await store.find("applicants", query, { limit: 1 });
   return applicant;
 }

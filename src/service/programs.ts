@@ -1,4 +1,5 @@
 import { problem } from "../contract/errors.ts";
+import type { Input } from "../contract/index.ts";
 import { checkLifecycleMove } from "../domain/lifecycle.ts";
 import { mergeDeep, pick } from "../domain/patch.ts";
 import type { Handler } from "../store/work.ts";
@@ -15,13 +16,15 @@ export const get_program: Handler<"get_program"> = ({ store }, { programId }) =>
 export const update_program: Handler<"update_program"> = async ({ store, emit }, input) => {
   const program = await found(store, "programs", input.programId);
   expectVersion(program, input.version);
-  const toStatus = input.lifecycleStatus ?? program.lifecycleStatus;
-  const moves = toStatus !== program.lifecycleStatus;
-  if (program.lifecycleStatus === "archived" && !moves)
-    throw problem("program_archived", { programId: program.programId });
+  const { programId, lifecycleStatus } = program;
+  const toStatus = input.lifecycleStatus ?? lifecycleStatus;
+  const moves = toStatus !== lifecycleStatus;
+  if (lifecycleStatus === "archived" && !moves && !namesOnlyStatus(input)) {
+    throw problem("program_archived", { programId });
+  }
   if (moves) {
-    const submissions = await store.count("submissions", { where: { programId: program.programId } });
-    checkLifecycleMove(program.lifecycleStatus, toStatus, submissions > 0);
+    const [submission] = await store.find("submissions", { where: { programId } }, { limit: 1 });
+    checkLifecycleMove(lifecycleStatus, toStatus, submission !== undefined);
   }
   const updated = await store.update("programs", program, {
     ...pick(input, "name", "description", "year", "startDate", "endDate", "lifecycleStatus"),
@@ -29,14 +32,19 @@ export const update_program: Handler<"update_program"> = async ({ store, emit },
   });
   if (moves) {
     emit("program.lifecycle_status_changed", {
-      programId: program.programId,
-      fromStatus: program.lifecycleStatus,
+      programId,
+      fromStatus: lifecycleStatus,
       toStatus,
       version: updated.version,
     });
   }
   return updated;
 };
+
+/** Naming the status that a programme has already changes nothing, archived or not. */
+function namesOnlyStatus({ programId: _, version: __, lifecycleStatus, ...named }: Input<"update_program">): boolean {
+  return lifecycleStatus !== undefined && Object.values(named).every((value) => value === undefined);
+}
 
 export const list_rounds: Handler<"list_rounds"> = async ({ store }, { programId }) => {
   await found(store, "programs", programId);

@@ -164,7 +164,7 @@ async function writeInvitation(
 
 /** Names come from people: a line break in one would start a new header. */
 function headerLine(text: string): string {
-  return text.replace(/\p{Cc}+/gu, " ").slice(0, 500);
+  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").slice(0, 500);
 }
 
 /** The items of both, each once; text without regard to case. */

@@ -110,8 +110,8 @@ export const submit_submission: Handler<"submit_submission"> = async (work, inpu
   const { store, now } = work;
   const { submission, program } = await startable(store, input, "submit");
   const track = await found(store, "tracks", submission.trackId);
-  checkIntake(track, now);
   checkDeadline(submission, now);
+  checkIntake(track, now);
   const form = await formOf(store, submission.schemaId, submission.schemaVersion);
   checkComplete(submission, form.fields, program, track);
   if (!input.acknowledgeSupplementWarnings) {
@@ -227,7 +227,7 @@ async function changedValues(
   change: Readonly<Record<string, unknown>>,
 ): Promise<Pick<Submission, "fields" | "title">> {
   const form = await formOf(store, submission.schemaId, submission.schemaVersion);
-  await checkFields(store, form, change, submission.submissionId);
+  await checkFields(store, form, change, submission);
   const fields = mergeValues(submission.fields, change);
   return { fields, title: titleOf(form.fields, fields) };
 }

@@ -20,7 +20,7 @@ export const list_submission_supplements: Handler<"list_submission_supplements">
   { submissionId },
 ) => {
   await found(store, "submissions", submissionId);
-  return store.find("supplements", { where: { submissionId } }, { limit: maxSupplements });
+  return store.find("supplements", { where: { submissionId } }, { limit: maxSupplements, descending: true });
 };
 
 export const update_supplement: Handler<"update_supplement"> = async ({ store, now, emit }, input) => {
@@ -70,15 +70,16 @@ async function writableSupplement(
 /** The contents that an input names, checked. */
 async function contentOf(
   store: Reader,
-  { schemaId, submissionId, fields }: SupplementResponse,
+  supplement: SupplementResponse,
   input: Input<"update_supplement">,
 ): Promise<Patch<"supplements">> {
-  if (input.fields) await checkFields(store, await formOf(store, schemaId), input.fields, submissionId);
+  const { schemaId, fields } = supplement;
+  if (input.fields) await checkFields(store, await formOf(store, schemaId), input.fields, supplement);
   const fileIds = input.fileIds && [...new Set(input.fileIds)];
   await checkFiles(
     store,
     (input.fileIds ?? []).map((fileId, index) => [`fileIds.${index}`, fileId]),
-    submissionId,
+    supplement,
   );
   const contributor = pick(input, "contributorId", "contributorIndex");
   const content = { ...contributor, fileIds, fields: input.fields && mergeValues(fields, input.fields) };

@@ -1,16 +1,8 @@
 import { createReadStream, existsSync } from "node:fs";
 import { chmod, mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Readable } from "node:stream";
 import { sha256Hex } from "../lib/crypto.ts";
-
-/** Where the bytes of files are: by their own SHA-256, so no name from outside becomes a path. */
-export interface ContentStore {
-  /** Keeps bytes; gives their SHA-256 in hexadecimal. */
-  put(bytes: Uint8Array): Promise<string>;
-  has(sha256: string): boolean;
-  open(sha256: string): Readable;
-}
+import type { ContentStore } from "./port.ts";
 
 const digest = /^[0-9a-f]{64}$/;
 

@@ -27,14 +27,25 @@ export async function leasePermits(db: Db, request: PermitRequest): Promise<Perm
   const available = Math.max(0, limit - counted.length);
   const granted = Math.min(chunk, available);
   if (granted === 0) {
-    return { lease: undefined, remaining: available, retryAtMs: counted.reduce((a, b) => Math.min(a, b), nowMs + windowMs) };
+    return {
+      lease: undefined,
+      remaining: available,
+      retryAtMs: counted.reduce((a, b) => Math.min(a, b), nowMs + windowMs),
+    };
   }
   const lease = { leaseId: newId("lse"), granted, expiresAtMs: nowMs + leaseMs };
-  await db.insertInto("permits").values({ tokenId, ...lease, usedAtMs: null }).execute();
+  await db
+    .insertInto("permits")
+    .values({ tokenId, ...lease, usedAtMs: null })
+    .execute();
   return { lease, remaining: available - granted, retryAtMs: nowMs };
 }
 
-async function settleLease(db: Db, tokenId: string, { leaseId, usedAtMs }: NonNullable<PermitRequest["settle"]>): Promise<void> {
+async function settleLease(
+  db: Db,
+  tokenId: string,
+  { leaseId, usedAtMs }: NonNullable<PermitRequest["settle"]>,
+): Promise<void> {
   const lastMs = usedAtMs.reduce((a, b) => Math.max(a, b), 0);
   await db
     .updateTable("permits")

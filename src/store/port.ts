@@ -1,3 +1,4 @@
+import type { Readable } from "node:stream";
 import type { AuditEntry } from "../contract/audit.ts";
 import type { EventPayload } from "../contract/events.ts";
 import type { PageOf } from "../contract/operation.ts";
@@ -40,7 +41,7 @@ export interface PageRequest {
 /** Reads of one tenant. A reader cannot see another tenant's rows. */
 export interface Reader {
   readonly businessId: string;
-  /** The row of this id, of any tenant but this one's: `undefined`. */
+  /** The row of this id, its latest version where it has several; of any tenant but this one's: `undefined`. */
   get<T extends TableName>(table: T, id: string): Promise<Row<T> | undefined>;
   /** At most `limit` rows, ordered by `orderBy` (default `createdAt`, then id; ascending). */
   find<T extends TableName>(
@@ -48,7 +49,7 @@ export interface Reader {
     query: Query<T>,
     options: { readonly limit: number; readonly orderBy?: ScalarColumns<T>; readonly descending?: boolean },
   ): Promise<Row<T>[]>;
-  /** Every matching row, read in bounded steps by id. */
+  /** Every matching row, oldest first, read in bounded steps. */
   scan<T extends TableName>(table: T, query: Query<T>): AsyncIterable<Row<T>>;
   /**
    * One keyset page. The cursor is signed and bound to tenant, table, query and order.
@@ -59,7 +60,7 @@ export interface Reader {
   pageAudit(filter: AuditFilter, page: PageRequest): Promise<PageOf<AuditEntry>>;
   getAudit(auditId: string): Promise<AuditEntry | undefined>;
   count<T extends TableName>(table: T, query: Query<T>): Promise<number>;
-  /** Row counts by the value of a column, optionally split by a second one. */
+  /** Row counts by the value of a column; rows without one are not counted. */
   countBy<T extends TableName>(table: T, column: ScalarColumns<T>, query: Query<T>): Promise<Map<string, number>>;
 }
 
@@ -99,7 +100,7 @@ export interface GateTransaction extends Transaction {
   savepoint<R>(work: () => Promise<R>): Promise<R>;
   appendAudit(entries: readonly AuditEntry[]): Promise<void>;
   appendEvents(events: readonly EventPayload[]): Promise<void>;
-  /** The stored answer of this fingerprint, unless it is older than `notBefore`. */
+  /** The stored answer of this fingerprint. What is older than `notBefore` is forgotten. */
   findAnswer(fingerprint: string, notBefore: string): Promise<StoredAnswer | undefined>;
   /** The fingerprint last stored for a key by a token, for the strict option. */
   findKey(tokenId: string, key: string, notBefore: string): Promise<string | undefined>;
@@ -124,7 +125,10 @@ export interface StoredAnswer {
 export interface Actor {
   readonly businessId: string;
   readonly actorId: string;
-  /** ISO time that the transaction's rows carry. */
+  /**
+   * ISO time that the transaction's rows carry. Where rows are listed by change it may become a moment later, so that
+   * they come after all that was committed before.
+   */
   readonly now: string;
 }
 
@@ -183,9 +187,17 @@ export interface Store {
 
   insertBusiness(business: Business): Promise<void>;
   listBusinesses(): Promise<Business[]>;
-  /** A random key made on first use and kept with the database, for what is signed here. 32 bytes. */
+  /** A random key that stays with the database, one for each name, for what is signed here. 32 bytes. */
   secret(name: string): Promise<Buffer>;
-  /** The number of event rows and the latest of them, for tests and workers. */
+  /** The latest events, at most `limit`, oldest first. */
   listEvents(businessId: string, limit: number): Promise<EventPayload[]>;
   close(): Promise<void>;
+}
+
+/** Where the bytes of files are: by their own SHA-256, so no name from outside becomes a path. */
+export interface ContentStore {
+  /** Keeps bytes; gives their SHA-256 in hexadecimal. */
+  put(bytes: Uint8Array): Promise<string>;
+  has(sha256: string): boolean;
+  open(sha256: string): Readable;
 }

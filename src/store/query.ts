@@ -52,7 +52,9 @@ export function step(db: Db, source: Source<unknown>, businessId: string, query:
   const byMember = sort.column === "createdAt" && membersOf(query).length > 0;
   const [id, ...revision] = source.key.map((column) => `t.${column}`);
   const keys = byMember ? ["m.createdAt", "m.id", ...revision] : [`t.${sort.column}`, id as string, ...revision];
-  let select = matching(db, source, businessId, query).select(source.codec.names.map((name) => `t.${name}`));
+  const { where = {} } = query;
+  const rest = after ? { ...query, where: { ...where, [sort.column]: ahead(where[sort.column], sort) } } : query;
+  let select = matching(db, source, businessId, rest).select(source.codec.names.map((name) => `t.${name}`));
   for (const key of keys) select = select.orderBy(key, sort.descending ? "desc" : "asc");
   if (after) {
     const beyond = sql.raw(sort.descending ? "<" : ">");
@@ -60,6 +62,13 @@ export function step(db: Db, source: Source<unknown>, businessId: string, query:
     select = select.where(sql<boolean>`(${sql.join(keys.map((key) => sql.ref(key)))}) ${beyond} (${values})`);
   }
   return select.limit(limit);
+}
+
+// Where the last step ended is past the bound that the list began at, which would mislead SQLite's planner.
+function ahead(condition: unknown, { descending }: Sort): unknown {
+  if (typeof condition !== "object" || condition === null || Array.isArray(condition)) return condition;
+  const { gte, gt, lte, lt } = condition as Record<string, unknown>;
+  return descending ? { gte, gt } : { lte, lt };
 }
 
 function membersOf(query: AnyQuery): [string, string][] {

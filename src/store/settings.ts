@@ -9,7 +9,10 @@ export function masterKey(db: Db): Promise<Buffer> {
     const kept = await transaction.selectFrom("settings").select("value").where("name", "=", name).executeTakeFirst();
     if (kept) return Buffer.from(kept["value"] as string, "base64");
     const key = randomBytes(32);
-    await transaction.insertInto("settings").values({ name, value: key.toString("base64") }).execute();
+    await transaction
+      .insertInto("settings")
+      .values({ name, value: key.toString("base64") })
+      .execute();
     return key;
   });
 }

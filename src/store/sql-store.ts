@@ -32,7 +32,12 @@ class SqlStore implements Store {
     this.#read = read;
     this.#masterKey = masterKey;
     this.#shared = { statements: createStatements(read), cursorKey: derive(masterKey, "cursor") };
-    this.#tokenBySha256 = prepare(read.selectFrom("tokens").select([...tokenCodec.names]).where("sha256", "=", ""));
+    this.#tokenBySha256 = prepare(
+      read
+        .selectFrom("tokens")
+        .select([...tokenCodec.names])
+        .where("sha256", "=", ""),
+    );
   }
 
   reader(businessId: string): Reader {
@@ -60,7 +65,12 @@ class SqlStore implements Store {
   }
 
   async listTokens(businessId?: string): Promise<Token[]> {
-    const all = this.#read.selectFrom("tokens").selectAll().orderBy("businessId").orderBy("createdAt").orderBy("tokenId");
+    const all = this.#read
+      .selectFrom("tokens")
+      .selectAll()
+      .orderBy("businessId")
+      .orderBy("createdAt")
+      .orderBy("tokenId");
     const tokens = await (businessId === undefined ? all : all.where("businessId", "=", businessId)).execute();
     return tokens.map((token) => tokenCodec.decode(token));
   }

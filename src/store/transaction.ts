@@ -35,10 +35,19 @@ export class SqlTransaction extends SqlReader implements GateTransaction {
     const source = sourceOf(table);
     const at = await this.#stamp(table);
     const { actorId } = this.#actor;
-    const meta = { businessId: this.businessId, version: 0, createdAt: at, updatedAt: at, createdBy: actorId, updatedBy: actorId };
+    const meta = {
+      businessId: this.businessId,
+      version: 0,
+      createdAt: at,
+      updatedAt: at,
+      createdBy: actorId,
+      updatedBy: actorId,
+    };
     const stored = source.codec.encode({ ...row, ...meta } as unknown as Row<T>);
     await this.shared.statements.insert(table, source.codec.names)(this.db, ...stored);
-    const after = source.codec.decode(Object.fromEntries(source.codec.names.map((name, index) => [name, stored[index]])));
+    const after = source.codec.decode(
+      Object.fromEntries(source.codec.names.map((name, index) => [name, stored[index]])),
+    );
     await this.#reindex(table, new Map(), membersOf(table, after), after);
     this.#record(table, { after });
     return after;
@@ -198,7 +207,10 @@ export class SqlTransaction extends SqlReader implements GateTransaction {
     for (const [member, values] of before) {
       for (const value of values.difference(after.get(member) ?? new Set())) {
         const gone = { businessId: this.businessId, tableName: table, member, value, createdAt, id };
-        await this.db.deleteFrom("members").where((eb) => eb.and(gone)).execute();
+        await this.db
+          .deleteFrom("members")
+          .where((eb) => eb.and(gone))
+          .execute();
       }
     }
     for (const [member, values] of after) {
@@ -221,7 +233,11 @@ export class SqlTransaction extends SqlReader implements GateTransaction {
 
   async #conflict(source: Source<unknown>, row: Values): Promise<Error> {
     const { version: _, ...key } = this.#identity(source, row);
-    const current = await this.db.selectFrom(source.name).select("version").where((eb) => eb.and(key)).executeTakeFirst();
+    const current = await this.db
+      .selectFrom(source.name)
+      .select("version")
+      .where((eb) => eb.and(key))
+      .executeTakeFirst();
     return current ? problem("version_conflict", { currentVersion: current["version"] }) : problem("not_found");
   }
 }

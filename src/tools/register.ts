@@ -13,7 +13,7 @@ export interface ToolSession {
 
 /** Answers `tools/list` and `tools/call` on a server. */
 export function registerTools(server: Server, { upstream, token }: ToolSession): void {
-  server.setRequestHandler("tools/list", async () => ({ tools: toolsFor(await upstream.scopesOf(token)) }));
+  server.setRequestHandler("tools/list", async () => ({ tools: toolsFor((await upstream.identify(token)).scopes) }));
 
   server.setRequestHandler("tools/call", async ({ params }) => {
     if (!isToolName(params.name)) {

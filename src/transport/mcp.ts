@@ -8,7 +8,7 @@ import { bearerOf, challengeOf } from "./bearer.ts";
 export interface McpDeps {
   readonly factory: McpServerFactory;
   /** @throws Problem `unauthorized`, `invalid_token` */
-  readonly scopesOf: (token: string | undefined) => Promise<ReadonlySet<Scope>>;
+  readonly identify: (token: string | undefined) => Promise<{ readonly scopes: ReadonlySet<Scope> }>;
   readonly log: Log;
   readonly maxBodyBytes: number;
 }
@@ -22,7 +22,7 @@ export interface McpEndpoint {
  * MCP over streamable HTTP, both protocol revisions: every request brings its caller's own bearer token, and nothing
  * of one request is kept for the next.
  */
-export function createMcpEndpoint({ factory, scopesOf, log, maxBodyBytes }: McpDeps): McpEndpoint {
+export function createMcpEndpoint({ factory, identify, log, maxBodyBytes }: McpDeps): McpEndpoint {
   const handler: McpHttpHandler = createMcpHandler(factory, {
     maxRequestBodySize: maxBodyBytes,
     onerror: (error) => log.debug({ err: error }, "An MCP request was refused"),
@@ -31,7 +31,7 @@ export function createMcpEndpoint({ factory, scopesOf, log, maxBodyBytes }: McpD
     async fetch(request) {
       const token = bearerOf(request.headers.get("authorization") ?? undefined);
       try {
-        const scopes = [...(await scopesOf(token))];
+        const scopes = [...(await identify(token)).scopes];
         // The client id only tells callers apart; it must not give the token away.
         const clientId = sha256Hex(token ?? "").slice(0, 16);
         return await handler.fetch(request, { authInfo: { token: token ?? "", clientId, scopes } });

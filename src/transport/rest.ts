@@ -65,7 +65,7 @@ async function answerOf({ gate }: RestDeps, name: OperationName, context: Contex
       token: bearerOf(context.req.header("authorization")),
       parts: {
         params: context.req.param(),
-        query: operation.method === "GET" ? queryOf(operation, context) : {},
+        query: queryOf(operation, context),
         body: operation.method === "GET" ? undefined : await bodyOf(context),
       },
       idempotencyKey: operation.effect === "read" ? undefined : context.req.header("idempotency-key"),

@@ -8,6 +8,9 @@ export function createEmbeddedUpstream(gate: Gate): Upstream {
   return {
     call: ({ operation, input, ...rest }) =>
       gate.invoke({ ...rest, operation, parts: partsOf(operations[operation], input) }),
-    scopesOf: async (token) => (await gate.identify(token)).scopes,
+    async identify(token) {
+      const { scopes, businessId } = await gate.identify(token);
+      return { scopes, realm: businessId };
+    },
   };
 }

@@ -12,6 +12,15 @@ export interface UpstreamCall {
   readonly token: string | undefined;
   readonly idempotencyKey?: string | undefined;
   readonly requestId: string;
+  /** Hide what is sensitive even from a caller whose scopes would show it. */
+  readonly strict?: boolean | undefined;
+}
+
+/** Who a token is. */
+export interface Identity {
+  readonly scopes: ReadonlySet<Scope>;
+  /** Whose data the token reaches, as an opaque name: what is bound to it is of no use with another one's token. */
+  readonly realm: string;
 }
 
 /** Where calls go: the embedded service, or the product's own at a base address. */
@@ -19,8 +28,8 @@ export interface Upstream {
   /** Answers a call; never throws. */
   call(call: UpstreamCall): Promise<Answer>;
   /**
-   * The scopes of a token, without using up its rate.
+   * Who a token is, without using up its rate.
    * @throws Problem `unauthorized`, `invalid_token`
    */
-  scopesOf(token: string | undefined): Promise<ReadonlySet<Scope>>;
+  identify(token: string | undefined): Promise<Identity>;
 }

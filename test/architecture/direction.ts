@@ -13,7 +13,7 @@ export const direction = {
   upstream: ["contract", "gate", "lib"],
   tools: ["contract", "upstream", "lib"],
   resources: ["contract", "upstream", "lib"],
-  transport: ["contract", "gate", "tools", "resources", "lib"],
+  transport: ["contract", "gate", "upstream", "tools", "resources", "lib"],
   webhooks: ["contract", "gate", "port", "lib"],
   exports: ["contract", "gate", "port", "lib"],
   config: ["contract", "lib"],

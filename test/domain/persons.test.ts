@@ -73,7 +73,10 @@ describe("custom fields", () => {
   });
 
   test("that nobody knows are refused, cleared or set", () => {
-    expect(pathsOf(() => changeCustomFields(fields, {}, { a: null, b: 1 }))).toEqual(["customFields.b", "customFields.a"]);
+    expect(pathsOf(() => changeCustomFields(fields, {}, { a: null, b: 1 }))).toEqual([
+      "customFields.b",
+      "customFields.a",
+    ]);
   });
 });
 
@@ -132,7 +135,9 @@ describe("a merge", () => {
     const many = (letter: string, count: number) =>
       person(letter, { externalRefs: Array.from({ length: count }, (_, index) => ref(`${letter}${index}`)) });
     expect(() => mergePersons(many("a", maxExternalRefs - 1), many("b", 1), fields, [])).not.toThrow();
-    expect(pathsOf(() => mergePersons(many("a", maxExternalRefs), many("b", 1), fields, []))).toEqual(["targetPersonId"]);
+    expect(pathsOf(() => mergePersons(many("a", maxExternalRefs), many("b", 1), fields, []))).toEqual([
+      "targetPersonId",
+    ]);
   });
 
   test("takes every value from one of the two, the target's unless the source is preferred", () => {
@@ -142,7 +147,12 @@ describe("a merge", () => {
       fc.property(values, values, fc.subarray(ids), (ofSource, ofTarget, preferred) => {
         const source = person("per_s", { customFields: ofSource });
         const target = person("per_t", { customFields: ofTarget });
-        const merged = mergePersons(source, target, ids.map((id) => field(id)), preferred).target.customFields;
+        const merged = mergePersons(
+          source,
+          target,
+          ids.map((id) => field(id)),
+          preferred,
+        ).target.customFields;
         for (const id of ids) {
           const [first, second] = preferred.includes(id) ? [ofSource, ofTarget] : [ofTarget, ofSource];
           expect(merged[id]).toBe(Object.hasOwn(first, id) ? first[id] : second[id]);
@@ -166,7 +176,11 @@ describe("a selector", () => {
   test.each([
     ["none", {}, ["personId", "email", "platformUserId", "namespace", "objectType", "externalId"]],
     ["two", { personId: "per_1", email: "a@example.org" }, ["personId", "email"]],
-    ["one beside a reference", { email: "a@example.org", ...triple }, ["email", "namespace", "objectType", "externalId"]],
+    [
+      "one beside a reference",
+      { email: "a@example.org", ...triple },
+      ["email", "namespace", "objectType", "externalId"],
+    ],
     ["one beside part of a reference", { email: "a@example.org", namespace: "crm" }, ["email", "namespace"]],
     ["an incomplete reference", { namespace: "crm", externalId: "7" }, ["objectType"]],
   ])("with %s is refused", (_, query, paths) => {

@@ -57,13 +57,19 @@ describe("a review", () => {
   });
 
   test("has a mean between its lowest and its highest points, whatever the weights", () => {
-    const answers = fc.array(fc.record({ value: fc.integer({ min: 0, max: 10 }), weight: fc.integer({ min: 0, max: 5 }) }), {
-      minLength: 1,
-      maxLength: 10,
-    });
+    const answers = fc.array(
+      fc.record({ value: fc.integer({ min: 0, max: 10 }), weight: fc.integer({ min: 0, max: 5 }) }),
+      {
+        minLength: 1,
+        maxLength: 10,
+      },
+    );
     fc.assert(
       fc.property(answers, fc.constantFrom("mean" as const, "weighted_mean" as const), (drawn, scoringMethod) => {
-        const rubric = { scoringMethod, criteria: drawn.map(({ weight }, index) => criterion(`c${index}`, { weight })) };
+        const rubric = {
+          scoringMethod,
+          criteria: drawn.map(({ weight }, index) => criterion(`c${index}`, { weight })),
+        };
         const given = drawn.map(({ value }, index) => ({ criterionId: `c${index}`, value }));
         const { totalScore, weightedScore } = scoreReview(rubric, given);
         const values = drawn.map(({ value }) => value);
@@ -105,7 +111,13 @@ describe("a summary", () => {
 
   test("counts assignments and takes each submitted review's score by its rubric's method", () => {
     const assignments = (["completed", "completed", "assigned", "conflict"] as const).map((status) => ({ status }));
-    const reviews = [review(30, { weightedScore: 2 }), review(4), review(9), review(1000, { status: "draft" }), review(null)];
+    const reviews = [
+      review(30, { weightedScore: 2 }),
+      review(4),
+      review(9),
+      review(1000, { status: "draft" }),
+      review(null),
+    ];
     expect(summarize({ ...of, roundId: "rnd_1" }, assignments, reviews)).toMatchObject({
       roundId: "rnd_1",
       assignedCount: 4,
@@ -128,7 +140,13 @@ describe("a summary", () => {
     ["complete", ["completed"], [review(1)]],
     ["complete", [], [review(1)]],
   ] as const)("is %s with assignments %j", (status, statuses, reviews) => {
-    expect(summarize(of, statuses.map((each) => ({ status: each })), reviews).status).toBe(status);
+    expect(
+      summarize(
+        of,
+        statuses.map((each) => ({ status: each })),
+        reviews,
+      ).status,
+    ).toBe(status);
   });
 
   test("means each criterion's numbers over submitted reviews", () => {
@@ -150,7 +168,11 @@ describe("a summary", () => {
     const totals = fc.array(fc.integer({ min: -1000, max: 1000 }), { minLength: 1, maxLength: 20 });
     fc.assert(
       fc.property(totals, (drawn) => {
-        const summary = summarize(of, [], drawn.map((total) => review(total)));
+        const summary = summarize(
+          of,
+          [],
+          drawn.map((total) => review(total)),
+        );
         const { minScore, meanScore, medianScore, maxScore, stdDev } = summary;
         for (const middle of [meanScore, medianScore]) {
           expect(minScore).toBeLessThanOrEqual(middle ?? Number.NaN);
@@ -158,7 +180,13 @@ describe("a summary", () => {
         }
         expect(stdDev).toBeGreaterThanOrEqual(0);
         expect(stdDev === 0).toBe(new Set(drawn).size === 1);
-        expect(summarize(of, [], drawn.toReversed().map((total) => review(total)))).toEqual(summary);
+        expect(
+          summarize(
+            of,
+            [],
+            drawn.toReversed().map((total) => review(total)),
+          ),
+        ).toEqual(summary);
       }),
     );
   });

@@ -40,7 +40,10 @@ export function arbitraryOf(schema: z.core.$ZodType): fc.Arbitrary<unknown> {
     case "array":
       return fc.array(arbitraryOf(definition.element as z.core.$ZodType), { maxLength: 3 });
     case "record":
-      return fc.dictionary(text, arbitraryOf(definition.valueType as z.core.$ZodType), { maxKeys: 3, noNullPrototype: true });
+      return fc.dictionary(text, arbitraryOf(definition.valueType as z.core.$ZodType), {
+        maxKeys: 3,
+        noNullPrototype: true,
+      });
     case "union":
       return fc.oneof(...(definition.options ?? []).map(arbitraryOf));
     case "object":

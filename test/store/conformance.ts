@@ -5,6 +5,9 @@ import type { GateTransaction, Store } from "../../src/store/port.ts";
 import { type NewRow, refKey, type TableName, tables } from "../../src/store/tables.ts";
 import { createFactory } from "../support/factory.ts";
 import { arbitraryOf } from "./arbitrary.ts";
+import { ledgers } from "./ledgers.ts";
+import { lists } from "./lists.ts";
+import { permits } from "./permits.ts";
 
 export const now = "2026-11-20T09:00:00.000Z";
 
@@ -30,6 +33,9 @@ export function conformance(open: () => Promise<Store>): void {
   describe("rows", () => rows(() => bench));
   describe("members", () => members(() => bench));
   describe("transactions", () => transactions(() => bench));
+  describe("lists", () => lists(() => bench));
+  describe("ledgers", () => ledgers(() => bench));
+  describe("permits", () => permits(() => bench));
 }
 
 function rows(bench: () => Bench): void {
@@ -78,7 +84,10 @@ function rows(bench: () => Bench): void {
     expect((await other.page("programs", {}, "newest", { limit: 10 })).rows).toEqual([]);
     expect(await other.count("programs", {})).toBe(0);
     expect(await other.find("persons", { has: { email: "grace@example.org" } }, { limit: 10 })).toEqual([]);
-    const foreign = write((transaction) => transaction.update("persons", { ...person, businessId: "biz_one" }, { kinds: [] }), "biz_two");
+    const foreign = write(
+      (transaction) => transaction.update("persons", { ...person, businessId: "biz_one" }, { kinds: [] }),
+      "biz_two",
+    );
     await expect(foreign).rejects.toMatchObject({ code: "not_found" });
     expect(await store.reader("biz_one").get("persons", person.personId)).toEqual(person);
   });
@@ -86,8 +95,10 @@ function rows(bench: () => Bench): void {
   test("an update raises the version and names who and when; undefined leaves a value, null clears it", async () => {
     const { store, seed } = bench();
     const person = await seed.person({ platformUserId: "usr_9" });
-    const updated = await store.transaction({ businessId: "biz_one", actorId: "usr_2", now: "2026-11-21T00:00:00.000Z" }, (transaction) =>
-      transaction.update("persons", person, { primaryEmail: undefined, platformUserId: null, kinds: ["contact"] }),
+    const updated = await store.transaction(
+      { businessId: "biz_one", actorId: "usr_2", now: "2026-11-21T00:00:00.000Z" },
+      (transaction) =>
+        transaction.update("persons", person, { primaryEmail: undefined, platformUserId: null, kinds: ["contact"] }),
     );
     const { platformUserId: _, ...rest } = person;
     expect(updated).toStrictEqual({
@@ -132,22 +143,36 @@ function rows(bench: () => Bench): void {
   test("an id of several versions reads as its latest, and its versions change one by one", async () => {
     const { store, seed, write } = bench();
     const schemaId = newId("sch");
-    const [first] = [await seed.schema({ schemaId }), await seed.schema({ schemaId, schemaVersion: 2, name: "Second" })];
+    const [first] = [
+      await seed.schema({ schemaId }),
+      await seed.schema({ schemaId, schemaVersion: 2, name: "Second" }),
+    ];
     const reader = store.reader("biz_one");
     expect(await reader.get("schemas", schemaId)).toMatchObject({ schemaVersion: 2 });
     await write((transaction) => transaction.update("schemas", first, { published: false }));
     const all = await reader.find("schemas", { where: { schemaId } }, { limit: 10, orderBy: "schemaVersion" });
-    expect(all.map(({ published, version }) => [published, version])).toEqual([[false, 1], [true, 0]]);
+    expect(all.map(({ published, version }) => [published, version])).toEqual([
+      [false, 1],
+      [true, 0],
+    ]);
   });
 }
 
 function members(bench: () => Bench): void {
   const holders = async (ref: { namespace: string; objectType: string; externalId: string }) =>
-    (await bench().store.reader("biz_one").find("persons", { has: { ref: refKey(ref) } }, { limit: 10 })).map(({ personId }) => personId);
+    (
+      await bench()
+        .store.reader("biz_one")
+        .find("persons", { has: { ref: refKey(ref) } }, { limit: 10 })
+    ).map(({ personId }) => personId);
 
   test("a row is found by its members, and no longer by those it loses", async () => {
     const { seed, write } = bench();
-    const [first, second] = ["1", "2"].map((externalId) => ({ namespace: "crm", objectType: "contact", externalId })) as never as [
+    const [first, second] = ["1", "2"].map((externalId) => ({
+      namespace: "crm",
+      objectType: "contact",
+      externalId,
+    })) as never as [
       { namespace: string; objectType: string; externalId: string },
       { namespace: string; objectType: string; externalId: string },
     ];
@@ -188,7 +213,8 @@ function members(bench: () => Bench): void {
 }
 
 function transactions(bench: () => Bench): void {
-  const names = async () => (await bench().store.reader("biz_one").find("programs", {}, { limit: 10 })).map(({ name }) => name);
+  const names = async () =>
+    (await bench().store.reader("biz_one").find("programs", {}, { limit: 10 })).map(({ name }) => name);
   const newProgram = async (transaction: GateTransaction, name: string) =>
     createFactory((work) => work(transaction)).program({ name });
 

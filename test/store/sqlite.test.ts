@@ -1,22 +1,275 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { describe, onTestFinished } from "vitest";
-import { openStore } from "../../src/store/open.ts";
+import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { Kysely, sql } from "kysely";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { Database } from "../../src/store/database.ts";
+import { inspectStore, openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port.ts";
-import { conformance } from "./conformance.ts";
+import { SqliteDialect } from "../../src/store/sqlite/dialect.ts";
+import { benchOf, conformance } from "./conformance.ts";
 
 describe("in memory", () => conformance(() => opened(":memory:")));
 describe("in a file", () => conformance(() => opened(databaseFile())));
 
-async function opened(database: string): Promise<Store> {
-  const store = await openStore({ database });
+async function opened(database: string, busyTimeoutMs = 5000): Promise<Store> {
+  const store = await openStore({ database, busyTimeoutMs });
   onTestFinished(() => store.close());
   return store;
 }
 
-function databaseFile(): string {
-  const folder = mkdtempSync(join(tmpdir(), "programme-store-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return join(folder, "data", "programme.db");
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), "programme-store-"));
+  onTestFinished(() => rmSync(path, { recursive: true }));
+  return path;
 }
+
+function databaseFile(): string {
+  return join(folder(), "data", "programme.db");
+}
+
+/** Runs statements on the file itself. */
+function edit(path: string, statements: string): void {
+  const db = new DatabaseSync(path);
+  db.exec(statements);
+  db.close();
+}
+
+const modeOf = (path: string) => statSync(path).mode & 0o777;
+
+describe("the file", () => {
+  test("is its owner's alone, with its folder and the files beside it", async () => {
+    const path = databaseFile();
+    const { seed } = benchOf(await opened(path));
+    await seed.program();
+    expect(modeOf(dirname(path))).toBe(0o700);
+    const files = readdirSync(dirname(path));
+    expect(files).toEqual(expect.arrayContaining(["programme.db", "programme.db-wal"]));
+    expect(files.map((file) => modeOf(join(dirname(path), file)))).toEqual(files.map(() => 0o600));
+  });
+
+  test("keeps rows, cursors and secrets beyond a restart", async () => {
+    const path = databaseFile();
+    const before = await openStore({ database: path });
+    const { seed } = benchOf(before);
+    const programs = [await seed.program(), await seed.program()];
+    const page = await before.reader("biz_one").page("programs", {}, "newest", { limit: 1 });
+    const secret = await before.secret("links");
+    await before.close();
+    const after = await opened(path);
+    const { lastEvaluatedKey } = page;
+    const next = await after.reader("biz_one").page("programs", {}, "newest", { limit: 1, lastEvaluatedKey });
+    expect([...page.rows, ...next.rows].reverse()).toEqual(programs);
+    expect(await after.secret("links")).toEqual(secret);
+    expect(await (await opened(databaseFile())).secret("links")).not.toEqual(secret);
+  });
+
+  test("commits to the disk, with a log ahead and references checked", async () => {
+    const db = kysely(join(folder(), "programme.db"));
+    const pragma = async (name: string) => (await sql`${sql.raw(`pragma ${name}`)}`.execute(db)).rows[0];
+    expect(await pragma("journal_mode")).toEqual({ journal_mode: "wal" });
+    expect(await pragma("synchronous")).toEqual({ synchronous: 2 });
+    expect(await pragma("foreign_keys")).toEqual({ foreign_keys: 1 });
+  });
+
+  test("no address of another database is taken for a path", async () => {
+    for (const database of ["postgres://user@host/programme", "postgresql://host/programme", "mysql://host/x"]) {
+      await expect(openStore({ database })).rejects.toThrow(/not supported/);
+      await expect(inspectStore({ database })).rejects.toThrow(/not supported/);
+    }
+    expect(existsSync("postgres:")).toBe(false);
+  });
+
+  test("what is no database is left as it is", async () => {
+    const path = join(folder(), "notes.txt");
+    writeFileSync(path, "Not a database, and longer than its header would be: ".repeat(40));
+    const { size } = statSync(path);
+    await expect(openStore({ database: path })).rejects.toThrow(/not a database/);
+    expect(statSync(path).size).toBe(size);
+  });
+});
+
+describe("migrations", () => {
+  test("are listed before and after, and looking changes nothing", async () => {
+    const path = databaseFile();
+    expect(await inspectStore({ database: path })).toEqual({ applied: [], pending: ["001_records"], unknown: [] });
+    expect(existsSync(path)).toBe(false);
+    await (await openStore({ database: path })).close();
+    const status = await inspectStore({ database: path });
+    expect(status).toEqual({
+      applied: [{ name: "001_records", appliedAt: expect.any(String) }],
+      pending: [],
+      unknown: [],
+    });
+  });
+
+  test("of a later version keep this one out", async () => {
+    const path = databaseFile();
+    await (await openStore({ database: path })).close();
+    edit(path, "insert into migrations values ('999_later', '2030-01-01T00:00:00.000Z')");
+    await expect(openStore({ database: path })).rejects.toThrow(/later version.*999_later/);
+    expect(await inspectStore({ database: path })).toMatchObject({ unknown: ["999_later"] });
+  });
+
+  test("that fail leave nothing behind", async () => {
+    const path = join(folder(), "programme.db");
+    edit(path, "create table permits (x text)");
+    await expect(openStore({ database: path })).rejects.toThrow(/permits/);
+    expect(await inspectStore({ database: path })).toMatchObject({ applied: [] });
+    const db = new DatabaseSync(path);
+    expect(db.prepare("select name from sqlite_master where type = 'table'").all()).toEqual([{ name: "permits" }]);
+    db.close();
+  });
+});
+
+describe("several processes on one file", () => {
+  const run = promisify(execFile);
+  const other = (...args: string[]) => run(process.execPath, [fileURLToPath(new URL("./process.ts", import.meta.url)), ...args]);
+
+  test("may start at once on a new file", async () => {
+    const path = databaseFile();
+    await Promise.all([
+      other(path, "0"),
+      other(path, "0"),
+      openStore({ database: path }).then((store) => store.close()),
+    ]);
+    expect(await inspectStore({ database: path })).toMatchObject({ applied: [{ name: "001_records" }], pending: [] });
+  });
+
+  test("lose no write of each other and share one limit", async () => {
+    const path = databaseFile();
+    const store = await opened(path);
+    const { seed, write } = benchOf(store);
+    const { programId } = await seed.program({ year: 2000 });
+    const nowMs = 1_000_000_000_000;
+    const others = [other(path, "40", programId, String(nowMs)), other(path, "40", programId, String(nowMs))];
+    let granted = 0;
+    for (let round = 0; round < 40; round++) {
+      await write(async (transaction) => {
+        const program = await transaction.get("programs", programId);
+        if (program) await transaction.update("programs", program, { year: program.year + 1 });
+      });
+      const request = { tokenId: "tok_1", limit: 50, windowMs: 60_000, chunk: 3, leaseMs: 5_000, nowMs };
+      granted += (await store.leasePermits(request)).lease?.granted ?? 0;
+    }
+    for (const { stdout } of await Promise.all(others)) granted += Number(stdout);
+    expect(await store.reader("biz_one").get("programs", programId)).toMatchObject({ year: 2120, version: 120 });
+    expect(granted).toBe(50);
+  });
+
+  test("read while another writes", async () => {
+    const path = databaseFile();
+    const [one, two] = [await opened(path), await opened(path)];
+    const { seed, write } = benchOf(one);
+    const program = await seed.program({ name: "Before" });
+    await write(async (transaction) => {
+      await transaction.update("programs", program, { name: "After" });
+      for (const store of [one, two])
+        expect(await store.reader("biz_one").get("programs", program.programId)).toEqual(program);
+    });
+    for (const store of [one, two]) {
+      expect(await store.reader("biz_one").get("programs", program.programId)).toMatchObject({ name: "After" });
+    }
+  });
+});
+
+describe("waiting", () => {
+  const busy = { code: "unavailable", details: { retryAfterSeconds: 1 } };
+
+  test.each([
+    ["this process", false],
+    ["another connection", true],
+  ])("for a transaction of %s ends in a refusal that may be tried again", async (_, apart) => {
+    const path = databaseFile();
+    const waiting = await opened(path, 60);
+    const holder = apart ? await opened(path) : waiting;
+    let ticks = 0;
+    const timer = setInterval(() => ticks++, 5);
+    onTestFinished(() => clearInterval(timer));
+    await benchOf(holder).write(async () => {
+      await expect(benchOf(waiting).seed.program()).rejects.toMatchObject(busy);
+    });
+    // Meanwhile the process goes on.
+    expect(ticks).toBeGreaterThan(3);
+    await expect(benchOf(waiting).seed.program()).resolves.toMatchObject({ version: 0 });
+  });
+});
+
+function kysely(path: string): Kysely<Database> {
+  const db = new Kysely<Database>({ dialect: new SqliteDialect({ path, role: "write", busyTimeoutMs: 100 }) });
+  onTestFinished(() => db.destroy());
+  return db;
+}
+
+describe("a transaction that the database gave up", () => {
+  async function table(): Promise<Kysely<Database>> {
+    const db = kysely(":memory:");
+    await sql`create table t (a text)`.execute(db);
+    return db;
+  }
+  const rowsIn = async (db: Kysely<Database>) => (await db.selectFrom("t").selectAll().execute()).length;
+
+  test("fails with what led to it", async () => {
+    const db = await table();
+    const cause = new Error("cause");
+    const work = db.transaction().execute(async (transaction) => {
+      await transaction.insertInto("t").values({ a: "1" }).execute();
+      await sql`rollback`.execute(transaction);
+      throw cause;
+    });
+    await expect(work).rejects.toBe(cause);
+    expect(await rowsIn(db)).toBe(0);
+  });
+
+  test("writes nothing more and does not commit", async () => {
+    const db = await table();
+    const work = db.transaction().execute(async (transaction) => {
+      await sql`rollback`.execute(transaction);
+      await expect(transaction.insertInto("t").values({ a: "1" }).execute()).rejects.toThrow(/rolled/);
+    });
+    await expect(work).rejects.toThrow(/rolled/);
+    expect(await rowsIn(db)).toBe(0);
+    await db.transaction().execute((transaction) => transaction.insertInto("t").values({ a: "2" }).execute());
+    expect(await rowsIn(db)).toBe(1);
+  });
+
+  test("for want of room leaves the next one its room", async () => {
+    const db = await table();
+    const { page_count } = (await sql<{ page_count: number }>`pragma page_count`.execute(db)).rows[0] as {
+      page_count: number;
+    };
+    await sql`${sql.raw(`pragma max_page_count = ${page_count + 4}`)}`.execute(db);
+    const work = db.transaction().execute((transaction) =>
+      transaction
+        .insertInto("t")
+        .values({ a: "x".repeat(100_000) })
+        .execute(),
+    );
+    await expect(work).rejects.toThrow(/full/);
+    await db.transaction().execute((transaction) => transaction.insertInto("t").values({ a: "x" }).execute());
+    expect(await rowsIn(db)).toBe(1);
+  });
+});
+
+test("parameters may be booleans, and more statements are prepared than are kept", async () => {
+  const db = kysely(":memory:");
+  const truth = await sql<{ yes: number }>`select ${true} as yes`.execute(db);
+  expect(truth.rows).toEqual([{ yes: 1 }]);
+  for (let n = 0; n < 1200; n++) {
+    const { rows } = await sql<{ n: number }>`select ${sql.lit(n)} as n`.execute(db);
+    expect(rows).toEqual([{ n }]);
+  }
+});
+
+test("a query can be streamed", async () => {
+  const db = kysely(":memory:");
+  await sql`create table t (a integer)`.execute(db);
+  for (const a of [1, 2, 3]) await db.insertInto("t").values({ a }).execute();
+  const seen: unknown[] = [];
+  for await (const { a } of db.selectFrom("t").select("a").orderBy("a").stream()) seen.push(a);
+  expect(seen).toEqual([1, 2, 3]);
+});

@@ -97,12 +97,12 @@ const records: Readonly<Record<string, TableDefinition>> = {
       "createdAt submissionId submittedAt",
       "programId createdAt submissionId submittedAt state currentRoundId",
       "trackId createdAt submissionId submittedAt state currentRoundId",
-      "state createdAt submissionId submittedAt",
+      "state createdAt submissionId submittedAt programId trackId",
       "currentRoundId createdAt submissionId submittedAt state",
       "updatedAt submissionId submittedAt",
       "programId updatedAt submissionId submittedAt state currentRoundId",
       "trackId updatedAt submissionId submittedAt state currentRoundId",
-      "state updatedAt submissionId submittedAt",
+      "state updatedAt submissionId submittedAt programId trackId",
       "currentRoundId updatedAt submissionId submittedAt state",
       "applicantId createdAt submissionId",
       "applicantPersonId createdAt submissionId",
@@ -313,7 +313,11 @@ async function createTable(db: Db, name: string, definition: TableDefinition): P
   }
   await table.execute();
   for (const [index, columns] of (definition.indexes ?? []).entries()) {
-    await db.schema.createIndex(`${name}_index_${index + 1}`).on(name).columns(withTenant(columns)).execute();
+    await db.schema
+      .createIndex(`${name}_index_${index + 1}`)
+      .on(name)
+      .columns(withTenant(columns))
+      .execute();
   }
 }
 

@@ -1,0 +1,6 @@
+/**
+ * What agents see of people. `api`: what the interface shows. `blind`: handles for addresses, phone numbers and
+ * external ids. `strict`: and nothing sensitive, whatever the scopes.
+ */
+export const privacyPostures = ["api", "blind", "strict"] as const;
+export type Privacy = (typeof privacyPostures)[number];

@@ -1,0 +1,45 @@
+import type { Random } from "../lib/random.ts";
+
+/** Choices from seeded random numbers: the same seed makes the same ones. */
+export interface Draw {
+  /** A whole number from `min` to `max`, both included. */
+  whole(min: number, max: number): number;
+  /** True in this share of cases. */
+  chance(share: number): boolean;
+  one<T>(items: readonly T[]): T;
+  shuffled<T>(items: readonly T[]): T[];
+  /** Gives every item once in random order before any comes again. */
+  deck<T>(items: readonly T[]): () => T;
+  /** 64 hexadecimal digits that are the digest of nothing anybody knows. */
+  digest(): string;
+}
+
+export function createDraw(random: Random): Draw {
+  const whole = (min: number, max: number) => min + Math.floor(random() * (max - min + 1));
+  const one = <T>(items: readonly T[]): T => {
+    if (items.length === 0) throw new RangeError("Nothing to choose from");
+    return items[whole(0, items.length - 1)] as T;
+  };
+  const shuffled = <T>(items: readonly T[]): T[] => {
+    const mixed = [...items];
+    for (let last = mixed.length - 1; last > 0; last--) {
+      const other = whole(0, last);
+      [mixed[last], mixed[other]] = [mixed[other] as T, mixed[last] as T];
+    }
+    return mixed;
+  };
+  return {
+    whole,
+    one,
+    shuffled,
+    chance: (share) => random() < share,
+    deck<T>(items: readonly T[]) {
+      let left: T[] = [];
+      return () => {
+        if (left.length === 0) left = shuffled(items);
+        return left.pop() as T;
+      };
+    },
+    digest: () => Array.from({ length: 64 }, () => whole(0, 15).toString(16)).join(""),
+  };
+}

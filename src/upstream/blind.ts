@@ -1,0 +1,96 @@
+import type * as z from "zod";
+import { Problem } from "../contract/errors.ts";
+import { operations } from "../contract/index.ts";
+import type { Mark } from "../contract/marks.ts";
+import type { Operation } from "../contract/operation.ts";
+import type { Privacy } from "../contract/privacy.ts";
+import { compileTransform, type Transform } from "../contract/transform.ts";
+import { type Handles, isAddressHandle } from "./handles.ts";
+import { mapTexts, neutralise } from "./neutralise.ts";
+import type { Answer, Upstream } from "./port.ts";
+
+/**
+ * An upstream as agents meet it: handles instead of what people can be reached by, both ways, and texts without
+ * invisible characters. Everything that an agent reads or says passes here, whatever the upstream.
+ */
+export function createBlindUpstream(upstream: Upstream, privacy: Privacy, handlesOf: (realm: string) => Handles): Upstream {
+  const strict = privacy === "strict";
+  if (privacy === "api") return { ...upstream, call: async (call) => presented(await upstream.call(call), neutralise) };
+  return {
+    ...upstream,
+    async call(call) {
+      const operation = operations[call.operation];
+      try {
+        const { realm } = await upstream.identify(call.token);
+        const handles = handlesOf(realm);
+        const input = opened(operation, call.input, handles);
+        return blinded(operation, await upstream.call({ ...call, input, strict }), handles);
+      } catch (error) {
+        if (error instanceof Problem) return { ok: false, problem: error };
+        throw error;
+      }
+    },
+  };
+}
+
+/** A call's arguments with handles opened, wherever the contract takes what they stand for. */
+function opened(operation: Operation, input: Readonly<Record<string, unknown>>, handles: Handles) {
+  const shape = { ...operation.queryObject.shape, ...operation.body?.shape };
+  const values = Object.entries(input).map(([path, value]) => {
+    const schema = Object.hasOwn(shape, path) ? shape[path] : undefined;
+    return [path, (schema && transformOf(schema, openMarked)?.(value, { handles, path })) ?? value];
+  });
+  return Object.fromEntries(values) as Readonly<Record<string, unknown>>;
+}
+
+function blinded(operation: Operation, answer: Answer, handles: Handles): Answer {
+  const hide = (text: string) => hideAddresses(neutralise(text), handles);
+  const sealed = answer.ok ? { ...answer, data: transformOf(operation.data, sealMarked)?.(answer.data, { handles }) ?? answer.data } : answer;
+  return presented(sealed, hide);
+}
+
+/** An answer with every text of it changed; what this service wrote itself (codes, messages) is left alone. */
+function presented(answer: Answer, change: (text: string) => string): Answer {
+  if (answer.ok) return { ...answer, data: mapTexts(answer.data, change) };
+  const { code, details, message } = answer.problem;
+  const shown = details && (mapTexts(details, change) as Readonly<Record<string, unknown>>);
+  return { ...answer, problem: new Problem(code, shown, message) };
+}
+
+/**
+ * Addresses that stand in free text. Atomic in effect: a match starts where a run of its characters does, so a long
+ * text without addresses costs one pass.
+ */
+const address = /(?<![\p{L}\p{N}._%+'-])[\p{L}\p{N}._%+'-]{1,64}@(?:[\p{L}\p{N}-]{1,63}\.){1,8}\p{L}{2,24}/gu;
+
+function hideAddresses(text: string, handles: Handles): string {
+  if (!text.includes("@")) return text;
+  return text.replace(address, (found) => (isAddressHandle(found) ? found : handles.seal("email", found)));
+}
+
+interface Sealing {
+  readonly handles: Handles;
+  /** The argument that is being opened. */
+  readonly path?: string;
+}
+
+type MarkTransform = (mark: Mark, inner: Transform<Sealing> | undefined) => Transform<Sealing> | undefined;
+
+const sealMarked: MarkTransform = ({ handle }, inner) =>
+  handle ? (value, { handles }) => (typeof value === "string" ? handles.seal(handle, value) : value) : inner;
+
+const openMarked: MarkTransform = ({ handle }, inner) =>
+  handle ? (value, { handles, path = "" }) => (typeof value === "string" ? handles.open(handle, value, path) : value) : inner;
+
+const transforms = new Map<MarkTransform, WeakMap<z.core.$ZodType, Transform<Sealing> | null>>();
+
+function transformOf(schema: z.core.$ZodType, mark: MarkTransform): Transform<Sealing> | undefined {
+  const known = transforms.get(mark) ?? new WeakMap<z.core.$ZodType, Transform<Sealing> | null>();
+  transforms.set(mark, known);
+  let transform = known.get(schema);
+  if (transform === undefined) {
+    transform = compileTransform(schema, { mark, undeclared: "keep" }) ?? null;
+    known.set(schema, transform);
+  }
+  return transform ?? undefined;
+}

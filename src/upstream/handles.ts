@@ -1,0 +1,121 @@
+import { createCipheriv, createDecipheriv } from "node:crypto";
+import { problem } from "../contract/errors.ts";
+import type { HandleKind } from "../contract/marks.ts";
+import { constantTimeEqual, hmac } from "../lib/crypto.ts";
+
+/**
+ * Handles stand for values by which a person can be reached, so that an agent can compare, look up and act without
+ * seeing them: deterministic authenticated encryption (a synthetic initialisation vector, as in RFC 5297) under a key
+ * of this installation, bound to the kind of value and to whose data it is.
+ */
+export interface Handles {
+  /** A handle of a value; values too long for one are withheld. */
+  seal(kind: HandleKind, value: string): string;
+  /**
+   * The value of a handle; what is no handle stays as it is.
+   * @throws Problem `invalid_handle` for one that is forged, of another kind or of another organisation
+   */
+  open(kind: HandleKind, text: string, path: string): string;
+}
+
+/** A handle of an address is an address itself, of a domain that can never exist (RFC 6761): a slip reaches nobody. */
+const addressDomain = "handle.invalid";
+const prefixes: Readonly<Record<Exclude<HandleKind, "email">, string>> = { phone: "phone~", externalId: "ref~" };
+
+const tagBytes = 8;
+const labelChars = 60;
+/** What a local part and three labels of a domain can carry. */
+const maxAddressChars = 4 * labelChars;
+
+const withheldAddress = `withheld@too-long.${addressDomain}`;
+
+export function isAddressHandle(text: string): boolean {
+  return /[@.]handle\.invalid$/i.test(text);
+}
+
+/** The handles of one organisation's data (`realm`) under a secret of at least 32 bytes. */
+export function createHandles(secret: Uint8Array, realm: string): Handles {
+  const macKey = hmac(secret, `handle mac ${realm}`);
+  const cipherKey = hmac(secret, `handle cipher ${realm}`);
+
+  function encrypt(kind: HandleKind, value: string): Buffer {
+    const tag = hmac(macKey, `${kind}\0${value}`).subarray(0, tagBytes);
+    const cipher = createCipheriv("aes-256-ctr", cipherKey, counterOf(tag));
+    return Buffer.concat([tag, cipher.update(value, "utf8"), cipher.final()]);
+  }
+
+  function decrypt(kind: HandleKind, sealed: Buffer): string | undefined {
+    const tag = sealed.subarray(0, tagBytes);
+    if (tag.length < tagBytes) return undefined;
+    const decipher = createDecipheriv("aes-256-ctr", cipherKey, counterOf(tag));
+    const value = Buffer.concat([decipher.update(sealed.subarray(tagBytes)), decipher.final()]).toString("utf8");
+    return constantTimeEqual(tag, hmac(macKey, `${kind}\0${value}`).subarray(0, tagBytes)) ? value : undefined;
+  }
+
+  return {
+    seal(kind, value) {
+      if (kind !== "email") return `${prefixes[kind]}${encrypt(kind, value).toString("base64url")}`;
+      // Addresses are compared without regard to case, so their handles must be too.
+      const text = toBase32(encrypt(kind, value.toLowerCase()));
+      if (text.length > maxAddressChars) return withheldAddress;
+      const [local, ...labels] = text.match(new RegExp(`.{1,${labelChars}}`, "g")) ?? [];
+      return `${local}@${labels.map((label) => `${label}.`).join("")}${addressDomain}`;
+    },
+
+    open(kind, text, path) {
+      const sealed = sealedBytes(kind, text);
+      if (sealed === undefined) return text;
+      const value = decrypt(kind, sealed);
+      if (value === undefined) throw problem("invalid_handle", { issues: [{ path, code: "invalid_handle", message: "Not a handle of this organisation" }] });
+      return value;
+    },
+  };
+}
+
+/** The encrypted bytes of a text that has the form of a handle. */
+function sealedBytes(kind: HandleKind, text: string): Buffer | undefined {
+  if (kind !== "email") {
+    return text.startsWith(prefixes[kind]) ? Buffer.from(text.slice(prefixes[kind].length), "base64url") : undefined;
+  }
+  if (!isAddressHandle(text)) return undefined;
+  const withoutDomain = text.toLowerCase().slice(0, -addressDomain.length).replace(/[@.]/g, "");
+  return fromBase32(withoutDomain);
+}
+
+function counterOf(tag: Buffer): Buffer {
+  return Buffer.concat([tag, Buffer.alloc(16 - tagBytes)]);
+}
+
+/** RFC 4648 base32 in lower case without padding: addresses do not keep capitals. */
+const alphabet = "abcdefghijklmnopqrstuvwxyz234567";
+
+function toBase32(bytes: Buffer): string {
+  let [text, bits, pending] = ["", 0, 0];
+  for (const byte of bytes) {
+    pending = (pending << 8) | byte;
+    bits += 8;
+    while (bits >= 5) {
+      bits -= 5;
+      text += alphabet[(pending >>> bits) & 31];
+    }
+    pending &= (1 << bits) - 1;
+  }
+  return bits > 0 ? text + alphabet[(pending << (5 - bits)) & 31] : text;
+}
+
+function fromBase32(text: string): Buffer {
+  const bytes: number[] = [];
+  let [bits, pending] = [0, 0];
+  for (const character of text) {
+    const value = alphabet.indexOf(character);
+    if (value < 0) return Buffer.alloc(0);
+    pending = (pending << 5) | value;
+    bits += 5;
+    if (bits >= 8) {
+      bits -= 8;
+      bytes.push((pending >>> bits) & 255);
+      pending &= (1 << bits) - 1;
+    }
+  }
+  return Buffer.from(bytes);
+}

@@ -1,0 +1,114 @@
+import { describe, expect } from "vitest";
+import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
+import { scopes, sensitiveScope } from "../../src/contract/scopes.ts";
+import { randomToken, sha256Hex } from "../../src/lib/crypto.ts";
+import { newId } from "../../src/lib/ids.ts";
+import { faces } from "../support/desk.ts";
+import { fieldIds, personFieldIds } from "../support/factory.ts";
+import { rest } from "../support/raw.ts";
+import { stateOf } from "../support/state.ts";
+import { test, type World } from "./world.ts";
+
+describe("whoever has no valid token", () => {
+  test.for(operationNames)("is refused by %s, and nothing happens", async (name, { worlds: { own } }) => {
+    const { desk, inputs } = own;
+    const before = await stateOf(desk.app.store, desk.businessId);
+
+    const without = await rest(desk, undefined, name, inputs[name]);
+    expect(without).toMatchObject({ status: 401, body: { success: false, error: { code: "unauthorized" } } });
+    expect(without.headers.get("www-authenticate")).toBe("Bearer");
+
+    for (const [kind, token] of Object.entries(await badTokens(own))) {
+      const answer = await rest(desk, token, name, inputs[name]);
+      expect(answer, kind).toMatchObject({ status: 401, body: { success: false, error: { code: "invalid_token" } } });
+      expect(answer.headers.get("www-authenticate"), kind).toBe('Bearer error="invalid_token"');
+    }
+    expect(await stateOf(desk.app.store, desk.businessId)).toEqual(before);
+  });
+});
+
+describe("a token with every scope but the operation's own", () => {
+  test.for(operationNames)("is refused by %s, and nothing happens", async (name, { worlds: { own } }) => {
+    const { desk, inputs } = own;
+    const { scope } = operations[name];
+    const others = scopes.filter((other) => other !== scope);
+    const before = await stateOf(desk.app.store, desk.businessId);
+
+    const answer = await rest(desk, await desk.token(others), name, inputs[name]);
+    expect(answer).toMatchObject({
+      status: 403,
+      body: { success: false, error: { code: "insufficient_scope", details: { requiredScopes: [scope] } } },
+    });
+    expect(answer.headers.get("www-authenticate")).toBe(`Bearer error="insufficient_scope", scope="${scope}"`);
+
+    const overMcp = await desk.as("MCP", others);
+    await expect(overMcp.call(name, inputs[name])).rejects.toMatchProblem("insufficient_scope", {
+      requiredScopes: [scope],
+    });
+    expect(await stateOf(desk.app.store, desk.businessId)).toEqual(before);
+  });
+
+  test("is told so before its input is looked at", async ({ worlds: { own } }) => {
+    const token = await own.desk.token(["programs:read"]);
+    for (const name of operationNames.filter((operation) => operations[operation].scope !== "programs:read")) {
+      const answer = await rest(own.desk, token, name, { ...own.inputs[name], surprise: true });
+      expect(answer.body.error.code, name).toBe("insufficient_scope");
+    }
+  });
+});
+
+describe.each(faces)("an input that needs a further scope, over %s", (face) => {
+  const expanding = { includePersonFieldIds: personFieldIds.standard };
+  const creating = { fields: { [fieldIds.title]: "x" }, deadline: "2026-12-01T00:00:00Z" };
+  const externalRef = { namespace: "crm", objectType: "contact", externalId: "C-1" };
+  const persons = (fieldId: string) => ({ persons: { fieldIds: [fieldId] } });
+
+  test.for<[OperationName, Record<string, unknown>, missing: string]>([
+    ["list_applicants", expanding, "persons:read"],
+    ["list_reviewers", expanding, "persons:read"],
+    ["get_reviewer", expanding, "persons:read"],
+    ["create_submission", { ...creating, personId: "per_any" }, "persons:read"],
+    ["create_submission", { ...creating, externalRef }, "persons:read"],
+    ["create_export", persons(personFieldIds.standard), "persons:read"],
+    ["list_applicants", { includePersonFieldIds: personFieldIds.pii }, sensitiveScope],
+    ["list_reviewers", { includePersonFieldIds: personFieldIds.restricted }, sensitiveScope],
+    ["get_reviewer", { includePersonFieldIds: personFieldIds.pii }, sensitiveScope],
+    ["create_export", persons(personFieldIds.restricted), sensitiveScope],
+  ])("%s with %o is refused without it", async ([name, given, missing], { worlds: { own } }) => {
+    const { desk, inputs } = own;
+    const before = await stateOf(desk.app.store, desk.businessId);
+    const caller = await desk.as(
+      face,
+      scopes.filter((scope) => scope !== missing),
+    );
+    await expect(caller.call(name, { ...inputs[name], ...given })).rejects.toMatchProblem("insufficient_scope", {
+      requiredScopes: [missing],
+    });
+    expect(await stateOf(desk.app.store, desk.businessId)).toEqual(before);
+  });
+});
+
+async function badTokens({ desk }: World): Promise<Record<string, string>> {
+  const { store } = desk.app;
+  const insert = async (given: { expiresAt?: string }) => {
+    const token = randomToken();
+    const tokenId = newId("tok");
+    const createdAt = desk.clock.now().toISOString();
+    const row = { tokenId, businessId: desk.businessId, name: "test", prefix: "", scopes: [...scopes], createdAt };
+    const open = { expiresAt: null, revokedAt: null, lastUsedAt: null };
+    await store.insertToken({ ...row, ...open, ...given, sha256: sha256Hex(token) });
+    return { tokenId, token };
+  };
+  const revoked = await insert({});
+  await store.revokeToken(revoked.tokenId, desk.clock.now().toISOString());
+  // Expired from the very moment on that it names.
+  const expired = await insert({ expiresAt: desk.clock.now().toISOString() });
+  return {
+    tooShort: randomToken().slice(1),
+    tooLong: `${randomToken()}0`,
+    notHexadecimal: randomToken().replace(/.$/, "g"),
+    unknown: randomToken(),
+    revoked: revoked.token,
+    expired: expired.token,
+  };
+}

@@ -1,0 +1,175 @@
+import { describe, expect } from "vitest";
+import * as z from "zod";
+import { exampleOf } from "../../src/contract/example.ts";
+import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
+import { type Face, faces } from "../support/desk.ts";
+import { stateOf } from "../support/state.ts";
+import { type Arguments, test, type World } from "./world.ts";
+
+type Schema = z.core.JSONSchema.Schema;
+
+/** One way to spoil the arguments of an operation, and the path that the refusal must name. */
+interface Spoilt {
+  readonly input: Arguments;
+  readonly path: string;
+}
+
+describe.each(faces)("over %s", (face) => {
+  test.for(operationNames)("%s refuses arguments of a wrong type, or missing, by their path", async (name, { worlds }) => {
+    const { own } = worlds;
+    const before = await stateOf(own.desk.app.store, own.desk.businessId);
+    const caller = await own.desk.as(face);
+    for (const { input, path } of [...wrongTypes(own, name, face), ...missing(own, name)]) {
+      const refusal = await caller.call(name, input).catch((error) => error);
+      expect(refusal, path).toMatchObject({ code: "validation_failed", details: { issues: [{ path }] } });
+      expect(refusal.details.issues, path).toHaveLength(1);
+      if (face === "REST") expect(refusal.status).toBe(400);
+    }
+    expect(await stateOf(own.desk.app.store, own.desk.businessId)).toEqual(before);
+  });
+
+  test.for(operationNames)("%s refuses unknown properties by their path", async (name, { worlds: { own } }) => {
+    const before = await stateOf(own.desk.app.store, own.desk.businessId);
+    const caller = await own.desk.as(face);
+    for (const { input, path } of unknownProperties(own, name, face)) {
+      const refusal = await caller.call(name, input).catch((error) => error);
+      expect(refusal, path).toMatchObject({
+        code: "validation_failed",
+        details: { issues: [{ path, code: "unrecognized_keys", message: "Unknown property" }] },
+      });
+      expect(refusal.details.issues, path).toHaveLength(1);
+    }
+    expect(await stateOf(own.desk.app.store, own.desk.businessId)).toEqual(before);
+  });
+});
+
+describe("over REST", () => {
+  test.for(operationNames)("%s refuses query parameters that it does not declare", async (name, { worlds: { own } }) => {
+    const { desk, inputs } = own;
+    const before = await stateOf(desk.app.store, desk.businessId);
+    const { method, path } = operations[name];
+    const { params, body } = partsOf(name, inputs[name]);
+    const url = path.replace(/\{(\w+)\}/g, (_, variable: string) => String(params[variable]));
+    const response = await fetch(`${desk.origin}/integrations/v1${url}?surprise=1`, {
+      method,
+      headers: {
+        authorization: `Bearer ${await desk.token()}`,
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    expect(response.status).toBe(400);
+    const { error } = (await response.json()) as { error: { details: { issues: { path: string }[] } } };
+    expect(error.details.issues.map((issue) => issue.path)).toContain("surprise");
+    expect(await stateOf(desk.app.store, desk.businessId)).toEqual(before);
+  });
+});
+
+function partsOf(name: OperationName, input: Arguments) {
+  const { params, body } = operations[name];
+  const pick = (shape: object) => Object.fromEntries(Object.entries(input).filter(([key]) => Object.hasOwn(shape, key)));
+  return { params: pick(params.shape), body: body && pick(body.shape) };
+}
+
+/** Arguments that fill every field: the world's path variables, examples for the rest. */
+function complete(own: World, name: OperationName): Record<string, unknown> {
+  const { params, queryObject, body } = operations[name];
+  const given = Object.fromEntries(Object.keys(params.shape).map((variable) => [variable, own.inputs[name][variable]]));
+  const examples = [queryObject, ...(body ? [body] : [])].map((part) => exampleOf(part, { optional: true }) as object);
+  return Object.assign(given, ...examples);
+}
+
+function schemasOf(name: OperationName): { query: Schema; body: Schema } {
+  const { queryObject, body } = operations[name];
+  const json = (schema: z.ZodType) => z.toJSONSchema(schema, { io: "input" }) as Schema;
+  return { query: json(queryObject), body: json(body ?? z.object({})) };
+}
+
+/** Every field, however deep, once with a value of another type. In a query, text is what everything comes as. */
+function wrongTypes(own: World, name: OperationName, face: Face): Spoilt[] {
+  const input = complete(own, name);
+  const { query, body } = schemasOf(name);
+  const inQuery = fieldsOf(query, []).filter(({ schema }) => face === "MCP" || !isText(schema));
+  return [...inQuery, ...fieldsOf(body, [])].flatMap(({ path, schema }) => {
+    const wrong = wrongFor(schema);
+    return wrong === undefined ? [] : { input: replaced(input, path, wrong), path: path.join(".") };
+  });
+}
+
+function missing(own: World, name: OperationName): Spoilt[] {
+  const input = complete(own, name);
+  const { query, body } = schemasOf(name);
+  return [...fieldsOf(query, []), ...fieldsOf(body, [])]
+    .filter(({ required }) => required)
+    .map(({ path }) => ({ input: replaced(input, path, undefined), path: path.join(".") }));
+}
+
+/** A stranger in every object that is not free-form. Of `__proto__` neither a query nor MCP knows: it is lost on the way. */
+function unknownProperties(own: World, name: OperationName, face: Face): Spoilt[] {
+  const input = complete(own, name);
+  const { body } = schemasOf(name);
+  const objects = [[], ...fieldsOf(body, []).flatMap(({ path, schema }) => (schema.properties ? [path] : []))];
+  const strangers = face === "REST" && operations[name].body ? ["surprise", "__proto__"] : ["surprise"];
+  return objects.flatMap((at) =>
+    strangers.map((key) => {
+      const path = [...at, key];
+      return { input: replaced(input, path, "x"), path: path.join(".") };
+    }),
+  );
+}
+
+interface Field {
+  readonly path: readonly string[];
+  readonly schema: Schema;
+  readonly required: boolean;
+}
+
+/** The fields of an object schema and of what is inside them; the first item stands for all of a list. */
+function fieldsOf({ properties = {}, required = [] }: Schema, at: readonly string[]): Field[] {
+  return Object.entries(properties).flatMap(([name, property]) => {
+    const schema = plain(property as Schema);
+    const path = [...at, name];
+    const items = plain((schema.items ?? {}) as Schema);
+    const item: Field[] = schema.items ? [{ path: [...path, "0"], schema: items, required: false }] : [];
+    const inside = [...fieldsOf(schema, path), ...fieldsOf(items, [...path, "0"])];
+    return [{ path, schema, required: required.includes(name) }, ...item, ...inside];
+  });
+}
+
+/** The schema beside null. */
+function plain(schema: Schema): Schema {
+  const others = (schema.anyOf ?? []).filter((option) => (option as Schema).type !== "null") as Schema[];
+  return others.length === 1 ? (others[0] as Schema) : schema;
+}
+
+function isText({ type, enum: choices }: Schema): boolean {
+  return type === "string" && choices === undefined;
+}
+
+/** Several types at once, as for a custom field's value, have nothing that is wrong for sure. */
+function wrongFor(schema: Schema): unknown {
+  switch (schema.type) {
+    case "string":
+      return schema.enum ? "nonsense" : 7;
+    case "integer":
+    case "number":
+      return "seven";
+    case "boolean":
+      return "perhaps";
+    case "array":
+    case "object":
+      return "text";
+    default:
+      return undefined;
+  }
+}
+
+function replaced(input: Arguments, path: readonly string[], value: unknown): Record<string, unknown> {
+  const copy = structuredClone(input) as Record<string, unknown>;
+  let parent = copy;
+  for (const key of path.slice(0, -1)) parent = parent[key] as Record<string, unknown>;
+  const key = path.at(-1) as string;
+  if (value === undefined) delete parent[key];
+  else Object.defineProperty(parent, key, { value, enumerable: true, configurable: true, writable: true });
+  return copy;
+}

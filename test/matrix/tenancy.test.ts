@@ -1,0 +1,119 @@
+import { describe, expect } from "vitest";
+import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
+import { newId } from "../../src/lib/ids.ts";
+import { faces } from "../support/desk.ts";
+import { idsIn, isId, normal } from "../support/normal.ts";
+import { rest } from "../support/raw.ts";
+import { stateOf } from "../support/state.ts";
+import { type Arguments, test, type World } from "./world.ts";
+
+type Path = readonly string[];
+
+interface Case {
+  readonly name: OperationName;
+  readonly own: Arguments;
+  readonly foreign: Arguments;
+}
+
+const naming = operationNames.filter((name) => {
+  const { params, queryObject, body } = operations[name];
+  const fields = [params, queryObject, body].flatMap((part) => Object.keys(part?.shape ?? {}));
+  return fields.some((field) => /Ids?$/.test(field));
+});
+
+test("the worlds name every record that operations take", ({ worlds: { own } }) => {
+  const silent = naming.filter((name) => idPaths(own.inputs[name]).length === 0);
+  // The one takes no id but another platform's, the other is among the further arguments.
+  expect(silent).toEqual(["create_person", "resolve_persons"]);
+});
+
+describe("another tenant's id", () => {
+  test.for(naming)("is to %s as one that nobody has", async (name, { worlds }) => {
+    const { desk } = worlds.own;
+    const token = await desk.token();
+    const before = await stateOf(desk.app.store, worlds.foreign.desk.businessId);
+    for (const given of casesOf(worlds, name)) {
+      for (const path of idPaths(given.own)) {
+        const foreignId = at(given.foreign, path) as string;
+        const unknownId = newId(foreignId.slice(0, 3));
+        const foreign = await rest(desk, token, name, replaced(given.own, path, foreignId));
+        const unknown = await rest(desk, token, name, replaced(given.own, path, unknownId));
+        const where = path.join(".");
+        if (path.length === 1 && Object.hasOwn(operations[name].params.shape, where)) {
+          expect(foreign, where).toMatchObject({ status: 404, body: { error: { code: "not_found" } } });
+          expect(foreign.text, where).toBe(unknown.text);
+        } else {
+          expect(foreign.status, where).toBe(unknown.status);
+          expect(normal(foreign.body), where).toEqual(normal(unknown.body));
+        }
+      }
+    }
+    expect(await stateOf(desk.app.store, worlds.foreign.desk.businessId)).toEqual(before);
+  });
+
+  test.for(naming)("is so over MCP too for %s", async (name, { worlds }) => {
+    const caller = await worlds.own.desk.as("MCP");
+    const ask = (input: Arguments) =>
+      caller.call(name, input).then(
+        (reply) => normal(reply),
+        (problem) => normal({ message: problem.message, details: problem.details }),
+      );
+    for (const given of casesOf(worlds, name)) {
+      for (const path of idPaths(given.own)) {
+        const foreignId = at(given.foreign, path) as string;
+        const foreign = await ask(replaced(given.own, path, foreignId));
+        expect(foreign, path.join(".")).toEqual(await ask(replaced(given.own, path, newId(foreignId.slice(0, 3)))));
+      }
+    }
+  });
+});
+
+describe.each(faces)("no answer over %s", (face) => {
+  test("names a record of another tenant", async ({ worlds: { own, foreign } }) => {
+    const foreignIds = idsIn(JSON.stringify(await stateOf(own.desk.app.store, foreign.desk.businessId)));
+    expect(foreignIds.size).toBeGreaterThan(50);
+    const caller = await own.desk.as(face);
+    for (const name of operationNames.filter((operation) => operations[operation].effect === "read")) {
+      const answer = JSON.stringify(await caller.call(name, own.inputs[name]));
+      expect([...idsIn(answer).intersection(foreignIds)], name).toEqual([]);
+      expect(answer, name).not.toContain(foreign.desk.businessId);
+    }
+  });
+
+  test("gives a page of another tenant for its cursor", async ({ worlds: { own, foreign } }) => {
+    const caller = await own.desk.as(face);
+    const elsewhere = await foreign.desk.as(face);
+    for (const name of ["list_programs", "list_submissions", "list_persons", "list_reviewers"] as const) {
+      const { page } = await elsewhere.call(name, { limit: 1 });
+      expect(page?.hasMore, name).toBe(true);
+      await expect(caller.call(name, { limit: 1, lastEvaluatedKey: page?.lastEvaluatedKey })).rejects.toMatchProblem(
+        "invalid_cursor",
+      );
+    }
+  });
+});
+
+function casesOf({ own, foreign }: { own: World; foreign: World }, name: OperationName): Case[] {
+  const more = own.more.flatMap(([operation, input], index) =>
+    operation === name ? [{ name, own: input, foreign: foreign.more[index]?.[1] as Arguments }] : [],
+  );
+  return [{ name, own: own.inputs[name], foreign: foreign.inputs[name] }, ...more];
+}
+
+/** Where ids stand in arguments. */
+function idPaths(value: unknown, path: Path = []): Path[] {
+  if (isId(value)) return [path];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => idPaths(inner, [...path, key]));
+}
+
+function at(value: unknown, path: Path): unknown {
+  return path.reduce((inner, key) => (inner as Record<string, unknown>)[key], value);
+}
+
+function replaced(input: Arguments, path: Path, id: string): Record<string, unknown> {
+  const copy = structuredClone(input) as Record<string, unknown>;
+  const parent = at(copy, path.slice(0, -1)) as Record<string, unknown>;
+  parent[path.at(-1) as string] = id;
+  return copy;
+}

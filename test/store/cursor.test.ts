@@ -1,0 +1,77 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { Problem } from "../../src/contract/errors.ts";
+import { cursorsOf, type Position } from "../../src/store/cursor.ts";
+
+const key = Buffer.alloc(32, 7);
+const list = ["biz_one", "submissions", "createdAt", { where: { state: "DRAFT", trackId: "trk_1" } }];
+const cursors = cursorsOf(key, list);
+const position: Position = ["2026-11-20T09:00:00.000Z", "sub_01JD"];
+const positions = fc.tuple(fc.oneof(fc.string(), fc.maxSafeInteger()), fc.string({ unit: "grapheme" }), fc.nat());
+
+function refused(cursor: string, list = cursors): boolean {
+  try {
+    list.open(cursor);
+    return false;
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== "invalid_cursor") throw error;
+    return true;
+  }
+}
+
+test("a cursor gives back where the page ended, and is safe in an address", () => {
+  fc.assert(
+    fc.property(positions, (position) => {
+      const cursor = cursors.seal(position);
+      expect(cursor).toMatch(/^[\w-]+$/);
+      expect(cursors.open(cursor)).toEqual(position);
+    }),
+  );
+});
+
+test("an altered, cut or lengthened cursor is refused", () => {
+  const cursor = cursors.seal(position);
+  const edits = fc.record({
+    start: fc.nat(cursor.length),
+    length: fc.nat(3),
+    text: fc.string({ unit: "binary", maxLength: 3 }),
+  });
+  fc.assert(
+    fc.property(edits, ({ start, length, text }) => {
+      const altered = cursor.slice(0, start) + text + cursor.slice(start + length);
+      fc.pre(altered !== cursor);
+      expect(refused(altered)).toBe(true);
+    }),
+    { numRuns: 2000 },
+  );
+  for (const end of ["A", "=", "\n", " ", "%"]) expect(refused(cursor + end)).toBe(true);
+});
+
+test("every single bit counts", () => {
+  const bytes = Buffer.from(cursors.seal(position), "base64url");
+  for (let bit = 0; bit < bytes.length * 8; bit++) {
+    const altered = Buffer.from(bytes);
+    altered[bit >> 3] = (altered[bit >> 3] as number) ^ (1 << (bit & 7));
+    expect(refused(altered.toString("base64url"))).toBe(true);
+  }
+});
+
+test("anything at all in its place is refused and nothing else is thrown", () => {
+  fc.assert(fc.property(fc.oneof(fc.string({ unit: "binary" }), fc.base64String()), (text) => refused(text)));
+  for (const text of ["", "null", "e30", "A".repeat(22), "A".repeat(4096)]) expect(refused(text)).toBe(true);
+});
+
+test("another key or another list refuses it; the same filters in another order do not", () => {
+  const cursor = cursors.seal(position);
+  const [tenant, table, order] = list;
+  const same = cursorsOf(key, [tenant, table, order, { has: undefined, where: { trackId: "trk_1", state: "DRAFT" } }]);
+  expect(same.open(cursor)).toEqual(position);
+  const others = [
+    cursorsOf(Buffer.alloc(32, 8), list),
+    cursorsOf(key, ["biz_two", ...list.slice(1)]),
+    cursorsOf(key, [tenant, "tracks", ...list.slice(2)]),
+    cursorsOf(key, [tenant, table, "updatedAt", list[3]]),
+    cursorsOf(key, [tenant, table, order, { where: { state: "DRAFT" } }]),
+  ];
+  expect(others.map((other) => refused(cursor, other))).toEqual(others.map(() => true));
+});

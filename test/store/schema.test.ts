@@ -1,0 +1,222 @@
+import { CompiledQuery, Kysely } from "kysely";
+import { beforeAll, describe, expect, test } from "vitest";
+import { codecOf } from "../../src/store/codec.ts";
+import { auditSource, type Database, type Source, sourceOf, tokenCodec } from "../../src/store/database.ts";
+import { migrate } from "../../src/store/migrations/migrate.ts";
+import type { Query } from "../../src/store/port.ts";
+import { type AnyQuery, matching, type Sort, step } from "../../src/store/query.ts";
+import { SqliteDialect } from "../../src/store/sqlite/dialect.ts";
+import { type TableName, tables } from "../../src/store/tables.ts";
+
+const db = new Kysely<Database>({ dialect: new SqliteDialect({ path: ":memory:", role: "write", busyTimeoutMs: 0 }) });
+
+beforeAll(async () => {
+  await migrate(db);
+  return () => db.destroy();
+});
+
+/** Runs SQL as it is. */
+async function rowsOf(text: string, parameters: readonly unknown[] = []): Promise<Record<string, unknown>[]> {
+  return (await db.executeQuery<Record<string, unknown>>(CompiledQuery.raw(text, [...parameters]))).rows;
+}
+
+async function columnsOf(table: string) {
+  const rows = await rowsOf(`select * from pragma_table_info('${table}')`);
+  return new Map(
+    rows.map(({ name, type, notnull }) => [
+      String(name),
+      { type: String(type).toLowerCase(), nullable: notnull === 0 },
+    ]),
+  );
+}
+
+describe("columns", () => {
+  const codecs = {
+    ...Object.fromEntries(Object.entries(tables).map(([name, { record }]) => [name, codecOf(record)])),
+    audit: auditSource.codec,
+    tokens: tokenCodec,
+  };
+
+  test.each(
+    Object.entries(codecs),
+  )("%s: those of the record, null where the record allows it", async (table, codec) => {
+    const migrated = await columnsOf(table);
+    const internal = table === "audit" ? ["kind"] : [];
+    expect([...migrated.keys()].sort()).toEqual([...codec.names, ...internal].sort());
+    for (const { name, nullable, kind } of codec.columns) {
+      expect([name, migrated.get(name)?.nullable]).toEqual([name, nullable]);
+      if (kind === "json") expect([name, migrated.get(name)?.type]).toEqual([name, "text"]);
+      if (kind === "boolean") expect([name, migrated.get(name)?.type]).toEqual([name, "bigint"]);
+    }
+  });
+});
+
+test("every key and every index begins with the tenant, save those of what has none or comes before it", async () => {
+  const exceptions = new Set(["businesses", "settings", "migrations", "permits", "tokens(tokenId)", "tokens(sha256)"]);
+  const found: string[] = [];
+  for (const { name: table } of await rowsOf("select name from sqlite_master where type = 'table'")) {
+    const indexes = await rowsOf(`select name from pragma_index_list('${table}')`);
+    expect([table, indexes.length > 0]).toEqual([table, true]);
+    for (const { name } of indexes) {
+      const [first] = await rowsOf(`select name from pragma_index_info('${name}') order by seqno`);
+      if (first?.["name"] === "businessId" && table !== "businesses") continue;
+      found.push(`${table}(${first?.["name"]})`);
+    }
+  }
+  const unforeseen = found.filter((index) => !exceptions.has(index) && !exceptions.has(index.split("(")[0] as string));
+  expect(unforeseen).toEqual([]);
+  expect(found).toEqual(expect.arrayContaining(["tokens(tokenId)", "tokens(sha256)"]));
+});
+
+test("the schema is one that other databases understand", async () => {
+  const definitions = await rowsOf("select sql from sqlite_master where sql is not null");
+  for (const { sql } of definitions) {
+    expect(sql).not.toMatch(/autoincrement|without rowid|strict|integer primary key|collate/i);
+    for (const [name] of String(sql).matchAll(/(?<=")\w+(?=")/g)) expect(name.length).toBeLessThan(64);
+  }
+});
+
+const newest: Sort = { column: "createdAt", descending: true };
+const oldest: Sort = { column: "createdAt", descending: false };
+const changed: Sort = { column: "updatedAt", descending: false };
+const span = { gte: "2026-01-01", lte: "2026-12-31" };
+
+interface List<T extends TableName = TableName> {
+  readonly table: T;
+  readonly query: Query<T>;
+  readonly sort: Sort;
+}
+
+function list<T extends TableName>(table: T, sort: Sort, query: Query<T>): List {
+  return { table, query, sort } as unknown as List;
+}
+
+const submissionFilters: readonly NonNullable<Query<"submissions">["where"]>[] = [
+  {},
+  { programId: "prg" },
+  { trackId: "trk" },
+  { state: "DRAFT" },
+  { currentRoundId: "rnd" },
+  { submittedAt: span },
+  { programId: "prg", state: "DRAFT" },
+  { programId: "prg", trackId: "trk" },
+  { trackId: "trk", submittedAt: span, state: "DRAFT" },
+  { programId: "prg", trackId: "trk", state: "DRAFT", currentRoundId: "rnd", submittedAt: span },
+];
+
+const lists: readonly List[] = [
+  list("programs", newest, {}),
+  list("tracks", newest, { where: { programId: "prg" } }),
+  list("rounds", { column: "sequence", descending: false }, { where: { programId: "prg" } }),
+  list("rounds", { column: "sequence", descending: false }, { where: { trackId: "trk" } }),
+  ...submissionFilters.flatMap((where) => [
+    list("submissions", newest, { where }),
+    list("submissions", oldest, { where }),
+    list("submissions", changed, { where: { ...where, updatedAt: { gte: "2026-01-01" } } }),
+  ]),
+  list("submissions", newest, { where: { applicantId: "app" } }),
+  list("supplements", oldest, { where: { submissionId: "sub" } }),
+  list("files", oldest, { where: { submissionId: "sub" } }),
+  list("files", oldest, { where: { supplementResponseId: "sup" } }),
+  list("payments", newest, { where: { status: "pending" } }),
+  list("payments", newest, { where: { submissionId: "sub" } }),
+  list("persons", newest, {}),
+  list("persons", changed, { where: { updatedAt: { gt: "2026-01-01" } } }),
+  list("persons", oldest, { where: { platformUserId: "usr", active: true } }),
+  list("persons", oldest, { has: { email: "a@example.org" }, where: { active: true } }),
+  list("persons", oldest, { has: { ref: "[]" } }),
+  list("personSchemas", newest, { where: { active: true, published: true } }),
+  list("applicants", newest, {}),
+  list("applicants", newest, { has: { programIds: "prg" } }),
+  list("applicants", newest, { has: { programIds: "prg", trackIds: "trk" } }),
+  list("applicants", oldest, { has: { email: "a@example.org" } }),
+  list("reviewers", newest, {}),
+  list("reviewers", newest, { where: { status: "active" } }),
+  list("reviewers", newest, { where: { status: "active" }, has: { programIds: "prg", roundIds: "rnd" } }),
+  list("reviewers", newest, { search: { columns: ["email", "lastName"], text: "rita" }, has: { roundIds: "rnd" } }),
+  ...[
+    { programId: "prg" },
+    { roundId: "rnd" },
+    { reviewerId: "rvw" },
+    { submissionId: "sub" },
+    { status: "assigned" as const },
+    {},
+  ].flatMap((where) => [
+    list("assignments", newest, { where: { ...where, active: true } }),
+    list("assignments", newest, { where: { status: ["assigned", "accepted", "conflict"], ...where, active: true } }),
+    list("assignments", newest, { where }),
+  ]),
+  list("reviews", newest, {}),
+  list("reviews", newest, { where: { submissionId: "sub" } }),
+  list("reviews", newest, { where: { roundId: "rnd" } }),
+  list("reviews", newest, { where: { reviewerId: "rvw", roundId: "rnd" } }),
+  list("reviews", oldest, { where: { assignmentId: "asg" } }),
+  list("feedbacks", newest, { where: { released: true } }),
+  list("feedbacks", newest, { where: { released: true, programId: "prg" } }),
+  list("feedbacks", newest, { where: { released: true, programId: "prg", submissionId: "sub" } }),
+  list("emailSends", newest, { has: { recipient: "a@example.org" } }),
+  list("exports", oldest, { where: { status: "pending" } }),
+  list("invitations", oldest, { where: { reviewerId: "rvw" } }),
+];
+
+async function planOf(source: Source<unknown>, query: AnyQuery, sort: Sort, paged: boolean): Promise<string[]> {
+  const after = paged ? ["2026-06-01", ...source.key.map(() => "x")] : undefined;
+  const { sql, parameters } = step(db, source, "biz", query, { sort, limit: 51, after }).compile();
+  return (await rowsOf(`explain query plan ${sql}`, parameters)).map(({ detail }) => String(detail));
+}
+
+describe("every list follows an index in its order, from the start and from a cursor", () => {
+  test.each(lists)("$table $sort.column $query", async ({ table, query, sort }) => {
+    for (const paged of [false, true]) {
+      const plan = await planOf(sourceOf(table), query as AnyQuery, sort, paged);
+      expect(plan.join("\n")).not.toMatch(/TEMP B-TREE|SCAN (?!1)/);
+      const conditions = Object.values(query.where ?? {}).filter((condition) => typeof condition === "string");
+      // The tenant, and one filter at least where there are any.
+      if (conditions.length > 0 && !query.has) expect(plan[0]).toMatch(/businessId=\? AND \w+=\?/);
+    }
+  });
+
+  const filters = ["submissionId", "programId", "entityType"].flatMap((name) => [
+    { [name]: "x", kind: "change" },
+    { [name]: "x", action: "submission.read" },
+  ]);
+
+  test.each([{ kind: "change" }, { action: "submission.read" }, ...filters])("audit %o", async (where) => {
+    for (const paged of [false, true]) {
+      const plan = await planOf(auditSource, { where }, { column: "occurredAt", descending: true }, paged);
+      expect(plan).toHaveLength(1);
+      const equalities = ["businessId", ...Object.keys(where)];
+      for (const name of equalities) expect(plan[0]).toContain(`${name}=?`);
+    }
+  });
+
+  test.each([
+    ["submissions", { where: { programId: "prg" } }],
+    ["submissions", { where: { applicantId: "app" } }],
+    ["assignments", { where: { reviewerId: "rvw", active: true, status: "completed" } }],
+    ["reviewers", { has: { programIds: "prg" } }],
+  ] as const)("counts of %s %o", async (table, query) => {
+    const { sql, parameters } = matching(db, sourceOf(table), "biz", query)
+      .select((eb) => eb.fn.countAll().as("n"))
+      .compile();
+    const plan = (await rowsOf(`explain query plan ${sql}`, parameters)).map(({ detail }) => String(detail));
+    expect(plan.every((detail) => /^SEARCH .* USING (COVERING )?INDEX/.test(detail))).toBe(true);
+  });
+});
+
+test("a token, a quota, an answer and the leases of a token are found by index", async () => {
+  const wheres = {
+    tokens: '"sha256" = ?',
+    quotas: '"businessId" = ? and "tokenId" = ? and "quota" = ?',
+    answers: '"businessId" = ? and "tokenId" = ? and "key" = ? and "createdAt" >= ?',
+    permits: '"tokenId" = ?',
+    events: '"businessId" = ?',
+  };
+  for (const [table, where] of Object.entries(wheres)) {
+    const plan = await rowsOf(
+      `explain query plan select * from "${table}" where ${where}`,
+      new Array(where.split("?").length - 1).fill("x"),
+    );
+    expect(String(plan[0]?.["detail"])).toMatch(/^SEARCH/);
+  }
+});

@@ -1,0 +1,36 @@
+import type { OperationName } from "../../src/contract/index.ts";
+import { requestRest } from "./desk.ts";
+
+/** An HTTP answer with its body read. */
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The body as JSON; `undefined` where it is none. */
+  // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely by tests
+  readonly body: any;
+}
+
+export async function read(response: Response): Promise<RawAnswer> {
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, body: jsonOf(text) };
+}
+
+/** Calls an operation over REST with one flat object. */
+export async function rest(
+  desk: { readonly origin: string },
+  token: string | undefined,
+  name: OperationName,
+  input: Readonly<Record<string, unknown>>,
+  headers: Record<string, string> = {},
+): Promise<RawAnswer> {
+  return read(await requestRest(desk.origin, token, name, input, headers));
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
