@@ -21,8 +21,8 @@ describe.each(faces)("over %s", (face) => {
     const caller = await own.desk.as(face);
     for (const { input, path } of [...wrongTypes(own, name, face), ...missing(own, name)]) {
       const refusal = await caller.call(name, input).catch((error) => error);
-      expect(refusal, path).toMatchObject({ code: "validation_failed", details: { issues: [{ path }] } });
-      expect(refusal.details.issues, path).toHaveLength(1);
+      expect(refusal, path).toMatchObject({ code: "validation_failed" });
+      expect(new Set(refusal.details.issues.map((issue: { path: string }) => issue.path)), path).toEqual(new Set([path]));
       if (face === "REST") expect(refusal.status).toBe(400);
     }
     expect(await stateOf(own.desk.app.store, own.desk.businessId)).toEqual(before);

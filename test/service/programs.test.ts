@@ -1,31 +1,275 @@
 import { describe, expect } from "vitest";
-import { faces, test } from "../support/desk.ts";
+import { LifecycleStatus } from "../../src/contract/programs.ts";
+import { type Caller, type Desk, faces, test } from "../support/desk.ts";
+import { nothing, traceOf } from "../support/trace.ts";
+
+/** The moves of a programme without submissions, written out. */
+const moves: Readonly<Record<LifecycleStatus, string>> = {
+  draft: "configured archived",
+  configured: "draft underway archived",
+  underway: "configured completed",
+  completed: "underway archived",
+  archived: "completed",
+};
+const statuses = LifecycleStatus.options;
+
+const leadingTo = (to: LifecycleStatus) => statuses.filter((from) => moves[from].split(" ").includes(to));
 
 describe.each(faces)("programmes over %s", (face) => {
-  test("a programme's lifecycle moves on and says so in an event", async ({ desk }) => {
-    const program = await desk.seed.program({ lifecycleStatus: "draft" });
+  test.for(statuses)("a programme moves on from %s as the lifecycle allows, and says so", async (from, { desk }) => {
     const chair = await desk.as(face);
-    const updated = await chair.update_program({
-      programId: program.programId,
-      version: program.version,
-      lifecycleStatus: "configured",
-    });
-    expect(updated).toMatchObject({ lifecycleStatus: "configured", version: 1 });
-    expect(await desk.outbox()).toMatchObject([
-      {
-        eventType: "program.lifecycle_status_changed",
-        data: { programId: program.programId, fromStatus: "draft", toStatus: "configured", version: 1 },
-      },
-    ]);
+    for (const to of statuses) {
+      const { programId, version } = await desk.seed.program({ lifecycleStatus: from });
+      const trace = await traceOf(desk, () => chair.update_program({ programId, version, lifecycleStatus: to }));
+      if (to === from) {
+        expect(trace).toMatchObject({ data: { lifecycleStatus: from, version: 0 }, ...nothing });
+      } else if (moves[from].split(" ").includes(to)) {
+        expect(trace).toMatchObject({
+          data: { lifecycleStatus: to, version: 1 },
+          rows: ["programs updated: lifecycleStatus"],
+          events: [
+            {
+              eventType: "program.lifecycle_status_changed",
+              data: { businessId: desk.businessId, programId, fromStatus: from, toStatus: to, version: 1 },
+            },
+          ],
+          audit: ["program.updated"],
+        });
+      } else {
+        const allowedFrom = leadingTo(to).sort();
+        expect(trace).toMatchObject({ problem: { code: "invalid_state_transition" }, ...nothing });
+        expect(trace.problem?.details).toMatchObject({ from, operation: `lifecycleStatus=${to}` });
+        expect([...(trace.problem?.details["allowedFrom"] as string[])].sort()).toEqual(allowedFrom);
+      }
+    }
   });
 
-  test("a move that the lifecycle does not know is refused and leaves nothing behind", async ({ desk }) => {
-    const program = await desk.seed.program({ lifecycleStatus: "draft" });
+  test("a programme under way goes back to configured only while it has no submission", async ({ desk }) => {
     const chair = await desk.as(face);
-    await expect(
-      chair.update_program({ programId: program.programId, version: program.version, lifecycleStatus: "completed" }),
-    ).rejects.toMatchProblem("invalid_state_transition", { from: "draft", allowedFrom: ["underway", "archived"] });
-    expect(await chair.get_program({ programId: program.programId })).toEqual(program);
-    expect(await desk.outbox()).toEqual([]);
+    const { programId, version } = await desk.seed.program({ lifecycleStatus: "underway" });
+    await desk.seed.submission(); // another programme's
+    const track = await desk.seed.track({ programId });
+    await desk.seed.submission({ trackId: track.trackId, state: "WITHDRAWN" });
+    const back = () => chair.update_program({ programId, version, lifecycleStatus: "configured" });
+    expect(await traceOf(desk, back)).toMatchObject({
+      problem: { code: "invalid_state_transition", details: { because: "the programme has submissions" } },
+      ...nothing,
+    });
+    await chair.update_program({ programId, version, lifecycleStatus: "completed" });
+  });
+
+  test("an archived programme takes no write but the move out, by whatever record the write goes", async ({ desk }) => {
+    const chair = await desk.as(face);
+    const home = await seedHome(desk, { lifecycleStatus: "archived" });
+    for (const write of writesOf(chair, home)) {
+      expect(await traceOf(desk, write)).toMatchObject({
+        problem: { code: "program_archived", details: { programId: home.programId } },
+        ...nothing,
+      });
+    }
+    const out = { programId: home.programId, version: 0, lifecycleStatus: "completed", name: "Closed call" };
+    expect(await chair.update_program(out)).toMatchObject({ lifecycleStatus: "completed", name: "Closed call" });
+    for (const write of writesOf(chair, home).slice(2)) await write();
+  });
+
+  test("what is written stays, what is not named is left alone, and the same again changes nothing", async ({
+    desk,
+  }) => {
+    const chair = await desk.as(face);
+    const { programId } = await desk.seed.program({ description: "Before", endDate: "2027-01-01T00:00:00.000Z" });
+    const change = { name: "N".repeat(200), year: 3000, startDate: "2026-11-20T06:01:05+02:00" };
+    const kept = { ...change, startDate: "2026-11-20T04:01:05.000Z", description: "Before" };
+    const first = await traceOf(desk, () => chair.update_program({ programId, version: 0, ...change }));
+    expect(first).toMatchObject({
+      data: { ...kept, endDate: "2027-01-01T00:00:00.000Z", version: 1 },
+      rows: ["programs updated: name startDate year"],
+      events: [],
+      audit: ["program.updated"],
+    });
+    const again = await traceOf(desk, () => chair.update_program({ programId, version: 1, ...change }));
+    expect(again).toMatchObject({ data: first.data, ...nothing });
+    expect(await traceOf(desk, () => chair.update_program({ programId, version: 1 }))).toMatchObject(nothing);
+    expect(await chair.get_program({ programId })).toEqual(first.data);
+  });
+
+  const refused: readonly [path: string, value: unknown][] = [
+    ["name", ""],
+    ["name", "N".repeat(201)],
+    ["description", "d".repeat(1001)],
+    ["year", 1899],
+    ["year", 3001],
+    ["year", 2026.5],
+    ["startDate", "2026-11-20"],
+    ["endDate", "2026-11-20T04:01:05"],
+    ["lifecycleStatus", "closed"],
+    ["feeRequired", true],
+    ["branding", null],
+    ["branding.colour", "red"],
+    ["branding.headerText", "h".repeat(5001)],
+    ["branding.pages.thanks", {}],
+    ["branding.pages.landing.logo", "x.png"],
+    ["branding.pages.landing.heroTitle", "t".repeat(121)],
+    ["branding.pages.register.heroSubtitle", "t".repeat(241)],
+    ["branding.pages.submission.bodyHtml", 7],
+    ["branding.pages.submitted.ctaLabel", "l".repeat(41)],
+  ];
+
+  test("what the contract does not know is refused with its path, and nothing else of the call is written", async ({
+    desk,
+  }) => {
+    const chair = await desk.as(face);
+    const { programId, version } = await desk.seed.program();
+    for (const [path, value] of refused) {
+      const body = { name: "Changed", ...nested(path.split("."), value) };
+      const trace = await traceOf(desk, () => chair.update_program({ programId, version, ...body }));
+      expect(trace, path).toMatchObject({ problem: { code: "validation_failed" }, ...nothing });
+      expect(trace.problem?.details["issues"], path).toMatchObject([{ path }]);
+    }
   });
 });
+
+describe.each(faces)("branding over %s", (face) => {
+  const before = {
+    headerText: "Welcome",
+    pages: { landing: { heroTitle: "Old", ctaLabel: "Apply" }, submitted: { bodyHtml: "<p>Thanks</p>" } },
+  };
+  const change = { footerText: "Contact us", pages: { landing: { heroTitle: "New" }, register: { ctaLabel: "Join" } } };
+  const after = {
+    headerText: "Welcome",
+    footerText: "Contact us",
+    pages: {
+      landing: { heroTitle: "New", ctaLabel: "Apply" },
+      register: { ctaLabel: "Join" },
+      submitted: { bodyHtml: "<p>Thanks</p>" },
+    },
+  };
+
+  test("a programme's and a track's copy is merged text by text", async ({ desk }) => {
+    const chair = await desk.as(face);
+    const { programId } = await desk.seed.program({ branding: before });
+    const { trackId } = await desk.seed.track({ programId, branding: before });
+    const updates = [
+      ["programs", (more: object) => chair.update_program({ programId, ...more })],
+      ["tracks", (more: object) => chair.update_track({ programId, trackId, ...more })],
+    ] as const;
+    for (const [table, update] of updates) {
+      const trace = await traceOf(desk, () => update({ version: 0, branding: change }));
+      expect(trace.data).toMatchObject({ branding: after, version: 1 });
+      expect(trace.rows).toEqual([`${table} updated: branding`]);
+      expect(trace.data.branding).toEqual(after);
+      for (const branding of [change, {}, { pages: {} }, { pages: { landing: {} } }]) {
+        expect(await traceOf(desk, () => update({ version: 1, branding }))).toMatchObject(nothing);
+      }
+      expect((await update({ version: 1, branding: { headerText: "" } })).branding).toEqual({ ...after, headerText: "" });
+    }
+  });
+});
+
+describe.each(faces)("tracks and rounds over %s", (face) => {
+  test("intake and dates of a track and activity and dates of a round are set", async ({ desk }) => {
+    const chair = await desk.as(face);
+    const { programId, trackId, roundId } = await seedHome(desk, {});
+    const dates = { intakeOpenDate: "2026-11-20T00:00:00.000Z", intakeCloseDate: "2026-12-20T00:00:00.000Z" };
+    const track = { programId, trackId, intakeOpen: false, ...dates };
+    expect(await traceOf(desk, () => chair.update_track({ ...track, version: 0 }))).toMatchObject({
+      data: { ...track, version: 1, branding: {} },
+      rows: ["tracks updated: intakeCloseDate intakeOpen intakeOpenDate"],
+      events: [],
+      audit: ["track.updated"],
+    });
+    const round = { programId, trackId, roundId, active: false, deadline: "2026-12-31T00:00:00.000Z" };
+    expect(await traceOf(desk, () => chair.update_round({ ...round, version: 0 }))).toMatchObject({
+      data: { ...round, version: 1, startDate: null, endDate: null },
+      rows: ["rounds updated: active deadline"],
+      events: [],
+      audit: ["round.updated"],
+    });
+    expect(await traceOf(desk, () => chair.update_track({ ...track, version: 1 }))).toMatchObject(nothing);
+    expect(await traceOf(desk, () => chair.update_round({ ...round, version: 1 }))).toMatchObject(nothing);
+  });
+
+  test("a track or round is found only under its own programme and track", async ({ desk }) => {
+    const chair = await desk.as(face);
+    const [here, there] = [await seedHome(desk, {}), await seedHome(desk, {})];
+    const sister = await desk.seed.track({ programId: here.programId });
+    const { programId, trackId, roundId } = here;
+    const wrong = [
+      () => chair.update_track({ programId: there.programId, trackId, version: 0, intakeOpen: false }),
+      () => chair.update_round({ programId: there.programId, trackId, roundId, version: 0, active: false }),
+      () => chair.update_round({ programId, trackId: there.trackId, roundId, version: 0, active: false }),
+      () => chair.update_round({ programId, trackId: sister.trackId, roundId, version: 0, active: false }),
+      () => chair.list_tracks({ programId: "prg_none" }),
+      () => chair.list_rounds({ programId: "prg_none" }),
+    ];
+    for (const call of wrong) {
+      expect(await traceOf(desk, call)).toMatchObject({ problem: { code: "not_found" }, ...nothing });
+    }
+  });
+
+  test("a programme lists its own tracks newest first, and its own rounds in their sequence", async ({ desk }) => {
+    const chair = await desk.as(face);
+    const program = await desk.seed.program();
+    await seedHome(desk, {});
+    const tracks = await seedMany(3, (order) => desk.seed.track({ programId: program.programId, order }));
+    const [{ trackId }] = tracks as [(typeof tracks)[number]];
+    const home = { programId: program.programId, trackId };
+    for (const sequence of [2, 3, 1]) await desk.seed.round({ ...home, sequence });
+    expect(await chair.list_rounds({ programId: program.programId })).toMatchObject(
+      [1, 2, 3].map((sequence) => ({ ...home, sequence })),
+    );
+    const first = await chair.call("list_tracks", { programId: program.programId, limit: 2 });
+    const second = await chair.call("list_tracks", { programId: program.programId, limit: 2, ...cursorOf(first) });
+    expect([...first.data, ...second.data]).toEqual(tracks.reverse());
+    expect(first.page).toEqual({ hasMore: true, lastEvaluatedKey: expect.any(String) });
+    expect(second.page).toEqual({ hasMore: false });
+    const elsewhere = await seedHome(desk, {});
+    const foreign = chair.call("list_tracks", { programId: elsewhere.programId, ...cursorOf(first) });
+    await expect(foreign).rejects.toMatchProblem("invalid_cursor");
+  });
+
+  test("programmes of the tenant are listed newest first, another's are not", async ({ desk }) => {
+    const chair = await desk.as(face);
+    const other = await desk.other();
+    await other.seed.program();
+    const programs = await seedMany(3, () => desk.seed.program());
+    expect(await chair.list_programs()).toEqual(programs.reverse());
+  });
+});
+
+async function seedHome(desk: Desk, given: Parameters<Desk["seed"]["program"]>[0]) {
+  const { programId } = await desk.seed.program(given);
+  const { trackId } = await desk.seed.track({ programId });
+  const { roundId } = await desk.seed.round({ programId, trackId });
+  return { programId, trackId, roundId };
+}
+
+/** The programme's own writes first. */
+function writesOf(chair: Caller, { programId, trackId, roundId }: Awaited<ReturnType<typeof seedHome>>) {
+  return [
+    () => chair.update_program({ programId, version: 0, name: "Changed" }),
+    () => chair.update_program({ programId, version: 0, lifecycleStatus: "archived", year: 2030 }),
+    () => chair.update_track({ programId, trackId, version: 0, intakeOpen: false }),
+    () => chair.update_round({ programId, trackId, roundId, version: 0, active: false }),
+    () =>
+      chair.create_submission({
+        trackId,
+        fields: {},
+        deadline: "2026-12-31T00:00:00Z",
+        innovatorEmail: "ada@example.org",
+      }),
+  ];
+}
+
+async function seedMany<R>(count: number, seed: (index: number) => Promise<R>): Promise<R[]> {
+  const rows: R[] = [];
+  for (let index = 0; index < count; index += 1) rows.push(await seed(index));
+  return rows;
+}
+
+function cursorOf({ page }: { page?: { lastEvaluatedKey?: string } }) {
+  return { lastEvaluatedKey: page?.lastEvaluatedKey };
+}
+
+function nested([name = "", ...rest]: readonly string[], value: unknown): Record<string, unknown> {
+  return { [name]: rest.length === 0 ? value : nested(rest, value) };
+}

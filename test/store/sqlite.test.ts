@@ -128,7 +128,8 @@ describe("migrations", () => {
 
 describe("several processes on one file", () => {
   const run = promisify(execFile);
-  const other = (...args: string[]) => run(process.execPath, [fileURLToPath(new URL("./process.ts", import.meta.url)), ...args]);
+  const other = (...args: string[]) =>
+    run(process.execPath, [fileURLToPath(new URL("./process.ts", import.meta.url)), ...args]);
 
   test("may start at once on a new file", async () => {
     const path = databaseFile();

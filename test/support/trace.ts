@@ -36,12 +36,13 @@ export async function traceOf(desk: Desk, call: () => Promise<unknown>): Promise
   for (const [businessId, after] of await statesOf(desk)) {
     const prefix = businessId === desk.businessId ? "" : `${businessId} `;
     const earlier = before.get(businessId) ?? {};
-    const added = (table: string) => (after[table] ?? []).slice(0, -(earlier[table]?.length ?? 0) || undefined) as Row[];
+    const [audit = [], audited = []] = [after["audit"], earlier["audit"]];
     for (const table of Object.keys(tables) as TableName[]) {
       trace.rows.push(...linesOf(table, earlier[table] ?? [], after[table] ?? []).map((line) => prefix + line));
     }
     trace.events.push(...((after["events"] ?? []).slice(earlier["events"]?.length ?? 0) as EventPayload[]));
-    trace.audit.push(...added("audit").map((entry) => prefix + String(entry["action"])));
+    const entries = audit.slice(0, audit.length - audited.length) as Row[];
+    trace.audit.push(...entries.map((entry) => prefix + String(entry["action"])));
   }
   trace.rows.sort();
   trace.audit.sort();

@@ -1,0 +1,271 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import { catalogue } from "../../src/contract/errors.ts";
+import { events } from "../../src/contract/events.ts";
+import { exampleOf } from "../../src/contract/example.ts";
+import { operationNames, operations, toolsetOf } from "../../src/contract/index.ts";
+import { type Mark, markOf, unwrap } from "../../src/contract/marks.ts";
+import { commonErrors, envelopeOf, pathVariables } from "../../src/contract/operation.ts";
+import { readScopes, scopes, sensitiveScope, writeScopes } from "../../src/contract/scopes.ts";
+import { tables } from "../../src/store/tables.ts";
+
+describe("the operations", () => {
+  test("are those of the specification, by name, method, path, scope and toolset", () => {
+    const published = JSON.parse(readFileSync(new URL("operations.json", import.meta.url), "utf8")) as { name: string }[];
+    const declared = operationNames.map((name) => {
+      const { method, path, scope } = operations[name];
+      return { name, method, path, scope, toolset: toolsetOf(name) };
+    });
+    const byName = (a: { name: string }, b: { name: string }) => a.name.localeCompare(b.name);
+    expect(published).toHaveLength(58);
+    expect(declared.toSorted(byName)).toEqual(published.toSorted(byName));
+  });
+
+  test("answer 200, but for the creation of a person", () => {
+    expect(operationNames.filter((name) => operations[name].status === 201)).toEqual(["create_person"]);
+    for (const name of operationNames) expect([undefined, 200, 201]).toContain(operations[name].status);
+  });
+
+  test("that change something are not reads, and the other way round", () => {
+    for (const name of operationNames) {
+      expect(operations[name].effect === "read", name).toBe(operations[name].method === "GET");
+    }
+  });
+
+  test("with an id in their path can answer that there is no such record", () => {
+    for (const name of operationNames.filter((operation) => pathVariables(operations[operation].path).length > 0)) {
+      expect(operations[name].errors, name).toContain("not_found");
+    }
+  });
+
+  test("declare only codes that are not common to all", () => {
+    for (const name of operationNames) {
+      const codes = operations[name].errors ?? [];
+      expect(
+        codes.filter((code) => commonErrors.includes(code)),
+        name,
+      ).toEqual([]);
+      expect(new Set(codes).size, name).toBe(codes.length);
+    }
+  });
+});
+
+test("the scopes are those of the specification", () => {
+  const nouns = "submissions programs tracks rounds reviews feedback supplements audit payments assignments reviewers";
+  const readable = [...nouns.split(" "), "emails", "applicants", "files", "schemas", "rubrics", "exports"];
+  expect(readScopes).toEqual([...readable.map((noun) => `${noun}:read`), "persons:read", "person-fields:read"]);
+  const writable = "submissions assignments supplements feedback programs tracks rounds reviewers emails exports";
+  expect(writeScopes).toEqual([...writable.split(" ").map((noun) => `${noun}:write`), "persons:write"]);
+  expect(scopes).toEqual([...readScopes, ...writeScopes, "persons:sensitive:read"]);
+  expect(scopes).toHaveLength(31);
+  expect(new Set(operationNames.map((name) => operations[name].scope))).toEqual(
+    new Set(scopes.filter((scope) => scope !== sensitiveScope)),
+  );
+});
+
+test("the event types are those of the specification", () => {
+  expect(Object.keys(events)).toEqual([
+    "applicant.registered",
+    "submission.draft_created",
+    "submission.submitted",
+    "submission.withdrawn",
+    "submission.state_changed",
+    "supplement.response.submitted",
+    "payment.succeeded",
+    "payment.failed",
+    "payment.waived",
+    "review.submitted",
+    "feedback.released",
+    "program.lifecycle_status_changed",
+  ]);
+});
+
+describe("the error catalogue", () => {
+  test("has these codes with these statuses", () => {
+    expect(Object.fromEntries(Object.entries(catalogue).map(([code, { status }]) => [code, status]))).toEqual({
+      validation_failed: 400,
+      invalid_json: 400,
+      invalid_cursor: 400,
+      unauthorized: 401,
+      invalid_token: 401,
+      insufficient_scope: 403,
+      not_found: 404,
+      method_not_allowed: 405,
+      payload_too_large: 413,
+      unsupported_media_type: 415,
+      version_conflict: 409,
+      invalid_state_transition: 409,
+      idempotency_in_progress: 409,
+      duplicate_external_ref: 409,
+      person_merged: 409,
+      person_inactive: 409,
+      program_archived: 409,
+      intake_closed: 409,
+      deadline_passed: 409,
+      incomplete_application: 409,
+      supplement_warnings: 409,
+      round_inactive: 409,
+      identity_mismatch: 422,
+      idempotency_key_reused: 422,
+      rate_limited: 429,
+      export_rate_limited: 429,
+      internal_error: 500,
+      unavailable: 503,
+    });
+  });
+
+  test("says of each what happened and what to do next, and calls only that retryable which may pass", () => {
+    for (const [code, { message, next }] of Object.entries(catalogue)) {
+      expect(message, code).toMatch(/^[A-Z].*\.$/);
+      expect(next, code).toMatch(/^[A-Z].*\.$/);
+    }
+    const retryable = Object.entries(catalogue).flatMap(([code, fault]) => (fault.retryable ? [code] : []));
+    expect(retryable).toEqual([
+      "idempotency_in_progress",
+      "rate_limited",
+      "export_rate_limited",
+      "internal_error",
+      "unavailable",
+    ]);
+  });
+});
+
+describe("examples", () => {
+  test.each(operationNames)("of %s fit what they are examples of", (name) => {
+    const operation = operations[name];
+    const parts = [operation.params, operation.queryObject, operation.body, operation.data, envelopeOf(operation)];
+    for (const part of parts.filter((schema) => schema !== undefined)) {
+      for (const optional of [true, false]) part.parse(exampleOf(part, { optional }));
+    }
+  });
+});
+
+describe("marks", () => {
+  test("of what only persons:sensitive:read shows stand at these paths", () => {
+    const pinned = Object.fromEntries(
+      operationNames.flatMap((name) => {
+        const paths = markedPaths(operations[name].data, (mark) => mark.sensitive === sensitiveScope);
+        return paths.length > 0 ? [[name, paths.join(" ")]] : [];
+      }),
+    );
+    expect(pinned).toMatchInlineSnapshot(`
+      {
+        "add_person_external_ref": "primaryEmail contactDetails customFields externalRefs[].externalId metadata",
+        "advance_submission": "fields",
+        "close_supplement": "fields",
+        "create_person": "primaryEmail contactDetails customFields externalRefs[].externalId metadata",
+        "create_submission": "fields",
+        "eliminate_submission": "fields",
+        "get_person": "primaryEmail contactDetails customFields externalRefs[].externalId metadata",
+        "get_reviewer": "person.customFields",
+        "get_submission": "fields",
+        "invite_reviewer": "person.customFields",
+        "list_applicants": "[].person.customFields",
+        "list_persons": "[].primaryEmail [].contactDetails [].customFields [].externalRefs[].externalId [].metadata",
+        "list_reviewers": "[].person.customFields",
+        "list_submission_supplements": "[].fields",
+        "list_submissions": "[].fields",
+        "merge_person": "primaryEmail contactDetails customFields externalRefs[].externalId metadata",
+        "remove_person_external_ref": "primaryEmail contactDetails customFields externalRefs[].externalId metadata",
+        "reopen_submission": "fields",
+        "reopen_supplement": "fields",
+        "resolve_persons": "[].primaryEmail [].contactDetails [].customFields [].externalRefs[].externalId [].metadata",
+        "screen_submission": "fields",
+        "set_submission_state": "fields",
+        "submit_submission": "fields",
+        "update_person": "primaryEmail contactDetails customFields externalRefs[].externalId metadata",
+        "update_submission": "fields",
+        "update_submission_fields": "fields",
+        "update_supplement": "fields",
+        "withdraw_submission": "fields",
+      }
+    `);
+  });
+
+  test("of personal data in records stand at these paths", () => {
+    const pinned = Object.fromEntries(
+      Object.entries(tables).map(([name, { record }]) => [name, markedPaths(record, isPersonal).join(" ")]),
+    );
+    expect(pinned).toMatchInlineSnapshot(`
+      {
+        "applicants": "email name",
+        "assignments": "reason conflictAttestation.statement",
+        "emailSends": "recipientEmail subject body",
+        "exports": "",
+        "feedbacks": "body",
+        "files": "fileName",
+        "invitations": "sha256",
+        "payments": "providerRef",
+        "personSchemas": "",
+        "persons": "primaryEmail contactDetails platformUserId customFields externalRefs[].externalId metadata",
+        "programs": "",
+        "reviewers": "email firstName lastName affiliation",
+        "reviews": "scores[].comment overallComment confidentialComment",
+        "rounds": "",
+        "rubrics": "",
+        "schemas": "",
+        "submissions": "title fields innovatorEmail innovatorName stateReason",
+        "supplements": "fields",
+        "tracks": "",
+      }
+    `);
+  });
+
+  test("of personal data in arguments stand at these paths", () => {
+    const pinned = operationNames.flatMap((name) => {
+      const { queryObject, body } = operations[name];
+      const paths = [queryObject, body ?? z.object({})].flatMap((part) => markedPaths(part, isPersonal));
+      return paths.length > 0 ? [`${name}: ${paths.join(" ")}`] : [];
+    });
+    expect(pinned).toMatchInlineSnapshot(`
+      [
+        "create_submission: fields innovatorEmail innovatorName externalRef.externalId",
+        "update_submission: fields reason",
+        "advance_submission: reason",
+        "eliminate_submission: reason",
+        "update_submission_fields: fields",
+        "reopen_submission: reason",
+        "screen_submission: reason",
+        "set_submission_state: reason",
+        "withdraw_submission: reason",
+        "update_supplement: fields",
+        "create_person: primaryEmail contactDetails platformUserId customFields externalRefs[].externalId metadata",
+        "update_person: primaryEmail contactDetails platformUserId customFields metadata",
+        "remove_person_external_ref: externalId",
+        "add_person_external_ref: externalRef.externalId",
+        "resolve_persons: email platformUserId externalId",
+        "list_reviewers: search",
+        "invite_reviewer: email firstName lastName affiliation message",
+        "reassign_assignment: reason",
+        "list_email_sends: recipientEmail",
+        "send_bulk_email: reviewers.subject reviewers.body applicants.applicantEmails[] applicants.subject applicants.body",
+      ]
+    `);
+  });
+
+  test("of personal data are on nothing that an event carries", () => {
+    for (const [type, schema] of Object.entries(events)) expect(markedPaths(schema, isPersonal), type).toEqual([]);
+  });
+});
+
+const isPersonal = (mark: Mark) => mark.personal === true;
+
+/** Paths of a schema's marked parts; `[]` stands for each item. Below a marked part nothing more is named. */
+function markedPaths(schema: z.core.$ZodType, wanted: (mark: Mark) => boolean, path = ""): string[] {
+  const mark = markOf(schema);
+  if (mark && wanted(mark)) return [path === "" ? "(all)" : path];
+  const definition = unwrap(schema)._zod.def as {
+    shape?: Record<string, z.core.$ZodType>;
+    element?: z.core.$ZodType;
+    valueType?: z.core.$ZodType;
+    options?: readonly z.core.$ZodType[];
+  };
+  const within = (inner: z.core.$ZodType, step: string) => markedPaths(inner, wanted, path + step);
+  return [
+    ...Object.entries(definition.shape ?? {}).flatMap(([name, field]) => within(field, path === "" ? name : `.${name}`)),
+    ...(definition.element ? within(definition.element, "[]") : []),
+    ...(definition.valueType ? within(definition.valueType, ".*") : []),
+    ...(definition.options ?? []).flatMap((option) => within(option, "")),
+  ];
+}

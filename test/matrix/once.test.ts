@@ -1,0 +1,63 @@
+import { describe, expect } from "vitest";
+import { operationNames, operations } from "../../src/contract/index.ts";
+import { faces } from "../support/desk.ts";
+import { rest } from "../support/raw.ts";
+import { stateOf } from "../support/state.ts";
+import { test } from "./world.ts";
+
+const changes = operationNames.filter((name) => operations[name].effect !== "read");
+const versioned = changes.flatMap((name) =>
+  Object.keys(operations[name].body?.shape ?? {})
+    .filter((field) => /^(source|target)?version$/i.test(field))
+    .map((field) => [name, field] as const),
+);
+
+test("every change of a record takes its version, but for those that bring it to one end", () => {
+  const unversioned = changes.filter((name) => !versioned.some(([versionedName]) => versionedName === name));
+  expect(unversioned).toEqual([
+    "create_submission",
+    "create_person",
+    "invite_reviewer",
+    "delete_assignment",
+    "auto_assign_reviewers",
+    "bulk_assign_reviewers",
+    "release_feedback",
+    "send_bulk_email",
+    "create_export",
+  ]);
+});
+
+describe.each(faces)("a version over %s", (face) => {
+  test.for(versioned)("that is not the record's is refused by %s (%s), and nothing happens", async ([name, field], { worlds }) => {
+    const { desk, inputs } = worlds.own;
+    const before = await stateOf(desk.app.store, desk.businessId);
+    const caller = await desk.as(face);
+    const refused = caller.call(name, { ...inputs[name], [field]: 7 });
+    await expect(refused).rejects.toMatchProblem("version_conflict", { currentVersion: 0 });
+    if (face === "REST") await expect(refused).rejects.toMatchObject({ status: 409 });
+    expect(await stateOf(desk.app.store, desk.businessId)).toEqual(before);
+  });
+});
+
+describe("the same request with the same key", () => {
+  test.for(changes)("is answered by %s again, and applied once", async (name, { worlds: { own } }) => {
+    const { desk, inputs } = own;
+    const token = await desk.token();
+    const send = () => rest(desk, token, name, inputs[name], { "idempotency-key": `key of ${name}` });
+    const before = await stateOf(desk.app.store, desk.businessId);
+
+    const first = await send();
+    expect(first.body).toMatchObject({ success: true });
+    expect(first.status).toBe(operations[name].status ?? 200);
+    expect(first.headers.get("idempotent-replayed")).toBeNull();
+    const after = await stateOf(desk.app.store, desk.businessId);
+    expect(after).not.toEqual(before);
+    expect(after["audit"]?.length).toBeGreaterThan(before["audit"]?.length ?? 0);
+
+    const second = await send();
+    expect(second.text).toBe(first.text);
+    expect(second.status).toBe(first.status);
+    expect(second.headers.get("idempotent-replayed")).toBe("true");
+    expect(await stateOf(desk.app.store, desk.businessId)).toEqual(after);
+  });
+});

@@ -1,0 +1,80 @@
+import { describe, expect } from "vitest";
+import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
+import { PageMeta } from "../../src/contract/page.ts";
+import { normal } from "../support/normal.ts";
+import { rest } from "../support/raw.ts";
+import { changesOf } from "../support/state.ts";
+import { buildWorld, test, type World } from "./world.ts";
+
+describe("a call with valid arguments", () => {
+  test.for(operationNames)("gives by %s the data that the contract declares, and no more", async (name, { worlds }) => {
+    const { own, foreign } = worlds;
+    const token = await own.desk.token();
+    const { status, body, headers } = await rest(own.desk, token, name, own.inputs[name]);
+    expect(body.success, JSON.stringify(body)).toBe(true);
+    expect(status).toBe(operations[name].status ?? 200);
+    expect(Object.keys(body)).toEqual(operations[name].paginated ? ["success", "data", "meta"] : ["success", "data"]);
+    // Parsing drops what the contract does not declare.
+    expect(operations[name].data.parse(body.data)).toStrictEqual(body.data);
+    if (operations[name].paginated) {
+      expect(PageMeta.strict().parse(body.meta)).toStrictEqual(body.meta);
+      expect(body.meta.hasMore).toBe("lastEvaluatedKey" in body.meta);
+    }
+    expect(headers.get("content-type")).toBe("application/json");
+    expect(headers.get("cache-control")).toBe("no-store");
+    expect(headers.get("x-request-id")).toMatch(/^req_/);
+
+    // The other tenant's records differ in their ids alone: the other face must say the same of them.
+    const reply = await (await foreign.desk.as("MCP")).call(name, foreign.inputs[name]);
+    expect(normal(reply.data)).toEqual(normal(body.data));
+    expect(reply.page?.hasMore).toBe(body.meta?.hasMore);
+  });
+
+  test("shows something wherever it lists", async ({ worlds: { own } }) => {
+    const caller = await own.desk.as("REST");
+    for (const name of operationNames.filter((operation) => operations[operation].data.type === "array")) {
+      expect((await caller.call(name, own.inputs[name])).data.length, name).toBeGreaterThan(0);
+    }
+  });
+});
+
+describe("a change", () => {
+  const changes = operationNames.filter((name) => operations[name].effect !== "read");
+
+  test.for(changes)("by %s writes an audit entry with its action, token and request", async (name, { worlds }) => {
+    // The first test has used up the own and the foreign world; this one has its own.
+    const world = await buildWorld(await worlds.own.desk.other());
+    const { desk, inputs } = world;
+    const token = await desk.token();
+    const answer = await rest(desk, token, name, inputs[name]);
+    expect(answer.body.success, answer.text).toBe(true);
+    const entries = await changesOf(desk.app.store, desk.businessId);
+    const written = entries.filter(({ requestId }) => requestId === answer.headers.get("x-request-id"));
+    const { tokenId } = await desk.app.gate.identify(token);
+    expect(written.map(({ action }) => action)).toContain(operations[name].audit);
+    for (const entry of written) {
+      expect(entry).toMatchObject({ actorType: "token", actorId: tokenId, tokenId, status: null });
+      expect(entry.occurredAt).toBe(desk.clock.now().toISOString());
+    }
+    expect(await eventTypes(world)).toEqual(eventsOf[name] ?? []);
+  });
+});
+
+/** What each change tells the outside, in its order. */
+const eventsOf: { readonly [Name in OperationName]?: readonly string[] } = {
+  create_submission: ["submission.draft_created"],
+  submit_submission: ["submission.state_changed", "submission.submitted"],
+  reopen_submission: ["submission.state_changed"],
+  screen_submission: ["submission.state_changed"],
+  advance_submission: ["submission.state_changed"],
+  eliminate_submission: ["submission.state_changed"],
+  set_submission_state: ["submission.state_changed"],
+  withdraw_submission: ["submission.state_changed", "submission.withdrawn"],
+  update_supplement: ["supplement.response.submitted"],
+  release_feedback: ["feedback.released"],
+  update_program: ["program.lifecycle_status_changed"],
+};
+
+async function eventTypes({ desk }: World): Promise<string[]> {
+  return (await desk.outbox()).map((event) => event.eventType);
+}
