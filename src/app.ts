@@ -12,6 +12,7 @@ import { openContentDirectory } from "./store/content.ts";
 import { openStore } from "./store/open.ts";
 import type { ContentStore, Store } from "./store/port.ts";
 import type { FileLinks } from "./transport/files.ts";
+import type { ConfirmationPolicy } from "./tools/confirm.ts";
 import { type HttpServer, listen } from "./transport/http.ts";
 import { createMcpEndpoint } from "./transport/mcp.ts";
 import { openapiDocument } from "./transport/openapi.ts";
@@ -73,7 +74,14 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
     return linkServer;
   }
 
-  const mcpServer = (token: string | undefined) => createServerFactory({ upstream, version, log, token });
+  const confirmation: ConfirmationPolicy = {
+    posture: config.confirm,
+    approved: new Set(config.approvedTools),
+    key: await store.secret("confirmations"),
+    now: () => clock.now(),
+  };
+  const mcpServer = (token: string | undefined) =>
+    createServerFactory({ upstream, version, log, confirmation, token });
   const { maxBodyBytes } = config;
   const mcp = createMcpEndpoint({ factory: mcpServer(undefined), identify: upstream.identify, log, maxBodyBytes });
 

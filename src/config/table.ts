@@ -1,8 +1,10 @@
+import { confirmationPostures } from "../contract/confirmation.ts";
+import { operationNames } from "../contract/index.ts";
 import { limits } from "../contract/limits.ts";
 import { privacyPostures } from "../contract/privacy.ts";
 import { tokenPattern } from "../contract/tokens.ts";
 import { logFormats, logLevels } from "../lib/log.ts";
-import { baseUrl, boolean, filePath, hostNames, integer, matching, oneOf, text, type ValueType } from "./values.ts";
+import { baseUrl, boolean, filePath, hostNames, integer, listOf, matching, oneOf, text, type ValueType } from "./values.ts";
 
 export const commandNames = ["stdio", "http", "token", "tools", "migrate", "seed"] as const;
 export type CommandName = (typeof commandNames)[number];
@@ -116,6 +118,22 @@ export const table = {
     type: oneOf(privacyPostures),
     default: "blind",
     help: "What agents see of people: `api` what the interface shows; `blind` handles instead of e-mail addresses, phone numbers and external ids; `strict` that, and nothing sensitive whatever the token's scopes.",
+    commands: serving,
+  },
+  confirm: {
+    variable: "PROGRAMME_CONFIRM",
+    option: "--confirm <posture>",
+    type: oneOf(confirmationPostures),
+    default: "ask",
+    help: "What happens before a tool call that destroys, sends or cannot be undone: `ask` shows a preview and asks the human, or lets the model call twice where the client cannot ask; `human` refuses where no human can be asked; `off` asks nobody.",
+    commands: serving,
+  },
+  approvedTools: {
+    variable: "PROGRAMME_APPROVED_TOOLS",
+    option: "--approved-tools <names>",
+    type: listOf(operationNames, "tool names"),
+    default: [],
+    help: "Tools that run without a question, for automations.",
     commands: serving,
   },
   requestsPerMinute: {

@@ -36,6 +36,19 @@ export function oneOf<const Choice extends string>(choices: readonly Choice[]): 
   return { schema: z.string().trim().pipe(z.enum(choices)), allowed: `one of ${choices.join(", ")}` };
 }
 
+/** Some of the choices, separated by commas. */
+export function listOf<Choice extends string>(choices: readonly Choice[], what: string): ValueType<readonly Choice[]> {
+  const known = new Set<string>(choices);
+  return {
+    schema: z
+      .string()
+      .transform((list) => list.split(",").map((name) => name.trim()))
+      .refine((names) => names.every((name) => known.has(name)))
+      .transform((names) => names as Choice[]),
+    allowed: `${what} separated by commas`,
+  };
+}
+
 export function matching(pattern: RegExp, allowed: string): ValueType<string> {
   return { schema: z.string().trim().regex(pattern), allowed };
 }

@@ -47,6 +47,7 @@ export const list_assignments = operation({
   description: "status incomplete means assigned, accepted or conflict. Removed ones only with includeInactive.",
   method: "GET",
   path: "/assignments",
+  resource: "programme://assignments",
   scope: "assignments:read",
   effect: "read",
   query: {
@@ -71,6 +72,7 @@ export const delete_assignment = operation({
   effect: "destroy",
   data: Assignment,
   audit: "assignment.removed",
+  confirm: ({ assignmentId }) => `Remove review assignment ${assignmentId}`,
   errors: ["not_found", "invalid_state_transition", "program_archived"],
 });
 
@@ -102,6 +104,7 @@ export const auto_assign_reviewers = operation({
   }),
   data: AssignmentOutcome,
   audit: "assignment.created",
+  confirm: ({ roundId }) => `Assign reviewers in round ${roundId} by the rules`,
   errors: ["not_found", "round_inactive", "program_archived"],
 });
 
@@ -126,5 +129,6 @@ export const bulk_assign_reviewers = operation({
   }),
   data: AssignmentOutcome,
   audit: "assignment.created",
+  confirm: ({ roundId }) => `Assign reviewers in round ${roundId}`,
   errors: ["not_found", "round_inactive", "program_archived", "invalid_state_transition"],
 });

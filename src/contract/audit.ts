@@ -31,6 +31,7 @@ export const list_audit_entries = operation({
     "Shows changes; requests that only read or were refused show when asked for by action, as in submission.read.",
   method: "GET",
   path: "/audit",
+  resource: "programme://audit",
   scope: "audit:read",
   effect: "read",
   query: {
@@ -49,6 +50,7 @@ export const get_audit_entry = operation({
   summary: "Get an audit entry",
   method: "GET",
   path: "/audit/{auditId}",
+  resource: "programme://audit/{auditId}",
   scope: "audit:read",
   effect: "read",
   data: AuditEntry,

@@ -38,6 +38,7 @@ export const list_email_sends = operation({
   summary: "List e-mails sent to a recipient, newest first",
   method: "GET",
   path: "/email-sends",
+  resource: "programme://email-sends",
   scope: "emails:read",
   effect: "read",
   query: { recipientEmail: Email, limit: Limit },
@@ -60,5 +61,6 @@ export const send_bulk_email = operation({
   }),
   data: BulkEmailOutcome,
   audit: "email_send.queued",
+  confirm: ({ programId }) => `Send an e-mail to people of programme ${programId}`,
   errors: ["not_found", "program_archived"],
 });

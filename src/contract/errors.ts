@@ -148,6 +148,30 @@ export const catalogue = {
     message: "The review round is not active.",
     next: "Choose an active round, or ask your human whether to activate it with update_round.",
   },
+  confirmation_stale: {
+    status: 409,
+    retryable: true,
+    message: "What was confirmed is no longer what would happen: the records have changed.",
+    next: "Call again without `confirmation`, show your human the new preview and ask again.",
+  },
+  confirmation_invalid: {
+    status: 409,
+    retryable: true,
+    message: "The confirmation is expired, used, altered, or for another call.",
+    next: "Call again without `confirmation`, with exactly the arguments that are meant, and ask your human again.",
+  },
+  confirmation_declined: {
+    status: 409,
+    retryable: false,
+    message: "The human did not agree. Nothing was changed.",
+    next: "Do not repeat the call; ask your human what they want instead.",
+  },
+  confirmation_unavailable: {
+    status: 409,
+    retryable: false,
+    message: "This call needs a human's agreement, and this client cannot ask one.",
+    next: "Tell your human what you wanted to do; they can do it in a client that supports elicitation, or allow it in this server's settings.",
+  },
   identity_mismatch: {
     status: 422,
     retryable: false,

@@ -22,6 +22,7 @@ export const list_released_feedback = operation({
   summary: "List feedback released to applicants",
   method: "GET",
   path: "/feedback/released",
+  resource: "programme://feedback/released",
   scope: "feedback:read",
   effect: "read",
   query: { programId: Id.optional(), submissionId: Id.optional(), ...pageQuery },
@@ -38,5 +39,6 @@ export const release_feedback = operation({
   effect: "send",
   data: Feedback,
   audit: "feedback.released",
+  confirm: ({ feedbackId }) => `Release feedback ${feedbackId} to its applicant`,
   errors: ["not_found", "program_archived"],
 });

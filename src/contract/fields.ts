@@ -10,8 +10,8 @@ export const Version = z.int().min(0);
 /** A point in time as it goes out: `2026-11-20T04:01:05.123Z`. */
 export const Timestamp = z.iso.datetime();
 
-/** A point in time as it comes in: RFC 3339 with any offset; kept as UTC with milliseconds. */
-export const DateTime = z.iso.datetime({ offset: true }).transform(toUtc);
+/** A point in time as it comes in: RFC 3339 with any offset; kept as UTC with milliseconds, in years 0 to 9999 there too. */
+export const DateTime = z.iso.datetime({ offset: true }).transform(toUtc).pipe(Timestamp);
 
 /** Bounds of free text (specification 2 and 4). */
 export const text = (max: number, min = 0) => z.string().min(min).max(max);

@@ -19,9 +19,11 @@ export type HandleKind = "email" | "phone" | "externalId";
 
 const marks = new WeakMap<z.core.$ZodType, Mark>();
 
+/** A marked copy: the same schema may stand elsewhere without the mark. */
 function mark<S extends z.ZodType>(schema: S, added: Mark): S {
-  marks.set(schema, { ...marks.get(schema), ...added });
-  return schema;
+  const marked = schema.clone() as S;
+  marks.set(marked, { ...marks.get(schema), ...added });
+  return marked;
 }
 
 /** Marks personal data: its value stays out of events, audit values and logs. */

@@ -35,6 +35,11 @@ interface Declaration<
   readonly errors?: readonly ProblemCode[];
   /** Scopes that some inputs need besides `scope`. */
   readonly alsoScopes?: (input: Readonly<Record<string, unknown>>) => readonly Scope[];
+  /**
+   * What a call is about to do, in words, where somebody should be asked first: what it destroys, sends or decides
+   * cannot be taken back. Nothing for inputs that need no question.
+   */
+  readonly confirm?: (input: Readonly<Record<string, unknown>>) => string | undefined;
   /** A quota that the call uses up when it succeeds. */
   readonly quota?: "export";
 }

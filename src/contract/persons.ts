@@ -79,7 +79,10 @@ export const PersonSchema = z.object({
 export type PersonSchema = z.output<typeof PersonSchema>;
 
 /** The person part that `includePersonFieldIds` adds to an applicant or a reviewer (specification 4.3). */
-export const PersonExpansion = z.object({ personId: Id, customFields: CustomFields });
+export const PersonExpansion = z.object({
+  personId: Id,
+  customFields: sensitiveByField(CustomFields, sensitiveScope),
+});
 export type PersonExpansion = z.output<typeof PersonExpansion>;
 
 export const Applicant = z.object({
@@ -105,6 +108,7 @@ export const list_applicants = operation({
   description: "includePersonFieldIds adds those custom fields of each applicant's person (needs persons:read).",
   method: "GET",
   path: "/applicants",
+  resource: "programme://applicants",
   scope: "applicants:read",
   effect: "read",
   query: {
@@ -123,6 +127,7 @@ export const get_person_schema = operation({
   summary: "Get the person custom-field schema",
   method: "GET",
   path: "/person-fields/schema",
+  resource: "programme://person-fields/schema",
   scope: "person-fields:read",
   effect: "read",
   data: PersonSchema,
@@ -136,6 +141,7 @@ export const list_persons = operation({
     "Newest first; with updatedAfter, oldest change first. Pass meta.lastEvaluatedKey back as either cursor.",
   method: "GET",
   path: "/persons",
+  resource: "programme://persons",
   scope: "persons:read",
   effect: "read",
   query: {
@@ -175,6 +181,7 @@ export const get_person = operation({
   summary: "Get a person",
   method: "GET",
   path: "/persons/{personId}",
+  resource: "programme://persons/{personId}",
   scope: "persons:read",
   effect: "read",
   data: Person,
@@ -216,6 +223,7 @@ export const remove_person_external_ref = operation({
   body: z.strictObject({ ...ExternalRefInput.shape, version: Version }),
   data: Person,
   audit: "person.external_ref_removed",
+  confirm: ({ personId }) => `Remove an external reference of person ${personId}`,
   errors: ["not_found", "version_conflict", "person_merged", "person_inactive"],
 });
 
@@ -247,6 +255,7 @@ export const merge_person = operation({
   }),
   data: Person,
   audit: "person.merged",
+  confirm: ({ personId, targetPersonId }) => `Merge person ${personId} into ${targetPersonId}`,
   errors: ["not_found", "version_conflict", "person_merged", "person_inactive"],
 });
 
@@ -255,6 +264,7 @@ export const resolve_persons = operation({
   description: "Give exactly one of personId, email, platformUserId, or namespace with objectType and externalId.",
   method: "GET",
   path: "/persons/resolve",
+  resource: "programme://persons/resolve",
   scope: "persons:read",
   effect: "read",
   query: {

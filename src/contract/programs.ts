@@ -92,6 +92,7 @@ export const list_programs = operation({
   summary: "List programmes",
   method: "GET",
   path: "/programs",
+  resource: "programme://programs",
   scope: "programs:read",
   effect: "read",
   query: pageQuery,
@@ -104,6 +105,7 @@ export const get_program = operation({
   summary: "Get a programme",
   method: "GET",
   path: "/programs/{programId}",
+  resource: "programme://programs/{programId}",
   scope: "programs:read",
   effect: "read",
   data: Program,
@@ -131,6 +133,10 @@ export const update_program = operation({
   }),
   data: Program,
   audit: "program.updated",
+  confirm: ({ programId, lifecycleStatus }) =>
+    lifecycleStatus === "completed" || lifecycleStatus === "archived"
+      ? `Move programme ${programId} to ${lifecycleStatus}`
+      : undefined,
   errors: ["not_found", "version_conflict", "invalid_state_transition", "program_archived"],
 });
 
@@ -138,6 +144,7 @@ export const list_rounds = operation({
   summary: "List a programme's review rounds",
   method: "GET",
   path: "/programs/{programId}/rounds",
+  resource: "programme://programs/{programId}/rounds",
   scope: "rounds:read",
   effect: "read",
   data: z.array(Round),
@@ -149,6 +156,7 @@ export const list_tracks = operation({
   summary: "List a programme's tracks",
   method: "GET",
   path: "/programs/{programId}/tracks",
+  resource: "programme://programs/{programId}/tracks",
   scope: "tracks:read",
   effect: "read",
   query: pageQuery,

@@ -35,6 +35,7 @@ export const list_reviewers = operation({
     "search matches name, e-mail and affiliation. includePersonFieldIds adds those custom fields of each reviewer's person (needs persons:read).",
   method: "GET",
   path: "/reviewers",
+  resource: "programme://reviewers",
   scope: "reviewers:read",
   effect: "read",
   query: {
@@ -55,6 +56,7 @@ export const get_reviewer = operation({
   summary: "Get a reviewer",
   method: "GET",
   path: "/reviewers/{reviewerId}",
+  resource: "programme://reviewers/{reviewerId}",
   scope: "reviewers:read",
   effect: "read",
   query: { includePersonFieldIds: PersonFieldIds.optional() },

@@ -67,6 +67,7 @@ export const list_submissions = operation({
   description: "Newest first; with updatedSince, oldest change first.",
   method: "GET",
   path: "/submissions",
+  resource: "programme://submissions",
   scope: "submissions:read",
   effect: "read",
   query: {
@@ -112,6 +113,7 @@ export const get_submission = operation({
   summary: "Get a submission",
   method: "GET",
   path: "/submissions/{submissionId}",
+  resource: "programme://submissions/{submissionId}",
   scope: "submissions:read",
   effect: "read",
   data: Submission,
@@ -134,6 +136,7 @@ export const update_submission = operation({
   }),
   data: Submission,
   audit: "submission.updated",
+  confirm: ({ submissionId, state }) => (state === undefined ? undefined : `Set submission ${submissionId} to ${state}`),
   errors: ["not_found", "version_conflict", "invalid_state_transition", "program_archived"],
 });
 
@@ -159,6 +162,7 @@ export const eliminate_submission = operation({
   body: z.strictObject({ reason: personal(Reason), version: Version }),
   data: Submission,
   audit: "submission.eliminated",
+  confirm: ({ submissionId }) => `Eliminate submission ${submissionId}`,
   errors: ["not_found", "version_conflict", "invalid_state_transition", "program_archived"],
 });
 
@@ -184,6 +188,7 @@ export const reopen_submission = operation({
   body: z.strictObject({ reason: personal(Reason), version: Version }),
   data: Submission,
   audit: "submission.reopened",
+  confirm: ({ submissionId }) => `Revert submission ${submissionId} to draft`,
   errors: ["not_found", "version_conflict", "invalid_state_transition", "program_archived"],
 });
 
@@ -208,6 +213,7 @@ export const set_submission_state = operation({
   body: z.strictObject({ state: z.enum(["FINALIST", "WINNER"]), reason: personal(OptionalReason), version: Version }),
   data: Submission,
   audit: "submission.state_set",
+  confirm: ({ submissionId, state }) => `Declare submission ${submissionId} ${state}`,
   errors: ["not_found", "version_conflict", "program_archived"],
 });
 
@@ -241,5 +247,6 @@ export const withdraw_submission = operation({
   body: z.strictObject({ reason: personal(Reason), version: Version }),
   data: Submission,
   audit: "submission.withdrawn",
+  confirm: ({ submissionId }) => `Withdraw submission ${submissionId}`,
   errors: ["not_found", "version_conflict", "invalid_state_transition", "program_archived"],
 });

@@ -31,6 +31,7 @@ export const list_submission_supplements = operation({
   summary: "List a submission's supplement responses",
   method: "GET",
   path: "/submissions/{submissionId}/supplements",
+  resource: "programme://submissions/{submissionId}/supplements",
   scope: "supplements:read",
   effect: "read",
   data: z.array(SupplementResponse),

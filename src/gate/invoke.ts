@@ -7,7 +7,7 @@ import { sensitiveScope } from "../contract/scopes.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
-import type { GateTransaction, Store } from "../store/port.ts";
+import type { Actor, Confirmed, GateTransaction, Store } from "../store/port.ts";
 import type { Caller, Handlers, Links, ReadWork, Work, WriteWork } from "../store/work.ts";
 import { type AccessLog, createAccessLog } from "./access-log.ts";
 import { type Audited, accessEntry, entriesOf } from "./audit.ts";
@@ -16,6 +16,7 @@ import { authorize, authorizeInput, requireScopes } from "./authorize.ts";
 import { createLimiter, type Limiter, type Rate, RateLimited } from "./limit.ts";
 import { checkKey, fingerprintOf, type OnceResult, once } from "./once.ts";
 import { redactorOf } from "./redact.ts";
+import { digestOf, labelsOf, Rehearsed, type Rehearsal } from "./rehearse.ts";
 import { validate } from "./validate.ts";
 
 export interface GateOptions {
@@ -41,6 +42,8 @@ export interface Call {
   readonly parts: Parts;
   readonly idempotencyKey?: string | undefined;
   readonly requestId: string;
+  /** The preview that was agreed to: the call applies only while it would still do the same, and once. */
+  readonly confirmed?: Confirmed | undefined;
   /** Hide what is sensitive even from a caller whose scopes would show it. */
   readonly strict?: boolean | undefined;
 }
@@ -67,6 +70,11 @@ export interface Gate {
   /** Answers a call; never throws. Refusals carry a catalogue code, anything unforeseen is `internal_error`. */
   invoke(call: Call): Promise<Answer>;
   /**
+   * Runs a call that writes and undoes it: what would happen, exactly. Leaves no record, event or audit entry.
+   * @returns a failure where the call itself would be refused
+   */
+  rehearse(call: Call): Promise<Rehearsal | Failure>;
+  /**
    * Who a token is, without using up its rate.
    * @throws Problem `unauthorized`, `invalid_token`
    */
@@ -88,7 +96,8 @@ export function createGate(deps: GateDeps): Gate {
   const limiter: Limiter = createLimiter(store, clock, options.requestsPerMinute);
   const accessLog: AccessLog = createAccessLog(store, log);
 
-  async function invoke(call: Call): Promise<Answer> {
+  /** Lets a call in and does `work` with it; refusals become answers. */
+  async function admit<R>(call: Call, work: (running: Running, rate: Rate) => Promise<R>): Promise<R | Failure> {
     let rate: Rate | undefined;
     let audited: Audited | undefined;
     try {
@@ -99,11 +108,7 @@ export function createGate(deps: GateDeps): Gate {
       authorize(caller, operation);
       const input = validate(operation, call.parts);
       authorizeInput(caller, operation, input);
-      const running: Running = { ...audited, name: call.operation, call, input };
-      const outcome = operation.effect === "read" ? await read(deps, running) : await write(deps, running);
-      const answer = await present(store, running, outcome, rate);
-      if (!outcome.changed) await accessLog.record(accessEntry(running, answer.status));
-      return answer;
+      return await work({ ...audited, name: call.operation, call, input }, rate);
     } catch (error) {
       if (error instanceof RateLimited) rate = error.rate;
       const refusal = refusalOf(error, call, log);
@@ -112,8 +117,34 @@ export function createGate(deps: GateDeps): Gate {
     }
   }
 
+  function invoke(call: Call): Promise<Answer> {
+    return admit(call, async (running, rate) => {
+      const outcome = running.operation.effect === "read" ? await read(deps, running) : await write(deps, running);
+      const answer = await present(store, running, outcome, rate);
+      if (!outcome.changed) await accessLog.record(accessEntry(running, answer.status));
+      return answer;
+    });
+  }
+
+  function rehearse(call: Call): Promise<Rehearsal | Failure> {
+    return admit(call, async (running) => {
+      try {
+        return await store.transaction(actorOf(running), async (transaction) => {
+          const data = await change(deps, running, transaction);
+          const { changes } = transaction;
+          const labels = await labelsOf(transaction, running.caller.scopes, changes);
+          throw new Rehearsed({ ok: true, changes: [...changes], data, labels, digest: digestOf(changes) });
+        });
+      } catch (error) {
+        if (error instanceof Rehearsed) return error.rehearsal;
+        throw error;
+      }
+    });
+  }
+
   return {
     invoke,
+    rehearse,
     identify: (token) => authenticate(store, clock, token),
     flush: () => accessLog.flush(),
     close: () => accessLog.close(),
@@ -136,8 +167,7 @@ async function write(deps: GateDeps, running: Running): Promise<Outcome> {
   const { caller, now, call, operation } = running;
   const { idempotencyKey } = call;
   if (idempotencyKey !== undefined) checkKey(idempotencyKey);
-  const actor = { businessId: caller.businessId, actorId: caller.tokenId, now: now.toISOString() };
-  const outcome = await deps.store.transaction(actor, async (transaction) => {
+  const outcome = await deps.store.transaction(actorOf(running), async (transaction) => {
     const apply = () => change(deps, running, transaction);
     const { result, replayed } =
       idempotencyKey === undefined
@@ -160,6 +190,10 @@ async function write(deps: GateDeps, running: Running): Promise<Outcome> {
   return outcome;
 }
 
+function actorOf({ caller, now }: Running): Actor {
+  return { businessId: caller.businessId, actorId: caller.tokenId, now: now.toISOString() };
+}
+
 /** The handler with its quota, events and audit entries: all of one transaction. */
 async function change(deps: GateDeps, running: Running, transaction: GateTransaction): Promise<unknown> {
   const { operation, caller } = running;
@@ -176,10 +210,17 @@ async function change(deps: GateDeps, running: Running, transaction: GateTransac
   };
   const handler = deps.handlers[running.name] as AnyHandler;
   const result = await handler({ ...workOf(deps, running), store: transaction, emit }, running.input);
+  if (running.call.confirmed) await settleConfirmation(transaction, running.call.confirmed);
   if (quota) await transaction.useQuota(caller.tokenId, quota);
   await transaction.appendEvents(outbox);
   await transaction.appendAudit(entriesOf(running, transaction.changes));
   return result;
+}
+
+/** Of what was agreed to, exactly that is done, and once: in the transaction that does it. */
+async function settleConfirmation(transaction: GateTransaction, confirmed: Confirmed): Promise<void> {
+  if (digestOf(transaction.changes) !== confirmed.digest) throw problem("confirmation_stale");
+  if (!(await transaction.spend(confirmed.nonce, confirmed.expiresAt))) throw problem("confirmation_invalid");
 }
 
 async function checkQuota(deps: GateDeps, { caller, now }: Running, transaction: GateTransaction, quota: string) {

@@ -1,6 +1,7 @@
 import { catalogue, Problem, type ProblemCode, problem } from "../contract/errors.ts";
 import { limits } from "../contract/limits.ts";
 import type { Operation, Parts } from "../contract/operation.ts";
+import { canonicalJson } from "../lib/canonical.ts";
 import { sha256Hex } from "../lib/crypto.ts";
 import type { GateTransaction } from "../store/port.ts";
 import type { Caller } from "../store/work.ts";
@@ -24,7 +25,7 @@ export function fingerprintOf(caller: Caller, key: string, operation: Operation,
     encodeURIComponent(String(parts.params[name])),
   );
   const identity = [caller.businessId, caller.tokenId, key, operation.method, path, parts.query, parts.body ?? {}];
-  return sha256Hex(JSON.stringify(identity, sortKeys));
+  return sha256Hex(canonicalJson(identity));
 }
 
 /** @throws Problem `validation_failed` for a key that is empty or too long */
@@ -90,9 +91,4 @@ function restore(body: string): unknown {
   };
   if (!stored.problem) return stored.result;
   return new Problem(stored.problem.code, stored.problem.details, stored.problem.message);
-}
-
-function sortKeys(_: string, value: unknown): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -108,6 +108,16 @@ export interface GateTransaction extends Transaction {
   /** When the quota was last used by the token. */
   lastQuotaUse(tokenId: string, quota: string): Promise<string | undefined>;
   useQuota(tokenId: string, quota: string): Promise<void>;
+  /** Uses up a one-time name; false when it was used before. It may be forgotten after `expiresAt`. */
+  spend(nonce: string, expiresAt: string): Promise<boolean>;
+}
+
+/** Something that an agent was asked to confirm, and by what it is known again. */
+export interface Confirmed {
+  /** Of the changes that the preview showed. */
+  readonly digest: string;
+  readonly nonce: string;
+  readonly expiresAt: string;
 }
 
 /** An idempotent request's answer: the data as the handler gave it, to be redacted for whoever repeats the request. */

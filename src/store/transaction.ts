@@ -179,6 +179,20 @@ export class SqlTransaction extends SqlReader implements GateTransaction {
       .execute();
   }
 
+  async spend(nonce: string, expiresAt: string): Promise<boolean> {
+    await this.db
+      .deleteFrom("confirmations")
+      .where("businessId", "=", this.businessId)
+      .where("expiresAt", "<", this.#actor.now)
+      .execute();
+    const { numInsertedOrUpdatedRows } = await this.db
+      .insertInto("confirmations")
+      .values({ businessId: this.businessId, nonce, expiresAt })
+      .onConflict((conflict) => conflict.columns(["businessId", "nonce"]).doNothing())
+      .executeTakeFirstOrThrow();
+    return numInsertedOrUpdatedRows === 1n;
+  }
+
   /**
    * When this transaction's rows of a table say they were written: now, but after all that earlier transactions wrote.
    * Whoever has read a list by change up to some row must find in its continuation whatever commits after that.

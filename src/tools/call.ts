@@ -3,6 +3,7 @@ import { Problem } from "../contract/errors.ts";
 import type { OperationName } from "../contract/index.ts";
 import { newId } from "../lib/ids.ts";
 import { prepare } from "./arguments.ts";
+import { withConfirmation } from "./confirm.ts";
 import { errorResult, resultOf } from "./results.ts";
 import type { ToolSession } from "./session.ts";
 
@@ -14,9 +15,10 @@ export async function callTool(
   args: Readonly<Record<string, unknown>>,
 ): Promise<CallToolResult | InputRequiredResult> {
   try {
-    const { input } = prepare(name, args);
-    const requestId = newId("req");
-    return resultOf(await session.upstream.call({ operation: name, input, token: session.token, requestId }));
+    const { input, own } = prepare(name, args);
+    const call = { operation: name, input, token: session.token, requestId: newId("req") };
+    const answer = await withConfirmation(session, context, call, own.confirmation);
+    return "question" in answer ? answer.question : resultOf(answer);
   } catch (error) {
     if (error instanceof Problem) return errorResult(error);
     throw error;

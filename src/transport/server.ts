@@ -1,6 +1,7 @@
 import { type McpRequestContext, ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
 import { Problem } from "../contract/errors.ts";
 import type { Log } from "../lib/log.ts";
+import type { ConfirmationPolicy } from "../tools/confirm.ts";
 import { registerTools } from "../tools/register.ts";
 import type { Upstream } from "../upstream/port.ts";
 
@@ -8,6 +9,7 @@ export interface ServerDeps {
   readonly upstream: Upstream;
   readonly version: string;
   readonly log: Log;
+  readonly confirmation: ConfirmationPolicy;
   /** The token of a connection that carries none itself (stdio). */
   readonly token?: string | undefined;
 }
@@ -28,7 +30,7 @@ const listTtlMs = 300_000;
  * Makes the MCP server of one HTTP request or one stdio connection, for either protocol revision. The SDK's low-level
  * server: it answers about twice as many calls as its high-level one.
  */
-export function createServerFactory({ upstream, version, log, token }: ServerDeps): ServerFactory {
+export function createServerFactory({ upstream, version, log, token, confirmation }: ServerDeps): ServerFactory {
   return ({ authInfo }) => {
     const server = new GuardedServer(
       { name: "programme-mcp", title: "Programme", version },
@@ -43,7 +45,8 @@ export function createServerFactory({ upstream, version, log, token }: ServerDep
     );
     server.onerror = (error) => log.debug({ err: error }, "The MCP connection reported an error");
     server.log = log;
-    registerTools(server, { upstream, token: authInfo?.token ?? token });
+    const clientCapabilities = () => server.getClientCapabilities();
+    registerTools(server, { upstream, token: authInfo?.token ?? token, confirmation, clientCapabilities });
     return server;
   };
 }

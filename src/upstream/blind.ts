@@ -7,7 +7,7 @@ import type { Privacy } from "../contract/privacy.ts";
 import { compileTransform, type Transform } from "../contract/transform.ts";
 import { type Handles, isAddressHandle } from "./handles.ts";
 import { mapTexts, neutralise } from "./neutralise.ts";
-import type { Answer, Upstream } from "./port.ts";
+import type { Answer, Failure, Rehearsal, Upstream, UpstreamCall } from "./port.ts";
 
 /**
  * An upstream as agents meet it: handles instead of what people can be reached by, both ways, and texts without
@@ -15,22 +15,40 @@ import type { Answer, Upstream } from "./port.ts";
  */
 export function createBlindUpstream(upstream: Upstream, privacy: Privacy, handlesOf: (realm: string) => Handles): Upstream {
   const strict = privacy === "strict";
-  if (privacy === "api") return { ...upstream, call: async (call) => presented(await upstream.call(call), neutralise) };
+  if (privacy === "api") {
+    return {
+      ...upstream,
+      call: async (call) => presented(await upstream.call(call), neutralise),
+      rehearse: async (call) => {
+        const rehearsal = await upstream.rehearse(call);
+        return rehearsal.ok ? hidden(rehearsal, neutralise) : rehearsal;
+      },
+    };
+  }
   return {
     ...upstream,
-    async call(call) {
-      const operation = operations[call.operation];
-      try {
-        const { realm } = await upstream.identify(call.token);
-        const handles = handlesOf(realm);
-        const input = opened(operation, call.input, handles);
-        return blinded(operation, await upstream.call({ ...call, input, strict }), handles);
-      } catch (error) {
-        if (error instanceof Problem) return { ok: false, problem: error };
-        throw error;
-      }
-    },
+    call: (call) =>
+      withHandles(call, async (opened, handles) => blinded(operations[call.operation], await upstream.call(opened), handles)),
+    rehearse: (call) =>
+      withHandles(call, async (opened, handles) => {
+        const rehearsal = await upstream.rehearse(opened);
+        return rehearsal.ok ? hidden(rehearsal, textHider(handles)) : refused(rehearsal, textHider(handles));
+      }),
   };
+
+  async function withHandles<R>(
+    call: UpstreamCall,
+    work: (call: UpstreamCall, handles: Handles) => Promise<R>,
+  ): Promise<R | Failure> {
+    try {
+      const { realm } = await upstream.identify(call.token);
+      const handles = handlesOf(realm);
+      return await work({ ...call, input: opened(operations[call.operation], call.input, handles), strict }, handles);
+    } catch (error) {
+      if (error instanceof Problem) return { ok: false, problem: error };
+      throw error;
+    }
+  }
 }
 
 /** A call's arguments with handles opened, wherever the contract takes what they stand for. */
@@ -44,17 +62,33 @@ function opened(operation: Operation, input: Readonly<Record<string, unknown>>, 
 }
 
 function blinded(operation: Operation, answer: Answer, handles: Handles): Answer {
-  const hide = (text: string) => hideAddresses(neutralise(text), handles);
   const sealed = answer.ok ? { ...answer, data: transformOf(operation.data, sealMarked)?.(answer.data, { handles }) ?? answer.data } : answer;
-  return presented(sealed, hide);
+  return presented(sealed, textHider(handles));
 }
 
 /** An answer with every text of it changed; what this service wrote itself (codes, messages) is left alone. */
 function presented(answer: Answer, change: (text: string) => string): Answer {
-  if (answer.ok) return { ...answer, data: mapTexts(answer.data, change) };
-  const { code, details, message } = answer.problem;
+  return answer.ok ? { ...answer, data: mapTexts(answer.data, change) } : refused(answer, change);
+}
+
+function refused(failure: Failure, change: (text: string) => string): Failure {
+  const { code, details, message } = failure.problem;
   const shown = details && (mapTexts(details, change) as Readonly<Record<string, unknown>>);
-  return { ...answer, problem: new Problem(code, shown, message) };
+  return { ...failure, problem: new Problem(code, shown, message) };
+}
+
+/** A rehearsal with every text of it changed: it is looked into to make a question of. */
+function hidden(rehearsal: Rehearsal, change: (text: string) => string): Rehearsal {
+  return {
+    ...rehearsal,
+    changes: mapTexts(rehearsal.changes, change) as Rehearsal["changes"],
+    data: mapTexts(rehearsal.data, change),
+    labels: new Map([...rehearsal.labels].map(([id, label]) => [id, change(label)])),
+  };
+}
+
+function textHider(handles: Handles): (text: string) => string {
+  return (text) => hideAddresses(neutralise(text), handles);
 }
 
 /**

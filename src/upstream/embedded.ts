@@ -1,13 +1,14 @@
 import { operations } from "../contract/index.ts";
 import { partsOf } from "../contract/operation.ts";
-import type { Gate } from "../gate/invoke.ts";
-import type { Upstream } from "./port.ts";
+import type { Call, Gate } from "../gate/invoke.ts";
+import type { Upstream, UpstreamCall } from "./port.ts";
 
 /** The programme service in this very process. */
 export function createEmbeddedUpstream(gate: Gate): Upstream {
+  const callOf = ({ input, ...rest }: UpstreamCall): Call => ({ ...rest, parts: partsOf(operations[rest.operation], input) });
   return {
-    call: ({ operation, input, ...rest }) =>
-      gate.invoke({ ...rest, operation, parts: partsOf(operations[operation], input) }),
+    call: (call) => gate.invoke(callOf(call)),
+    rehearse: (call) => gate.rehearse(callOf(call)),
     async identify(token) {
       const { scopes, businessId } = await gate.identify(token);
       return { scopes, realm: businessId };

@@ -1,8 +1,9 @@
 import type { OperationName } from "../contract/index.ts";
 import type { Scope } from "../contract/scopes.ts";
-import type { Answer, Success } from "../gate/invoke.ts";
+import type { Answer, Failure, Success } from "../gate/invoke.ts";
+import type { Confirmed, Rehearsal } from "../gate/rehearse.ts";
 
-export type { Answer, Success };
+export type { Answer, Confirmed, Failure, Rehearsal, Success };
 
 /** One tool call or resource read on its way to the service. */
 export interface UpstreamCall {
@@ -12,6 +13,8 @@ export interface UpstreamCall {
   readonly token: string | undefined;
   readonly idempotencyKey?: string | undefined;
   readonly requestId: string;
+  /** The preview that was agreed to: the call applies only while it would still do the same, and once. */
+  readonly confirmed?: Confirmed | undefined;
   /** Hide what is sensitive even from a caller whose scopes would show it. */
   readonly strict?: boolean | undefined;
 }
@@ -27,6 +30,8 @@ export interface Identity {
 export interface Upstream {
   /** Answers a call; never throws. */
   call(call: UpstreamCall): Promise<Answer>;
+  /** What a call that writes would do, without doing it; or why it would be refused. */
+  rehearse(call: UpstreamCall): Promise<Rehearsal | Failure>;
   /**
    * Who a token is, without using up its rate.
    * @throws Problem `unauthorized`, `invalid_token`

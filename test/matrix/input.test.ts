@@ -1,7 +1,7 @@
 import { describe, expect } from "vitest";
 import * as z from "zod";
-import { exampleOf } from "../../src/contract/example.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
+import { exampleArguments, replaced } from "../support/arguments.ts";
 import { type Face, faces } from "../support/desk.ts";
 import { stateOf } from "../support/state.ts";
 import { type Arguments, test, type World } from "./world.ts";
@@ -73,10 +73,8 @@ function partsOf(name: OperationName, input: Arguments) {
 
 /** Arguments that fill every field: the world's path variables, examples for the rest. */
 function complete(own: World, name: OperationName): Record<string, unknown> {
-  const { params, queryObject, body } = operations[name];
-  const given = Object.fromEntries(Object.keys(params.shape).map((variable) => [variable, own.inputs[name][variable]]));
-  const examples = [queryObject, ...(body ? [body] : [])].map((part) => exampleOf(part, { optional: true }) as object);
-  return Object.assign(given, ...examples);
+  const variables = Object.keys(operations[name].params.shape).map((key) => [key, own.inputs[name][key]]);
+  return { ...exampleArguments(name), ...Object.fromEntries(variables) };
 }
 
 function schemasOf(name: OperationName): { query: Schema; body: Schema } {
@@ -162,14 +160,4 @@ function wrongFor(schema: Schema): unknown {
     default:
       return undefined;
   }
-}
-
-function replaced(input: Arguments, path: readonly string[], value: unknown): Record<string, unknown> {
-  const copy = structuredClone(input) as Record<string, unknown>;
-  let parent = copy;
-  for (const key of path.slice(0, -1)) parent = parent[key] as Record<string, unknown>;
-  const key = path.at(-1) as string;
-  if (value === undefined) delete parent[key];
-  else Object.defineProperty(parent, key, { value, enumerable: true, configurable: true, writable: true });
-  return copy;
 }

@@ -1,6 +1,7 @@
 import { describe, expect } from "vitest";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
 import { newId } from "../../src/lib/ids.ts";
+import { replaced } from "../support/arguments.ts";
 import { faces } from "../support/desk.ts";
 import { idsIn, isId, normal } from "../support/normal.ts";
 import { rest } from "../support/raw.ts";
@@ -109,11 +110,4 @@ function idPaths(value: unknown, path: Path = []): Path[] {
 
 function at(value: unknown, path: Path): unknown {
   return path.reduce((inner, key) => (inner as Record<string, unknown>)[key], value);
-}
-
-function replaced(input: Arguments, path: Path, id: string): Record<string, unknown> {
-  const copy = structuredClone(input) as Record<string, unknown>;
-  const parent = at(copy, path.slice(0, -1)) as Record<string, unknown>;
-  parent[path.at(-1) as string] = id;
-  return copy;
 }

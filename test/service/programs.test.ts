@@ -160,7 +160,10 @@ describe.each(faces)("branding over %s", (face) => {
       for (const branding of [change, {}, { pages: {} }, { pages: { landing: {} } }]) {
         expect(await traceOf(desk, () => update({ version: 1, branding }))).toMatchObject(nothing);
       }
-      expect((await update({ version: 1, branding: { headerText: "" } })).branding).toEqual({ ...after, headerText: "" });
+      expect((await update({ version: 1, branding: { headerText: "" } })).branding).toEqual({
+        ...after,
+        headerText: "",
+      });
     }
   });
 });

@@ -135,6 +135,7 @@ export function ledgers(bench: () => Bench): void {
     expect(await find(at(0))).toEqual([answer, "f1"]);
     expect(await find(at(0), "biz_two")).toEqual([undefined, undefined]);
     expect(await write((transaction) => transaction.findKey("tok_2", "k", at(0)))).toBeUndefined();
+    expect(await write((transaction) => transaction.findKey("tok_1", "other", at(0)))).toBeUndefined();
     const other = { ...answer, fingerprint: "f2", createdAt: at(1) };
     await write((transaction) => transaction.saveAnswer(other));
     expect(await find(at(0))).toEqual([answer, "f2"]);
@@ -154,6 +155,17 @@ export function ledgers(bench: () => Bench): void {
     );
     expect(await lastUse("tok_1", "export")).toBe(at(1));
     expect([await lastUse("tok_2", "export"), await lastUse("tok_1", "other")]).toEqual([undefined, undefined]);
+  });
+
+  test("a one-time name counts once in its tenant, and again when its use was undone", async () => {
+    const { write } = bench();
+    const spend = (businessId?: string) => write((transaction) => transaction.spend("nonce", at(1)), businessId);
+    const undone = write(async (transaction) => {
+      expect(await transaction.spend("nonce", at(1))).toBe(true);
+      throw new Error("undo");
+    });
+    await expect(undone).rejects.toThrow("undo");
+    expect([await spend(), await spend(), await spend("biz_two")]).toEqual([true, false, true]);
   });
 
   test("tokens are found by their hash, revoked once and remember their last use", async () => {

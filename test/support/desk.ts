@@ -93,8 +93,9 @@ export async function openDesk(environment: Record<string, string> = {}): Promis
     PROGRAMME_DATABASE: ":memory:",
     PROGRAMME_PORT: "0",
     PROGRAMME_REQUESTS_PER_MINUTE: "100000",
-    // What agents see of people is tested on its own; rules are tested on the data itself.
+    // What agents see of people and are asked about is tested on its own; rules are tested on the data itself.
     PROGRAMME_PRIVACY: "api",
+    PROGRAMME_CONFIRM: "off",
     ...environment,
   });
   const clock = new TestClock();

@@ -1,13 +1,14 @@
 import type { Kysely } from "kysely";
 import type { Db } from "../database.ts";
 import * as records from "./001_records.ts";
+import * as confirmations from "./002_confirmations.ts";
 
 /** One step forward; there is none back. Released migrations never change. */
 export interface Migration {
   up(db: Db): Promise<void>;
 }
 
-const migrations: Readonly<Record<string, Migration>> = { "001_records": records };
+const migrations: Readonly<Record<string, Migration>> = { "001_records": records, "002_confirmations": confirmations };
 
 export interface MigrationStatus {
   readonly applied: readonly { readonly name: string; readonly appliedAt: string }[];

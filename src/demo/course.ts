@@ -1,0 +1,74 @@
+import { feeOf } from "../domain/payments.ts";
+import type { NewRow } from "../store/tables.ts";
+import type { Form } from "./forms.ts";
+import type { Project } from "./projects.ts";
+import type { RubricWithRemarks } from "./rubrics.ts";
+import type { Timeline } from "./timeline.ts";
+
+/** A round and when it opens. */
+export interface CourseRound {
+  readonly row: NewRow<"rounds">;
+  readonly rubric: RubricWithRemarks;
+  /** Never: it is still to come. */
+  readonly opensDaysAgo?: number;
+}
+
+export interface SupplementRequest {
+  readonly supplementRequestId: string;
+  readonly title: string;
+  readonly required: boolean;
+  readonly audience: "applicant" | "contributor";
+  readonly form: Form;
+}
+
+/** A track with all that its submissions need to know. */
+export interface Course {
+  readonly program: NewRow<"programs">;
+  readonly track: NewRow<"tracks">;
+  readonly form: Form;
+  readonly rounds: readonly CourseRound[];
+  readonly supplements: readonly SupplementRequest[];
+  readonly deadline: string;
+  /** The day that journeys are counted back from. */
+  readonly endsDaysAgo: number;
+  nextProject(): Project;
+}
+
+export function courseFee({ program, track }: Course) {
+  return feeOf(program, track);
+}
+
+/** When a programme came to each status that it has had so far; counted in days ago. */
+export interface Lifecycle {
+  readonly drafted: number;
+  readonly configured?: number;
+  readonly underway?: number;
+  readonly completed?: number;
+}
+
+/** Plans a programme's own past: it is drafted with tracks and closed rounds, then opened step by step. */
+export function planProgram(timeline: Timeline, courses: readonly [Course, ...Course[]], lifecycle: Lifecycle): void {
+  const [{ program }] = courses;
+  const { programId } = program;
+  const rounds = courses.flatMap((course) => course.rounds);
+  timeline.on(lifecycle.drafted, "office", async (desk) => {
+    await desk.add("programs", { ...program, lifecycleStatus: "draft" });
+    for (const { track } of courses) await desk.add("tracks", { ...track, intakeOpen: false });
+    for (const { row } of rounds) await desk.add("rounds", { ...row, active: false });
+  });
+  for (const status of ["configured", "underway", "completed"] as const) {
+    const daysAgo = lifecycle[status];
+    if (daysAgo === undefined) continue;
+    timeline.on(daysAgo, "office", async (desk) => {
+      await desk.change("programs", programId, { lifecycleStatus: status });
+      const intakeOpen = status === "underway";
+      for (const { track } of courses) await desk.change("tracks", track.trackId, { intakeOpen });
+      if (status !== "completed") return;
+      for (const { row } of rounds) await desk.change("rounds", row.roundId, { active: false });
+    });
+  }
+  for (const { row, opensDaysAgo } of rounds) {
+    if (opensDaysAgo === undefined) continue;
+    timeline.on(opensDaysAgo, "office", async (desk) => void (await desk.change("rounds", row.roundId, { active: true })));
+  }
+}

@@ -1,0 +1,239 @@
+import type { NewRow } from "../store/tables.ts";
+import { fundBranding, pilotBranding } from "./branding.ts";
+import { type Course, type CourseRound, planProgram, type SupplementRequest } from "./course.ts";
+import type { Draw } from "./draw.ts";
+import { createForms, type Form, type Forms } from "./forms.ts";
+import { fundProjects } from "./projects.ts";
+import { newProgram, newTrack } from "./records.ts";
+import { createRubrics, type RubricWithRemarks } from "./rubrics.ts";
+import type { Timeline } from "./timeline.ts";
+
+export interface Calls {
+  readonly community: Course;
+  readonly pilot: Course;
+  readonly lastYear: Course;
+}
+
+interface Setting {
+  readonly timeline: Timeline;
+  readonly draw: Draw;
+  readonly year: number;
+  readonly forms: Forms;
+  readonly maxPerReviewer: number;
+}
+
+interface Sheets {
+  readonly lastYear: Form;
+  readonly community: Form;
+  readonly pilot: Form;
+  readonly support: Form;
+  readonly readingBefore: RubricWithRemarks;
+  readonly reading: RubricWithRemarks;
+  readonly panel: RubricWithRemarks;
+}
+
+/** How many days before today last year's call counts as over. */
+const lastYearEnds = 330;
+const openedDaysAgo = 75;
+
+/** Plans the programmes of the foundation: this year's under way, last year's completed, next year's a draft. */
+export function planFoundation(given: Omit<Setting, "forms">): Calls {
+  const setting = { ...given, forms: createForms(given.timeline) };
+  const sheets = planSheets(setting);
+  const { timeline } = setting;
+  const calls = { ...thisYear(setting, sheets), lastYear: lastYear(setting, sheets) };
+  planProgram(timeline, [calls.lastYear], { drafted: 445, configured: 428, underway: 412, completed: 322 });
+  planProgram(timeline, [calls.community, calls.pilot], { drafted: 120, configured: 95, underway: openedDaysAgo });
+  planProgram(timeline, [nextYear(setting, sheets)], { drafted: 13 });
+  return calls;
+}
+
+function planSheets({ timeline, forms }: Setting): Sheets {
+  const [lastYear, community] = forms.community(450, 124);
+  const [readingBefore, reading] = createRubrics(timeline).reading(450, 124);
+  const panel = createRubrics(timeline).panel(124);
+  const sheets = { lastYear, community, pilot: forms.pilot(124), support: forms.support(450), readingBefore, reading, panel };
+  timeline.on(450, "office", async (desk) => {
+    for (const form of [lastYear, sheets.support]) await desk.add("schemas", form, { action: "schema.published" });
+    await desk.add("rubrics", readingBefore.row, { action: "rubric.published" });
+  });
+  timeline.on(124, "office", async (desk) => {
+    for (const form of [community, sheets.pilot]) await desk.add("schemas", form, { action: "schema.published" });
+    for (const { row } of [reading, panel]) await desk.add("rubrics", row, { action: "rubric.published" });
+  });
+  return sheets;
+}
+
+function thisYear({ timeline, draw, year, forms, maxPerReviewer }: Setting, sheets: Sheets): Omit<Calls, "lastYear"> {
+  const name = `Common Ground Fund ${year}`;
+  const program = newProgram({
+    programId: timeline.newId("prg", 120),
+    name,
+    year,
+    description: "Grants for community projects and for pilots of small enterprises, with a rolling intake and three readings.",
+    startDate: timeline.time(openedDaysAgo, 0),
+    endDate: timeline.time(-160, 0),
+    branding: fundBranding(name),
+    feeRequired: true,
+    assignmentRules: {
+      reviewsPerSubmission: 3,
+      useExpertiseMatching: true,
+      domainFieldId: forms.fieldId("domain", 450),
+      excludePriorRoundReviewers: true,
+      maxPerReviewer,
+    },
+  });
+  const common = { program, supplements: [], endsDaysAgo: 0, nextProject: draw.deck(fundProjects) };
+  const track = trackOf(timeline, program, 120);
+  const community = track("Community projects", 0, sheets.community, { closesDaysAgo: -28 });
+  const pilot = track("Enterprise pilots", 1, sheets.pilot, { closesDaysAgo: -21, feeAmountMinor: 7500 });
+  const round = roundOf(timeline, 120);
+  return {
+    community: {
+      ...common,
+      track: community,
+      form: sheets.community,
+      deadline: timeline.time(-28, 22),
+      supplements: [letterOfSupport(timeline, sheets.support), photographs(timeline, sheets.support)],
+      rounds: [
+        round(community, 1, "First reading", sheets.reading, { opens: 62, ends: -35 }),
+        round(community, 2, "Panel review", sheets.reading, { opens: 40, ends: -50 }),
+        round(community, 3, "Conversation with finalists", sheets.panel, { starts: -52, ends: -70 }),
+      ],
+    },
+    pilot: {
+      ...common,
+      track: { ...pilot, branding: pilotBranding },
+      form: sheets.pilot,
+      deadline: timeline.time(-21, 22),
+      supplements: [accounts(timeline, sheets.support)],
+      rounds: [
+        round(pilot, 1, "First reading", sheets.reading, { opens: 62, ends: -28 }),
+        round(pilot, 2, "Site visits", sheets.reading, { opens: 40, ends: -56 }),
+      ],
+    },
+  };
+}
+
+function lastYear({ timeline, draw, year, forms, maxPerReviewer }: Setting, sheets: Sheets): Course {
+  const name = `Common Ground Fund ${year - 1}`;
+  const program = newProgram({
+    programId: timeline.newId("prg", 445),
+    name,
+    year: year - 1,
+    description: "The first call of the fund, for community projects alone.",
+    startDate: timeline.time(412, 0),
+    endDate: timeline.time(322, 0),
+    branding: fundBranding(name),
+    assignmentRules: {
+      reviewsPerSubmission: 3,
+      useExpertiseMatching: true,
+      domainFieldId: forms.fieldId("domain", 450),
+      excludePriorRoundReviewers: false,
+      maxPerReviewer,
+    },
+  });
+  const track = trackOf(timeline, program, 445)("Community projects", 0, sheets.lastYear, { closesDaysAgo: 345 });
+  const round = roundOf(timeline, 445);
+  return {
+    program,
+    track,
+    form: sheets.lastYear,
+    deadline: timeline.time(345, 22),
+    supplements: [letterOfSupport(timeline, sheets.support)],
+    endsDaysAgo: lastYearEnds,
+    nextProject: draw.deck(fundProjects),
+    rounds: [
+      round(track, 1, "Reading", sheets.readingBefore, { opens: 396, ends: 350 }),
+      round(track, 2, "Panel", sheets.readingBefore, { opens: 374, ends: 338 }),
+    ],
+  };
+}
+
+function nextYear({ timeline, draw, year }: Setting, sheets: Sheets): Course {
+  const program = newProgram({
+    programId: timeline.newId("prg", 13),
+    name: `Common Ground Fund ${year + 1}`,
+    year: year + 1,
+    description: "Draft: one track, to be opened to applicants from all of the region.",
+    screeningRequired: false,
+  });
+  const track = trackOf(timeline, program, 13)("Community projects", 0, sheets.community, { closesDaysAgo: -420 });
+  return {
+    program,
+    track,
+    form: sheets.community,
+    deadline: timeline.time(-420, 22),
+    supplements: [],
+    endsDaysAgo: 0,
+    nextProject: draw.deck(fundProjects),
+    rounds: [roundOf(timeline, 13)(track, 1, "First reading", sheets.reading, { starts: -380, ends: -430 })],
+  };
+}
+
+interface Terms {
+  readonly closesDaysAgo: number;
+  readonly feeAmountMinor?: number;
+}
+
+/** Makes tracks of a programme. */
+export function trackOf(timeline: Timeline, program: NewRow<"programs">, daysAgo: number) {
+  return (name: string, order: number, form: Form, { closesDaysAgo, feeAmountMinor }: Terms): NewRow<"tracks"> =>
+    newTrack({
+      trackId: timeline.newId("trk", daysAgo),
+      programId: program.programId,
+      name,
+      order,
+      intakeOpenDate: program.startDate,
+      intakeCloseDate: timeline.time(closesDaysAgo, 22),
+      schemaId: form.schemaId,
+      schemaVersion: form.schemaVersion,
+      ...(feeAmountMinor === undefined ? {} : { feeAmountMinor, currency: "EUR" }),
+    });
+}
+
+/** In days ago; a round that `opens` is active from then on. */
+interface Span {
+  readonly opens?: number;
+  readonly starts?: number;
+  readonly ends: number;
+}
+
+/** Makes rounds of a track. */
+export function roundOf(timeline: Timeline, daysAgo: number) {
+  return (
+    { programId, trackId }: NewRow<"tracks">,
+    sequence: number,
+    name: string,
+    rubric: RubricWithRemarks,
+    { opens, starts = opens ?? 0, ends }: Span,
+  ): CourseRound => ({
+    row: {
+      roundId: timeline.newId("rnd", daysAgo),
+      programId,
+      trackId,
+      name,
+      sequence,
+      startDate: timeline.time(starts, 0),
+      endDate: timeline.time(ends, 23),
+      deadline: timeline.time(ends + 3, 22),
+      active: opens !== undefined,
+      rubricId: rubric.row.rubricId,
+      rubricVersion: rubric.row.rubricVersion,
+      anonymity: sequence === 1 ? "double_blind" : "single_blind",
+    },
+    rubric,
+    ...(opens === undefined ? {} : { opensDaysAgo: opens }),
+  });
+}
+
+function requestOf(timeline: Timeline, form: Form, given: Omit<SupplementRequest, "supplementRequestId" | "form">) {
+  return { ...given, form, supplementRequestId: timeline.newId("srq", 120) };
+}
+
+const letterOfSupport = (timeline: Timeline, form: Form) =>
+  requestOf(timeline, form, { title: "Letter of support by a partner", required: true, audience: "contributor" });
+const photographs = (timeline: Timeline, form: Form) =>
+  requestOf(timeline, form, { title: "Consent to photographs of the site", required: false, audience: "applicant" });
+const accounts = (timeline: Timeline, form: Form) =>
+  requestOf(timeline, form, { title: "Statement on the last annual accounts", required: true, audience: "applicant" });

@@ -1,0 +1,178 @@
+import type { Person } from "../contract/persons.ts";
+import { mergePersons } from "../domain/persons.ts";
+import type { Row } from "../store/tables.ts";
+import type { Draw } from "./draw.ts";
+import { createNames, type Name, type NewPerson } from "./names.ts";
+import { type PersonForm, personValues } from "./person-form.ts";
+import type { Author, Desk, Timeline } from "./timeline.ts";
+
+/** Who hands in applications, as submissions name them. */
+export type KnownApplicant = Pick<Row<"applicants">, "applicantId" | "innovatorId" | "email" | "name" | "personId">;
+
+export interface PeopleOptions {
+  readonly timeline: Timeline;
+  readonly draw: Draw;
+  /** The person schema in use. */
+  readonly form: PersonForm;
+  readonly domains: readonly string[];
+}
+
+interface Given {
+  readonly person?: NewPerson;
+  readonly kinds: Person["kinds"];
+  readonly source: "portal" | "crm" | "manual";
+  /** How the portal knows the person. */
+  readonly platformUserId?: string;
+  readonly by?: Author;
+}
+
+/** Every sixth application comes from somebody who has applied before, every twelfth from somebody without a person. */
+const returningEvery = 6;
+const unlinkedEvery = 12;
+/** How many of the latest applicants may come again. */
+const maxKnown = 40;
+
+/** Makes a tenant's persons and applicants. */
+export function createPeople({ draw, form, domains }: PeopleOptions) {
+  const nextPerson = createNames(draw);
+  const nextDomain = draw.deck(domains);
+  const known: KnownApplicant[] = [];
+  /** Addresses that two active persons share. */
+  const ambiguous: NewPerson[] = [];
+  let applications = 0;
+  let contacts = 10_000;
+
+  async function addPerson(desk: Desk, given: Given): Promise<Row<"persons">> {
+    const person = given.person ?? nextPerson();
+    const { firstName, lastName, phone, organization, address, email } = person;
+    const domain = nextDomain();
+    const bio = `${firstName} ${lastName} works with ${organization}, mostly on ${domain.toLowerCase()}.`;
+    const crmId = `C-${(contacts += draw.whole(1, 9))}`;
+    const inCrm = given.source === "crm" || draw.chance(0.4);
+    const row = {
+      personId: desk.newId("per"),
+      primaryEmail: email,
+      contactDetails: { firstName, lastName, organization, ...(draw.chance(0.7) ? { phone } : {}), ...(inCrm ? { address } : {}) },
+      kinds: given.kinds,
+      ...(given.platformUserId === undefined ? {} : { platformUserId: given.platformUserId }),
+      customFields: personValues(form, draw, { domain, bio }),
+      customFieldSchemaVersion: form.schemaVersion,
+      externalRefs: inCrm ? [{ namespace: "crm", objectType: "contact", externalId: crmId }] : [],
+      provenance: { source: given.source, ...(given.source === "crm" ? { sourceId: crmId } : {}) },
+      active: true,
+      anonymizedAt: null,
+      mergedIntoPersonId: null,
+      metadata: given.source === "crm" ? { crmOwner: draw.one(["north", "south", "west"]) } : {},
+    };
+    return desk.add("persons", row, given.by ? { by: given.by } : {});
+  }
+
+  /** An applicant of a track: somebody new, or one who comes again. */
+  async function enrol(desk: Desk, of: { readonly programId: string; readonly trackId: string }): Promise<KnownApplicant> {
+    applications += 1;
+    const again = applications % returningEvery === 0 && known.length > 0 ? draw.one(known) : undefined;
+    const applicant = again ? await enrolAgain(desk, again, of) : await register(desk, of);
+    if (!again) {
+      known.push(applicant);
+      if (known.length > maxKnown) known.shift();
+    }
+    return applicant;
+  }
+
+  async function enrolAgain(desk: Desk, applicant: KnownApplicant, { programId, trackId }: { programId: string; trackId: string }) {
+    const { applicantId } = applicant;
+    await desk.change("applicants", applicantId, ({ programIds, trackIds }) => ({
+      programIds: [...new Set([...programIds, programId])],
+      trackIds: [...new Set([...trackIds, trackId])],
+    }), { by: { type: "applicant", id: applicantId } });
+    return applicant;
+  }
+
+  async function register(desk: Desk, of: { readonly programId: string; readonly trackId: string }): Promise<KnownApplicant> {
+    const applicantId = desk.newId("apl");
+    const innovatorId = desk.newId("inn");
+    const by: Author = { type: "applicant", id: applicantId };
+    const shared = ambiguous.pop();
+    const person = shared ?? nextPerson();
+    const unlinked = shared !== undefined || applications % unlinkedEvery === 1;
+    const row = unlinked
+      ? undefined
+      : await addPerson(desk, { person, kinds: ["applicant"], source: "portal", platformUserId: innovatorId, by });
+    const applicant = { applicantId, innovatorId, email: person.email, name: fullName(person), personId: row?.personId ?? null };
+    const enrolled = { programIds: [of.programId], trackIds: [of.trackId], registeredAt: desk.now };
+    await desk.add("applicants", { ...applicant, ...enrolled }, { action: "applicant.registered", by });
+    return applicant;
+  }
+
+  return { addPerson, enrol, known, ambiguous, nextPerson };
+}
+
+export type People = ReturnType<typeof createPeople>;
+
+/** Persons who neither apply nor review, and the cases that a matching of persons has to stand. */
+export function planContacts(people: People, { timeline, form }: PeopleOptions): void {
+  const contact = (desk: Desk, person?: NewPerson) =>
+    people.addPerson(desk, { kinds: ["contact"], source: "crm", ...(person ? { person } : {}) });
+  timeline.on(470, "crm", async (desk) => {
+    for (let count = 0; count < 8; count++) await contact(desk);
+  });
+  timeline.on(105, "office", async (desk) => {
+    for (let count = 0; count < 5; count++) await people.addPerson(desk, { kinds: ["contact"], source: "manual" });
+    const { primaryEmail: _, ...unreachable } = await people.addPerson(desk, { kinds: ["contact"], source: "manual" });
+    await desk.change("persons", unreachable.personId, { primaryEmail: null });
+  });
+  planDuplicates(people, timeline);
+  planMerge(people, timeline, form);
+  planAnonymization(people, timeline);
+}
+
+/** Two pairs share an address; with one of them somebody applies, who can then be matched to neither. */
+function planDuplicates(people: People, timeline: Timeline): void {
+  const shared = people.nextPerson();
+  const [one, two]: [NewPerson, NewPerson] = [people.nextPerson(), people.nextPerson()];
+  timeline.on(96, "crm", async (desk) => {
+    await people.addPerson(desk, { person: shared, kinds: ["contact"], source: "crm" });
+    await people.addPerson(desk, { person: { ...shared, phone: two.phone }, kinds: ["applicant"], source: "crm" });
+    await people.addPerson(desk, { person: one, kinds: ["contact"], source: "crm" });
+    people.ambiguous.push(shared);
+  });
+  timeline.on(26, "office", async (desk) => {
+    const email = `${one.email.charAt(0).toUpperCase()}${one.email.slice(1)}`;
+    await people.addPerson(desk, { person: { ...one, email }, kinds: ["contact"], source: "manual" });
+  });
+}
+
+/** Two records of one person, and their merge. */
+function planMerge(people: People, timeline: Timeline, form: PersonForm): void {
+  const person = people.nextPerson();
+  const privately = people.nextPerson();
+  let pair: readonly [source: string, target: string] | undefined;
+  timeline.on(92, "crm", async (desk) => {
+    const target = await people.addPerson(desk, { person, kinds: ["contact"], source: "crm" });
+    const source = await people.addPerson(desk, { person: { ...person, email: privately.email }, kinds: ["applicant"], source: "crm" });
+    pair = [source.personId, target.personId];
+  });
+  timeline.on(33, "office", async (desk) => {
+    const [source, target] = await Promise.all((pair ?? []).map((personId) => desk.tx.get("persons", personId)));
+    if (!source || !target) throw new Error("No persons to merge");
+    const merged = mergePersons(source, target, form.fields, []);
+    // The source lets go of its references before the target takes them over.
+    await desk.change("persons", source.personId, merged.source, { action: "person.merged" });
+    await desk.change("persons", target.personId, merged.target, { action: "person.merged" });
+  });
+}
+
+function planAnonymization(people: People, timeline: Timeline): void {
+  let personId = "";
+  timeline.on(88, "office", async (desk) => {
+    ({ personId } = await people.addPerson(desk, { kinds: ["contact"], source: "manual" }));
+  });
+  timeline.on(19, "office", async (desk) => {
+    const nothing = { primaryEmail: null, contactDetails: null, platformUserId: null, customFields: {}, externalRefs: [], metadata: {} };
+    await desk.change("persons", personId, { ...nothing, active: false, anonymizedAt: desk.now }, { action: "person.anonymized" });
+  });
+}
+
+function fullName({ firstName, lastName }: Name): string {
+  return `${firstName} ${lastName}`;
+}

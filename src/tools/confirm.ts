@@ -1,0 +1,134 @@
+import { randomBytes } from "node:crypto";
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  type CallToolResult,
+  type ClientCapabilities,
+  type InputRequiredResult,
+  inputRequired,
+  inputResponse,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import type { ConfirmationPosture } from "../contract/confirmation.ts";
+import { problem } from "../contract/errors.ts";
+import { type OperationName, operations } from "../contract/index.ts";
+import { canonicalJson } from "../lib/canonical.ts";
+import { constantTimeEqual, hmac, sha256Hex } from "../lib/crypto.ts";
+import type { Answer, Confirmed, Failure, UpstreamCall } from "../upstream/port.ts";
+import { previewOf } from "./preview.ts";
+import type { ToolSession } from "./session.ts";
+
+export interface ConfirmationPolicy {
+  readonly posture: ConfirmationPosture;
+  /** Tools that an automation may use without a question. */
+  readonly approved: ReadonlySet<OperationName>;
+  /** Signs questions; at least 32 bytes, the same in all processes. */
+  readonly key: Uint8Array;
+  now(): Date;
+}
+
+/** A question instead of an answer. */
+interface Question {
+  readonly question: CallToolResult | InputRequiredResult;
+}
+
+const ttlMs = 5 * 60_000;
+const responseKey = "confirm";
+
+/**
+ * Runs a call; where its contract wants somebody asked first, shows what it would do and waits for the answer. The
+ * question is bound to caller, operation, arguments and the records previewed, holds for five minutes and counts once.
+ *
+ * @param token - of the two-call road: the token that the first call answered with
+ */
+export async function withConfirmation(
+  session: ToolSession,
+  context: ServerContext,
+  call: UpstreamCall,
+  token: string | undefined,
+): Promise<Answer | Question> {
+  const { upstream, confirmation } = session;
+  const wording = operations[call.operation].confirm?.(call.input);
+  if (wording === undefined || confirmation.posture === "off" || confirmation.approved.has(call.operation)) {
+    return upstream.call(call);
+  }
+  const agreed = agreement(confirmation, context, call, token);
+  if (agreed === undefined) return ask(session, context, call, wording);
+  if ("problem" in agreed) return agreed;
+  const answer = await upstream.call({ ...call, confirmed: agreed });
+  const stale = !answer.ok && answer.problem.code === "confirmation_stale";
+  return stale ? ask(session, context, call, `The records have changed since you were asked. ${wording}`) : answer;
+}
+
+/** What was agreed to, a refusal, or nothing where nobody has been asked yet. */
+function agreement(
+  policy: ConfirmationPolicy,
+  context: ServerContext,
+  call: UpstreamCall,
+  token: string | undefined,
+): Confirmed | Failure | undefined {
+  const response = inputResponse(context.mcpReq.inputResponses, responseKey);
+  if (response.kind === "elicit") {
+    const { confirm } = (response.action === "accept" ? response.content : undefined) ?? {};
+    if (confirm !== true) return { ok: false, problem: problem("confirmation_declined") };
+    return opened(policy, call, context.mcpReq.requestState<string>());
+  }
+  if (token === undefined) return undefined;
+  // A token shows that the model called twice. Where only a human's word counts, it counts for nothing.
+  if (policy.posture === "human") return { ok: false, problem: problem("confirmation_unavailable") };
+  return opened(policy, call, token);
+}
+
+async function ask(session: ToolSession, context: ServerContext, call: UpstreamCall, wording: string): Promise<Answer | Question> {
+  const { upstream, confirmation } = session;
+  const rehearsal = await upstream.rehearse(call);
+  if (!rehearsal.ok) return rehearsal;
+  if (rehearsal.changes.length === 0) return upstream.call(call);
+  const canAsk = canElicit(session, context);
+  if (!canAsk && confirmation.posture === "human") return { ok: false, problem: problem("confirmation_unavailable") };
+  const expiresAt = new Date(confirmation.now().getTime() + ttlMs).toISOString();
+  const nonce = randomBytes(16).toString("base64url");
+  const state = sealed(confirmation.key, call, { digest: rehearsal.digest, nonce, expiresAt });
+  const question = [`${wording}?`, ...previewOf(call.operation, rehearsal)].join("\n");
+  return { question: canAsk ? elicitation(question, state) : twoCalls(question, state, expiresAt) };
+}
+
+function elicitation(message: string, requestState: string): InputRequiredResult {
+  const requestedSchema = {
+    type: "object" as const,
+    properties: { confirm: { type: "boolean" as const, title: "Yes, do it" } },
+    required: ["confirm"],
+  };
+  return inputRequired({ inputRequests: { [responseKey]: inputRequired.elicit({ message, requestedSchema }) }, requestState });
+}
+
+function twoCalls(question: string, token: string, expiresAt: string): CallToolResult {
+  const next = "Nothing has been done yet. Show your human the question; if they agree, call again with the same arguments and `confirmation` set to the token.";
+  return { isError: true, content: [{ type: "text", text: JSON.stringify({ confirmation: { question, token, expiresAt }, next }) }] };
+}
+
+function canElicit(session: ToolSession, context: ServerContext): boolean {
+  const envelope = context.mcpReq.envelope as Readonly<Record<string, unknown>> | undefined;
+  const declared = envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
+  const elicitation = (envelope ? declared : session.clientCapabilities())?.elicitation;
+  // An empty declaration means forms, as in the revisions that knew nothing else.
+  return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
+}
+
+/** A signed question carries what was agreed to; what it is bound to is under the signature alone. Nothing in it is personal. */
+function sealed(key: Uint8Array, call: UpstreamCall, confirmed: Confirmed): string {
+  const payload = Buffer.from(JSON.stringify(confirmed)).toString("base64url");
+  return `${payload}.${signatureOf(key, call, payload)}`;
+}
+
+/** What a signed question allows: only the very call that it was asked for, while it holds. */
+function opened({ key, now }: ConfirmationPolicy, call: UpstreamCall, text: unknown): Confirmed | Failure {
+  const [payload = "", signature = ""] = typeof text === "string" ? text.split(".") : [];
+  const genuine = constantTimeEqual(signature, signatureOf(key, call, payload));
+  const confirmed = genuine ? (JSON.parse(Buffer.from(payload, "base64url").toString("utf8")) as Confirmed) : undefined;
+  if (confirmed && confirmed.expiresAt > now().toISOString()) return confirmed;
+  return { ok: false, problem: problem("confirmation_invalid") };
+}
+
+function signatureOf(key: Uint8Array, { operation, input, token }: UpstreamCall, payload: string): string {
+  return hmac(key, canonicalJson([payload, operation, input, sha256Hex(token ?? "")])).toString("base64url");
+}

@@ -1,0 +1,379 @@
+import { describe, expect } from "vitest";
+import type { Scope } from "../../src/contract/scopes.ts";
+import type { Row } from "../../src/store/tables.ts";
+import { type Desk, faces, test } from "../support/desk.ts";
+import { fieldIds } from "../support/factory.ts";
+import { nothing, traceOf } from "../support/trace.ts";
+
+const deadline = "2026-12-31T00:00:00.000Z";
+const ada = { innovatorId: "crm-17", innovatorEmail: "Ada@example.org", innovatorName: "Ada Marsh" };
+const ref = { namespace: "crm", objectType: "contact", externalId: "0031" };
+const enrolled = ["applicants inserted", "submissions inserted"];
+
+async function intakeOf(desk: Desk, given: Parameters<Desk["seed"]["track"]>[0] = {}) {
+  const { trackId, programId } = await desk.seed.track(given);
+  return { trackId, programId, base: { trackId, deadline, fields: {} } };
+}
+
+async function applicantsOf(desk: Desk): Promise<Row<"applicants">[]> {
+  return desk.app.store.reader(desk.businessId).find("applicants", {}, { limit: 100 });
+}
+
+describe.each(faces)("creating a submission over %s", (face) => {
+  test("a legacy identity makes a draft of the track's form, an applicant and one event", async ({ desk }) => {
+    const chair = await desk.as(face, ["submissions:write", "submissions:read"]);
+    await desk.other();
+    const schema = await desk.seed.schema({ schemaVersion: 3 });
+    const home = await intakeOf(desk, { schemaId: schema.schemaId, schemaVersion: 3 });
+    const given = { ...home.base, ...ada, fields: { [fieldIds.title]: "Water", [fieldIds.budget]: null } };
+    const trace = await traceOf(desk, () =>
+      chair.create_submission({ ...given, deadline: "2026-12-31T01:00:00+01:00" }),
+    );
+    expect(trace.data).toEqual({
+      ...ada,
+      submissionId: expect.stringMatching(/^sub_/),
+      programId: home.programId,
+      trackId: home.trackId,
+      schemaId: schema.schemaId,
+      schemaVersion: 3,
+      fields: { [fieldIds.title]: "Water" },
+      title: "Water",
+      deadline,
+      state: "DRAFT",
+      source: "integration",
+      applicantId: expect.stringMatching(/^app_/),
+      businessId: desk.businessId,
+      version: 0,
+      createdAt: desk.clock.now().toISOString(),
+      updatedAt: desk.clock.now().toISOString(),
+      createdBy: trace.data.createdBy,
+      updatedBy: trace.data.createdBy,
+      fileIds: [],
+      ...Object.fromEntries(unset.map((name) => [name, null])),
+    });
+    const { submissionId, applicantId, createdBy } = trace.data;
+    expect(createdBy).toMatch(/^tok_/);
+    expect(trace).toMatchObject({ rows: enrolled, audit: ["applicant.created", "submission.created"] });
+    expect(trace.events).toEqual([
+      {
+        eventType: "submission.draft_created",
+        eventId: expect.stringMatching(/^evt_/),
+        timestamp: desk.clock.now().toISOString(),
+        data: {
+          businessId: desk.businessId,
+          programId: home.programId,
+          trackId: home.trackId,
+          submissionId,
+          roundId: null,
+          version: 0,
+          source: "integration",
+        },
+      },
+    ]);
+    expect(await applicantsOf(desk)).toMatchObject([
+      {
+        applicantId,
+        innovatorId: "crm-17",
+        email: "Ada@example.org",
+        name: "Ada Marsh",
+        programIds: [home.programId],
+        trackIds: [home.trackId],
+        personId: null,
+        registeredAt: desk.clock.now().toISOString(),
+      },
+    ]);
+    expect(await chair.get_submission({ submissionId })).toEqual(trace.data);
+  });
+
+  test("one applicant applies again and again, to several tracks, under any of their names", async ({ desk }) => {
+    const chair = await desk.as(face);
+    const [first, second] = [await intakeOf(desk), await intakeOf(desk)];
+    const { applicantId } = await chair.create_submission({ ...first.base, ...ada });
+    const again: readonly [object, object][] = [
+      [{ innovatorId: "crm-17" }, ada],
+      [{ innovatorEmail: "ADA@EXAMPLE.ORG" }, { ...ada, innovatorEmail: "ADA@EXAMPLE.ORG" }],
+      [
+        { innovatorId: "crm-17", innovatorEmail: "ada@example.org", innovatorName: "A. Marsh" },
+        { ...ada, innovatorEmail: "ada@example.org", innovatorName: "A. Marsh" },
+      ],
+    ];
+    for (const [given, shown] of again) {
+      expect(await chair.create_submission({ ...second.base, ...given })).toMatchObject({ ...shown, applicantId });
+    }
+    expect(await applicantsOf(desk)).toMatchObject([
+      {
+        applicantId,
+        email: "Ada@example.org",
+        name: "Ada Marsh",
+        programIds: [first.programId, second.programId],
+        trackIds: [first.trackId, second.trackId],
+        version: 1,
+      },
+    ]);
+    const unnamed = await chair.create_submission({ ...second.base, innovatorEmail: "ben.o@example.org" });
+    expect(unnamed).toMatchObject({ innovatorName: "ben.o", innovatorId: expect.stringMatching(/^inn_/) });
+    expect(unnamed.applicantId).not.toBe(applicantId);
+  });
+
+  test("a legacy applicant is linked to the only active person with the address, and to none of several", async ({
+    desk,
+  }) => {
+    const chair = await desk.as(face);
+    const { base } = await intakeOf(desk);
+    const one = await desk.seed.person({ primaryEmail: "One@example.org" });
+    await desk.seed.person({ primaryEmail: "one@example.org", active: false });
+    for (const primaryEmail of ["two@example.org", "TWO@example.org"]) await desk.seed.person({ primaryEmail });
+    await desk.seed.person({ primaryEmail: "gone@example.org", anonymizedAt: deadline });
+    const linked = { "one@example.org": one.personId, "two@example.org": null, "gone@example.org": null };
+    for (const innovatorEmail of Object.keys(linked)) {
+      expect(await chair.create_submission({ ...base, innovatorEmail })).toMatchObject({ applicantPersonId: null });
+    }
+    const links = (await applicantsOf(desk)).map(({ email, personId }) => [email, personId]);
+    expect(Object.fromEntries(links)).toEqual(linked);
+  });
+
+  test("a person is selected by id or external reference and fills in the rest", async ({ desk }) => {
+    const chair = await desk.as(face, ["submissions:write", "persons:read"]);
+    const { base } = await intakeOf(desk);
+    const { personId } = await desk.seed.person({ externalRefs: [ref], platformUserId: "usr-9" });
+    const grace = {
+      innovatorId: "usr-9",
+      innovatorEmail: "grace@example.org",
+      innovatorName: "Grace Lindqvist",
+      applicantPersonId: personId,
+    };
+    const selections: readonly object[] = [
+      { personId },
+      { externalRef: ref },
+      { personId, innovatorEmail: "GRACE@example.org" },
+      { externalRef: ref, innovatorId: "usr-9", innovatorName: " Grace Lindqvist " },
+    ];
+    for (const [index, selection] of selections.entries()) {
+      const trace = await traceOf(desk, () => chair.create_submission({ ...base, ...selection }));
+      expect(trace.data).toMatchObject(grace);
+      expect(trace.rows).toEqual(index === 0 ? enrolled : ["submissions inserted"]);
+    }
+    const { innovatorId, innovatorEmail: email, innovatorName: name } = grace;
+    expect(await applicantsOf(desk)).toMatchObject([{ innovatorId, email, name, personId, version: 0 }]);
+  });
+
+  test("a person without a name or platform user goes by address and id", async ({ desk }) => {
+    const chair = await desk.as(face);
+    const { base } = await intakeOf(desk);
+    const { personId } = await desk.seed.person({ contactDetails: { phone: "1" } });
+    expect(await chair.create_submission({ ...base, personId })).toMatchObject({
+      innovatorId: personId,
+      innovatorName: "grace",
+    });
+  });
+});
+
+const unset = [
+  "currentRoundId",
+  "applicantPersonId",
+  "eligible",
+  "stateReason",
+  "previousState",
+  "submittedAt",
+  "screenedAt",
+  "withdrawnAt",
+  "decidedAt",
+  "paymentStatus",
+];
+
+describe.each(faces)("applicants and persons that meet over %s", (face) => {
+  test("an address has one applicant: another innovatorId for it is refused", async ({ desk }) => {
+    const chair = await desk.as(face);
+    const { base } = await intakeOf(desk);
+    await chair.create_submission({ ...base, ...ada });
+    await chair.create_submission({ ...base, innovatorId: "crm-18", innovatorEmail: "ben@example.org" });
+    const clashes: readonly [object, string][] = [
+      [{ innovatorId: "crm-99", innovatorEmail: "ADA@example.org" }, "innovatorId"],
+      [{ innovatorId: "crm-18", innovatorEmail: "ada@example.org" }, "innovatorId"],
+      [{ innovatorId: "crm-18", innovatorEmail: "new@example.org" }, "innovatorEmail"],
+    ];
+    for (const [given, mismatched] of clashes) {
+      expect(await traceOf(desk, () => chair.create_submission({ ...base, ...given }))).toMatchObject({
+        problem: { code: "identity_mismatch", details: { mismatched: [mismatched] } },
+        ...nothing,
+      });
+    }
+  });
+
+  test("a person who applied before by the same address takes over that applicant, old id and all", async ({
+    desk,
+  }) => {
+    const chair = await desk.as(face);
+    const { base } = await intakeOf(desk);
+    const { applicantId } = await chair.create_submission({ ...base, ...ada });
+    const { personId } = await desk.seed.person({ primaryEmail: "ada@example.org", platformUserId: "usr-9" });
+    const selected = { innovatorId: "crm-17", applicantId, applicantPersonId: personId };
+    expect(await chair.create_submission({ ...base, personId })).toMatchObject(selected);
+    for (const innovatorId of ["crm-17", "usr-9"]) {
+      expect(await chair.create_submission({ ...base, personId, innovatorId })).toMatchObject(selected);
+    }
+    expect(await applicantsOf(desk)).toMatchObject([
+      { applicantId, personId, name: "Grace Lindqvist", email: "ada@example.org", innovatorId: "crm-17" },
+    ]);
+    const legacy = await chair.create_submission({ ...base, innovatorId: "crm-17" });
+    expect(legacy).toMatchObject({ applicantId, innovatorName: "Grace Lindqvist" });
+  });
+
+  test("two persons with one address share its applicant, which stays the first one's", async ({ desk }) => {
+    const chair = await desk.as(face);
+    const { base } = await intakeOf(desk);
+    const first = await desk.seed.person({ platformUserId: "usr-1" });
+    const second = await desk.seed.person({ platformUserId: "usr-2", contactDetails: { firstName: "Hal" } });
+    const { applicantId } = await chair.create_submission({ ...base, personId: first.personId });
+    const trace = await traceOf(desk, () => chair.create_submission({ ...base, personId: second.personId }));
+    expect(trace).toMatchObject({
+      data: { applicantId, applicantPersonId: second.personId, innovatorId: "usr-2", innovatorName: "Hal" },
+      rows: ["submissions inserted"],
+    });
+    expect(await applicantsOf(desk)).toMatchObject([{ personId: first.personId, name: "Grace Lindqvist" }]);
+  });
+
+  test("a person whose new address is another applicant's keeps the old one there", async ({ desk }) => {
+    const chair = await desk.as(face);
+    const { base } = await intakeOf(desk);
+    const person = await desk.seed.person();
+    const { personId } = person;
+    const { applicantId } = await chair.create_submission({ ...base, personId });
+    await chair.create_submission({ ...base, ...ada });
+    await chair.update_person({ personId, version: person.version, primaryEmail: "ada@example.org" });
+    expect(await chair.create_submission({ ...base, personId })).toMatchObject({
+      applicantId,
+      innovatorEmail: "ada@example.org",
+    });
+    expect(await applicantsOf(desk)).toMatchObject([
+      { applicantId, personId, email: "grace@example.org" },
+      { innovatorId: "crm-17", personId: null, email: "Ada@example.org", name: "Ada Marsh" },
+    ]);
+    await chair.update_person({ personId, version: person.version + 1, primaryEmail: "free@example.org" });
+    await chair.create_submission({ ...base, personId });
+    expect((await applicantsOf(desk))[0]).toMatchObject({ applicantId, email: "free@example.org" });
+  });
+});
+
+describe.each(faces)("refused submissions over %s", (face) => {
+  test("who applies must be named, by one selector at most", async ({ desk }) => {
+    const chair = await desk.as(face);
+    const { base } = await intakeOf(desk);
+    const { personId } = await desk.seed.person({ externalRefs: [ref] });
+    const refusals: readonly [object, readonly string[]][] = [
+      [{}, ["personId", "externalRef", "innovatorId", "innovatorEmail"]],
+      [{ innovatorName: "Ada" }, ["personId", "externalRef", "innovatorId", "innovatorEmail"]],
+      [{ personId, externalRef: ref }, ["personId", "externalRef"]],
+      [{ innovatorId: "crm-unknown" }, ["innovatorEmail"]],
+      [{ innovatorId: "" }, ["innovatorId"]],
+      [{ innovatorEmail: "ada" }, ["innovatorEmail"]],
+      [{ ...ada, innovatorName: "" }, ["innovatorName"]],
+      [{ ...ada, innovatorName: "N".repeat(201) }, ["innovatorName"]],
+      [{ externalRef: { ...ref, source: "x" } }, ["externalRef.source"]],
+      [{ externalRef: { namespace: "crm", objectType: "" } }, ["externalRef.objectType", "externalRef.externalId"]],
+      [{ ...ada, deadline: "2026-12-31" }, ["deadline"]],
+      [{ ...ada, deadline: undefined }, ["deadline"]],
+      [{ ...ada, fields: undefined }, ["fields"]],
+      [{ ...ada, fields: [] }, ["fields"]],
+      [{ ...ada, state: "SUBMITTED" }, ["state"]],
+    ];
+    for (const [given, paths] of refusals) {
+      const trace = await traceOf(desk, () => chair.create_submission({ ...base, ...given }));
+      expect(trace, JSON.stringify(given)).toMatchObject({ problem: { code: "validation_failed" }, ...nothing });
+      const issues = trace.problem?.details["issues"] as { path: string }[];
+      expect(issues.map((issue) => issue.path).sort()).toEqual([...paths].sort());
+    }
+  });
+
+  test("a selector finds active persons of this tenant only", async ({ desk }) => {
+    const chair = await desk.as(face);
+    const { base } = await intakeOf(desk);
+    const { personId: foreign } = await (await desk.other()).seed.person({ externalRefs: [ref] });
+    const person = await desk.seed.person();
+    const merged = await desk.seed.person({ active: false, mergedIntoPersonId: person.personId });
+    const inactive = await desk.seed.person({ active: false, externalRefs: [{ ...ref, externalId: "off" }] });
+    const anonymous = await desk.seed.person({ anonymizedAt: deadline });
+    const { primaryEmail: _, ...unaddressed } = person;
+    const mute = await desk.seed.insert("persons", { ...unaddressed, personId: "per_mute" });
+    const refusals: readonly [object, string, object][] = [
+      [{ personId: "per_none" }, "not_found", {}],
+      [{ personId: foreign }, "not_found", {}],
+      [{ externalRef: ref }, "not_found", {}],
+      [{ personId: merged.personId }, "person_merged", { mergedIntoPersonId: person.personId }],
+      [{ personId: inactive.personId }, "person_inactive", { personId: inactive.personId }],
+      [{ externalRef: { ...ref, externalId: "off" } }, "person_inactive", { personId: inactive.personId }],
+      [{ personId: anonymous.personId }, "person_inactive", { personId: anonymous.personId }],
+      [{ personId: mute.personId }, "validation_failed", { issues: [{ path: "personId" }] }],
+    ];
+    for (const [given, code, details] of refusals) {
+      const trace = await traceOf(desk, () => chair.create_submission({ ...base, ...given }));
+      expect(trace, JSON.stringify(given)).toMatchObject({ problem: { code, details }, ...nothing });
+    }
+  });
+
+  test("a legacy identity beside a selector must be the person's", async ({ desk }) => {
+    const chair = await desk.as(face);
+    const { base } = await intakeOf(desk);
+    const { personId } = await desk.seed.person();
+    const wrong = { innovatorId: "crm-1", innovatorEmail: "ada@example.org", innovatorName: "Ada" };
+    for (const given of [wrong, ...Object.entries(wrong).map(([name, value]) => ({ [name]: value }))]) {
+      expect(await traceOf(desk, () => chair.create_submission({ ...base, personId, ...given }))).toMatchObject({
+        problem: { code: "identity_mismatch", details: { mismatched: Object.keys(given) } },
+        ...nothing,
+      });
+    }
+  });
+
+  test("selectors need persons:read, a legacy identity does not", async ({ desk }) => {
+    const scopes: readonly Scope[] = ["submissions:write"];
+    const clerk = await desk.as(face, scopes);
+    const { base } = await intakeOf(desk);
+    const { personId } = await desk.seed.person({ externalRefs: [ref] });
+    for (const selector of [{ personId }, { externalRef: ref }, { personId: "per_none" }]) {
+      expect(await traceOf(desk, () => clerk.create_submission({ ...base, ...ada, ...selector }))).toMatchObject({
+        problem: { code: "insufficient_scope", details: { requiredScopes: ["persons:read"] } },
+        ...nothing,
+      });
+    }
+    await clerk.create_submission({ ...base, ...ada });
+  });
+
+  test("fields must be the form's, and each wrong one is named by its path", async ({ desk }) => {
+    const chair = await desk.as(face);
+    const { base } = await intakeOf(desk);
+    const { fileId } = await desk.seed.file();
+    const fields = {
+      [fieldIds.title]: "T".repeat(101),
+      [fieldIds.domain]: "sports",
+      [fieldIds.budget]: -1,
+      fld_none: "x",
+      fld_cleared: null,
+    };
+    const trace = await traceOf(desk, () => chair.create_submission({ ...base, ...ada, fields }));
+    expect(trace).toMatchObject({ problem: { code: "validation_failed" }, ...nothing });
+    expect(trace.problem?.details["issues"]).toMatchObject([
+      { path: `fields.${fieldIds.title}`, code: "too_big" },
+      { path: `fields.${fieldIds.domain}`, code: "invalid_value" },
+      { path: `fields.${fieldIds.budget}`, code: "too_small" },
+      { path: "fields.fld_none", code: "unrecognized_keys" },
+      { path: "fields.fld_cleared", code: "unrecognized_keys" },
+    ]);
+    expect(JSON.stringify(trace.problem)).not.toContain("sports");
+    const annexed = { ...base, ...ada, fields: { [fieldIds.annex]: fileId } };
+    expect(await traceOf(desk, () => chair.create_submission(annexed))).toMatchObject({
+      problem: { code: "validation_failed", details: { issues: [{ path: `fields.${fieldIds.annex}` }] } },
+      ...nothing,
+    });
+  });
+
+  test("an unknown track is not found, and neither is another tenant's", async ({ desk }) => {
+    const chair = await desk.as(face);
+    const { base } = await intakeOf(await desk.other());
+    for (const trackId of [base.trackId, "trk_none"]) {
+      expect(await traceOf(desk, () => chair.create_submission({ ...base, ...ada, trackId }))).toMatchObject({
+        problem: { code: "not_found" },
+        ...nothing,
+      });
+    }
+  });
+});
