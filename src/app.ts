@@ -83,7 +83,14 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
   const mcpServer = (token: string | undefined) =>
     createServerFactory({ upstream, version, log, confirmation, token });
   const { maxBodyBytes } = config;
-  const mcp = createMcpEndpoint({ factory: mcpServer(undefined), identify: upstream.identify, log, maxBodyBytes });
+  const mcp = createMcpEndpoint({
+    factory: mcpServer(undefined),
+    identify: upstream.identify,
+    log,
+    clock,
+    maxBodyBytes,
+    maxSessions: config.maxSessions,
+  });
 
   return {
     store,

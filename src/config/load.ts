@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { isLoopback } from "../lib/loopback.ts";
+import { nearest } from "../lib/spelling.ts";
 import { type Setting, type SettingName, settings, type table } from "./table.ts";
 import { UsageError } from "./usage-error.ts";
 import type { ValueType } from "./values.ts";
@@ -84,20 +85,5 @@ function refuseUnknownVariables(env: Environment): void {
   const known = settings.map(([, setting]) => setting.variable as string);
   const unknown = Object.keys(env).find((name) => name.startsWith("PROGRAMME_") && !known.includes(name));
   if (unknown === undefined) return;
-  const [nearest] = known.toSorted((left, right) => editDistance(unknown, left) - editDistance(unknown, right));
-  throw new UsageError(`The variable ${unknown} is not known: did you mean ${nearest}?`);
-}
-
-/** How many characters to insert, delete or replace to turn one text into the other (Levenshtein). */
-function editDistance(left: string, right: string): number {
-  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
-  for (const [i, character] of [...left].entries()) {
-    const next = [i + 1];
-    for (const [j, other] of [...right].entries()) {
-      const replace = (row[j] ?? 0) + (character === other ? 0 : 1);
-      next.push(Math.min(replace, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
+  throw new UsageError(`The variable ${unknown} is not known: did you mean ${nearest(unknown, known)}?`);
 }

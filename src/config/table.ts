@@ -168,6 +168,14 @@ export const table = {
     help: "The largest request body taken.",
     commands: listening,
   },
+  maxSessions: {
+    variable: "PROGRAMME_MAX_SESSIONS",
+    option: "--max-sessions <number>",
+    type: integer(0, 100_000),
+    default: 1000,
+    help: "Sessions of 2025-era MCP clients open at once; clients beyond that are served without a session, and cannot be asked.",
+    commands: listening,
+  },
   maxConcurrentRequests: {
     variable: "PROGRAMME_MAX_CONCURRENT_REQUESTS",
     option: "--max-concurrent-requests <number>",

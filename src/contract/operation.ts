@@ -23,6 +23,8 @@ interface Declaration<
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   /** Below `/integrations/v1`; variables in braces. */
   readonly path: Path;
+  /** What a read shows, as a URI (RFC 6570) with the path's variables in braces; the query's names are added to it. */
+  readonly resource?: ResourceUri;
   readonly scope: Scope;
   readonly effect: E;
   readonly query?: Query;
@@ -43,6 +45,11 @@ interface Declaration<
   /** A quota that the call uses up when it succeeds. */
   readonly quota?: "export";
 }
+
+type ResourceUri = `programme://${string}`;
+
+/** Every read, and nothing else, names its resource. */
+type Readable<E extends Effect> = E extends "read" ? { readonly resource: ResourceUri } : { readonly resource?: never };
 
 type PathVariables<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | PathVariables<Rest>
@@ -69,11 +76,14 @@ export function operation<
   Query extends Shape = Record<never, never>,
   Body extends Shape = Record<never, never>,
   const E extends Effect = Effect,
->(declaration: Declaration<Path, Query, Body, Data, E>): Operation<Path, Query, Body, Data, E> {
+>(declaration: Declaration<Path, Query, Body, Data, E> & Readable<E>): Operation<Path, Query, Body, Data, E> {
   const query = declaration.query ?? ({} as Query);
   const variables = pathVariables(declaration.path).map((name) => [name, Id] as const);
+  const names = Object.keys(query);
+  const { resource } = declaration;
   return {
     ...declaration,
+    ...(resource && names.length > 0 ? { resource: `${resource}{?${names.join(",")}}` as const } : {}),
     kind: "operation",
     params: z.strictObject(Object.fromEntries(variables)) as Operation<Path, Query, Body, Data, E>["params"],
     queryObject: z.strictObject(query),

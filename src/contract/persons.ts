@@ -192,7 +192,7 @@ export const get_person = operation({
 export const update_person = operation({
   summary: "Update a person",
   description:
-    "null clears primaryEmail, contactDetails, platformUserId or a custom field; custom fields not named stay.",
+    "null clears primaryEmail, contactDetails, platformUserId, a custom field or a metadata key; what is not named stays.",
   method: "PATCH",
   path: "/persons/{personId}",
   scope: "persons:write",

@@ -1,10 +1,9 @@
-import type { NewRow } from "../store/tables.ts";
 import { fundBranding, pilotBranding } from "./branding.ts";
-import { type Course, type CourseRound, planProgram, type SupplementRequest } from "./course.ts";
+import { type Course, planProgram, type SupplementRequest } from "./course.ts";
 import type { Draw } from "./draw.ts";
 import { createForms, type Form, type Forms } from "./forms.ts";
 import { fundProjects } from "./projects.ts";
-import { newProgram, newTrack } from "./records.ts";
+import { newProgram, roundOf, trackOf } from "./records.ts";
 import { createRubrics, type RubricWithRemarks } from "./rubrics.ts";
 import type { Timeline } from "./timeline.ts";
 
@@ -169,62 +168,6 @@ function nextYear({ timeline, draw, year }: Setting, sheets: Sheets): Course {
     nextProject: draw.deck(fundProjects),
     rounds: [roundOf(timeline, 13)(track, 1, "First reading", sheets.reading, { starts: -380, ends: -430 })],
   };
-}
-
-interface Terms {
-  readonly closesDaysAgo: number;
-  readonly feeAmountMinor?: number;
-}
-
-/** Makes tracks of a programme. */
-export function trackOf(timeline: Timeline, program: NewRow<"programs">, daysAgo: number) {
-  return (name: string, order: number, form: Form, { closesDaysAgo, feeAmountMinor }: Terms): NewRow<"tracks"> =>
-    newTrack({
-      trackId: timeline.newId("trk", daysAgo),
-      programId: program.programId,
-      name,
-      order,
-      intakeOpenDate: program.startDate,
-      intakeCloseDate: timeline.time(closesDaysAgo, 22),
-      schemaId: form.schemaId,
-      schemaVersion: form.schemaVersion,
-      ...(feeAmountMinor === undefined ? {} : { feeAmountMinor, currency: "EUR" }),
-    });
-}
-
-/** In days ago; a round that `opens` is active from then on. */
-interface Span {
-  readonly opens?: number;
-  readonly starts?: number;
-  readonly ends: number;
-}
-
-/** Makes rounds of a track. */
-export function roundOf(timeline: Timeline, daysAgo: number) {
-  return (
-    { programId, trackId }: NewRow<"tracks">,
-    sequence: number,
-    name: string,
-    rubric: RubricWithRemarks,
-    { opens, starts = opens ?? 0, ends }: Span,
-  ): CourseRound => ({
-    row: {
-      roundId: timeline.newId("rnd", daysAgo),
-      programId,
-      trackId,
-      name,
-      sequence,
-      startDate: timeline.time(starts, 0),
-      endDate: timeline.time(ends, 23),
-      deadline: timeline.time(ends + 3, 22),
-      active: opens !== undefined,
-      rubricId: rubric.row.rubricId,
-      rubricVersion: rubric.row.rubricVersion,
-      anonymity: sequence === 1 ? "double_blind" : "single_blind",
-    },
-    rubric,
-    ...(opens === undefined ? {} : { opensDaysAgo: opens }),
-  });
 }
 
 function requestOf(timeline: Timeline, form: Form, given: Omit<SupplementRequest, "supplementRequestId" | "form">) {

@@ -2,9 +2,8 @@ import { residencyBranding } from "./branding.ts";
 import { type Course, planProgram } from "./course.ts";
 import type { Draw } from "./draw.ts";
 import { createForms } from "./forms.ts";
-import { roundOf, trackOf } from "./foundation.ts";
 import { residencyProjects } from "./projects.ts";
-import { newProgram } from "./records.ts";
+import { newProgram, roundOf, trackOf } from "./records.ts";
 import { createRubrics } from "./rubrics.ts";
 import type { Timeline } from "./timeline.ts";
 

@@ -57,7 +57,7 @@ export function mergeValues<V>(
   change: Readonly<Record<string, V | null>>,
 ): Record<string, V> {
   const merged = Object.entries({ ...before, ...change });
-  return Object.fromEntries(merged.filter((entry): entry is [string, V] => entry[1] !== null));
+  return Object.fromEntries(merged.filter((entry): entry is [string, V] => change[entry[0]] !== null));
 }
 
 function isBlank(value: unknown): boolean {

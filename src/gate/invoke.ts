@@ -61,6 +61,7 @@ export interface Failure {
   readonly ok: false;
   readonly problem: Problem;
   readonly rate?: Rate;
+  readonly replayed?: boolean;
 }
 
 export type Answer = Success | Failure;
@@ -120,8 +121,11 @@ export function createGate(deps: GateDeps): Gate {
   function invoke(call: Call): Promise<Answer> {
     return admit(call, async (running, rate) => {
       const outcome = running.operation.effect === "read" ? await read(deps, running) : await write(deps, running);
-      const answer = await present(store, running, outcome, rate);
-      if (!outcome.changed) await accessLog.record(accessEntry(running, answer.status));
+      const { result, replayed, changed } = outcome;
+      // A refusal remembered with its key committed; it is still a refusal.
+      const refusal = result instanceof Problem ? result : undefined;
+      const answer = refusal ? ({ ok: false, problem: refusal, rate, replayed } as const) : await present(store, running, outcome, rate);
+      if (!changed) await accessLog.record(accessEntry(running, answer.ok ? answer.status : answer.problem.status));
       return answer;
     });
   }
@@ -167,7 +171,7 @@ async function write(deps: GateDeps, running: Running): Promise<Outcome> {
   const { caller, now, call, operation } = running;
   const { idempotencyKey } = call;
   if (idempotencyKey !== undefined) checkKey(idempotencyKey);
-  const outcome = await deps.store.transaction(actorOf(running), async (transaction) => {
+  return deps.store.transaction(actorOf(running), async (transaction) => {
     const apply = () => change(deps, running, transaction);
     const { result, replayed } =
       idempotencyKey === undefined
@@ -185,9 +189,6 @@ async function write(deps: GateDeps, running: Running): Promise<Outcome> {
           );
     return { result, replayed, changed: transaction.changes.length > 0 };
   });
-  // A remembered refusal committed with its key; it is still a refusal.
-  if (outcome.result instanceof Problem) throw outcome.result;
-  return outcome;
 }
 
 function actorOf({ caller, now }: Running): Actor {
@@ -270,7 +271,8 @@ function withoutSensitive(caller: Caller): Caller {
 
 async function standardFieldIds(store: Store, caller: Caller): Promise<ReadonlySet<string>> {
   const where = { active: true, published: true };
-  const [schema] = await store.reader(caller.businessId).find("personSchemas", { where }, { limit: 1 });
+  const latest = { limit: 1, orderBy: "schemaVersion", descending: true } as const;
+  const [schema] = await store.reader(caller.businessId).find("personSchemas", { where }, latest);
   const standard = schema?.fields.filter((field) => field.sensitivity === "standard") ?? [];
   return new Set(standard.map((field) => field.fieldId));
 }

@@ -16,8 +16,27 @@ export async function activePersonSchema(store: Reader): Promise<PersonSchema | 
 
 /** The one active person with this address; `undefined` for none and for several. */
 export async function personByEmail(store: Reader, email: string): Promise<Person | undefined> {
-  const persons = await store.find("persons", { where: activeOnly, has: { email: emailKey(email) } }, { limit: 2 });
-  return persons.length === 1 ? persons[0] : undefined;
+  return (await personsByEmail(store, [email])).get(emailKey(email));
+}
+
+/** By `emailKey` the one active person with that address. Addresses of none or several are left out. */
+export async function personsByEmail(store: Reader, emails: readonly string[]): Promise<Map<string, Person>> {
+  const single = new Map<string, Person>();
+  let pending = [...new Set(emails.map(emailKey))];
+  while (pending.length > 0) {
+    const query = { where: activeOnly, has: { email: pending } };
+    const limit = 2 * pending.length;
+    // By id, for in another order every person of the tenant would be looked at.
+    const rows = await store.find("persons", query, { limit, orderBy: "personId" });
+    const byEmail = Map.groupBy(rows, ({ primaryEmail = "" }) => emailKey(primaryEmail));
+    if (rows.length < limit) {
+      for (const [email, [person, ...others]] of byEmail) if (person && others.length === 0) single.set(email, person);
+      break;
+    }
+    // Addresses that many share have filled the step: what is left without them is asked for again.
+    pending = pending.filter((email) => (byEmail.get(email)?.length ?? 0) < 2);
+  }
+  return single;
 }
 
 /** By each id the person that it stands for now: merges are followed to the survivor. Unknown ids are left out. */

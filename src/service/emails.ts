@@ -21,12 +21,12 @@ export const send_bulk_email: Handler<"send_bulk_email"> = async (work, input) =
   if (reviewers) {
     const emails = await reviewerEmails(work.store, programId, reviewers.reviewerIds);
     const message = { ...pick(reviewers, "subject", "body"), recipientKind: "reviewer" as const };
-    await send(work, outcome, message, reviewers.reviewerIds, async (reviewerId) => emails.get(reviewerId));
+    await send(work, outcome, message, reviewers.reviewerIds, (reviewerId) => emails.get(reviewerId));
   }
   if (applicants) {
+    const emails = await applicantEmails(work.store, programId, applicants.applicantEmails);
     const message = { ...pick(applicants, "subject", "body"), recipientKind: "applicant" as const };
-    const emailOf = (email: string) => applicantEmail(work.store, programId, email);
-    await send(work, outcome, message, applicants.applicantEmails, emailOf);
+    await send(work, outcome, message, applicants.applicantEmails, (email) => emails.get(emailKey(email)));
   }
   return outcome;
 };
@@ -62,11 +62,11 @@ async function send(
   outcome: Outcome,
   message: Message,
   recipients: readonly string[],
-  emailOf: (recipient: string) => Promise<string | undefined>,
+  emailOf: (recipient: string) => string | undefined,
 ): Promise<void> {
   const seen = new Set<string>();
   for (const recipient of recipients) {
-    const recipientEmail = await emailOf(recipient);
+    const recipientEmail = emailOf(recipient);
     if (recipientEmail === undefined) outcome.skipped.push({ recipient, reason: "unknown_recipient" });
     else if (seen.has(recipientEmail)) outcome.skipped.push({ recipient, reason: "duplicate" });
     else {
@@ -100,12 +100,11 @@ async function reviewerEmails(store: Reader, programId: string, reviewerIds: rea
   return new Map(rows.filter(({ status }) => status !== "inactive").map((row) => [row.reviewerId, row.email]));
 }
 
-/** The address as the applicant registered it in the programme. */
-async function applicantEmail(store: Reader, programId: string, email: string): Promise<string | undefined> {
-  const [row] = await store.find(
-    "applicants",
-    { has: { email: emailKey(email), programIds: programId } },
-    { limit: 1 },
+/** The addresses by `emailKey`, as applicants of the programme registered them. */
+async function applicantEmails(store: Reader, programId: string, emails: readonly string[]) {
+  const email = [...new Set(emails.map(emailKey))];
+  const rows = await store.find("applicants", { has: { email } }, { limit: email.length, orderBy: "applicantId" });
+  return new Map(
+    rows.filter(({ programIds }) => programIds.includes(programId)).map((row) => [emailKey(row.email), row.email]),
   );
-  return row?.email;
 }

@@ -3,8 +3,9 @@ import { limits } from "../contract/limits.ts";
 import type { Person, PersonExpansion } from "../contract/persons.ts";
 import { sensitiveScope } from "../contract/scopes.ts";
 import { isActive } from "../domain/persons.ts";
+import { emailKey } from "../store/tables.ts";
 import type { ReadWork } from "../store/work.ts";
-import { activePersonSchema, personByEmail, survivorsOf } from "./canonical.ts";
+import { activePersonSchema, personsByEmail, survivorsOf } from "./canonical.ts";
 
 /** A row that stands for a person: an applicant or a reviewer. */
 interface Expandable {
@@ -48,13 +49,14 @@ export async function expandPersons<R extends Expandable>(
   await requirePersonFields(access, fieldIds, () => "includePersonFieldIds");
   const expansions = new Map<R, PersonExpansion>();
   const expanded = rows.slice(0, limits.expandedRows);
-  const byId = await survivorsOf(
-    access.store,
-    expanded.flatMap(({ personId }) => personId ?? []),
-  );
+  const { store } = access;
+  const linked = expanded.flatMap(({ personId }) => personId ?? []);
+  const byId = await survivorsOf(store, linked);
+  const unlinked = expanded.flatMap(({ personId, email }) => (personId === null ? email : []));
+  const byEmail = await personsByEmail(store, unlinked);
   for (const row of expanded) {
     const { personId, email } = row;
-    const person = personId === null ? await personByEmail(access.store, email) : byId.get(personId);
+    const person = personId === null ? byEmail.get(emailKey(email)) : byId.get(personId);
     if (person && isActive(person)) expansions.set(row, expansionOf(person, fieldIds));
   }
   return (row) => {

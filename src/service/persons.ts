@@ -69,7 +69,7 @@ export const update_person: Handler<"update_person"> = async ({ store }, input) 
   if (metadata) checkMetadata(metadata);
   return store.update("persons", person, {
     ...pick(input, "primaryEmail", "platformUserId", "provenance"),
-    contactDetails: contactDetails ? { ...person.contactDetails, ...contactDetails } : contactDetails,
+    contactDetails: contactDetails && joinDetails(person.contactDetails, contactDetails),
     kinds: kinds && distinct(kinds),
     metadata,
     ...(customFields ? await changedFields(store, person, customFields) : {}),
@@ -145,6 +145,11 @@ async function writablePerson(store: Reader, personId: string, version?: number)
   if (!isActive(person)) throw problem("person_inactive", { personId });
   if (version !== undefined) expectVersion(person, version);
   return person;
+}
+
+/** Details after a change; none where there were none and none are given. */
+function joinDetails(before: Person["contactDetails"], change: NonNullable<Person["contactDetails"]>) {
+  return before || Object.keys(change).length > 0 ? { ...before, ...change } : undefined;
 }
 
 function expectMergeVersion(record: "source" | "target", person: Person, version: number): void {

@@ -23,5 +23,8 @@ export const get_submission_reviews_summary: Handler<"get_submission_reviews_sum
   const held = { where: { ...where, active: true, status: heldStatuses } };
   const assignments = await store.find("assignments", held, { limit: maxReviews });
   const reviews = await store.find("reviews", { where }, { limit: maxReviews });
-  return summarize({ submissionId, roundId: roundId ?? null }, assignments, reviews);
+  const stillHeld = new Set(assignments.map(({ assignmentId }) => assignmentId));
+  // The draft of a removed assignment will not become a review.
+  const counted = reviews.filter((review) => review.status === "submitted" || stillHeld.has(review.assignmentId));
+  return summarize({ submissionId, roundId: roundId ?? null }, assignments, counted);
 };

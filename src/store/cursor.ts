@@ -1,4 +1,5 @@
 import { type Problem, problem } from "../contract/errors.ts";
+import { canonicalJson } from "../lib/canonical.ts";
 import { constantTimeEqual, hmac, sha256Hex } from "../lib/crypto.ts";
 
 /** Where a page ended: the value that the list is sorted by, then what identifies the row. */
@@ -17,7 +18,7 @@ interface Payload {
 
 /** Writes and reads the cursors of one list: signed, so that only what was given out comes back, and only to that list. */
 export function cursorsOf(key: Buffer, list: readonly unknown[]) {
-  const f = sha256Hex(JSON.stringify(list, sorted)).slice(0, 32);
+  const f = sha256Hex(canonicalJson(list)).slice(0, 32);
   return {
     seal([k, ...i]: Position): string {
       const payload: Payload = { v: version, k, i, f };
@@ -45,10 +46,4 @@ function mac(key: Buffer, text: Buffer): Buffer {
 function invalidCursor(): Problem {
   const message = "Not a cursor of this list with these filters";
   return problem("invalid_cursor", { issues: [{ path: "lastEvaluatedKey", code: "invalid_cursor", message }] });
-}
-
-// The same filters in another order are the same list.
-function sorted(_: string, value: unknown): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

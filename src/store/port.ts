@@ -23,10 +23,15 @@ export type Where<T extends TableName> = {
   readonly [K in ScalarColumns<T>]?: Row<T>[K] | readonly Row<T>[K][] | Range<NonNullable<Row<T>[K]>> | undefined;
 };
 
-/** Which rows: by columns, by members (see `tables.ts`), by text contained in any of some columns, without regard to case. */
+/**
+ * Which rows: by columns, by members (see `tables.ts`; a value, or any of several), by words, each of which
+ * any of some columns contains, without regard to case.
+ */
 export interface Query<T extends TableName> {
   readonly where?: Where<T>;
-  readonly has?: { readonly [M in keyof (typeof tables)[T]["members"] & string]?: string | undefined };
+  readonly has?: {
+    readonly [M in keyof (typeof tables)[T]["members"] & string]?: string | readonly string[] | undefined;
+  };
   readonly search?: { readonly columns: readonly ScalarColumns<T>[]; readonly text: string } | undefined;
 }
 

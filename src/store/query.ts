@@ -4,7 +4,7 @@ import type { Database, Db, Source } from "./database.ts";
 /** A query on any table, as `port.ts` types it for each. */
 export interface AnyQuery {
   readonly where?: Readonly<Record<string, unknown>>;
-  readonly has?: Readonly<Record<string, string | undefined>>;
+  readonly has?: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly search?: { readonly columns: readonly string[]; readonly text: string } | undefined;
 }
 
@@ -40,6 +40,9 @@ export function matching(db: Db, source: Source<unknown>, businessId: string, qu
     select = (db.selectFrom(`${source.name} as t`) as Select).where("t.businessId", "=", businessId);
   }
   for (const [member, value] of others) select = select.where(hasMember(db, source, member, value));
+  for (const [member, values] of anyMembersOf(query)) {
+    select = select.where(hasAnyMember(db, source, businessId, member, values));
+  }
   for (const [column, condition] of Object.entries(query.where ?? {})) {
     select = restrict(select, `t.${column}`, condition);
   }
@@ -71,8 +74,12 @@ function ahead(condition: unknown, { descending }: Sort): unknown {
   return descending ? { gte, gt } : { lte, lt };
 }
 
-function membersOf(query: AnyQuery): [string, string][] {
-  return Object.entries(query.has ?? {}).filter((entry): entry is [string, string] => entry[1] !== undefined);
+function membersOf({ has = {} }: AnyQuery): [string, string][] {
+  return Object.entries(has).filter((entry): entry is [string, string] => typeof entry[1] === "string");
+}
+
+function anyMembersOf({ has = {} }: AnyQuery): [string, readonly string[]][] {
+  return Object.entries(has).filter((entry): entry is [string, readonly string[]] => typeof entry[1] === "object");
 }
 
 function hasMember(db: Db, source: Source<unknown>, member: string, value: string) {
@@ -85,6 +92,17 @@ function hasMember(db: Db, source: Source<unknown>, member: string, value: strin
     .where("o.value", "=", value)
     .where("o.createdAt", "=", sql.ref("t.createdAt"))
     .where("o.id", "=", sql.ref(`t.${source.key[0]}`))}`;
+}
+
+// The ids first: there are few, and by them the rows are found.
+function hasAnyMember(db: Db, source: Source<unknown>, businessId: string, member: string, values: readonly string[]) {
+  return sql<boolean>`${sql.ref(`t.${source.key[0]}`)} in ${db
+    .selectFrom("members as o")
+    .select("o.id")
+    .where("o.businessId", "=", businessId)
+    .where("o.tableName", "=", source.name)
+    .where("o.member", "=", member)
+    .where(anyOf("o.value", values))}`;
 }
 
 const bounds = { gte: ">=", gt: ">", lte: "<=", lt: "<" } as const;
@@ -113,7 +131,14 @@ function storable(value: unknown): unknown {
 }
 
 function containing({ columns, text }: NonNullable<AnyQuery["search"]>) {
-  const pattern = `%${text.replace(/[\\%_]/g, "\\$&")}%`;
-  const tests = columns.map((name) => sql`lower(${sql.ref(`t.${name}`)}) like lower(${pattern}) escape '\\'`);
-  return tests.length > 0 ? sql<boolean>`(${sql.join(tests, sql` or `)})` : sql<boolean>`1 = 0`;
+  const tests = wordsOf(text).map((word) => {
+    const pattern = `%${word.replace(/[\\%_]/g, "\\$&")}%`;
+    const inColumns = columns.map((name) => sql`lower(${sql.ref(`t.${name}`)}) like lower(${pattern}) escape '\\'`);
+    return sql`(${sql.join(inColumns, sql` or `)})`;
+  });
+  return tests.length > 0 ? sql<boolean>`(${sql.join(tests, sql` and `)})` : sql<boolean>`1 = 1`;
+}
+
+function wordsOf(text: string): string[] {
+  return text.split(/\s+/u).filter((word) => word !== "");
 }

@@ -19,8 +19,8 @@ const definitions: ReadonlyMap<OperationName, Tool> = new Map(
     const tool = {
       name,
       description: description ? `${summary}. ${description}` : `${summary}.`,
-      inputSchema: inputSchemaOf(operations[name]),
-      outputSchema: outputSchemaOf(operations[name]),
+      inputSchema: inputSchemaOf(name),
+      outputSchema: outputSchemaOf(name),
       annotations: annotations[effect],
     };
     return [name, Object.freeze(tool) as Tool];

@@ -1,5 +1,6 @@
 import * as z from "zod";
-import type { Operation } from "../contract/operation.ts";
+import { type OperationName, operations } from "../contract/index.ts";
+import { argumentsOf, toolLimit } from "./own.ts";
 
 /** A JSON Schema node, as far as it is looked into here. */
 export interface JsonSchema {
@@ -9,23 +10,47 @@ export interface JsonSchema {
   readonly [keyword: string]: unknown;
 }
 
-/** What a schema says that a model has no use for: it fills formats right without their patterns. */
-const noise = new Set(["$schema", "pattern", "propertyNames"]);
+/**
+ * What a schema says that a model has no use for: it fills formats right without their patterns and hardly meets a
+ * bound. The gate checks it all the same, and says what is wrong.
+ */
+const noise = new Set([
+  "$schema",
+  "pattern",
+  "propertyNames",
+  "minLength",
+  "maxLength",
+  "minItems",
+  "maxItems",
+  "additionalProperties",
+]);
+const usualBounds: Readonly<Record<string, readonly unknown[]>> = {
+  minimum: [0, 1, Number.MIN_SAFE_INTEGER],
+  maximum: [Number.MAX_SAFE_INTEGER],
+};
 
 /**
- * A tool's input: path variables, query and body in one flat, strict object; never a combinator at the top, which
- * some hosts refuse.
+ * A tool's input: path variables, query, body and the tool's own arguments in one flat, strict object; never a
+ * combinator at the top, which some hosts refuse. Measured in tokens: every host sends the list to its model.
  */
-export function inputSchemaOf(operation: Operation): JsonSchema {
-  const shape = { ...operation.params.shape, ...operation.body?.shape, ...operation.queryObject.shape };
-  return compact(z.toJSONSchema(z.strictObject(shape), { io: "input" })) as JsonSchema;
+export function inputSchemaOf(name: OperationName): JsonSchema {
+  const shape = { ...argumentsOf(name) };
+  if (shape["limit"]) shape["limit"] = z.int().default(toolLimit);
+  const { type, properties, required } = z.toJSONSchema(z.strictObject(shape), { io: "input" }) as JsonSchema;
+  return {
+    ...(type ? { type } : {}),
+    ...(properties && Object.keys(properties).length > 0 ? { properties: eachOf(properties) } : {}),
+    ...(required && required.length > 0 ? { required } : {}),
+    additionalProperties: false,
+  };
 }
 
 /**
  * A tool's structured result: `data` as the operation gives it, loosely, so that a field added upstream breaks no
  * client; `page` for lists; `notes` for what the caller should know of how the call was done.
  */
-export function outputSchemaOf(operation: Operation): JsonSchema {
+export function outputSchemaOf(name: OperationName): JsonSchema {
+  const operation = operations[name];
   const { type } = z.toJSONSchema(operation.data, { io: "output", unrepresentable: "any" });
   return {
     type: "object",
@@ -46,18 +71,44 @@ export function outputSchemaOf(operation: Operation): JsonSchema {
   };
 }
 
-function compact(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(compact);
-  if (typeof node !== "object" || node === null) return node;
-  const kept = Object.entries(node).filter(
-    ([keyword, value]) => !noise.has(keyword) && !(keyword === "maximum" && value === Number.MAX_SAFE_INTEGER),
+function compact(schema: JsonSchema): JsonSchema {
+  const { properties } = schema;
+  if (properties && isLong(schema)) return { type: "object", description: shorthand(schema) };
+  const kept = Object.entries(schema).filter(
+    ([keyword, value]) => !noise.has(keyword) && !usualBounds[keyword]?.includes(value),
   );
-  return Object.fromEntries(
-    kept.map(([keyword, value]) => [keyword, keyword === "properties" ? eachOf(value) : compact(value)]),
-  );
+  return Object.fromEntries(kept.map(([keyword, value]) => [keyword, compactKeyword(keyword, value)]));
 }
 
-// Below `properties` stand the names of fields, one of which may be called like a keyword.
-function eachOf(properties: unknown): unknown {
-  return Object.fromEntries(Object.entries(properties as object).map(([name, schema]) => [name, compact(schema)]));
+function compactKeyword(keyword: string, value: unknown): unknown {
+  switch (keyword) {
+    case "properties":
+      return eachOf(value as Readonly<Record<string, JsonSchema>>);
+    case "items":
+      return compact(value as JsonSchema);
+    case "anyOf":
+      return (value as readonly JsonSchema[]).map(compact);
+    default:
+      return value;
+  }
+}
+
+function eachOf(properties: Readonly<Record<string, JsonSchema>>): Record<string, JsonSchema> {
+  return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, compact(schema)]));
+}
+
+/** Objects of many texts, none of them required, are told by their keys: as a schema they cost five times as much. */
+function isLong({ properties = {}, required }: JsonSchema): boolean {
+  return Object.keys(properties).length > 2 && !required && Object.values(properties).every(isTextual);
+}
+
+function isTextual(schema: JsonSchema): boolean {
+  return schema.properties ? !schema.required && Object.values(schema.properties).every(isTextual) : schema.type === "string";
+}
+
+/** `{headerText, pages: {landing, register: {heroTitle, ctaLabel}}}`: of neighbours alike only the last has its keys. */
+function shorthand({ properties = {} }: JsonSchema): string {
+  const told = Object.entries(properties).map(([name, schema]) => ({ name, keys: schema.properties ? shorthand(schema) : "" }));
+  const keys = told.map(({ name, keys }, index) => (keys && told[index + 1]?.keys !== keys ? `${name}: ${keys}` : name));
+  return `{${keys.join(", ")}}`;
 }

@@ -1,16 +1,21 @@
-import { createMcpHandler, type McpHttpHandler, type McpServerFactory } from "@modelcontextprotocol/server";
-import { Problem } from "../contract/errors.ts";
+import {
+  type AuthInfo,
+  createMcpHandler,
+  isInitializeRequest,
+  type McpHttpHandler,
+  readRequestBody,
+} from "@modelcontextprotocol/server";
+import { Problem, problem } from "../contract/errors.ts";
 import type { Scope } from "../contract/scopes.ts";
 import { sha256Hex } from "../lib/crypto.ts";
 import type { Log } from "../lib/log.ts";
 import { bearerOf, challengeOf } from "./bearer.ts";
+import { createSessions, type SessionOptions } from "./sessions.ts";
 
-export interface McpDeps {
-  readonly factory: McpServerFactory;
+export interface McpDeps extends SessionOptions {
   /** @throws Problem `unauthorized`, `invalid_token` */
   readonly identify: (token: string | undefined) => Promise<{ readonly scopes: ReadonlySet<Scope> }>;
   readonly log: Log;
-  readonly maxBodyBytes: number;
 }
 
 export interface McpEndpoint {
@@ -19,14 +24,31 @@ export interface McpEndpoint {
 }
 
 /**
- * MCP over streamable HTTP, both protocol revisions: every request brings its caller's own bearer token, and nothing
- * of one request is kept for the next.
+ * MCP over streamable HTTP, both protocol revisions: every request brings its caller's own bearer token. Of 2026-07-28
+ * nothing is kept between requests; 2025-era clients that introduce themselves get a session, so that they can be asked.
  */
-export function createMcpEndpoint({ factory, identify, log, maxBodyBytes }: McpDeps): McpEndpoint {
+export function createMcpEndpoint(deps: McpDeps): McpEndpoint {
+  const { factory, identify, log, maxBodyBytes } = deps;
+  const sessions = createSessions(deps);
   const handler: McpHttpHandler = createMcpHandler(factory, {
     maxRequestBodySize: maxBodyBytes,
     onerror: (error) => log.debug({ err: error }, "An MCP request was refused"),
   });
+
+  async function route(request: Request, authInfo: AuthInfo): Promise<Response> {
+    const sessionId = request.headers.get("mcp-session-id");
+    if (sessionId !== null) return sessions.handle(request, sessionId, authInfo);
+    // Only clients of 2026-07-28 name the method in a header; what they send is not looked into here.
+    if (request.method !== "POST" || request.headers.has("mcp-method")) return handler.fetch(request, { authInfo });
+    const body = await readRequestBody(request, maxBodyBytes);
+    if (body.tooLarge) return refuse(problem("payload_too_large", { maxBytes: maxBodyBytes }));
+    const { url, method, headers } = request;
+    const readAgain = new Request(url, { method, headers, body: body.text });
+    const parsed = parsedOrUndefined(body.text);
+    const opened = isInitializeRequest(parsed) ? await sessions.open(readAgain, parsed, authInfo) : undefined;
+    return opened ?? handler.fetch(readAgain, { authInfo });
+  }
+
   return {
     async fetch(request) {
       const token = bearerOf(request.headers.get("authorization") ?? undefined);
@@ -34,14 +56,25 @@ export function createMcpEndpoint({ factory, identify, log, maxBodyBytes }: McpD
         const scopes = [...(await identify(token)).scopes];
         // The client id only tells callers apart; it must not give the token away.
         const clientId = sha256Hex(token ?? "").slice(0, 16);
-        return await handler.fetch(request, { authInfo: { token: token ?? "", clientId, scopes } });
+        return await route(request, { token: token ?? "", clientId, scopes });
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
         return refuse(error);
       }
     },
-    close: () => handler.close(),
+    async close() {
+      await sessions.close();
+      await handler.close();
+    },
   };
+}
+
+function parsedOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function refuse(refusal: Problem): Response {

@@ -1,10 +1,10 @@
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import * as z from "zod";
 import { Problem, problem } from "../contract/errors.ts";
 import { type OperationName, operationNames, operations } from "../contract/index.ts";
 import type { Operation } from "../contract/operation.ts";
+import { typedArgument } from "../contract/query.ts";
 import type { Answer, Gate } from "../gate/invoke.ts";
 import type { Rate } from "../gate/limit.ts";
 import { newId } from "../lib/ids.ts";
@@ -78,36 +78,14 @@ async function answerOf({ gate }: RestDeps, name: OperationName, context: Contex
   }
 }
 
-/** Query strings as the types that the operation declares; what does not fit stays text, for validation to refuse. */
+/** Query strings as the types that the operation declares. */
 function queryOf(operation: Operation, context: Context): Record<string, unknown> {
-  const kinds = queryKinds(operation);
   return Object.fromEntries(
     Object.entries(context.req.queries()).map(([name, values]) => {
       const [value = ""] = values;
-      if (values.length > 1) return [name, values];
-      return [name, typed(kinds[name], value)];
+      return [name, values.length > 1 ? values : typedArgument(operation, name, value)];
     }),
   );
-}
-
-function typed(kind: string | undefined, value: string): unknown {
-  if (kind === "integer" && /^-?\d{1,15}$/.test(value)) return Number(value);
-  if (kind === "boolean" && (value === "true" || value === "false")) return value === "true";
-  return value;
-}
-
-const kindsByOperation = new WeakMap<Operation, Readonly<Record<string, string | undefined>>>();
-
-function queryKinds(operation: Operation): Readonly<Record<string, string | undefined>> {
-  let kinds = kindsByOperation.get(operation);
-  if (!kinds) {
-    const { properties = {} } = z.toJSONSchema(operation.queryObject, { io: "input" });
-    kinds = Object.fromEntries(
-      Object.entries(properties).map(([name, schema]) => [name, (schema as z.core.JSONSchema.Schema).type]),
-    );
-    kindsByOperation.set(operation, kinds);
-  }
-  return kinds;
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -125,12 +103,12 @@ async function bodyOf(context: Context): Promise<unknown> {
 }
 
 function respond({ answer, requestId }: Replied): Response {
-  if (!answer.ok) return refuse(answer.problem, answer.rate && rateHeaders(answer.rate), requestId);
   const headers = {
-    ...rateHeaders(answer.rate),
-    "x-request-id": requestId,
+    ...(answer.rate ? rateHeaders(answer.rate) : {}),
     ...(answer.replayed ? { "idempotent-replayed": "true" } : {}),
+    "x-request-id": requestId,
   };
+  if (!answer.ok) return refuse(answer.problem, headers, requestId);
   return json(
     { success: true, data: answer.data, ...(answer.page ? { meta: answer.page } : {}) },
     answer.status,

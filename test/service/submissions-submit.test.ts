@@ -228,7 +228,7 @@ describe.each(faces)("editing a draft over %s", (face) => {
     for (const edit of [chair.update_submission_fields, chair.update_submission]) {
       for (const [fieldId, value] of wrong) {
         const fields = { [title]: "Changed", [fieldId]: value };
-        const trace = await traceOf(desk, () => edit({ submissionId, version: 0, fields, deadline: undefined }));
+        const trace = await traceOf(desk, () => edit({ submissionId, version: 0, fields }));
         const issues = [{ path: `fields.${fieldId}` }];
         expect(trace, fieldId).toMatchObject({
           problem: { code: "validation_failed", details: { issues } },

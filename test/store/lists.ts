@@ -123,6 +123,18 @@ export function lists(bench: () => Bench): void {
     ]);
   });
 
+  test("a member may be any of several, and then a row is found once", async () => {
+    const one = await seedAt(0).reviewer({ reviewerId: "rvw_1", roundIds: ["rnd_1", "rnd_2"], programIds: ["prg_1"] });
+    const two = await seedAt(1).reviewer({ reviewerId: "rvw_2", roundIds: ["rnd_2"] });
+    await seedAt(2).reviewer({ reviewerId: "rvw_3", roundIds: ["rnd_3"], programIds: ["prg_1"] });
+    const has = { roundIds: ["rnd_1", "rnd_2", "rnd_none"] };
+    expect(await reader().find("reviewers", { has }, { limit: 5, orderBy: "reviewerId" })).toEqual([one, two]);
+    expect(await walk("reviewers", { has }, "newest", 1)).toEqual([two, one]);
+    expect(await walk("reviewers", { has: { ...has, programIds: "prg_1" } }, "newest", 1)).toEqual([one]);
+    expect(await reader().find("reviewers", { has: { roundIds: [] } }, { limit: 5 })).toEqual([]);
+    expect(await reader().count("reviewers", { has })).toBe(2);
+  });
+
   test("versions of one id are rows of their own in a list", async () => {
     const schemaId = newId("sch");
     for (const schemaVersion of [1, 2, 3]) await seedAt(0).schema({ schemaId, schemaVersion });

@@ -125,6 +125,8 @@ const lists: readonly List[] = [
   list("persons", oldest, { where: { platformUserId: "usr", active: true } }),
   list("persons", oldest, { has: { email: "a@example.org" }, where: { active: true } }),
   list("persons", oldest, { has: { ref: "[]" } }),
+  list("persons", { column: "personId", descending: false }, { has: { email: ["a@example.org", "b@example.org"] } }),
+  list("applicants", { column: "applicantId", descending: false }, { has: { email: ["a@example.org", "b@example.org"] } }),
   list("personSchemas", newest, { where: { active: true, published: true } }),
   list("applicants", newest, {}),
   list("applicants", newest, { has: { programIds: "prg" } }),

@@ -10,6 +10,7 @@ import type { EventPayload } from "../../src/contract/events.ts";
 import { type Input, type OperationName, operationNames, operations } from "../../src/contract/index.ts";
 import { partsOf } from "../../src/contract/operation.ts";
 import { type Scope, scopes } from "../../src/contract/scopes.ts";
+import type { Log } from "../../src/lib/log.ts";
 import type { Transaction } from "../../src/store/port.ts";
 import type { HttpServer } from "../../src/transport/http.ts";
 import { createFactory, type Factory } from "./factory.ts";
@@ -72,6 +73,8 @@ export interface Desk {
   readonly seed: Factory;
   /** Calls as a new token with these scopes (all of them by default). */
   as(face: Face, granted?: readonly Scope[]): Promise<Caller>;
+  /** Calls as this token. */
+  with(face: Face, token: string): Promise<Caller>;
   token(granted?: readonly Scope[]): Promise<string>;
   /** Another tenant on the same service. */
   other(): Promise<Desk>;
@@ -87,8 +90,16 @@ interface Running {
   readonly clients: Client[];
 }
 
-/** Starts the whole service in memory. Settings are given as environment variables. */
-export async function openDesk(environment: Record<string, string> = {}): Promise<{ desk: Desk; close(): Promise<void> }> {
+interface Surroundings {
+  readonly clock?: TestClock;
+  readonly log?: Log;
+}
+
+/** Starts the whole service, in memory if nothing else is said. Settings are given as environment variables. */
+export async function openDesk(
+  environment: Record<string, string> = {},
+  { clock = new TestClock(), log = pino({ level: "silent" }) }: Surroundings = {},
+): Promise<{ desk: Desk; close(): Promise<void> }> {
   const config: Config = loadConfig({
     PROGRAMME_DATABASE: ":memory:",
     PROGRAMME_PORT: "0",
@@ -98,8 +109,7 @@ export async function openDesk(environment: Record<string, string> = {}): Promis
     PROGRAMME_CONFIRM: "off",
     ...environment,
   });
-  const clock = new TestClock();
-  const app = await createApp(config, { clock, log: pino({ level: "silent" }) });
+  const app = await createApp(config, { clock, log });
   const running: Running = { app, clock, server: await app.listen(), clients: [] };
   return {
     desk: await deskOf(running, "biz_one"),
@@ -112,11 +122,14 @@ export async function openDesk(environment: Record<string, string> = {}): Promis
 
 async function deskOf(running: Running, businessId: string): Promise<Desk> {
   const { app, clock, server } = running;
-  await app.store.insertBusiness({ businessId, name: businessId, createdAt: clock.now().toISOString() });
+  const known = (await app.store.listBusinesses()).some((business) => business.businessId === businessId);
+  if (!known) await app.store.insertBusiness({ businessId, name: businessId, createdAt: clock.now().toISOString() });
   const write: Desk["write"] = (work) =>
     app.store.transaction({ businessId, actorId: "usr_test", now: clock.now().toISOString() }, work);
   const token: Desk["token"] = async (granted = scopes) =>
     (await issueToken(app.store, { businessId, name: "test", scopes: granted, expiresAt: null })).token;
+  const callAs: Desk["with"] = async (face, bearer) =>
+    callerOf(face === "REST" ? restCall(server.origin, bearer) : await mcpCall(running, bearer), bearer);
   let others = 0;
   return {
     app,
@@ -126,10 +139,8 @@ async function deskOf(running: Running, businessId: string): Promise<Desk> {
     seed: createFactory(write),
     token,
     write,
-    as: async (face, granted) => {
-      const bearer = await token(granted);
-      return callerOf(face === "REST" ? restCall(server.origin, bearer) : await mcpCall(running, bearer), bearer);
-    },
+    with: callAs,
+    as: async (face, granted) => callAs(face, await token(granted)),
     other: () => deskOf(running, `biz_other${++others}`),
     outbox: () => app.store.listEvents(businessId, 1000),
   };

@@ -1,0 +1,91 @@
+import * as z from "zod";
+import { type OperationName, operationNames, operations } from "./index.ts";
+import { markOf } from "./marks.ts";
+import { type Operation, pathVariables } from "./operation.ts";
+
+/**
+ * The URI of a resource template (RFC 6570, as far as templates here go: `{name}` and `{?name,…}`). Names without a
+ * value are left out of the query.
+ */
+export function expandResource(template: string, values: Readonly<Record<string, unknown>>): string {
+  return template.replace(/\{(\??)([\w,]+)\}/g, (_, query: string, names: string) => {
+    const given = names.split(",").filter((name) => values[name] !== undefined && values[name] !== null);
+    const encoded = given.map((name) => [name, encodeURIComponent(String(values[name]))] as const);
+    if (query === "") return encoded.map(([, value]) => value).join(",");
+    return encoded.length === 0 ? "" : `?${encoded.map((pair) => pair.join("=")).join("&")}`;
+  });
+}
+
+/** A resource to point to, with a name that nobody outside the organisation wrote. */
+export interface ResourceLink {
+  readonly uri: string;
+  readonly name: string;
+}
+
+/** Where the records in an operation's data can be read: one link for a record, one a row for rows; none for others. */
+export function linksOf(name: OperationName, data: unknown): ResourceLink[] {
+  const schema = rowOf(operations[name].data);
+  const rows = Array.isArray(data) ? data : [data];
+  const links = rows.flatMap((row) => linkOf(schema, row) ?? []);
+  return [...new Map(links.map((link) => [link.uri, link])).values()];
+}
+
+interface Home {
+  readonly operation: Operation;
+  /** Names of the record's own fields that make the URI. */
+  readonly variables: readonly string[];
+}
+
+/** The reads that show records of each kind: what shows one alone goes before lists. */
+const homes: ReadonlyMap<z.core.$ZodType, Home> = (() => {
+  const found = new Map<z.core.$ZodType, Home>();
+  const reads = operationNames.map((name) => operations[name]).filter(({ resource }) => resource !== undefined);
+  const alone = (operation: Operation) => !(operation.data instanceof z.ZodArray);
+  for (const operation of [...reads.filter(alone), ...reads.filter((read) => !alone(read))]) {
+    const ids = Object.keys(operation.queryObject.shape).filter((name) => name.endsWith("Id"));
+    const variables = [...pathVariables(operation.path), ...(alone(operation) ? [] : ids)];
+    if (variables.length === 0 || requiresMore(operation)) continue;
+    for (const schema of kindsOf(operation.data)) if (!found.has(schema)) found.set(schema, { operation, variables });
+  }
+  return found;
+})();
+
+function linkOf(schema: z.core.$ZodType, row: unknown): ResourceLink | undefined {
+  const home = homes.get(schema);
+  if (!home || typeof row !== "object" || row === null) return undefined;
+  const record = row as Readonly<Record<string, unknown>>;
+  const { operation, variables } = home;
+  const given = variables.filter((name) => typeof record[name] === "string");
+  if (given.length === 0 || !pathVariables(operation.path).every((name) => given.includes(name))) return undefined;
+  const values = Object.fromEntries(given.map((name) => [name, record[name]]));
+  return { uri: expandResource(operation.resource ?? "", values), name: nameOf(schema, record, operation, given) };
+}
+
+/** The name that staff gave a record; else what the resource is, and of which record. */
+function nameOf(
+  schema: z.core.$ZodType,
+  record: Readonly<Record<string, unknown>>,
+  { path, audit }: Operation,
+  given: readonly string[],
+): string {
+  const id = String(record[given.at(-1) ?? ""]);
+  const tail = path.slice(path.lastIndexOf("}") + 1).replace(/^\//, "");
+  if (tail !== "") return `${tail.replaceAll("/", " ")} of ${id}`;
+  const field = schema instanceof z.ZodObject ? schema.shape["name"] : undefined;
+  const name = record["name"];
+  return typeof name === "string" && field && !markOf(field)?.personal ? name : `${audit.split(".")[0]} ${id}`;
+}
+
+function rowOf(data: z.core.$ZodType): z.core.$ZodType {
+  return data instanceof z.ZodArray ? data.element : data;
+}
+
+function kindsOf(data: z.core.$ZodType): readonly z.core.$ZodType[] {
+  const row = rowOf(data);
+  return row instanceof z.ZodUnion ? [row, ...row.options] : [row];
+}
+
+/** Whether a read needs an argument that is no field of what it shows. */
+function requiresMore({ queryObject }: Operation): boolean {
+  return !queryObject.safeParse({}).success;
+}

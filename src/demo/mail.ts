@@ -1,0 +1,60 @@
+import type { EmailSend } from "../contract/emails.ts";
+import type { Draw } from "./draw.ts";
+import { fill, type LetterName, letters } from "./texts.ts";
+import type { Desk } from "./timeline.ts";
+
+export interface Recipient {
+  readonly email: string;
+  readonly name: string;
+  readonly kind: EmailSend["recipientKind"];
+}
+
+export interface Mailing {
+  readonly programId: string;
+  readonly programName: string;
+  readonly submissionId?: string;
+  readonly title?: string;
+  readonly bulkId?: string;
+  /** Default: what became of it by the way of the world. */
+  readonly status?: EmailSend["status"];
+}
+
+const errors: Partial<Record<EmailSend["status"], string>> = {
+  bounced: "550 5.1.1 The mailbox does not exist",
+  failed: "Connection timed out after 4 attempts",
+};
+
+const fates: readonly EmailSend["status"][] = [
+  ...Array<"delivered">(13).fill("delivered"),
+  ...Array<"sent">(4).fill("sent"),
+  "bounced",
+  "failed",
+  "suppressed",
+];
+
+/** Sends letters of the office: writes what the list of sent messages knows of them. */
+export function createMail(draw: Draw) {
+  const nextFate = draw.deck(fates);
+  return async (desk: Desk, name: LetterName, to: Recipient, about: Mailing): Promise<void> => {
+    const { template, subject, body } = letters[name];
+    const names = { name: to.name, title: about.title ?? "", program: about.programName };
+    const status = about.status ?? nextFate();
+    await desk.add("emailSends", {
+      emailSendId: desk.newId("eml"),
+      programId: about.programId,
+      submissionId: about.submissionId ?? null,
+      recipientEmail: to.email,
+      recipientKind: to.kind,
+      template,
+      subject: fill(subject, names),
+      body: fill(body, names),
+      status,
+      bulkId: about.bulkId ?? null,
+      error: errors[status] ?? null,
+      queuedAt: desk.now,
+      sentAt: status === "queued" || status === "failed" || status === "suppressed" ? null : desk.now,
+    });
+  };
+}
+
+export type Mail = ReturnType<typeof createMail>;

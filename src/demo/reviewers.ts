@@ -1,0 +1,140 @@
+import type { NewRow } from "../store/tables.ts";
+import type { Course } from "./course.ts";
+import type { Draw } from "./draw.ts";
+import type { Mail } from "./mail.ts";
+import type { NewPerson } from "./names.ts";
+import type { People } from "./people.ts";
+import type { Author, Desk, Timeline } from "./timeline.ts";
+
+/** A reviewer who takes part, with what can still be given to read. */
+export interface Member {
+  readonly reviewerId: string;
+  readonly by: Author;
+  readonly person: NewPerson;
+  readonly expertise: readonly string[];
+  readonly roundIds: readonly string[];
+  /** Assignments in all, at most; null: no bound. */
+  readonly maxAssignments: number | null;
+  readonly heldByRound: Map<string, number>;
+}
+
+interface Invitation {
+  /** What has become of it. */
+  readonly fate: "active" | "invited" | "declined" | "inactive";
+  readonly invitedDaysAgo: number;
+  readonly courses: readonly Course[];
+  readonly lead?: boolean;
+  /** Rounds beyond those of the courses that all members read. */
+  readonly final?: boolean;
+  readonly maxAssignments?: number;
+}
+
+export interface PanelOptions {
+  readonly timeline: Timeline;
+  readonly draw: Draw;
+  readonly people: People;
+  readonly mail: Mail;
+  readonly domains: readonly string[];
+}
+
+/** Reads of a batch of submissions that are to be given out. */
+interface Reading {
+  readonly roundId: string;
+  readonly domain: string;
+  readonly submissions: number;
+  readonly reviewers: number;
+  /** Reviewers who must not have these submissions. */
+  readonly barred: ReadonlySet<string>;
+  /** Most assignments of a reviewer in the round. */
+  readonly maxPerReviewer: number;
+}
+
+export class Panel {
+  readonly #options: PanelOptions;
+  readonly #members: Member[] = [];
+  readonly #nextDomain: () => string;
+
+  constructor(options: PanelOptions) {
+    this.#options = options;
+    this.#nextDomain = options.draw.deck(options.domains);
+  }
+
+  /** Plans an invitation and what followed from it. */
+  invite(invitation: Invitation): void {
+    const { timeline, people, draw } = this.#options;
+    const { fate, invitedDaysAgo, courses } = invitation;
+    const reviewerId = timeline.newId("rvw", invitedDaysAgo);
+    const [first] = courses;
+    if (!first) throw new Error("An invitation is to some programme");
+    const roundIds = courses.flatMap(({ rounds }) =>
+      rounds.filter(({ row }) => row.sequence < 3 || invitation.final).map(({ row }) => row.roundId),
+    );
+    const member: Member = {
+      reviewerId,
+      by: { type: "reviewer", id: reviewerId },
+      person: people.nextPerson(),
+      expertise: [...new Set([this.#nextDomain(), this.#nextDomain(), this.#nextDomain()])].slice(0, draw.whole(2, 3)),
+      roundIds,
+      maxAssignments: invitation.maxAssignments ?? null,
+      heldByRound: new Map(),
+    };
+    if (fate === "active") this.#members.push(member);
+    const invitationId = timeline.newId("inv", invitedDaysAgo);
+    timeline.on(invitedDaysAgo, "office", (desk) => this.#write(desk, member, invitation, first, invitationId));
+    if (fate === "invited") return;
+    timeline.on(invitedDaysAgo - 3, "portal", async (desk) => {
+      const note = { action: fate === "declined" ? "reviewer.declined" : "reviewer.accepted", by: member.by };
+      const answer = fate === "declined" ? ({ status: "declined" } as const) : ({ status: "active", acceptedAt: desk.now } as const);
+      await desk.change("reviewers", reviewerId, answer, note);
+      await desk.change("invitations", invitationId, { usedAt: desk.now }, { by: member.by });
+    });
+    if (fate !== "inactive") return;
+    timeline.on(41, "office", async (desk) => void (await desk.change("reviewers", reviewerId, { status: "inactive" })));
+  }
+
+  /** Chooses reviewers with the least to read, those of the domain first, and counts the submissions to their load. */
+  seat({ roundId, domain, submissions, reviewers, barred, maxPerReviewer }: Reading): Member[] {
+    const free = this.#members.filter(({ reviewerId, roundIds, heldByRound, maxAssignments }) => {
+      const inRound = (heldByRound.get(roundId) ?? 0) + submissions <= maxPerReviewer;
+      const inAll = maxAssignments === null || sum(heldByRound.values()) + submissions <= maxAssignments;
+      return inRound && inAll && roundIds.includes(roundId) && !barred.has(reviewerId);
+    });
+    const rank = ({ expertise, heldByRound }: Member) =>
+      (expertise.includes(domain) ? 0 : 1_000_000) + (heldByRound.get(roundId) ?? 0);
+    const seated = free.toSorted((a, b) => rank(a) - rank(b)).slice(0, reviewers);
+    for (const { heldByRound } of seated) heldByRound.set(roundId, (heldByRound.get(roundId) ?? 0) + submissions);
+    return seated;
+  }
+
+  async #write(desk: Desk, member: Member, invitation: Invitation, first: Course, invitationId: string): Promise<void> {
+    const { people, mail, draw } = this.#options;
+    const { reviewerId, person, expertise, roundIds, maxAssignments } = member;
+    const { firstName, lastName, email, organization } = person;
+    const { personId } = await people.addPerson(desk, { person, kinds: draw.chance(0.3) ? ["reviewer", "contact"] : ["reviewer"], source: "manual" });
+    const row: NewRow<"reviewers"> = {
+      reviewerId,
+      email,
+      firstName,
+      lastName,
+      affiliation: organization,
+      expertise: [...expertise],
+      role: invitation.lead ? "lead_reviewer" : "reviewer",
+      status: "invited",
+      programIds: [...new Set(invitation.courses.map(({ program }) => program.programId))],
+      roundIds: [...roundIds],
+      personId,
+      maxAssignments,
+      invitedAt: desk.now,
+      acceptedAt: null,
+    };
+    await desk.add("reviewers", row, { action: "reviewer.invited" });
+    const expiresAt = new Date(desk.nowMs + 14 * 24 * 60 * 60 * 1000).toISOString();
+    await desk.add("invitations", { invitationId, reviewerId, sha256: draw.digest(), expiresAt, usedAt: null });
+    const to = { email, name: firstName, kind: "reviewer" } as const;
+    await mail(desk, "invited", to, { programId: first.program.programId, programName: first.program.name });
+  }
+}
+
+function sum(numbers: Iterable<number>): number {
+  return [...numbers].reduce((total, number) => total + number, 0);
+}

@@ -1,0 +1,153 @@
+import type * as z from "zod";
+import { PersonFieldIds } from "../contract/fields.ts";
+import { innerOf, unwrap } from "../contract/marks.ts";
+
+type Shape = Readonly<Record<string, z.core.$ZodType>>;
+type Values = Readonly<Record<string, unknown>>;
+
+export interface Forgiven {
+  readonly args: Values;
+  /** What was read otherwise than it was written, a sentence each. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * Reads arguments the way models tend to miswrite them: JSON as text, numbers and booleans as text, null for absent,
+ * one value for a list, a comma list for a list and the reverse, names in another style. What fits is never altered,
+ * nor is anything inside free-form maps; what cannot be read is left for the gate to refuse.
+ */
+export function forgive(shape: Shape, args: Values): Forgiven {
+  const notes: string[] = [];
+  return { args: object(shape, args, "", notes), notes };
+}
+
+function object(shape: Shape, values: Values, path: string, notes: string[]): Values {
+  const entries = Object.entries(renamed(shape, values, path, notes)).flatMap(([name, value]): [string, unknown][] => {
+    const schema = Object.hasOwn(shape, name) ? shape[name] : undefined;
+    if (!schema) return [[name, value]];
+    const inner = path === "" ? name : `${path}.${name}`;
+    if (value === null && !accepts(schema, null)) {
+      notes.push(`${inner}: null was read as absent.`);
+      return [];
+    }
+    return [[name, read(schema, value, inner, notes)]];
+  });
+  return Object.fromEntries(entries);
+}
+
+function renamed(shape: Shape, values: Values, path: string, notes: string[]): Values {
+  const result = new Map(Object.entries(values));
+  for (const [name, value] of Object.entries(values)) {
+    if (Object.hasOwn(shape, name)) continue;
+    const meant = meantBy(name, shape, result);
+    if (meant === undefined) continue;
+    result.delete(name);
+    result.set(meant, value);
+    const at = path === "" ? "" : `${path}.`;
+    notes.push(`${at}${name} was read as ${at}${meant}.`);
+  }
+  return Object.fromEntries(result);
+}
+
+/** The name that a near miss stands for, unless it is given too or the miss could be for several. */
+function meantBy(name: string, shape: Shape, given: ReadonlyMap<string, unknown>): string | undefined {
+  const free = Object.keys(shape).filter((known) => !given.has(known));
+  const alike = free.filter((known) => plain(known) === plain(name));
+  if (alike.length === 1) return alike[0];
+  if (plain(name) !== "id") return undefined;
+  const ids = free.filter((known) => known.endsWith("Id") && !accepts(shape[known] as z.core.$ZodType, undefined));
+  return ids.length === 1 ? ids[0] : undefined;
+}
+
+/** A name without what styles and spellings of English differ in: `programme_id`, `programID` and `programId` are one. */
+function plain(name: string): string {
+  return name.slice(0, 100).toLowerCase().replaceAll(/[_\s-]/g, "").replaceAll("programme", "program");
+}
+
+function read(schema: z.core.$ZodType, value: unknown, path: string, notes: string[]): unknown {
+  if (isCommaList(schema)) return Array.isArray(value) ? joined(value, path, notes) : value;
+  const definition = unwrap(schema)._zod.def as { type: string; shape?: Shape; element?: z.core.$ZodType };
+  switch (definition.type) {
+    case "number":
+      return number(value, path, notes);
+    case "boolean":
+      return boolean(value, path, notes);
+    case "object": {
+      const found = parsed(value, isObject, "an object", path, notes);
+      return isObject(found) && definition.shape ? object(definition.shape, found, path, notes) : found;
+    }
+    case "record":
+      return parsed(value, isObject, "an object", path, notes);
+    case "array":
+      return definition.element ? list(definition.element, value, path, notes) : value;
+    default:
+      return value;
+  }
+}
+
+function number(value: unknown, path: string, notes: string[]): unknown {
+  if (typeof value !== "string" || !/^-?\d{1,15}$/.test(value.trim())) return value;
+  notes.push(`${path}: the text was read as a number.`);
+  return Number(value);
+}
+
+function boolean(value: unknown, path: string, notes: string[]): unknown {
+  const meant = typeof value === "string" ? value.trim().toLowerCase() : undefined;
+  if (meant !== "true" && meant !== "false") return value;
+  notes.push(`${path}: the text was read as true or false.`);
+  return meant === "true";
+}
+
+function list(element: z.core.$ZodType, value: unknown, path: string, notes: string[]): unknown {
+  const found = parsed(value, Array.isArray, "a list", path, notes);
+  const items = Array.isArray(found) ? found : itemsOf(element, found, path, notes);
+  return Array.isArray(items) ? items.map((item, index) => read(element, item, `${path}.${index}`, notes)) : items;
+}
+
+/** One value where a list is meant, or several of them separated by commas. */
+function itemsOf(element: z.core.$ZodType, value: unknown, path: string, notes: string[]): unknown {
+  if (value === undefined || value === null) return value;
+  if (typeof value !== "string" || !value.includes(",")) {
+    notes.push(`${path}: the single value was read as a list.`);
+    return [value];
+  }
+  const items = value.split(",").map((item) => item.trim());
+  const { type } = unwrap(element)._zod.def;
+  // A comma between words may belong to one text; between names without blanks it separates.
+  if ((type !== "string" && type !== "enum") || !items.every((item) => /^\S+$/.test(item))) return value;
+  notes.push(`${path}: the commas were read as separating a list.`);
+  return items;
+}
+
+function joined(values: readonly unknown[], path: string, notes: string[]): unknown {
+  if (values.length === 0 || !values.every((value) => typeof value === "string" && !value.includes(","))) return values;
+  notes.push(`${path}: the list was joined with commas.`);
+  return values.join(",");
+}
+
+/** The value of a JSON text where something else than text is meant. */
+function parsed(value: unknown, fits: (value: unknown) => boolean, as: string, path: string, notes: string[]): unknown {
+  if (typeof value !== "string") return value;
+  try {
+    const found: unknown = JSON.parse(value);
+    if (!fits(found)) return value;
+    notes.push(`${path}: the JSON text was read as ${as}.`);
+    return found;
+  } catch {
+    return value;
+  }
+}
+
+function isObject(value: unknown): value is Values {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function accepts(schema: z.core.$ZodType, value: unknown): boolean {
+  return (schema as z.ZodType).safeParse(value).success;
+}
+
+function isCommaList(schema: z.core.$ZodType): boolean {
+  if (schema === PersonFieldIds) return true;
+  const inner = innerOf(schema);
+  return inner !== undefined && isCommaList(inner);
+}

@@ -1,0 +1,79 @@
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { Client as FirstMajorClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport as FirstMajorTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { InMemoryTransport } from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { onTestFinished } from "vitest";
+import type { Desk } from "./desk.ts";
+
+/** A tool result as far as tests look into it. */
+export interface ToolResult {
+  readonly isError?: boolean;
+  readonly content: { readonly type: string; readonly text: string }[];
+  readonly structuredContent?: { readonly data: Record<string, unknown> };
+}
+
+export interface ToolClient {
+  call(name: string, args: Record<string, unknown>): Promise<ToolResult>;
+}
+
+/** What a human answers to a question. */
+export type Reply = { action: "accept"; content: { confirm: boolean } } | { action: "decline" } | { action: "cancel" };
+export type Human = (question: string) => Reply | Promise<Reply>;
+
+const info = { name: "test", version: "1.0.0" };
+
+type Connect = (desk: Desk, token: string, human?: Human) => Promise<ToolClient>;
+
+/** The clients that agents come with: both protocol revisions, both transports, both majors of the SDK. */
+export const clients: Readonly<Record<string, Connect>> = {
+  "2026-07-28 over HTTP": (desk, token, human) => secondMajor(desk, { pin: "2026-07-28" }, http(desk, token), human),
+  "2026-07-28 over stdio": (desk, token, human) => secondMajor(desk, { pin: "2026-07-28" }, stdio(desk, token), human),
+  "2025-era over HTTP": (desk, token, human) => secondMajor(desk, "legacy", http(desk, token), human),
+  "2025-era over stdio": (desk, token, human) => secondMajor(desk, "legacy", stdio(desk, token), human),
+  "first major over HTTP": firstMajor,
+};
+
+function http(desk: Desk, token: string) {
+  return new StreamableHTTPClientTransport(new URL(`${desk.origin}/mcp`), {
+    requestInit: { headers: { authorization: `Bearer ${token}` } },
+  });
+}
+
+function stdio(desk: Desk, token: string) {
+  const [here, there] = InMemoryTransport.createLinkedPair();
+  serveStdio(desk.app.mcpServer(token), { transport: there });
+  return here;
+}
+
+type Mode = "legacy" | { pin: string };
+
+async function secondMajor(_: Desk, mode: Mode, transport: ReturnType<typeof http | typeof stdio>, human?: Human): Promise<ToolClient> {
+  const capabilities = human ? { elicitation: { form: {} } } : {};
+  const client = new Client(info, { versionNegotiation: { mode }, capabilities });
+  if (human) client.setRequestHandler("elicitation/create", async ({ params }) => human(params.message));
+  await client.connect(transport);
+  onTestFinished(() => client.close());
+  return { call: (name, args) => client.callTool({ name, arguments: args }) as unknown as Promise<ToolResult> };
+}
+
+async function firstMajor(desk: Desk, token: string, human?: Human): Promise<ToolClient> {
+  const client = new FirstMajorClient(info, { capabilities: human ? { elicitation: {} } : {} });
+  if (human) client.setRequestHandler(ElicitRequestSchema, async ({ params }) => human(params.message));
+  const requestInit = { headers: { authorization: `Bearer ${token}` } };
+  const transport = new FirstMajorTransport(new URL(`${desk.origin}/mcp`), { requestInit });
+  await client.connect(transport as Parameters<typeof client.connect>[0]);
+  onTestFinished(() => client.close());
+  return { call: (name, args) => client.callTool({ name, arguments: args }) as unknown as Promise<ToolResult> };
+}
+
+/** The catalogue error of a refused tool call. */
+export function errorOf(result: ToolResult): { code: string; message: string; next: string } {
+  return JSON.parse(result.content[0]?.text ?? "{}").error;
+}
+
+/** The question of the two-call road. */
+export function confirmationOf(result: ToolResult): { question: string; token: string; expiresAt: string } {
+  return JSON.parse(result.content[0]?.text ?? "{}").confirmation;
+}
