@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Config } from "./config/load.ts";
+import { createChangeFeed } from "./gate/changes.ts";
 import { createGate, type Gate } from "./gate/invoke.ts";
 import { createLinks } from "./gate/links.ts";
 import { type Clock, systemClock } from "./lib/clock.ts";
@@ -57,9 +58,10 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
   let linkServer: Promise<HttpServer> | undefined;
   const links = createLinks(store, clock, async () => config.publicUrl ?? (await servingLinks()).origin);
   const gate = createGate({ store, handlers, links, clock, log, options: config });
+  const changes = createChangeFeed({ store, identify: gate.identify, clock, log });
   const handlesSecret = await store.secret("handles");
   const handlesOf = (realm: string) => createHandles(handlesSecret, realm);
-  const upstream = createBlindUpstream(createEmbeddedUpstream(gate), config.privacy, handlesOf);
+  const upstream = createBlindUpstream(createEmbeddedUpstream(gate, changes), config.privacy, handlesOf);
   const files: FileLinks = {
     async fileOf({ fileId, query }) {
       const file = await links.verifyFile(fileId, query);
@@ -109,6 +111,7 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
       await mcp.close();
       await server?.close();
       await (await linkServer)?.close();
+      changes.close();
       await gate.close();
       await store.close();
       if (inMemory) await rm(contentDirectory, { recursive: true, force: true });

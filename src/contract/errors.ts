@@ -208,6 +208,36 @@ export const catalogue = {
     message: "The service cannot answer now.",
     next: "Wait {retryAfterSeconds} seconds, then call again.",
   },
+  upstream_unreachable: {
+    status: 502,
+    retryable: true,
+    message: "The programme service cannot be reached.",
+    next: "Wait a little and try once more; if it stays, tell your human that {origin} cannot be reached: {cause}.",
+  },
+  upstream_timeout: {
+    status: 504,
+    retryable: true,
+    message: "The programme service did not answer in time.",
+    next: "Read the record before trying again: a change may have been applied.",
+  },
+  upstream_unavailable: {
+    status: 503,
+    retryable: true,
+    message: "The programme service is down or overloaded.",
+    next: "Wait {retryAfterSeconds} seconds, then call again.",
+  },
+  upstream_invalid_answer: {
+    status: 502,
+    retryable: true,
+    message: "The programme service gave an answer that cannot be trusted.",
+    next: "Read the record before trying again: a change may have been applied. If it stays, report request {requestId}: {cause}.",
+  },
+  upstream_refused: {
+    status: 502,
+    retryable: false,
+    message: "The programme service refused the call.",
+    next: "It answered {status} {upstreamCode}: {upstreamMessage}. Correct the call, or ask your human.",
+  },
 } as const satisfies Record<string, Fault>;
 
 export type ProblemCode = keyof typeof catalogue;

@@ -12,8 +12,8 @@ export type KnownApplicant = Pick<Row<"applicants">, "applicantId" | "innovatorI
 export interface PeopleOptions {
   readonly timeline: Timeline;
   readonly draw: Draw;
-  /** The person schema in use. */
-  readonly form: PersonForm;
+  /** The person schema in its two versions. */
+  readonly forms: readonly [PersonForm, PersonForm];
   readonly domains: readonly string[];
 }
 
@@ -33,7 +33,7 @@ const unlinkedEvery = 12;
 const maxKnown = 40;
 
 /** Makes a tenant's persons and applicants. */
-export function createPeople({ draw, form, domains }: PeopleOptions) {
+export function createPeople({ draw, forms, domains }: PeopleOptions) {
   const nextPerson = createNames(draw);
   const nextDomain = draw.deck(domains);
   const known: KnownApplicant[] = [];
@@ -44,6 +44,7 @@ export function createPeople({ draw, form, domains }: PeopleOptions) {
 
   async function addPerson(desk: Desk, given: Given): Promise<Row<"persons">> {
     const person = given.person ?? nextPerson();
+    const form = formAt(forms, desk.now);
     const { firstName, lastName, phone, organization, address, email } = person;
     const domain = nextDomain();
     const bio = `${firstName} ${lastName} works with ${organization}, mostly on ${domain.toLowerCase()}.`;
@@ -110,7 +111,7 @@ export function createPeople({ draw, form, domains }: PeopleOptions) {
 export type People = ReturnType<typeof createPeople>;
 
 /** Persons who neither apply nor review, and the cases that a matching of persons has to stand. */
-export function planContacts(people: People, { timeline, form }: PeopleOptions): void {
+export function planContacts(people: People, { timeline, forms }: PeopleOptions): void {
   const contact = (desk: Desk, person?: NewPerson) =>
     people.addPerson(desk, { kinds: ["contact"], source: "crm", ...(person ? { person } : {}) });
   timeline.on(470, "crm", async (desk) => {
@@ -122,7 +123,7 @@ export function planContacts(people: People, { timeline, form }: PeopleOptions):
     await desk.change("persons", unreachable.personId, { primaryEmail: null });
   });
   planDuplicates(people, timeline);
-  planMerge(people, timeline, form);
+  planMerge(people, timeline, forms[1]);
   planAnonymization(people, timeline);
 }
 
@@ -153,7 +154,7 @@ function planMerge(people: People, timeline: Timeline, form: PersonForm): void {
     pair = [source.personId, target.personId];
   });
   timeline.on(33, "office", async (desk) => {
-    const [source, target] = await Promise.all((pair ?? []).map((personId) => desk.tx.get("persons", personId)));
+    const [source, target] = [await desk.tx.get("persons", pair?.[0] ?? ""), await desk.tx.get("persons", pair?.[1] ?? "")];
     if (!source || !target) throw new Error("No persons to merge");
     const merged = mergePersons(source, target, form.fields, []);
     // The source lets go of its references before the target takes them over.
@@ -171,6 +172,11 @@ function planAnonymization(people: People, timeline: Timeline): void {
     const nothing = { primaryEmail: null, contactDetails: null, platformUserId: null, customFields: {}, externalRefs: [], metadata: {} };
     await desk.change("persons", personId, { ...nothing, active: false, anonymizedAt: desk.now }, { action: "person.anonymized" });
   });
+}
+
+/** The version that was in use at a time. */
+function formAt([first, second]: PeopleOptions["forms"], at: string): PersonForm {
+  return second.publishedAt !== null && at >= second.publishedAt ? second : first;
 }
 
 function fullName({ firstName, lastName }: Name): string {

@@ -22,7 +22,9 @@ interface Invitation {
   /** What has become of it. */
   readonly fate: "active" | "invited" | "declined" | "inactive";
   readonly invitedDaysAgo: number;
-  readonly courses: readonly Course[];
+  readonly courses: readonly [Course, ...Course[]];
+  /** Courses that were added later. */
+  readonly addedLater?: readonly Course[];
   readonly lead?: boolean;
   /** Rounds beyond those of the courses that all members read. */
   readonly final?: boolean;
@@ -62,13 +64,9 @@ export class Panel {
   /** Plans an invitation and what followed from it. */
   invite(invitation: Invitation): void {
     const { timeline, people, draw } = this.#options;
-    const { fate, invitedDaysAgo, courses } = invitation;
+    const { fate, invitedDaysAgo, courses, addedLater = [] } = invitation;
     const reviewerId = timeline.newId("rvw", invitedDaysAgo);
-    const [first] = courses;
-    if (!first) throw new Error("An invitation is to some programme");
-    const roundIds = courses.flatMap(({ rounds }) =>
-      rounds.filter(({ row }) => row.sequence < 3 || invitation.final).map(({ row }) => row.roundId),
-    );
+    const { roundIds, programIds } = scopeOf([...courses, ...addedLater], invitation);
     const member: Member = {
       reviewerId,
       by: { type: "reviewer", id: reviewerId },
@@ -80,7 +78,7 @@ export class Panel {
     };
     if (fate === "active") this.#members.push(member);
     const invitationId = timeline.newId("inv", invitedDaysAgo);
-    timeline.on(invitedDaysAgo, "office", (desk) => this.#write(desk, member, invitation, first, invitationId));
+    timeline.on(invitedDaysAgo, "office", (desk) => this.#write(desk, member, invitation, invitationId));
     if (fate === "invited") return;
     timeline.on(invitedDaysAgo - 3, "portal", async (desk) => {
       const note = { action: fate === "declined" ? "reviewer.declined" : "reviewer.accepted", by: member.by };
@@ -88,6 +86,9 @@ export class Panel {
       await desk.change("reviewers", reviewerId, answer, note);
       await desk.change("invitations", invitationId, { usedAt: desk.now }, { by: member.by });
     });
+    if (addedLater.length > 0) {
+      timeline.on(90, "office", async (desk) => void (await desk.change("reviewers", reviewerId, { roundIds, programIds })));
+    }
     if (fate !== "inactive") return;
     timeline.on(41, "office", async (desk) => void (await desk.change("reviewers", reviewerId, { status: "inactive" })));
   }
@@ -106,9 +107,10 @@ export class Panel {
     return seated;
   }
 
-  async #write(desk: Desk, member: Member, invitation: Invitation, first: Course, invitationId: string): Promise<void> {
+  async #write(desk: Desk, member: Member, invitation: Invitation, invitationId: string): Promise<void> {
     const { people, mail, draw } = this.#options;
-    const { reviewerId, person, expertise, roundIds, maxAssignments } = member;
+    const { reviewerId, person, expertise, maxAssignments } = member;
+    const [{ program }] = invitation.courses;
     const { firstName, lastName, email, organization } = person;
     const { personId } = await people.addPerson(desk, { person, kinds: draw.chance(0.3) ? ["reviewer", "contact"] : ["reviewer"], source: "manual" });
     const row: NewRow<"reviewers"> = {
@@ -120,8 +122,7 @@ export class Panel {
       expertise: [...expertise],
       role: invitation.lead ? "lead_reviewer" : "reviewer",
       status: "invited",
-      programIds: [...new Set(invitation.courses.map(({ program }) => program.programId))],
-      roundIds: [...roundIds],
+      ...scopeOf(invitation.courses, invitation),
       personId,
       maxAssignments,
       invitedAt: desk.now,
@@ -131,8 +132,17 @@ export class Panel {
     const expiresAt = new Date(desk.nowMs + 14 * 24 * 60 * 60 * 1000).toISOString();
     await desk.add("invitations", { invitationId, reviewerId, sha256: draw.digest(), expiresAt, usedAt: null });
     const to = { email, name: firstName, kind: "reviewer" } as const;
-    await mail(desk, "invited", to, { programId: first.program.programId, programName: first.program.name });
+    await mail(desk, "invited", to, { programId: program.programId, programName: program.name });
   }
+}
+
+/** What a member of these courses reads. */
+function scopeOf(courses: readonly Course[], { final }: Invitation): Pick<NewRow<"reviewers">, "roundIds" | "programIds"> {
+  const rounds = courses.flatMap((course) => course.rounds).filter(({ row }) => row.sequence < 3 || final);
+  return {
+    programIds: [...new Set(courses.map(({ program }) => program.programId))],
+    roundIds: rounds.map(({ row }) => row.roundId),
+  };
 }
 
 function sum(numbers: Iterable<number>): number {

@@ -1,6 +1,7 @@
+import type { AssignmentStatus } from "../contract/assignments.ts";
 import type { Review } from "../contract/reviews.ts";
 import type { Criterion } from "../contract/schemas.ts";
-import { ended } from "../domain/assignments.ts";
+import { ended, incompleteStatuses } from "../domain/assignments.ts";
 import { scoreReview } from "../domain/scoring.ts";
 import type { Patch } from "../store/tables.ts";
 import type { Batch, Copy, Seat } from "./batch.ts";
@@ -13,6 +14,8 @@ import { unread } from "./records.ts";
 import type { Member, Panel } from "./reviewers.ts";
 import { conflictStatements, declineReasons, noConflictStatement, reassignReasons } from "./texts.ts";
 import type { Desk } from "./timeline.ts";
+
+const open: ReadonlySet<AssignmentStatus> = new Set(incompleteStatuses);
 
 export interface ReviewingOptions {
   readonly draw: Draw;
@@ -125,9 +128,7 @@ export function createReviewing({ draw, panel, mail }: ReviewingOptions) {
     async cancelOpen(desk: Desk, batch: Batch): Promise<void> {
       for (const { assignmentIds } of batch.seats) {
         for (const assignmentId of assignmentIds) {
-          await desk.change("assignments", assignmentId, ({ status }) => {
-            return status === "completed" || status === "declined" || status === "cancelled" ? {} : ended(status, desk.now);
-          });
+          await desk.change("assignments", assignmentId, ({ status }) => (open.has(status) ? ended(status, desk.now) : {}));
         }
       }
     },

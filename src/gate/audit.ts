@@ -91,8 +91,15 @@ function difference({ table, before = {}, after = {} }: Change): AuditEntry["cha
   return Object.entries(shape).flatMap(([path, schema]) => {
     const [from, to] = [before[path] ?? null, after[path] ?? null];
     if (bookkeeping.has(path) || isDeepStrictEqual(from, to)) return [];
-    return holdsPersonalData(schema) ? namesOf(path, from, to) : [{ path, from, to }];
+    if (!holdsPersonalData(schema)) return [{ path, from, to }];
+    return hasSecretKeys(schema) ? [{ path }] : namesOf(path, from, to);
   });
+}
+
+/** Whether a caller chose the keys of a sensitive map: they may say as much as its values. */
+function hasSecretKeys(schema: z.core.$ZodType): boolean {
+  const mark = markOf(schema);
+  return mark?.sensitive !== undefined && mark.byField === undefined && unwrap(schema)._zod.def.type === "record";
 }
 
 /** Names of what changed within personal data, never its values. */

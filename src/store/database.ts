@@ -2,6 +2,7 @@ import { type Compilable, type Kysely, type QueryResult, sql } from "kysely";
 import { AuditEntry } from "../contract/audit.ts";
 import { Token } from "../contract/tokens.ts";
 import { type Codec, codecOf, type StoredRow } from "./codec.ts";
+import type { ChangeEntry } from "./port.ts";
 import { type Row, type Table, type TableName, tables } from "./tables.ts";
 
 /** Tables and columns are known by name alone; the codecs know what is in them. */
@@ -28,6 +29,20 @@ export function sourceOf<T extends TableName>(table: T): Source<Row<T>> {
 }
 
 export const auditSource: Source<AuditEntry> = { name: "audit", key: ["auditId"], codec: codecOf(AuditEntry) };
+
+export const changeSource: Source<ChangeEntry> = {
+  ...auditSource,
+  codec: codecOf(
+    AuditEntry.pick({
+      auditId: true,
+      occurredAt: true,
+      entityType: true,
+      entityId: true,
+      programId: true,
+      submissionId: true,
+    }),
+  ),
+};
 
 export const tokenCodec = codecOf(Token);
 

@@ -32,7 +32,9 @@ export interface Query<T extends TableName> {
   readonly has?: {
     readonly [M in keyof (typeof tables)[T]["members"] & string]?: string | readonly string[] | undefined;
   };
-  readonly search?: { readonly columns: readonly ScalarColumns<T>[]; readonly text: string } | undefined;
+  readonly search?:
+    | { readonly columns: readonly [ScalarColumns<T>, ...ScalarColumns<T>[]]; readonly text: string }
+    | undefined;
 }
 
 /** `newest`: (`createdAt` desc, id desc). `changed`: (`updatedAt` asc, id asc). */
@@ -64,10 +66,18 @@ export interface Reader {
   /** The same for audit entries. Entries of requests that changed nothing show only when `action` is given. */
   pageAudit(filter: AuditFilter, page: PageRequest): Promise<PageOf<AuditEntry>>;
   getAudit(auditId: string): Promise<AuditEntry | undefined>;
+  /** What changed at `since` or later, in that order; at most `limit`. */
+  changesSince(since: string, limit: number): Promise<ChangeEntry[]>;
   count<T extends TableName>(table: T, query: Query<T>): Promise<number>;
   /** Row counts by the value of a column; rows without one are not counted. */
   countBy<T extends TableName>(table: T, column: ScalarColumns<T>, query: Query<T>): Promise<Map<string, number>>;
 }
+
+/** The part of a change's audit entry that says which record it was. */
+export type ChangeEntry = Pick<
+  AuditEntry,
+  "auditId" | "occurredAt" | "entityType" | "entityId" | "programId" | "submissionId"
+>;
 
 export interface AuditFilter {
   readonly submissionId?: string | undefined;

@@ -1,8 +1,8 @@
 import type { AuditEntry } from "../contract/audit.ts";
 import type { PageOf } from "../contract/operation.ts";
 import { cursorsOf, type Position } from "./cursor.ts";
-import { auditSource, type Db, type Source, type Statements, sourceOf } from "./database.ts";
-import type { AuditFilter, ListOrder, PageRequest, Query, Reader } from "./port.ts";
+import { auditSource, changeSource, type Db, type Source, type Statements, sourceOf } from "./database.ts";
+import type { AuditFilter, ChangeEntry, ListOrder, PageRequest, Query, Reader } from "./port.ts";
 import { type AnyQuery, matching, type Sort, step } from "./query.ts";
 import type { Row, TableName } from "./tables.ts";
 
@@ -74,6 +74,11 @@ export class SqlReader implements Reader {
     const kind = action === undefined ? "change" : undefined;
     const query = { where: { submissionId, programId, action, entityType, kind } };
     return this.#page(auditSource, query, { column: "occurredAt", descending: true }, page);
+  }
+
+  changesSince(since: string, limit: number): Promise<ChangeEntry[]> {
+    const query = { where: { kind: "change", occurredAt: { gte: since } } };
+    return this.#rows(changeSource, query, { column: "occurredAt", descending: false }, limit);
   }
 
   async count<T extends TableName>(table: T, query: Query<T>): Promise<number> {

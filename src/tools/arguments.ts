@@ -1,4 +1,11 @@
-import type { OperationName } from "../contract/index.ts";
+import * as z from "zod";
+import { invalid, type Issue, Problem } from "../contract/errors.ts";
+import { type OperationName, operations } from "../contract/index.ts";
+import { unwrap } from "../contract/marks.ts";
+import { similar } from "../lib/spelling.ts";
+import { forgive } from "./forgive.ts";
+import { argumentsOf, type OwnArguments, ownShapeOf, toolLimit } from "./own.ts";
+import { pathIssues, recordOf } from "./record.ts";
 
 /** A tool call's arguments, sorted: what the operation takes, and what only tools have. */
 export interface Prepared {
@@ -9,12 +16,70 @@ export interface Prepared {
   readonly notes: readonly string[];
 }
 
-/** Arguments that only tools have: they say how to answer, not what to do. */
-export interface OwnArguments {
-  /** The token by which a caller that could not be asked confirms. */
-  readonly confirmation?: string;
+/** More are counted, not told. */
+const maxNotes = 8;
+
+/**
+ * Makes a tool call's arguments ready: reads what is miswritten but clear, and splits off what only tools have.
+ *
+ * @throws Problem `validation_failed` for own arguments that do not fit
+ */
+export function prepare(name: OperationName, args: Readonly<Record<string, unknown>>): Prepared {
+  const { args: forgiven, notes } = forgive(argumentsOf(name), withList(args));
+  const shape = ownShapeOf(name);
+  const entries = Object.entries(forgiven);
+  const own = checked(name, Object.fromEntries(entries.filter(([argument]) => Object.hasOwn(shape, argument))));
+  const input = Object.fromEntries(entries.filter(([argument]) => !Object.hasOwn(shape, argument)));
+  const unlimited = input["limit"] === undefined && Object.hasOwn(operations[name].queryObject.shape, "limit");
+  return {
+    input: unlimited ? { ...input, limit: toolLimit } : input,
+    own,
+    notes: [
+      ...notes.slice(0, maxNotes),
+      ...(notes.length > maxNotes ? [`${notes.length - maxNotes} more arguments were read like these.`] : []),
+      ...(own.all && !unlimited ? ["limit has no effect beside all."] : []),
+    ],
+  };
 }
 
-export function prepare(_name: OperationName, args: Readonly<Record<string, unknown>>): Prepared {
-  return { input: args, own: {}, notes: [] };
+/** A refusal with what the unknown arguments may have meant. */
+export function explained(name: OperationName, refusal: Problem): Problem {
+  const issues = refusal.details?.["issues"];
+  if (refusal.code !== "validation_failed" || !Array.isArray(issues)) return refusal;
+  const told = (issues as readonly Issue[]).map((issue) =>
+    issue.code === "unrecognized_keys" ? { ...issue, message: suggestion(argumentsOf(name), issue.path.split(".")) } : issue,
+  );
+  return new Problem(refusal.code, { ...refusal.details, issues: told }, refusal.message);
+}
+
+function suggestion(shape: Readonly<Record<string, z.core.$ZodType>>, [name = "", ...rest]: readonly string[]): string {
+  const inner = Object.hasOwn(shape, name) ? objectIn(shape[name] as z.core.$ZodType) : undefined;
+  if (inner) return suggestion(inner, rest.filter((key) => !/^\d+$/.test(key)));
+  const known = Object.keys(shape);
+  const meant = similar(name, known);
+  return meant ? `Unknown argument: did you mean ${meant}?` : `Unknown argument; there are ${known.join(", ") || "none"}`;
+}
+
+function objectIn(schema: z.core.$ZodType): Readonly<Record<string, z.core.$ZodType>> | undefined {
+  const inner = unwrap(schema);
+  if (inner instanceof z.ZodArray) return objectIn(inner.element as z.ZodType);
+  return inner instanceof z.ZodObject ? inner.shape : undefined;
+}
+
+/** A selection may also be written as one text. */
+function withList(args: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { select } = args;
+  if (typeof select !== "string" || select.trimStart().startsWith("[")) return args;
+  return { ...args, select: select.split(",").map((path) => path.trim()) };
+}
+
+function checked(name: OperationName, given: Readonly<Record<string, unknown>>): OwnArguments {
+  const result = z.strictObject(ownShapeOf(name)).safeParse(given);
+  if (!result.success) {
+    throw invalid(...result.error.issues.map(({ path, code, message }) => ({ path: path.join("."), code, message })));
+  }
+  const own = result.data as OwnArguments;
+  const issues = pathIssues(recordOf(name), own.select ?? []);
+  if (issues.length > 0) throw invalid(...issues);
+  return own;
 }

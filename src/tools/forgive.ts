@@ -44,7 +44,7 @@ function renamed(shape: Shape, values: Values, path: string, notes: string[]): V
     result.delete(name);
     result.set(meant, value);
     const at = path === "" ? "" : `${path}.`;
-    notes.push(`${at}${name} was read as ${at}${meant}.`);
+    notes.push(`${at}${name.slice(0, 100)} was read as ${at}${meant}.`);
   }
   return Object.fromEntries(result);
 }
@@ -107,14 +107,14 @@ function list(element: z.core.$ZodType, value: unknown, path: string, notes: str
 /** One value where a list is meant, or several of them separated by commas. */
 function itemsOf(element: z.core.$ZodType, value: unknown, path: string, notes: string[]): unknown {
   if (value === undefined || value === null) return value;
-  if (typeof value !== "string" || !value.includes(",")) {
+  const { type } = unwrap(element)._zod.def;
+  if (typeof value !== "string" || !value.includes(",") || !(type === "string" || type === "enum")) {
     notes.push(`${path}: the single value was read as a list.`);
     return [value];
   }
   const items = value.split(",").map((item) => item.trim());
-  const { type } = unwrap(element)._zod.def;
   // A comma between words may belong to one text; between names without blanks it separates.
-  if ((type !== "string" && type !== "enum") || !items.every((item) => /^\S+$/.test(item))) return value;
+  if (!items.every((item) => /^\S+$/.test(item))) return value;
   notes.push(`${path}: the commas were read as separating a list.`);
   return items;
 }

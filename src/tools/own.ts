@@ -17,7 +17,15 @@ const shapes = {
 type OwnName = keyof typeof shapes;
 
 /** Arguments that only tools have: they say how to answer, not what to do. */
-export type OwnArguments = z.output<z.ZodObject<Partial<typeof shapes>>>;
+export interface OwnArguments {
+  readonly select?: readonly string[];
+  /** Every page of a list, up to a declared maximum. */
+  readonly all?: boolean;
+  /** Whether to wait for what the call started. */
+  readonly wait?: boolean;
+  /** The token by which a caller that could not be asked confirms. */
+  readonly confirmation?: string;
+}
 
 /** The shape of what a tool takes beside what its operation does. */
 export function ownShapeOf(name: OperationName): Partial<typeof shapes> {

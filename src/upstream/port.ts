@@ -1,9 +1,10 @@
 import type { OperationName } from "../contract/index.ts";
 import type { Scope } from "../contract/scopes.ts";
+import type { RecordChange, Watch, Watcher } from "../gate/changes.ts";
 import type { Answer, Failure, Success } from "../gate/invoke.ts";
 import type { Confirmed, Rehearsal } from "../gate/rehearse.ts";
 
-export type { Answer, Confirmed, Failure, Rehearsal, Success };
+export type { Answer, Confirmed, Failure, RecordChange, Rehearsal, Success, Watch, Watcher };
 
 /** One tool call or resource read on its way to the service. */
 export interface UpstreamCall {
@@ -13,6 +14,8 @@ export interface UpstreamCall {
   readonly token: string | undefined;
   readonly idempotencyKey?: string | undefined;
   readonly requestId: string;
+  /** Ends the call when its caller has gone. */
+  readonly signal?: AbortSignal | undefined;
   /** The preview that was agreed to: the call applies only while it would still do the same, and once. */
   readonly confirmed?: Confirmed | undefined;
   /** Hide what is sensitive even from a caller whose scopes would show it. */
@@ -37,4 +40,10 @@ export interface Upstream {
    * @throws Problem `unauthorized`, `invalid_token`
    */
   identify(token: string | undefined): Promise<Identity>;
+  /**
+   * Tells a watcher what changes in its token's organisation from now on, whoever changes it. Absent where changes
+   * cannot be followed.
+   * @throws Problem `unauthorized`, `invalid_token`; `unavailable` with too many watchers
+   */
+  watch?(token: string | undefined, watcher: Watcher): Promise<Watch>;
 }

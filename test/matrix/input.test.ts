@@ -22,7 +22,9 @@ describe.each(faces)("over %s", (face) => {
     for (const { input, path } of [...wrongTypes(own, name, face), ...missing(own, name)]) {
       const refusal = await caller.call(name, input).catch((error) => error);
       expect(refusal, path).toMatchObject({ code: "validation_failed" });
-      expect(new Set(refusal.details.issues.map((issue: { path: string }) => issue.path)), path).toEqual(new Set([path]));
+      const paths: string[] = refusal.details.issues.map((issue: { path: string }) => issue.path);
+      expect(paths.filter((found) => found !== path && !found.startsWith(`${path}.`))).toEqual([]);
+      expect(paths.length, path).toBeGreaterThan(0);
       if (face === "REST") expect(refusal.status).toBe(400);
     }
     expect(await stateOf(own.desk.app.store, own.desk.businessId)).toEqual(before);
@@ -35,7 +37,7 @@ describe.each(faces)("over %s", (face) => {
       const refusal = await caller.call(name, input).catch((error) => error);
       expect(refusal, path).toMatchObject({
         code: "validation_failed",
-        details: { issues: [{ path, code: "unrecognized_keys", message: "Unknown property" }] },
+        details: { issues: [{ path, code: "unrecognized_keys" }] },
       });
       expect(refusal.details.issues, path).toHaveLength(1);
     }
@@ -155,6 +157,8 @@ function wrongFor(schema: Schema): unknown {
     case "boolean":
       return "perhaps";
     case "array":
+      // A single value stands for a list where agents call, but not this one.
+      return { odd: true };
     case "object":
       return "text";
     default:

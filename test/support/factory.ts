@@ -369,7 +369,7 @@ export type Factory = ReturnType<typeof createFactory>;
 
 type Field = Row<"schemas">["fields"][number];
 
-function field(fieldId: string, key: string, type: Field["type"], given: Partial<Field>): Field {
+export function field(fieldId: string, key: string, type: Field["type"], given: Partial<Field>): Field {
   return { fieldId, key, label: key, type, required: false, sensitivity: "standard", archived: false, order: 0, ...given };
 }
 

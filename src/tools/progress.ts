@@ -1,0 +1,13 @@
+import type { ServerContext } from "@modelcontextprotocol/server";
+
+/** Tells a client that asked for it how far its call is; a client that is gone is told nothing. */
+export type Progress = (progress: number, message: string) => Promise<void>;
+
+export function progressOf(context: ServerContext): Progress {
+  const progressToken = context.mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return async () => undefined;
+  return async (progress, message) => {
+    const params = { progressToken, progress, message };
+    await context.mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined);
+  };
+}

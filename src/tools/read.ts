@@ -1,0 +1,102 @@
+import { type OperationName, operations } from "../contract/index.ts";
+import type { PageMeta } from "../contract/page.ts";
+import type { Failure, Success, UpstreamCall } from "../upstream/port.ts";
+import { fitRecord, rowsThatFit } from "./fit.ts";
+import type { OwnArguments } from "./own.ts";
+import { readPages } from "./pages.ts";
+import { kept, pick, recordOf } from "./record.ts";
+import type { Progress } from "./progress.ts";
+import type { ToolSession } from "./session.ts";
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** What a call answered, as it is to be shown. */
+export interface Shown {
+  readonly ok: true;
+  readonly data: unknown;
+  readonly page?: PageMeta | undefined;
+  readonly notes: readonly string[];
+  /** The data before anything was left out of it. */
+  readonly whole?: unknown;
+}
+
+/** Answers a read: the fields selected, as many rows as fit, or every page. */
+export async function readTool(
+  session: ToolSession,
+  call: UpstreamCall,
+  own: OwnArguments,
+  { progress, signal }: { readonly progress: Progress; readonly signal: AbortSignal },
+): Promise<Shown | Failure> {
+  const { upstream, settings } = session;
+  const maxBytes = settings.resultBytes;
+  if (!operations[call.operation].paginated) {
+    const answer = await upstream.call(call);
+    return answer.ok ? showData(call.operation, answer, own.select, maxBytes) : answer;
+  }
+  const pages = await readPages(call.input, {
+    ask: (input) => upstream.call({ ...call, input }),
+    show: selection(call.operation, own.select),
+    maxBytes,
+    all: own.all === true,
+    progress,
+    signal,
+  });
+  if (!pages.ok) return pages;
+  const { rows, page, notes } = pages;
+  const shown = showRows(call.operation, rows, maxBytes);
+  return { ok: true, data: shown.rows, page, notes: [...notes, ...shown.notes] };
+}
+
+/** Data as it is shown: the fields selected, and no more than fits. */
+export function showData(
+  name: OperationName,
+  { data, replayed }: Pick<Success, "data" | "replayed">,
+  select: readonly string[] | undefined,
+  maxBytes: number,
+): Shown {
+  const show = selection(name, select);
+  const before = replayed ? ["This is the answer of an earlier identical call; nothing was applied again."] : [];
+  if (Array.isArray(data)) {
+    const { rows, notes } = showRows(name, data.map(show), maxBytes);
+    return { ok: true, data: rows, notes: [...before, ...notes] };
+  }
+  const { record, notes } = showRecord(name, show(data as Row), maxBytes);
+  return { ok: true, data: record, whole: data, notes: [...before, ...notes] };
+}
+
+function selection(name: OperationName, select: readonly string[] | undefined): (row: Row) => Row {
+  if (!select) return (row) => row;
+  const paths = [...kept(recordOf(name)), ...select];
+  return (row) => pick(row, paths);
+}
+
+function showRows(name: OperationName, rows: readonly Row[], maxBytes: number) {
+  const count = rowsThatFit(rows, maxBytes);
+  if (count === rows.length) return { rows, notes: [] };
+  const [first = {}] = rows;
+  // A row that is alone too large is shown without its largest fields rather than not at all.
+  const { record, notes } = count === 0 ? showRecord(name, first, maxBytes - 2) : { record: first, notes: [] };
+  const shown = count === 0 ? [record] : rows.slice(0, count);
+  const cut = `The first ${shown.length} of ${rows.length} rows are shown: a result holds ${maxBytes} bytes. Select fewer fields to have the rest.`;
+  return { rows: shown, notes: shown.length < rows.length ? [cut, ...notes] : notes };
+}
+
+function showRecord(name: OperationName, row: Row, maxBytes: number) {
+  const { record, left, cut } = fitRecord(row, kept(recordOf(name)), maxBytes);
+  const how = operations[name].effect === "read" ? "Ask for them one at a time with select" : "Read the record with select to have them";
+  return {
+    record,
+    notes: [
+      ...(left.length > 0 ? [`Left out for their size: ${listed(left)}. ${how}.`] : []),
+      ...cut.slice(0, maxNamed),
+      ...(cut.length > 0 ? [`A result holds ${maxBytes} bytes (PROGRAMME_RESULT_BYTES of the server).`] : []),
+    ],
+  };
+}
+
+const maxNamed = 20;
+
+function listed(paths: readonly string[]): string {
+  const more = paths.length > maxNamed ? ` and ${paths.length - maxNamed} more` : "";
+  return `${paths.slice(0, maxNamed).join(", ")}${more}`;
+}

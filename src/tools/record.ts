@@ -1,0 +1,90 @@
+import * as z from "zod";
+import type { Issue } from "../contract/errors.ts";
+import { type OperationName, operations } from "../contract/index.ts";
+import { markOf, unwrap } from "../contract/marks.ts";
+import { similar } from "../lib/spelling.ts";
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** The record that an operation answers with, alone or in rows. */
+export function recordOf(name: OperationName): z.core.$ZodType {
+  const data = unwrap(operations[name].data);
+  return data instanceof z.ZodArray ? unwrap(data.element as z.ZodType) : data;
+}
+
+/** The fields of a record that every selection keeps: what it is, and the version that a change of it needs. */
+export function kept(schema: z.core.$ZodType): readonly string[] {
+  const fields = fieldsOf(schema) ?? [];
+  return [fields.find((field) => field.endsWith("Id")), fields.find((field) => field === "version")].filter(
+    (field) => field !== undefined,
+  );
+}
+
+/** What is wrong with dot paths into a record; nothing where all lead somewhere. */
+export function pathIssues(schema: z.core.$ZodType, paths: readonly string[]): Issue[] {
+  return paths.flatMap((path, index) => {
+    const wrong = missing(schema, path.split("."), []);
+    return wrong === undefined ? [] : [{ path: `select.${index}`, code: "unknown_field", message: wrong }];
+  });
+}
+
+function missing(schema: z.core.$ZodType, path: readonly string[], before: readonly string[]): string | undefined {
+  const [name, ...rest] = path;
+  if (name === undefined) return undefined;
+  const inner = unwrap(schema);
+  if (inner instanceof z.ZodArray) return missing(inner.element as z.ZodType, path, before);
+  if (inner instanceof z.ZodRecord || inner instanceof z.ZodUnknown) return undefined;
+  const fields = fieldsOf(inner);
+  const at = [...before, name].join(".");
+  if (!fields) return `${before.join(".")} has no fields of its own`;
+  const field = fieldOf(inner, name);
+  if (field) return missing(field, rest, [...before, name]);
+  const meant = similar(name, fields);
+  return meant ? `No field ${at}: did you mean ${[...before, meant].join(".")}?` : `No field ${at}; there are ${fields.join(", ")}`;
+}
+
+function fieldsOf(schema: z.core.$ZodType): readonly string[] | undefined {
+  if (schema instanceof z.ZodObject) return Object.keys(schema.shape);
+  if (!(schema instanceof z.ZodUnion)) return undefined;
+  const fields = schema.options.flatMap((option) => fieldsOf(unwrap(option)) ?? []);
+  return fields.length > 0 ? [...new Set(fields)] : undefined;
+}
+
+function fieldOf(schema: z.core.$ZodType, name: string): z.core.$ZodType | undefined {
+  if (schema instanceof z.ZodObject) return Object.hasOwn(schema.shape, name) ? schema.shape[name] : undefined;
+  if (!(schema instanceof z.ZodUnion)) return undefined;
+  return schema.options.map((option) => fieldOf(unwrap(option), name)).find((field) => field !== undefined);
+}
+
+/** The parts of a record that dot paths name, through lists, in the record's own order. */
+export function pick(record: Row, paths: readonly string[]): Row {
+  return (part(record, paths.map((path) => path.split("."))) ?? {}) as Row;
+}
+
+function part(value: unknown, paths: readonly (readonly string[])[]): unknown {
+  if (value === null || paths.some((path) => path.length === 0)) return value;
+  if (Array.isArray(value)) return value.map((item) => part(item, paths));
+  if (typeof value !== "object") return undefined;
+  const wanted = new Map<string, (readonly string[])[]>();
+  for (const path of paths) {
+    // Names in free-form maps may hold dots themselves.
+    const length = path.findIndex((_, index) => Object.hasOwn(value, path.slice(0, index + 1).join("."))) + 1;
+    const name = path.slice(0, length).join(".");
+    if (length > 0) wanted.set(name, [...(wanted.get(name) ?? []), path.slice(length)]);
+  }
+  const entries = Object.entries(value).flatMap(([name, inner]): [string, unknown][] => {
+    const below = wanted.get(name);
+    const found = below && part(inner, below);
+    return found === undefined ? [] : [[name, found]];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Whether a record holds what people outside the organisation wrote. */
+export function holdsStrangersText(schema: z.core.$ZodType): boolean {
+  if (markOf(schema)?.personal) return true;
+  const inner = unwrap(schema);
+  if (inner instanceof z.ZodArray) return holdsStrangersText(inner.element as z.ZodType);
+  if (inner instanceof z.ZodUnion) return inner.options.some((option) => holdsStrangersText(option as z.ZodType));
+  return inner instanceof z.ZodObject && Object.values(inner.shape).some((field) => holdsStrangersText(field as z.ZodType));
+}

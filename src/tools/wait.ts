@@ -1,0 +1,56 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { catalogue } from "../contract/errors.ts";
+import type { UpstreamCall } from "../upstream/port.ts";
+import type { Progress } from "./progress.ts";
+import type { ToolSession } from "./session.ts";
+
+interface Job {
+  readonly exportId: string;
+  readonly status: string;
+}
+
+export interface Waited {
+  readonly data: unknown;
+  readonly notes: readonly string[];
+}
+
+const firstIntervalMs = 250;
+const maxIntervalMs = 5_000;
+
+/**
+ * Follows an export until it is completed or failed, the caller cancels, or the time allowed is up; the job goes on
+ * whatever becomes of the waiting.
+ *
+ * @returns the job as it was seen last
+ */
+export async function waitForExport(
+  { upstream, settings }: ToolSession,
+  created: UpstreamCall,
+  job: unknown,
+  { progress, signal }: { readonly progress: Progress; readonly signal: AbortSignal },
+): Promise<Waited> {
+  const { exportId } = job as Job;
+  const startedMs = performance.now();
+  const elapsedMs = () => performance.now() - startedMs;
+  const limitMs = settings.exportWaitSeconds * 1000;
+  let seen = job;
+  let intervalMs = firstIntervalMs;
+  while ((seen as Job).status === "pending") {
+    const leftMs = limitMs - elapsedMs();
+    if (leftMs <= 0) return { data: seen, notes: [unfinished(`after ${settings.exportWaitSeconds} seconds`)] };
+    await delay(Math.min(intervalMs, leftMs), undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return { data: seen, notes: [unfinished("when the call was cancelled")] };
+    const { token, requestId } = created;
+    const answer = await upstream.call({ operation: "get_export", input: { exportId }, token, requestId });
+    if (answer.ok) seen = answer.data;
+    else if (!catalogue[answer.problem.code].retryable) return { data: seen, notes: [`${unfinished("so far")} ${answer.problem.message}`] };
+    intervalMs = Math.min(intervalMs * 2, maxIntervalMs);
+    const elapsedSeconds = Math.round(elapsedMs() / 1000);
+    await progress(elapsedMs() / 1000, `${(seen as Job).status}, ${elapsedSeconds} s`);
+  }
+  return { data: seen, notes: [] };
+}
+
+function unfinished(when: string): string {
+  return `The export was still pending ${when}; follow it with get_export.`;
+}

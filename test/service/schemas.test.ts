@@ -1,0 +1,43 @@
+import { describe, expect } from "vitest";
+import { type Desk, faces, test } from "../support/desk.ts";
+
+/** Both kinds of record that are kept in versions: how they are read, and one version made. */
+const kinds = [
+  [
+    "get_schema",
+    "schemaId",
+    (desk: Desk, id: string, n: number) => desk.seed.schema({ schemaId: id, schemaVersion: n, name: `No ${n}` }),
+  ],
+  [
+    "get_rubric",
+    "rubricId",
+    (desk: Desk, id: string, n: number) => desk.seed.rubric({ rubricId: id, rubricVersion: n, name: `No ${n}` }),
+  ],
+] as const;
+
+describe.each(faces)("versions over %s", (face) => {
+  test.for(kinds)("%s gives the version asked for, the latest if none is", async ([name, key, seed], { desk }) => {
+    const chair = await desk.as(face);
+    const other = await desk.other();
+    const foreign = [await seed(other, "one", 20), await seed(other, "foreign", 1)];
+    const rows = new Map<number, unknown>();
+    for (const version of [9, 10, 2]) rows.set(version, await seed(desk, "one", version));
+    await seed(desk, "two", 11);
+    for (const [version, row] of rows) expect(await chair[name]({ [key]: "one", version })).toEqual(row);
+    expect(await chair[name]({ [key]: "one" })).toEqual(rows.get(10));
+    expect(await (await other.as(face))[name]({ [key]: "one" })).toEqual(foreign[0]);
+
+    for (const input of [
+      { [key]: "none" },
+      { [key]: "foreign" },
+      { [key]: "one", version: 20 },
+      { [key]: "one", version: 3 },
+    ]) {
+      await expect(chair[name](input), JSON.stringify(input)).rejects.toMatchProblem("not_found");
+    }
+    for (const version of [0, -1, 1.5, "latest"]) {
+      const issues = [expect.objectContaining({ path: "version" })];
+      await expect(chair[name]({ [key]: "one", version })).rejects.toMatchProblem("validation_failed", { issues });
+    }
+  });
+});
