@@ -12,8 +12,8 @@ import { handlers } from "./service/index.ts";
 import { openContentDirectory } from "./store/content.ts";
 import { openStore } from "./store/open.ts";
 import type { ContentStore, Store } from "./store/port.ts";
-import type { FileLinks } from "./transport/files.ts";
 import type { ConfirmationPolicy } from "./tools/confirm.ts";
+import type { FileLinks } from "./transport/files.ts";
 import { type HttpServer, listen } from "./transport/http.ts";
 import { createMcpEndpoint } from "./transport/mcp.ts";
 import { openapiDocument } from "./transport/openapi.ts";
@@ -23,7 +23,11 @@ import { connectStdio, type StdioConnection } from "./transport/stdio.ts";
 import { createBlindUpstream } from "./upstream/blind.ts";
 import { createEmbeddedUpstream } from "./upstream/embedded.ts";
 import { createHandles } from "./upstream/handles.ts";
+import { createHttpClient } from "./upstream/http-client.ts";
 import type { Upstream } from "./upstream/port.ts";
+import { createRemoteUpstream } from "./upstream/remote.ts";
+
+export { toolCosts } from "./tools/costs.ts";
 
 /** The whole program, put together from its configuration. */
 export interface App {
@@ -61,7 +65,10 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
   const changes = createChangeFeed({ store, identify: gate.identify, clock, log });
   const handlesSecret = await store.secret("handles");
   const handlesOf = (realm: string) => createHandles(handlesSecret, realm);
-  const upstream = createBlindUpstream(createEmbeddedUpstream(gate, changes), config.privacy, handlesOf);
+  const remote =
+    config.baseUrl === undefined ? undefined : connectRemote(config, config.baseUrl, { store, clock, log });
+  const bare = remote?.upstream ?? createEmbeddedUpstream(gate, changes);
+  const upstream = createBlindUpstream(bare, config.privacy, handlesOf);
   const files: FileLinks = {
     async fileOf({ fileId, query }) {
       const file = await links.verifyFile(fileId, query);
@@ -83,7 +90,7 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
     now: () => clock.now(),
   };
   const mcpServer = (token: string | undefined) =>
-    createServerFactory({ upstream, version, log, confirmation, token });
+    createServerFactory({ upstream, version, log, confirmation, settings: config, token });
   const { maxBodyBytes } = config;
   const mcp = createMcpEndpoint({
     factory: mcpServer(undefined),
@@ -103,7 +110,9 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
     mcpServer,
     async listen() {
       const openapi = JSON.stringify(openapiDocument());
-      server = await listen(config, { rest: createRestApp({ gate, log, maxBodyBytes, openapi }), mcp, files, log });
+      // The REST interface is the embedded service's; the product serves its own.
+      const rest = remote ? {} : { rest: createRestApp({ gate, log, maxBodyBytes, openapi }) };
+      server = await listen(config, { ...rest, mcp, files, log });
       return server;
     },
     connectStdio: (token) => connectStdio(mcpServer(token), log),
@@ -111,10 +120,34 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
       await mcp.close();
       await server?.close();
       await (await linkServer)?.close();
-      changes.close();
+      await remote?.client.close();
+      await changes.close();
       await gate.close();
       await store.close();
       if (inMemory) await rm(contentDirectory, { recursive: true, force: true });
     },
   };
+}
+
+interface Local {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The product's own service as an upstream; what must be remembered of it is in the local store. */
+export function connectRemote(config: Config, baseUrl: string, { store, clock, log }: Local) {
+  const client = createHttpClient({ origin: new URL(baseUrl).origin, caFile: config.caFile, env: process.env });
+  const upstream = createRemoteUpstream({
+    ...config,
+    baseUrl,
+    client,
+    clock,
+    log,
+    spend: (realm, { nonce, expiresAt }) =>
+      store.transaction({ businessId: realm, actorId: "remote", now: clock.now().toISOString() }, (transaction) =>
+        transaction.spend(nonce, expiresAt),
+      ),
+  });
+  return { client, upstream };
 }

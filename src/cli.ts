@@ -4,11 +4,11 @@ import { withApp } from "./commands/open.ts";
 import { serveHttp, serveStdio } from "./commands/serve.ts";
 import { formatTable } from "./commands/table.ts";
 import { chooseBusiness, issueToken, parseExpiry, parseScopes } from "./commands/tokens.ts";
+import { printTools } from "./commands/tools.ts";
 import { type Config, loadConfig } from "./config/load.ts";
 import { addOptions } from "./config/options.ts";
 import type { CommandName } from "./config/table.ts";
 import { UsageError } from "./config/usage-error.ts";
-import { operationNames, operations, toolsetOf } from "./contract/index.ts";
 import { seedDemo } from "./demo/seed.ts";
 import { version } from "./lib/version.ts";
 
@@ -51,12 +51,9 @@ function program(): Command {
     serveHttp(loadConfig(process.env, options)),
   );
   addTokenCommands(root);
-  command(root, "tools", "list the tools with their scopes and effects")
+  command(root, "tools", "list the tools with their scopes, effects and what their list costs")
     .option("--json", "print JSON")
-    .action((options) => {
-      loadConfig(process.env, options);
-      printTools(options.json === true);
-    });
+    .action((options) => printTools(loadConfig(process.env, options), options.json === true));
   command(root, "migrate", "bring the database to this version").action((options) =>
     migrate(loadConfig(process.env, options)),
   );
@@ -140,15 +137,6 @@ async function revokeToken(tokenId: string, options: Options): Promise<void> {
     if (!revoked) throw new UsageError(`${tokenId} is no token of this database that could be revoked`);
     print(`Revoked ${tokenId}.\n`);
   });
-}
-
-function printTools(json: boolean): void {
-  const tools = operationNames.map((name) => {
-    const { scope, effect, method, path } = operations[name];
-    return { name, scope, effect, toolset: toolsetOf(name), method, path };
-  });
-  if (json) return print(`${JSON.stringify(tools)}\n`);
-  print(formatTable([["tool", "scope", "effect"], ...tools.map(({ name, scope, effect }) => [name, scope, effect])]));
 }
 
 async function migrate(config: Config): Promise<void> {

@@ -4,7 +4,7 @@ import { seedDemo } from "../demo/seed.ts";
 
 /** Whether the database is one for trying things out: the default one, or any that demonstration data was asked for. */
 export function isDemo(config: Config): boolean {
-  return config.demo || !config.databaseGiven;
+  return config.baseUrl === undefined && (config.demo || !config.databaseGiven);
 }
 
 /** The program on its database, filled with demonstration data first where it is one for trying things out and empty. */

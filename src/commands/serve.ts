@@ -8,9 +8,12 @@ import { isDemo, openApp } from "./open.ts";
 
 /** Serves MCP over stdin and stdout until the client goes away. */
 export async function serveStdio(config: Config): Promise<void> {
+  if (config.baseUrl !== undefined && config.token === undefined) {
+    throw new UsageError("PROGRAMME_TOKEN is needed with PROGRAMME_BASE_URL: an access token of the product.");
+  }
   const app = await openApp(config);
   const local = config.token === undefined ? await issueProcessToken(app) : undefined;
-  if (config.token !== undefined) await refuseUnknownToken(app, config.token);
+  if (config.token !== undefined && config.baseUrl === undefined) await refuseUnknownToken(app, config.token);
   const connection = app.connectStdio(config.token ?? local?.token ?? "");
   onStop(app, async () => {
     await connection.close();

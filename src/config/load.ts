@@ -56,7 +56,8 @@ function longFlag(flags: string): string {
 
 function complete(values: Values, env: Environment): Config {
   const dataDir = resolve(values.dataDir ?? userDataDir(env));
-  const database = values.database ?? join(dataDir, "programme.db");
+  // Beside the product's own service, the database holds this program's keys and nothing of programmes.
+  const database = values.database ?? join(dataDir, values.baseUrl === undefined ? "programme.db" : "remote.db");
   const allowedHosts = values.allowedHosts ?? (values.publicUrl ? [new URL(values.publicUrl).hostname] : []);
   if (!isLoopback(values.host) && allowedHosts.length === 0) {
     throw new UsageError(

@@ -1,10 +1,23 @@
 import { confirmationPostures } from "../contract/confirmation.ts";
-import { operationNames } from "../contract/index.ts";
+import { operationNames, toolsetNames } from "../contract/index.ts";
 import { limits } from "../contract/limits.ts";
 import { privacyPostures } from "../contract/privacy.ts";
+import { scopes } from "../contract/scopes.ts";
 import { tokenPattern } from "../contract/tokens.ts";
 import { logFormats, logLevels } from "../lib/log.ts";
-import { baseUrl, boolean, filePath, hostNames, integer, listOf, matching, oneOf, text, type ValueType } from "./values.ts";
+import {
+  baseUrl,
+  boolean,
+  filePath,
+  hostNames,
+  integer,
+  listOf,
+  matching,
+  oneOf,
+  serviceUrl,
+  text,
+  type ValueType,
+} from "./values.ts";
 
 export const commandNames = ["stdio", "http", "token", "tools", "migrate", "seed"] as const;
 export type CommandName = (typeof commandNames)[number];
@@ -27,6 +40,8 @@ export interface Setting<Value = unknown> {
 const everywhere = commandNames;
 const serving = ["stdio", "http"] as const;
 const listening = ["http"] as const;
+/** Commands that make the list of tools. */
+const listing = ["stdio", "http", "tools"] as const;
 
 /** Every setting, once: configuration, options and `docs/configuration.md` follow from it. */
 export const table = {
@@ -46,6 +61,31 @@ export const table = {
     secret: true,
     help: "The SQLite database file; `:memory:` keeps nothing. A database that is named starts empty.",
     commands: everywhere,
+  },
+  baseUrl: {
+    variable: "PROGRAMME_BASE_URL",
+    option: "--base-url <address>",
+    type: serviceUrl,
+    defaultText: "none: the embedded service",
+    secret: true,
+    help: "The base address of the product's own service, without `/integrations/v1`: tools work on it instead of the embedded one. `https` unless it is on this machine.",
+    commands: serving,
+  },
+  scopes: {
+    variable: "PROGRAMME_SCOPES",
+    option: "--scopes <scopes>",
+    type: listOf(scopes, "scopes"),
+    defaultText: "learnt from refusals; `persons:sensitive:read` counts only when it is named here",
+    help: "The scopes that the token has with the product's own service, which cannot be asked for.",
+    commands: serving,
+  },
+  caFile: {
+    variable: "PROGRAMME_CA_FILE",
+    option: "--ca-file <file>",
+    type: filePath,
+    defaultText: "the usual certificates",
+    help: "PEM certificates by which the product's service is trusted, instead of the usual ones.",
+    commands: serving,
   },
   demo: {
     variable: "PROGRAMME_DEMO",
@@ -134,6 +174,62 @@ export const table = {
     type: listOf(operationNames, "tool names"),
     default: [],
     help: "Tools that run without a question, for automations.",
+    commands: serving,
+  },
+  toolsets: {
+    variable: "PROGRAMME_TOOLSETS",
+    option: "--toolsets <names>",
+    type: listOf(toolsetNames, `toolset names (${toolsetNames.join(", ")})`),
+    defaultText: "all",
+    help: "The nouns whose tools agents are offered; the tools of `PROGRAMME_TOOLS` come beside them.",
+    commands: listing,
+  },
+  tools: {
+    variable: "PROGRAMME_TOOLS",
+    option: "--tools <names>",
+    type: listOf(operationNames, "tool names"),
+    defaultText: "all",
+    help: "The tools that agents are offered; those of `PROGRAMME_TOOLSETS` come beside them.",
+    commands: listing,
+  },
+  readOnly: {
+    variable: "PROGRAMME_READ_ONLY",
+    option: "--read-only",
+    type: boolean,
+    default: false,
+    help: "Offer agents only tools that change nothing, whatever else is offered.",
+    commands: listing,
+  },
+  toolMode: {
+    variable: "PROGRAMME_TOOL_MODE",
+    option: "--tool-mode <mode>",
+    type: oneOf(["full", "search"]),
+    default: "full",
+    help: "`full` lists every tool offered; `search` lists three that find, describe and call them, for hosts with little room.",
+    commands: listing,
+  },
+  results: {
+    variable: "PROGRAMME_RESULTS",
+    option: "--results <form>",
+    type: oneOf(["both", "text", "structured"]),
+    default: "both",
+    help: "What tool results carry: `text` for the model, `structured` content, or `both`; one of them is enough where the host gives its model both.",
+    commands: serving,
+  },
+  resultBytes: {
+    variable: "PROGRAMME_RESULT_BYTES",
+    option: "--result-bytes <number>",
+    type: integer(2_000, 10_000_000),
+    default: 40_000,
+    help: "The most JSON that the data of one tool result comes to. Longer lists are cut between rows and say how to go on.",
+    commands: serving,
+  },
+  exportWaitSeconds: {
+    variable: "PROGRAMME_EXPORT_WAIT_SECONDS",
+    option: "--export-wait-seconds <number>",
+    type: integer(1, 3_600),
+    default: 50,
+    help: "How long the tool `create_export` waits with `wait`; many clients give up after 60 seconds.",
     commands: serving,
   },
   requestsPerMinute: {

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { isLoopback } from "../lib/loopback.ts";
 
 /** How a setting's text becomes its value, and what to tell someone whose text does not. */
 export interface ValueType<Value> {
@@ -81,4 +82,13 @@ export const baseUrl: ValueType<string> = {
       return url.username === "" && url.password === "" && !/[?#]/.test(address);
     }),
   allowed: "an http or https address without credentials, query or fragment",
+};
+
+/** The base address of a service that gets a token: encrypted, unless it cannot leave this machine. */
+export const serviceUrl: ValueType<string> = {
+  schema: baseUrl.schema.refine((address) => {
+    const { protocol, hostname } = new URL(address);
+    return protocol === "https:" || isLoopback(hostname);
+  }),
+  allowed: "an https address (http only on this machine) without credentials, query or fragment",
 };

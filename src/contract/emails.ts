@@ -47,8 +47,8 @@ export const list_email_sends = operation({
 });
 
 export const send_bulk_email = operation({
-  summary: "Send an e-mail to reviewers, applicants or both of a programme",
-  description: "At least one block. Recipients who are not of the programme are skipped.",
+  summary: "Send an e-mail to reviewers and applicants of a programme",
+  description: "Give reviewers, applicants or both. Recipients who are not of the programme are skipped.",
   method: "POST",
   path: "/programs/{programId}/bulk-email",
   scope: "emails:write",

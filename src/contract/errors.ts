@@ -52,6 +52,12 @@ export const catalogue = {
     message: "The access token lacks a scope that this call needs.",
     next: "Ask your human to add {requiredScopes} to the token's scopes, or do without this call.",
   },
+  tool_not_offered: {
+    status: 403,
+    retryable: false,
+    message: "This server is set not to offer that tool.",
+    next: "Do without it, or ask your human to change {setting} of this server.",
+  },
   not_found: {
     status: 404,
     retryable: false,

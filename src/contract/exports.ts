@@ -27,7 +27,8 @@ export type ExportJob = z.output<typeof ExportJob>;
 
 export const create_export = operation({
   summary: "Start an export of a programme's data, personal data included",
-  description: "Answers at once with status pending; poll get_export until completed or failed. One in five minutes.",
+  description:
+    "Answers at once with status pending: poll get_export until completed or failed, or set wait to have that done. One in five minutes.",
   method: "POST",
   path: "/exports",
   scope: "exports:write",

@@ -138,7 +138,7 @@ export const get_person_schema = operation({
 export const list_persons = operation({
   summary: "List persons",
   description:
-    "Newest first; with updatedAfter, oldest change first. Pass meta.lastEvaluatedKey back as either cursor.",
+    "Newest first; with updatedAfter, oldest change first. cursor is another name of lastEvaluatedKey.",
   method: "GET",
   path: "/persons",
   resource: "programme://persons",
@@ -157,6 +157,7 @@ export const list_persons = operation({
 
 export const create_person = operation({
   summary: "Create a person",
+  description: "Keys of customFields are the field ids of get_person_schema.",
   method: "POST",
   path: "/persons",
   scope: "persons:write",

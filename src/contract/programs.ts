@@ -114,7 +114,7 @@ export const get_program = operation({
 });
 
 export const update_program = operation({
-  summary: "Update a programme's texts, dates or lifecycle",
+  summary: "Update a programme's name, texts, dates or lifecycle",
   description:
     "Lifecycle moves: draft→configured, archived; configured→draft, underway, archived; underway→configured (while it has no submissions), completed; completed→underway, archived; archived→completed.",
   method: "PATCH",
@@ -141,7 +141,7 @@ export const update_program = operation({
 });
 
 export const list_rounds = operation({
-  summary: "List a programme's review rounds",
+  summary: "List a programme's review rounds, of all its tracks",
   method: "GET",
   path: "/programs/{programId}/rounds",
   resource: "programme://programs/{programId}/rounds",
@@ -166,7 +166,7 @@ export const list_tracks = operation({
 });
 
 export const update_track = operation({
-  summary: "Update a track's intake or texts",
+  summary: "Update a track's intake or page texts",
   method: "PATCH",
   path: "/programs/{programId}/tracks/{trackId}",
   scope: "tracks:write",

@@ -68,7 +68,8 @@ export const get_reviewer = operation({
 
 export const invite_reviewer = operation({
   summary: "Invite a reviewer by e-mail",
-  description: "Creates a membership and a magic link. Inviting an address again adds rounds to the same reviewer.",
+  description:
+    "Creates a membership and a magic link. Inviting an address again adds rounds to the same reviewer. programName and message go into the e-mail; suppressEmails sends none.",
   method: "POST",
   path: "/reviewers/invite",
   scope: "reviewers:write",

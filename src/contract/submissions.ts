@@ -64,7 +64,7 @@ export type Submission = z.output<typeof Submission>;
 
 export const list_submissions = operation({
   summary: "List submissions",
-  description: "Newest first; with updatedSince, oldest change first.",
+  description: "Newest first; with updatedSince, oldest change first. Dates: YYYY-MM-DD or RFC 3339.",
   method: "GET",
   path: "/submissions",
   resource: "programme://submissions",
@@ -88,7 +88,7 @@ export const list_submissions = operation({
 export const create_submission = operation({
   summary: "Create a draft submission",
   description:
-    "Name the applicant by exactly one of personId and externalRef (needs persons:read), or by innovatorId or innovatorEmail with innovatorName. Keys of fields are the field ids of the track's schema.",
+    "Name the applicant by exactly one of personId and externalRef (needs persons:read), or by innovatorId or innovatorEmail with innovatorName. Keys of fields are the field ids of the track's schema (get_schema).",
   method: "POST",
   path: "/submissions",
   scope: "submissions:write",
@@ -122,7 +122,8 @@ export const get_submission = operation({
 });
 
 export const update_submission = operation({
-  summary: "Edit a draft's fields or deadline, or set DRAFT or WITHDRAWN",
+  summary: "Edit a draft submission's fields or deadline, or set its state to DRAFT or WITHDRAWN",
+  description: "Fields and deadline change only while DRAFT; the state from any state.",
   method: "PATCH",
   path: "/submissions/{submissionId}",
   scope: "submissions:write",
@@ -142,7 +143,8 @@ export const update_submission = operation({
 
 export const advance_submission = operation({
   summary: "Advance a submission into a review round",
-  description: "The round must be active, of the submission's track and later than its current one.",
+  description:
+    "From SUBMITTED (where the programme needs no screening), ELIGIBLE, IN_REVIEW or FINALIST. The round must be active, of the submission's track and later than its current one.",
   method: "POST",
   path: "/submissions/{submissionId}/advance",
   scope: "submissions:write",
@@ -155,6 +157,7 @@ export const advance_submission = operation({
 
 export const eliminate_submission = operation({
   summary: "Eliminate a submission from consideration",
+  description: "From SUBMITTED, ELIGIBLE, INELIGIBLE, IN_REVIEW or FINALIST.",
   method: "POST",
   path: "/submissions/{submissionId}/eliminate",
   scope: "submissions:write",
@@ -168,7 +171,7 @@ export const eliminate_submission = operation({
 
 export const update_submission_fields = operation({
   summary: "Set application fields of a draft",
-  description: "Fields not named stay as they are; null clears one.",
+  description: "By field id; fields not named stay as they are, null clears one.",
   method: "PATCH",
   path: "/submissions/{submissionId}/fields",
   scope: "submissions:write",
@@ -180,7 +183,8 @@ export const update_submission_fields = operation({
 });
 
 export const reopen_submission = operation({
-  summary: "Revert a submitted application to draft",
+  summary: "Revert a submitted application to draft, for its applicant to edit",
+  description: "From SUBMITTED, ELIGIBLE or INELIGIBLE.",
   method: "POST",
   path: "/submissions/{submissionId}/reopen",
   scope: "submissions:write",
@@ -193,7 +197,8 @@ export const reopen_submission = operation({
 });
 
 export const screen_submission = operation({
-  summary: "Mark a submission eligible or ineligible",
+  summary: "Screen a submission: mark it eligible or ineligible",
+  description: "From SUBMITTED, ELIGIBLE or INELIGIBLE.",
   method: "POST",
   path: "/submissions/{submissionId}/screen",
   scope: "submissions:write",
@@ -205,7 +210,7 @@ export const screen_submission = operation({
 });
 
 export const set_submission_state = operation({
-  summary: "Mark a submission FINALIST or WINNER",
+  summary: "Mark a submission FINALIST or WINNER, from any state",
   method: "POST",
   path: "/submissions/{submissionId}/state",
   scope: "submissions:write",
@@ -219,6 +224,7 @@ export const set_submission_state = operation({
 
 export const submit_submission = operation({
   summary: "Submit a draft submission",
+  description: "Needs an open intake, a deadline not passed, required fields and supplements, and the fee paid or waived.",
   method: "POST",
   path: "/submissions/{submissionId}/submit",
   scope: "submissions:write",
@@ -239,7 +245,7 @@ export const submit_submission = operation({
 });
 
 export const withdraw_submission = operation({
-  summary: "Withdraw a submission",
+  summary: "Withdraw a submission, from any state",
   method: "POST",
   path: "/submissions/{submissionId}/withdraw",
   scope: "submissions:write",

@@ -40,7 +40,8 @@ export const list_submission_supplements = operation({
 });
 
 export const update_supplement = operation({
-  summary: "Update a supplement response",
+  summary: "Update a supplement response's content or status",
+  description: "The content of a closed one changes only together with its status.",
   method: "PATCH",
   path: "/submissions/{submissionId}/supplements/{supplementResponseId}",
   scope: "supplements:write",

@@ -14,7 +14,11 @@ export const fundBranding = (name: string): Branding => ({
         "<p>The fund supports projects with a clear need, a plan that others can follow and an effect that lasts. Applications are read as they come in.</p>",
       ctaLabel: "Start an application",
     },
-    register: { heroTitle: "Register", heroSubtitle: "One account is enough for all your applications.", ctaLabel: "Register" },
+    register: {
+      heroTitle: "Register",
+      heroSubtitle: "One account is enough for all your applications.",
+      ctaLabel: "Register",
+    },
     submission: { heroTitle: "Your application", heroSubtitle: "You can save at any time and go on later." },
     submitted: {
       heroTitle: "Thank you",

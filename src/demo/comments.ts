@@ -78,8 +78,14 @@ export const budgetRemarks: Remarks = {
 };
 
 export const ideaRemarks: Remarks = {
-  low: ["The idea stays close to earlier work and does not need this place.", "I miss a question that the work would pursue."],
-  middle: ["An attractive idea whose form is still open.", "The materials are well chosen; the link to the town is looser."],
+  low: [
+    "The idea stays close to earlier work and does not need this place.",
+    "I miss a question that the work would pursue.",
+  ],
+  middle: [
+    "An attractive idea whose form is still open.",
+    "The materials are well chosen; the link to the town is looser.",
+  ],
   high: ["Idea, material and place belong together here.", "An original proposal with a clear artistic question."],
 };
 

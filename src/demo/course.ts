@@ -19,6 +19,8 @@ export interface SupplementRequest {
   readonly required: boolean;
   readonly audience: "applicant" | "contributor";
   readonly form: Form;
+  /** What is usually stated. */
+  readonly statements: readonly string[];
 }
 
 /** A track with all that its submissions need to know. */
@@ -69,6 +71,10 @@ export function planProgram(timeline: Timeline, courses: readonly [Course, ...Co
   }
   for (const { row, opensDaysAgo } of rounds) {
     if (opensDaysAgo === undefined) continue;
-    timeline.on(opensDaysAgo, "office", async (desk) => void (await desk.change("rounds", row.roundId, { active: true })));
+    timeline.on(
+      opensDaysAgo,
+      "office",
+      async (desk) => void (await desk.change("rounds", row.roundId, { active: true })),
+    );
   }
 }

@@ -1,14 +1,10 @@
+import type { ContentStore } from "../store/port.ts";
 import { about, type Project } from "./projects.ts";
-
-/** Where the bytes of files go: the part of the content store that is needed here. */
-export interface Contents {
-  /** Keeps bytes; gives their SHA-256 in hexadecimal. */
-  put(bytes: Uint8Array): Promise<string>;
-}
 
 /** A document whose bytes are kept; several files may be copies of it. */
 export interface Document {
-  readonly name: string;
+  /** Of file names, without the dot. */
+  readonly ending: string;
   readonly contentType: string;
   readonly sizeBytes: number;
   readonly sha256: string;
@@ -21,22 +17,22 @@ export interface Documents {
 }
 
 /** Keeps the documents that applications about these projects come with. */
-export async function storeDocuments(contents: Contents, projects: readonly Project[]): Promise<Documents> {
-  const keep = async (name: string, contentType: string, bytes: Uint8Array): Promise<Document> => {
-    return { name, contentType, sizeBytes: bytes.byteLength, sha256: await contents.put(bytes) };
+export async function storeDocuments(content: ContentStore, projects: readonly Project[]): Promise<Documents> {
+  const keep = async (ending: string, contentType: string, bytes: Uint8Array): Promise<Document> => {
+    return { ending, contentType, sizeBytes: bytes.byteLength, sha256: await content.put(bytes) };
   };
   const plans = new Map<Project, Document>();
   const budgets = new Map<Project, Document>();
   for (const project of projects) {
-    plans.set(project, await keep("work-plan.pdf", "application/pdf", pdf(planLines(project))));
-    budgets.set(project, await keep("budget.csv", "text/csv", Buffer.from(budgetSheet(project))));
+    plans.set(project, await keep("pdf", "application/pdf", pdf(planLines(project))));
+    budgets.set(project, await keep("csv", "text/csv", Buffer.from(budgetSheet(project))));
   }
   const of = (known: ReadonlyMap<Project, Document>) => (project: Project) => {
     const document = known.get(project);
     if (!document) throw new Error(`No document on ${project.title}`);
     return document;
   };
-  const signed = await keep("signed-statement.pdf", "application/pdf", pdf(statementLines));
+  const signed = await keep("pdf", "application/pdf", pdf(statementLines));
   return { workPlan: of(plans), budget: of(budgets), signed };
 }
 
@@ -48,7 +44,11 @@ const statementLines = [
 
 function planLines({ title, need, plan, result }: Project): string[] {
   const here = (text: string) => about(text, "the town");
-  const steps = ["Months 1-3: preparation, permits, agreements", "Months 4-9: the work itself", "Months 10-12: measuring, report"];
+  const steps = [
+    "Months 1-3: preparation, permits, agreements",
+    "Months 4-9: the work itself",
+    "Months 10-12: measuring, report",
+  ];
   return [`Work plan: ${here(title)}`, "", here(need), "", here(plan), "", here(result), "", ...steps];
 }
 
@@ -63,7 +63,7 @@ function budgetSheet({ title }: Project): string {
 const lineChars = 92;
 
 /** A PDF of one page of text in the reader's own Helvetica. */
-export function pdf(lines: readonly string[]): Uint8Array {
+function pdf(lines: readonly string[]): Uint8Array {
   const shown = lines.flatMap(wrap).map((line) => `(${line.replace(/[\\()]/g, "\\$&")}) Tj T*`);
   const content = ["BT /F1 11 Tf 14 TL 56 780 Td", ...shown, "ET"].join("\n");
   const objects = [

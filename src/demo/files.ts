@@ -4,14 +4,17 @@ import type { Author, Desk } from "./timeline.ts";
 
 interface Upload extends Pick<File, "fileId" | "submissionId" | "supplementResponseId" | "fieldId"> {
   readonly document: Document;
+  /** Of the file, without the ending. */
+  readonly name: string;
   readonly by: Author;
   /** Default: clean. */
   readonly scanStatus?: File["scanStatus"];
 }
 
 /** Adds a file whose bytes are kept already. */
-export async function addFile(desk: Desk, { document, by, scanStatus, ...ids }: Upload): Promise<void> {
-  const { name, contentType, sizeBytes, sha256 } = document;
-  const row = { ...ids, fileName: name, contentType, sizeBytes, sha256, scanStatus: scanStatus ?? "clean", uploadedAt: desk.now };
+export async function addFile(desk: Desk, { document, name, by, scanStatus, ...ids }: Upload): Promise<void> {
+  const { ending, ...content } = document;
+  const fileName = `${name}.${ending}`;
+  const row = { ...ids, ...content, fileName, scanStatus: scanStatus ?? "clean", uploadedAt: desk.now };
   await desk.add("files", row, { action: "file.uploaded", by });
 }

@@ -6,7 +6,8 @@ import type { Timeline } from "./timeline.ts";
 
 export type Form = NewRow<"schemas">;
 
-type FieldText = Pick<ApplicationField, "key" | "label" | "type"> & Partial<Omit<ApplicationField, "fieldId" | "order">>;
+type FieldText = Pick<ApplicationField, "key" | "label" | "type"> &
+  Partial<Omit<ApplicationField, "fieldId" | "order">>;
 
 const required = true;
 const restrictedTo = (...options: readonly string[]): Constraints => ({ options: [...options] });
@@ -76,7 +77,12 @@ const website: FieldText = {
   constraints: { maxLength: 200, pattern: "^https://" },
 };
 
-const charityNumber: FieldText = { key: "charity_number", label: "Charity number", type: "text", constraints: chars(0, 20) };
+const charityNumber: FieldText = {
+  key: "charity_number",
+  label: "Charity number",
+  type: "text",
+  constraints: chars(0, 20),
+};
 
 const openResults: FieldText = {
   key: "open_results",
@@ -120,7 +126,12 @@ const pilotFields: FieldText[] = [
 
 const residencyFields: FieldText[] = [
   ...about(residencyDomains),
-  { key: "working_languages", label: "Working languages", type: "multiselect", constraints: restrictedTo(...languages) },
+  {
+    key: "working_languages",
+    label: "Working languages",
+    type: "multiselect",
+    constraints: restrictedTo(...languages),
+  },
   ...dates,
   amount(12_000),
   { key: "portfolio", label: "Portfolio", type: "file", required, constraints: { minItems: 1, maxItems: 2 } },

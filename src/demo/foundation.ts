@@ -51,7 +51,15 @@ function planSheets({ timeline, forms }: Setting): Sheets {
   const [lastYear, community] = forms.community(450, 124);
   const [readingBefore, reading] = createRubrics(timeline).reading(450, 124);
   const panel = createRubrics(timeline).panel(124);
-  const sheets = { lastYear, community, pilot: forms.pilot(124), support: forms.support(450), readingBefore, reading, panel };
+  const sheets = {
+    lastYear,
+    community,
+    pilot: forms.pilot(124),
+    support: forms.support(450),
+    readingBefore,
+    reading,
+    panel,
+  };
   timeline.on(450, "office", async (desk) => {
     for (const form of [lastYear, sheets.support]) await desk.add("schemas", form, { action: "schema.published" });
     await desk.add("rubrics", readingBefore.row, { action: "rubric.published" });
@@ -69,7 +77,8 @@ function thisYear({ timeline, draw, year, forms, maxPerReviewer }: Setting, shee
     programId: timeline.newId("prg", 120),
     name,
     year,
-    description: "Grants for community projects and for pilots of small enterprises, with a rolling intake and three readings.",
+    description:
+      "Grants for community projects and for pilots of small enterprises, with a rolling intake and three readings.",
     startDate: timeline.time(openedDaysAgo, 0),
     endDate: timeline.time(-160, 0),
     branding: fundBranding(name),
@@ -175,8 +184,32 @@ function requestOf(timeline: Timeline, form: Form, given: Omit<SupplementRequest
 }
 
 const letterOfSupport = (timeline: Timeline, form: Form) =>
-  requestOf(timeline, form, { title: "Letter of support by a partner", required: true, audience: "contributor" });
+  requestOf(timeline, form, {
+    title: "Letter of support by a partner",
+    required: true,
+    audience: "contributor",
+    statements: [
+      "We have known the applicants for several years and will host the work on our site, with our own staff for two days a month.",
+      "Our association supports the project and will keep up what is built for at least five years.",
+      "The municipality welcomes the project and grants the use of the public ground that it needs.",
+    ],
+  });
+
 const photographs = (timeline: Timeline, form: Form) =>
-  requestOf(timeline, form, { title: "Consent to photographs of the site", required: false, audience: "applicant" });
+  requestOf(timeline, form, {
+    title: "Consent to photographs of the site",
+    required: false,
+    audience: "applicant",
+    statements: ["We agree to photographs of the site and of the work for reports on the project."],
+  });
+
 const accounts = (timeline: Timeline, form: Form) =>
-  requestOf(timeline, form, { title: "Statement on the last annual accounts", required: true, audience: "applicant" });
+  requestOf(timeline, form, {
+    title: "Statement on the last annual accounts",
+    required: true,
+    audience: "applicant",
+    statements: [
+      "The figures given in the application are those of our last approved accounts.",
+      "Our accounts of last year have been audited and show a small surplus.",
+    ],
+  });

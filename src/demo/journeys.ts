@@ -73,14 +73,55 @@ const readTwice = (days: number): Journey["steps"] => [
 ];
 
 export const journeys = {
-  begun: { steps: [["begin", 5], ["pay", 4]], merit: 0.5, fee: ["failed"] },
-  ready: { steps: [["create", 9], ["answer", 6], ["pay", 5]], merit: 0.6, fee: ["waived", "pending"] },
+  begun: {
+    steps: [
+      ["begin", 5],
+      ["pay", 4],
+    ],
+    merit: 0.5,
+    fee: ["failed"],
+  },
+  ready: {
+    steps: [
+      ["create", 9],
+      ["answer", 6],
+      ["pay", 5],
+    ],
+    merit: 0.6,
+    fee: ["waived", "pending"],
+  },
   unanswered: { steps: [["create", 11]], merit: 0.5 },
-  reopened: { steps: [["create", 24], ["answer", 21], ["pay", 20], ["submit", 18], ["reopen", 8]], merit: 0.5, fee: paid },
-  submitted: { steps: [["create", 14], ["answer", 11], ["pay", 10], ["submit", 7]], merit: 0.6, fee: paid },
+  reopened: {
+    steps: [
+      ["create", 24],
+      ["answer", 21],
+      ["pay", 20],
+      ["submit", 18],
+      ["reopen", 8],
+    ],
+    merit: 0.5,
+    fee: paid,
+  },
+  submitted: {
+    steps: [
+      ["create", 14],
+      ["answer", 11],
+      ["pay", 10],
+      ["submit", 7],
+    ],
+    merit: 0.6,
+    fee: paid,
+  },
   eligible: { steps: eligible(6), merit: 0.6, fee: paid },
   ineligible: {
-    steps: [["create", 24], ["answer", 21], ["pay", 20], ["submit", 17], ["refuse", 10], ["refund", 8]],
+    steps: [
+      ["create", 24],
+      ["answer", 21],
+      ["pay", 20],
+      ["submit", 17],
+      ["refuse", 10],
+      ["refund", 8],
+    ],
     merit: 0.3,
     fee: ["succeeded"],
   },
@@ -104,7 +145,11 @@ export const journeys = {
     merit: 0.8,
     fee: paid,
     first: [done],
-    second: [["completed", "draft"], ["completed", "assigned"], ["accepted", "conflict"]],
+    second: [
+      ["completed", "draft"],
+      ["completed", "assigned"],
+      ["accepted", "conflict"],
+    ],
   },
   refused: { steps: [...eligible(18), ["eliminate", 12], ["feedback", 10]], merit: 0.3, fee: paid },
   eliminated: {
@@ -127,9 +172,22 @@ export const journeys = {
     first: [done],
     second: [["completed", "completed"]],
   },
-  withdrawnDraft: { steps: [["create", 18], ["withdraw", 9]], merit: 0.5 },
+  withdrawnDraft: {
+    steps: [
+      ["create", 18],
+      ["withdraw", 9],
+    ],
+    merit: 0.5,
+  },
   withdrawnSubmitted: {
-    steps: [["create", 24], ["answer", 21], ["pay", 20], ["submit", 17], ["withdraw", 7], ["refund", 5]],
+    steps: [
+      ["create", 24],
+      ["answer", 21],
+      ["pay", 20],
+      ["submit", 17],
+      ["withdraw", 7],
+      ["refund", 5],
+    ],
     merit: 0.5,
     fee: ["succeeded"],
   },
@@ -185,7 +243,15 @@ export const pilotTraffic: Traffic = {
 
 export const lastYearTraffic: Traffic = { ineligible: 1, eliminated: 2, finalist: 1, winner: 2 };
 
-export const residencyTraffic: Traffic = { begun: 1, ready: 1, submitted: 1, eligible: 1, reading: 2, eliminated: 1, winner: 1 };
+export const residencyTraffic: Traffic = {
+  begun: 1,
+  ready: 1,
+  submitted: 1,
+  eligible: 1,
+  reading: 2,
+  eliminated: 1,
+  winner: 1,
+};
 
 /** How many days each further submission of a journey is earlier than the first, at most six. */
 export function stagger(index: number): number {

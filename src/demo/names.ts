@@ -7,22 +7,70 @@ export interface Name {
 
 /** First and last names that go together. */
 const peoples: readonly (readonly [first: readonly string[], last: readonly string[]])[] = [
-  [["Ama", "Kofi", "Efua", "Kwame", "Abena", "Yaw"], ["Mensah", "Owusu", "Boateng", "Asante", "Amoah"]],
-  [["Ingrid", "Lars", "Solveig", "Henrik", "Astrid", "Magnus"], ["Lindqvist", "Bergström", "Nordahl", "Ekelund", "Sjöberg"]],
-  [["Priya", "Arjun", "Meera", "Rohan", "Lakshmi", "Vikram"], ["Raman", "Kulkarni", "Banerjee", "Iyer", "Deshpande"]],
-  [["Camila", "Mateo", "Valentina", "Joaquín", "Renata", "Emilio"], ["Fuentes", "Carranza", "Villalobos", "Ibarra", "Quiroga"]],
-  [["Yuki", "Haruto", "Sakura", "Kenji", "Aiko", "Daichi"], ["Tanabe", "Kurosawa", "Morimoto", "Hayashi", "Okabe"]],
-  [["Leila", "Karim", "Samira", "Youssef", "Nadia", "Tarek"], ["Haddad", "Benali", "Mansour", "El Amrani", "Khoury"]],
-  [["Katarzyna", "Tomasz", "Zofia", "Paweł", "Magdalena", "Wojciech"], ["Zielińska", "Wrona", "Sikora", "Malec", "Górecki"]],
-  [["Giulia", "Matteo", "Chiara", "Davide", "Elena", "Stefano"], ["Ferrante", "Bellini", "Marchetti", "Santoro", "Valli"]],
-  [["Aoife", "Cillian", "Niamh", "Eoin", "Sinéad", "Declan"], ["Brennan", "O'Dwyer", "Keane", "Tierney", "Mulcahy"]],
-  [["Mei", "Jun", "Xiaoling", "Wei", "Lihua", "Bo"], ["Zhao", "Lin", "Shen", "Gao", "Tang"]],
-  [["Amélie", "Julien", "Clémence", "Bastien", "Manon", "Théo"], ["Laurent", "Rousselle", "Delacourt", "Vasseur", "Perrin"]],
-  [["Lena", "Jonas", "Annika", "Moritz", "Theresa", "Falk"], ["Novak", "Brandt", "Hoffstätter", "Seidel", "Kessler"]],
-  [["Thandiwe", "Sipho", "Nomsa", "Bongani", "Zanele", "Themba"], ["Dlamini", "Nkosi", "Mokoena", "Khumalo", "Mahlangu"]],
-  [["Elif", "Emre", "Zeynep", "Murat", "Defne", "Onur"], ["Yıldız", "Aksoy", "Demirel", "Karaca", "Erdem"]],
-  [["Marit", "Jeroen", "Femke", "Bas", "Sanne", "Ruben"], ["van Dijk", "Hoekstra", "de Groot", "Postma", "Verhoeven"]],
-  [["Olivia", "Daniel", "Grace", "Samuel", "Hannah", "Marcus"], ["Whitfield", "Ashdown", "Carraway", "Penrose", "Okafor"]],
+  [
+    ["Ama", "Kofi", "Efua", "Kwame", "Abena", "Yaw"],
+    ["Mensah", "Owusu", "Boateng", "Asante", "Amoah"],
+  ],
+  [
+    ["Ingrid", "Lars", "Solveig", "Henrik", "Astrid", "Magnus"],
+    ["Lindqvist", "Bergström", "Nordahl", "Ekelund", "Sjöberg"],
+  ],
+  [
+    ["Priya", "Arjun", "Meera", "Rohan", "Lakshmi", "Vikram"],
+    ["Raman", "Kulkarni", "Banerjee", "Iyer", "Deshpande"],
+  ],
+  [
+    ["Camila", "Mateo", "Valentina", "Joaquín", "Renata", "Emilio"],
+    ["Fuentes", "Carranza", "Villalobos", "Ibarra", "Quiroga"],
+  ],
+  [
+    ["Yuki", "Haruto", "Sakura", "Kenji", "Aiko", "Daichi"],
+    ["Tanabe", "Kurosawa", "Morimoto", "Hayashi", "Okabe"],
+  ],
+  [
+    ["Leila", "Karim", "Samira", "Youssef", "Nadia", "Tarek"],
+    ["Haddad", "Benali", "Mansour", "El Amrani", "Khoury"],
+  ],
+  [
+    ["Katarzyna", "Tomasz", "Zofia", "Paweł", "Magdalena", "Wojciech"],
+    ["Wrona", "Sikora", "Malec", "Kania", "Wołek"],
+  ],
+  [
+    ["Giulia", "Matteo", "Chiara", "Davide", "Elena", "Stefano"],
+    ["Ferrante", "Bellini", "Marchetti", "Santoro", "Valli"],
+  ],
+  [
+    ["Aoife", "Cillian", "Niamh", "Eoin", "Sinéad", "Declan"],
+    ["Brennan", "O'Dwyer", "Keane", "Tierney", "Mulcahy"],
+  ],
+  [
+    ["Mei", "Jun", "Xiaoling", "Wei", "Lihua", "Bo"],
+    ["Zhao", "Lin", "Shen", "Gao", "Tang"],
+  ],
+  [
+    ["Amélie", "Julien", "Clémence", "Bastien", "Manon", "Théo"],
+    ["Laurent", "Rousselle", "Delacourt", "Vasseur", "Perrin"],
+  ],
+  [
+    ["Lena", "Jonas", "Annika", "Moritz", "Theresa", "Falk"],
+    ["Novak", "Brandt", "Hoffstätter", "Seidel", "Kessler"],
+  ],
+  [
+    ["Thandiwe", "Sipho", "Nomsa", "Bongani", "Zanele", "Themba"],
+    ["Dlamini", "Nkosi", "Mokoena", "Khumalo", "Mahlangu"],
+  ],
+  [
+    ["Elif", "Emre", "Zeynep", "Murat", "Defne", "Onur"],
+    ["Yıldız", "Aksoy", "Demirel", "Karaca", "Erdem"],
+  ],
+  [
+    ["Marit", "Jeroen", "Femke", "Bas", "Sanne", "Ruben"],
+    ["van Dijk", "Hoekstra", "de Groot", "Postma", "Verhoeven"],
+  ],
+  [
+    ["Olivia", "Daniel", "Grace", "Samuel", "Hannah", "Marcus"],
+    ["Whitfield", "Ashdown", "Carraway", "Penrose", "Okafor"],
+  ],
 ];
 
 /** Towns where work takes place. */
@@ -54,7 +102,7 @@ export const places = [
   "Zandvoorde",
 ];
 
-export const organizations = [
+const organizations = [
   "Riverbank Trust",
   "Nordvik Community Energy",
   "Institute for Rural Building",
@@ -94,7 +142,17 @@ export const countries = [
   "United Kingdom",
 ];
 
-export const languages = ["Arabic", "English", "French", "German", "Hindi", "Japanese", "Polish", "Portuguese", "Spanish"];
+export const languages = [
+  "Arabic",
+  "English",
+  "French",
+  "German",
+  "Hindi",
+  "Japanese",
+  "Polish",
+  "Portuguese",
+  "Spanish",
+];
 
 const streets = ["Quay Street", "Mill Lane", "Station Road", "Market Square", "Orchard Way", "Lighthouse Road"];
 

@@ -32,28 +32,50 @@ const unlinkedEvery = 12;
 /** How many of the latest applicants may come again. */
 const maxKnown = 40;
 
-/** Makes a tenant's persons and applicants. */
-export function createPeople({ draw, forms, domains }: PeopleOptions) {
-  const nextPerson = createNames(draw);
-  const nextDomain = draw.deck(domains);
-  const known: KnownApplicant[] = [];
-  /** Addresses that two active persons share. */
-  const ambiguous: NewPerson[] = [];
-  let applications = 0;
-  let contacts = 10_000;
+/** The programme and track that somebody applies to. */
+interface Call {
+  readonly programId: string;
+  readonly trackId: string;
+}
 
-  async function addPerson(desk: Desk, given: Given): Promise<Row<"persons">> {
-    const person = given.person ?? nextPerson();
+/** Makes a tenant's persons and applicants. */
+export class People {
+  readonly nextPerson: () => NewPerson;
+  /** The latest applicants. */
+  readonly known: KnownApplicant[] = [];
+  /** Those whose address two active persons share. */
+  readonly ambiguous: NewPerson[] = [];
+  readonly #options: PeopleOptions;
+  readonly #nextDomain: () => string;
+  #applications = 0;
+  #lastCrmNumber = 10_000;
+
+  constructor(options: PeopleOptions) {
+    this.#options = options;
+    this.nextPerson = createNames(options.draw);
+    this.#nextDomain = options.draw.deck(options.domains);
+  }
+
+  async addPerson(desk: Desk, given: Given): Promise<Row<"persons">> {
+    const { draw, forms } = this.#options;
+    const person = given.person ?? this.nextPerson();
     const form = formAt(forms, desk.now);
     const { firstName, lastName, phone, organization, address, email } = person;
-    const domain = nextDomain();
+    const domain = this.#nextDomain();
     const bio = `${firstName} ${lastName} works with ${organization}, mostly on ${domain.toLowerCase()}.`;
-    const crmId = `C-${(contacts += draw.whole(1, 9))}`;
+    this.#lastCrmNumber += draw.whole(1, 9);
+    const crmId = `C-${this.#lastCrmNumber}`;
     const inCrm = given.source === "crm" || draw.chance(0.4);
     const row = {
       personId: desk.newId("per"),
       primaryEmail: email,
-      contactDetails: { firstName, lastName, organization, ...(draw.chance(0.7) ? { phone } : {}), ...(inCrm ? { address } : {}) },
+      contactDetails: {
+        firstName,
+        lastName,
+        organization,
+        ...(draw.chance(0.7) ? { phone } : {}),
+        ...(inCrm ? { address } : {}),
+      },
       kinds: given.kinds,
       ...(given.platformUserId === undefined ? {} : { platformUserId: given.platformUserId }),
       customFields: personValues(form, draw, { domain, bio }),
@@ -69,58 +91,54 @@ export function createPeople({ draw, forms, domains }: PeopleOptions) {
   }
 
   /** An applicant of a track: somebody new, or one who comes again. */
-  async function enrol(desk: Desk, of: { readonly programId: string; readonly trackId: string }): Promise<KnownApplicant> {
-    applications += 1;
-    const again = applications % returningEvery === 0 && known.length > 0 ? draw.one(known) : undefined;
-    const applicant = again ? await enrolAgain(desk, again, of) : await register(desk, of);
-    if (!again) {
-      known.push(applicant);
-      if (known.length > maxKnown) known.shift();
+  async enrol(desk: Desk, call: Call): Promise<KnownApplicant> {
+    this.#applications += 1;
+    if (this.#applications % returningEvery === 0 && this.known.length > 0) {
+      return this.#enrolAgain(desk, this.#options.draw.one(this.known), call);
     }
+    const applicant = await this.#register(desk, call);
+    this.known.push(applicant);
+    if (this.known.length > maxKnown) this.known.shift();
     return applicant;
   }
 
-  async function enrolAgain(desk: Desk, applicant: KnownApplicant, { programId, trackId }: { programId: string; trackId: string }) {
+  async #enrolAgain(desk: Desk, applicant: KnownApplicant, { programId, trackId }: Call): Promise<KnownApplicant> {
     const { applicantId } = applicant;
-    await desk.change("applicants", applicantId, ({ programIds, trackIds }) => ({
+    const union = ({ programIds, trackIds }: Row<"applicants">) => ({
       programIds: [...new Set([...programIds, programId])],
       trackIds: [...new Set([...trackIds, trackId])],
-    }), { by: { type: "applicant", id: applicantId } });
+    });
+    await desk.change("applicants", applicantId, union, { by: { type: "applicant", id: applicantId } });
     return applicant;
   }
 
-  async function register(desk: Desk, of: { readonly programId: string; readonly trackId: string }): Promise<KnownApplicant> {
+  async #register(desk: Desk, { programId, trackId }: Call): Promise<KnownApplicant> {
     const applicantId = desk.newId("apl");
     const innovatorId = desk.newId("inn");
     const by: Author = { type: "applicant", id: applicantId };
-    const shared = ambiguous.pop();
-    const person = shared ?? nextPerson();
-    const unlinked = shared !== undefined || applications % unlinkedEvery === 1;
-    const row = unlinked
-      ? undefined
-      : await addPerson(desk, { person, kinds: ["applicant"], source: "portal", platformUserId: innovatorId, by });
-    const applicant = { applicantId, innovatorId, email: person.email, name: fullName(person), personId: row?.personId ?? null };
-    const enrolled = { programIds: [of.programId], trackIds: [of.trackId], registeredAt: desk.now };
+    const shared = this.ambiguous.pop();
+    const person = shared ?? this.nextPerson();
+    const unlinked = shared !== undefined || this.#applications % unlinkedEvery === 1;
+    const given = { person, kinds: ["applicant"], source: "portal", platformUserId: innovatorId, by } satisfies Given;
+    const personId = unlinked ? null : (await this.addPerson(desk, given)).personId;
+    const applicant = { applicantId, innovatorId, email: person.email, name: fullName(person), personId };
+    const enrolled = { programIds: [programId], trackIds: [trackId], registeredAt: desk.now };
     await desk.add("applicants", { ...applicant, ...enrolled }, { action: "applicant.registered", by });
     return applicant;
   }
-
-  return { addPerson, enrol, known, ambiguous, nextPerson };
 }
-
-export type People = ReturnType<typeof createPeople>;
 
 /** Persons who neither apply nor review, and the cases that a matching of persons has to stand. */
 export function planContacts(people: People, { timeline, forms }: PeopleOptions): void {
   const contact = (desk: Desk, person?: NewPerson) =>
     people.addPerson(desk, { kinds: ["contact"], source: "crm", ...(person ? { person } : {}) });
   timeline.on(470, "crm", async (desk) => {
-    for (let count = 0; count < 8; count++) await contact(desk);
+    for (let count = 0; count < 12; count++) await contact(desk);
   });
   timeline.on(105, "office", async (desk) => {
-    for (let count = 0; count < 5; count++) await people.addPerson(desk, { kinds: ["contact"], source: "manual" });
-    const { primaryEmail: _, ...unreachable } = await people.addPerson(desk, { kinds: ["contact"], source: "manual" });
-    await desk.change("persons", unreachable.personId, { primaryEmail: null });
+    for (let count = 0; count < 8; count++) await people.addPerson(desk, { kinds: ["contact"], source: "manual" });
+    const { personId } = await people.addPerson(desk, { kinds: ["contact"], source: "manual" });
+    await desk.change("persons", personId, { primaryEmail: null });
   });
   planDuplicates(people, timeline);
   planMerge(people, timeline, forms[1]);
@@ -150,11 +168,18 @@ function planMerge(people: People, timeline: Timeline, form: PersonForm): void {
   let pair: readonly [source: string, target: string] | undefined;
   timeline.on(92, "crm", async (desk) => {
     const target = await people.addPerson(desk, { person, kinds: ["contact"], source: "crm" });
-    const source = await people.addPerson(desk, { person: { ...person, email: privately.email }, kinds: ["applicant"], source: "crm" });
+    const source = await people.addPerson(desk, {
+      person: { ...person, email: privately.email },
+      kinds: ["applicant"],
+      source: "crm",
+    });
     pair = [source.personId, target.personId];
   });
   timeline.on(33, "office", async (desk) => {
-    const [source, target] = [await desk.tx.get("persons", pair?.[0] ?? ""), await desk.tx.get("persons", pair?.[1] ?? "")];
+    const [source, target] = [
+      await desk.tx.get("persons", pair?.[0] ?? ""),
+      await desk.tx.get("persons", pair?.[1] ?? ""),
+    ];
     if (!source || !target) throw new Error("No persons to merge");
     const merged = mergePersons(source, target, form.fields, []);
     // The source lets go of its references before the target takes them over.
@@ -169,8 +194,20 @@ function planAnonymization(people: People, timeline: Timeline): void {
     ({ personId } = await people.addPerson(desk, { kinds: ["contact"], source: "manual" }));
   });
   timeline.on(19, "office", async (desk) => {
-    const nothing = { primaryEmail: null, contactDetails: null, platformUserId: null, customFields: {}, externalRefs: [], metadata: {} };
-    await desk.change("persons", personId, { ...nothing, active: false, anonymizedAt: desk.now }, { action: "person.anonymized" });
+    const nothing = {
+      primaryEmail: null,
+      contactDetails: null,
+      platformUserId: null,
+      customFields: {},
+      externalRefs: [],
+      metadata: {},
+    };
+    await desk.change(
+      "persons",
+      personId,
+      { ...nothing, active: false, anonymizedAt: desk.now },
+      { action: "person.anonymized" },
+    );
   });
 }
 

@@ -305,8 +305,13 @@ const residencies: readonly (readonly [domain: (typeof residencyDomains)[number]
 
 const project = (domain: string, [title, need, plan, result]: Text): Project => ({ domain, title, need, plan, result });
 
-export const fundProjects: readonly Project[] = [waterAndSoil, buildingsAndEnergy, foodAndFarming, repairAndReuse, coastAndSea]
-  .flatMap((texts, index) => texts.map((text) => project(fundDomains[index] as string, text)));
+export const fundProjects: readonly Project[] = [
+  waterAndSoil,
+  buildingsAndEnergy,
+  foodAndFarming,
+  repairAndReuse,
+  coastAndSea,
+].flatMap((texts, index) => texts.map((text) => project(fundDomains[index] as string, text)));
 
 export const residencyProjects: readonly Project[] = residencies.map(([domain, text]) => project(domain, text));
 

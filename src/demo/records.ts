@@ -36,20 +36,20 @@ interface Terms {
 /** Makes tracks of a programme. */
 export function trackOf(timeline: Timeline, program: NewRow<"programs">, daysAgo: number) {
   return (name: string, order: number, form: Form, { closesDaysAgo, feeAmountMinor }: Terms): NewRow<"tracks"> => ({
-      trackId: timeline.newId("trk", daysAgo),
-      programId: program.programId,
-      name,
-      description: null,
-      order,
-      intakeOpen: true,
-      intakeOpenDate: program.startDate,
-      intakeCloseDate: timeline.time(closesDaysAgo, 22),
-      schemaId: form.schemaId,
-      schemaVersion: form.schemaVersion,
-      feeAmountMinor: feeAmountMinor ?? null,
-      currency: feeAmountMinor === undefined ? null : "EUR",
-      branding: {},
-    });
+    trackId: timeline.newId("trk", daysAgo),
+    programId: program.programId,
+    name,
+    description: null,
+    order,
+    intakeOpen: true,
+    intakeOpenDate: program.startDate,
+    intakeCloseDate: timeline.time(closesDaysAgo, 22),
+    schemaId: form.schemaId,
+    schemaVersion: form.schemaVersion,
+    feeAmountMinor: feeAmountMinor ?? null,
+    currency: feeAmountMinor === undefined ? null : "EUR",
+    branding: {},
+  });
 }
 
 /** In days ago; a round that `opens` is active from then on. */

@@ -82,15 +82,24 @@ export class Panel {
     if (fate === "invited") return;
     timeline.on(invitedDaysAgo - 3, "portal", async (desk) => {
       const note = { action: fate === "declined" ? "reviewer.declined" : "reviewer.accepted", by: member.by };
-      const answer = fate === "declined" ? ({ status: "declined" } as const) : ({ status: "active", acceptedAt: desk.now } as const);
+      const answer =
+        fate === "declined" ? ({ status: "declined" } as const) : ({ status: "active", acceptedAt: desk.now } as const);
       await desk.change("reviewers", reviewerId, answer, note);
       await desk.change("invitations", invitationId, { usedAt: desk.now }, { by: member.by });
     });
     if (addedLater.length > 0) {
-      timeline.on(90, "office", async (desk) => void (await desk.change("reviewers", reviewerId, { roundIds, programIds })));
+      timeline.on(
+        90,
+        "office",
+        async (desk) => void (await desk.change("reviewers", reviewerId, { roundIds, programIds })),
+      );
     }
     if (fate !== "inactive") return;
-    timeline.on(41, "office", async (desk) => void (await desk.change("reviewers", reviewerId, { status: "inactive" })));
+    timeline.on(
+      41,
+      "office",
+      async (desk) => void (await desk.change("reviewers", reviewerId, { status: "inactive" })),
+    );
   }
 
   /** Chooses reviewers with the least to read, those of the domain first, and counts the submissions to their load. */
@@ -112,7 +121,11 @@ export class Panel {
     const { reviewerId, person, expertise, maxAssignments } = member;
     const [{ program }] = invitation.courses;
     const { firstName, lastName, email, organization } = person;
-    const { personId } = await people.addPerson(desk, { person, kinds: draw.chance(0.3) ? ["reviewer", "contact"] : ["reviewer"], source: "manual" });
+    const { personId } = await people.addPerson(desk, {
+      person,
+      kinds: draw.chance(0.3) ? ["reviewer", "contact"] : ["reviewer"],
+      source: "manual",
+    });
     const row: NewRow<"reviewers"> = {
       reviewerId,
       email,
@@ -137,7 +150,10 @@ export class Panel {
 }
 
 /** What a member of these courses reads. */
-function scopeOf(courses: readonly Course[], { final }: Invitation): Pick<NewRow<"reviewers">, "roundIds" | "programIds"> {
+function scopeOf(
+  courses: readonly Course[],
+  { final }: Invitation,
+): Pick<NewRow<"reviewers">, "roundIds" | "programIds"> {
   const rounds = courses.flatMap((course) => course.rounds).filter(({ row }) => row.sequence < 3 || final);
   return {
     programIds: [...new Set(courses.map(({ program }) => program.programId))],

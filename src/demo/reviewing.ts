@@ -1,4 +1,4 @@
-import type { AssignmentStatus } from "../contract/assignments.ts";
+import type { Assignment, AssignmentStatus } from "../contract/assignments.ts";
 import type { Review } from "../contract/reviews.ts";
 import type { Criterion } from "../contract/schemas.ts";
 import { ended, incompleteStatuses } from "../domain/assignments.ts";
@@ -24,14 +24,76 @@ export interface ReviewingOptions {
 }
 
 /** Steps of reviewing; `index` is the round's, from 0. */
-export function createReviewing({ draw, panel, mail }: ReviewingOptions) {
-  const nextSource = draw.deck(["auto", "auto", "bulk", "manual"] as const);
-  const nextConflict = draw.deck(conflictStatements);
-  const nextDecline = draw.deck(declineReasons);
-  const write = createReviews(draw);
+export class Reviewing {
+  readonly #options: ReviewingOptions;
+  readonly #write: ReturnType<typeof createReviews>;
+  readonly #nextSource: () => Assignment["source"];
+  readonly #nextConflict: () => string;
+  readonly #nextDecline: () => string;
 
-  function seatOf(batch: Batch, { row: { roundId } }: CourseRound, reviewers: number): Member[] {
-    return panel.seat({
+  constructor(options: ReviewingOptions) {
+    const { draw } = options;
+    this.#options = options;
+    this.#write = createReviews(draw);
+    this.#nextSource = draw.deck(["auto", "auto", "bulk", "manual"] as const);
+    this.#nextConflict = draw.deck(conflictStatements);
+    this.#nextDecline = draw.deck(declineReasons);
+  }
+
+  async assign(desk: Desk, batch: Batch, index: number, outcomes: readonly Outcome[]): Promise<void> {
+    const round = batch.course.rounds[index];
+    if (!round) throw new Error(`No round ${index + 1}`);
+    for (const [place, member] of this.#seat(batch, round, outcomes.length).entries()) {
+      const seat: Seat = { index, round, member, outcome: outcomes[place] ?? "assigned", assignmentIds: [] };
+      batch.seats.push(seat);
+      await this.#addAssignments(desk, batch, seat);
+    }
+  }
+
+  /** Reviewers accept, decline or tell of a conflict of interest. */
+  async respond(desk: Desk, batch: Batch, index: number): Promise<void> {
+    for (const seat of batch.seats.filter((each) => each.index === index)) {
+      const { patch, action } = this.#response(seat.outcome, desk.now) ?? {};
+      if (patch && action) await changeAll(desk, seat, patch, action);
+    }
+  }
+
+  /** The office takes assignments back and moves declined ones to others. */
+  async rearrange(desk: Desk, batch: Batch): Promise<void> {
+    for (const seat of [...batch.seats]) {
+      if (seat.outcome !== "cancelled" && seat.outcome !== "reassigned") continue;
+      const action = seat.outcome === "cancelled" ? "assignment.removed" : "assignment.reassigned";
+      for (const assignmentId of seat.assignmentIds) {
+        await desk.change("assignments", assignmentId, ({ status }) => ended(status, desk.now), { action });
+      }
+      const [member] = seat.outcome === "reassigned" ? this.#seat(batch, seat.round, 1) : [];
+      if (!member) continue;
+      const next: Seat = { ...seat, member, outcome: "assigned", assignmentIds: [] };
+      batch.seats.push(next);
+      await this.#addAssignments(desk, batch, next, seat);
+    }
+  }
+
+  /** Reviewers hand in reviews, or begin them. */
+  async review(desk: Desk, batch: Batch, index: number): Promise<void> {
+    for (const seat of batch.seats) {
+      if (seat.index !== index || (seat.outcome !== "completed" && seat.outcome !== "draft")) continue;
+      for (const [place, copy] of batch.copies.entries()) await this.#write(desk, batch, seat, copy, place);
+      if (seat.outcome === "completed") {
+        await changeAll(desk, seat, { status: "completed", completedAt: desk.now }, "assignment.completed");
+      }
+    }
+  }
+
+  /** Nobody reviews a submission that is out of consideration. */
+  async cancelOpen(desk: Desk, batch: Batch): Promise<void> {
+    for (const assignmentId of batch.seats.flatMap((seat) => seat.assignmentIds)) {
+      await desk.change("assignments", assignmentId, ({ status }) => (open.has(status) ? ended(status, desk.now) : {}));
+    }
+  }
+
+  #seat(batch: Batch, { row: { roundId } }: CourseRound, reviewers: number): Member[] {
+    return this.#options.panel.seat({
       roundId,
       domain: batch.project.domain,
       submissions: batch.copies.length,
@@ -42,100 +104,65 @@ export function createReviewing({ draw, panel, mail }: ReviewingOptions) {
   }
 
   /** Adds one assignment of each submission; `from`: those that it takes over. */
-  async function addAssignments(desk: Desk, batch: Batch, seat: Seat, from?: Seat): Promise<void> {
+  async #addAssignments(desk: Desk, batch: Batch, seat: Seat, from?: Seat): Promise<void> {
+    const { draw, mail } = this.#options;
     const { roundId, deadline } = seat.round.row;
-    const source = from ? "reassign" : nextSource();
+    const { programId, trackId } = batch.course.track;
+    const { reviewerId, person } = seat.member;
+    const source = from ? "reassign" : this.#nextSource();
     for (const [index, { submissionId }] of batch.copies.entries()) {
       const assignmentId = desk.newId("asg");
       seat.assignmentIds.push(assignmentId);
-      const { programId, trackId } = batch.course.track;
-      const taken = from ? { reassignedFromId: from.assignmentIds[index] ?? null, reason: draw.one(reassignReasons) } : {};
-      const ids = { assignmentId, programId, trackId, roundId, submissionId, reviewerId: seat.member.reviewerId };
+      const ids = { assignmentId, programId, trackId, roundId, submissionId, reviewerId };
+      const reassignedFromId = from?.assignmentIds[index];
+      const taken = reassignedFromId === undefined ? {} : { reassignedFromId, reason: draw.one(reassignReasons) };
       await desk.add("assignments", { ...unread, ...ids, ...taken, source, dueAt: deadline, assignedAt: desk.now });
     }
-    const { email, firstName: name } = seat.member.person;
-    const { programId, name: programName } = batch.course.program;
-    await mail(desk, "assigned", { email, name, kind: "reviewer" }, { programId, programName });
+    const to = { email: person.email, name: person.firstName, kind: "reviewer" } as const;
+    await mail(desk, "assigned", to, { programId, programName: batch.course.program.name });
   }
 
-  async function changeAll(desk: Desk, seat: Seat, patch: Patch<"assignments">, action: string): Promise<void> {
-    for (const assignmentId of seat.assignmentIds) {
-      await desk.change("assignments", assignmentId, patch, { action, by: seat.member.by });
+  /** What a reviewer answers who will come to that outcome; nothing yet for the rest. */
+  #response(outcome: Outcome, respondedAt: string): Response | undefined {
+    const attest = (hasConflict: boolean, statement: string) => ({
+      conflictAttestation: { hasConflict, statement, attestedAt: respondedAt },
+    });
+    switch (outcome) {
+      case "accepted":
+      case "draft":
+      case "completed":
+        return {
+          patch: { status: "accepted", respondedAt, ...attest(false, noConflictStatement) },
+          action: "assignment.accepted",
+        };
+      case "declined":
+      case "reassigned":
+        return {
+          patch: { status: "declined", respondedAt, reason: this.#nextDecline() },
+          action: "assignment.declined",
+        };
+      case "conflict":
+        return {
+          patch: { status: "conflict", respondedAt, ...attest(true, this.#nextConflict()) },
+          action: "assignment.conflict_declared",
+        };
+      default:
+        return undefined;
     }
   }
-
-  return {
-    async assign(desk: Desk, batch: Batch, index: number, outcomes: readonly Outcome[]): Promise<void> {
-      const round = batch.course.rounds[index];
-      if (!round) throw new Error(`No round ${index + 1}`);
-      const members = seatOf(batch, round, outcomes.length);
-      for (const [place, member] of members.entries()) {
-        const seat: Seat = { index, round, member, outcome: outcomes[place] ?? "assigned", assignmentIds: [] };
-        batch.seats.push(seat);
-        await addAssignments(desk, batch, seat);
-      }
-    },
-
-    /** Reviewers accept, decline or tell of a conflict of interest. */
-    async respond(desk: Desk, batch: Batch, index: number): Promise<void> {
-      const respondedAt = desk.now;
-      const attest = (hasConflict: boolean, statement: string) => ({
-        conflictAttestation: { hasConflict, statement, attestedAt: respondedAt },
-      });
-      for (const seat of batch.seats.filter((each) => each.index === index)) {
-        const { outcome } = seat;
-        if (outcome === "accepted" || outcome === "draft" || outcome === "completed") {
-          const patch = { status: "accepted", respondedAt, ...attest(false, noConflictStatement) } as const;
-          await changeAll(desk, seat, patch, "assignment.accepted");
-        } else if (outcome === "declined" || outcome === "reassigned") {
-          const patch = { status: "declined", respondedAt, reason: nextDecline() } as const;
-          await changeAll(desk, seat, patch, "assignment.declined");
-        } else if (outcome === "conflict") {
-          const patch = { status: "conflict", respondedAt, ...attest(true, nextConflict()) } as const;
-          await changeAll(desk, seat, patch, "assignment.conflict_declared");
-        }
-      }
-    },
-
-    /** The office takes assignments back and moves declined ones to others. */
-    async rearrange(desk: Desk, batch: Batch): Promise<void> {
-      for (const seat of [...batch.seats]) {
-        if (seat.outcome !== "cancelled" && seat.outcome !== "reassigned") continue;
-        const action = seat.outcome === "cancelled" ? "assignment.removed" : "assignment.reassigned";
-        for (const assignmentId of seat.assignmentIds) {
-          await desk.change("assignments", assignmentId, ({ status }) => ended(status, desk.now), { action });
-        }
-        const [member] = seat.outcome === "reassigned" ? seatOf(batch, seat.round, 1) : [];
-        if (!member) continue;
-        const next: Seat = { ...seat, member, outcome: "assigned", assignmentIds: [] };
-        batch.seats.push(next);
-        await addAssignments(desk, batch, next, seat);
-      }
-    },
-
-    /** Reviewers hand in reviews, or begin them. */
-    async review(desk: Desk, batch: Batch, index: number): Promise<void> {
-      for (const seat of batch.seats) {
-        if (seat.index !== index || (seat.outcome !== "completed" && seat.outcome !== "draft")) continue;
-        for (const [place, copy] of batch.copies.entries()) await write(desk, batch, seat, copy, place);
-        if (seat.outcome === "completed") {
-          await changeAll(desk, seat, { status: "completed", completedAt: desk.now }, "assignment.completed");
-        }
-      }
-    },
-
-    /** Nobody reviews a submission that is out of consideration. */
-    async cancelOpen(desk: Desk, batch: Batch): Promise<void> {
-      for (const { assignmentIds } of batch.seats) {
-        for (const assignmentId of assignmentIds) {
-          await desk.change("assignments", assignmentId, ({ status }) => (open.has(status) ? ended(status, desk.now) : {}));
-        }
-      }
-    },
-  };
 }
 
-export type Reviewing = ReturnType<typeof createReviewing>;
+interface Response {
+  readonly patch: Patch<"assignments">;
+  readonly action: string;
+}
+
+/** A reviewer's step with all assignments of a seat. */
+async function changeAll(desk: Desk, seat: Seat, patch: Patch<"assignments">, action: string): Promise<void> {
+  for (const assignmentId of seat.assignmentIds) {
+    await desk.change("assignments", assignmentId, patch, { action, by: seat.member.by });
+  }
+}
 
 /** Writes reviews: scores around the application's merit, remarks that go with the scores. */
 function createReviews(draw: Draw) {
@@ -186,7 +213,14 @@ function createReviews(draw: Draw) {
             confidentialComment: draw.chance(0.3) ? say(confidentialComments) : null,
             submittedAt: desk.now,
           }
-        : { ...row, status: "draft", recommendation: "none", overallComment: null, confidentialComment: null, submittedAt: null },
+        : {
+            ...row,
+            status: "draft",
+            recommendation: "none",
+            overallComment: null,
+            confidentialComment: null,
+            submittedAt: null,
+          },
       { action: submitted ? "review.submitted" : "review.created", by: member.by },
     );
   };

@@ -49,7 +49,13 @@ const idea: CriterionText = {
 
 const panel: CriterionText[] = [
   { label: "Overall impression", description: "After the conversation with the panel.", weight: 0.6, max: 10 },
-  { label: "Questions answered", description: "Were the panel's questions answered?", weight: 0.4, type: "boolean", max: 10 },
+  {
+    label: "Questions answered",
+    description: "Were the panel's questions answered?",
+    weight: 0.4,
+    type: "boolean",
+    max: 10,
+  },
   {
     label: "Proposed grant",
     description: "What the panel member proposes.",

@@ -1,10 +1,10 @@
 import { scopes } from "../contract/scopes.ts";
 import { seededIds } from "../lib/ids.ts";
 import { seededRandom } from "../lib/random.ts";
-import type { Store } from "../store/port.ts";
+import type { ContentStore, Store } from "../store/port.ts";
 import type { Batch } from "./batch.ts";
 import type { Course } from "./course.ts";
-import { type Contents, type Documents, storeDocuments } from "./documents.ts";
+import { type Documents, storeDocuments } from "./documents.ts";
 import { createDraw, type Draw } from "./draw.ts";
 import { createFees } from "./fees.ts";
 import { planFoundation } from "./foundation.ts";
@@ -20,14 +20,14 @@ import {
   type Traffic,
 } from "./journeys.ts";
 import { createMail, type Mail } from "./mail.ts";
-import { createPeople, type People, type PeopleOptions, planContacts } from "./people.ts";
+import { People, type PeopleOptions, planContacts } from "./people.ts";
 import { personForms } from "./person-form.ts";
 import { fundDomains, fundProjects, residencyDomains, residencyProjects } from "./projects.ts";
 import { Panel } from "./reviewers.ts";
-import { createReviewing } from "./reviewing.ts";
+import { Reviewing } from "./reviewing.ts";
 import { createSteps } from "./submissions.ts";
-import { createSupplements } from "./supplements.ts";
-import { dayMs, type Door, Timeline } from "./timeline.ts";
+import { Supplements } from "./supplements.ts";
+import { type Door, dayMs, Timeline } from "./timeline.ts";
 import { planTrust } from "./trust.ts";
 
 export interface DemoOptions {
@@ -49,11 +49,11 @@ const integrationEvery = 4;
  * Fills an empty database with two organisations' work: a foundation with a fund for community projects and pilots,
  * and a smaller arts trust. Deterministic from `seed` and `now`: same ids, same texts.
  */
-export async function seedDemo(store: Store, contents: Contents, options: DemoOptions): Promise<void> {
+export async function seedDemo(store: Store, content: ContentStore, options: DemoOptions): Promise<void> {
   const { now, seed = 1, scale = 1 } = options;
   const random = seededRandom(seed);
   const draw = createDraw(random);
-  const documents = await storeDocuments(contents, [...fundProjects, ...residencyProjects]);
+  const documents = await storeDocuments(content, [...fundProjects, ...residencyProjects]);
   const newId = seededIds(random);
 
   const open = async (name: string, daysAgo: number): Promise<Setting> => {
@@ -135,13 +135,17 @@ async function fillTrust(setting: Setting): Promise<void> {
 /** The people of a tenant, and what sends submissions of a course on their journeys. */
 function gather({ timeline, draw, documents }: Setting, domains: readonly string[], daysAgo: number) {
   const [first, form] = personForms(timeline, domains, daysAgo, 110);
-  timeline.on(daysAgo, "office", async (desk) => void (await desk.add("personSchemas", first, { action: "person_schema.published" })));
+  timeline.on(
+    daysAgo,
+    "office",
+    async (desk) => void (await desk.add("personSchemas", first, { action: "person_schema.published" })),
+  );
   timeline.on(110, "office", async (desk) => {
     await desk.change("personSchemas", first.personSchemaId, { active: false });
     await desk.add("personSchemas", form, { action: "person_schema.published" });
   });
   const peopleOptions: PeopleOptions = { timeline, draw, forms: [first, form], domains };
-  const people = createPeople(peopleOptions);
+  const people = new People(peopleOptions);
   const mail = createMail(draw);
   const panel = new Panel({ timeline, draw, people, mail, domains });
   const steps = createSteps({
@@ -150,8 +154,8 @@ function gather({ timeline, draw, documents }: Setting, domains: readonly string
     documents,
     mail,
     fees: createFees(draw, timeline.staff[0]),
-    supplements: createSupplements({ draw, documents, nextPerson: people.nextPerson }),
-    reviewing: createReviewing({ draw, panel, mail }),
+    supplements: new Supplements({ draw, documents, nextPerson: people.nextPerson }),
+    reviewing: new Reviewing({ draw, panel, mail }),
   });
   let submissions = 0;
 
@@ -161,7 +165,16 @@ function gather({ timeline, draw, documents }: Setting, domains: readonly string
         const source = ++submissions % integrationEvery === 0 ? "integration" : "portal";
         for (const size of sizes(scale)) {
           const journey = journeys[name as JourneyName];
-          const batch: Batch = { course, journey, variant: index, size, source, project: course.nextProject(), copies: [], seats: [] };
+          const batch: Batch = {
+            course,
+            journey,
+            variant: index,
+            size,
+            source,
+            project: course.nextProject(),
+            copies: [],
+            seats: [],
+          };
           for (const [step, daysBefore] of journey.steps) {
             const day = course.endsDaysAgo + daysBefore + stagger(index);
             timeline.on(day, doorOf(step, source), (desk) => steps[step](desk, batch), size);
@@ -177,7 +190,15 @@ function* sizes(scale: number): Generator<number> {
   for (let left = Math.max(1, Math.floor(scale)); left > 0; left -= batchSize) yield Math.min(left, batchSize);
 }
 
-const portalSteps: ReadonlySet<Step> = new Set(["answer", "pay", "respond", "review", "respond2", "review2", "withdraw"]);
+const portalSteps: ReadonlySet<Step> = new Set([
+  "answer",
+  "pay",
+  "respond",
+  "review",
+  "respond2",
+  "review2",
+  "withdraw",
+]);
 
 function doorOf(step: Step, source: Batch["source"]): Door {
   if (step === "begin" || step === "create" || step === "submit") return source === "portal" ? "portal" : "crm";

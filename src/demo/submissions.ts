@@ -1,7 +1,7 @@
 import type { File } from "../contract/files.ts";
 import type { SubmissionState } from "../contract/submissions.ts";
 import { arrival, endsReview, titleOf } from "../domain/submissions.ts";
-import type { Patch } from "../store/tables.ts";
+import type { NewRow, Patch, Row } from "../store/tables.ts";
 import { type Batch, type Copy, turn } from "./batch.ts";
 import { courseFee } from "./course.ts";
 import type { Documents } from "./documents.ts";
@@ -16,7 +16,7 @@ import { unsubmitted } from "./records.ts";
 import type { Reviewing } from "./reviewing.ts";
 import type { Supplements } from "./supplements.ts";
 import * as texts from "./texts.ts";
-import type { Author, Desk, Note } from "./timeline.ts";
+import { type Author, type Desk, dayMs, type Note } from "./timeline.ts";
 import { fillIn } from "./values.ts";
 
 export interface Cast {
@@ -33,43 +33,57 @@ type Steps = Readonly<Record<Step, (desk: Desk, batch: Batch) => Promise<void>>>
 
 /** What each step of a journey does. */
 export function createSteps(cast: Cast): Steps {
-  const { draw, fees, supplements, reviewing } = cast;
+  const { fees, supplements, reviewing } = cast;
   const create = createDrafts(cast);
-  const tell = createTelling(cast.mail);
   const feedback = createFeedback(cast);
-  const reason = (reasons: readonly string[]) => draw.deck(reasons);
-  const nextIneligible = reason(texts.ineligibleReasons);
-  const nextElimination = reason(texts.eliminationReasons);
-  const nextWithdrawal = reason(texts.withdrawalReasons);
-  const nextReopening = reason(texts.reopenReasons);
-  const nextApproval = reason(texts.eligibleReasons);
-
-  async function move(desk: Desk, batch: Batch, to: SubmissionState, { patch, ...note }: Move): Promise<void> {
-    for (const { submissionId, applicant } of batch.copies) {
-      const by: Author = { type: "applicant", id: applicant.applicantId };
-      const change = ({ state }: { state: SubmissionState }) => ({
-        ...arrival(to, desk.now),
-        ...patch,
-        state: to,
-        previousState: state,
-        stateReason: note.reason ?? null,
-      });
-      await desk.change("submissions", submissionId, change, desk.author.type === "system" ? { by, ...note } : note);
-    }
-    if (endsReview(to)) await reviewing.cancelOpen(desk, batch);
-  }
-  const advance = (index: number) => (desk: Desk, batch: Batch) =>
-    move(desk, batch, "IN_REVIEW", {
-      action: "submission.advanced",
-      patch: { currentRoundId: batch.course.rounds[index]?.row.roundId ?? null },
-    });
-
+  const tell = createTelling(cast.mail);
   return {
+    ...createMoves(cast, tell),
     begin: (desk, batch) => create(desk, batch, true),
     create: (desk, batch) => create(desk, batch, false),
-    answer: supplements.answerAll,
+    answer: (desk, batch) => supplements.answerAll(desk, batch),
     pay: (desk, batch) => fees.settleAll(desk, batch, turn(batch.journey.fee, batch) ?? "pending"),
     refund: (desk, batch) => fees.settleAll(desk, batch, "refunded"),
+    assign: (desk, batch) => reviewing.assign(desk, batch, 0, turn(batch.journey.first, batch) ?? []),
+    assign2: (desk, batch) => reviewing.assign(desk, batch, 1, turn(batch.journey.second, batch) ?? []),
+    respond: (desk, batch) => reviewing.respond(desk, batch, 0),
+    respond2: (desk, batch) => reviewing.respond(desk, batch, 1),
+    rearrange: (desk, batch) => reviewing.rearrange(desk, batch),
+    review: (desk, batch) => reviewing.review(desk, batch, 0),
+    review2: (desk, batch) => reviewing.review(desk, batch, 1),
+    feedback: feedback.write,
+    async release(desk, batch) {
+      await feedback.release(desk, batch);
+      await tell(desk, batch, "feedback");
+    },
+  };
+}
+
+type Move =
+  | "submit"
+  | "reopen"
+  | "screen"
+  | "refuse"
+  | "advance"
+  | "advance2"
+  | "eliminate"
+  | "finalist"
+  | "winner"
+  | "withdraw";
+
+/** The steps that bring submissions to another state. */
+function createMoves({ draw, supplements, reviewing }: Cast, tell: Telling): Pick<Steps, Move> {
+  const move = createMove(reviewing);
+  const nextIneligible = draw.deck(texts.ineligibleReasons);
+  const nextElimination = draw.deck(texts.eliminationReasons);
+  const nextWithdrawal = draw.deck(texts.withdrawalReasons);
+  const nextReopening = draw.deck(texts.reopenReasons);
+  const nextApproval = draw.deck(texts.eligibleReasons);
+  const advance = (index: number) => (desk: Desk, batch: Batch) => {
+    const patch = { currentRoundId: batch.course.rounds[index]?.row.roundId ?? null };
+    return move(desk, batch, "IN_REVIEW", { action: "submission.advanced", patch });
+  };
+  return {
     async submit(desk, batch) {
       await move(desk, batch, "SUBMITTED", { action: "submission.submitted" });
       await tell(desk, batch, "received");
@@ -79,21 +93,16 @@ export function createSteps(cast: Cast): Steps {
       await move(desk, batch, "DRAFT", { action: "submission.reopened", reason: nextReopening() });
       await supplements.moveAll(desk, batch, "draft");
     },
-    screen: (desk, batch) =>
-      move(desk, batch, "ELIGIBLE", { action: "submission.screened", ...(draw.chance(0.4) ? { reason: nextApproval() } : {}) }),
+    screen(desk, batch) {
+      const reason = draw.chance(0.4) ? { reason: nextApproval() } : {};
+      return move(desk, batch, "ELIGIBLE", { action: "submission.screened", ...reason });
+    },
     async refuse(desk, batch) {
       await move(desk, batch, "INELIGIBLE", { action: "submission.screened", reason: nextIneligible() });
       await tell(desk, batch, "ineligible");
     },
     advance: advance(0),
     advance2: advance(1),
-    assign: (desk, batch) => reviewing.assign(desk, batch, 0, turn(batch.journey.first, batch) ?? []),
-    assign2: (desk, batch) => reviewing.assign(desk, batch, 1, turn(batch.journey.second, batch) ?? []),
-    respond: (desk, batch) => reviewing.respond(desk, batch, 0),
-    respond2: (desk, batch) => reviewing.respond(desk, batch, 1),
-    rearrange: reviewing.rearrange,
-    review: (desk, batch) => reviewing.review(desk, batch, 0),
-    review2: (desk, batch) => reviewing.review(desk, batch, 1),
     async eliminate(desk, batch) {
       await move(desk, batch, "ELIMINATED", { action: "submission.eliminated", reason: nextElimination() });
       await supplements.moveAll(desk, batch, "closed");
@@ -108,83 +117,110 @@ export function createSteps(cast: Cast): Steps {
       await supplements.moveAll(desk, batch, "closed");
       await tell(desk, batch, "winner");
     },
-    withdraw: (desk, batch) => move(desk, batch, "WITHDRAWN", { action: "submission.withdrawn", reason: nextWithdrawal() }),
-    feedback: feedback.write,
-    async release(desk, batch) {
-      await feedback.release(desk, batch);
-      await tell(desk, batch, "feedback");
+    withdraw(desk, batch) {
+      return move(desk, batch, "WITHDRAWN", { action: "submission.withdrawn", reason: nextWithdrawal() });
     },
   };
 }
 
-interface Move extends Note {
-  readonly patch?: Patch<"submissions">;
+function createMove(reviewing: Reviewing) {
+  return async (
+    desk: Desk,
+    batch: Batch,
+    to: SubmissionState,
+    { patch, ...note }: Note & { readonly patch?: Patch<"submissions"> },
+  ): Promise<void> => {
+    const moved = ({ state }: Row<"submissions">) => ({
+      ...arrival(to, desk.now),
+      ...patch,
+      state: to,
+      previousState: state,
+      stateReason: note.reason ?? null,
+    });
+    for (const { submissionId, applicant } of batch.copies) {
+      const byApplicant = desk.author.type === "system";
+      const by: Author = byApplicant ? { type: "applicant", id: applicant.applicantId } : desk.author;
+      await desk.change("submissions", submissionId, moved, { ...note, by });
+    }
+    if (endsReview(to)) await reviewing.cancelOpen(desk, batch);
+  };
 }
 
 /** Makes a batch's drafts, with applicants, files, payments and supplement requests. */
 function createDrafts({ draw, people, documents, fees, supplements }: Cast) {
   const nextPlace = draw.deck(places);
 
-  function filesOf(desk: Desk, batch: Batch, begun: boolean) {
-    const fields = batch.course.form.fields.filter(({ type, key }) => type === "file" && !(begun && key === "budget_sheet"));
-    return fields.map(({ fieldId, key }) => {
-      const document = key === "budget_sheet" ? documents.budget(batch.project) : documents.workPlan(batch.project);
-      return { fileId: desk.newId("fil"), fieldId, document, scanStatus: scanStatusOf(batch, key) };
-    });
+  async function createOne(desk: Desk, batch: Batch, begun: boolean): Promise<Copy> {
+    const { course, source, journey, project } = batch;
+    const { form, track } = course;
+    const applicant = await people.enrol(desk, track);
+    const by: Author = source === "portal" ? { type: "applicant", id: applicant.applicantId } : desk.author;
+    const submissionId = desk.newId("sub");
+    const uploads = uploadsOf(desk, batch, documents, begun);
+    const files = Object.fromEntries(uploads.map(({ fieldId, fileId }) => [fieldId, [fileId]]));
+    const startMs = Date.parse(course.deadline) + draw.whole(60, 200) * dayMs;
+    const startDate = new Date(startMs).toISOString().slice(0, 10);
+    const fields = fillIn(form, { project, place: nextPlace(), startDate, files }, draw, begun);
+    const title = titleOf(form.fields, fields);
+    const row: NewRow<"submissions"> = {
+      ...unsubmitted,
+      submissionId,
+      programId: track.programId,
+      trackId: track.trackId,
+      title,
+      fields,
+      schemaId: form.schemaId,
+      schemaVersion: form.schemaVersion,
+      deadline: course.deadline,
+      innovatorId: applicant.innovatorId,
+      innovatorEmail: applicant.email,
+      innovatorName: applicant.name,
+      applicantPersonId: applicant.personId,
+      applicantId: applicant.applicantId,
+      source,
+      paymentStatus: courseFee(course) ? "pending" : null,
+      fileIds: uploads.map(({ fileId }) => fileId),
+    };
+    await desk.add("submissions", row, { by });
+    for (const upload of uploads) await addFile(desk, { ...upload, submissionId, supplementResponseId: null, by });
+    return {
+      submissionId,
+      applicant,
+      title,
+      merit: journey.merit + draw.whole(-8, 8) / 100,
+      paymentId: await fees.demand(desk, batch, submissionId),
+      supplements: await supplements.request(desk, batch, submissionId),
+    };
   }
 
   return async (desk: Desk, batch: Batch, begun: boolean): Promise<void> => {
-    const { course, source, journey } = batch;
-    const { form, track } = course;
-    for (let count = 0; count < batch.size; count++) {
-      const { applicantId, innovatorId, email, name, personId } = await people.enrol(desk, track);
-      const by: Author = source === "portal" ? { type: "applicant", id: applicantId } : desk.author;
-      const submissionId = desk.newId("sub");
-      const files = filesOf(desk, batch, begun);
-      const startDate = new Date(Date.parse(course.deadline) + draw.whole(60, 200) * 24 * 60 * 60 * 1000).toISOString().slice(0, 10);
-      const uploads = Object.fromEntries(files.map(({ fieldId, fileId }) => [fieldId, [fileId]]));
-      const fields = fillIn(form, { project: batch.project, place: nextPlace(), startDate, files: uploads }, draw, begun);
-      const title = titleOf(form.fields, fields);
-      const row = {
-        ...unsubmitted,
-        submissionId,
-        programId: track.programId,
-        trackId: track.trackId,
-        title,
-        fields,
-        schemaId: form.schemaId,
-        schemaVersion: form.schemaVersion,
-        deadline: course.deadline,
-        innovatorId,
-        innovatorEmail: email,
-        innovatorName: name,
-        applicantPersonId: personId,
-        applicantId,
-        source,
-        paymentStatus: courseFee(course) ? ("pending" as const) : null,
-        fileIds: files.map(({ fileId }) => fileId),
-      };
-      await desk.add("submissions", row, { by });
-      for (const file of files) await addFile(desk, { ...file, submissionId, supplementResponseId: null, by });
-      const copy: Copy = {
-        submissionId,
-        applicant: { applicantId, innovatorId, email, name, personId },
-        title,
-        merit: journey.merit + draw.whole(-8, 8) / 100,
-        paymentId: await fees.demand(desk, batch, submissionId),
-        supplements: await supplements.request(desk, batch, submissionId),
-      };
-      batch.copies.push(copy);
-    }
+    for (let count = 0; count < batch.size; count++) batch.copies.push(await createOne(desk, batch, begun));
   };
 }
 
-/** The first application found ineligible came with an infected budget; work plans of begun drafts are still being scanned. */
-function scanStatusOf({ journey, variant }: Batch, key: string): File["scanStatus"] {
-  const last = journey.steps.at(-1)?.[0];
-  if (key === "budget_sheet" && last === "refund" && variant === 0) return "infected";
-  return journey.steps[0]?.[0] === "begin" && variant === 0 ? "pending" : "clean";
+/** One file for each file field; who has only begun has no budget yet. */
+function uploadsOf(desk: Desk, batch: Batch, documents: Documents, begun: boolean) {
+  const fields = batch.course.form.fields.filter(
+    ({ type, key }) => type === "file" && !(begun && key === "budget_sheet"),
+  );
+  return fields.map(({ fieldId, key }) => ({
+    fileId: desk.newId("fil"),
+    fieldId,
+    document: key === "budget_sheet" ? documents.budget(batch.project) : documents.workPlan(batch.project),
+    name: key.replace("_", "-"),
+    scanStatus: scanStatusOf(batch, key),
+  }));
 }
+
+/** The first application that is refused comes with an infected budget; what the first draft just begun has is still being scanned. */
+function scanStatusOf({ journey, variant }: Batch, key: string): File["scanStatus"] {
+  if (variant > 0) return "clean";
+  const steps = journey.steps.map(([step]) => step);
+  if (steps.includes("begin")) return "pending";
+  return key === "budget_sheet" && steps.includes("refuse") ? "infected" : "clean";
+}
+
+type Telling = ReturnType<typeof createTelling>;
 
 function createTelling(mail: Mail) {
   return async (desk: Desk, { course, copies }: Batch, letter: texts.LetterName): Promise<void> => {

@@ -214,7 +214,8 @@ export class Timeline {
     const [from, to] = hours[door];
     const minute = 60_000;
     const { draw } = this.#options;
-    const timeMs = this.#todayMs - daysAgo * dayMs + draw.whole(from * 60, to * 60) * minute + draw.whole(0, minute - 1);
+    const timeMs =
+      this.#todayMs - daysAgo * dayMs + draw.whole(from * 60, to * 60) * minute + draw.whole(0, minute - 1);
     const officer = this.staff[Math.abs(daysAgo) % this.staff.length] ?? this.staff[0];
     const authors = { office: officer, crm: this.crm, portal: { type: "system", id: "portal" } } as const;
     return { timeMs, author: authors[door], tasks: [] };

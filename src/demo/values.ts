@@ -19,14 +19,14 @@ type Answer = (field: ApplicationField, answers: Answers, draw: Draw) => unknown
 const optionsOf = (field: ApplicationField) => field.constraints?.options ?? [];
 const uploaded: Answer = ({ fieldId }, { files }) => files[fieldId];
 const hundreds = (min: number, max: number) => (draw: Draw) => draw.whole(min, max) * 100;
-const few: Answer = (field, _, draw) => draw.shuffled(optionsOf(field)).slice(0, draw.whole(1, 3));
+const oneOrTwo: Answer = (field, _, draw) => draw.shuffled(optionsOf(field)).slice(0, draw.whole(1, 2));
 
 const byKey: Readonly<Record<string, Answer>> = {
   title: (_, { project, place }) => about(project.title, place),
   summary: (_, { project, place }) => about([project.need, project.plan, project.result].join(" "), place),
   domain: (_, { project }) => project.domain,
-  countries: few,
-  working_languages: few,
+  countries: oneOrTwo,
+  working_languages: oneOrTwo,
   start_date: (_, { startDate }) => startDate,
   duration_months: (_, __, draw) => draw.whole(2, 8) * 3,
   requested_amount: ({ constraints }, _, draw) => draw.whole(6, 19) * Math.round((constraints?.max ?? 20_000) / 20),
@@ -45,15 +45,16 @@ const byKey: Readonly<Record<string, Answer>> = {
   portfolio: uploaded,
 };
 
-/** What a draft that somebody has only begun holds. */
-const begunWith = ["title", "domain", "requested_amount", "work_plan"];
+/** What a draft that somebody has only begun holds, beside what has been uploaded. */
+const begunWith = ["title", "domain", "requested_amount"];
 
 /** Values that satisfy a form: all that is required and most of what is not; `begun`: only the first few. */
 export function fillIn(form: Form, answers: Answers, draw: Draw, begun: boolean): Record<string, unknown> {
   const values = form.fields.flatMap((field) => {
     const answer = byKey[field.key];
-    if (!answer || field.archived || (begun && !begunWith.includes(field.key))) return [];
-    const value = field.required || field.type === "file" || draw.chance(0.7) ? answer(field, answers, draw) : undefined;
+    const isFile = field.type === "file";
+    if (!answer || field.archived || (begun && !isFile && !begunWith.includes(field.key))) return [];
+    const value = field.required || isFile || draw.chance(0.7) ? answer(field, answers, draw) : undefined;
     return value === undefined ? [] : [[field.fieldId, value] as const];
   });
   return Object.fromEntries(values);

@@ -30,7 +30,7 @@ export interface ChangeFeed {
    * @throws Problem `unauthorized`, `invalid_token`; `unavailable` with too many watchers
    */
   watch(token: string | undefined, watcher: Watcher): Promise<Watch>;
-  close(): void;
+  close(): Promise<void>;
 }
 
 export interface ChangeFeedDeps {
@@ -69,11 +69,12 @@ export function createChangeFeed({ store, identify, clock, log }: ChangeFeedDeps
   const followers = new Set<Follower>();
   const tails = new Map<string, Promise<Tail>>();
   let timer: NodeJS.Timeout | undefined;
+  let polling: Promise<void> | undefined;
 
   function arm(): void {
     if (timer || followers.size === 0) return;
     timer = setTimeout(() => {
-      void poll().finally(() => {
+      polling = poll().then(() => {
         timer = undefined;
         arm();
       });
@@ -148,10 +149,11 @@ export function createChangeFeed({ store, identify, clock, log }: ChangeFeedDeps
       return { scopes, stop: () => leave(follower) };
     },
 
-    close() {
+    async close() {
       clearTimeout(timer);
       followers.clear();
       tails.clear();
+      await polling;
     },
   };
 }

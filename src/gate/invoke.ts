@@ -40,6 +40,8 @@ export interface Call {
   /** The bearer token, if one was given. */
   readonly token: string | undefined;
   readonly parts: Parts;
+  /** Why the body could not be read: told to those alone who may call at all. */
+  readonly unreadable?: Problem | undefined;
   readonly idempotencyKey?: string | undefined;
   readonly requestId: string;
   /** The preview that was agreed to: the call applies only while it would still do the same, and once. */
@@ -107,6 +109,7 @@ export function createGate(deps: GateDeps): Gate {
       audited = { caller, operation, requestId: call.requestId, input: call.parts.params, now: clock.now() };
       rate = await limiter.take(caller.tokenId);
       authorize(caller, operation);
+      if (call.unreadable) throw call.unreadable;
       const input = validate(operation, call.parts);
       authorizeInput(caller, operation, input);
       return await work({ ...audited, name: call.operation, call, input }, rate);

@@ -41,7 +41,7 @@ function issuesOf(issue: z.core.$ZodIssue): Issue[] {
   return [{ path: path.join(".").slice(0, 300), code: issue.code, message: issue.message }];
 }
 
-/** JSON that no store keeps faithfully: NUL, half surrogate pairs, nesting without end. */
+/** JSON that no store keeps faithfully: NUL, half surrogate pairs, JavaScript's own `__proto__`, nesting without end. */
 function unstorable(value: unknown, path: string, depth: number): Issue | undefined {
   if (typeof value === "string") return unstorableText(value, path);
   if (typeof value !== "object" || value === null) return undefined;
@@ -50,6 +50,7 @@ function unstorable(value: unknown, path: string, depth: number): Issue | undefi
   }
   for (const [key, inner] of Object.entries(value)) {
     const innerPath = path === "" ? key : `${path}.${key}`;
+    if (key === "__proto__") return { path: innerPath, code: "invalid_key", message: "Nothing is kept under this name" };
     const bad = unstorableText(key, path) ?? unstorable(inner, innerPath, depth + 1);
     if (bad) return bad;
   }

@@ -6,6 +6,8 @@ export interface AnyQuery {
   readonly where?: Readonly<Record<string, unknown>>;
   readonly has?: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly search?: { readonly columns: readonly string[]; readonly text: string } | undefined;
+  /** Of the audit entries, those of changes. */
+  readonly changesOnly?: boolean | undefined;
 }
 
 export interface Sort {
@@ -46,6 +48,8 @@ export function matching(db: Db, source: Source<unknown>, businessId: string, qu
   for (const [column, condition] of Object.entries(query.where ?? {})) {
     select = restrict(select, `t.${column}`, condition);
   }
+  // A literal, for an index over changes alone is of use only to a query that says so.
+  if (query.changesOnly) select = select.where(sql<boolean>`${sql.ref("t.kind")} = ${sql.lit("change")}`);
   return query.search ? select.where(containing(query.search)) : select;
 }
 

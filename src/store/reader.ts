@@ -71,13 +71,12 @@ export class SqlReader implements Reader {
     { submissionId, programId, action, entityType }: AuditFilter,
     page: PageRequest,
   ): Promise<PageOf<AuditEntry>> {
-    const kind = action === undefined ? "change" : undefined;
-    const query = { where: { submissionId, programId, action, entityType, kind } };
+    const query = { where: { submissionId, programId, action, entityType }, changesOnly: action === undefined };
     return this.#page(auditSource, query, { column: "occurredAt", descending: true }, page);
   }
 
   changesSince(since: string, limit: number): Promise<ChangeEntry[]> {
-    const query = { where: { kind: "change", occurredAt: { gte: since } } };
+    const query = { where: { occurredAt: { gte: since } }, changesOnly: true };
     return this.#rows(changeSource, query, { column: "occurredAt", descending: false }, limit);
   }
 

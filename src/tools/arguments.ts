@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { invalid, type Issue, Problem } from "../contract/errors.ts";
+import { type Issue, invalid, Problem } from "../contract/errors.ts";
 import { type OperationName, operations } from "../contract/index.ts";
 import { unwrap } from "../contract/marks.ts";
 import { similar } from "../lib/spelling.ts";
@@ -47,17 +47,25 @@ export function explained(name: OperationName, refusal: Problem): Problem {
   const issues = refusal.details?.["issues"];
   if (refusal.code !== "validation_failed" || !Array.isArray(issues)) return refusal;
   const told = (issues as readonly Issue[]).map((issue) =>
-    issue.code === "unrecognized_keys" ? { ...issue, message: suggestion(argumentsOf(name), issue.path.split(".")) } : issue,
+    issue.code === "unrecognized_keys"
+      ? { ...issue, message: suggestion(argumentsOf(name), issue.path.split(".")) }
+      : issue,
   );
   return new Problem(refusal.code, { ...refusal.details, issues: told }, refusal.message);
 }
 
 function suggestion(shape: Readonly<Record<string, z.core.$ZodType>>, [name = "", ...rest]: readonly string[]): string {
   const inner = Object.hasOwn(shape, name) ? objectIn(shape[name] as z.core.$ZodType) : undefined;
-  if (inner) return suggestion(inner, rest.filter((key) => !/^\d+$/.test(key)));
+  if (inner)
+    return suggestion(
+      inner,
+      rest.filter((key) => !/^\d+$/.test(key)),
+    );
   const known = Object.keys(shape);
   const meant = similar(name, known);
-  return meant ? `Unknown argument: did you mean ${meant}?` : `Unknown argument; there are ${known.join(", ") || "none"}`;
+  return meant
+    ? `Unknown argument: did you mean ${meant}?`
+    : `Unknown argument; there are ${known.join(", ") || "none"}`;
 }
 
 function objectIn(schema: z.core.$ZodType): Readonly<Record<string, z.core.$ZodType>> | undefined {

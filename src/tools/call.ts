@@ -1,11 +1,17 @@
 import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
 import { Problem } from "../contract/errors.ts";
-import type { OperationName } from "../contract/index.ts";
-import { newId } from "../lib/ids.ts";
-import { prepare } from "./arguments.ts";
-import { withConfirmation } from "./confirm.ts";
+import { type OperationName, operations } from "../contract/index.ts";
+import { requestIdOf } from "../lib/request-id.ts";
+import type { Failure, UpstreamCall } from "../upstream/port.ts";
+import { explained, prepare } from "./arguments.ts";
+import { type Question, withConfirmation } from "./confirm.ts";
+import { refuseUnoffered } from "./offer.ts";
+import type { OwnArguments } from "./own.ts";
+import { progressOf } from "./progress.ts";
+import { readTool, type Shown, showData } from "./read.ts";
 import { errorResult, resultOf } from "./results.ts";
 import type { ToolSession } from "./session.ts";
+import { waitForExport } from "./wait.ts";
 
 /** Answers one tool call: arguments made ready, confirmation where it is due, the call, and its result. */
 export async function callTool(
@@ -15,12 +21,35 @@ export async function callTool(
   args: Readonly<Record<string, unknown>>,
 ): Promise<CallToolResult | InputRequiredResult> {
   try {
-    const { input, own } = prepare(name, args);
-    const call = { operation: name, input, token: session.token, requestId: newId("req") };
-    const answer = await withConfirmation(session, context, call, own.confirmation);
-    return "question" in answer ? answer.question : resultOf(answer);
+    refuseUnoffered(session.settings, name);
+    const { input, own, notes } = prepare(name, args);
+    const call = { operation: name, input, token: session.token, requestId: requestIdOf(context) };
+    const following = { progress: progressOf(context), signal: context.mcpReq.signal };
+    const answer =
+      operations[name].effect === "read"
+        ? await readTool(session, call, own, following)
+        : await write(session, context, call, own);
+    if ("question" in answer) return answer.question;
+    if (!answer.ok) return errorResult(explained(name, answer.problem));
+    return resultOf(name, { ...answer, notes: [...notes, ...answer.notes] }, session.settings.results);
   } catch (error) {
     if (error instanceof Problem) return errorResult(error);
     throw error;
   }
+}
+
+async function write(
+  session: ToolSession,
+  context: ServerContext,
+  call: UpstreamCall,
+  own: OwnArguments,
+): Promise<Shown | Failure | Question> {
+  const answer = await withConfirmation(session, context, call, own.confirmation);
+  if ("question" in answer || !answer.ok) return answer;
+  const following = { progress: progressOf(context), signal: context.mcpReq.signal };
+  const { data, notes } = own.wait
+    ? await waitForExport(session, call, answer.data, following)
+    : { data: answer.data, notes: [] };
+  const shown = showData(call.operation, { ...answer, data }, undefined, session.settings.resultBytes);
+  return { ...shown, notes: [...shown.notes, ...notes] };
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import {
-  CLIENT_CAPABILITIES_META_KEY,
   type CallToolResult,
+  CLIENT_CAPABILITIES_META_KEY,
   type ClientCapabilities,
   type InputRequiredResult,
   inputRequired,
@@ -27,7 +27,7 @@ export interface ConfirmationPolicy {
 }
 
 /** A question instead of an answer. */
-interface Question {
+export interface Question {
   readonly question: CallToolResult | InputRequiredResult;
 }
 
@@ -78,7 +78,12 @@ function agreement(
   return opened(policy, call, token);
 }
 
-async function ask(session: ToolSession, context: ServerContext, call: UpstreamCall, wording: string): Promise<Answer | Question> {
+async function ask(
+  session: ToolSession,
+  context: ServerContext,
+  call: UpstreamCall,
+  wording: string,
+): Promise<Answer | Question> {
   const { upstream, confirmation } = session;
   const rehearsal = await upstream.rehearse(call);
   if (!rehearsal.ok) return rehearsal;
@@ -98,12 +103,19 @@ function elicitation(message: string, requestState: string): InputRequiredResult
     properties: { confirm: { type: "boolean" as const, title: "Yes, do it" } },
     required: ["confirm"],
   };
-  return inputRequired({ inputRequests: { [responseKey]: inputRequired.elicit({ message, requestedSchema }) }, requestState });
+  return inputRequired({
+    inputRequests: { [responseKey]: inputRequired.elicit({ message, requestedSchema }) },
+    requestState,
+  });
 }
 
 function twoCalls(question: string, token: string, expiresAt: string): CallToolResult {
-  const next = "Nothing has been done yet. Show your human the question; if they agree, call again with the same arguments and `confirmation` set to the token.";
-  return { isError: true, content: [{ type: "text", text: JSON.stringify({ confirmation: { question, token, expiresAt }, next }) }] };
+  const next =
+    "Nothing has been done yet. Show your human the question; if they agree, call again with the same arguments and `confirmation` set to the token.";
+  return {
+    isError: true,
+    content: [{ type: "text", text: JSON.stringify({ confirmation: { question, token, expiresAt }, next }) }],
+  };
 }
 
 function canElicit(session: ToolSession, context: ServerContext): boolean {

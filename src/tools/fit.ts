@@ -1,19 +1,6 @@
+import { bytesOf, rowsThatFit } from "../lib/json-size.ts";
+
 type Row = Readonly<Record<string, unknown>>;
-
-/** The size of a value as JSON. */
-export function bytesOf(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value) ?? "");
-}
-
-/** How many rows from the first one come to no more than `maxBytes` in a JSON list. */
-export function rowsThatFit(rows: readonly unknown[], maxBytes: number): number {
-  let bytes = 2;
-  const over = rows.findIndex((row) => {
-    bytes += bytesOf(row) + 1;
-    return bytes - 1 > maxBytes;
-  });
-  return over < 0 ? rows.length : over;
-}
 
 export interface Fitted {
   readonly record: Row;
@@ -36,7 +23,9 @@ interface Fitting {
  * @param kept - fields that stay whatever their size
  */
 export function fitRecord(record: Row, kept: readonly string[], maxBytes: number): Fitted {
-  const always = Object.fromEntries(kept.filter((name) => Object.hasOwn(record, name)).map((name) => [name, record[name]]));
+  const always = Object.fromEntries(
+    kept.filter((name) => Object.hasOwn(record, name)).map((name) => [name, record[name]]),
+  );
   const baseBytes = bytesOf(always);
   const fitting: Fitting = { aloneBytes: maxBytes - baseBytes, left: [], cut: [] };
   const rest = Object.fromEntries(Object.entries(record).filter(([name]) => !Object.hasOwn(always, name)));
@@ -52,7 +41,12 @@ function fitObject(object: Row, roomBytes: number, path: string, fitting: Fittin
   let room = roomBytes - 2;
   for (const { name, value, bytes } of fields.toSorted((a, b) => a.bytes - b.bytes)) {
     const at = path === "" ? name : `${path}.${name}`;
-    const shown = bytes <= room ? value : bytes <= fitting.aloneBytes ? undefined : fitPart(value, room - bytesOf(name) - 2, at, fitting);
+    const shown =
+      bytes <= room
+        ? value
+        : bytes <= fitting.aloneBytes
+          ? undefined
+          : fitPart(value, room - bytesOf(name) - 2, at, fitting);
     if (shown === undefined) fitting.left.push(at);
     else taken.set(name, shown);
     room -= shown === undefined ? 0 : bytesOf({ [name]: shown });

@@ -22,31 +22,39 @@ export function forgive(shape: Shape, args: Values): Forgiven {
 }
 
 function object(shape: Shape, values: Values, path: string, notes: string[]): Values {
-  const entries = Object.entries(renamed(shape, values, path, notes)).flatMap(([name, value]): [string, unknown][] => {
+  const entries = Object.entries(named(shape, values, path, notes)).map(([name, value]): [string, unknown] => {
     const schema = Object.hasOwn(shape, name) ? shape[name] : undefined;
-    if (!schema) return [[name, value]];
-    const inner = path === "" ? name : `${path}.${name}`;
-    if (value === null && !accepts(schema, null)) {
-      notes.push(`${inner}: null was read as absent.`);
-      return [];
-    }
-    return [[name, read(schema, value, inner, notes)]];
+    return [name, schema ? read(schema, value, inside(path, name), notes) : value];
   });
   return Object.fromEntries(entries);
 }
 
-function renamed(shape: Shape, values: Values, path: string, notes: string[]): Values {
+/** More names than these in one object are no near misses. */
+const maxNames = 100;
+
+/** The values under the names that they are meant for, without those that only say that nothing is given. */
+function named(shape: Shape, values: Values, path: string, notes: string[]): Values {
   const result = new Map(Object.entries(values));
-  for (const [name, value] of Object.entries(values)) {
-    if (Object.hasOwn(shape, name)) continue;
-    const meant = meantBy(name, shape, result);
-    if (meant === undefined) continue;
-    result.delete(name);
-    result.set(meant, value);
-    const at = path === "" ? "" : `${path}.`;
-    notes.push(`${at}${name.slice(0, 100)} was read as ${at}${meant}.`);
+  if (result.size > maxNames) return values;
+  // Until nothing changes: a value that is left out may free the name that another is meant for.
+  for (let before = -1; before !== notes.length; ) {
+    before = notes.length;
+    for (const [name, value] of result) {
+      const meant = Object.hasOwn(shape, name) ? name : meantBy(name, shape, result);
+      if (meant === undefined) continue;
+      const absent = value === null && !accepts(shape[meant] as z.core.$ZodType, null);
+      if (meant === name && !absent) continue;
+      result.delete(name);
+      if (!absent) result.set(meant, value);
+      const at = inside(path, name.slice(0, 100));
+      notes.push(absent ? `${at}: null was read as absent.` : `${at} was read as ${inside(path, meant)}.`);
+    }
   }
   return Object.fromEntries(result);
+}
+
+function inside(path: string, name: string): string {
+  return path === "" ? name : `${path}.${name}`;
 }
 
 /** The name that a near miss stands for, unless it is given too or the miss could be for several. */
@@ -61,7 +69,11 @@ function meantBy(name: string, shape: Shape, given: ReadonlyMap<string, unknown>
 
 /** A name without what styles and spellings of English differ in: `programme_id`, `programID` and `programId` are one. */
 function plain(name: string): string {
-  return name.slice(0, 100).toLowerCase().replaceAll(/[_\s-]/g, "").replaceAll("programme", "program");
+  return name
+    .slice(0, 100)
+    .toLowerCase()
+    .replaceAll(/[_\s-]/g, "")
+    .replaceAll("programme", "program");
 }
 
 function read(schema: z.core.$ZodType, value: unknown, path: string, notes: string[]): unknown {

@@ -11,7 +11,7 @@ const shapes = {
   select: Select.optional(),
   all: z.boolean().optional(),
   wait: z.boolean().optional(),
-  confirmation: z.string().min(1).max(4096).optional(),
+  confirmation: z.string().min(1).max(4096).describe("only a token from a first call's answer").optional(),
 };
 
 type OwnName = keyof typeof shapes;

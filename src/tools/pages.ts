@@ -1,6 +1,6 @@
 import { maxLimit, type PageMeta } from "../contract/page.ts";
+import { bytesOf, rowsThatFit } from "../lib/json-size.ts";
 import type { Answer, Failure } from "../upstream/port.ts";
-import { bytesOf, rowsThatFit } from "./fit.ts";
 import type { Progress } from "./progress.ts";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -40,7 +40,8 @@ export async function readPages(input: Input, options: PageOptions): Promise<Pag
   for (;;) {
     const asked = pageInput(input, all ? Math.min(maxLimit, maxRows - rows.length) : input["limit"], next);
     const answer = await ask(asked);
-    if (!answer.ok) return rows.length === 0 ? answer : stopped(rows, next, `${answer.problem.message} ${answer.problem.next}`);
+    if (!answer.ok)
+      return rows.length === 0 ? answer : stopped(rows, next, `${answer.problem.message} ${answer.problem.next}`);
     const fitted = await fitPage(asked, answer.data as Row[], roomBytes, rows.length === 0, options);
     if ("ok" in fitted) return rows.length === 0 ? fitted : stopped(rows, next, fitted.problem.next);
     rows.push(...fitted.rows);
@@ -88,7 +89,8 @@ async function fitPage(
     if (!answer.ok) return answer;
     const rows = (answer.data as Row[]).map(show);
     const fits = rowsThatFit(rows, roomBytes);
-    if (fits >= rows.length || (atLeastOne && count === 1)) return { rows, cut: true, next: answer.page?.lastEvaluatedKey };
+    if (fits >= rows.length || (atLeastOne && count === 1))
+      return { rows, cut: true, next: answer.page?.lastEvaluatedKey };
     count = fits;
   }
   return { rows: [], cut: true, next: undefined };
@@ -101,7 +103,10 @@ function pageInput({ cursor, ...input }: Input, limit: unknown, next: string | u
 }
 
 function stopped(rows: readonly Row[], next: string | undefined, why: string): Pages {
-  const note = next === undefined ? [] : [`${why} ${rows.length} rows are shown; go on with lastEvaluatedKey and the same filters.`];
+  const note =
+    next === undefined
+      ? []
+      : [`${why} ${rows.length} rows are shown; go on with lastEvaluatedKey and the same filters.`];
   return { ok: true, rows, page: pageOf(next), notes: note };
 }
 

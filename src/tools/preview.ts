@@ -34,7 +34,9 @@ class Preview {
     return this.#of("submissions").flatMap(({ before, after }) => {
       if (!before || !after || before["state"] === after["state"]) return [];
       const round = before["currentRoundId"] ? `, round ${this.#named(before["currentRoundId"])}` : "";
-      return [`Submission ${quoted(before["title"])} (${before["submissionId"]}): ${before["state"]} → ${after["state"]}${round}`];
+      return [
+        `Submission ${quoted(before["title"])} (${before["submissionId"]}): ${before["state"]} → ${after["state"]}${round}`,
+      ];
     });
   }
 
@@ -49,7 +51,10 @@ class Preview {
     return this.#of("persons").flatMap(({ before, after }) => {
       const kept = new Set(refsOf(after).map((ref) => JSON.stringify(ref)));
       const gone = refsOf(before).filter((ref) => !kept.has(JSON.stringify(ref)));
-      return gone.map((ref) => `Person ${before?.["personId"]} loses its reference in ${quoted(ref["namespace"])} (${quoted(ref["objectType"])})`);
+      return gone.map(
+        (ref) =>
+          `Person ${before?.["personId"]} loses its reference in ${quoted(ref["namespace"])} (${quoted(ref["objectType"])})`,
+      );
     });
   }
 
@@ -71,7 +76,9 @@ class Preview {
   }
 
   endedAssignments(): string[] {
-    const ended = this.#of("assignments").filter(({ before, after }) => before?.["active"] === true && after?.["active"] === false);
+    const ended = this.#of("assignments").filter(
+      ({ before, after }) => before?.["active"] === true && after?.["active"] === false,
+    );
     if (ended.length === 0) return [];
     const lines = ended.map(({ before }) => `${this.#named(before?.["reviewerId"])} (${before?.["status"]})`);
     return [`${counted(ended.length, "review assignment")} end, unfinished reviews are lost: ${listed(lines)}`];
@@ -87,7 +94,9 @@ class Preview {
       ([reviewerId, rows]) =>
         `${this.#named(reviewerId)} gets ${rows.length}: ${listed(rows.map((row) => this.#named(row["submissionId"])))}`,
     );
-    const leftOut = skipped.map((row) => `${this.#named(row["reviewerId"])} not for ${this.#named(row["submissionId"])}: ${row["reason"]}`);
+    const leftOut = skipped.map(
+      (row) => `${this.#named(row["reviewerId"])} not for ${this.#named(row["submissionId"])}: ${row["reason"]}`,
+    );
     return [
       `${counted(created.length, "assignment")} for ${counted(byReviewer.size, "reviewer")}`,
       ...shortened(loads),
@@ -113,7 +122,10 @@ class Preview {
     return this.#of("feedbacks").flatMap(({ before, after }) => {
       if (!after || before?.["released"] === after["released"]) return [];
       const subject = after["subject"] ? ` ${quoted(after["subject"])}` : "";
-      return [`Feedback${subject} becomes visible to the applicant of ${this.#named(after["submissionId"])}`, `It begins: ${quoted(after["body"])}`];
+      return [
+        `Feedback${subject} becomes visible to the applicant of ${this.#named(after["submissionId"])}`,
+        `It begins: ${quoted(after["body"])}`,
+      ];
     });
   }
 
@@ -143,7 +155,11 @@ class Preview {
 
 /** Text of strangers within a question: on one line, short, and between quotes that it cannot close. */
 function quoted(value: unknown): string {
-  const text = String(value ?? "").replace(/\s+/g, " ").replaceAll("“", "'").replaceAll("”", "'").trim();
+  const text = String(value ?? "")
+    .replace(/\s+/g, " ")
+    .replaceAll("“", "'")
+    .replaceAll("”", "'")
+    .trim();
   return `“${text.length > maxTextChars ? `${text.slice(0, maxTextChars)}…` : text}”`;
 }
 
@@ -155,7 +171,9 @@ const bookkeeping = new Set(["version", "updatedAt", "updatedBy"]);
 
 function changedNames(change: Change | undefined): string[] {
   const [before, after] = [change?.before ?? {}, change?.after ?? {}];
-  return Object.keys(after).filter((name) => !bookkeeping.has(name) && JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+  return Object.keys(after).filter(
+    (name) => !bookkeeping.has(name) && JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+  );
 }
 
 function counted(count: number, noun: string): string {

@@ -1,11 +1,12 @@
 import { type OperationName, operations } from "../contract/index.ts";
 import type { PageMeta } from "../contract/page.ts";
+import { rowsThatFit } from "../lib/json-size.ts";
 import type { Failure, Success, UpstreamCall } from "../upstream/port.ts";
-import { fitRecord, rowsThatFit } from "./fit.ts";
+import { fitRecord } from "./fit.ts";
 import type { OwnArguments } from "./own.ts";
 import { readPages } from "./pages.ts";
-import { kept, pick, recordOf } from "./record.ts";
 import type { Progress } from "./progress.ts";
+import { kept, pick, recordOf } from "./record.ts";
 import type { ToolSession } from "./session.ts";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -83,7 +84,10 @@ function showRows(name: OperationName, rows: readonly Row[], maxBytes: number) {
 
 function showRecord(name: OperationName, row: Row, maxBytes: number) {
   const { record, left, cut } = fitRecord(row, kept(recordOf(name)), maxBytes);
-  const how = operations[name].effect === "read" ? "Ask for them one at a time with select" : "Read the record with select to have them";
+  const how =
+    operations[name].effect === "read"
+      ? "Ask for them one at a time with select"
+      : "Read the record with select to have them";
   return {
     record,
     notes: [

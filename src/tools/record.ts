@@ -40,7 +40,9 @@ function missing(schema: z.core.$ZodType, path: readonly string[], before: reado
   const field = fieldOf(inner, name);
   if (field) return missing(field, rest, [...before, name]);
   const meant = similar(name, fields);
-  return meant ? `No field ${at}: did you mean ${[...before, meant].join(".")}?` : `No field ${at}; there are ${fields.join(", ")}`;
+  return meant
+    ? `No field ${at}: did you mean ${[...before, meant].join(".")}?`
+    : `No field ${at}; there are ${fields.join(", ")}`;
 }
 
 function fieldsOf(schema: z.core.$ZodType): readonly string[] | undefined {
@@ -58,7 +60,10 @@ function fieldOf(schema: z.core.$ZodType, name: string): z.core.$ZodType | undef
 
 /** The parts of a record that dot paths name, through lists, in the record's own order. */
 export function pick(record: Row, paths: readonly string[]): Row {
-  return (part(record, paths.map((path) => path.split("."))) ?? {}) as Row;
+  return (part(
+    record,
+    paths.map((path) => path.split(".")),
+  ) ?? {}) as Row;
 }
 
 function part(value: unknown, paths: readonly (readonly string[])[]): unknown {
@@ -86,5 +91,7 @@ export function holdsStrangersText(schema: z.core.$ZodType): boolean {
   const inner = unwrap(schema);
   if (inner instanceof z.ZodArray) return holdsStrangersText(inner.element as z.ZodType);
   if (inner instanceof z.ZodUnion) return inner.options.some((option) => holdsStrangersText(option as z.ZodType));
-  return inner instanceof z.ZodObject && Object.values(inner.shape).some((field) => holdsStrangersText(field as z.ZodType));
+  return (
+    inner instanceof z.ZodObject && Object.values(inner.shape).some((field) => holdsStrangersText(field as z.ZodType))
+  );
 }

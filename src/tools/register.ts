@@ -1,17 +1,23 @@
 import { ProtocolError, ProtocolErrorCode, type Server } from "@modelcontextprotocol/server";
 import { callTool } from "./call.ts";
 import { isToolName, toolsFor } from "./definitions.ts";
+import { callSearchTool, isSearchToolName, searchToolsFor } from "./search.ts";
 import type { ToolSession } from "./session.ts";
 
 /** Answers `tools/list` and `tools/call` on a server. */
 export function registerTools(server: Server, session: ToolSession): void {
-  const { upstream, token } = session;
-  server.setRequestHandler("tools/list", async () => ({ tools: toolsFor((await upstream.identify(token)).scopes) }));
+  const { upstream, token, settings } = session;
+  const search = settings.toolMode === "search";
+
+  server.setRequestHandler("tools/list", async () => {
+    const { scopes } = await upstream.identify(token);
+    return { tools: search ? searchToolsFor(settings, scopes) : toolsFor(settings, scopes) };
+  });
 
   server.setRequestHandler("tools/call", async ({ params }, context) => {
-    if (!isToolName(params.name)) {
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name.slice(0, 128)}`);
-    }
-    return callTool(session, context, params.name, params.arguments ?? {});
+    const { name, arguments: args = {} } = params;
+    if (search && isSearchToolName(name)) return callSearchTool(session, context, name, args);
+    if (isToolName(name)) return callTool(session, context, name, args);
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 128)}`);
   });
 }

@@ -103,12 +103,19 @@ function isLong({ properties = {}, required }: JsonSchema): boolean {
 }
 
 function isTextual(schema: JsonSchema): boolean {
-  return schema.properties ? !schema.required && Object.values(schema.properties).every(isTextual) : schema.type === "string";
+  return schema.properties
+    ? !schema.required && Object.values(schema.properties).every(isTextual)
+    : schema.type === "string";
 }
 
 /** `{headerText, pages: {landing, register: {heroTitle, ctaLabel}}}`: of neighbours alike only the last has its keys. */
 function shorthand({ properties = {} }: JsonSchema): string {
-  const told = Object.entries(properties).map(([name, schema]) => ({ name, keys: schema.properties ? shorthand(schema) : "" }));
-  const keys = told.map(({ name, keys }, index) => (keys && told[index + 1]?.keys !== keys ? `${name}: ${keys}` : name));
+  const told = Object.entries(properties).map(([name, schema]) => ({
+    name,
+    keys: schema.properties ? shorthand(schema) : "",
+  }));
+  const keys = told.map(({ name, keys }, index) =>
+    keys && told[index + 1]?.keys !== keys ? `${name}: ${keys}` : name,
+  );
   return `{${keys.join(", ")}}`;
 }

@@ -12,7 +12,10 @@ export function tableOf(rows: readonly Row[]): string {
   const same = rows.length > 1 ? columns.filter(({ cells }) => cells.every((cell) => cell === cells[0])) : [];
   const varying = columns.filter((column) => !same.includes(column));
   const table = varying.length > 0 ? varying : columns;
-  const lines = [table.map(({ name }) => visible(name)), ...rows.map((_, row) => table.map(({ cells }) => cells[row] ?? ""))];
+  const lines = [
+    table.map(({ name }) => visible(name)),
+    ...rows.map((_, row) => table.map(({ cells }) => cells[row] ?? "")),
+  ];
   const once = same.map(({ name, cells }) => `${visible(name)}=${cells[0]}`);
   return [
     ...(varying.length > 0 && once.length > 0 ? [`In every row: ${once.join("\t")}`] : []),

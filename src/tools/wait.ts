@@ -43,7 +43,8 @@ export async function waitForExport(
     const { token, requestId } = created;
     const answer = await upstream.call({ operation: "get_export", input: { exportId }, token, requestId });
     if (answer.ok) seen = answer.data;
-    else if (!catalogue[answer.problem.code].retryable) return { data: seen, notes: [`${unfinished("so far")} ${answer.problem.message}`] };
+    else if (!catalogue[answer.problem.code].retryable)
+      return { data: seen, notes: [`${unfinished("so far")} ${answer.problem.message}`] };
     intervalMs = Math.min(intervalMs * 2, maxIntervalMs);
     const elapsedSeconds = Math.round(elapsedMs() / 1000);
     await progress(elapsedMs() / 1000, `${(seen as Job).status}, ${elapsedSeconds} s`);

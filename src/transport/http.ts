@@ -8,6 +8,8 @@ import { isLoopback } from "../lib/loopback.ts";
 import type { FileLinks } from "./files.ts";
 import { serveFile } from "./files.ts";
 import type { McpEndpoint } from "./mcp.ts";
+import { nameRequest, requestIdOf } from "./request-id.ts";
+import { refuseBusy } from "./rest.ts";
 
 export interface HttpOptions {
   readonly host: string;
@@ -45,15 +47,16 @@ export async function listen(options: HttpOptions, faces: HttpFaces): Promise<Ht
 
 function createApp(options: HttpOptions, { rest, mcp, files, log }: HttpFaces): Hono {
   const app = new Hono();
+  app.use("*", nameRequest);
   app.get("/healthz", (context) => context.json({ status: "ok" }));
   app.use("*", concurrencyLimit(options.maxConcurrentRequests));
   const guards = guardsOf(options);
   for (const guard of guards) app.use("*", guard);
   if (rest) app.route("/integrations/v1", rest);
-  if (mcp) app.all("/mcp", (context) => mcp.fetch(context.req.raw));
+  if (mcp) app.all("/mcp", (context) => mcp.fetch(context.req.raw, requestIdOf(context)));
   app.get("/files/:fileId", (context) => serveFile(files, context));
   app.onError((error, context) => {
-    log.error({ err: error }, "The request failed");
+    log.error({ err: error, requestId: requestIdOf(context) }, "The request failed");
     return context.text("Internal error", 500);
   });
   return app;
@@ -70,7 +73,7 @@ function guardsOf({ host, allowedHosts }: HttpOptions) {
 function concurrencyLimit(max: number) {
   let running = 0;
   return async (_: unknown, next: () => Promise<void>): Promise<Response | undefined> => {
-    if (running >= max) return new Response("Busy", { status: 503, headers: { "retry-after": "1" } });
+    if (running >= max) return refuseBusy();
     running += 1;
     try {
       await next();
@@ -89,10 +92,15 @@ function urlHost(host: string): string {
 /** How long open requests may finish in. */
 const drainMs = 5_000;
 
+const sweepMs = 50;
+
 async function closeServer(server: ServerType): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  if ("closeIdleConnections" in server) server.closeIdleConnections();
-  const timer = setTimeout(() => "closeAllConnections" in server && server.closeAllConnections(), drainMs);
+  if (!("closeIdleConnections" in server)) return closed;
+  // Again and again: a connection whose answer ends only now would stay until its client lets go of it.
+  const sweeper = setInterval(() => server.closeIdleConnections(), sweepMs);
+  const timer = setTimeout(() => server.closeAllConnections(), drainMs);
   await closed;
+  clearInterval(sweeper);
   clearTimeout(timer);
 }

@@ -9,6 +9,7 @@ import { Problem, problem } from "../contract/errors.ts";
 import type { Scope } from "../contract/scopes.ts";
 import { sha256Hex } from "../lib/crypto.ts";
 import type { Log } from "../lib/log.ts";
+import { requestIdKey } from "../lib/request-id.ts";
 import { bearerOf, challengeOf } from "./bearer.ts";
 import { createSessions, type SessionOptions } from "./sessions.ts";
 
@@ -19,7 +20,8 @@ export interface McpDeps extends SessionOptions {
 }
 
 export interface McpEndpoint {
-  fetch(request: Request): Promise<Response>;
+  /** @param requestId - what the answer's `X-Request-Id` says, and the audit entries of what was called */
+  fetch(request: Request, requestId: string): Promise<Response>;
   close(): Promise<void>;
 }
 
@@ -50,13 +52,13 @@ export function createMcpEndpoint(deps: McpDeps): McpEndpoint {
   }
 
   return {
-    async fetch(request) {
+    async fetch(request, requestId) {
       const token = bearerOf(request.headers.get("authorization") ?? undefined);
       try {
         const scopes = [...(await identify(token)).scopes];
         // The client id only tells callers apart; it must not give the token away.
         const clientId = sha256Hex(token ?? "").slice(0, 16);
-        return await route(request, { token: token ?? "", clientId, scopes });
+        return await route(request, { token: token ?? "", clientId, scopes, extra: { [requestIdKey]: requestId } });
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
         return refuse(error);

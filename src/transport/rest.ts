@@ -1,15 +1,14 @@
 import { type Context, Hono } from "hono";
-import { bodyLimit } from "hono/body-limit";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import { Problem, problem } from "../contract/errors.ts";
+import { type Problem, problem } from "../contract/errors.ts";
 import { type OperationName, operationNames, operations } from "../contract/index.ts";
 import type { Operation } from "../contract/operation.ts";
 import { typedArgument } from "../contract/query.ts";
 import type { Answer, Gate } from "../gate/invoke.ts";
 import type { Rate } from "../gate/limit.ts";
-import { newId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
 import { bearerOf, challengeOf } from "./bearer.ts";
+import { requestIdOf } from "./request-id.ts";
 
 export interface RestDeps {
   readonly gate: Gate;
@@ -24,25 +23,29 @@ export interface RestDeps {
 export function createRestApp(deps: RestDeps): Hono {
   const app = new Hono();
   app.get("/openapi.json", (context) => context.body(deps.openapi, 200, { "content-type": "application/json" }));
-  app.use("*", bodyLimit({ maxSize: deps.maxBodyBytes, onError: () => refuse(tooLarge(deps.maxBodyBytes)) }));
+  app.all("/openapi.json", () => refuse(problem("method_not_allowed"), { allow: "GET, HEAD" }));
   for (const [path, names] of pathsOf(operationNames)) {
     const route = path.replace(/\{(\w+)\}/g, ":$1");
     for (const name of names) {
       app.on(operations[name].method, route, async (context) => respond(await answerOf(deps, name, context)));
     }
-    const allow = names
-      .map((name) => operations[name].method)
-      .sort()
-      .join(", ");
+    const methods = names.map((name) => operations[name].method).sort();
+    const allow = methods.map((method) => (method === "GET" ? "GET, HEAD" : method)).join(", ");
     app.all(route, () => refuse(problem("method_not_allowed"), { allow }));
   }
-  app.notFound(() => refuse(problem("not_found", undefined, "There is no such path.")));
-  app.onError((error) => {
-    const requestId = newId("req");
+  // Not `notFound`, which Hono asks only of the outermost app.
+  app.all("*", () => refuse(problem("not_found", undefined, "There is no such path.")));
+  app.onError((error, context) => {
+    const requestId = requestIdOf(context);
     deps.log.error({ err: error, requestId }, "The request failed");
-    return refuse(problem("internal_error", { requestId }), {}, requestId);
+    return refuse(problem("internal_error", { requestId }));
   });
   return app;
+}
+
+/** The refusal of one request too many at once. */
+export function refuseBusy(): Response {
+  return refuse(problem("unavailable", { retryAfterSeconds: 1 }));
 }
 
 /** Operations by path, paths without variables first: `/persons/resolve` is no person's id. */
@@ -51,31 +54,17 @@ function pathsOf(names: readonly OperationName[]): [string, OperationName[]][] {
   return [...paths].sort(([a], [b]) => a.split("{").length - b.split("{").length);
 }
 
-interface Replied {
-  readonly answer: Answer;
-  readonly requestId: string;
-}
-
-async function answerOf({ gate }: RestDeps, name: OperationName, context: Context): Promise<Replied> {
+async function answerOf({ gate, maxBodyBytes }: RestDeps, name: OperationName, context: Context): Promise<Answer> {
   const operation = operations[name];
-  const requestId = newId("req");
-  try {
-    const answer = await gate.invoke({
-      operation: name,
-      token: bearerOf(context.req.header("authorization")),
-      parts: {
-        params: context.req.param(),
-        query: queryOf(operation, context),
-        body: operation.method === "GET" ? undefined : await bodyOf(context),
-      },
-      idempotencyKey: operation.effect === "read" ? undefined : context.req.header("idempotency-key"),
-      requestId,
-    });
-    return { answer, requestId };
-  } catch (error) {
-    if (error instanceof Problem) return { answer: { ok: false, problem: error }, requestId };
-    throw error;
-  }
+  const read = operation.method === "GET" ? { body: undefined } : await bodyOf(context, maxBodyBytes);
+  return gate.invoke({
+    operation: name,
+    token: bearerOf(context.req.header("authorization")),
+    parts: { params: context.req.param(), query: queryOf(operation, context), body: read.body },
+    unreadable: read.unreadable,
+    idempotencyKey: operation.effect === "read" ? undefined : context.req.header("idempotency-key"),
+    requestId: requestIdOf(context),
+  });
 }
 
 /** Query strings as the types that the operation declares. */
@@ -88,27 +77,48 @@ function queryOf(operation: Operation, context: Context): Record<string, unknown
   );
 }
 
+interface Read {
+  readonly body: unknown;
+  /** Why there is none. */
+  readonly unreadable?: Problem;
+}
+
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-async function bodyOf(context: Context): Promise<unknown> {
-  const bytes = await context.req.arrayBuffer();
-  if (bytes.byteLength === 0) return undefined;
+async function bodyOf(context: Context, maxBytes: number): Promise<Read> {
+  const bytes = await bytesOf(context, maxBytes);
+  const unreadable = (refusal: Problem) => ({ body: undefined, unreadable: refusal });
+  if (bytes === undefined) return unreadable(problem("payload_too_large", { maxBytes }));
+  if (bytes.byteLength === 0) return { body: undefined };
   const type = context.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
-  if (type !== "application/json") throw problem("unsupported_media_type");
+  if (type !== "application/json") return unreadable(problem("unsupported_media_type"));
   try {
-    return JSON.parse(decoder.decode(bytes));
+    return { body: JSON.parse(decoder.decode(bytes)) };
   } catch {
-    throw problem("invalid_json");
+    return unreadable(problem("invalid_json"));
   }
 }
 
-function respond({ answer, requestId }: Replied): Response {
+/** The body, or nothing where it is too large; of that no more is read than to know. */
+async function bytesOf({ req }: Context, maxBytes: number): Promise<ArrayBuffer | Uint8Array | undefined> {
+  const declared = req.header("content-length");
+  if (declared !== undefined) return Number(declared) > maxBytes ? undefined : req.arrayBuffer();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of req.raw.body ?? []) {
+    size += chunk.byteLength;
+    if (size > maxBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function respond(answer: Answer): Response {
   const headers = {
     ...(answer.rate ? rateHeaders(answer.rate) : {}),
     ...(answer.replayed ? { "idempotent-replayed": "true" } : {}),
-    "x-request-id": requestId,
   };
-  if (!answer.ok) return refuse(answer.problem, headers, requestId);
+  if (!answer.ok) return refuse(answer.problem, headers);
   return json(
     { success: true, data: answer.data, ...(answer.page ? { meta: answer.page } : {}) },
     answer.status,
@@ -116,7 +126,7 @@ function respond({ answer, requestId }: Replied): Response {
   );
 }
 
-function refuse(refusal: Problem, headers: Record<string, string> = {}, requestId = newId("req")): Response {
+function refuse(refusal: Problem, headers: Record<string, string> = {}): Response {
   const { code, message, details, status } = refusal;
   const error = { code, message, ...(details ? { details } : {}) };
   const retryAfter = code === "idempotency_in_progress" ? 1 : details?.["retryAfterSeconds"];
@@ -124,7 +134,6 @@ function refuse(refusal: Problem, headers: Record<string, string> = {}, requestI
     ...headers,
     ...challengeOf(refusal),
     ...(retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }),
-    "x-request-id": requestId,
   });
 }
 
@@ -145,8 +154,4 @@ function rateHeaders({ limit, remaining, windowSeconds, retryAfterSeconds }: Rat
     "x-ratelimit-remaining": String(remaining),
     "x-ratelimit-reset": String(Math.ceil(Date.now() / 1000) + resetSeconds),
   };
-}
-
-function tooLarge(maxBytes: number): Problem {
-  return problem("payload_too_large", { maxBytes });
 }

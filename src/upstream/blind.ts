@@ -13,7 +13,11 @@ import type { Answer, Failure, Rehearsal, Upstream, UpstreamCall } from "./port.
  * An upstream as agents meet it: handles instead of what people can be reached by, both ways, and texts without
  * invisible characters. Everything that an agent reads or says passes here, whatever the upstream.
  */
-export function createBlindUpstream(upstream: Upstream, privacy: Privacy, handlesOf: (realm: string) => Handles): Upstream {
+export function createBlindUpstream(
+  upstream: Upstream,
+  privacy: Privacy,
+  handlesOf: (realm: string) => Handles,
+): Upstream {
   const strict = privacy === "strict";
   if (privacy === "api") {
     return {
@@ -28,7 +32,9 @@ export function createBlindUpstream(upstream: Upstream, privacy: Privacy, handle
   return {
     ...upstream,
     call: (call) =>
-      withHandles(call, async (opened, handles) => blinded(operations[call.operation], await upstream.call(opened), handles)),
+      withHandles(call, async (opened, handles) =>
+        blinded(operations[call.operation], await upstream.call(opened), handles),
+      ),
     rehearse: (call) =>
       withHandles(call, async (opened, handles) => {
         const rehearsal = await upstream.rehearse(opened);
@@ -62,7 +68,9 @@ function opened(operation: Operation, input: Readonly<Record<string, unknown>>, 
 }
 
 function blinded(operation: Operation, answer: Answer, handles: Handles): Answer {
-  const sealed = answer.ok ? { ...answer, data: transformOf(operation.data, sealMarked)?.(answer.data, { handles }) ?? answer.data } : answer;
+  const sealed = answer.ok
+    ? { ...answer, data: transformOf(operation.data, sealMarked)?.(answer.data, { handles }) ?? answer.data }
+    : answer;
   return presented(sealed, textHider(handles));
 }
 
@@ -114,7 +122,9 @@ const sealMarked: MarkTransform = ({ handle }, inner) =>
   handle ? (value, { handles }) => (typeof value === "string" ? handles.seal(handle, value) : value) : inner;
 
 const openMarked: MarkTransform = ({ handle }, inner) =>
-  handle ? (value, { handles, path = "" }) => (typeof value === "string" ? handles.open(handle, value, path) : value) : inner;
+  handle
+    ? (value, { handles, path = "" }) => (typeof value === "string" ? handles.open(handle, value, path) : value)
+    : inner;
 
 const transforms = new Map<MarkTransform, WeakMap<z.core.$ZodType, Transform<Sealing> | null>>();
 

@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { catalogue, type ProblemCode, type Problem, problem } from "../contract/errors.ts";
+import { catalogue, type Problem, type ProblemCode, problem } from "../contract/errors.ts";
 import { unwrap } from "../contract/marks.ts";
 import type { Operation } from "../contract/operation.ts";
 import type { PageMeta } from "../contract/page.ts";
@@ -46,19 +46,33 @@ function parse({ headers, text, status }: HttpResponse, bad: (cause: string) => 
   throw bad("JSON that is no object");
 }
 
-function refusal(operation: Operation, response: HttpResponse, body: Record<string, unknown>, requestId: string): Problem {
+function refusal(
+  operation: Operation,
+  response: HttpResponse,
+  body: Record<string, unknown>,
+  requestId: string,
+): Problem {
   const { status, headers } = response;
-  const error = (typeof body["error"] === "object" && body["error"] !== null ? body["error"] : {}) as Record<string, unknown>;
-  const details = typeof error["details"] === "object" && error["details"] !== null ? (error["details"] as Record<string, unknown>) : {};
+  const error = (typeof body["error"] === "object" && body["error"] !== null ? body["error"] : {}) as Record<
+    string,
+    unknown
+  >;
+  const details =
+    typeof error["details"] === "object" && error["details"] !== null
+      ? (error["details"] as Record<string, unknown>)
+      : {};
   const code = String(error["code"] ?? "");
   if (status === 401) return problem("invalid_token");
   if (status === 403 && (code === "" || code === "insufficient_scope" || !isKnown(code))) {
     const named = details["requiredScopes"];
-    return problem("insufficient_scope", { requiredScopes: Array.isArray(named) ? named.map(String).slice(0, 31) : [operation.scope] });
+    return problem("insufficient_scope", {
+      requiredScopes: Array.isArray(named) ? named.map(String).slice(0, 31) : [operation.scope],
+    });
   }
   const retryAfterSeconds = secondsOf(headers["retry-after"]) ?? 1;
   if (status === 429) return problem(code === "export_rate_limited" ? code : "rate_limited", { retryAfterSeconds });
-  if (status >= 500) return problem("upstream_unavailable", { retryAfterSeconds, status, requestId: idOf(response) ?? requestId });
+  if (status >= 500)
+    return problem("upstream_unavailable", { retryAfterSeconds, status, requestId: idOf(response) ?? requestId });
   if (isKnown(code)) return problem(code, details);
   if (status === 404) return problem("not_found");
   return problem("upstream_refused", {
@@ -86,8 +100,12 @@ function idOf({ headers }: HttpResponse): string | undefined {
 }
 
 function pageOf(meta: unknown): PageMeta {
-  const { lastEvaluatedKey } = (typeof meta === "object" && meta !== null ? meta : {}) as { lastEvaluatedKey?: unknown };
-  return typeof lastEvaluatedKey === "string" && lastEvaluatedKey !== "" ? { hasMore: true, lastEvaluatedKey } : { hasMore: false };
+  const { lastEvaluatedKey } = (typeof meta === "object" && meta !== null ? meta : {}) as {
+    lastEvaluatedKey?: unknown;
+  };
+  return typeof lastEvaluatedKey === "string" && lastEvaluatedKey !== ""
+    ? { hasMore: true, lastEvaluatedKey }
+    : { hasMore: false };
 }
 
 /** Rows of one answer that are looked at: as many as a page may have, and some. */
@@ -106,11 +124,16 @@ function misfitOf(schema: z.core.$ZodType, value: unknown, path: string): string
   switch (definition.type) {
     case "object":
       if (!isObject(value)) return `${path} is no object`;
-      return firstOf(Object.entries(definition.shape ?? {}), ([name, field]) => misfitOf(field, value[name], `${path}.${name}`));
+      return firstOf(Object.entries(definition.shape ?? {}), ([name, field]) =>
+        misfitOf(field, value[name], `${path}.${name}`),
+      );
     case "array":
       if (!Array.isArray(value)) return `${path} is no list`;
       if (value.length > maxRows) return `${path} has more than ${maxRows} items`;
-      return firstOf([...value.entries()], ([index, item]) => definition.element && misfitOf(definition.element, item, `${path}.${index}`));
+      return firstOf(
+        [...value.entries()],
+        ([index, item]) => definition.element && misfitOf(definition.element, item, `${path}.${index}`),
+      );
     case "record":
       return isObject(value) ? undefined : `${path} is no object`;
     case "union": {

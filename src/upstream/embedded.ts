@@ -6,7 +6,10 @@ import type { Upstream, UpstreamCall } from "./port.ts";
 
 /** The programme service in this very process. */
 export function createEmbeddedUpstream(gate: Gate, changes: ChangeFeed): Upstream {
-  const callOf = ({ input, ...rest }: UpstreamCall): Call => ({ ...rest, parts: partsOf(operations[rest.operation], input) });
+  const callOf = ({ input, ...rest }: UpstreamCall): Call => ({
+    ...rest,
+    parts: partsOf(operations[rest.operation], input),
+  });
   return {
     call: (call) => gate.invoke(callOf(call)),
     rehearse: (call) => gate.rehearse(callOf(call)),

@@ -66,7 +66,10 @@ export function createHandles(secret: Uint8Array, realm: string): Handles {
       const sealed = sealedBytes(kind, text);
       if (sealed === undefined) return text;
       const value = decrypt(kind, sealed);
-      if (value === undefined) throw problem("invalid_handle", { issues: [{ path, code: "invalid_handle", message: "Not a handle of this organisation" }] });
+      if (value === undefined)
+        throw problem("invalid_handle", {
+          issues: [{ path, code: "invalid_handle", message: "Not a handle of this organisation" }],
+        });
       return value;
     },
   };

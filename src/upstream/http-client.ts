@@ -53,7 +53,12 @@ export function createHttpClient({ origin, caFile, env }: HttpClientOptions): Ht
   return {
     async send({ path, ...request }) {
       try {
-        const { statusCode, headers, body } = await dispatcher.request({ ...request, origin, path, body: request.body ?? null });
+        const { statusCode, headers, body } = await dispatcher.request({
+          ...request,
+          origin,
+          path,
+          body: request.body ?? null,
+        });
         return { status: statusCode, headers: firstOf(headers), text: await bounded(body) };
       } catch (error) {
         throw asProblem(error, origin);
@@ -78,12 +83,15 @@ async function bounded(body: Dispatcher.ResponseData["body"]): Promise<string> {
 }
 
 function firstOf(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string | undefined> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]));
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]),
+  );
 }
 
 /** Only the kind of failure is told: messages of the network stack may hold addresses, headers and worse. */
 function asProblem(error: unknown, origin: string): Problem | unknown {
-  if (error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError) return problem("upstream_timeout");
+  if (error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError)
+    return problem("upstream_timeout");
   const { name, code } = error as { name?: string; code?: string };
   if (name === "AbortError" || name === "TimeoutError" || name === "Problem") return error;
   return problem("upstream_unreachable", { origin, cause: reasons[code ?? ""] ?? code ?? "the connection broke" });

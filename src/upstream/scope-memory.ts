@@ -1,6 +1,6 @@
+import { type Scope, scopes, sensitiveScope } from "../contract/scopes.ts";
 import type { Clock } from "../lib/clock.ts";
 import { sha256Hex } from "../lib/crypto.ts";
-import { type Scope, scopes, sensitiveScope } from "../contract/scopes.ts";
 
 /** What is known of the scopes of product tokens, which cannot be asked for: told by configuration, or learnt from refusals. */
 export interface ScopeMemory {

@@ -103,7 +103,7 @@ describe.each(faces)("programmes over %s", (face) => {
     ["endDate", "2026-11-20T04:01:05"],
     ["lifecycleStatus", "closed"],
     ["feeRequired", true],
-    ["branding", null],
+    ["branding", []],
     ["branding.colour", "red"],
     ["branding.headerText", "h".repeat(5001)],
     ["branding.pages.thanks", {}],

@@ -150,13 +150,13 @@ describe.each(faces)("listing submissions over %s", (face) => {
     }
   });
 
-  test("a page has 50 rows unless told, and never more than 100", async ({ desk }) => {
+  test("a page has 50 rows unless told, 20 for agents, and never more than 100", async ({ desk }) => {
     const chair = await desk.as(face);
     const { trackId } = await desk.seed.track();
     for (let count = 0; count < 101; count += 1) await desk.seed.submission({ trackId });
     const sizes = async (query: object) =>
       (await pagesOf(chair, "list_submissions", query)).map(({ length }) => length);
-    expect(await sizes({})).toEqual([50, 50, 1]);
+    expect(await sizes({})).toEqual(face === "MCP" ? [20, 20, 20, 20, 20, 1] : [50, 50, 1]);
     expect(await sizes({ limit: 5000 })).toEqual([100, 1]);
     expect(await sizes({ limit: 101, updatedSince: "2026-01-01" })).toEqual([100, 1]);
   });

@@ -19,7 +19,6 @@ export function replaced(
   for (const key of path.slice(0, -1)) parent = parent[key] as Record<string, unknown>;
   const key = path.at(-1) as string;
   if (value === undefined) delete parent[key];
-  // Not by assignment, which would take `__proto__` for more than a name.
-  else Object.defineProperty(parent, key, { value, enumerable: true, configurable: true, writable: true });
+  else parent[key] = value;
   return copy;
 }

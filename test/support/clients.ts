@@ -2,7 +2,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { Client as FirstMajorClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as FirstMajorTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { InMemoryTransport } from "@modelcontextprotocol/server";
+import { InMemoryTransport, type Tool } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { onTestFinished } from "vitest";
 import type { Desk } from "./desk.ts";
@@ -11,11 +11,31 @@ import type { Desk } from "./desk.ts";
 export interface ToolResult {
   readonly isError?: boolean;
   readonly content: { readonly type: string; readonly text: string }[];
-  readonly structuredContent?: { readonly data: Record<string, unknown> };
+  readonly structuredContent?: {
+    readonly data: Record<string, unknown>;
+    readonly page?: { readonly hasMore: boolean; readonly lastEvaluatedKey?: string };
+    readonly notes?: readonly string[];
+  };
+}
+
+export interface CallOptions {
+  readonly onprogress?: (progress: { progress: number; message?: string | undefined }) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** A tool as a client sees it. */
+export interface ListedTool {
+  readonly name: string;
+  readonly description?: string;
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+  readonly outputSchema?: Readonly<Record<string, unknown>>;
+  readonly annotations?: Readonly<Record<string, unknown>>;
 }
 
 export interface ToolClient {
-  call(name: string, args: Record<string, unknown>): Promise<ToolResult>;
+  list(): Promise<ListedTool[]>;
+  call(name: string, args: Record<string, unknown>, options?: CallOptions): Promise<ToolResult>;
+  list(): Promise<Tool[]>;
 }
 
 /** What a human answers to a question. */
@@ -26,8 +46,9 @@ const info = { name: "test", version: "1.0.0" };
 
 type Connect = (desk: Desk, token: string, human?: Human) => Promise<ToolClient>;
 
-/** The clients that agents come with: both protocol revisions, both transports, both majors of the SDK. */
+/** The clients that agents come with: both protocol revisions or whichever is found, both transports, both majors of the SDK. */
 export const clients: Readonly<Record<string, Connect>> = {
+  "either revision over HTTP": (desk, token, human) => secondMajor(desk, "auto", http(desk, token), human),
   "2026-07-28 over HTTP": (desk, token, human) => secondMajor(desk, { pin: "2026-07-28" }, http(desk, token), human),
   "2026-07-28 over stdio": (desk, token, human) => secondMajor(desk, { pin: "2026-07-28" }, stdio(desk, token), human),
   "2025-era over HTTP": (desk, token, human) => secondMajor(desk, "legacy", http(desk, token), human),
@@ -47,7 +68,7 @@ function stdio(desk: Desk, token: string) {
   return here;
 }
 
-type Mode = "legacy" | { pin: string };
+type Mode = "auto" | "legacy" | { pin: string };
 
 async function secondMajor(_: Desk, mode: Mode, transport: ReturnType<typeof http | typeof stdio>, human?: Human): Promise<ToolClient> {
   const capabilities = human ? { elicitation: { form: {} } } : {};
@@ -55,7 +76,10 @@ async function secondMajor(_: Desk, mode: Mode, transport: ReturnType<typeof htt
   if (human) client.setRequestHandler("elicitation/create", async ({ params }) => human(params.message));
   await client.connect(transport);
   onTestFinished(() => client.close());
-  return { call: (name, args) => client.callTool({ name, arguments: args }) as unknown as Promise<ToolResult> };
+  return {
+    call: (name, args, options) => client.callTool({ name, arguments: args }, options) as unknown as Promise<ToolResult>,
+    list: async () => (await client.listTools()).tools,
+  };
 }
 
 async function firstMajor(desk: Desk, token: string, human?: Human): Promise<ToolClient> {
@@ -65,7 +89,11 @@ async function firstMajor(desk: Desk, token: string, human?: Human): Promise<Too
   const transport = new FirstMajorTransport(new URL(`${desk.origin}/mcp`), { requestInit });
   await client.connect(transport as Parameters<typeof client.connect>[0]);
   onTestFinished(() => client.close());
-  return { call: (name, args) => client.callTool({ name, arguments: args }) as unknown as Promise<ToolResult> };
+  return {
+    call: (name, args, options) =>
+      client.callTool({ name, arguments: args }, undefined, options) as unknown as Promise<ToolResult>,
+    list: async () => (await client.listTools()).tools as Tool[],
+  };
 }
 
 /** The catalogue error of a refused tool call. */

@@ -107,6 +107,8 @@ export async function openDesk(
     // What agents see of people and are asked about is tested on its own; rules are tested on the data itself.
     PROGRAMME_PRIVACY: "api",
     PROGRAMME_CONFIRM: "off",
+    // How answers are made small is tested on its own too.
+    PROGRAMME_RESULT_BYTES: "10000000",
     ...environment,
   });
   const app = await createApp(config, { clock, log });
@@ -217,4 +219,18 @@ export const test = base.extend<{ desk: Desk }>({
     await use(desk);
     await close();
   },
+});
+
+/** A test with a tenant of its own, on a service that all tests of the file share. */
+export const tenantTest = base.extend<{ service: Desk; desk: Desk }>({
+  service: [
+    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the fixture's dependencies from the pattern
+    async ({}, use) => {
+      const { desk, close } = await openDesk();
+      await use(desk);
+      await close();
+    },
+    { scope: "file" },
+  ],
+  desk: async ({ service }, use) => use(await service.other()),
 });

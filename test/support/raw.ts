@@ -1,3 +1,4 @@
+import { request as httpRequest, type RequestOptions } from "node:http";
 import type { OperationName } from "../../src/contract/index.ts";
 import { requestRest } from "./desk.ts";
 
@@ -25,6 +26,23 @@ export async function rest(
   headers: Record<string, string> = {},
 ): Promise<RawAnswer> {
   return read(await requestRest(desk.origin, token, name, input, headers));
+}
+
+/** Sends a request as it is: unlike `fetch` it lets every header and path be. */
+export function send(url: string, options: RequestOptions, body?: string | Buffer): Promise<RawAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<RawAnswer>();
+  const request = httpRequest(url, options, (response) => {
+    const chunks: Buffer[] = [];
+    response.on("data", (chunk) => chunks.push(chunk));
+    response.on("end", () => {
+      const text = Buffer.concat(chunks).toString();
+      const headers = new Headers(response.headers as Record<string, string>);
+      resolve({ status: response.statusCode ?? 0, headers, text, body: jsonOf(text) });
+    });
+  });
+  request.on("error", reject);
+  request.end(body);
+  return promise;
 }
 
 function jsonOf(text: string): unknown {

@@ -1,0 +1,49 @@
+import { toolCosts } from "../app.ts";
+import type { Config } from "../config/load.ts";
+import { UsageError } from "../config/usage-error.ts";
+import { type OperationName, operations, toolsetOf } from "../contract/index.ts";
+import type { Scope } from "../contract/scopes.ts";
+import { withApp } from "./open.ts";
+import { formatTable } from "./table.ts";
+
+/** Prints the tools that agents are offered, and what their list costs: of the configured token, if there is one. */
+export async function printTools(config: Config, json: boolean): Promise<void> {
+  const costs = toolCosts(config, config.token === undefined ? undefined : await scopesOf(config, config.token));
+  const total = {
+    tools: costs.length,
+    bytes: costs.reduce((sum, { bytes }) => sum + bytes, 0),
+    tokens: costs.reduce((sum, { tokens }) => sum + tokens, 0),
+  };
+  const tools = costs.map((cost) => ({ ...cost, ...(isOperation(cost.name) ? factsOf(cost.name) : {}) }));
+  if (json) {
+    process.stdout.write(`${JSON.stringify({ tools, total })}\n`);
+    return;
+  }
+  const rows = tools.map(({ name, scope = "", effect = "", bytes, tokens }) => [
+    name,
+    scope,
+    effect,
+    `${bytes}`,
+    `${tokens}`,
+  ]);
+  const last = [`${total.tools} in all`, "", "", `${total.bytes}`, `${total.tokens}`];
+  process.stdout.write(formatTable([["tool", "scope", "effect", "bytes", "tokens"], ...rows, last]));
+}
+
+async function scopesOf(config: Config, token: string): Promise<ReadonlySet<Scope>> {
+  let scopes: ReadonlySet<Scope> | undefined;
+  await withApp(config, async ({ upstream }) => {
+    scopes = (await upstream.identify(token).catch(() => undefined))?.scopes;
+  });
+  if (!scopes) throw new UsageError("PROGRAMME_TOKEN is unknown to this database, revoked or expired");
+  return scopes;
+}
+
+function isOperation(name: string): name is OperationName {
+  return Object.hasOwn(operations, name);
+}
+
+function factsOf(name: OperationName) {
+  const { scope, effect, method, path } = operations[name];
+  return { toolset: toolsetOf(name), scope, effect, method, path };
+}

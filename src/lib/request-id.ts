@@ -1,0 +1,15 @@
+import { newId } from "./ids.ts";
+
+/** What an MCP handler is told of its request, as far as it is looked into here. */
+interface Context {
+  readonly http?: { readonly authInfo?: { readonly extra?: Readonly<Record<string, unknown>> | undefined } | undefined } | undefined;
+}
+
+/** Under which name an HTTP request's id travels beside its caller's token. */
+export const requestIdKey = "requestId";
+
+/** The id that the answer's `X-Request-Id` names; a new one where there is no HTTP. */
+export function requestIdOf(context: Context): string {
+  const given = context.http?.authInfo?.extra?.[requestIdKey];
+  return typeof given === "string" ? given : newId("req");
+}

@@ -1,0 +1,103 @@
+import {
+  type ContentBlock,
+  type GetPromptRequestParams,
+  type GetPromptResult,
+  type ListPromptsResult,
+  ProtocolError,
+  ProtocolErrorCode,
+} from "@modelcontextprotocol/server";
+import { problem } from "../contract/errors.ts";
+import { type OperationName, operations } from "../contract/index.ts";
+import type { Program, Round } from "../contract/programs.ts";
+import { linksOf } from "../contract/resource.ts";
+import type { Scope } from "../contract/scopes.ts";
+import { type Facts, type PromptDefinition, promptDefinitions, promptRules } from "./prompt-texts.ts";
+import type { Reading } from "./session.ts";
+
+const maxArgumentChars = 4_000;
+
+export function promptOf(name: string): PromptDefinition | undefined {
+  return promptDefinitions.find((definition) => definition.name === name);
+}
+
+/** The prompts all of whose tools the caller can use. */
+export async function listPrompts({ identify, offers }: Reading): Promise<ListPromptsResult> {
+  const { scopes } = await identify();
+  const usable = promptDefinitions.filter(({ needs }) => needs.every(offers) && missing(needs, scopes).length === 0);
+  return {
+    prompts: usable.map(({ name, title, description, arguments: args }) => ({
+      name,
+      title,
+      description,
+      arguments: args.map((argument) => ({ ...argument })),
+    })),
+  };
+}
+
+/**
+ * A prompt's text with the programme and round it is about, and links to them.
+ * @throws ProtocolError for an unknown prompt or arguments that name nothing; Problem `insufficient_scope` and refusals
+ * of what is read
+ */
+export async function getPrompt(
+  reading: Reading,
+  { name, arguments: given = {} }: GetPromptRequestParams,
+): Promise<GetPromptResult> {
+  const definition = promptOf(name);
+  if (!definition) throw invalidParams("Unknown prompt");
+  checkArguments(definition, given);
+  const withheld = definition.needs.find((tool) => !reading.offers(tool));
+  if (withheld) throw problem("tool_not_offered", { tool: withheld });
+  const { scopes } = await reading.identify();
+  const requiredScopes = missing(definition.needs, scopes);
+  if (requiredScopes.length > 0) throw problem("insufficient_scope", { requiredScopes });
+  const can = (tool: OperationName) => reading.offers(tool) && missing([tool], scopes).length === 0;
+  const { programId, roundId } = given;
+  const program = programId && can("get_program") ? await read<Program>(reading, "get_program", programId) : undefined;
+  const rounds = programId && roundId ? await read<Round[]>(reading, "list_rounds", programId) : undefined;
+  const round = rounds?.find((candidate) => candidate.roundId === roundId);
+  if (rounds && !round) throw invalidParams("There is no such roundId in this programme");
+  return {
+    description: definition.description,
+    messages: [
+      { role: "user", content: { type: "text", text: textOf(definition, { program, round, given, can }) } },
+      ...(program ? linksOf("get_program", program).map(linkMessage) : []),
+      ...(round ? linksOf("list_rounds", [round]).map(linkMessage) : []),
+    ],
+  };
+}
+
+function textOf(definition: PromptDefinition, facts: Facts): string {
+  const [task, ...steps] = definition.steps(facts).filter((step) => step !== false);
+  return [task, ...steps.map((step, index) => `${index + 1}. ${step}`), promptRules].join("\n");
+}
+
+function linkMessage({ uri, name }: { uri: string; name: string }): { role: "user"; content: ContentBlock } {
+  return { role: "user", content: { type: "resource_link", uri, name, mimeType: "application/json" } };
+}
+
+function checkArguments({ arguments: known }: PromptDefinition, given: Readonly<Record<string, string>>): void {
+  for (const { name, required } of known) {
+    if (required && !given[name]) throw invalidParams(`The argument ${name} is required`);
+  }
+  for (const [name, value] of Object.entries(given)) {
+    if (!known.some((argument) => argument.name === name)) throw invalidParams("Unknown argument");
+    // It becomes part of a line of instructions.
+    if (/[\p{C}\p{Zl}\p{Zp}]/u.test(value) || value.length > maxArgumentChars) throw invalidParams(`${name} is no id`);
+  }
+}
+
+async function read<Data>({ ask }: Reading, operation: OperationName, programId: string): Promise<Data> {
+  const answer = await ask(operation, { programId });
+  if (answer.ok) return answer.data as Data;
+  const unknown = answer.problem.status === 404 || answer.problem.status === 400;
+  throw unknown ? invalidParams("There is no such programId") : answer.problem;
+}
+
+function missing(tools: readonly OperationName[], scopes: ReadonlySet<Scope>): Scope[] {
+  return [...new Set(tools.map((tool) => operations[tool].scope))].filter((scope) => !scopes.has(scope));
+}
+
+function invalidParams(message: string): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+}

@@ -1,0 +1,57 @@
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  type ReadResourceResult,
+  ResourceNotFoundError,
+} from "@modelcontextprotocol/server";
+import { type Problem, problem } from "../contract/errors.ts";
+import { expandResource } from "../contract/resource.ts";
+import { rowsThatFit } from "../lib/json-size.ts";
+import type { Answer, Success } from "../upstream/port.ts";
+import type { Reading } from "./session.ts";
+import { type Target, targetOf } from "./target.ts";
+
+/**
+ * Reads a resource as the tool of the same name would: same scopes, redaction and handles. The text is JSON:
+ * `{data}`, for lists `{data, page, next?}` with the URI of the rest; rows that are too many bytes are part of the rest.
+ * @throws ResourceNotFoundError for an unknown, malformed or foreign URI alike; ProtocolError with `code` and `next`
+ */
+export async function readResource(reading: Reading, uri: string): Promise<ReadResourceResult> {
+  const target = targetOf(uri);
+  if (!target) throw new ResourceNotFoundError(uri.slice(0, maxShownChars));
+  if (!reading.offers(target.name)) throw refusalOf(problem("tool_not_offered", { tool: target.name }), uri);
+  const answer = await fitting(reading, target);
+  if (!answer.ok) throw refusalOf(answer.problem, uri);
+  return { contents: [{ uri, mimeType: "application/json", text: textOf(target, answer) }] };
+}
+
+const maxShownChars = 512;
+
+function refusalOf({ status, code, details, next, message }: Problem, uri: string): ProtocolError {
+  const shown = uri.slice(0, maxShownChars);
+  if (status === 404) return new ResourceNotFoundError(shown);
+  return new ProtocolError(protocolCode(status), message, { uri: shown, code, ...(details ? { details } : {}), next });
+}
+
+function protocolCode(status: number): ProtocolErrorCode {
+  if (status === 400) return ProtocolErrorCode.InvalidParams;
+  return status >= 500 ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidRequest;
+}
+
+/** Asks for fewer rows where those of a page are too many bytes: so the cursor is that of where the page ends. */
+async function fitting({ ask, resultBytes }: Reading, { name, input }: Target): Promise<Answer> {
+  const answer = await ask(name, input);
+  if (!answer.ok || !answer.page) return answer;
+  const rows = answer.data as readonly unknown[];
+  const fit = rowsThatFit(rows, resultBytes);
+  return fit === rows.length ? answer : ask(name, { ...input, limit: Math.max(1, fit) });
+}
+
+function textOf({ operation, input }: Target, { data, page }: Success): string {
+  if (!page) return JSON.stringify({ data });
+  const { lastEvaluatedKey } = page;
+  if (lastEvaluatedKey === undefined) return JSON.stringify({ data, page });
+  const { cursor: _, ...rest } = input;
+  const next = expandResource(operation.resource ?? "", { ...rest, lastEvaluatedKey });
+  return JSON.stringify({ data, page, next });
+}

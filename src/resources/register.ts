@@ -1,0 +1,80 @@
+import type { Server } from "@modelcontextprotocol/server";
+import { problem } from "../contract/errors.ts";
+import { complete } from "./complete.ts";
+import { listResources, listTemplates, unknownCursor } from "./list.ts";
+import { getPrompt, listPrompts } from "./prompts.ts";
+import { readResource } from "./read.ts";
+import { type ResourceSession, readingOf } from "./session.ts";
+import { createSubscriber, type Listener } from "./subscriber.ts";
+import { missingScopes, targetOf } from "./target.ts";
+
+/** How long a client may keep what it has read, in milliseconds; what depends on scopes alone changes rarely. */
+const [recordTtlMs, listTtlMs, scopeTtlMs] = [5_000, 60_000, 300_000];
+
+/** For the server's options. */
+export const resourceCacheHints = {
+  "resources/read": { ttlMs: recordTtlMs, cacheScope: "private" },
+  "resources/list": { ttlMs: listTtlMs, cacheScope: "private" },
+  "resources/templates/list": { ttlMs: scopeTtlMs, cacheScope: "private" },
+  "prompts/list": { ttlMs: scopeTtlMs, cacheScope: "private" },
+} as const;
+
+/** Answers everything about resources, prompts and their completions on a server, subscriptions aside. */
+export function registerResources(server: Server, session: ResourceSession): void {
+  server.setRequestHandler("resources/list", ({ params }, context) =>
+    listResources(readingOf(session, context), params?.cursor),
+  );
+  server.setRequestHandler("resources/templates/list", ({ params }, context) => {
+    if (params?.cursor !== undefined) throw unknownCursor();
+    return listTemplates(readingOf(session, context));
+  });
+  server.setRequestHandler("resources/read", ({ params }, context) =>
+    readResource(readingOf(session, context), params.uri),
+  );
+  server.setRequestHandler("prompts/list", ({ params }, context) => {
+    if (params?.cursor !== undefined) throw unknownCursor();
+    return listPrompts(readingOf(session, context));
+  });
+  server.setRequestHandler("prompts/get", ({ params }, context) => getPrompt(readingOf(session, context), params));
+  server.setRequestHandler("completion/complete", ({ params }, context) =>
+    complete(readingOf(session, context), params),
+  );
+}
+
+/** Follows changes for a 2025-era connection, which is told of changed lists without asking. */
+export function registerSubscriptions(
+  server: Server,
+  { upstream, token }: ResourceSession,
+  onClose: (work: () => void) => void,
+): void {
+  const subscriber = createSubscriber({ upstream, token }, listenerOf(server));
+  server.setRequestHandler("resources/subscribe", async ({ params: { uri } }) => {
+    const target = targetOf(uri);
+    const requiredScopes = target ? missingScopes((await upstream.identify(token)).scopes, target) : [];
+    if (requiredScopes.length > 0) throw problem("insufficient_scope", { requiredScopes });
+    await subscriber.start();
+    subscriber.add(uri);
+    return {};
+  });
+  server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }) => {
+    subscriber.remove(uri);
+    return {};
+  });
+  // A token that cannot be followed is refused at the next request too, which says why.
+  server.oninitialized = () => void subscriber.start().catch(() => undefined);
+  onClose(() => subscriber.stop());
+}
+
+/** Tells a server's client; a connection that closes meanwhile needs no telling. */
+export function listenerOf(server: Server): Listener {
+  const tell = (sending: Promise<void>) => void sending.catch(() => undefined);
+  const lists = {
+    tools: () => server.sendToolListChanged(),
+    resources: () => server.sendResourceListChanged(),
+    prompts: () => server.sendPromptListChanged(),
+  };
+  return {
+    updated: (uri) => tell(server.sendResourceUpdated({ uri })),
+    listChanged: (list) => tell(lists[list]()),
+  };
+}

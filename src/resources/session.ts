@@ -1,0 +1,34 @@
+import type { ServerContext } from "@modelcontextprotocol/server";
+import type { OperationName } from "../contract/index.ts";
+import { requestIdOf } from "../lib/request-id.ts";
+import type { Answer, Identity, Upstream } from "../upstream/port.ts";
+
+/** What the resources and prompts of one connection or request work with. */
+export interface ResourceSession {
+  readonly upstream: Upstream;
+  /** The caller's bearer token. */
+  readonly token: string | undefined;
+  /** Whether this installation offers an operation to agents at all. */
+  readonly offers: (name: OperationName) => boolean;
+  /** The most JSON that one result comes to, unless a single row is larger. */
+  readonly resultBytes: number;
+}
+
+type Input = Readonly<Record<string, unknown>>;
+
+/** One request's way to the service: as its caller, under its id, until it is cancelled. */
+export interface Reading extends Pick<ResourceSession, "offers" | "resultBytes"> {
+  ask(operation: OperationName, input: Input): Promise<Answer>;
+  /** @throws Problem `unauthorized`, `invalid_token` */
+  identify(): Promise<Identity>;
+}
+
+export function readingOf({ upstream, token, ...rest }: ResourceSession, context: ServerContext): Reading {
+  const requestId = requestIdOf(context);
+  const { signal } = context.mcpReq;
+  return {
+    ...rest,
+    ask: (operation, input) => upstream.call({ operation, input, token, requestId, signal }),
+    identify: () => upstream.identify(token),
+  };
+}

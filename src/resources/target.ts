@@ -1,0 +1,87 @@
+import { UriTemplate } from "@modelcontextprotocol/server";
+import { type OperationName, operationNames, operations } from "../contract/index.ts";
+import { markOf } from "../contract/marks.ts";
+import { type Operation, pathVariables } from "../contract/operation.ts";
+import { typedArgument } from "../contract/query.ts";
+import type { Scope } from "../contract/scopes.ts";
+
+/** A read that a URI stands for. */
+export interface Target {
+  readonly name: OperationName;
+  readonly operation: Operation;
+  /** Path variables and query in one flat object, not yet validated. */
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
+/** A kind of resource: an operation that reads. */
+export interface ResourceKind {
+  readonly name: OperationName;
+  readonly operation: Operation;
+  /** RFC 6570: path variables, then what the query may name. */
+  readonly template: string;
+  /** The template without its query. */
+  readonly path: UriTemplate;
+  readonly variables: readonly string[];
+}
+
+/** Everything that can be read; templates without path variables first, so that `persons/resolve` is no person's id. */
+export const kinds: readonly ResourceKind[] = operationNames
+  .flatMap((name) => {
+    const operation = operations[name];
+    const template = operation.resource;
+    if (template === undefined) return [];
+    const variables = pathVariables(operation.path);
+    return [{ name, operation, template, path: new UriTemplate(template.replace(/\{\?.*$/, "")), variables }];
+  })
+  .sort((a, b) => a.variables.length - b.variables.length);
+
+/** Longer than the longest that a template makes of valid arguments. */
+const maxUriChars = 8_192;
+/** What a URI is written in (RFC 3986), without fragments. */
+const uriText = /^programme:\/\/[\w\-.~:/?@!$&'()*+,;=%[\]]+$/;
+
+/** What a URI stands for; nothing where it is malformed, too long or of no template. */
+export function targetOf(uri: string): Target | undefined {
+  if (uri.length > maxUriChars || !uriText.test(uri)) return undefined;
+  const mark = uri.indexOf("?");
+  const path = mark < 0 ? uri : uri.slice(0, mark);
+  for (const kind of kinds) {
+    const matched = kind.path.match(path);
+    if (!matched) continue;
+    try {
+      const query = mark < 0 ? {} : queryOf(kind.operation, uri.slice(mark + 1));
+      if (!query) return undefined;
+      const params = Object.entries(matched).map(([name, value]) => [name, decodeURIComponent(String(value))]);
+      return { name: kind.name, operation: kind.operation, input: { ...Object.fromEntries(params), ...query } };
+    } catch {
+      // Not percent-encoded UTF-8.
+      return undefined;
+    }
+  }
+  return undefined;
+}
+
+/** Arguments of a query; nothing where it names one twice, or one that the operation does not know. */
+function queryOf(operation: Operation, text: string): Record<string, unknown> | undefined {
+  const query: Record<string, unknown> = {};
+  for (const pair of text.split("&")) {
+    const [name = "", ...value] = pair.split("=");
+    if (!Object.hasOwn(operation.queryObject.shape, name) || Object.hasOwn(query, name)) return undefined;
+    query[name] = typedArgument(operation, name, decodeURIComponent(value.join("=")));
+  }
+  return query;
+}
+
+/** What a read needs that a caller's scopes do not hold. */
+export function missingScopes(scopes: ReadonlySet<Scope>, { operation, input }: Omit<Target, "name">): Scope[] {
+  return [operation.scope, ...(operation.alsoScopes?.(input) ?? [])].filter((scope) => !scopes.has(scope));
+}
+
+/** Whether a URI names somebody in its query: by an address, an outside id, a name searched for. */
+export function isPersonal({ operation, input }: Target): boolean {
+  const { shape } = operation.queryObject;
+  return Object.keys(input).some((name) => {
+    const schema = Object.hasOwn(shape, name) ? shape[name] : undefined;
+    return schema !== undefined && markOf(schema)?.personal === true;
+  });
+}

@@ -1,0 +1,36 @@
+import type { Tool } from "@modelcontextprotocol/server";
+import { operationNames } from "../contract/index.ts";
+import { scopes as allScopes, type Scope } from "../contract/scopes.ts";
+import { definitionOf } from "./definitions.ts";
+import { offered } from "./offer.ts";
+import { searchTools } from "./search.ts";
+import type { ToolSettings } from "./settings.ts";
+import { tokenCounts } from "./token-counts.ts";
+
+/** What every host sends to its model of each tool: name, description and input schema. */
+export const listedTools: readonly Pick<Tool, "name" | "description" | "inputSchema">[] = [
+  ...operationNames.map(definitionOf),
+  ...searchTools,
+];
+
+/** What a tool costs in every conversation in which it is listed. */
+export interface ToolCost {
+  readonly name: string;
+  readonly bytes: number;
+  /** o200k_base; other tokenizers come to much the same. */
+  readonly tokens: number;
+}
+
+/** The tools that are listed under these settings for a token with these scopes, and what they cost. */
+export function toolCosts(settings: ToolSettings, scopes: ReadonlySet<Scope> = new Set(allScopes)): ToolCost[] {
+  const names: ReadonlySet<string> = new Set(
+    settings.toolMode === "search" ? searchTools.map(({ name }) => name) : offered(settings, scopes),
+  );
+  return listedTools
+    .filter(({ name }) => names.has(name))
+    .map((tool) => ({
+      name: tool.name,
+      bytes: Buffer.byteLength(JSON.stringify(tool)),
+      tokens: tokenCounts[tool.name] ?? 0,
+    }));
+}

@@ -1,0 +1,138 @@
+import type { CallToolResult, InputRequiredResult, ServerContext, Tool } from "@modelcontextprotocol/server";
+import * as z from "zod";
+import { invalid, Problem } from "../contract/errors.ts";
+import { type OperationName, operationNames, operations, toolsetOf } from "../contract/index.ts";
+import type { Scope } from "../contract/scopes.ts";
+import { similar } from "../lib/spelling.ts";
+import { callTool } from "./call.ts";
+import { definitionOf, isToolName } from "./definitions.ts";
+import { forgive } from "./forgive.ts";
+import { offered, refuseUnoffered } from "./offer.ts";
+import { errorResult } from "./results.ts";
+import type { ToolSession } from "./session.ts";
+import type { ToolSettings } from "./settings.ts";
+
+type Args = Readonly<Record<string, unknown>>;
+
+const readOnly = { readOnlyHint: true, openWorldHint: false };
+const anything = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true };
+
+const shapes = {
+  find_tools: { words: z.string().max(500) },
+  describe_tool: { name: z.string().max(128) },
+  call_tool: { name: z.string().max(128), arguments: z.record(z.string(), z.unknown()).optional() },
+};
+
+type SearchToolName = keyof typeof shapes;
+
+const text = { type: "string" } as const;
+
+/** The three tools that stand for all others where a host has little room for a list. */
+export const searchTools: readonly (Pick<Tool, "description" | "inputSchema"> & { readonly name: SearchToolName })[] = [
+  {
+    name: "find_tools",
+    description:
+      "Find tools by words, as in `advance submission`: their names with a line each. There are tools for programmes, tracks, rounds, submissions, supplements, files, payments, persons, applicants, reviewers, assignments, reviews, feedback, rubrics, e-mail, exports, audit.",
+    inputSchema: { type: "object", properties: { words: text }, required: ["words"], additionalProperties: false },
+  },
+  {
+    name: "describe_tool",
+    description: "Get a tool's description and input schema: do so before the first call of a tool.",
+    inputSchema: { type: "object", properties: { name: text }, required: ["name"], additionalProperties: false },
+  },
+  {
+    name: "call_tool",
+    description: "Call a tool by its name, with the arguments of its input schema.",
+    inputSchema: {
+      type: "object",
+      properties: { name: text, arguments: { type: "object" } },
+      required: ["name"],
+      additionalProperties: false,
+    },
+  },
+];
+
+/** The same as they are listed: what calls others is as harmless as they are. */
+export function searchToolsFor(settings: ToolSettings, scopes: ReadonlySet<Scope>): Tool[] {
+  const harmless = offered(settings, scopes).every((name) => operations[name].effect === "read");
+  return searchTools.map((tool) => ({
+    ...tool,
+    annotations: tool.name === "call_tool" && !harmless ? anything : readOnly,
+  }));
+}
+
+export function isSearchToolName(name: string): name is SearchToolName {
+  return Object.hasOwn(shapes, name);
+}
+
+/** Answers one of the three: finding and describing say only what the caller can use; calling passes the same gates. */
+export async function callSearchTool(
+  session: ToolSession,
+  context: ServerContext,
+  name: SearchToolName,
+  given: Args,
+): Promise<CallToolResult | InputRequiredResult> {
+  try {
+    const args = checked(name, given);
+    if (name === "find_tools") {
+      const { scopes } = await session.upstream.identify(session.token);
+      return found(offered(session.settings, scopes), String(args["words"]));
+    }
+    const tool = toolNamed(String(args["name"]));
+    if (name === "call_tool") return await callTool(session, context, tool, (args["arguments"] ?? {}) as Args);
+    refuseUnoffered(session.settings, tool);
+    return { content: [{ type: "text", text: JSON.stringify(definitionOf(tool)) }] };
+  } catch (error) {
+    if (error instanceof Problem) return errorResult(error);
+    throw error;
+  }
+}
+
+function checked(name: SearchToolName, given: Args): Args {
+  const result = z.strictObject(shapes[name]).safeParse(forgive(shapes[name], given).args);
+  if (result.success) return result.data;
+  throw invalid(...result.error.issues.map(({ path, code, message }) => ({ path: path.join("."), code, message })));
+}
+
+function toolNamed(name: string): OperationName {
+  if (isToolName(name)) return name;
+  const meant = similar(name, operationNames);
+  const message = `There is no such tool${meant ? `: did you mean ${meant}?` : "; find_tools finds one"}`;
+  throw invalid({ path: "name", code: "unknown_tool", message });
+}
+
+/** Names that one search gives. */
+const maxFound = 12;
+
+function found(names: readonly OperationName[], words: string): CallToolResult {
+  const wanted = wordsOf(words);
+  const scored = names.map((name) => ({ name, score: scoreOf(name, wanted) })).filter(({ score }) => score > 0);
+  const best = scored.toSorted((a, b) => b.score - a.score).slice(0, maxFound);
+  const lines = best.map(({ name }) => `${name}: ${operations[name].summary}`);
+  const nouns = [...new Set(names.map(toolsetOf))].join(", ");
+  return {
+    content: [
+      { type: "text", text: lines.join("\n") || `No tool fits; there are tools for ${nouns || "nothing here"}.` },
+    ],
+  };
+}
+
+/** Words in a tool's name count most, then its noun and summary, then its description. */
+function scoreOf(name: OperationName, wanted: readonly string[]): number {
+  const { summary, description = "" } = operations[name];
+  const [inName, nearby, far] = [wordsOf(name), wordsOf(`${toolsetOf(name)} ${summary}`), wordsOf(description)];
+  const scores = wanted.map((word) =>
+    inName.includes(word) ? 4 : nearby.includes(word) ? 2 : far.includes(word) ? 1 : 0,
+  );
+  return scores.reduce((sum: number, score) => sum + score, 0);
+}
+
+/** Words in lower case, of one spelling, without the ending of the plural. */
+function wordsOf(text: string): string[] {
+  const words =
+    text
+      .toLowerCase()
+      .replaceAll("programme", "program")
+      .match(/[\p{L}\p{N}]+/gu) ?? [];
+  return words.slice(0, 50).map((word) => (word.length > 3 ? word.replace(/(?<!s)s$/, "") : word));
+}

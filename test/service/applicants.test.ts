@@ -1,0 +1,76 @@
+import { describe, expect } from "vitest";
+import { type Desk, faces, test } from "../support/desk.ts";
+import { pagesOf, seedMany } from "../support/lists.ts";
+
+interface Listed {
+  readonly applicantId: string;
+}
+
+const idsOf = (rows: readonly Listed[]) => rows.map(({ applicantId }) => applicantId);
+
+describe.each(faces)("listing applicants over %s", (face) => {
+  test("shows the legacy shape with the number of submissions", async ({ desk }) => {
+    const clerk = await desk.as(face, ["applicants:read"]);
+    const { trackId, programId } = await desk.seed.track();
+    const { personId } = await desk.seed.person();
+    const row = await desk.seed.applicant({ personId, programIds: [programId], trackIds: [trackId] });
+    const { applicantId } = row;
+    await desk.seed.submission({ trackId, applicantId });
+    await desk.seed.submission({ trackId, applicantId, state: "WITHDRAWN" });
+    await desk.seed.submission({ trackId });
+    await (await desk.other()).seed.submission({ applicantId });
+    const { personId: _, ...shown } = row;
+    expect(await clerk.list_applicants()).toEqual([{ ...shown, submissionCount: 2 }]);
+  });
+
+  async function sceneOf({ seed }: Desk) {
+    const given = [
+      { programIds: ["prg_a"], trackIds: ["trk_1"] },
+      { programIds: ["prg_a", "prg_b"], trackIds: ["trk_2", "trk_3"] },
+      { programIds: ["prg_b"], trackIds: ["trk_3"] },
+      { programIds: [], trackIds: [] },
+    ];
+    return seedMany(given.length, (index) => seed.applicant({ email: `a${index}@example.org`, ...given[index] }));
+  }
+
+  test("each filter lets through what it says, alone and together, newest first", async ({ desk }) => {
+    const clerk = await desk.as(face);
+    await sceneOf(await desk.other());
+    const [one = "", two = "", three = "", four = ""] = idsOf(await sceneOf(desk));
+    const answers: readonly [query: Record<string, string>, found: string[]][] = [
+      [{}, [four, three, two, one]],
+      [{ programId: "prg_a" }, [two, one]],
+      [{ programId: "prg_b" }, [three, two]],
+      [{ trackId: "trk_3" }, [three, two]],
+      [{ programId: "prg_a", trackId: "trk_3" }, [two]],
+      [{ programId: "prg_a", trackId: "trk_none" }, []],
+      [{ programId: "PRG_A" }, []],
+    ];
+    for (const [query, found] of answers) {
+      expect(idsOf(await clerk.list_applicants(query)), JSON.stringify(query)).toEqual(found);
+      const pages = await pagesOf<Listed>(clerk, "list_applicants", { ...query, limit: 1 });
+      expect(idsOf(pages.flat()), JSON.stringify(query)).toEqual(found);
+    }
+  });
+
+  test("a cursor is good for its own filters and its own tenant, expanded or not", async ({ desk }) => {
+    const clerk = await desk.as(face);
+    const stranger = await (await desk.other()).as(face);
+    await desk.seed.personSchema();
+    await sceneOf(desk);
+    const query = { programId: "prg_a", limit: 1 };
+    const { page, data } = await clerk.call("list_applicants", query);
+    const lastEvaluatedKey = page?.lastEvaluatedKey;
+    for (const call of [
+      () => stranger.list_applicants({ ...query, lastEvaluatedKey }),
+      () => clerk.list_applicants({ lastEvaluatedKey }),
+      () => clerk.list_applicants({ ...query, trackId: "trk_1", lastEvaluatedKey }),
+      () => clerk.list_reviewers({ ...query, lastEvaluatedKey }),
+    ]) {
+      await expect(call()).rejects.toMatchProblem("invalid_cursor");
+    }
+    const rest = await clerk.list_applicants({ ...query, lastEvaluatedKey, includePersonFieldIds: "fld_craft" });
+    expect(rest).toHaveLength(1);
+    expect(idsOf(rest)).not.toEqual(idsOf(data));
+  });
+});

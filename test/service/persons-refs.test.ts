@@ -1,0 +1,238 @@
+import { describe, expect } from "vitest";
+import type { Row } from "../../src/store/tables.ts";
+import { type Caller, type Desk, faces, test } from "../support/desk.ts";
+import { seedMany } from "../support/lists.ts";
+import { nothing, traceOf } from "../support/trace.ts";
+
+const ref = (externalId: string, more = {}) => ({ namespace: "crm", objectType: "contact", externalId, ...more });
+const minimal = { kinds: ["contact"], provenance: { source: "crm" } };
+
+describe.each(faces)("external references over %s", (face) => {
+  test("are added at the end and taken away by all three parts", async ({ desk }) => {
+    const clerk = await desk.as(face);
+    const { personId } = await desk.seed.person({ externalRefs: [ref("A")] });
+    const added = await traceOf(desk, () =>
+      clerk.add_person_external_ref({ personId, version: 0, externalRef: ref("B") }),
+    );
+    expect(added).toMatchObject({
+      data: { externalRefs: [ref("A"), ref("B")], version: 1 },
+      rows: ["persons updated: externalRefs"],
+      events: [],
+      audit: ["person.external_ref_added"],
+    });
+    for (const wrong of [{ namespace: "erp" }, { objectType: "lead" }, { externalId: "a" }]) {
+      const trace = await traceOf(desk, () =>
+        clerk.remove_person_external_ref({ personId, version: 1, ...ref("A", wrong) }),
+      );
+      expect(trace).toMatchObject({ problem: { code: "not_found" }, ...nothing });
+    }
+    const removed = await traceOf(desk, () => clerk.remove_person_external_ref({ personId, version: 1, ...ref("A") }));
+    expect(removed).toMatchObject({
+      data: { externalRefs: [ref("B")], version: 2 },
+      rows: ["persons updated: externalRefs"],
+      events: [],
+      audit: ["person.external_ref_removed"],
+    });
+  });
+
+  test("one that the person has already changes nothing", async ({ desk }) => {
+    const clerk = await desk.as(face);
+    const row = await desk.seed.person({ externalRefs: [ref("A")] });
+    const { personId } = row;
+    const again = () => clerk.add_person_external_ref({ personId, version: 0, externalRef: ref("A") });
+    expect(await traceOf(desk, again)).toMatchObject({ data: row, ...nothing });
+  });
+
+  test("one names one person of the tenant at most; what differs in any part is another", async ({ desk }) => {
+    const clerk = await desk.as(face);
+    const other = await desk.other();
+    const stranger = await other.as(face);
+    const holder = await desk.seed.person({ externalRefs: [ref("A")] });
+    await desk.seed.person({ externalRefs: [ref("B")], active: false });
+    const { personId } = await desk.seed.person();
+    const taken: readonly (() => Promise<unknown>)[] = [
+      () => clerk.create_person({ ...minimal, externalRefs: [ref("new"), ref("A")] }),
+      () => clerk.create_person({ ...minimal, externalRefs: [ref("new"), ref("new")] }),
+      () => clerk.add_person_external_ref({ personId, version: 0, externalRef: ref("A") }),
+      () => clerk.add_person_external_ref({ personId, version: 0, externalRef: ref("B") }),
+    ];
+    for (const call of taken) {
+      const trace = await traceOf(desk, call);
+      const details = { namespace: "crm", objectType: "contact" };
+      expect(trace).toMatchObject({ problem: { code: "duplicate_external_ref" }, ...nothing });
+      expect(trace.problem?.details).toEqual(details);
+    }
+    const others = [ref("a"), ref("A", { namespace: "CRM" }), ref("A", { objectType: "lead" })];
+    const made = await clerk.create_person({ ...minimal, externalRefs: others });
+    expect(made.externalRefs).toEqual(others);
+    expect((await stranger.create_person({ ...minimal, externalRefs: [ref("A")] })).externalRefs).toEqual([ref("A")]);
+    await clerk.remove_person_external_ref({ personId: holder.personId, version: 0, ...ref("A") });
+    const freed = await clerk.add_person_external_ref({ personId, version: 0, externalRef: ref("A") });
+    expect(freed.externalRefs).toEqual([ref("A")]);
+  });
+
+  test("a person has at most 500", async ({ desk }) => {
+    const clerk = await desk.as(face);
+    const externalRefs = Array.from({ length: 500 }, (_, index) => ref(`N-${index}`));
+    const { personId } = await desk.seed.person({ externalRefs });
+    const more = (externalId: string) => () =>
+      clerk.add_person_external_ref({ personId, version: 0, externalRef: ref(externalId) });
+    expect(await traceOf(desk, more("N-500"))).toMatchObject({ problem: { code: "validation_failed" }, ...nothing });
+    expect(await traceOf(desk, more("N-499"))).toMatchObject(nothing);
+    const created = clerk.create_person({ ...minimal, externalRefs: externalRefs.slice(0, 101) });
+    await expect(created).rejects.toMatchProblem("validation_failed");
+  });
+});
+
+/** Every operation that writes to a person, as the person and version it is given. */
+const writes: Readonly<Record<string, (clerk: Caller, person: Row<"persons">, spare: string) => Promise<unknown>>> = {
+  update: (clerk, { personId, version }) => clerk.update_person({ personId, version, kinds: ["reviewer"] }),
+  "update of nothing": (clerk, { personId, version }) => clerk.update_person({ personId, version }),
+  "add reference": (clerk, { personId, version }) =>
+    clerk.add_person_external_ref({ personId, version, externalRef: ref("new") }),
+  "remove reference": (clerk, { personId, version }) =>
+    clerk.remove_person_external_ref({ personId, version, ...ref("own") }),
+  "merge into another": (clerk, { personId, version }, targetPersonId) =>
+    clerk.merge_person({ personId, targetPersonId, sourceVersion: version, targetVersion: 0 }),
+  "merge of another": (clerk, { personId, version }, spare) =>
+    clerk.merge_person({ personId: spare, targetPersonId: personId, sourceVersion: 0, targetVersion: version }),
+};
+
+/** Persons who take no writes, and what each is refused with. */
+async function seedClosed({ seed }: Desk) {
+  const survivor = await seed.person();
+  const own = { externalRefs: [ref("own")] };
+  const between = await seed.person({ active: false, mergedIntoPersonId: survivor.personId });
+  const merged = await seed.person({ ...own, active: false, mergedIntoPersonId: between.personId });
+  const anonymised = await seed.person({ anonymizedAt: "2026-11-01T00:00:00.000Z" });
+  const inactive = await seed.person({ active: false });
+  return [
+    [merged, "person_merged", { mergedIntoPersonId: survivor.personId }],
+    [anonymised, "person_inactive", { personId: anonymised.personId }],
+    [inactive, "person_inactive", { personId: inactive.personId }],
+  ] as const;
+}
+
+describe.each(faces)("over %s a person who is merged, anonymised or inactive", (face) => {
+  test.for(Object.entries(writes))("refuses: %s", async ([, write], { desk }) => {
+    const clerk = await desk.as(face);
+    const { personId: spare } = await desk.seed.person();
+    for (const [person, code, details] of await seedClosed(desk)) {
+      for (const version of [person.version, 7]) {
+        const trace = await traceOf(desk, () => write(clerk, { ...person, version }, spare));
+        expect(trace).toMatchObject({ problem: { code, details }, ...nothing });
+      }
+      expect(await clerk.get_person({ personId: person.personId })).toEqual(person);
+    }
+  });
+
+  test.for(Object.entries(writes))("and one of another tenant or none is not found: %s", async ([, write], {
+    desk,
+  }) => {
+    const clerk = await desk.as(face);
+    const other = await desk.other();
+    const [own, foreign] = [await desk.seed.person(), await other.seed.person({ externalRefs: [ref("own")] })];
+    const none = { ...foreign, personId: "per_none" };
+    for (const person of [foreign, none]) {
+      const trace = await traceOf(desk, () => write(clerk, person, own.personId));
+      expect(trace).toMatchObject({ problem: { code: "not_found" }, ...nothing });
+    }
+  });
+
+  test.for(Object.entries(writes))("and one at another version is not written to: %s", async ([, write], { desk }) => {
+    const clerk = await desk.as(face);
+    const { personId: spare } = await desk.seed.person();
+    const person = await desk.seed.person({ externalRefs: [ref("own")] });
+    await clerk.update_person({ personId: person.personId, version: 0, kinds: [] });
+    for (const version of [0, 2]) {
+      const trace = await traceOf(desk, () => write(clerk, { ...person, version }, spare));
+      expect(trace).toMatchObject({
+        problem: { code: "version_conflict", details: { currentVersion: 1 } },
+        ...nothing,
+      });
+    }
+  });
+});
+
+describe.each(faces)("resolving persons over %s", (face) => {
+  async function peopleOf({ seed, clock }: Desk) {
+    const twin = { primaryEmail: "Twin@Example.org", platformUserId: "user-twin" };
+    const [one, two] = await seedMany(2, () => {
+      clock.advance(1000);
+      return seed.person(twin);
+    });
+    const inactive = await seed.person({ ...twin, active: false, externalRefs: [ref("inactive")] });
+    const anonymised = await seed.person({
+      ...twin,
+      anonymizedAt: "2026-11-01T00:00:00.000Z",
+      externalRefs: [ref("anon")],
+    });
+    const survivor = await seed.person({ externalRefs: [ref("S"), ref("T", { namespace: "erp" })] });
+    const between = await seed.person({ ...twin, active: false, mergedIntoPersonId: survivor.personId });
+    const merged = await seed.person({ ...twin, active: false, mergedIntoPersonId: between.personId });
+    return { one, two, inactive, anonymised, survivor, between, merged };
+  }
+
+  test("each selector finds the active ones that match", async ({ desk }) => {
+    const clerk = await desk.as(face);
+    await peopleOf(await desk.other());
+    const { one, two, inactive, anonymised, survivor, between, merged } = await peopleOf(desk);
+    const answers: readonly [query: Record<string, unknown>, found: unknown[]][] = [
+      [{ personId: two?.personId }, [two]],
+      [{ personId: between.personId }, [survivor]],
+      [{ personId: merged.personId }, [survivor]],
+      [{ personId: inactive.personId }, []],
+      [{ personId: anonymised.personId }, []],
+      [{ personId: "per_none" }, []],
+      [{ email: "Twin@Example.org" }, [one, two]],
+      [{ email: "twin@example.ORG" }, [one, two]],
+      [{ email: "twin@example.com" }, []],
+      [{ platformUserId: "user-twin" }, [one, two]],
+      [{ platformUserId: "USER-TWIN" }, []],
+      [ref("S"), [survivor]],
+      [ref("T", { namespace: "erp" }), [survivor]],
+      [ref("s"), []],
+      [ref("T"), []],
+      [ref("inactive"), []],
+      [ref("anon"), []],
+    ];
+    for (const [query, found] of answers) {
+      expect(await clerk.resolve_persons(query), JSON.stringify(query)).toEqual(found);
+    }
+  });
+
+  const triple = ["namespace", "objectType", "externalId"];
+  const refused: readonly [query: Record<string, unknown>, code: string, ...paths: string[]][] = [
+    [{}, "required", "personId", "email", "platformUserId", ...triple],
+    [{ personId: "per_1", email: "a@example.org" }, "conflicting", "email", "personId"],
+    [{ email: "a@example.org", platformUserId: "u" }, "conflicting", "email", "platformUserId"],
+    [{ personId: "per_1", ...ref("A") }, "conflicting", "personId", ...triple],
+    [{ email: "a@example.org", externalId: "A" }, "conflicting", "email", "externalId"],
+    [{ namespace: "crm" }, "required", "objectType", "externalId"],
+    [{ namespace: "crm", externalId: "A" }, "required", "objectType"],
+    [{ objectType: "contact", externalId: "A" }, "required", "namespace"],
+    [{ email: "nobody" }, "invalid_format", "email"],
+    [{ personId: "" }, "too_small", "personId"],
+    [{ name: "Grace" }, "unrecognized_keys", "name"],
+  ];
+
+  test("needs exactly one selector, and a reference whole", async ({ desk }) => {
+    const clerk = await desk.as(face);
+    for (const [query, code, ...paths] of refused) {
+      const problem = await clerk.resolve_persons(query).catch((error) => error);
+      expect(problem, JSON.stringify(query)).toMatchObject({ code: "validation_failed" });
+      const issues: readonly { path: string; code: string }[] = problem.details.issues;
+      expect(issues.map(({ path }) => path).sort(), JSON.stringify(query)).toEqual([...paths].sort());
+      expect(new Set(issues.map((issue) => issue.code))).toEqual(new Set([code]));
+    }
+  });
+});
+
+test("resolving shows no more than a hundred", async ({ desk }) => {
+  const clerk = await desk.as("REST");
+  const row = await desk.seed.person({ primaryEmail: "many@example.org" });
+  await desk.write(async (tx) => {
+    for (let index = 0; index < 100; index += 1) await tx.insert("persons", { ...row, personId: `per_${index}` });
+  });
+  expect(await clerk.resolve_persons({ email: "many@example.org" })).toHaveLength(100);
+});

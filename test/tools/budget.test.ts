@@ -1,0 +1,55 @@
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
+import { expect, test } from "vitest";
+import { loadConfig } from "../../src/config/load.ts";
+import { operationNames, operations } from "../../src/contract/index.ts";
+import { scopes } from "../../src/contract/scopes.ts";
+import { toolCosts } from "../../src/tools/costs.ts";
+import { toolsFor } from "../../src/tools/definitions.ts";
+import { searchToolsFor } from "../../src/tools/search.ts";
+
+const all = new Set(scopes);
+
+function tokensOf(tools: readonly { name: string; description?: string | undefined; inputSchema: object }[]): number[] {
+  return tools.map(({ name, description, inputSchema }) => countTokens(JSON.stringify({ name, description, inputSchema })));
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0);
+}
+
+test("all tools cost at most 6,500 tokens, and none more than 300", () => {
+  const tools = toolsFor(loadConfig({}), all);
+  expect(tools.map(({ name }) => name)).toEqual(operationNames);
+  expect(tools).toHaveLength(58);
+  const counts = tokensOf(tools);
+  expect(sum(counts)).toBeLessThanOrEqual(6_500);
+  expect(Math.max(...counts)).toBeLessThanOrEqual(300);
+});
+
+test("tools that only read cost at most 2,500 tokens", () => {
+  const tools = toolsFor(loadConfig({ PROGRAMME_READ_ONLY: "true" }), all);
+  expect(tools.map(({ name }) => name)).toEqual(operationNames.filter((name) => operations[name].effect === "read"));
+  expect(sum(tokensOf(tools))).toBeLessThanOrEqual(2_500);
+});
+
+test("search mode costs at most 600 tokens", () => {
+  const tools = searchToolsFor(loadConfig({ PROGRAMME_TOOL_MODE: "search" }), all);
+  expect(tools).toHaveLength(3);
+  expect(sum(tokensOf(tools))).toBeLessThanOrEqual(600);
+});
+
+test("the counts that the program prints are those of the tools it lists", () => {
+  for (const mode of ["full", "search"]) {
+    const config = loadConfig({ PROGRAMME_TOOL_MODE: mode });
+    const tools = mode === "search" ? searchToolsFor(config, all) : toolsFor(config, all);
+    expect(toolCosts(config).map(({ tokens }) => tokens)).toEqual(tokensOf(tools));
+  }
+});
+
+test("no schema has a combinator or a union of types where hosts refuse one, nor takes what it does not name", () => {
+  for (const { name, inputSchema } of toolsFor(loadConfig({}), all)) {
+    expect(inputSchema, name).toMatchObject({ type: "object", additionalProperties: false });
+    expect(Object.keys(inputSchema), name).not.toEqual(expect.arrayContaining([expect.stringMatching(/Of$|^\$ref$/)]));
+    expect(JSON.stringify(inputSchema), name).not.toMatch(/"type":\[/);
+  }
+});

@@ -1,0 +1,145 @@
+import { connect, type Socket } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
+import { describe, expect, test as plain } from "vitest";
+import { openDesk, tenantTest as test } from "../support/desk.ts";
+import { rest, send } from "../support/raw.ts";
+
+const doors = ["/mcp", "/integrations/v1/programs", "/files/x"];
+
+describe("a browser led here by a stranger", () => {
+  test.for(doors)("is turned away from %s by its Host", async (path, { desk }) => {
+    const headers = { authorization: `Bearer ${await desk.token()}` };
+    for (const host of ["evil.example", "evil.example:80", "localhost.evil.example", "169.254.169.254", "0.0.0.0"]) {
+      expect((await send(desk.origin + path, { headers: { ...headers, host } })).status, host).toBe(403);
+    }
+    const { port } = new URL(desk.origin);
+    for (const host of ["localhost", `localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`, "LOCALHOST"]) {
+      expect((await send(desk.origin + path, { headers: { ...headers, host } })).status, host).not.toBe(403);
+    }
+  });
+
+  test.for(doors)("is turned away from %s by its Origin", async (path, { desk }) => {
+    const headers = { authorization: `Bearer ${await desk.token()}` };
+    for (const origin of ["https://evil.example", "http://localhost.evil.example", "null", "file://", "http://127.0.0.1.evil.example"]) {
+      const answer = await send(desk.origin + path, { headers: { ...headers, origin } });
+      expect([answer.status, answer.headers.get("access-control-allow-origin")], origin).toEqual([403, null]);
+    }
+    for (const origin of ["http://localhost:5173", "http://127.0.0.1", "https://localhost"]) {
+      expect((await send(desk.origin + path, { headers: { ...headers, origin } })).status, origin).not.toBe(403);
+    }
+  });
+
+  plain("is let in by the names that the operator allows", async () => {
+    const { desk, close } = await openDesk({ PROGRAMME_ALLOWED_HOSTS: "programme.example.org" });
+    const authorization = `Bearer ${await desk.token()}`;
+    const ask = (headers: Record<string, string>) =>
+      send(`${desk.origin}/integrations/v1/programs`, { headers: { authorization, ...headers } });
+    expect((await ask({ host: "programme.example.org" })).status).toBe(200);
+    expect((await ask({ host: "programme.example.org:8443", origin: "https://programme.example.org" })).status).toBe(200);
+    expect((await ask({ host: "other.example.org" })).status).toBe(403);
+    expect((await ask({ host: "programme.example.org", origin: "https://other.example.org" })).status).toBe(403);
+    await close();
+  });
+});
+
+test("/healthz answers anybody, under any name", async ({ desk }) => {
+  const answer = await send(`${desk.origin}/healthz`, { headers: { host: "10.0.0.7" } });
+  expect([answer.status, answer.body]).toEqual([200, { status: "ok" }]);
+});
+
+describe("too many requests at once", () => {
+  plain("are told to come again, and those at work are finished", async () => {
+    const { desk, close } = await openDesk({ PROGRAMME_MAX_CONCURRENT_REQUESTS: "2" });
+    const token = await desk.token();
+    const slow = [await slowRequest(desk.origin, token), await slowRequest(desk.origin, token)];
+    const busy = await rest(desk, token, "list_programs", {});
+    expect(busy).toMatchObject({ status: 503, body: { success: false, error: { code: "unavailable" } } });
+    expect([busy.headers.get("retry-after"), busy.headers.get("x-request-id")]).toEqual(["1", expect.stringMatching(/^req_/)]);
+    expect((await send(`${desk.origin}/mcp`, { method: "POST" })).status).toBe(503);
+    expect((await send(`${desk.origin}/healthz`, {})).status).toBe(200);
+
+    for (const request of slow) expect(await request.finish()).toMatch(/^HTTP\/1\.1 201 /);
+    expect((await rest(desk, token, "list_programs", {})).status).toBe(200);
+    expect((await rest(desk, token, "list_persons", {})).body.data).toHaveLength(2);
+    await close();
+  });
+
+  plain("make room again when their clients hang up", async () => {
+    const { desk, close } = await openDesk({ PROGRAMME_MAX_CONCURRENT_REQUESTS: "1" });
+    const token = await desk.token();
+    const slow = await slowRequest(desk.origin, token);
+    expect((await rest(desk, token, "list_programs", {})).status).toBe(503);
+    slow.socket.destroy();
+    await wait(50);
+    expect((await rest(desk, token, "list_programs", {})).status).toBe(200);
+    expect((await rest(desk, token, "list_persons", {})).body.data).toEqual([]);
+    await close();
+  });
+});
+
+describe("a client that is slow", () => {
+  test("to send holds nobody up", async ({ desk }) => {
+    const token = await desk.token();
+    const slow = await Promise.all(Array.from({ length: 20 }, () => slowRequest(desk.origin, token)));
+    const startedMs = performance.now();
+    for (let count = 0; count < 20; count++) expect((await rest(desk, token, "list_programs", {})).status).toBe(200);
+    expect(performance.now() - startedMs).toBeLessThan(2_000);
+    for (const { socket } of slow) socket.destroy();
+  });
+
+  test("to read holds nobody up", async ({ desk }) => {
+    const token = await desk.token();
+    const headers = `Host: 127.0.0.1\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+    const sockets = Array.from({ length: 10 }, () => open(desk.origin));
+    for (const socket of sockets) {
+      socket.pause();
+      socket.write(`GET /integrations/v1/openapi.json HTTP/1.1\r\n${headers}`.repeat(20));
+    }
+    const answer = await rest(desk, token, "list_programs", {});
+    expect(answer.status).toBe(200);
+    for (const socket of sockets) socket.destroy();
+  });
+});
+
+plain("closing lets the request at hand finish and takes no other", async () => {
+  const { desk, close } = await openDesk();
+  const slow = await slowRequest(desk.origin, await desk.token());
+  const closed = close();
+  await wait(50);
+  await expect(send(`${desk.origin}/healthz`, {})).rejects.toThrow(/ECONNREFUSED/);
+  expect(await slow.finish()).toMatch(/^HTTP\/1\.1 201 /);
+  await closed;
+});
+
+function open(origin: string): Socket {
+  const { hostname, port } = new URL(origin);
+  const socket = connect(Number(port), hostname);
+  socket.on("error", () => undefined);
+  return socket;
+}
+
+/** A request that has begun and waits in the middle of its body. */
+async function slowRequest(origin: string, token: string) {
+  const body = JSON.stringify({ kinds: [], provenance: { source: "slow" } });
+  const socket = open(origin);
+  const head = [
+    "POST /integrations/v1/persons HTTP/1.1",
+    "Host: 127.0.0.1",
+    "Connection: close",
+    `Authorization: Bearer ${token}`,
+    "Content-Type: application/json",
+    `Content-Length: ${body.length}`,
+  ];
+  socket.write(`${head.join("\r\n")}\r\n\r\n${body.slice(0, 5)}`);
+  // Until the server has taken it in hand.
+  await wait(30);
+  return {
+    socket,
+    async finish(): Promise<string> {
+      socket.write(body.slice(5));
+      let text = "";
+      for await (const chunk of socket) text += chunk;
+      return text;
+    },
+  };
+}

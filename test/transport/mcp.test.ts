@@ -1,0 +1,217 @@
+import { describe, expect } from "vitest";
+import { operationNames, operations } from "../../src/contract/index.ts";
+import { scopes } from "../../src/contract/scopes.ts";
+import { clients, errorOf, type ToolClient, type ToolResult } from "../support/clients.ts";
+import { type Desk, openDesk, tenantTest as test } from "../support/desk.ts";
+import { type RawAnswer, send } from "../support/raw.ts";
+import { auditOf } from "../support/state.ts";
+
+/** One JSON-RPC request as 2025-era clients without a session send it. */
+function post(desk: Desk, token: string | undefined, message: unknown, headers: Record<string, string> = {}): Promise<RawAnswer> {
+  const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const accept = "application/json, text/event-stream";
+  const all = { "content-type": "application/json", accept, ...authorization, ...headers };
+  const body = typeof message === "string" ? message : JSON.stringify(message);
+  return send(`${desk.origin}/mcp`, { method: "POST", headers: all }, body);
+}
+
+const listTools = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+const callTool = (name: string, args: object, id = 1) => ({
+  jsonrpc: "2.0",
+  id,
+  method: "tools/call",
+  params: { name, arguments: args },
+});
+
+/** The message of an answer, which may come as an event. */
+function messageOf({ text }: RawAnswer) {
+  return JSON.parse(text.startsWith("{") ? text : (/^data: (.*)$/m.exec(text)?.[1] ?? "null"));
+}
+
+const entries = Object.entries(clients);
+const overHttp = entries.filter(([name]) => name.endsWith("HTTP"));
+
+describe.each(entries)("a client of %s", (_, connect) => {
+  test("sees a tool for every operation, in one order", async ({ desk }) => {
+    const client = await connect(desk, await desk.token());
+    const names = (await client.list()).map(({ name }) => name);
+    expect(names).toEqual(operationNames);
+    expect(names).toHaveLength(58);
+  });
+
+  test("sees the tools that its scopes allow, and is told why another is refused", async ({ desk }) => {
+    const client = await connect(desk, await desk.token(["programs:read", "feedback:write"]));
+    expect((await client.list()).map(({ name }) => name)).toEqual(["list_programs", "get_program", "release_feedback"]);
+    const refused = errorOf(await client.call("get_person", { personId: "per_1" }));
+    expect(refused.code).toBe("insufficient_scope");
+    expect(refused.next).toContain("persons:read");
+  });
+
+  test("gets data, structured and as text", async ({ desk }) => {
+    const program = await desk.seed.program();
+    const client = await connect(desk, await desk.token());
+    // Who knows a tool's output schema checks results against it.
+    await client.list();
+    const result = await client.call("get_program", { programId: program.programId });
+    expect(result.isError).toBeFalsy();
+    expect(result.structuredContent).toEqual({ data: program });
+    expect(result.content[0]?.text).toContain(program.programId);
+    expect((await client.call("list_programs", {})).structuredContent).toEqual({ data: [program], page: { hasMore: false } });
+  });
+
+  test("gets a protocol error for a tool that does not exist", async ({ desk }) => {
+    const client = await connect(desk, await desk.token());
+    for (const name of ["drop_everything", "", "__proto__", "constructor"]) {
+      await expect(client.call(name, {}), name).rejects.toMatchObject({ code: -32602 });
+    }
+  });
+
+  test("is told what was wrong and what to do next", async ({ desk }) => {
+    const { programId } = await desk.seed.program({ lifecycleStatus: "draft", version: 3 } as object);
+    const client = await connect(desk, await desk.token());
+    const refusals: [ToolResult, string, string][] = [
+      [await client.call("update_program", { programId, version: 7, name: "x" }), "version_conflict", "now 0"],
+      [await client.call("get_program", { programId: "prg_none" }), "not_found", "list the records"],
+      [await client.call("get_program", {}), "validation_failed", "details.issues"],
+      [await client.call("update_program", { programId, version: 0, lifecycleStatus: "completed" }), "invalid_state_transition", "configured, archived"],
+    ];
+    for (const [result, code, next] of refusals) {
+      expect(result).toMatchObject({ isError: true, content: [{ type: "text" }] });
+      expect(result.structuredContent).toBeUndefined();
+      const { error, ...others } = JSON.parse(result.content[0]?.text ?? "");
+      expect(others).toEqual({});
+      expect(error).toEqual({ code, message: expect.any(String), next: expect.stringContaining(next), ...("details" in error ? { details: expect.any(Object) } : {}) });
+    }
+  });
+
+  test("is refused an argument that does not exist, by its path", async ({ desk }) => {
+    const { programId } = await desk.seed.program();
+    const client = await connect(desk, await desk.token());
+    const args = { programId, version: 0, branding: { pages: { landing: { surprise: "x" } } } };
+    expect(errorOf(await client.call("update_program", args))).toMatchObject({
+      code: "validation_failed",
+      details: { issues: [{ path: "branding.pages.landing.surprise", code: "unrecognized_keys" }] },
+    });
+    expect(errorOf(await client.call("get_program", { programId, surprise: 1 }))).toMatchObject({
+      details: { issues: [{ path: "surprise" }] },
+    });
+  });
+
+  test("may call many tools at once", async ({ desk }) => {
+    const programs = [];
+    for (let count = 0; count < 25; count++) programs.push(await desk.seed.program({ name: `Call ${count}` }));
+    const client = await connect(desk, await desk.token());
+    const results = await Promise.all(programs.map(({ programId }) => client.call("get_program", { programId })));
+    expect(results.map((result) => result.structuredContent?.data)).toEqual(programs);
+  });
+
+  test("is told how long to wait when it asked too often", async () => {
+    const { desk, close } = await openDesk({ PROGRAMME_REQUESTS_PER_MINUTE: "2" });
+    const client = await connect(desk, await desk.token());
+    const results = [await client.call("list_programs", {}), await client.call("list_programs", {}), await client.call("list_programs", {})];
+    expect(results.map(({ isError = false }) => isError)).toEqual([false, false, true]);
+    const { code, next } = errorOf(results[2] as ToolResult);
+    expect([code, next]).toEqual(["rate_limited", expect.stringContaining("Wait 60 seconds")]);
+    expect(await client.list()).toHaveLength(58);
+    await close();
+  });
+});
+
+describe.each(overHttp)("a client of %s", (_, connect) => {
+  test("is let in by a valid token alone, at every request", async ({ desk }) => {
+    const token = await desk.token();
+    const client = await connect(desk, token);
+    await client.call("list_programs", {});
+    const { tokenId } = await desk.app.gate.identify(token);
+    await desk.app.store.revokeToken(tokenId, desk.clock.now().toISOString());
+    await expect(client.call("list_programs", {})).rejects.toThrow(/401|nauthorized|invalid/i);
+    await expect(client.list()).rejects.toThrow(/401|nauthorized|invalid/i);
+    await expect(connect(desk, token)).rejects.toThrow();
+  });
+
+  test("shares nothing with the clients of other tokens", async ({ desk, service }) => {
+    const others = [desk, await service.other(), await service.other()];
+    const scenes = await Promise.all(
+      others.map(async (each) => ({ client: await connect(each, await each.token()), program: await each.seed.program() })),
+    );
+    const rounds = Array.from({ length: 15 }, () => scenes).flat();
+    const answers = await Promise.all(
+      rounds.map(async ({ client, program }) => [await client.call("list_programs", {}), program] as const),
+    );
+    for (const [result, program] of answers) expect(result.structuredContent?.data).toEqual([program]);
+  });
+});
+
+describe("over HTTP", () => {
+  test("nobody is let in without a token", async ({ desk }) => {
+    const answer = await post(desk, undefined, listTools);
+    expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+    expect(answer.body).toMatchObject({ jsonrpc: "2.0", error: { data: { code: "unauthorized" } } });
+    for (const token of ["x", "0".repeat(64), "Z".repeat(64)]) {
+      const refused = await post(desk, token, listTools);
+      expect([refused.status, refused.headers.get("www-authenticate")]).toEqual([401, 'Bearer error="invalid_token"']);
+    }
+  });
+
+  test("requests with the same number by different callers get their own answers", async ({ desk, service }) => {
+    const other = await service.other();
+    const scenes = await Promise.all(
+      [desk, other].map(async (each) => ({ each, token: await each.token(), program: await each.seed.program() })),
+    );
+    const rounds = Array.from({ length: 20 }, () => scenes).flat();
+    const answers = await Promise.all(rounds.map(({ each, token }) => post(each, token, callTool("list_programs", {}, 7))));
+    for (const [index, answer] of answers.entries()) {
+      const { id, result } = messageOf(answer);
+      expect(id).toBe(7);
+      expect(result.structuredContent.data).toEqual([rounds[index]?.program]);
+    }
+  });
+
+  test("a session belongs to the token that opened it", async ({ desk }) => {
+    const token = await desk.token();
+    const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } };
+    const opened = await post(desk, token, { jsonrpc: "2.0", id: 1, method: "initialize", params });
+    const session = { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" };
+    expect(session["mcp-session-id"]).not.toBe("");
+    expect((await post(desk, token, listTools, session)).status).toBe(200);
+    expect((await post(desk, await desk.token(), listTools, session)).status).toBe(404);
+    expect((await post(desk, undefined, listTools, session)).status).toBe(401);
+  });
+
+  test("the audit log names the request as its answer does", async ({ desk }) => {
+    const token = await desk.token();
+    const { programId } = await desk.seed.program();
+    const answer = await post(desk, token, callTool("get_program", { programId }));
+    await desk.app.gate.flush();
+    const [entry] = await auditOf(desk.app.store, desk.businessId, "program.read");
+    expect(entry?.requestId).toBe(answer.headers.get("x-request-id"));
+  });
+
+  test("what is no message is refused", async ({ desk }) => {
+    const token = await desk.token();
+    const broken = await post(desk, token, "{");
+    expect([broken.status, broken.body.error.code]).toEqual([400, -32700]);
+    const large = await post(desk, token, callTool("list_programs", { search: "x".repeat(1024 * 1024) }));
+    expect(large.status).toBe(413);
+    const typed = await post(desk, token, JSON.stringify(listTools), { "content-type": "text/plain" });
+    expect(typed.status).toBe(415);
+    expect((await post(desk, token, callTool("list_programs", { limit: 1 }))).status).toBe(200);
+  });
+});
+
+describe("every tool", () => {
+  test("has a short name, a strict input schema without combinators at its top, and a hint of what it does", async ({ desk }) => {
+    const client = await (clients["2026-07-28 over HTTP"] as (desk: Desk, token: string) => Promise<ToolClient>)(desk, await desk.token(scopes));
+    for (const { name, description, inputSchema, outputSchema, annotations } of await client.list()) {
+      expect(name).toMatch(/^[a-z_]{1,40}$/);
+      expect(description, name).toMatch(/\.$/);
+      for (const schema of [inputSchema, outputSchema ?? {}]) {
+        expect(schema["type"], name).toBe("object");
+        expect(Object.keys(schema).filter((keyword) => /^(anyOf|oneOf|allOf|not|\$ref|enum)$/.test(keyword)), name).toEqual([]);
+      }
+      expect(inputSchema["additionalProperties"], name).toBe(false);
+      const { effect } = operations[name as keyof typeof operations];
+      expect(annotations, name).toMatchObject({ readOnlyHint: effect === "read", openWorldHint: effect === "send" });
+    }
+  });
+});

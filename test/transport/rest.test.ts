@@ -1,0 +1,228 @@
+import { describe, expect } from "vitest";
+import { openapiDocument } from "../../src/transport/openapi.ts";
+import { type Desk, tenantTest as test } from "../support/desk.ts";
+import { type RawAnswer, rest, send } from "../support/raw.ts";
+import { auditOf, stateOf } from "../support/state.ts";
+
+type Headers_ = Record<string, string>;
+
+/** A raw request below `/integrations/v1`, with the token of the desk and a JSON body. */
+async function ask(
+  desk: Desk,
+  method: string,
+  path: string,
+  { headers = {}, body }: { headers?: Headers_; body?: string | Buffer } = {},
+): Promise<RawAnswer> {
+  const type: Headers_ = body === undefined ? {} : { "content-type": "application/json" };
+  const authorization = `Bearer ${await desk.token()}`;
+  const all = { authorization, ...type, ...headers };
+  return send(`${desk.origin}/integrations/v1${path}`, { method, headers: all }, body);
+}
+
+const person = { kinds: ["contact"], provenance: { source: "crm" } };
+const withMetadata = (metadata: string) => `{"kinds":[],"provenance":{"source":"crm"},"metadata":${metadata}}`;
+const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
+
+describe("a body", () => {
+  test.for<[string, string | Buffer, Headers_, number, string]>([
+    ["cut off", '{"kinds":[]', {}, 400, "invalid_json"],
+    ["with a comma too many", '{"kinds":[],}', {}, 400, "invalid_json"],
+    ["that is no text", Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]), {}, 400, "invalid_json"],
+    ["with a byte order mark in the wrong place", '{"kinds":\ufeff[]}', {}, 400, "invalid_json"],
+    ["of another type", JSON.stringify(person), { "content-type": "text/plain" }, 415, "unsupported_media_type"],
+    ["of a form", "kinds=contact", { "content-type": "application/x-www-form-urlencoded" }, 415, "unsupported_media_type"],
+    ["without a type", JSON.stringify(person), { "content-type": "" }, 415, "unsupported_media_type"],
+    ["too large", `"${"x".repeat(1024 * 1024 - 1)}"`, {}, 413, "payload_too_large"],
+    ["too large, in pieces", `"${"x".repeat(1024 * 1024 - 1)}"`, { "transfer-encoding": "chunked" }, 413, "payload_too_large"],
+    ["that is a list", "[]", {}, 400, "validation_failed"],
+    ["that is a text", '"kinds"', {}, 400, "validation_failed"],
+    ["nested too deep", withMetadata(nested(40)), {}, 400, "validation_failed"],
+    ["nested without end", withMetadata(nested(100_000)), {}, 400, "validation_failed"],
+    ["with NUL", withMetadata('{"a":"x\\u0000y"}'), {}, 400, "validation_failed"],
+    ["with NUL in a name", withMetadata('{"a\\u0000":1}'), {}, 400, "validation_failed"],
+    ["with a name that would change objects", withMetadata('{"a":{"__proto__":{"admin":true}}}'), {}, 400, "validation_failed"],
+    ["with half a surrogate pair", withMetadata('{"a":"\\ud83d"}'), {}, 400, "validation_failed"],
+  ])("%s is refused, and nothing happens", async ([, body, headers, status, code], { desk }) => {
+    const before = await stateOf(desk.app.store, desk.businessId);
+    const answer = await ask(desk, "POST", "/persons", { body, headers });
+    expect(answer).toMatchObject({ status, body: { success: false, error: { code } } });
+    expect(answer.headers.get("x-ratelimit-remaining")).not.toBeNull();
+    expect(await stateOf(desk.app.store, desk.businessId)).toEqual(before);
+    await desk.app.gate.flush();
+    expect(await auditOf(desk.app.store, desk.businessId, "person.created")).toMatchObject([{ status }]);
+  });
+
+  test.for<[string, string, Headers_]>([
+    ["of exactly the size taken", JSON.stringify(person).padEnd(1024 * 1024), {}],
+    ["in pieces", JSON.stringify(person), { "transfer-encoding": "chunked" }],
+    ["with a charset", JSON.stringify(person), { "content-type": "Application/JSON; charset=utf-8" }],
+    ["with every kind of character", withMetadata('{"ключ":"🙂 \\ud83d\\ude42 \\u0001\\u2028","constructor":{"prototype":1}}'), {}],
+    ["nested as deep as allowed", withMetadata(nested(30)), {}],
+  ])("%s is taken, and kept as it is", async ([, body, headers], { desk }) => {
+    const answer = await ask(desk, "POST", "/persons", { body, headers });
+    expect(answer.status, answer.text).toBe(201);
+    const { metadata = {} } = JSON.parse(body);
+    expect(JSON.stringify(answer.body.data.metadata)).toBe(JSON.stringify(metadata));
+  });
+
+  test("that cannot be read is nobody's business without a token, or with too narrow a one", async ({ desk }) => {
+    const url = `${desk.origin}/integrations/v1/persons`;
+    const send415 = (headers: Headers_) => send(url, { method: "POST", headers }, "{");
+    expect((await send415({})).body.error.code).toBe("unauthorized");
+    const narrow = await desk.token(["persons:read"]);
+    expect((await send415({ authorization: `Bearer ${narrow}` })).body.error.code).toBe("insufficient_scope");
+  });
+
+  test("where none belongs is refused by its names", async ({ desk }) => {
+    const { feedbackId } = await desk.seed.feedback(await desk.seed.submission());
+    const answer = await ask(desk, "POST", `/feedbacks/${feedbackId}/release`, { body: '{"now":true}' });
+    expect(answer.body.error.details.issues).toMatchObject([{ path: "now", code: "unrecognized_keys" }]);
+    expect((await ask(desk, "POST", `/feedbacks/${feedbackId}/release`, { body: "{}" })).status).toBe(200);
+  });
+});
+
+describe("a query", () => {
+  test.for<[string, string]>([
+    ["limit=0", "limit"],
+    ["limit=-1", "limit"],
+    ["limit=1.5", "limit"],
+    ["limit=abc", "limit"],
+    ["limit=", "limit"],
+    ["limit=1e1", "limit"],
+    ["limit=0x10", "limit"],
+    ["limit=%2010", "limit"],
+    ["limit=99999999999999999999", "limit"],
+    ["limit=1&limit=2", "limit"],
+    ["lastEvaluatedKey=a&lastEvaluatedKey=a", "lastEvaluatedKey"],
+    ["lastEvaluatedKey=", "lastEvaluatedKey"],
+    ["Limit=1", "Limit"],
+    ["constructor=1", "constructor"],
+    ["__proto__=1", "__proto__"],
+    ["limit[]=1", "limit[]"],
+  ])("%s is refused by its name", async ([query, path], { desk }) => {
+    const answer = await ask(desk, "GET", `/programs?${query}`);
+    expect(answer).toMatchObject({ status: 400, body: { error: { code: "validation_failed", details: { issues: [{ path }] } } } });
+  });
+
+  test("asks for more than a page holds and gets a page", async ({ desk }) => {
+    for (let count = 0; count < 101; count++) await desk.seed.program();
+    const { body } = await ask(desk, "GET", "/programs?limit=1000");
+    expect([body.data.length, body.meta.hasMore]).toEqual([100, true]);
+    const next = await ask(desk, "GET", `/programs?limit=1000&lastEvaluatedKey=${body.meta.lastEvaluatedKey}`);
+    expect([next.body.data.length, next.body.meta]).toEqual([1, { hasMore: false }]);
+  });
+
+  test("with a cursor altered anywhere, cut, or of another list is refused", async ({ desk }) => {
+    await desk.seed.program();
+    await desk.seed.program();
+    const { body } = await ask(desk, "GET", "/programs?limit=1");
+    const cursor: string = body.meta.lastEvaluatedKey;
+    const altered = [...cursor].map((character, at) => `${cursor.slice(0, at)}${character === "A" ? "B" : "A"}${cursor.slice(at + 1)}`);
+    for (const bad of [...altered, cursor.slice(1), cursor.slice(0, -1), `${cursor}A`, "x", "{}", `${cursor}=`]) {
+      const answer = await ask(desk, "GET", `/programs?limit=1&lastEvaluatedKey=${encodeURIComponent(bad)}`);
+      expect([answer.status, answer.body.error.code], bad).toEqual([400, "invalid_cursor"]);
+    }
+    const elsewhere = await ask(desk, "GET", `/persons?limit=1&cursor=${cursor}`);
+    expect(elsewhere.body.error.code).toBe("invalid_cursor");
+    expect((await ask(desk, "GET", `/programs?limit=1&lastEvaluatedKey=${cursor}`)).status).toBe(200);
+  });
+});
+
+describe("a path", () => {
+  test.for(["/nothing", "/", "", "/programs/", "//programs", "/Programs", "/programs/prg_1/rounds/x", "/../v1/programs/"])(
+    "%j that does not exist is answered in the envelope",
+    async (path, { desk }) => {
+      const answer = await ask(desk, "GET", path);
+      expect(answer).toMatchObject({ status: 404, body: { success: false, error: { code: "not_found" } } });
+    },
+  );
+
+  test.for<[string, number]>([
+    ["%", 404],
+    ["%zz", 404],
+    ["%C3%28", 404],
+    ["%ED%A0%80", 404],
+    ["..%2f..%2fetc%2fpasswd", 404],
+    ["a%2Fb", 404],
+    ["%F0%9F%99%82", 404],
+    ["'%20or%201=1--", 404],
+    ["%00", 400],
+    ["x%00y", 400],
+    ["x".repeat(256), 400],
+  ])("variable %j is a mere id", async ([id, status], { desk }) => {
+    await desk.seed.program();
+    const answer = await ask(desk, "GET", `/programs/${id}`);
+    expect([answer.status, answer.body?.success]).toEqual([status, false]);
+  });
+
+  test("variable that looks like a word of the interface is no id", async ({ desk }) => {
+    expect((await ask(desk, "GET", "/persons/resolve")).body.error.code).toBe("validation_failed");
+    expect((await ask(desk, "GET", "/persons/resolve?email=a@example.org")).body.data).toEqual([]);
+  });
+});
+
+describe("a method", () => {
+  test.for<[string, string, string]>([
+    ["PUT", "/programs", "GET, HEAD"],
+    ["POST", "/programs", "GET, HEAD"],
+    ["DELETE", "/persons/per_1", "GET, HEAD, PATCH"],
+    ["GET", "/persons/per_1/external-refs", "DELETE, POST"],
+    ["HEAD", "/assignments/auto", "POST"],
+    ["OPTIONS", "/submissions", "GET, HEAD, POST"],
+    ["PROPFIND", "/submissions", "GET, HEAD, POST"],
+    ["POST", "/openapi.json", "GET, HEAD"],
+  ])("%s on %s is refused with the methods allowed", async ([method, path, allow], { desk }) => {
+    const answer = await ask(desk, method, path);
+    expect([answer.status, answer.headers.get("allow")]).toEqual([405, allow]);
+    if (method !== "HEAD") expect(answer.body.error.code).toBe("method_not_allowed");
+  });
+
+  test("HEAD is answered like GET, without the body", async ({ desk }) => {
+    const answer = await ask(desk, "HEAD", "/programs");
+    expect([answer.status, answer.text, answer.headers.get("content-type")]).toEqual([200, "", "application/json"]);
+    expect((await ask(desk, "HEAD", "/programs/prg_none")).status).toBe(404);
+  });
+
+  test("on an unknown path is refused for the path", async ({ desk }) => {
+    expect((await ask(desk, "DELETE", "/nothing")).status).toBe(404);
+  });
+});
+
+describe("a token", () => {
+  test.for(["Basic QWxhZGRpbg==", "Bearer", "Bearer ", "bearer", "Token x", "Bearer a b"])("as %j is none", async (authorization, { desk }) => {
+    const answer = await ask(desk, "GET", "/programs", { headers: { authorization } });
+    expect([answer.status, answer.body.error.code]).toEqual([401, "unauthorized"]);
+  });
+
+  test("is known by any case of its scheme and digits", async ({ desk }) => {
+    const token = await desk.token();
+    for (const authorization of [`bearer ${token}`, `BEARER  ${token.toUpperCase()}`]) {
+      expect((await ask(desk, "GET", "/programs", { headers: { authorization } })).status).toBe(200);
+    }
+  });
+
+  test("in the query is none", async ({ desk }) => {
+    const url = `${desk.origin}/integrations/v1/programs?access_token=${await desk.token()}`;
+    expect((await send(url, {})).body.error.code).toBe("unauthorized");
+  });
+});
+
+test("the OpenAPI document is served to everybody", async ({ desk }) => {
+  const answer = await send(`${desk.origin}/integrations/v1/openapi.json`, {});
+  expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "application/json"]);
+  expect(answer.body).toEqual(JSON.parse(JSON.stringify(openapiDocument())));
+});
+
+test("every answer names its request, no two the same", async ({ desk }) => {
+  const token = await desk.token();
+  const urls = ["/integrations/v1/programs", "/integrations/v1/none", "/integrations/v1/openapi.json", "/healthz", "/files/x", "/mcp", "/none"];
+  const answers = [
+    ...(await Promise.all(urls.map((url) => send(desk.origin + url, { headers: { "x-request-id": "mine" } })))),
+    await send(`${desk.origin}/integrations/v1/programs`, { method: "PUT" }),
+    await send(`${desk.origin}/integrations/v1/programs`, { headers: { host: "evil.example" } }),
+    await rest(desk, token, "list_programs", {}),
+  ];
+  const names = answers.map(({ headers }) => headers.get("x-request-id"));
+  for (const name of names) expect(name).toMatch(/^req_[0-9A-Z]{26}$/);
+  expect(new Set(names).size).toBe(names.length);
+});
