@@ -55,9 +55,7 @@ export const send_bulk_email = operation({
   effect: "send",
   body: z.strictObject({
     reviewers: z.strictObject({ reviewerIds: z.array(Id).min(1).max(maxRecipients), ...message }).optional(),
-    applicants: z
-      .strictObject({ applicantEmails: z.array(Email).min(1).max(maxRecipients), ...message })
-      .optional(),
+    applicants: z.strictObject({ applicantEmails: z.array(Email).min(1).max(maxRecipients), ...message }).optional(),
   }),
   data: BulkEmailOutcome,
   audit: "email_send.queued",

@@ -137,8 +137,7 @@ export const get_person_schema = operation({
 
 export const list_persons = operation({
   summary: "List persons",
-  description:
-    "Newest first; with updatedAfter, oldest change first. cursor is another name of lastEvaluatedKey.",
+  description: "Newest first; with updatedAfter, oldest change first. cursor is another name of lastEvaluatedKey.",
   method: "GET",
   path: "/persons",
   resource: "programme://persons",

@@ -137,7 +137,8 @@ export const update_submission = operation({
   }),
   data: Submission,
   audit: "submission.updated",
-  confirm: ({ submissionId, state }) => (state === undefined ? undefined : `Set submission ${submissionId} to ${state}`),
+  confirm: ({ submissionId, state }) =>
+    state === undefined ? undefined : `Set submission ${submissionId} to ${state}`,
   errors: ["not_found", "version_conflict", "invalid_state_transition", "program_archived"],
 });
 
@@ -224,7 +225,8 @@ export const set_submission_state = operation({
 
 export const submit_submission = operation({
   summary: "Submit a draft submission",
-  description: "Needs an open intake, a deadline not passed, required fields and supplements, and the fee paid or waived.",
+  description:
+    "Needs an open intake, a deadline not passed, required fields and supplements, and the fee paid or waived.",
   method: "POST",
   path: "/submissions/{submissionId}/submit",
   scope: "submissions:write",

@@ -33,7 +33,9 @@ function compileShape<C>(schema: z.core.$ZodType, visitor: Visitor<C>): Transfor
     return item && ((value, context) => (Array.isArray(value) ? value.map((each) => item(each, context)) : value));
   }
   if (definition.options?.some((option) => compileTransform(option, visitor))) {
-    throw new Error("A union cannot hold marked fields: which of its shapes a value has would decide what becomes of it");
+    throw new Error(
+      "A union cannot hold marked fields: which of its shapes a value has would decide what becomes of it",
+    );
   }
   return undefined;
 }

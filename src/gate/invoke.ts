@@ -16,7 +16,7 @@ import { authorize, authorizeInput, requireScopes } from "./authorize.ts";
 import { createLimiter, type Limiter, type Rate, RateLimited } from "./limit.ts";
 import { checkKey, fingerprintOf, type OnceResult, once } from "./once.ts";
 import { redactorOf } from "./redact.ts";
-import { digestOf, labelsOf, Rehearsed, type Rehearsal } from "./rehearse.ts";
+import { digestOf, labelsOf, type Rehearsal, Rehearsed } from "./rehearse.ts";
 import { validate } from "./validate.ts";
 
 export interface GateOptions {
@@ -127,7 +127,9 @@ export function createGate(deps: GateDeps): Gate {
       const { result, replayed, changed } = outcome;
       // A refusal remembered with its key committed; it is still a refusal.
       const refusal = result instanceof Problem ? result : undefined;
-      const answer = refusal ? ({ ok: false, problem: refusal, rate, replayed } as const) : await present(store, running, outcome, rate);
+      const answer = refusal
+        ? ({ ok: false, problem: refusal, rate, replayed } as const)
+        : await present(store, running, outcome, rate);
       if (!changed) await accessLog.record(accessEntry(running, answer.ok ? answer.status : answer.problem.status));
       return answer;
     });

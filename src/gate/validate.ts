@@ -50,7 +50,8 @@ function unstorable(value: unknown, path: string, depth: number): Issue | undefi
   }
   for (const [key, inner] of Object.entries(value)) {
     const innerPath = path === "" ? key : `${path}.${key}`;
-    if (key === "__proto__") return { path: innerPath, code: "invalid_key", message: "Nothing is kept under this name" };
+    if (key === "__proto__")
+      return { path: innerPath, code: "invalid_key", message: "Nothing is kept under this name" };
     const bad = unstorableText(key, path) ?? unstorable(inner, innerPath, depth + 1);
     if (bad) return bad;
   }

@@ -1,18 +1,30 @@
-/**
- * Characters that a reader does not see but a model does, or that turn text around: controls, bidirectional
- * overrides and isolates, zero-width marks, tag characters, supplementary variation selectors, soft hyphens,
- * interlinear annotations, invisible operators, and blanks that look like nothing.
- */
-const invisible =
-  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
+const joiner = String.raw`(?:\u200c|\u200d)`;
+const selector = String.raw`(?:\ufe0e|\ufe0f)`;
+/** Scripts whose letters are never joined: there a joiner could only hide. */
+const plainScript = String.raw`\p{sc=Latn}|\p{sc=Grek}|\p{sc=Cyrl}|\p{sc=Hani}|\p{sc=Hang}|\p{sc=Hira}|\p{sc=Kana}`;
+/** What joiners hold together: letters of the other scripts, emoji. */
+const joined = String.raw`(?:(?!${plainScript})\p{L}|\p{M}|\p{Extended_Pictographic}|\ufe0f)`;
+/** What selectors choose the look of. */
+const selected = String.raw`(?:\p{Extended_Pictographic}|[0-9#*])`;
 
-/** Joiners hold emoji and several scripts together; anywhere else they only hide. */
-const strayJoiner =
-  /(?<![\p{L}\p{M}\p{Extended_Pictographic}\ufe0f])[\u200c\u200d]|[\u200c\u200d](?![\p{L}\p{M}\p{Extended_Pictographic}])/gu;
+/**
+ * Characters that a reader does not see but a model does, or that turn text around: controls, bidirectional overrides
+ * and isolates, zero-width marks, tag characters, variation selectors, fillers, interlinear annotations; joiners and
+ * selectors where they have nothing to join or to select.
+ */
+const hidden = new RegExp(
+  [
+    String.raw`(?!\t|\n|\r|${joiner}|${selector})(?:\p{Cc}|\p{Bidi_Control}|\p{Default_Ignorable_Code_Point}|[\ufff9-\ufffb])`,
+    `(?<!${joined})${joiner}`,
+    `${joiner}(?!${joined})`,
+    `(?<!${selected})${selector}`,
+  ].join("|"),
+  "gu",
+);
 
 /** Text as its reader sees it: what is invisible or turns text around is taken out. */
 export function neutralise(text: string): string {
-  return text.replace(invisible, "").replace(strayJoiner, "");
+  return text.replace(hidden, "");
 }
 
 /** Applies a change to every text in a JSON value, names of properties too. */

@@ -43,7 +43,7 @@ export async function openSeeded(options: Partial<DemoOptions> = {}): Promise<Se
       transactions.push(tx.changes.length);
       return result;
     });
-  await seedDemo(store, content, { now, seed: 2, ...options });
+  await seedDemo(store, content, { now, ...options });
   const tenants = await Promise.all((await store.listBusinesses()).map((business) => readTenant(store, business)));
   return {
     store,

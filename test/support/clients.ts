@@ -23,17 +23,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A tool as a client sees it. */
-export interface ListedTool {
-  readonly name: string;
-  readonly description?: string;
-  readonly inputSchema: Readonly<Record<string, unknown>>;
-  readonly outputSchema?: Readonly<Record<string, unknown>>;
-  readonly annotations?: Readonly<Record<string, unknown>>;
-}
-
 export interface ToolClient {
-  list(): Promise<ListedTool[]>;
   call(name: string, args: Record<string, unknown>, options?: CallOptions): Promise<ToolResult>;
   list(): Promise<Tool[]>;
 }

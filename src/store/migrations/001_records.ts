@@ -320,7 +320,10 @@ async function createTable(db: Db, name: string, definition: TableDefinition): P
   await table.execute();
   for (const [index, listed] of (definition.indexes ?? []).entries()) {
     const { columns, where } = typeof listed === "string" ? { columns: listed, where: undefined } : listed;
-    const created = db.schema.createIndex(`${name}_index_${index + 1}`).on(name).columns(withTenant(columns));
+    const created = db.schema
+      .createIndex(`${name}_index_${index + 1}`)
+      .on(name)
+      .columns(withTenant(columns));
     await (where === undefined ? created : created.where(sql.raw<boolean>(where))).execute();
   }
 }

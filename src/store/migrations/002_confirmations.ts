@@ -9,5 +9,9 @@ export async function up(db: Db): Promise<void> {
     .addColumn("expiresAt", "text", (column) => column.notNull())
     .addPrimaryKeyConstraint("confirmations_key", ["businessId", "nonce"])
     .execute();
-  await db.schema.createIndex("confirmations_index_1").on("confirmations").columns(["businessId", "expiresAt"]).execute();
+  await db.schema
+    .createIndex("confirmations_index_1")
+    .on("confirmations")
+    .columns(["businessId", "expiresAt"])
+    .execute();
 }

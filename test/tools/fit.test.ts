@@ -1,0 +1,71 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { bytesOf, rowsThatFit } from "../../src/lib/json-size.ts";
+import { fitRecord } from "../../src/tools/fit.ts";
+
+test("rows fit by the bytes of their JSON list, to the byte", () => {
+  const rows = [{ a: "é" }, { a: "bb" }, { a: "c" }];
+  const size = bytesOf(rows.slice(0, 2));
+  expect(Buffer.byteLength('[{"a":"é"},{"a":"bb"}]')).toBe(size);
+  expect(rowsThatFit(rows, size)).toBe(2);
+  expect(rowsThatFit(rows, size - 1)).toBe(1);
+  expect(rowsThatFit(rows, 3)).toBe(0);
+  expect(rowsThatFit([], 3)).toBe(0);
+});
+
+test("the largest fields are left out, and what is asked for alone comes whole", () => {
+  const record = { id: "sub_1", body: "b".repeat(700), small: "s", notes: "n".repeat(500), version: 2 };
+  const { record: fitted, left, cut } = fitRecord(record, ["id", "version"], 1000);
+  expect(fitted).toEqual({ id: "sub_1", small: "s", notes: record.notes, version: 2 });
+  expect(Object.keys(fitted)).toEqual(["id", "small", "notes", "version"]);
+  expect({ left, cut }).toEqual({ left: ["body"], cut: [] });
+  const alone = { id: "sub_1", body: record.body, version: 2 };
+  expect(fitRecord(alone, ["id", "version"], 1000)).toEqual({ record: alone, left: [], cut: [] });
+});
+
+test("what does not fit alone either is shortened, and says by how much", () => {
+  const record = { id: "sub_1", body: "é".repeat(5000), rows: Array.from({ length: 500 }, (_, row) => ({ row })) };
+  const { record: fitted, left, cut } = fitRecord(record, ["id"], 2000);
+  expect(bytesOf(fitted)).toBeLessThanOrEqual(2000);
+  expect(left).toEqual([]);
+  const { body, rows } = fitted as { body: string; rows: unknown[] };
+  expect(record.body.startsWith(body)).toBe(true);
+  expect(rows).toEqual(record.rows.slice(0, rows.length));
+  expect(cut).toEqual([
+    `rows: the first ${rows.length} of 500 are shown.`,
+    `body: the first ${body.length} of 5000 characters are shown.`,
+  ]);
+});
+
+test("fields inside are named by their path", () => {
+  const record = { id: "sub_1", fields: { a: "a".repeat(600), b: "b".repeat(700), c: "c".repeat(5000) } };
+  const { record: fitted, left, cut } = fitRecord(record, ["id"], 1000);
+  expect(bytesOf(fitted)).toBeLessThanOrEqual(1000);
+  expect(left).toEqual(["fields.b"]);
+  expect(cut).toEqual([expect.stringMatching(/^fields\.c: the first \d+ of 5000 characters are shown\.$/)]);
+});
+
+test("a cut never leaves half a character", () => {
+  for (let bytes = 40; bytes < 60; bytes += 1) {
+    const { record } = fitRecord({ text: "🏛".repeat(100) }, [], bytes);
+    expect(String(record["text"] ?? "").isWellFormed()).toBe(true);
+  }
+});
+
+test("whatever the record, it fits, keeps what is to be kept, and every loss is told", () => {
+  const big = fc.string({ minLength: 0, maxLength: 400, unit: "grapheme" });
+  const value = fc.oneof(big, fc.array(big, { maxLength: 10 }), fc.dictionary(fc.string({ maxLength: 5 }), big), fc.integer());
+  fc.assert(
+    fc.property(fc.dictionary(fc.string({ minLength: 1, maxLength: 8 }), value), fc.integer({ min: 300, max: 4000 }), (fields, max) => {
+      const record = { ...fields, id: "sub_1", version: 1 };
+      const { record: fitted, left, cut } = fitRecord(record, ["id", "version"], max);
+      expect(bytesOf(fitted)).toBeLessThanOrEqual(max);
+      expect(fitted).toMatchObject({ id: "sub_1", version: 1 });
+      if (left.length + cut.length === 0) expect(fitted).toEqual(record);
+      for (const name of Object.keys(record)) {
+        const told = [...left, ...cut].some((loss) => loss.startsWith(name));
+        if (!told) expect(fitted[name]).toEqual(record[name as keyof typeof record]);
+      }
+    }),
+  );
+});
