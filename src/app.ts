@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Config } from "./config/load.ts";
+import type { OperationName } from "./contract/index.ts";
 import { createChangeFeed } from "./gate/changes.ts";
 import { createGate, type Gate } from "./gate/invoke.ts";
 import { createLinks } from "./gate/links.ts";
@@ -13,13 +14,14 @@ import { openContentDirectory } from "./store/content.ts";
 import { openStore } from "./store/open.ts";
 import type { ContentStore, Store } from "./store/port.ts";
 import type { ConfirmationPolicy } from "./tools/confirm.ts";
+import { withheldBy } from "./tools/offer.ts";
 import type { FileLinks } from "./transport/files.ts";
 import { type HttpServer, listen } from "./transport/http.ts";
 import { createMcpEndpoint } from "./transport/mcp.ts";
 import { openapiDocument } from "./transport/openapi.ts";
 import { createRestApp } from "./transport/rest.ts";
 import { createServerFactory, type ServerFactory } from "./transport/server.ts";
-import { connectStdio, type StdioConnection } from "./transport/stdio.ts";
+import { connectStdio, type StdioConnection, type Wire } from "./transport/stdio.ts";
 import { createBlindUpstream } from "./upstream/blind.ts";
 import { createEmbeddedUpstream } from "./upstream/embedded.ts";
 import { createHandles } from "./upstream/handles.ts";
@@ -38,8 +40,8 @@ export interface App {
   readonly log: Log;
   /** Serves REST and MCP on the configured host and port. */
   listen(): Promise<HttpServer>;
-  /** Serves one MCP connection on stdin and stdout, as this token. */
-  connectStdio(token: string): StdioConnection;
+  /** Serves one MCP connection as this token, on stdin and stdout unless it is given another wire. */
+  connectStdio(token: string, wire?: Wire): StdioConnection;
   /** Makes the MCP server of a connection that carries no token itself. */
   mcpServer(token: string | undefined): ServerFactory;
   close(): Promise<void>;
@@ -83,18 +85,12 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
     return linkServer;
   }
 
-  const confirmation: ConfirmationPolicy = {
-    posture: config.confirm,
-    approved: new Set(config.approvedTools),
-    key: await store.secret("confirmations"),
-    now: () => clock.now(),
-  };
-  const mcpServer = (token: string | undefined) =>
-    createServerFactory({ upstream, version, log, confirmation, settings: config, token });
+  const { mcpServer, withheld } = await connectAgents(config, upstream, { store, clock, log });
   const { maxBodyBytes } = config;
   const mcp = createMcpEndpoint({
     factory: mcpServer(undefined),
-    identify: upstream.identify,
+    upstream,
+    withheldBy: withheld,
     log,
     clock,
     maxBodyBytes,
@@ -115,7 +111,7 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
       server = await listen(config, { ...rest, mcp, files, log });
       return server;
     },
-    connectStdio: (token) => connectStdio(mcpServer(token), log),
+    connectStdio: (token, wire) => connectStdio({ factory: mcpServer(token), upstream, withheldBy: withheld, token, log }, wire),
     async close() {
       await mcp.close();
       await server?.close();
@@ -133,6 +129,19 @@ interface Local {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
+}
+
+/** How agents meet the service: what they are offered, and when somebody is asked first. */
+async function connectAgents(config: Config, upstream: Upstream, { store, clock, log }: Local) {
+  const withheld = (name: OperationName) => withheldBy(config, name);
+  const confirmation: ConfirmationPolicy = {
+    posture: config.confirm,
+    approved: new Set(config.approvedTools),
+    key: await store.secret("confirmations"),
+    now: () => clock.now(),
+  };
+  const common = { upstream, version, log, confirmation, settings: config, withheldBy: withheld };
+  return { withheld, mcpServer: (token: string | undefined) => createServerFactory({ ...common, token }) };
 }
 
 /** The product's own service as an upstream; what must be remembered of it is in the local store. */

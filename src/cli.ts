@@ -96,8 +96,9 @@ function addTokenCommands(root: Command): void {
 
 type Options = Readonly<Record<string, string | boolean | undefined>>;
 
-async function createToken(options: Options): Promise<void> {
-  const scopes = parseScopes(String(options["scopes"]));
+async function createToken({ scopes: wanted, ...options }: Options): Promise<void> {
+  // Not the setting of the same name: these are the new token's.
+  const scopes = parseScopes(String(wanted));
   const expires = options["expires"];
   const expiresAt = typeof expires === "string" ? parseExpiry(expires, new Date()) : null;
   await withApp(loadConfig(process.env, options), async ({ store }) => {

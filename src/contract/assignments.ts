@@ -91,7 +91,7 @@ export const reassign_assignment = operation({
 export const auto_assign_reviewers = operation({
   summary: "Assign reviewers to a round's submissions by the programme's rules",
   description:
-    "Arguments given replace the programme's own rule for this run. At most 10,000 assignments; call again for the rest.",
+    "Arguments given replace the programme's own rule for this run. At most 10,000 assignments (call again for the rest) and 1,000 skipped.",
   method: "POST",
   path: "/assignments/auto",
   scope: "assignments:write",

@@ -28,11 +28,11 @@ export type Step =
   | "feedback"
   | "release";
 
-/** What becomes of an assignment: `draft` is an accepted one with a review begun, `reassigned` one that was declined and moved. */
+/** What becomes of an assignment. `draft`: accepted, with a review begun; `reassigned`: declined and moved. */
 export type Outcome = AssignmentStatus | "draft" | "reassigned";
 
 export interface Journey {
-  /** Each with how many days before the end of the call it happens; at least a day apart. */
+  /** Each with how many days before the end of the call it happens; where one needs the other, three days apart. */
   readonly steps: readonly (readonly [step: Step, daysBefore: number])[];
   /** How good the application is, from 0 to 1. */
   readonly merit: number;
@@ -75,8 +75,8 @@ const readTwice = (days: number): Journey["steps"] => [
 export const journeys = {
   begun: {
     steps: [
-      ["begin", 5],
-      ["pay", 4],
+      ["begin", 2],
+      ["pay", 1],
     ],
     merit: 0.5,
     fee: ["failed"],
@@ -185,8 +185,8 @@ export const journeys = {
       ["answer", 21],
       ["pay", 20],
       ["submit", 17],
-      ["withdraw", 7],
-      ["refund", 5],
+      ["withdraw", 8],
+      ["refund", 4],
     ],
     merit: 0.5,
     fee: ["succeeded"],
@@ -253,7 +253,7 @@ export const residencyTraffic: Traffic = {
   winner: 1,
 };
 
-/** How many days each further submission of a journey is earlier than the first, at most six. */
+/** How many days a further submission of a journey is earlier than the first: three or six, or none. */
 export function stagger(index: number): number {
-  return (index * 3) % 7;
+  return (index % 3) * 3;
 }

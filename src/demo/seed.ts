@@ -176,7 +176,7 @@ function gather({ timeline, draw, documents }: Setting, domains: readonly string
             seats: [],
           };
           for (const [step, daysBefore] of journey.steps) {
-            const day = course.endsDaysAgo + daysBefore + stagger(index);
+            const day = workingDay(course.endsDaysAgo + daysBefore + stagger(index));
             timeline.on(day, doorOf(step, source), (desk) => steps[step](desk, batch), size);
           }
         }
@@ -190,18 +190,20 @@ function* sizes(scale: number): Generator<number> {
   for (let left = Math.max(1, Math.floor(scale)); left > 0; left -= batchSize) yield Math.min(left, batchSize);
 }
 
-const portalSteps: ReadonlySet<Step> = new Set([
-  "answer",
-  "pay",
-  "respond",
-  "review",
-  "respond2",
-  "review2",
-  "withdraw",
-]);
+/** Work of three days is told as that of the last, for every transaction waits for the disk. */
+const workEveryDays = 3;
+
+function workingDay(daysAgo: number): number {
+  return daysAgo - ((daysAgo - 1) % workEveryDays);
+}
+
+const portalSteps: ReadonlySet<Step> = new Set(["answer", "respond", "review", "respond2", "review2", "withdraw"]);
+
+/** What applicants do who come by the interface: the CRM does it. */
+const applicantSteps: ReadonlySet<Step> = new Set(["begin", "create", "pay", "submit"]);
 
 function doorOf(step: Step, source: Batch["source"]): Door {
-  if (step === "begin" || step === "create" || step === "submit") return source === "portal" ? "portal" : "crm";
+  if (applicantSteps.has(step)) return source === "portal" ? "portal" : "crm";
   return portalSteps.has(step) ? "portal" : "office";
 }
 

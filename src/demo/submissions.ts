@@ -212,7 +212,7 @@ function uploadsOf(desk: Desk, batch: Batch, documents: Documents, begun: boolea
   }));
 }
 
-/** The first application that is refused comes with an infected budget; what the first draft just begun has is still being scanned. */
+/** The first refused application has an infected budget; what the first draft just begun has is still being scanned. */
 function scanStatusOf({ journey, variant }: Batch, key: string): File["scanStatus"] {
   if (variant > 0) return "clean";
   const steps = journey.steps.map(([step]) => step);

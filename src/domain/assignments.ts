@@ -141,6 +141,8 @@ export function planPairs(
 
 /** Most assignments that one run makes; the next run goes on where it stopped. */
 const maxPlanned = 10_000;
+/** Most conflicts of interest that one run names. */
+const maxSkipped = 1000;
 
 export interface PlanInput {
   readonly roundId: string;
@@ -179,8 +181,8 @@ interface Paper {
  * may review them, until each has `reviewsPerSubmission`. Never a conflict of interest, a second time the same pair, a
  * reviewer who declined the submission in this round, or more than `maxPerReviewer` in the round or `maxAssignments` in
  * all. With expertise matching, a reviewer without the submission's expertise only where none with it is free.
- * `skipped` names the conflicts of interest among the candidates of submissions that stay short of reviews.
- * The same input in any order gives the same plan.
+ * `skipped` names the conflicts of interest among the candidates of submissions that stay short of reviews,
+ * the first thousand of them. The same input in any order gives the same plan.
  */
 export function planAssignments(input: PlanInput): Plan {
   const { rules, past, roundId } = input;
@@ -195,12 +197,14 @@ export function planAssignments(input: PlanInput): Plan {
     assign: desks
       .flatMap(({ reviewerId, planned }) => planned.map(({ submissionId }) => ({ submissionId, reviewerId })))
       .toSorted((a, b) => compare(a.submissionId, b.submissionId) || compare(a.reviewerId, b.reviewerId)),
-    skipped: short.flatMap(({ submissionId }) =>
-      desks
-        .map(({ reviewerId }) => ({ submissionId, reviewerId }))
-        .filter((pair) => holds(conflicts, pair))
-        .map((pair) => ({ ...pair, reason: "conflict_of_interest" as const })),
-    ),
+    skipped: short
+      .flatMap(({ submissionId }) =>
+        desks
+          .map(({ reviewerId }) => ({ submissionId, reviewerId }))
+          .filter((pair) => holds(conflicts, pair))
+          .map((pair) => ({ ...pair, reason: "conflict_of_interest" as const })),
+      )
+      .slice(0, maxSkipped),
   };
 }
 

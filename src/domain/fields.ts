@@ -51,7 +51,7 @@ export function missingRequired(fields: readonly FieldDefinition[], values: Valu
     .filter((fieldId) => !Object.hasOwn(values, fieldId) || isBlank(values[fieldId]));
 }
 
-/** Joins a change into values: null clears, what the change does not name stays. */
+/** Joins a change into values: null in the change clears, what it does not name stays. */
 export function mergeValues<V>(
   before: Readonly<Record<string, V>>,
   change: Readonly<Record<string, V | null>>,

@@ -65,108 +65,116 @@ interface Follower {
 }
 
 /** Follows the audit trail of every organisation that somebody watches: so changes by other processes show too. */
-export function createChangeFeed({ store, identify, clock, log }: ChangeFeedDeps): ChangeFeed {
-  const followers = new Set<Follower>();
-  const tails = new Map<string, Promise<Tail>>();
-  let timer: NodeJS.Timeout | undefined;
-  let polling: Promise<void> | undefined;
+export function createChangeFeed(deps: ChangeFeedDeps): ChangeFeed {
+  const feed = new AuditFeed(deps);
+  return { watch: (token, watcher) => feed.watch(token, watcher), close: () => feed.close() };
+}
 
-  function arm(): void {
-    if (timer || followers.size === 0) return;
-    timer = setTimeout(() => {
-      polling = poll().then(() => {
-        timer = undefined;
-        arm();
+class AuditFeed implements ChangeFeed {
+  readonly #deps: ChangeFeedDeps;
+  readonly #followers = new Set<Follower>();
+  readonly #tails = new Map<string, Promise<Tail>>();
+  #timer: NodeJS.Timeout | undefined;
+  #polling: Promise<void> | undefined;
+
+  constructor(deps: ChangeFeedDeps) {
+    this.#deps = deps;
+  }
+
+  async watch(token: string | undefined, watcher: Watcher): Promise<Watch> {
+    const { businessId, scopes } = await this.#deps.identify(token);
+    if (this.#followers.size >= maxWatchers) throw problem("unavailable", { retryAfterSeconds: 60 });
+    const follower: Follower = { token, watcher, businessId, scopes };
+    this.#followers.add(follower);
+    const tail = this.#tails.get(businessId) ?? startTail(this.#deps, businessId);
+    this.#tails.set(businessId, tail);
+    try {
+      await tail;
+    } catch (error) {
+      this.#tails.delete(businessId);
+      this.#leave(follower);
+      throw error;
+    }
+    this.#arm();
+    return { scopes: follower.scopes, stop: () => this.#leave(follower) };
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#followers.clear();
+    this.#tails.clear();
+    await this.#polling;
+  }
+
+  #arm(): void {
+    if (this.#timer || this.#followers.size === 0) return;
+    this.#timer = setTimeout(() => {
+      this.#polling = this.#poll().then(() => {
+        this.#timer = undefined;
+        this.#arm();
       });
     }, pollMs);
     // What is told matters only while something else keeps the process up.
-    timer.unref();
+    this.#timer.unref();
   }
 
-  async function poll(): Promise<void> {
-    for (const [businessId, own] of Map.groupBy(followers, (follower) => follower.businessId)) {
+  async #poll(): Promise<void> {
+    for (const [businessId, own] of Map.groupBy(this.#followers, (follower) => follower.businessId)) {
       try {
-        await checkTokens(own);
-        const tail = await tails.get(businessId);
-        const changes = tail ? await readOn(store, clock, tail) : [];
-        if (changes.length > 0) tell(own, (watcher) => watcher.changed(changes));
+        await this.#checkTokens(own);
+        const tail = await this.#tails.get(businessId);
+        const changes = tail ? await readOn(this.#deps, tail) : [];
+        if (changes.length > 0) this.#tell(own, (watcher) => watcher.changed(changes));
       } catch (error) {
-        log.error({ err: error }, "Changes could not be followed");
+        this.#deps.log.error({ err: error }, "Changes could not be followed");
       }
     }
   }
 
   /** Whose token was revoked is told nothing more. */
-  async function checkTokens(own: readonly Follower[]): Promise<void> {
+  async #checkTokens(own: readonly Follower[]): Promise<void> {
     for (const [token, sharing] of Map.groupBy(own, (follower) => follower.token)) {
-      const caller = await identify(token).catch(refused);
+      const caller = await this.#deps.identify(token).catch(refused);
       for (const follower of sharing) {
         if (caller === undefined) {
-          tell([follower], (watcher) => watcher.ended());
-          leave(follower);
+          this.#tell([follower], (watcher) => watcher.ended());
+          this.#leave(follower);
         } else if (caller.scopes.symmetricDifference(follower.scopes).size > 0) {
           follower.scopes = caller.scopes;
-          tell([follower], (watcher) => watcher.rescoped(caller.scopes));
+          this.#tell([follower], (watcher) => watcher.rescoped(caller.scopes));
         }
       }
     }
   }
 
-  function tell(own: readonly Follower[], what: (watcher: Watcher) => void): void {
+  #tell(own: readonly Follower[], what: (watcher: Watcher) => void): void {
     for (const follower of own) {
-      if (!followers.has(follower)) continue;
+      if (!this.#followers.has(follower)) continue;
       try {
         what(follower.watcher);
       } catch (error) {
-        log.error({ err: error }, "A watcher failed");
+        this.#deps.log.error({ err: error }, "A watcher failed");
       }
     }
   }
 
-  function leave(follower: Follower): void {
-    followers.delete(follower);
+  #leave(follower: Follower): void {
+    this.#followers.delete(follower);
     const { businessId } = follower;
     // A tail that nobody reads on from would tell the next one of things long past.
-    if (![...followers].some((other) => other.businessId === businessId)) tails.delete(businessId);
+    if (![...this.#followers].some((other) => other.businessId === businessId)) this.#tails.delete(businessId);
   }
-
-  return {
-    async watch(token, watcher) {
-      const { businessId, scopes } = await identify(token);
-      if (followers.size >= maxWatchers) throw problem("unavailable", { retryAfterSeconds: 60 });
-      const follower: Follower = { token, watcher, businessId, scopes };
-      followers.add(follower);
-      const tail = tails.get(businessId) ?? startTail(store, clock, businessId);
-      tails.set(businessId, tail);
-      try {
-        await tail;
-      } catch (error) {
-        tails.delete(businessId);
-        leave(follower);
-        throw error;
-      }
-      arm();
-      return { scopes, stop: () => leave(follower) };
-    },
-
-    async close() {
-      clearTimeout(timer);
-      followers.clear();
-      tails.clear();
-      await polling;
-    },
-  };
 }
 
-async function startTail(store: Store, clock: Clock, businessId: string): Promise<Tail> {
-  const { rows } = await store.reader(businessId).pageAudit({}, { limit: 1 });
+async function startTail(deps: ChangeFeedDeps, businessId: string): Promise<Tail> {
+  const { rows } = await deps.store.reader(businessId).pageAudit({}, { limit: 1 });
   const tail: Tail = { businessId, latest: rows[0]?.occurredAt ?? "", known: new Set() };
-  await readOn(store, clock, tail);
+  await readOn(deps, tail);
   return tail;
 }
 
 /** What was committed since the last time. */
-async function readOn(store: Store, clock: Clock, tail: Tail): Promise<readonly RecordChange[] | "many"> {
+async function readOn({ store, clock }: ChangeFeedDeps, tail: Tail): Promise<readonly RecordChange[] | "many"> {
   // An entry ahead of this clock must not hide what is yet to come.
   const fromMs = Math.min(Date.parse(tail.latest) || 0, clock.now().getTime()) - overlapMs;
   const since = new Date(Math.max(0, fromMs)).toISOString();

@@ -68,9 +68,10 @@ export async function listTemplates(reading: Reading): Promise<ListResourceTempl
   };
 }
 
-async function readableKinds({ identify, offers }: Reading): Promise<ResourceKind[]> {
+async function readableKinds({ identify, withheldBy }: Reading): Promise<ResourceKind[]> {
   const { scopes } = await identify();
-  return kinds.filter(({ name, operation }) => offers(name) && missingScopes(scopes, { operation, input: {} }).length === 0);
+  const isAllowed = ({ operation }: ResourceKind) => missingScopes(scopes, { operation, input: {} }).length === 0;
+  return kinds.filter((kind) => withheldBy(kind.name) === undefined && isAllowed(kind));
 }
 
 export function unknownCursor(): ProtocolError {

@@ -21,9 +21,9 @@ export function promptOf(name: string): PromptDefinition | undefined {
 }
 
 /** The prompts all of whose tools the caller can use. */
-export async function listPrompts({ identify, offers }: Reading): Promise<ListPromptsResult> {
-  const { scopes } = await identify();
-  const usable = promptDefinitions.filter(({ needs }) => needs.every(offers) && missing(needs, scopes).length === 0);
+export async function listPrompts(reading: Reading): Promise<ListPromptsResult> {
+  const { scopes } = await reading.identify();
+  const usable = promptDefinitions.filter(({ needs }) => needs.every((tool) => canUse(reading, scopes, tool)));
   return {
     prompts: usable.map(({ name, title, description, arguments: args }) => ({
       name,
@@ -46,12 +46,9 @@ export async function getPrompt(
   const definition = promptOf(name);
   if (!definition) throw invalidParams("Unknown prompt");
   checkArguments(definition, given);
-  const withheld = definition.needs.find((tool) => !reading.offers(tool));
-  if (withheld) throw problem("tool_not_offered", { tool: withheld });
   const { scopes } = await reading.identify();
-  const requiredScopes = missing(definition.needs, scopes);
-  if (requiredScopes.length > 0) throw problem("insufficient_scope", { requiredScopes });
-  const can = (tool: OperationName) => reading.offers(tool) && missing([tool], scopes).length === 0;
+  refuseUnusable(reading, scopes, definition);
+  const can = (tool: OperationName) => canUse(reading, scopes, tool);
   const { programId, roundId } = given;
   const program = programId && can("get_program") ? await read<Program>(reading, "get_program", programId) : undefined;
   const rounds = programId && roundId ? await read<Round[]>(reading, "list_rounds", programId) : undefined;
@@ -94,8 +91,18 @@ async function read<Data>({ ask }: Reading, operation: OperationName, programId:
   throw unknown ? invalidParams("There is no such programId") : answer.problem;
 }
 
-function missing(tools: readonly OperationName[], scopes: ReadonlySet<Scope>): Scope[] {
-  return [...new Set(tools.map((tool) => operations[tool].scope))].filter((scope) => !scopes.has(scope));
+function canUse({ withheldBy }: Reading, scopes: ReadonlySet<Scope>, tool: OperationName): boolean {
+  return withheldBy(tool) === undefined && scopes.has(operations[tool].scope);
+}
+
+/** @throws Problem that says what the job lacks */
+function refuseUnusable({ withheldBy }: Reading, scopes: ReadonlySet<Scope>, { needs }: PromptDefinition): void {
+  for (const tool of needs) {
+    const setting = withheldBy(tool);
+    if (setting !== undefined) throw problem("tool_not_offered", { tool, setting });
+  }
+  const requiredScopes = [...new Set(needs.map((tool) => operations[tool].scope))].filter((scope) => !scopes.has(scope));
+  if (requiredScopes.length > 0) throw problem("insufficient_scope", { requiredScopes });
 }
 
 function invalidParams(message: string): ProtocolError {

@@ -1,15 +1,10 @@
-import {
-  ProtocolError,
-  ProtocolErrorCode,
-  type ReadResourceResult,
-  ResourceNotFoundError,
-} from "@modelcontextprotocol/server";
+import { ProtocolError, ProtocolErrorCode, type ReadResourceResult } from "@modelcontextprotocol/server";
 import { type Problem, problem } from "../contract/errors.ts";
 import { expandResource } from "../contract/resource.ts";
 import { rowsThatFit } from "../lib/json-size.ts";
 import type { Answer, Success } from "../upstream/port.ts";
 import type { Reading } from "./session.ts";
-import { type Target, targetOf } from "./target.ts";
+import { notFound, shownUri, type Target, targetOf } from "./target.ts";
 
 /**
  * Reads a resource as the tool of the same name would: same scopes, redaction and handles. The text is JSON:
@@ -18,19 +13,18 @@ import { type Target, targetOf } from "./target.ts";
  */
 export async function readResource(reading: Reading, uri: string): Promise<ReadResourceResult> {
   const target = targetOf(uri);
-  if (!target) throw new ResourceNotFoundError(uri.slice(0, maxShownChars));
-  if (!reading.offers(target.name)) throw refusalOf(problem("tool_not_offered", { tool: target.name }), uri);
+  if (!target) throw notFound(uri);
+  const setting = reading.withheldBy(target.name);
+  if (setting !== undefined) throw refusalOf(problem("tool_not_offered", { tool: target.name, setting }), uri);
   const answer = await fitting(reading, target);
   if (!answer.ok) throw refusalOf(answer.problem, uri);
   return { contents: [{ uri, mimeType: "application/json", text: textOf(target, answer) }] };
 }
 
-const maxShownChars = 512;
-
 function refusalOf({ status, code, details, next, message }: Problem, uri: string): ProtocolError {
-  const shown = uri.slice(0, maxShownChars);
-  if (status === 404) return new ResourceNotFoundError(shown);
-  return new ProtocolError(protocolCode(status), message, { uri: shown, code, ...(details ? { details } : {}), next });
+  if (status === 404) return notFound(uri);
+  const data = { uri: shownUri(uri), code, ...(details ? { details } : {}), next };
+  return new ProtocolError(protocolCode(status), message, data);
 }
 
 function protocolCode(status: number): ProtocolErrorCode {

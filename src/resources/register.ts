@@ -1,12 +1,10 @@
 import type { Server } from "@modelcontextprotocol/server";
-import { problem } from "../contract/errors.ts";
 import { complete } from "./complete.ts";
 import { listResources, listTemplates, unknownCursor } from "./list.ts";
 import { getPrompt, listPrompts } from "./prompts.ts";
 import { readResource } from "./read.ts";
 import { type ResourceSession, readingOf } from "./session.ts";
-import { createSubscriber, type Listener } from "./subscriber.ts";
-import { missingScopes, targetOf } from "./target.ts";
+import { createSubscriber, type Following, type Listener } from "./subscriber.ts";
 
 /** How long a client may keep what it has read, in milliseconds; what depends on scopes alone changes rarely. */
 const [recordTtlMs, listTtlMs, scopeTtlMs] = [5_000, 60_000, 300_000];
@@ -44,20 +42,19 @@ export function registerResources(server: Server, session: ResourceSession): voi
 /** Follows changes for a 2025-era connection, which is told of changed lists without asking. */
 export function registerSubscriptions(
   server: Server,
-  { upstream, token }: ResourceSession,
+  following: Following,
   onClose: (work: () => void) => void,
 ): void {
-  const subscriber = createSubscriber({ upstream, token }, listenerOf(server));
+  const subscriber = createSubscriber(following, listenerOf(server));
+  const subscribed = new Set<string>();
   server.setRequestHandler("resources/subscribe", async ({ params: { uri } }) => {
-    const target = targetOf(uri);
-    const requiredScopes = target ? missingScopes((await upstream.identify(token)).scopes, target) : [];
-    if (requiredScopes.length > 0) throw problem("insufficient_scope", { requiredScopes });
     await subscriber.start();
-    subscriber.add(uri);
+    if (!subscribed.has(uri)) subscriber.add(uri);
+    subscribed.add(uri);
     return {};
   });
   server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }) => {
-    subscriber.remove(uri);
+    if (subscribed.delete(uri)) subscriber.remove(uri);
     return {};
   });
   // A token that cannot be followed is refused at the next request too, which says why.

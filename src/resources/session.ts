@@ -8,8 +8,8 @@ export interface ResourceSession {
   readonly upstream: Upstream;
   /** The caller's bearer token. */
   readonly token: string | undefined;
-  /** Whether this installation offers an operation to agents at all. */
-  readonly offers: (name: OperationName) => boolean;
+  /** The setting that keeps an operation from agents, if one does. */
+  readonly withheldBy: (name: OperationName) => string | undefined;
   /** The most JSON that one result comes to, unless a single row is larger. */
   readonly resultBytes: number;
 }
@@ -17,7 +17,7 @@ export interface ResourceSession {
 type Input = Readonly<Record<string, unknown>>;
 
 /** One request's way to the service: as its caller, under its id, until it is cancelled. */
-export interface Reading extends Pick<ResourceSession, "offers" | "resultBytes"> {
+export interface Reading extends Pick<ResourceSession, "withheldBy" | "resultBytes"> {
   ask(operation: OperationName, input: Input): Promise<Answer>;
   /** @throws Problem `unauthorized`, `invalid_token` */
   identify(): Promise<Identity>;

@@ -1,9 +1,10 @@
-import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from "@modelcontextprotocol/server";
+import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import { problem } from "../contract/errors.ts";
 import type { Scope } from "../contract/scopes.ts";
-import type { RecordChange, Watch } from "../upstream/port.ts";
+import type { RecordChange, Upstream, Watch } from "../upstream/port.ts";
 import { isAffected } from "./changes.ts";
 import type { ResourceSession } from "./session.ts";
-import { isPersonal, missingScopes, type Target, targetOf } from "./target.ts";
+import { isPersonal, missingScopes, notFound, type Target, targetOf } from "./target.ts";
 
 /** What a subscriber's client is told: URIs that it named itself, and which lists to read again. */
 export interface Listener {
@@ -17,91 +18,109 @@ export interface Listener {
 export interface Subscriber {
   /** From when this resolves nothing is missed. @throws Problem, as {@link Upstream.watch} does */
   start(): Promise<void>;
-  /** @throws ProtocolError for what cannot be subscribed to, or too many */
+  /**
+   * Follows a resource, once started.
+   * @throws ResourceNotFoundError for a URI of no template; ProtocolError for what cannot be followed, or too many;
+   * Problem `insufficient_scope`, `tool_not_offered`
+   */
   add(uri: string): void;
   /** Takes back one `add`. */
   remove(uri: string): void;
   stop(): void;
 }
 
-/** Different URIs that one client may follow. */
-export const maxSubscriptions = 256;
+export type Following = Pick<ResourceSession, "upstream" | "token" | "withheldBy">;
 
-/** What can be followed: not what names somebody, for notifications repeat the URI. */
-export function isSubscribable(uri: string): boolean {
-  const target = targetOf(uri);
-  return target !== undefined && !isPersonal(target);
+/** Different URIs that one client may follow. */
+const maxFollowed = 256;
+
+export function createSubscriber(following: Following, listener: Listener): Subscriber {
+  return new WatchingSubscriber(following, listener);
 }
 
-export function createSubscriber({ upstream, token }: Pick<ResourceSession, "upstream" | "token">, listener: Listener): Subscriber {
-  const followed = new Map<string, { readonly target: Target; times: number }>();
-  let scopes: ReadonlySet<Scope> = new Set();
-  let starting: Promise<Watch> | undefined;
-  let stopped = false;
+class WatchingSubscriber implements Subscriber {
+  readonly #following: Following;
+  readonly #listener: Listener;
+  readonly #followed = new Map<string, { readonly target: Target; times: number }>();
+  #scopes: ReadonlySet<Scope> = new Set();
+  #starting: Promise<Watch> | undefined;
+  #stopped = false;
 
-  function changed(changes: readonly RecordChange[] | "many"): void {
-    const affected = (target: Target) => changes === "many" || changes.some((change) => isAffected(target, change));
-    for (const [uri, { target }] of followed) {
-      if (missingScopes(scopes, target).length === 0 && affected(target)) listener.updated(uri);
+  constructor(following: Following, listener: Listener) {
+    this.#following = following;
+    this.#listener = listener;
+  }
+
+  async start(): Promise<void> {
+    const { upstream } = this.#following;
+    if (!upstream.watch || this.#stopped) return;
+    this.#starting ??= this.#watch(upstream.watch);
+    try {
+      await this.#starting;
+    } catch (error) {
+      this.#starting = undefined;
+      throw error;
     }
-    const programs = changes === "many" || changes.some(({ entityType }) => entityType === "program");
-    if (programs && scopes.has("programs:read")) listener.listChanged("resources");
   }
 
-  function rescoped(now: ReadonlySet<Scope>): void {
-    scopes = now;
-    for (const list of ["tools", "resources", "prompts"] as const) listener.listChanged(list);
+  add(uri: string): void {
+    const known = this.#followed.get(uri);
+    if (known) {
+      known.times += 1;
+      return;
+    }
+    const target = targetOf(uri);
+    if (!target) throw notFound(uri);
+    // Notifications repeat the URI.
+    if (isPersonal(target)) throw refused("What names a person cannot be followed");
+    const setting = this.#following.withheldBy(target.name);
+    if (setting !== undefined) throw problem("tool_not_offered", { tool: target.name, setting });
+    const requiredScopes = missingScopes(this.#scopes, target);
+    if (requiredScopes.length > 0) throw problem("insufficient_scope", { requiredScopes });
+    if (this.#followed.size >= maxFollowed) throw refused(`At most ${maxFollowed} resources can be followed`);
+    this.#followed.set(uri, { target, times: 1 });
   }
 
-  function stop(): void {
-    stopped = true;
-    followed.clear();
-    starting?.then(
+  remove(uri: string): void {
+    const known = this.#followed.get(uri);
+    if (known && --known.times <= 0) this.#followed.delete(uri);
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#followed.clear();
+    this.#starting?.then(
       (watch) => watch.stop(),
       () => undefined,
     );
   }
 
-  return {
-    async start() {
-      if (!upstream.watch || stopped) return;
-      starting ??= upstream.watch(token, {
-        changed,
-        rescoped,
-        ended() {
-          stop();
-          listener.ended?.();
-        },
-      });
-      try {
-        const watch = await starting;
-        if (scopes.size === 0) scopes = watch.scopes;
-      } catch (error) {
-        starting = undefined;
-        throw error;
-      }
-    },
+  async #watch(watch: NonNullable<Upstream["watch"]>): Promise<Watch> {
+    const started = await watch(this.#following.token, {
+      changed: (changes) => this.#changed(changes),
+      rescoped: (scopes) => this.#rescoped(scopes),
+      ended: () => {
+        this.stop();
+        this.#listener.ended?.();
+      },
+    });
+    this.#scopes = started.scopes;
+    return started;
+  }
 
-    add(uri) {
-      const known = followed.get(uri);
-      if (known) {
-        known.times += 1;
-        return;
-      }
-      const target = targetOf(uri);
-      if (!target) throw new ResourceNotFoundError(uri.slice(0, 512));
-      if (isPersonal(target)) throw refused("What names a person cannot be subscribed to");
-      if (followed.size >= maxSubscriptions) throw refused(`At most ${maxSubscriptions} resources can be followed`);
-      followed.set(uri, { target, times: 1 });
-    },
+  #changed(changes: readonly RecordChange[] | "many"): void {
+    const affected = (target: Target) => changes === "many" || changes.some((change) => isAffected(target, change));
+    for (const [uri, { target }] of this.#followed) {
+      if (missingScopes(this.#scopes, target).length === 0 && affected(target)) this.#listener.updated(uri);
+    }
+    const programs = changes === "many" || changes.some(({ entityType }) => entityType === "program");
+    if (programs && this.#scopes.has("programs:read")) this.#listener.listChanged("resources");
+  }
 
-    remove(uri) {
-      const known = followed.get(uri);
-      if (known && --known.times <= 0) followed.delete(uri);
-    },
-
-    stop,
-  };
+  #rescoped(scopes: ReadonlySet<Scope>): void {
+    this.#scopes = scopes;
+    for (const list of ["tools", "resources", "prompts"] as const) this.#listener.listChanged(list);
+  }
 }
 
 function refused(message: string): ProtocolError {

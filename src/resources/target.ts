@@ -1,4 +1,4 @@
-import { UriTemplate } from "@modelcontextprotocol/server";
+import { ResourceNotFoundError, UriTemplate } from "@modelcontextprotocol/server";
 import { type OperationName, operationNames, operations } from "../contract/index.ts";
 import { markOf } from "../contract/marks.ts";
 import { type Operation, pathVariables } from "../contract/operation.ts";
@@ -59,6 +59,16 @@ export function targetOf(uri: string): Target | undefined {
     }
   }
   return undefined;
+}
+
+/** What is said of a URI that stands for nothing, or for nothing that the caller could know of. */
+export function notFound(uri: string): ResourceNotFoundError {
+  return new ResourceNotFoundError(shownUri(uri));
+}
+
+/** As much of a URI as an error repeats. */
+export function shownUri(uri: string): string {
+  return uri.slice(0, 512);
 }
 
 /** Arguments of a query; nothing where it names one twice, or one that the operation does not know. */

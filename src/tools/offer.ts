@@ -18,7 +18,8 @@ export function refuseUnoffered(settings: OfferSettings, name: OperationName): v
   if (setting !== undefined) throw problem("tool_not_offered", { tool: name, setting });
 }
 
-function withheldBy({ toolsets, tools, readOnly }: OfferSettings, name: OperationName): string | undefined {
+/** The setting that keeps a tool, and what it reads, from agents; nothing where none does. */
+export function withheldBy({ toolsets, tools, readOnly }: OfferSettings, name: OperationName): string | undefined {
   if (readOnly && operations[name].effect !== "read") return "--read-only (PROGRAMME_READ_ONLY)";
   if (!toolsets && !tools) return undefined;
   if (toolsets?.includes(toolsetOf(name)) || tools?.includes(name)) return undefined;

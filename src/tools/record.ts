@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { Issue } from "../contract/errors.ts";
 import { type OperationName, operations } from "../contract/index.ts";
+import { limits } from "../contract/limits.ts";
 import { markOf, unwrap } from "../contract/marks.ts";
 import { similar } from "../lib/spelling.ts";
 
@@ -23,7 +24,8 @@ export function kept(schema: z.core.$ZodType): readonly string[] {
 /** What is wrong with dot paths into a record; nothing where all lead somewhere. */
 export function pathIssues(schema: z.core.$ZodType, paths: readonly string[]): Issue[] {
   return paths.flatMap((path, index) => {
-    const wrong = missing(schema, path.split("."), []);
+    const names = path.split(".");
+    const wrong = names.length > limits.maxJsonDepth ? "Deeper than any record" : missing(schema, names, []);
     return wrong === undefined ? [] : [{ path: `select.${index}`, code: "unknown_field", message: wrong }];
   });
 }
@@ -68,12 +70,12 @@ export function pick(record: Row, paths: readonly string[]): Row {
 
 function part(value: unknown, paths: readonly (readonly string[])[]): unknown {
   if (value === null || paths.some((path) => path.length === 0)) return value;
-  if (Array.isArray(value)) return value.map((item) => part(item, paths));
+  if (Array.isArray(value)) return value.map((item) => part(item, paths)).filter((item) => item !== undefined);
   if (typeof value !== "object") return undefined;
   const wanted = new Map<string, (readonly string[])[]>();
   for (const path of paths) {
     // Names in free-form maps may hold dots themselves.
-    const length = path.findIndex((_, index) => Object.hasOwn(value, path.slice(0, index + 1).join("."))) + 1;
+    const length = path.findLastIndex((_, index) => Object.hasOwn(value, path.slice(0, index + 1).join("."))) + 1;
     const name = path.slice(0, length).join(".");
     if (length > 0) wanted.set(name, [...(wanted.get(name) ?? []), path.slice(length)]);
   }

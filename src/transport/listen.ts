@@ -2,14 +2,12 @@ import {
   type AuthInfo,
   createMcpHandler,
   type McpHttpHandler,
-  readRequestBody,
   type ServerEvent,
   type ServerEventBus,
 } from "@modelcontextprotocol/server";
 import * as z from "zod";
-import { problem } from "../contract/errors.ts";
 import type { Log } from "../lib/log.ts";
-import { createSubscriber, type Subscriber } from "../resources/subscriber.ts";
+import { createSubscriber, type Following, type Listener, type Subscriber } from "../resources/subscriber.ts";
 import type { Upstream } from "../upstream/port.ts";
 import type { ServerFactory } from "./server.ts";
 
@@ -23,21 +21,28 @@ const ListenRequest = z.looseObject({
   }),
 });
 
-export interface Listen {
+export interface Listen<Message = unknown> {
   readonly id: string | number;
   /** The request without what cannot be followed: the SDK acknowledges what it names. */
-  readonly message: z.output<typeof ListenRequest>;
+  readonly message: Message;
   readonly uris: readonly string[];
 }
 
-/** A `subscriptions/listen` request; each URI in it is handed to the subscriber. Nothing for any other message. */
-export function hearListen(message: unknown, subscriber: Subscriber): Listen | undefined {
+/**
+ * Starts to follow what a `subscriptions/listen` request names; does nothing with any other message.
+ * @throws Problem, as {@link Subscriber.start} does
+ */
+export async function hearListen<Message>(
+  message: Message,
+  subscriber: Subscriber,
+): Promise<Listen<Message> | undefined> {
   const request = ListenRequest.safeParse(message).data;
   if (!request) return undefined;
+  await subscriber.start();
   const { notifications } = request.params;
   const uris = [...new Set(notifications.resourceSubscriptions)].filter((uri) => follow(subscriber, uri));
   const params = { ...request.params, notifications: { ...notifications, resourceSubscriptions: uris } };
-  return { id: request.id, message: { ...request, params }, uris };
+  return { id: request.id, message: { ...message, params }, uris };
 }
 
 function follow(subscriber: Subscriber, uri: string): boolean {
@@ -52,13 +57,16 @@ function follow(subscriber: Subscriber, uri: string): boolean {
 export interface ListenDeps {
   readonly factory: ServerFactory;
   readonly upstream: Upstream;
+  readonly withheldBy: Following["withheldBy"];
   readonly log: Log;
-  readonly maxBodyBytes: number;
 }
 
-export interface ListenEndpoint {
-  /** @throws Problem `payload_too_large`, and what following changes can be refused with */
-  fetch(request: Request, authInfo: AuthInfo): Promise<Response>;
+export interface Listening {
+  /**
+   * Answers a `subscriptions/listen` request with a stream; whatever else, as the SDK refuses it.
+   * @throws Problem `unavailable` and what else following changes can be refused with
+   */
+  open(request: Request, parsedBody: unknown, authInfo: AuthInfo): Promise<Response>;
   close(): Promise<void>;
 }
 
@@ -69,87 +77,81 @@ const maxStreamsPerCaller = 16;
 const maxUnread = 1_000;
 
 /**
- * Answers `subscriptions/listen` over HTTP. Each stream has a bus of its own that carries what its caller may know:
- * one bus for all would tell every caller of every tenant's changes.
+ * Subscriptions over HTTP. Each stream has a bus of its own that carries what its caller may know: one bus for all
+ * would tell every caller of every tenant's changes.
  */
-export function createListenEndpoint({ factory, upstream, log, maxBodyBytes }: ListenDeps): ListenEndpoint {
+export function createListening({ factory, upstream, withheldBy, log }: ListenDeps): Listening {
   /** Open streams and whose they are. */
-  const open = new Map<McpHttpHandler, string>();
+  const streams = new Map<McpHttpHandler, string>();
 
   function isFull(clientId: string): boolean {
-    const own = [...open.values()].filter((holder) => holder === clientId);
-    return open.size >= maxStreams || own.length >= maxStreamsPerCaller;
-  }
-
-  async function fetch(request: Request, authInfo: AuthInfo): Promise<Response> {
-    const body = await readRequestBody(request, maxBodyBytes);
-    if (body.tooLarge) throw problem("payload_too_large", { maxBytes: maxBodyBytes });
-    const stream = createStream(() => void handler.close());
-    const subscriber = createSubscriber({ upstream, token: authInfo.token }, stream.listener);
-    const bus: ServerEventBus = {
-      publish: () => undefined,
-      subscribe(deliver) {
-        open.set(handler, authInfo.clientId);
-        stream.deliverTo(deliver);
-        return () => {
-          open.delete(handler);
-          subscriber.stop();
-        };
-      },
-    };
-    const onerror = (error: Error) => log.debug({ err: error }, "A subscription was refused");
-    const handler = createMcpHandler(factory, { legacy: "reject", bus, maxRequestBodySize: maxBodyBytes, onerror });
-
-    const listen = hearListen(parsedOrUndefined(body.text), subscriber);
-    if (listen && isFull(authInfo.clientId)) return refuseFull(listen);
-    if (listen) await subscriber.start();
-    const { url, method, headers, signal } = request;
-    const readAgain = new Request(url, { method, headers, signal, body: body.text });
-    const answer = await handler.fetch(readAgain, { authInfo, ...(listen ? { parsedBody: listen.message } : {}) });
-    if (open.has(handler)) return stream.counted(answer);
-    subscriber.stop();
-    return answer;
+    const own = [...streams.values()].filter((holder) => holder === clientId);
+    return streams.size >= maxStreams || own.length >= maxStreamsPerCaller;
   }
 
   return {
-    fetch,
-    async close() {
-      await Promise.all([...open.keys()].map((handler) => handler.close()));
-    },
-  };
-}
-
-/** What goes out on one stream, counted until the client has read it. */
-function createStream(end: () => void) {
-  let deliver: ((event: ServerEvent) => void) | undefined;
-  let unread = 0;
-  function send(event: ServerEvent): void {
-    if (unread >= maxUnread) end();
-    else deliver?.(event);
-  }
-  return {
-    listener: {
-      updated: (uri: string) => send({ kind: "resource_updated", uri }),
-      listChanged: (list: "tools" | "resources" | "prompts") => send({ kind: `${list}_list_changed` }),
-      ended: end,
-    },
-    deliverTo(to: (event: ServerEvent) => void) {
-      deliver = to;
-    },
-    counted(answer: Response): Response {
+    async open(request, parsedBody, authInfo) {
+      const outlet = createOutlet(() => void handler.close());
+      const subscriber = createSubscriber({ upstream, token: authInfo.token, withheldBy }, outlet.listener);
+      const bus: ServerEventBus = {
+        publish: () => undefined,
+        subscribe(deliver) {
+          streams.set(handler, authInfo.clientId);
+          outlet.deliverTo(deliver);
+          return () => {
+            streams.delete(handler);
+            subscriber.stop();
+          };
+        },
+      };
+      const onerror = (error: Error) => log.debug({ err: error }, "A subscription was refused");
+      const handler = createMcpHandler(factory, { legacy: "reject", bus, onerror });
+      if (isFull(authInfo.clientId)) return refuseFull(parsedBody);
+      const listen = await hearListen(parsedBody, subscriber);
+      const answer = await handler.fetch(request, { authInfo, parsedBody: listen?.message ?? parsedBody });
+      if (streams.has(handler)) return outlet.counted(answer);
+      subscriber.stop();
       return answer;
     },
+
+    async close() {
+      await Promise.all([...streams.keys()].map((handler) => handler.close()));
+    },
   };
 }
 
-function refuseFull({ id }: Listen): Response {
-  return Response.json({ jsonrpc: "2.0", id, error: { code: -32_603, message: "Subscription limit reached" } });
+/** Where notifications go out to one stream, as long as its client reads them. */
+function createOutlet(end: () => void) {
+  let deliver: ((event: ServerEvent) => void) | undefined;
+  let unread = 0;
+  const listener: Listener = {
+    updated(uri) {
+      unread += 1;
+      if (unread > maxUnread) end();
+      else deliver?.({ kind: "resource_updated", uri });
+    },
+    listChanged: (list) => deliver?.({ kind: `${list}_list_changed` }),
+    ended: end,
+  };
+  return {
+    listener,
+    deliverTo(to: (event: ServerEvent) => void): void {
+      deliver = to;
+    },
+    /** The same answer, which counts what is read of it. */
+    counted({ body, status, headers }: Response): Response {
+      const read = new TransformStream<Uint8Array, Uint8Array>({
+        transform(frame, controller) {
+          unread = Math.max(0, unread - 1);
+          controller.enqueue(frame);
+        },
+      });
+      return new Response(body?.pipeThrough(read) ?? null, { status, headers });
+    },
+  };
 }
 
-function parsedOrUndefined(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+function refuseFull(message: unknown): Response {
+  const { id } = ListenRequest.safeParse(message).data ?? { id: null };
+  return Response.json({ jsonrpc: "2.0", id, error: { code: -32_603, message: "Subscription limit reached" } });
 }

@@ -6,18 +6,13 @@ import {
   readRequestBody,
 } from "@modelcontextprotocol/server";
 import { Problem, problem } from "../contract/errors.ts";
-import type { Scope } from "../contract/scopes.ts";
 import { sha256Hex } from "../lib/crypto.ts";
-import type { Log } from "../lib/log.ts";
 import { requestIdKey } from "../lib/request-id.ts";
 import { bearerOf, challengeOf } from "./bearer.ts";
+import { createListening, type ListenDeps, listenMethod } from "./listen.ts";
 import { createSessions, type SessionOptions } from "./sessions.ts";
 
-export interface McpDeps extends SessionOptions {
-  /** @throws Problem `unauthorized`, `invalid_token` */
-  readonly identify: (token: string | undefined) => Promise<{ readonly scopes: ReadonlySet<Scope> }>;
-  readonly log: Log;
-}
+export interface McpDeps extends SessionOptions, ListenDeps {}
 
 export interface McpEndpoint {
   /** @param requestId - what the answer's `X-Request-Id` says, and the audit entries of what was called */
@@ -30,8 +25,9 @@ export interface McpEndpoint {
  * nothing is kept between requests; 2025-era clients that introduce themselves get a session, so that they can be asked.
  */
 export function createMcpEndpoint(deps: McpDeps): McpEndpoint {
-  const { factory, identify, log, maxBodyBytes } = deps;
+  const { factory, upstream, log, maxBodyBytes } = deps;
   const sessions = createSessions(deps);
+  const listening = createListening(deps);
   const handler: McpHttpHandler = createMcpHandler(factory, {
     maxRequestBodySize: maxBodyBytes,
     onerror: (error) => log.debug({ err: error }, "An MCP request was refused"),
@@ -40,13 +36,15 @@ export function createMcpEndpoint(deps: McpDeps): McpEndpoint {
   async function route(request: Request, authInfo: AuthInfo): Promise<Response> {
     const sessionId = request.headers.get("mcp-session-id");
     if (sessionId !== null) return sessions.handle(request, sessionId, authInfo);
-    // Only clients of 2026-07-28 name the method in a header; what they send is not looked into here.
-    if (request.method !== "POST" || request.headers.has("mcp-method")) return handler.fetch(request, { authInfo });
+    // Only clients of 2026-07-28 name the method in a header; what they send is not looked into here, with one exception.
+    const named = request.headers.get("mcp-method");
+    if (request.method !== "POST" || (named !== null && named !== listenMethod)) return handler.fetch(request, { authInfo });
     const body = await readRequestBody(request, maxBodyBytes);
     if (body.tooLarge) return refuse(problem("payload_too_large", { maxBytes: maxBodyBytes }));
-    const { url, method, headers } = request;
-    const readAgain = new Request(url, { method, headers, body: body.text });
+    const { url, method, headers, signal } = request;
+    const readAgain = new Request(url, { method, headers, signal, body: body.text });
     const parsed = parsedOrUndefined(body.text);
+    if (named === listenMethod && parsed !== undefined) return listening.open(readAgain, parsed, authInfo);
     const opened = isInitializeRequest(parsed) ? await sessions.open(readAgain, parsed, authInfo) : undefined;
     return opened ?? handler.fetch(readAgain, { authInfo });
   }
@@ -55,7 +53,7 @@ export function createMcpEndpoint(deps: McpDeps): McpEndpoint {
     async fetch(request, requestId) {
       const token = bearerOf(request.headers.get("authorization") ?? undefined);
       try {
-        const scopes = [...(await identify(token)).scopes];
+        const scopes = [...(await upstream.identify(token)).scopes];
         // The client id only tells callers apart; it must not give the token away.
         const clientId = sha256Hex(token ?? "").slice(0, 16);
         return await route(request, { token: token ?? "", clientId, scopes, extra: { [requestIdKey]: requestId } });
@@ -65,6 +63,7 @@ export function createMcpEndpoint(deps: McpDeps): McpEndpoint {
       }
     },
     async close() {
+      await listening.close();
       await sessions.close();
       await handler.close();
     },

@@ -1,6 +1,8 @@
 import { type McpRequestContext, ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
 import { Problem } from "../contract/errors.ts";
+import type { OperationName } from "../contract/index.ts";
 import type { Log } from "../lib/log.ts";
+import { registerResources, registerSubscriptions, resourceCacheHints } from "../resources/register.ts";
 import type { ConfirmationPolicy } from "../tools/confirm.ts";
 import { registerTools } from "../tools/register.ts";
 import type { ToolSettings } from "../tools/settings.ts";
@@ -12,6 +14,8 @@ export interface ServerDeps {
   readonly log: Log;
   readonly confirmation: ConfirmationPolicy;
   readonly settings: ToolSettings;
+  /** The setting that keeps an operation from agents, if one does. */
+  readonly withheldBy: (name: OperationName) => string | undefined;
   /** The token of a connection that carries none itself (stdio). */
   readonly token?: string | undefined;
 }
@@ -40,14 +44,22 @@ export function createServerFactory({
   token,
   confirmation,
   settings,
+  withheldBy,
 }: ServerDeps): ServerFactory {
-  return ({ authInfo }) => {
+  const followed = upstream.watch !== undefined;
+  return ({ authInfo, era }) => {
     const server = new GuardedServer(
       { name: "programme-mcp", title: "Programme", version },
       {
         instructions,
-        capabilities: { tools: {} },
+        capabilities: {
+          tools: { listChanged: followed },
+          resources: { subscribe: followed, listChanged: followed },
+          prompts: { listChanged: followed },
+          completions: {},
+        },
         cacheHints: {
+          ...resourceCacheHints,
           "tools/list": { ttlMs: listTtlMs, cacheScope: "private" },
           "server/discover": { ttlMs: listTtlMs, cacheScope: "public" },
         },
@@ -56,7 +68,11 @@ export function createServerFactory({
     server.onerror = (error) => log.debug({ err: error }, "The MCP connection reported an error");
     server.log = log;
     const clientCapabilities = () => server.getClientCapabilities();
-    registerTools(server, { upstream, token: authInfo?.token ?? token, confirmation, settings, clientCapabilities });
+    const session = { upstream, token: authInfo?.token ?? token, withheldBy };
+    registerTools(server, { ...session, confirmation, settings, clientCapabilities });
+    const { resultBytes } = settings;
+    registerResources(server, { ...session, resultBytes });
+    if (followed && era === "legacy") registerSubscriptions(server, session, (work) => server.closing.push(work));
     return server;
   };
 }
@@ -64,6 +80,13 @@ export function createServerFactory({
 /** The SDK sends whatever a handler throws as it is; here only what was meant to be seen passes. */
 class GuardedServer extends Server {
   log: Log | undefined;
+  /** What is done when the connection has closed. */
+  readonly closing: (() => void)[] = [];
+
+  protected override _onclose(): void {
+    for (const work of this.closing.splice(0)) work();
+    super._onclose();
+  }
 
   protected override _wrapHandler(...[method, handler]: Parameters<Server["_wrapHandler"]>) {
     return super._wrapHandler(method, async (request, context) => {

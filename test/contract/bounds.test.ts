@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { type OperationName, operations } from "../../src/contract/index.ts";
 import { partsOf } from "../../src/contract/operation.ts";
 import { validate } from "../../src/gate/validate.ts";
-import { ClientProblem } from "../support/desk.ts";
 import { exampleArguments, replaced } from "../support/arguments.ts";
+import type { ClientProblem } from "../support/desk.ts";
 
 interface Bound {
   readonly accepts: readonly unknown[];
@@ -28,7 +28,17 @@ const choice = (...values: string[]): Bound => ({
 const flag: Bound = { accepts: [true, false], refuses: ["true", 1, null] };
 const moment: Bound = {
   accepts: ["2026-11-20T04:01:05Z", "2026-11-20T04:01:05.123Z", "2026-11-20T04:01:05+05:30", "9999-12-31T23:59:59Z"],
-  refuses: ["9999-12-31T23:59:59-01:00", "0000-01-01T00:00:00+01:00", "2026-11-20", "2026-11-20T04:01:05", "2026-13-01T00:00:00Z", "tomorrow", "", 0, null],
+  refuses: [
+    "9999-12-31T23:59:59-01:00",
+    "0000-01-01T00:00:00+01:00",
+    "2026-11-20",
+    "2026-11-20T04:01:05",
+    "2026-13-01T00:00:00Z",
+    "tomorrow",
+    "",
+    0,
+    null,
+  ],
 };
 const day: Bound = {
   accepts: ["2026-11-20", "2026-11-20T04:01:05.123Z", "2026-11-20T04:01:05-03:00"],
@@ -81,7 +91,12 @@ const kinds: Bound = {
   accepts: [[], ["applicant"], ["applicant", "reviewer", "contact"]],
   refuses: [["staff"], "applicant", null],
 };
-const person: Record<string, Bound> = { kinds, "provenance.source": text(100, 1), "provenance.sourceId": part, ...contact };
+const person: Record<string, Bound> = {
+  kinds,
+  "provenance.source": text(100, 1),
+  "provenance.sourceId": part,
+  ...contact,
+};
 const page: Record<string, Bound> = {
   limit: { accepts: [1, 100, 101, 1000], refuses: [0, -1, 1.5, "ten", null] },
   lastEvaluatedKey: { accepts: ["x"], refuses: [""] },
@@ -95,7 +110,15 @@ const optional = { reason: text(1000), version };
 
 /** The bounds of the specification's sections 2 to 4. */
 const bounds: { readonly [Name in OperationName]?: Record<string, Bound> } = {
-  list_submissions: { submittedFrom: day, submittedTo: day, updatedSince: day, programId: id, trackId: id, roundId: id, ...page },
+  list_submissions: {
+    submittedFrom: day,
+    submittedTo: day,
+    updatedSince: day,
+    programId: id,
+    trackId: id,
+    roundId: id,
+    ...page,
+  },
   create_submission: {
     trackId: id,
     fields: freeForm,
@@ -208,7 +231,11 @@ const bounds: { readonly [Name in OperationName]?: Record<string, Bound> } = {
   list_tracks: page,
   update_track: { version, intakeOpen: flag, intakeOpenDate: moment, intakeCloseDate: moment, ...branding },
   update_round: { version, startDate: moment, endDate: moment, deadline: moment, active: flag },
-  list_reviewers: { includePersonFieldIds: fieldIds, status: choice("invited", "active", "declined", "inactive"), ...page },
+  list_reviewers: {
+    includePersonFieldIds: fieldIds,
+    status: choice("invited", "active", "declined", "inactive"),
+    ...page,
+  },
   get_reviewer: { includePersonFieldIds: fieldIds },
   invite_reviewer: {
     email: address,

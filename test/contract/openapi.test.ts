@@ -71,7 +71,9 @@ describe.each(operationNames)("%s", (name) => {
     expect(named("header")).toEqual(operation.effect === "read" ? [] : ["Idempotency-Key"]);
     for (const [index, parameter] of parameters.entries()) {
       const optional = parameter.in !== "path" && operation.queryObject.safeParse({}).success;
-      expect(parameter.required ?? false, parameter.name).toBe(parameter.in === "path" || (!optional && isRequired(parameter)));
+      expect(parameter.required ?? false, parameter.name).toBe(
+        parameter.in === "path" || (!optional && isRequired(parameter)),
+      );
       if (parameter.in === "header") continue;
       const validate = validatorAt(...place, "parameters", String(index), "schema");
       expectValid(validate, parameter.example, parameter.name);

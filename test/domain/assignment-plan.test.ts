@@ -48,6 +48,21 @@ describe("a plan", () => {
     expect(plan.skipped).toEqual([]);
   });
 
+  test("names no more than a thousand conflicts of interest", () => {
+    const ids = Array.from({ length: 40 }, (_, index) => String(index));
+    const plan = planAssignments(
+      input({
+        submissions: ids.map((id) => submission(id)),
+        reviewers: ids.map((id) => reviewer(id)),
+        past: ids.flatMap((id) =>
+          ids.map((reviewerId) => past(id, reviewerId, { status: "conflict", roundId: before })),
+        ),
+      }),
+    );
+    expect(plan.assign).toEqual([]);
+    expect(plan.skipped).toHaveLength(1000);
+  });
+
   test("gives each submission a first review before any gets a second, where reviewers are scarce", () => {
     const plan = planAssignments(
       input({

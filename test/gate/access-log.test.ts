@@ -64,7 +64,9 @@ describe("a request that changes nothing", () => {
     expect(answer.status).toBe(status);
     await desk.app.gate.flush();
     const entries = await auditOf(desk.app.store, desk.businessId, actionOf[name]);
-    expect(entries).toMatchObject([{ status, changes: [], reason: null, requestId: answer.headers.get("x-request-id") }]);
+    expect(entries).toMatchObject([
+      { status, changes: [], reason: null, requestId: answer.headers.get("x-request-id") },
+    ]);
   });
 
   const actionOf: Partial<Record<OperationName, string>> = {
@@ -133,7 +135,8 @@ describe("the access log", () => {
     const failing = new Proxy(store, {
       get: (target, name: keyof Store) =>
         name === "appendAccess"
-          ? (entries: AuditEntry[]) => (failures-- > 0 ? Promise.reject(new Error("disk full")) : target.appendAccess(entries))
+          ? (entries: AuditEntry[]) =>
+              failures-- > 0 ? Promise.reject(new Error("disk full")) : target.appendAccess(entries)
           : (target[name] as () => unknown).bind(target),
     });
     const lines: string[] = [];

@@ -72,7 +72,13 @@ describe("300 requests a minute", () => {
     ];
     expect(answers.map(({ status }) => status)).toEqual([404, 400, 403, 201, 201]);
     expect(answers.at(-1)?.headers.get("idempotent-replayed")).toBe("true");
-    expect(answers.map(({ headers }) => headers.get("x-ratelimit-remaining"))).toEqual(["299", "298", "297", "296", "295"]);
+    expect(answers.map(({ headers }) => headers.get("x-ratelimit-remaining"))).toEqual([
+      "299",
+      "298",
+      "297",
+      "296",
+      "295",
+    ]);
     const stranger = await rest(desk, "0".repeat(64), "list_programs", {});
     expect([stranger.status, stranger.headers.get("x-ratelimit-remaining")]).toEqual([401, null]);
   });
@@ -95,7 +101,11 @@ describe("300 requests a minute", () => {
 describe("the sliding window", () => {
   // Steps of time and bursts of requests, some of each process.
   const scenario = fc.array(
-    fc.record({ waitMs: fc.oneof(fc.nat(200), fc.nat(7_000), fc.nat(70_000)), process: fc.nat(1), requests: fc.nat(12) }),
+    fc.record({
+      waitMs: fc.oneof(fc.nat(200), fc.nat(7_000), fc.nat(70_000)),
+      process: fc.nat(1),
+      requests: fc.nat(12),
+    }),
     { maxLength: 40 },
   );
   const smallLimit = 20;

@@ -56,7 +56,10 @@ describe("a key", () => {
   });
 
   test("on another path, of another token, or without a key is another request", async ({ desk }) => {
-    const [first, second] = [await desk.seed.submission({ state: "SUBMITTED" }), await desk.seed.submission({ state: "SUBMITTED" })];
+    const [first, second] = [
+      await desk.seed.submission({ state: "SUBMITTED" }),
+      await desk.seed.submission({ state: "SUBMITTED" }),
+    ];
     const token = await desk.token();
     const withdraw = (submissionId: string, bearer: string, headers = {}) =>
       rest(desk, bearer, "withdraw_submission", { submissionId, version: 0, reason: "Gone" }, headers);
@@ -95,7 +98,10 @@ describe("a key", () => {
 
   test.for(["", "x".repeat(256)])("%j is refused", async (bad, { desk }) => {
     const answer = await rest(desk, await desk.token(), "create_person", person, { "idempotency-key": bad });
-    expect(answer).toMatchObject({ status: 400, body: { error: { details: { issues: [{ path: "Idempotency-Key" }] } } } });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { error: { details: { issues: [{ path: "Idempotency-Key" }] } } },
+    });
     expect(await persons(desk)).toBe(0);
   });
 
@@ -187,7 +193,11 @@ describe("a refusal that may pass", () => {
     const { programId } = await desk.seed.program();
     const fields = schema.fields.map((field) => ({ ...field, sensitivity: "standard" as const }));
     const input = { programId, persons: { fieldIds: [personFieldIds.pii] } };
-    return { name: "create_export", input, clear: () => desk.write((tx) => tx.update("personSchemas", schema, { fields })) };
+    return {
+      name: "create_export",
+      input,
+      clear: () => desk.write((tx) => tx.update("personSchemas", schema, { fields })),
+    };
   };
   const tooSoon: Obstacle["prepare"] = async (desk) => {
     const { programId } = await desk.seed.program();

@@ -15,7 +15,9 @@ const ordinary = scopes.filter((scope) => scope !== sensitiveScope);
 const secret = fc.stringMatching(/^[a-z]{16}$/);
 function secrets<const Name extends string>(...names: Name[]): fc.Arbitrary<Record<Name, string>> {
   const words = fc.uniqueArray(secret, { minLength: names.length, maxLength: names.length });
-  return words.map((values) => Object.fromEntries(names.map((name, index) => [name, values[index]])) as Record<Name, string>);
+  return words.map(
+    (values) => Object.fromEntries(names.map((name, index) => [name, values[index]])) as Record<Name, string>,
+  );
 }
 
 describe("personal data", () => {
@@ -42,7 +44,9 @@ describe("personal data", () => {
     await close();
     const named = ["primaryEmail", "contactDetails.firstName", "externalRefs", "metadata", "innovatorEmail", "email"];
     expect([...paths]).toEqual(expect.arrayContaining(named));
-    expect([...paths]).toEqual(expect.arrayContaining([`customFields.${personFieldIds.pii}`, `fields.${fieldIds.title}`]));
+    expect([...paths]).toEqual(
+      expect.arrayContaining([`customFields.${personFieldIds.pii}`, `fields.${fieldIds.title}`]),
+    );
   });
 
   /** Every operation that takes personal data, with some of its own. */
@@ -68,7 +72,14 @@ describe("personal data", () => {
     const contactDetails = { firstName: values.last, phone: values.address };
     const customFields = { [personFieldIds.standard]: null, [personFieldIds.restricted]: values.custom };
     const metadata = { [`more ${values.noteKey}`]: values.note };
-    await chair.update_person({ personId, version: 0, primaryEmail: email("b"), contactDetails, customFields, metadata });
+    await chair.update_person({
+      personId,
+      version: 0,
+      primaryEmail: email("b"),
+      contactDetails,
+      customFields,
+      metadata,
+    });
     await chair.add_person_external_ref({ personId, version: 1, externalRef: externalRef("account") });
     await chair.remove_person_external_ref({ personId, version: 2, ...externalRef("contact") });
     const target = await seed.person({ primaryEmail: email("c"), metadata: { [values.noteKey]: values.note } });
@@ -80,12 +91,21 @@ describe("personal data", () => {
     const identity = { innovatorEmail: email("d"), innovatorName: values.first };
     const submission = await chair.create_submission({ trackId, fields, deadline, ...identity });
     const { submissionId } = submission;
-    await chair.update_submission_fields({ submissionId, version: 0, fields: { [fieldIds.title]: `New ${values.title}` } });
+    await chair.update_submission_fields({
+      submissionId,
+      version: 0,
+      fields: { [fieldIds.title]: `New ${values.title}` },
+    });
     await chair.submit_submission({ submissionId, version: 1 });
     await chair.screen_submission({ submissionId, version: 2, eligible: true, reason: values.reason });
     await chair.advance_submission({ submissionId, version: 3, toRoundId: round.roundId, reason: values.reason });
 
-    const invitation = { firstName: values.first, lastName: values.last, affiliation: values.address, message: values.message };
+    const invitation = {
+      firstName: values.first,
+      lastName: values.last,
+      affiliation: values.address,
+      message: values.message,
+    };
     const invite = { email: email("e"), ...invitation, roundIds: [round.roundId] };
     const { reviewerId } = await chair.invite_reviewer(invite);
     await chair.invite_reviewer({ ...invite, firstName: values.last });
@@ -97,7 +117,12 @@ describe("personal data", () => {
     });
     const third = await seed.reviewer();
     const { assignmentId } = created[0];
-    await chair.reassign_assignment({ assignmentId, newReviewerId: third.reviewerId, reason: values.reason, version: 0 });
+    await chair.reassign_assignment({
+      assignmentId,
+      newReviewerId: third.reviewerId,
+      reason: values.reason,
+      version: 0,
+    });
     const message = { subject: values.title, body: values.message };
     const reviewers = { reviewerIds: [reviewerId], ...message };
     await chair.send_bulk_email({ programId, reviewers, applicants: { applicantEmails: [email("d")], ...message } });
@@ -113,7 +138,15 @@ describe("personal data", () => {
 });
 
 describe("a person", () => {
-  const open = ["active", "anonymizedAt", "businessId", "createdAt", "createdBy", "customFieldSchemaVersion", "customFields"];
+  const open = [
+    "active",
+    "anonymizedAt",
+    "businessId",
+    "createdAt",
+    "createdBy",
+    "customFieldSchemaVersion",
+    "customFields",
+  ];
   const always = [...open, "externalRefs", "kinds", "mergedIntoPersonId", "metadata", "personId", "platformUserId"];
   const rest = ["provenance", "updatedAt", "updatedBy", "version"];
 
@@ -134,7 +167,9 @@ describe("a person", () => {
     expect(whole).toEqual((await desk.app.store.reader(desk.businessId).get("persons", personId)) ?? {});
   });
 
-  test("shows no custom field to an ordinary token that the published schema does not call standard", async ({ desk }) => {
+  test("shows no custom field to an ordinary token that the published schema does not call standard", async ({
+    desk,
+  }) => {
     const { personId } = await seedPerson(desk, { email: "grace@example.org", extra: { fld_unknown: "hidden" } });
     const reader = await desk.as("REST", ordinary);
     expect((await reader.get_person({ personId })).customFields).toEqual({ [personFieldIds.standard]: "weaving" });
@@ -163,7 +198,10 @@ describe("a person", () => {
         const { personId: other } = await seedPerson(desk, { email: "other" });
         const email = `${values.email}@example.org`;
         const ref = { namespace: "crm", objectType: "contact", externalId: values.external };
-        const change = { contactDetails: { firstName: values.first, phone: values.phone }, metadata: { again: values.note } };
+        const change = {
+          contactDetails: { firstName: values.first, phone: values.phone },
+          metadata: { again: values.note },
+        };
         const duplicate = { kinds: [], provenance: { source: "crm" }, externalRefs: [ref] };
         const answers: unknown[] = [
           await reader.get_person({ personId }),
@@ -193,10 +231,20 @@ describe("a person", () => {
 
 async function seedPerson(
   { seed, app, businessId }: Desk,
-  values: Partial<Record<"email" | "first" | "phone" | "pii" | "restricted" | "external" | "note", string>> & { extra?: object },
+  values: Partial<Record<"email" | "first" | "phone" | "pii" | "restricted" | "external" | "note", string>> & {
+    extra?: object;
+  },
 ) {
   if ((await app.store.reader(businessId).count("personSchemas", {})) === 0) await seed.personSchema();
-  const { email, first = "Grace", phone = "+46 8 123 456", pii = "1971", restricted = "asthma", external, note } = values;
+  const {
+    email,
+    first = "Grace",
+    phone = "+46 8 123 456",
+    pii = "1971",
+    restricted = "asthma",
+    external,
+    note,
+  } = values;
   const target = email === "other";
   return seed.person(
     target

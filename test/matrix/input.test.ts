@@ -15,7 +15,9 @@ interface Spoilt {
 }
 
 describe.each(faces)("over %s", (face) => {
-  test.for(operationNames)("%s refuses arguments of a wrong type, or missing, by their path", async (name, { worlds }) => {
+  test.for(operationNames)("%s refuses arguments of a wrong type, or missing, by their path", async (name, {
+    worlds,
+  }) => {
     const { own } = worlds;
     const before = await stateOf(own.desk.app.store, own.desk.businessId);
     const caller = await own.desk.as(face);
@@ -46,7 +48,9 @@ describe.each(faces)("over %s", (face) => {
 });
 
 describe("over REST", () => {
-  test.for(operationNames)("%s refuses query parameters that it does not declare", async (name, { worlds: { own } }) => {
+  test.for(operationNames)("%s refuses query parameters that it does not declare", async (name, {
+    worlds: { own },
+  }) => {
     const { desk, inputs } = own;
     const before = await stateOf(desk.app.store, desk.businessId);
     const { method, path } = operations[name];
@@ -69,7 +73,8 @@ describe("over REST", () => {
 
 function partsOf(name: OperationName, input: Arguments) {
   const { params, body } = operations[name];
-  const pick = (shape: object) => Object.fromEntries(Object.entries(input).filter(([key]) => Object.hasOwn(shape, key)));
+  const pick = (shape: object) =>
+    Object.fromEntries(Object.entries(input).filter(([key]) => Object.hasOwn(shape, key)));
   return { params: pick(params.shape), body: body && pick(body.shape) };
 }
 

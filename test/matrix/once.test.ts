@@ -28,7 +28,9 @@ test("every change of a record takes its version, but for those that bring it to
 });
 
 describe.each(faces)("a version over %s", (face) => {
-  test.for(versioned)("that is not the record's is refused by %s (%s), and nothing happens", async ([name, field], { worlds }) => {
+  test.for(versioned)("that is not the record's is refused by %s (%s), and nothing happens", async ([name, field], {
+    worlds,
+  }) => {
     const { desk, inputs } = worlds.own;
     const before = await stateOf(desk.app.store, desk.businessId);
     const caller = await desk.as(face);

@@ -201,13 +201,20 @@ async function buildSubmissions({ seed }: Desk, { track, round, next }: Calls) {
         innovatorName: "Nina Voss",
       },
       get_submission: { submissionId },
-      update_submission: { ...(await target({})), fields: { [fieldIds.budget]: 1200 }, deadline: "2027-01-01T00:00:00Z" },
+      update_submission: {
+        ...(await target({})),
+        fields: { [fieldIds.budget]: 1200 },
+        deadline: "2027-01-01T00:00:00Z",
+      },
       advance_submission: { ...(await target({ state: "ELIGIBLE" })), toRoundId: next.roundId, reason },
       eliminate_submission: { ...(await target({ state: "ELIGIBLE" })), reason },
       update_submission_fields: { ...(await target({})), fields: { [fieldIds.domain]: "arts" } },
       reopen_submission: { ...(await target({ state: "SUBMITTED" })), reason },
       screen_submission: { ...(await target({ state: "SUBMITTED" })), eligible: true },
-      set_submission_state: { ...(await target({ state: "IN_REVIEW", currentRoundId: next.roundId })), state: "WINNER" },
+      set_submission_state: {
+        ...(await target({ state: "IN_REVIEW", currentRoundId: next.roundId })),
+        state: "WINNER",
+      },
       submit_submission: await target({}),
       withdraw_submission: { ...(await target({ state: "SUBMITTED" })), reason },
       list_submission_supplements: { submissionId },
@@ -236,7 +243,11 @@ async function buildReviewing({ seed }: Desk, { track, round, next, rubricId }: 
   const assign = async (status: "assigned" | "completed") => {
     const { submissionId } = await inRound(round.roundId);
     const home = { programId, trackId, roundId: round.roundId, submissionId, reviewerId: rita.reviewerId };
-    return seed.assignment({ ...home, status, ...(status === "completed" ? { completedAt: "2026-11-15T09:00:00.000Z" } : {}) });
+    return seed.assignment({
+      ...home,
+      status,
+      ...(status === "completed" ? { completedAt: "2026-11-15T09:00:00.000Z" } : {}),
+    });
   };
   const reviewed = await assign("completed");
   const { assignmentId, submissionId, roundId } = reviewed;
@@ -260,13 +271,22 @@ async function buildReviewing({ seed }: Desk, { track, round, next, rubricId }: 
         version,
       },
       auto_assign_reviewers: { roundId: autoRoundId, reviewsPerSubmission: 2 },
-      bulk_assign_reviewers: { roundId, submissionIds: [bulk.submissionId], reviewerIds: [rita.reviewerId, sam.reviewerId] },
+      bulk_assign_reviewers: {
+        roundId,
+        submissionIds: [bulk.submissionId],
+        reviewerIds: [rita.reviewerId, sam.reviewerId],
+      },
       list_reviews: { submissionId, roundId, reviewerId: rita.reviewerId },
       get_review: { reviewId },
       get_submission_reviews_summary: { submissionId, roundId },
       list_reviewers: { programId, search: "reviewer-", limit: 10 },
       get_reviewer: { reviewerId: rita.reviewerId, includePersonFieldIds: personFieldIds.standard },
-      invite_reviewer: { email: "invited@example.org", firstName: "Ida", roundIds: [next.roundId], message: "Please come" },
+      invite_reviewer: {
+        email: "invited@example.org",
+        firstName: "Ida",
+        roundIds: [next.roundId],
+        message: "Please come",
+      },
     },
   };
 }

@@ -98,6 +98,16 @@ describe.each(faces)("assigning many over %s", (face) => {
     expect(again).toMatchObject({ data: { created: [], skipped: [{ reason: "duplicate" }, {}] }, ...nothing });
   });
 
+  test("asked for twice at once, a pair is assigned once", async ({ desk }) => {
+    const chair = await desk.as(face);
+    const { roundId, submissionIds } = await stageOf(desk, 1);
+    const reviewerIds = await reviewersOf(desk, 2);
+    const assign = () => chair.bulk_assign_reviewers({ roundId, submissionIds, reviewerIds });
+    const outcomes = await Promise.all([assign(), assign(), assign()]);
+    expect(outcomes.flatMap(({ created }) => created)).toHaveLength(2);
+    expect(outcomes.flatMap(({ skipped }) => skipped)).toHaveLength(4);
+  });
+
   test("exactly one of the two forms is taken, and none of it empty", async ({ desk }) => {
     const chair = await desk.as(face);
     const { roundId, submissionIds } = await stageOf(desk, 1);

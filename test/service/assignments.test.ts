@@ -45,7 +45,7 @@ describe.each(faces)("listing assignments over %s", (face) => {
     const rows = await sceneOf(desk);
     const newest = rows.toReversed();
     const { programId, roundId, reviewerId, submissionId } = rows[0] as Assignment;
-    type Filter = readonly [query: object, holds: (row: Assignment) => boolean];
+    type Filter = readonly [query: Record<string, unknown>, holds: (row: Assignment) => boolean];
     const filters: readonly Filter[] = [
       [{}, () => true],
       [{ programId }, (row) => row.programId === programId],

@@ -201,6 +201,16 @@ describe.each(faces)("resolving persons over %s", (face) => {
     }
   });
 
+  test("a person is found by the address they have now", async ({ desk }) => {
+    const clerk = await desk.as(face);
+    const { personId } = await desk.seed.person({ primaryEmail: "old@example.org" });
+    const person = await clerk.update_person({ personId, version: 0, primaryEmail: "New@example.org" });
+    expect(await clerk.resolve_persons({ email: "new@example.org" })).toEqual([person]);
+    expect(await clerk.resolve_persons({ email: "old@example.org" })).toEqual([]);
+    await clerk.update_person({ personId, version: 1, primaryEmail: null });
+    expect(await clerk.resolve_persons({ email: "new@example.org" })).toEqual([]);
+  });
+
   const triple = ["namespace", "objectType", "externalId"];
   const refused: readonly [query: Record<string, unknown>, code: string, ...paths: string[]][] = [
     [{}, "required", "personId", "email", "platformUserId", ...triple],

@@ -152,7 +152,11 @@ type Call = (name: OperationName, input: Record<string, unknown>) => Promise<Rep
 
 function callerOf(call: Call, token: string): Caller {
   const methods = operationNames.map((name) => [name, async (input = {}) => (await call(name, input)).data]);
-  return { ...Object.fromEntries(methods), call: (name: OperationName, input = {}) => call(name, input), token } as Caller;
+  return {
+    ...Object.fromEntries(methods),
+    call: (name: OperationName, input = {}) => call(name, input),
+    token,
+  } as Caller;
 }
 
 function restCall(origin: string, token: string): Call {
@@ -188,7 +192,9 @@ export function requestRest(
 function restParts(name: OperationName, input: Record<string, unknown>) {
   const operation = operations[name];
   const parts = partsOf(operation, input);
-  const path = operation.path.replace(/\{(\w+)\}/g, (_, variable: string) => encodeURIComponent(String(parts.params[variable])));
+  const path = operation.path.replace(/\{(\w+)\}/g, (_, variable: string) =>
+    encodeURIComponent(String(parts.params[variable])),
+  );
   const query = new URLSearchParams(
     Object.entries(parts.query)
       .filter(([, value]) => value !== undefined)

@@ -1,6 +1,7 @@
 import { newId } from "../../src/lib/ids.ts";
 import type { Transaction } from "../../src/store/port.ts";
 import type { NewRow, Row, TableName } from "../../src/store/tables.ts";
+import { createLeaves } from "./leaves.ts";
 
 type Write = <R>(work: (transaction: Transaction) => Promise<R>) => Promise<R>;
 type Given<T extends TableName> = Partial<NewRow<T>>;
@@ -15,7 +16,8 @@ export const personFieldIds = { standard: "fld_craft", pii: "fld_birth", restric
 
 /** Makes records straight in the store. What is not given has a sensible default; what a record needs is made too. */
 export function createFactory(write: Write) {
-  const insert = <T extends TableName>(table: T, row: NewRow<T>): Promise<Row<T>> => write((tx) => tx.insert(table, row));
+  const insert = <T extends TableName>(table: T, row: NewRow<T>): Promise<Row<T>> =>
+    write((tx) => tx.insert(table, row));
 
   const program = (given: Given<"programs"> = {}) =>
     insert("programs", {
@@ -159,7 +161,10 @@ export function createFactory(write: Write) {
     });
   };
 
-  const assignment = async (given: Given<"assignments"> & Pick<NewRow<"assignments">, "submissionId" | "reviewerId" | "roundId" | "programId" | "trackId">) =>
+  const assignment = async (
+    given: Given<"assignments"> &
+      Pick<NewRow<"assignments">, "submissionId" | "reviewerId" | "roundId" | "programId" | "trackId">,
+  ) =>
     insert("assignments", {
       assignmentId: newId("asg"),
       status: "assigned",
@@ -209,137 +214,6 @@ export function createFactory(write: Write) {
       ...given,
     });
 
-  const supplement = async (
-    given: Given<"supplements"> & Pick<NewRow<"supplements">, "submissionId" | "schemaId">,
-  ) =>
-    insert("supplements", {
-      supplementResponseId: newId("sup"),
-      supplementRequestId: newId("srq"),
-      title: "Letter of support",
-      required: true,
-      audience: "applicant",
-      contributorId: null,
-      contributorIndex: null,
-      fields: {},
-      fileIds: [],
-      status: "not_started",
-      dueAt: null,
-      submittedAt: null,
-      closedAt: null,
-      reopenedAt: null,
-      ...given,
-    });
-
-  const file = (given: Given<"files"> = {}) =>
-    insert("files", {
-      fileId: newId("fil"),
-      submissionId: null,
-      supplementResponseId: null,
-      fieldId: null,
-      fileName: "annex.pdf",
-      contentType: "application/pdf",
-      sizeBytes: 5,
-      sha256: "0".repeat(64),
-      scanStatus: "clean",
-      uploadedAt: earlier,
-      ...given,
-    });
-
-  const payment = (given: Given<"payments"> & Pick<NewRow<"payments">, "submissionId" | "programId" | "trackId">) =>
-    insert("payments", {
-      paymentId: newId("pay"),
-      amountMinor: 2500,
-      currency: "EUR",
-      status: "succeeded",
-      method: "card",
-      provider: "example",
-      providerRef: "ch_1",
-      failureCode: null,
-      paidAt: earlier,
-      waivedAt: null,
-      waivedBy: null,
-      ...given,
-    });
-
-  const review = (given: Given<"reviews"> & ReviewHome) =>
-    insert("reviews", {
-      reviewId: newId("rev"),
-      rubricId: newId("rub"),
-      rubricVersion: 1,
-      status: "submitted",
-      scores: [
-        { criterionId: "crt_a", value: 8, comment: "Clear and well argued" },
-        { criterionId: "crt_b", value: 5, comment: null },
-      ],
-      totalScore: 13,
-      weightedScore: 7,
-      recommendation: "accept",
-      overallComment: "Worth funding",
-      confidentialComment: "I know the applicant's city",
-      submittedAt: earlier,
-      ...given,
-    });
-
-  const feedback = (given: Given<"feedbacks"> & Pick<NewRow<"feedbacks">, "submissionId" | "programId">) =>
-    insert("feedbacks", {
-      feedbackId: newId("fbk"),
-      roundId: null,
-      subject: "Your application",
-      body: "The panel liked the roof.",
-      released: false,
-      releasedAt: null,
-      releasedBy: null,
-      ...given,
-    });
-
-  const applicant = (given: Given<"applicants"> = {}) =>
-    insert("applicants", {
-      applicantId: newId("app"),
-      innovatorId: newId("inn"),
-      email: "ada@example.org",
-      name: "Ada Marsh",
-      programIds: [],
-      trackIds: [],
-      registeredAt: earlier,
-      personId: null,
-      ...given,
-    });
-
-  const emailSend = (given: Given<"emailSends"> = {}) =>
-    insert("emailSends", {
-      emailSendId: newId("eml"),
-      programId: null,
-      submissionId: null,
-      recipientEmail: "ada@example.org",
-      recipientKind: "applicant",
-      template: null,
-      subject: "News of your application",
-      body: "Dear Ada",
-      status: "sent",
-      bulkId: null,
-      error: null,
-      queuedAt: earlier,
-      sentAt: earlier,
-      ...given,
-    });
-
-  const exportJob = async (given: Given<"exports"> = {}) =>
-    insert("exports", {
-      exportId: newId("exp"),
-      programId: given.programId ?? (await program()).programId,
-      trackId: null,
-      filters: { state: null, submittedFrom: null, submittedTo: null },
-      persons: null,
-      status: "pending",
-      sizeBytes: null,
-      sha256: null,
-      errorCode: null,
-      completedAt: null,
-      tokenId: null,
-      scopes: [],
-      ...given,
-    });
-
   return {
     insert,
     program,
@@ -352,25 +226,26 @@ export function createFactory(write: Write) {
     assignment,
     person,
     personSchema,
-    supplement,
-    file,
-    payment,
-    review,
-    feedback,
-    applicant,
-    emailSend,
-    exportJob,
+    ...createLeaves(insert),
   };
 }
-
-type ReviewHome = Pick<NewRow<"reviews">, "assignmentId" | "submissionId" | "programId" | "roundId" | "reviewerId">;
 
 export type Factory = ReturnType<typeof createFactory>;
 
 type Field = Row<"schemas">["fields"][number];
 
 export function field(fieldId: string, key: string, type: Field["type"], given: Partial<Field>): Field {
-  return { fieldId, key, label: key, type, required: false, sensitivity: "standard", archived: false, order: 0, ...given };
+  return {
+    fieldId,
+    key,
+    label: key,
+    type,
+    required: false,
+    sensitivity: "standard",
+    archived: false,
+    order: 0,
+    ...given,
+  };
 }
 
 function criterion(criterionId: string, weight: number): Row<"rubrics">["criteria"][number] {

@@ -96,7 +96,8 @@ test("examples of every operation pass as they are", () => {
 /** Arguments of the right types, with any of the optional ones. */
 function validArguments(name: OperationName): fc.Arbitrary<Record<string, unknown>> {
   const { params, queryObject, body } = operations[name];
-  const fields = Object.entries({ ...params.shape, ...queryObject.shape, ...body?.shape });
+  const shape: Readonly<Record<string, z.ZodType>> = { ...params.shape, ...queryObject.shape, ...body?.shape };
+  const fields = Object.entries(shape);
   return fc.record(Object.fromEntries(fields.map(([field, schema]) => [field, typed(schema)])), {
     requiredKeys: [],
     noNullPrototype: true,
@@ -104,8 +105,8 @@ function validArguments(name: OperationName): fc.Arbitrary<Record<string, unknow
 }
 
 // What is transformed is given as what it is transformed from.
-function typed(schema: z.core.$ZodType): fc.Arbitrary<unknown> {
-  const nullable = (schema as z.ZodType).safeParse(null).success;
+function typed(schema: z.ZodType): fc.Arbitrary<unknown> {
+  const nullable = schema.safeParse(null).success;
   const values = arbitraryOf(unwrap(schema));
   return nullable ? fc.option(values, { nil: null }) : values;
 }

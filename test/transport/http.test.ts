@@ -20,7 +20,13 @@ describe("a browser led here by a stranger", () => {
 
   test.for(doors)("is turned away from %s by its Origin", async (path, { desk }) => {
     const headers = { authorization: `Bearer ${await desk.token()}` };
-    for (const origin of ["https://evil.example", "http://localhost.evil.example", "null", "file://", "http://127.0.0.1.evil.example"]) {
+    for (const origin of [
+      "https://evil.example",
+      "http://localhost.evil.example",
+      "null",
+      "file://",
+      "http://127.0.0.1.evil.example",
+    ]) {
       const answer = await send(desk.origin + path, { headers: { ...headers, origin } });
       expect([answer.status, answer.headers.get("access-control-allow-origin")], origin).toEqual([403, null]);
     }
@@ -35,7 +41,9 @@ describe("a browser led here by a stranger", () => {
     const ask = (headers: Record<string, string>) =>
       send(`${desk.origin}/integrations/v1/programs`, { headers: { authorization, ...headers } });
     expect((await ask({ host: "programme.example.org" })).status).toBe(200);
-    expect((await ask({ host: "programme.example.org:8443", origin: "https://programme.example.org" })).status).toBe(200);
+    expect((await ask({ host: "programme.example.org:8443", origin: "https://programme.example.org" })).status).toBe(
+      200,
+    );
     expect((await ask({ host: "other.example.org" })).status).toBe(403);
     expect((await ask({ host: "programme.example.org", origin: "https://other.example.org" })).status).toBe(403);
     await close();
@@ -54,7 +62,10 @@ describe("too many requests at once", () => {
     const slow = [await slowRequest(desk.origin, token), await slowRequest(desk.origin, token)];
     const busy = await rest(desk, token, "list_programs", {});
     expect(busy).toMatchObject({ status: 503, body: { success: false, error: { code: "unavailable" } } });
-    expect([busy.headers.get("retry-after"), busy.headers.get("x-request-id")]).toEqual(["1", expect.stringMatching(/^req_/)]);
+    expect([busy.headers.get("retry-after"), busy.headers.get("x-request-id")]).toEqual([
+      "1",
+      expect.stringMatching(/^req_/),
+    ]);
     expect((await send(`${desk.origin}/mcp`, { method: "POST" })).status).toBe(503);
     expect((await send(`${desk.origin}/healthz`, {})).status).toBe(200);
 

@@ -7,7 +7,12 @@ import { type RawAnswer, send } from "../support/raw.ts";
 import { auditOf } from "../support/state.ts";
 
 /** One JSON-RPC request as 2025-era clients without a session send it. */
-function post(desk: Desk, token: string | undefined, message: unknown, headers: Record<string, string> = {}): Promise<RawAnswer> {
+function post(
+  desk: Desk,
+  token: string | undefined,
+  message: unknown,
+  headers: Record<string, string> = {},
+): Promise<RawAnswer> {
   const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const accept = "application/json, text/event-stream";
   const all = { "content-type": "application/json", accept, ...authorization, ...headers };
@@ -56,7 +61,10 @@ describe.each(entries)("a client of %s", (_, connect) => {
     expect(result.isError).toBeFalsy();
     expect(result.structuredContent).toEqual({ data: program });
     expect(result.content[0]?.text).toContain(program.programId);
-    expect((await client.call("list_programs", {})).structuredContent).toEqual({ data: [program], page: { hasMore: false } });
+    expect((await client.call("list_programs", {})).structuredContent).toEqual({
+      data: [program],
+      page: { hasMore: false },
+    });
   });
 
   test("gets a protocol error for a tool that does not exist", async ({ desk }) => {
@@ -73,14 +81,23 @@ describe.each(entries)("a client of %s", (_, connect) => {
       [await client.call("update_program", { programId, version: 7, name: "x" }), "version_conflict", "now 0"],
       [await client.call("get_program", { programId: "prg_none" }), "not_found", "list the records"],
       [await client.call("get_program", {}), "validation_failed", "details.issues"],
-      [await client.call("update_program", { programId, version: 0, lifecycleStatus: "completed" }), "invalid_state_transition", "works from: underway, archived"],
+      [
+        await client.call("update_program", { programId, version: 0, lifecycleStatus: "completed" }),
+        "invalid_state_transition",
+        "works from: underway, archived",
+      ],
     ];
     for (const [result, code, next] of refusals) {
       expect(result).toMatchObject({ isError: true, content: [{ type: "text" }] });
       expect(result.structuredContent).toBeUndefined();
       const { error, ...others } = JSON.parse(result.content[0]?.text ?? "");
       expect(others).toEqual({});
-      expect(error).toEqual({ code, message: expect.any(String), next: expect.stringContaining(next), ...("details" in error ? { details: expect.any(Object) } : {}) });
+      expect(error).toEqual({
+        code,
+        message: expect.any(String),
+        next: expect.stringContaining(next),
+        ...("details" in error ? { details: expect.any(Object) } : {}),
+      });
     }
   });
 
@@ -108,7 +125,11 @@ describe.each(entries)("a client of %s", (_, connect) => {
   test("is told how long to wait when it asked too often", async () => {
     const { desk, close } = await openDesk({ PROGRAMME_REQUESTS_PER_MINUTE: "2" });
     const client = await connect(desk, await desk.token());
-    const results = [await client.call("list_programs", {}), await client.call("list_programs", {}), await client.call("list_programs", {})];
+    const results = [
+      await client.call("list_programs", {}),
+      await client.call("list_programs", {}),
+      await client.call("list_programs", {}),
+    ];
     expect(results.map(({ isError = false }) => isError)).toEqual([false, false, true]);
     const { code, next } = errorOf(results[2] as ToolResult);
     expect([code, next]).toEqual(["rate_limited", expect.stringContaining("Wait 60 seconds")]);
@@ -132,7 +153,10 @@ describe.each(overHttp)("a client of %s", (_, connect) => {
   test("shares nothing with the clients of other tokens", async ({ desk, service }) => {
     const others = [desk, await service.other(), await service.other()];
     const scenes = await Promise.all(
-      others.map(async (each) => ({ client: await connect(each, await each.token()), program: await each.seed.program() })),
+      others.map(async (each) => ({
+        client: await connect(each, await each.token()),
+        program: await each.seed.program(),
+      })),
     );
     const rounds = Array.from({ length: 15 }, () => scenes).flat();
     const answers = await Promise.all(
@@ -159,7 +183,9 @@ describe("over HTTP", () => {
       [desk, other].map(async (each) => ({ each, token: await each.token(), program: await each.seed.program() })),
     );
     const rounds = Array.from({ length: 20 }, () => scenes).flat();
-    const answers = await Promise.all(rounds.map(({ each, token }) => post(each, token, callTool("list_programs", {}, 7))));
+    const answers = await Promise.all(
+      rounds.map(({ each, token }) => post(each, token, callTool("list_programs", {}, 7))),
+    );
     for (const [index, answer] of answers.entries()) {
       const { id, result } = messageOf(answer);
       expect(id).toBe(7);
@@ -200,14 +226,22 @@ describe("over HTTP", () => {
 });
 
 describe("every tool", () => {
-  test("has a short name, a strict input schema without combinators at its top, and a hint of what it does", async ({ desk }) => {
-    const client = await (clients["2026-07-28 over HTTP"] as (desk: Desk, token: string) => Promise<ToolClient>)(desk, await desk.token(scopes));
+  test("has a short name, a strict input schema without combinators at its top, and a hint of what it does", async ({
+    desk,
+  }) => {
+    const client = await (clients["2026-07-28 over HTTP"] as (desk: Desk, token: string) => Promise<ToolClient>)(
+      desk,
+      await desk.token(scopes),
+    );
     for (const { name, description, inputSchema, outputSchema, annotations } of await client.list()) {
       expect(name).toMatch(/^[a-z_]{1,40}$/);
       expect(description, name).toMatch(/\.$/);
       for (const schema of [inputSchema, outputSchema ?? {}] as Record<string, unknown>[]) {
         expect(schema["type"], name).toBe("object");
-        expect(Object.keys(schema).filter((keyword) => /^(anyOf|oneOf|allOf|not|\$ref|enum)$/.test(keyword)), name).toEqual([]);
+        expect(
+          Object.keys(schema).filter((keyword) => /^(anyOf|oneOf|allOf|not|\$ref|enum)$/.test(keyword)),
+          name,
+        ).toEqual([]);
       }
       expect(inputSchema["additionalProperties"], name).toBe(false);
       const { effect } = operations[name as keyof typeof operations];

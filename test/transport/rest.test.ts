@@ -30,17 +30,35 @@ describe("a body", () => {
     ["that is no text", Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]), {}, 400, "invalid_json"],
     ["with a byte order mark in the wrong place", '{"kinds":\ufeff[]}', {}, 400, "invalid_json"],
     ["of another type", JSON.stringify(person), { "content-type": "text/plain" }, 415, "unsupported_media_type"],
-    ["of a form", "kinds=contact", { "content-type": "application/x-www-form-urlencoded" }, 415, "unsupported_media_type"],
+    [
+      "of a form",
+      "kinds=contact",
+      { "content-type": "application/x-www-form-urlencoded" },
+      415,
+      "unsupported_media_type",
+    ],
     ["without a type", JSON.stringify(person), { "content-type": "" }, 415, "unsupported_media_type"],
     ["too large", `"${"x".repeat(1024 * 1024 - 1)}"`, {}, 413, "payload_too_large"],
-    ["too large, in pieces", `"${"x".repeat(1024 * 1024 - 1)}"`, { "transfer-encoding": "chunked" }, 413, "payload_too_large"],
+    [
+      "too large, in pieces",
+      `"${"x".repeat(1024 * 1024 - 1)}"`,
+      { "transfer-encoding": "chunked" },
+      413,
+      "payload_too_large",
+    ],
     ["that is a list", "[]", {}, 400, "validation_failed"],
     ["that is a text", '"kinds"', {}, 400, "validation_failed"],
     ["nested too deep", withMetadata(nested(40)), {}, 400, "validation_failed"],
     ["nested without end", withMetadata(nested(100_000)), {}, 400, "validation_failed"],
     ["with NUL", withMetadata('{"a":"x\\u0000y"}'), {}, 400, "validation_failed"],
     ["with NUL in a name", withMetadata('{"a\\u0000":1}'), {}, 400, "validation_failed"],
-    ["with a name that would change objects", withMetadata('{"a":{"__proto__":{"admin":true}}}'), {}, 400, "validation_failed"],
+    [
+      "with a name that would change objects",
+      withMetadata('{"a":{"__proto__":{"admin":true}}}'),
+      {},
+      400,
+      "validation_failed",
+    ],
     ["with half a surrogate pair", withMetadata('{"a":"\\ud83d"}'), {}, 400, "validation_failed"],
   ])("%s is refused, and nothing happens", async ([, body, headers, status, code], { desk }) => {
     const before = await stateOf(desk.app.store, desk.businessId);
@@ -56,7 +74,11 @@ describe("a body", () => {
     ["of exactly the size taken", JSON.stringify(person).padEnd(1024 * 1024), {}],
     ["in pieces", JSON.stringify(person), { "transfer-encoding": "chunked" }],
     ["with a charset", JSON.stringify(person), { "content-type": "Application/JSON; charset=utf-8" }],
-    ["with every kind of character", withMetadata('{"ключ":"🙂 \\ud83d\\ude42 \\u0001\\u2028","constructor":{"prototype":1}}'), {}],
+    [
+      "with every kind of character",
+      withMetadata('{"ключ":"🙂 \\ud83d\\ude42 \\u0001\\u2028","constructor":{"prototype":1}}'),
+      {},
+    ],
     ["nested as deep as allowed", withMetadata(nested(30)), {}],
   ])("%s is taken, and kept as it is", async ([, body, headers], { desk }) => {
     const answer = await ask(desk, "POST", "/persons", { body, headers });
@@ -101,7 +123,10 @@ describe("a query", () => {
     ["limit[]=1", "limit[]"],
   ])("%s is refused by its name", async ([query, path], { desk }) => {
     const answer = await ask(desk, "GET", `/programs?${query}`);
-    expect(answer).toMatchObject({ status: 400, body: { error: { code: "validation_failed", details: { issues: [{ path }] } } } });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { error: { code: "validation_failed", details: { issues: [{ path }] } } },
+    });
   });
 
   test("asks for more than a page holds and gets a page", async ({ desk }) => {
@@ -117,7 +142,9 @@ describe("a query", () => {
     await desk.seed.program();
     const { body } = await ask(desk, "GET", "/programs?limit=1");
     const cursor: string = body.meta.lastEvaluatedKey;
-    const altered = [...cursor].map((character, at) => `${cursor.slice(0, at)}${character === "A" ? "B" : "A"}${cursor.slice(at + 1)}`);
+    const altered = [...cursor].map(
+      (character, at) => `${cursor.slice(0, at)}${character === "A" ? "B" : "A"}${cursor.slice(at + 1)}`,
+    );
     for (const bad of [...altered, cursor.slice(1), cursor.slice(0, -1), `${cursor}A`, "x", "{}", `${cursor}=`]) {
       const answer = await ask(desk, "GET", `/programs?limit=1&lastEvaluatedKey=${encodeURIComponent(bad)}`);
       expect([answer.status, answer.body.error.code], bad).toEqual([400, "invalid_cursor"]);
@@ -129,13 +156,19 @@ describe("a query", () => {
 });
 
 describe("a path", () => {
-  test.for(["/nothing", "/", "", "/programs/", "//programs", "/Programs", "/programs/prg_1/rounds/x", "/../v1/programs/"])(
-    "%j that does not exist is answered in the envelope",
-    async (path, { desk }) => {
-      const answer = await ask(desk, "GET", path);
-      expect(answer).toMatchObject({ status: 404, body: { success: false, error: { code: "not_found" } } });
-    },
-  );
+  test.for([
+    "/nothing",
+    "/",
+    "",
+    "/programs/",
+    "//programs",
+    "/Programs",
+    "/programs/prg_1/rounds/x",
+    "/../v1/programs/",
+  ])("%j that does not exist is answered in the envelope", async (path, { desk }) => {
+    const answer = await ask(desk, "GET", path);
+    expect(answer).toMatchObject({ status: 404, body: { success: false, error: { code: "not_found" } } });
+  });
 
   test.for<[string, number]>([
     ["%", 404],
@@ -189,7 +222,14 @@ describe("a method", () => {
 });
 
 describe("a token", () => {
-  test.for(["Basic QWxhZGRpbg==", "Bearer", "Bearer ", "bearer", "Token x", "Bearer a b"])("as %j is none", async (authorization, { desk }) => {
+  test.for([
+    "Basic QWxhZGRpbg==",
+    "Bearer",
+    "Bearer ",
+    "bearer",
+    "Token x",
+    "Bearer a b",
+  ])("as %j is none", async (authorization, { desk }) => {
     const answer = await ask(desk, "GET", "/programs", { headers: { authorization } });
     expect([answer.status, answer.body.error.code]).toEqual([401, "unauthorized"]);
   });
@@ -215,7 +255,15 @@ test("the OpenAPI document is served to everybody", async ({ desk }) => {
 
 test("every answer names its request, no two the same", async ({ desk }) => {
   const token = await desk.token();
-  const urls = ["/integrations/v1/programs", "/integrations/v1/none", "/integrations/v1/openapi.json", "/healthz", "/files/x", "/mcp", "/none"];
+  const urls = [
+    "/integrations/v1/programs",
+    "/integrations/v1/none",
+    "/integrations/v1/openapi.json",
+    "/healthz",
+    "/files/x",
+    "/mcp",
+    "/none",
+  ];
   const answers = [
     ...(await Promise.all(urls.map((url) => send(desk.origin + url, { headers: { "x-request-id": "mine" } })))),
     await send(`${desk.origin}/integrations/v1/programs`, { method: "PUT" }),

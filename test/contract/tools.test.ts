@@ -1,0 +1,39 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { describe, expect } from "vitest";
+import { operationNames } from "../../src/contract/index.ts";
+import { buildWorld } from "../matrix/world.ts";
+import { clients, type ToolClient } from "../support/clients.ts";
+import { type Desk, tenantTest } from "../support/desk.ts";
+
+const directory = join(import.meta.dirname, "tools");
+const connect = clients["2026-07-28 over stdio"] as (desk: Desk, token: string) => Promise<ToolClient>;
+
+describe("the tools", () => {
+  tenantTest("are these, to the letter", async ({ desk }) => {
+    const client = await connect(desk, await desk.token());
+    const tools = await client.list();
+    for (const tool of tools) {
+      await expect(`${JSON.stringify(tool, null, 2)}\n`).toMatchFileSnapshot(join(directory, `${tool.name}.snap`));
+    }
+    const kept = existsSync(directory) ? readdirSync(directory) : [];
+    expect(kept.filter((file) => !tools.some(({ name }) => `${name}.snap` === file))).toEqual([]);
+  });
+
+  tenantTest("answer as their output schemas say", async ({ desk }) => {
+    const { inputs } = await buildWorld(desk);
+    const client = await connect(desk, await desk.token());
+    const schemas = new Map((await client.list()).map(({ name, outputSchema }) => [name, outputSchema]));
+    const ajv = new Ajv2020({ strict: false });
+    for (const name of operationNames) {
+      const result = await client.call(name, inputs[name]);
+      const schema = schemas.get(name);
+      expect(schema, name).toBeDefined();
+      const validate = ajv.compile(schema as object);
+      validate(result.structuredContent);
+      expect(validate.errors, name).toBeNull();
+      expect(result.content[0], name).toMatchObject({ type: "text", text: expect.stringMatching(/./) });
+    }
+  });
+});

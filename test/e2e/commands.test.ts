@@ -1,0 +1,153 @@
+import { readdir, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { operationNames } from "../../src/contract/index.ts";
+import { readScopes, scopes } from "../../src/contract/scopes.ts";
+import { version } from "../../src/lib/version.ts";
+import { openHome } from "../support/program.ts";
+
+describe("a mistake ends with 2 and one line that names it", () => {
+  const token = "f".repeat(64);
+
+  test.each<[string[], Record<string, string>, RegExp]>([
+    [["http", "--prot", "3000"], {}, /--prot/],
+    [["http", "--port", "many"], {}, /--port.*"many"/],
+    [["http", "--port"], {}, /--port/],
+    [["http", "extra"], {}, /argument/i],
+    [["serve"], {}, /serve/],
+    [["http"], { PROGRAMME_PROT: "3000" }, /PROGRAMME_PROT.*PROGRAMME_PORT/],
+    [["http"], { PROGRAMME_PORT: "70000" }, /PROGRAMME_PORT.*"70000"/],
+    [["http", "--host", "0.0.0.0"], {}, /PROGRAMME_ALLOWED_HOSTS/],
+    [["stdio"], { PROGRAMME_LOG_LEVEL: "loud" }, /PROGRAMME_LOG_LEVEL.*"loud"/],
+    [["stdio"], { PROGRAMME_TOKEN: "secret-looking" }, /PROGRAMME_TOKEN/],
+    [["stdio"], { PROGRAMME_TOKEN: token }, /PROGRAMME_TOKEN is unknown/],
+    [["token", "create", "--scopes", "programs:raed"], {}, /"programs:raed"/],
+    [["token", "create", "--scopes", ""], {}, /""/],
+    [["token", "create", "--expires", "yesterday"], {}, /"yesterday"/],
+    [["token", "create", "--expires", "2020-01-01"], {}, /"2020-01-01"/],
+    [["token", "create", "--business", "Nobody"], {}, /Nobody/],
+    [["token", "revoke", "tok_none"], {}, /tok_none/],
+    [["token", "revoke"], {}, /tokenId/],
+    [["seed"], {}, /--demo/],
+    [["seed", "--demo", "--seed", "x"], {}, /--seed.*"x"/],
+    [["seed", "--demo", "--scale", "0"], {}, /--scale.*"0"/],
+    [["migrate", "--database", "postgres://localhost/x"], {}, /--database.*postgres/],
+  ])("%j %j", async (args, environment, named) => {
+    const home = await openHome();
+    const database = { PROGRAMME_DATABASE: home.database };
+    const { code, stdout, stderr } = await home.run(args, { ...database, ...environment });
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toMatch(named);
+    expect(stderr).toMatch(/^[^\n]+\n$/);
+    expect(stderr).not.toMatch(/secret-looking|f{64}/);
+  });
+
+  test("a port that is taken", async () => {
+    const home = await openHome();
+    const server = createServer().listen(0, "127.0.0.1");
+    await new Promise((resolve) => server.once("listening", resolve));
+    const { port } = server.address() as AddressInfo;
+    const { code, stderr } = await home.run(["http", "--port", String(port), "--database", home.database]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(new RegExp(`^[^\n]*--port ${port} is in use[^\n]*\n$`))]);
+    server.close();
+  });
+
+  test("leaves nothing behind", async () => {
+    const home = await openHome();
+    await home.run(["http", "--port", "many"]);
+    await home.run(["stdio"], { PROGRAMME_LOG_LEVEL: "loud" });
+    await home.run(["token", "create", "--scopes", "x"]);
+    expect(await readdir(home.path)).toEqual([]);
+  });
+
+  test("a file that is no database ends with 1 and one line", async () => {
+    const home = await openHome();
+    await writeFile(home.database, "This is a letter, not a database. ".repeat(100));
+    const { code, stdout, stderr } = await home.run(["migrate", "--database", home.database]);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(/^error: [^\n]*database[^\n]*\n$/);
+  });
+});
+
+describe("tokens", () => {
+  test("are made, listed without themselves and revoked", async () => {
+    const home = await openHome();
+    const database = ["--database", home.database];
+    const made = await home.run(["token", "create", "--name", "CRM", "--expires", "30d", ...database]);
+    expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^[0-9a-f]{64}\n$/) });
+    expect(made.stderr).toMatch(/^Token tok_\w+ of biz_\w+\. It is not shown again\.\n$/);
+    const token = made.stdout.trim();
+
+    const json = await home.run(["token", "create", "--scopes", "all", "--json", ...database]);
+    const issued = JSON.parse(json.stdout);
+    expect(Object.keys(issued)).toEqual(["tokenId", "token", "businessId", "scopes"]);
+    expect(issued).toMatchObject({ tokenId: expect.stringMatching(/^tok_/), scopes: [...scopes] });
+
+    const listed = await home.run(["token", "list", "--json", ...database]);
+    const tokens = JSON.parse(listed.stdout);
+    expect(tokens.map((each: { name: string }) => each.name).toSorted()).toEqual(["CRM", "command line"]);
+    const crm = tokens.find((each: { name: string }) => each.name === "CRM");
+    expect(crm).toMatchObject({ scopes: [...readScopes], prefix: token.slice(0, 6), revokedAt: null });
+    expect(Date.parse(crm.expiresAt) - Date.now()).toBeGreaterThan(29 * 24 * 60 * 60 * 1000);
+    const table = await home.run(["token", "list", ...database]);
+    for (const text of [listed.stdout, table.stdout]) expect(text).not.toMatch(/[0-9a-f]{64}/);
+    expect(table.stdout).toContain(crm.tokenId);
+
+    const revoked = await home.run(["token", "revoke", crm.tokenId, ...database]);
+    expect(revoked).toMatchObject({ code: 0, stdout: `Revoked ${crm.tokenId}.\n` });
+    expect((await home.run(["token", "revoke", crm.tokenId, ...database])).code).toBe(2);
+    expect((await home.run(["token", "list", ...database])).stdout).toMatch(/revoked 20/);
+  });
+});
+
+describe("databases", () => {
+  test("are brought up to date, again and again", async () => {
+    const home = await openHome();
+    for (let count = 0; count < 2; count++) {
+      const { code, stdout } = await home.run(["migrate", "--database", home.database]);
+      expect([code, stdout]).toEqual([0, `${home.database} is up to date.\n`]);
+    }
+  });
+
+  test("are filled once, and then left as they are", async () => {
+    const home = await openHome();
+    const database = ["--database", home.database];
+    expect((await home.run(["seed", "--demo", ...database])).code).toBe(0);
+    const before = await home.run(["token", "list", "--json", ...database]);
+    const again = await home.run(["seed", "--demo", ...database]);
+    expect([again.code, again.stdout]).toEqual([2, ""]);
+    expect(again.stderr).toMatch(/already holds data/);
+    expect((await home.run(["token", "list", "--json", ...database])).stdout).toBe(before.stdout);
+    const unclear = await home.run(["token", "create", ...database]);
+    expect([unclear.code, unclear.stderr]).toEqual([2, expect.stringMatching(/--business is needed.*biz_.*biz_/)]);
+  });
+
+  test("stand in the user's data directory when none is named", async () => {
+    const home = await openHome();
+    await home.run(["migrate"]);
+    expect(await readdir(join(home.path, ".local/share/programme-mcp"))).toContain("programme.db");
+  });
+});
+
+describe("what it can do", () => {
+  test("is listed as a table and as JSON", async () => {
+    const home = await openHome();
+    const tools = JSON.parse((await home.run(["tools", "--json"])).stdout);
+    expect(tools.map((tool: { name: string }) => tool.name).toSorted()).toEqual(operationNames.toSorted());
+    const { stdout } = await home.run(["tools"]);
+    for (const name of operationNames) expect(stdout).toMatch(new RegExp(`^${name} `, "m"));
+    expect(await readdir(home.path)).toEqual([]);
+  });
+
+  test("is told by --help and --version", async () => {
+    const home = await openHome();
+    expect(await home.run(["--version"])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
+    const help = await home.run(["--help"]);
+    expect([help.code, help.stderr]).toEqual([0, ""]);
+    for (const command of ["stdio", "http", "token", "tools", "migrate", "seed"]) expect(help.stdout).toContain(command);
+    const options = await home.run(["http", "--help"]);
+    expect([options.code, options.stdout]).toEqual([0, expect.stringContaining("PROGRAMME_PORT")]);
+  });
+});

@@ -1,0 +1,153 @@
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as wait } from "node:timers/promises";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { Client as FirstMajorClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport as FirstMajorTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { describe, expect, test } from "vitest";
+import { type Home, openHome } from "../support/program.ts";
+
+const info = { name: "test", version: "1.0.0" };
+
+interface ToolUser {
+  listTools(): Promise<{ tools: { name: string }[] }>;
+  close(): Promise<void>;
+}
+
+type Start = (home: Home, args: string[], environment?: Record<string, string>) => Promise<ToolUser>;
+
+function secondMajor(mode: "auto" | "legacy" | { pin: string }): Start {
+  return async (home, args, environment) => {
+    const client = new Client(info, { versionNegotiation: { mode } });
+    await client.connect(new StdioClientTransport({ ...home.command(args, environment), stderr: "ignore" }));
+    return client;
+  };
+}
+
+const clients: Record<string, Start> = {
+  "either revision": secondMajor("auto"),
+  "the 2025 era": secondMajor("legacy"),
+  "2026-07-28": secondMajor({ pin: "2026-07-28" }),
+  "the first major": async (home, args, environment) => {
+    const client = new FirstMajorClient(info);
+    await client.connect(new FirstMajorTransport({ ...home.command(args, environment), stderr: "ignore" }));
+    return client;
+  },
+};
+
+interface TokenRow {
+  readonly name: string;
+  readonly scopes: string;
+  readonly revokedAt: string | null;
+}
+
+/** The tokens that a program made for itself. */
+function processTokens({ database }: Home): TokenRow[] {
+  const db = new DatabaseSync(database, { readOnly: true });
+  const rows = db.prepare("select name, scopes, revokedAt from tokens where name = 'local process'").all();
+  db.close();
+  return rows as unknown as TokenRow[];
+}
+
+/** The token rows once the last process has ended, which a client does not wait for. */
+async function settled(home: Home): Promise<TokenRow[]> {
+  for (let left = 100; left > 0 && processTokens(home).some(({ revokedAt }) => revokedAt === null); left--) await wait(50);
+  return processTokens(home);
+}
+
+describe("the program over stdio", () => {
+  test.each(Object.entries(clients))("serves a client of %s as the token it was given", async (_, start) => {
+    const home = await openHome();
+    const database = ["--database", home.database];
+    const { stdout } = await home.run(["token", "create", "--scopes", "programs:read,feedback:write", ...database]);
+    const client = await start(home, ["stdio", ...database], { PROGRAMME_TOKEN: stdout.trim() });
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(["list_programs", "get_program", "release_feedback"]);
+    await client.close();
+    expect(processTokens(home)).toEqual([]);
+  });
+
+  test("works without a token: it makes one for itself and takes it back", async () => {
+    const home = await openHome();
+    const client = await (clients["2026-07-28"] as Start)(home, ["--database", home.database]);
+    expect((await client.listTools()).tools).toHaveLength(58);
+    const [token, ...others] = processTokens(home);
+    expect([token?.revokedAt, others]).toEqual([null, []]);
+    expect(JSON.parse(token?.scopes ?? "[]")).toHaveLength(30);
+    expect(token?.scopes).not.toContain("persons:sensitive:read");
+    await client.close();
+    expect(await settled(home)).toMatchObject([{ revokedAt: expect.stringMatching(/^20/) }]);
+  });
+
+  test.each(["SIGTERM", "SIGINT", undefined] as const)("takes its token back when it ends by %s", async (signal) => {
+    const home = await openHome();
+    const started = home.start(["stdio", "--database", home.database]);
+    started.process.stdin?.write(`${JSON.stringify(initialize)}\n`);
+    await started.printed(/\n/);
+    if (signal === undefined) started.process.stdin?.end();
+    const { code } = await (signal ? started.stop(signal) : started.ended());
+    expect(code).toBe(0);
+    expect(processTokens(home).map(({ revokedAt }) => revokedAt !== null)).toEqual([true]);
+  });
+
+  test("writes nothing but the protocol to stdout, whatever comes in and however much is logged", async () => {
+    const home = await openHome();
+    const started = home.start(["stdio", "--database", home.database, "--log-level", "trace", "--demo"]);
+    const { stdin } = started.process;
+    const messages = [
+      initialize,
+      { jsonrpc: "2.0", method: "notifications/initialized" },
+      { jsonrpc: "2.0", id: 2, method: "tools/list" },
+      { jsonrpc: "2.0", id: 3, method: "tools/call", params: { name: "list_programs", arguments: {} } },
+      { jsonrpc: "2.0", id: 4, method: "tools/call", params: { name: "nothing", arguments: {} } },
+      { jsonrpc: "2.0", id: 5, method: "nothing/at/all" },
+    ];
+    stdin?.write("this is no message\n\n{}\n[1]\n");
+    for (const message of messages) stdin?.write(`${JSON.stringify(message)}\n`);
+    await started.printed(/"id":5/);
+    await started.printed(/"id":3/);
+    stdin?.end();
+    const { stdout, code } = await started.ended();
+    const lines = stdout.trimEnd().split("\n");
+    const answers = lines.map((line) => JSON.parse(line));
+    for (const answer of answers) expect(answer.jsonrpc).toBe("2.0");
+    const numbers = answers.map(({ id }) => id).filter((id) => typeof id === "number");
+    expect(numbers.toSorted()).toEqual([1, 2, 3, 4, 5]);
+    const byId = new Map(answers.map((answer) => [answer.id, answer]));
+    expect(byId.get(2).result.tools).toHaveLength(58);
+    expect(byId.get(3).result.structuredContent.data.length).toBeGreaterThan(0);
+    expect(byId.get(4).error.code).toBe(-32602);
+    expect(byId.get(5).error.code).toBe(-32601);
+    expect(code).toBe(0);
+  });
+
+  test("gives links to files that work as long as it runs", async () => {
+    const home = await openHome();
+    const client = new Client(info, { versionNegotiation: { mode: "auto" } });
+    const command = home.command(["--database", home.database, "--demo"]);
+    await client.connect(new StdioClientTransport({ ...command, stderr: "ignore" }));
+    const link = await client.callTool({ name: "get_file_download_url", arguments: { fileId: cleanFile(home) } });
+    const { data } = link.structuredContent as { data: { downloadUrl: string } };
+    expect(data.downloadUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/files\//);
+    const response = await fetch(data.downloadUrl);
+    expect([response.status, response.headers.get("content-disposition")]).toEqual([200, expect.stringMatching(/^attachment/)]);
+    expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(0);
+    await client.close();
+  });
+});
+
+const initialize = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: info },
+};
+
+/** A file of the oldest business that may be downloaded. */
+function cleanFile({ database }: Home): string {
+  const db = new DatabaseSync(database, { readOnly: true });
+  const oldest = "(select businessId from businesses order by createdAt, businessId limit 1)";
+  const row = db.prepare(`select fileId from files where scanStatus = 'clean' and businessId = ${oldest} limit 1`).get();
+  db.close();
+  return String(row?.["fileId"]);
+}

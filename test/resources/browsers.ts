@@ -1,0 +1,157 @@
+import { Client, type McpSubscription, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { Client as FirstMajorClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport as FirstMajorTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import {
+  PromptListChangedNotificationSchema,
+  ResourceListChangedNotificationSchema,
+  ResourceUpdatedNotificationSchema,
+  ToolListChangedNotificationSchema,
+} from "@modelcontextprotocol/sdk/types.js";
+import { InMemoryTransport } from "@modelcontextprotocol/server";
+import { onTestFinished } from "vitest";
+import type { Desk } from "../support/desk.ts";
+
+/** What a client was told without asking for it just then. */
+export interface Heard {
+  /** URIs, as often as they were told. */
+  readonly updated: string[];
+  /** `tools`, `resources` or `prompts`. */
+  readonly lists: string[];
+}
+
+/** A host that browses resources, whatever protocol revision its client speaks. */
+export interface Browser {
+  // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely by tests
+  readonly client: any;
+  readonly heard: Heard;
+  /** What a resource's text says. */
+  // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely by tests
+  read(uri: string): Promise<any>;
+  /** Follows resources and all lists from now on; gives what the server agreed to follow. */
+  follow(...uris: string[]): Promise<readonly string[]>;
+  unfollow(): Promise<void>;
+}
+
+const info = { name: "test", version: "1.0.0" };
+
+type Connect = (desk: Desk, token: string) => Promise<Browser>;
+
+/** The clients that hosts come with: both protocol revisions, both transports, both majors of the SDK. */
+export const browsers: Readonly<Record<string, Connect>> = {
+  "2026-07-28 over HTTP": (desk, token) => secondMajor({ pin: "2026-07-28" }, http(desk, token)),
+  "2026-07-28 over stdio": (desk, token) => secondMajor({ pin: "2026-07-28" }, stdio(desk, token)),
+  "2025-era over HTTP": (desk, token) => secondMajor("legacy", http(desk, token)),
+  "2025-era over stdio": (desk, token) => secondMajor("legacy", stdio(desk, token)),
+  "first major over HTTP": firstMajor,
+};
+
+/** The usual one, for what does not depend on the client. */
+export const browse = browsers["2026-07-28 over stdio"] as Connect;
+
+function http(desk: Desk, token: string) {
+  const requestInit = { headers: { authorization: `Bearer ${token}` } };
+  return new StreamableHTTPClientTransport(new URL(`${desk.origin}/mcp`), { requestInit });
+}
+
+function stdio(desk: Desk, token: string) {
+  const [here, there] = InMemoryTransport.createLinkedPair();
+  desk.app.connectStdio(token, there);
+  return here;
+}
+
+async function secondMajor(
+  mode: "legacy" | { pin: string },
+  transport: ReturnType<typeof http | typeof stdio>,
+): Promise<Browser> {
+  const client = new Client(info, { versionNegotiation: { mode } });
+  const heard: Heard = { updated: [], lists: [] };
+  client.setNotificationHandler("notifications/resources/updated", ({ params }) => void heard.updated.push(params.uri));
+  for (const list of ["tools", "resources", "prompts"] as const) {
+    client.setNotificationHandler(`notifications/${list}/list_changed`, () => void heard.lists.push(list));
+  }
+  await client.connect(transport);
+  onTestFinished(() => client.close());
+  const subscriptions: McpSubscription[] = [];
+  const subscribed: string[] = [];
+  return {
+    client,
+    heard,
+    read: async (uri) => parsed(await client.readResource({ uri })),
+    async follow(...uris) {
+      if (mode === "legacy") return subscribeAll(client, uris, subscribed);
+      const lists = { toolsListChanged: true, resourcesListChanged: true, promptsListChanged: true };
+      const subscription = await client.listen({ resourceSubscriptions: uris, ...lists });
+      subscriptions.push(subscription);
+      return subscription.honoredFilter.resourceSubscriptions ?? [];
+    },
+    async unfollow() {
+      for (const uri of subscribed) await client.unsubscribeResource({ uri });
+      for (const subscription of subscriptions) await subscription.close();
+    },
+  };
+}
+
+async function firstMajor(desk: Desk, token: string): Promise<Browser> {
+  const client = new FirstMajorClient(info);
+  const heard: Heard = { updated: [], lists: [] };
+  client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => void heard.updated.push(params.uri));
+  client.setNotificationHandler(ToolListChangedNotificationSchema, () => void heard.lists.push("tools"));
+  client.setNotificationHandler(ResourceListChangedNotificationSchema, () => void heard.lists.push("resources"));
+  client.setNotificationHandler(PromptListChangedNotificationSchema, () => void heard.lists.push("prompts"));
+  const requestInit = { headers: { authorization: `Bearer ${token}` } };
+  const transport = new FirstMajorTransport(new URL(`${desk.origin}/mcp`), { requestInit });
+  await client.connect(transport as Parameters<typeof client.connect>[0]);
+  onTestFinished(() => client.close());
+  const subscribed: string[] = [];
+  return {
+    client,
+    heard,
+    read: async (uri) => parsed(await client.readResource({ uri })),
+    follow: (...uris) => subscribeAll(client, uris, subscribed),
+    async unfollow() {
+      for (const uri of subscribed) await client.unsubscribeResource({ uri });
+    },
+  };
+}
+
+async function subscribeAll(
+  client: { subscribeResource(params: { uri: string }): Promise<unknown> },
+  uris: readonly string[],
+  subscribed: string[],
+): Promise<readonly string[]> {
+  const agreed: string[] = [];
+  for (const uri of uris) {
+    await client.subscribeResource({ uri }).then(
+      () => agreed.push(uri),
+      () => undefined,
+    );
+  }
+  subscribed.push(...agreed);
+  return agreed;
+}
+
+function parsed({ contents }: { contents: readonly unknown[] }): unknown {
+  const [content] = contents as [{ text: string; mimeType: string }];
+  if (content.mimeType !== "application/json") throw new Error(`A resource of type ${content.mimeType}`);
+  return JSON.parse(content.text);
+}
+
+/** What a refused request was answered. */
+export async function refusal(
+  request: Promise<unknown>,
+): Promise<{ code: number; message: string; data: Record<string, unknown> }> {
+  try {
+    await request;
+  } catch (error) {
+    const { code, message, data } = error as { code: number; message: string; data: Record<string, unknown> };
+    return { code, message, data };
+  }
+  throw new Error("The request was not refused");
+}
+
+/** As long as a change may take to be told, and a little more: after that, silence is silence. */
+export const toldMs = 1_000;
+
+export function quiet(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, toldMs));
+}

@@ -1,0 +1,197 @@
+import { describe, expect } from "vitest";
+import type { Row } from "../../src/store/tables.ts";
+import { type Desk, faces, test } from "../support/desk.ts";
+import { seedMany } from "../support/lists.ts";
+import { changesOf } from "../support/state.ts";
+import { statementsOf } from "../support/statements.ts";
+import { nothing, traceOf } from "../support/trace.ts";
+
+const message = { subject: "News", body: "Dear all,\n\nit begins." };
+
+async function sendsOf({ app, businessId }: Desk): Promise<Row<"emailSends">[]> {
+  return app.store.reader(businessId).find("emailSends", {}, { limit: 2000, orderBy: "emailSendId" });
+}
+
+describe.each(faces)("e-mail sends over %s", (face) => {
+  test("are listed by recipient in any case, newest first, without their text", async ({ desk }) => {
+    const chair = await desk.as(face, ["emails:read"]);
+    await (await desk.other()).seed.emailSend({ recipientEmail: "ada@example.org" });
+    await desk.seed.emailSend({ recipientEmail: "ada@example.com" });
+    const rows = await seedMany(3, (index) => {
+      desk.clock.advance(1000);
+      return desk.seed.emailSend({ recipientEmail: index === 1 ? "ADA@example.org" : "ada@Example.org" });
+    });
+    const newest = rows.toReversed().map(({ body: _, ...send }) => send);
+    const list = (given: Record<string, unknown>) => chair.list_email_sends(given);
+    expect(await list({ recipientEmail: "Ada@Example.Org" })).toEqual(newest);
+    expect(await list({ recipientEmail: "ada@example.org", limit: 2 })).toEqual(newest.slice(0, 2));
+    expect(await list({ recipientEmail: "nobody@example.org" })).toEqual([]);
+    const refused: readonly [path: string, given: Record<string, unknown>][] = [
+      ["recipientEmail", {}],
+      ["recipientEmail", { recipientEmail: "ada" }],
+      ["limit", { recipientEmail: "ada@example.org", limit: 0 }],
+      ["lastEvaluatedKey", { recipientEmail: "ada@example.org", lastEvaluatedKey: "x" }],
+    ];
+    for (const [path, given] of refused) {
+      const issues = [expect.objectContaining({ path })];
+      await expect(list(given)).rejects.toMatchProblem("validation_failed", { issues });
+    }
+  });
+});
+
+test("e-mail sends come 50 at a time unless told, never more than 100", async ({ desk }) => {
+  const chair = await desk.as("REST");
+  await seedMany(101, () => desk.seed.emailSend());
+  const sizes = [{}, { limit: 3 }, { limit: 5000 }].map(async (given) => {
+    const sends = await chair.list_email_sends({ recipientEmail: "ada@example.org", ...given });
+    return sends.length;
+  });
+  expect(await Promise.all(sizes)).toEqual([50, 3, 100]);
+});
+
+describe.each(faces)("bulk e-mail over %s", (face) => {
+  test("queues one message for each recipient of each block, with the block's own text", async ({ desk }) => {
+    const chair = await desk.as(face, ["emails:write"]);
+    const { programId } = await desk.seed.program();
+    const programIds = [programId];
+    const rita = await desk.seed.reviewer({ programIds, email: "rita@example.org", status: "declined" });
+    const sam = await desk.seed.reviewer({ programIds, email: "sam@example.org", status: "invited" });
+    await desk.seed.applicant({ programIds, email: "Rita@Example.org" });
+    const blocks = {
+      reviewers: { reviewerIds: [rita.reviewerId, sam.reviewerId], subject: "Reviewing", body: "It begins." },
+      applicants: { applicantEmails: ["RITA@example.org"], ...message },
+    };
+    const trace = await traceOf(desk, () => chair.send_bulk_email({ programId, ...blocks }));
+    expect(trace.data).toEqual({
+      bulkId: expect.stringMatching(/^blk_/),
+      programId,
+      queued: 3,
+      suppressed: 0,
+      skipped: [],
+    });
+    expect(trace).toMatchObject({
+      rows: Array(3).fill("emailSends inserted"),
+      events: [],
+      audit: Array(3).fill("email_send.queued"),
+    });
+    const { subject, body } = blocks.reviewers;
+    const queued = { programId, bulkId: trace.data.bulkId, status: "queued", sentAt: null, template: null };
+    expect(await sendsOf(desk)).toMatchObject([
+      { ...queued, recipientKind: "reviewer", recipientEmail: "rita@example.org", subject, body },
+      { ...queued, recipientKind: "reviewer", recipientEmail: "sam@example.org", subject, body },
+      { ...queued, recipientKind: "applicant", recipientEmail: "Rita@Example.org", ...message },
+    ]);
+    const audit = JSON.stringify(await changesOf(desk.app.store, desk.businessId));
+    expect(audit).not.toMatch(/example\.org|Reviewing|It begins|News/i);
+  });
+
+  test("skips who is not of the programme and who is named twice, and says so", async ({ desk }) => {
+    const chair = await desk.as(face);
+    const [here, there] = [await desk.seed.program(), await desk.seed.program()];
+    const other = await desk.other();
+    const of = ({ programId }: { programId: string }) => ({ programIds: [programId] });
+    const reviewer = async (from: Desk, given: object) => (await from.seed.reviewer(given)).reviewerId;
+    const one = await reviewer(desk, of(here));
+    const skipped = [
+      one,
+      await reviewer(desk, of(there)),
+      await reviewer(desk, { ...of(here), status: "inactive" }),
+      await reviewer(other, of(here)),
+      "rvw_none",
+    ];
+    await desk.seed.applicant({ ...of(here), email: "ada@example.org" });
+    await desk.seed.applicant({ ...of(there), email: "bo@example.org" });
+    await other.seed.applicant({ ...of(here), email: "cy@example.org" });
+    const unknown = ["bo@example.org", "cy@example.org", "di@example.org"];
+    const trace = await traceOf(desk, () =>
+      chair.send_bulk_email({
+        programId: here.programId,
+        reviewers: { reviewerIds: [one, ...skipped], ...message },
+        applicants: { applicantEmails: ["ada@example.org", "ADA@example.org", ...unknown], ...message },
+      }),
+    );
+    expect(trace.data).toMatchObject({
+      queued: 2,
+      skipped: [
+        { recipient: one, reason: "duplicate" },
+        ...skipped.slice(1).map((recipient) => ({ recipient, reason: "unknown_recipient" })),
+        { recipient: "ADA@example.org", reason: "duplicate" },
+        ...unknown.map((recipient) => ({ recipient, reason: "unknown_recipient" })),
+      ],
+    });
+    expect(trace.rows).toEqual(Array(2).fill("emailSends inserted"));
+    const nobody = await traceOf(desk, () =>
+      chair.send_bulk_email({
+        programId: here.programId,
+        applicants: { applicantEmails: unknown.slice(0, 1), ...message },
+      }),
+    );
+    expect(nobody).toMatchObject({ data: { queued: 0, skipped: [{}] }, ...nothing });
+  });
+
+  const block = { reviewerIds: ["rvw_1"], ...message };
+  const people = { applicantEmails: ["ada@example.org"], ...message };
+  const broken = ["a\r\nBcc: all@example.org", "a\nb", "a\rb", "a\u0085b", "a\u2028b", "a\u2029b", "a\tb", "a\u001bb"];
+  const refused: readonly [given: object, ...paths: string[]][] = [
+    [{}, "reviewers", "applicants"],
+    ...broken.map((subject): [object, string] => [{ reviewers: { ...block, subject } }, "reviewers.subject"]),
+    [
+      { reviewers: { ...block, subject: "a\nb" }, applicants: { ...people, subject: "a\nb" } },
+      "reviewers.subject",
+      "applicants.subject",
+    ],
+    [{ reviewers: block, applicants: { ...people, subject: "" } }, "applicants.subject"],
+    [{ reviewers: { ...block, subject: "x".repeat(501) } }, "reviewers.subject"],
+    [{ reviewers: { ...block, body: "" } }, "reviewers.body"],
+    [{ applicants: { ...people, body: "x".repeat(50_001) } }, "applicants.body"],
+    [{ reviewers: { ...block, reviewerIds: [] } }, "reviewers.reviewerIds"],
+    [{ reviewers: { ...block, reviewerIds: [""] } }, "reviewers.reviewerIds.0"],
+    [{ reviewers: { ...block, reviewerIds: Array(1001).fill("rvw_1") } }, "reviewers.reviewerIds"],
+    [{ applicants: { ...people, applicantEmails: [] } }, "applicants.applicantEmails"],
+    [{ applicants: { ...people, applicantEmails: ["ada"] } }, "applicants.applicantEmails.0"],
+    [{ applicants: { ...people, from: "me@example.org" } }, "applicants.from"],
+    [{ reviewers: block, contacts: people }, "contacts"],
+  ];
+
+  test("needs a block, whole and without lines smuggled into a subject", async ({ desk }) => {
+    const chair = await desk.as(face);
+    const { programId } = await desk.seed.program();
+    await desk.seed.reviewer({ reviewerId: "rvw_1", programIds: [programId] });
+    await desk.seed.applicant({ programIds: [programId] });
+    for (const [given, ...paths] of refused) {
+      const trace = await traceOf(desk, () => chair.send_bulk_email({ programId, ...given }));
+      expect(trace, String(paths)).toMatchObject({ problem: { code: "validation_failed" }, ...nothing });
+      expect(trace.problem?.details["issues"], String(paths)).toMatchObject(paths.map((path) => ({ path })));
+    }
+    const most = { reviewers: { reviewerIds: ["rvw_1"], subject: "x".repeat(500), body: "x".repeat(50_000) } };
+    expect(await chair.send_bulk_email({ programId, ...most })).toMatchObject({ queued: 1 });
+  });
+
+  test("is not sent for an archived programme, another tenant's or none", async ({ desk }) => {
+    const chair = await desk.as(face);
+    const archived = await desk.seed.program({ lifecycleStatus: "archived" });
+    const foreign = await (await desk.other()).seed.program();
+    const codes = { [archived.programId]: "program_archived", [foreign.programId]: "not_found", prg_none: "not_found" };
+    for (const [programId, code] of Object.entries(codes)) {
+      const trace = await traceOf(desk, () => chair.send_bulk_email({ programId, applicants: people }));
+      expect(trace).toMatchObject({ problem: { code }, ...nothing });
+    }
+  });
+});
+
+test("a thousand recipients are looked up in a few statements", async ({ desk }) => {
+  const chair = await desk.as("REST");
+  const { programId } = await desk.seed.program();
+  const row = await desk.seed.applicant({ email: "a@example.org", programIds: [programId] });
+  const applicantEmails = Array.from({ length: 1000 }, (_, index) => `a${index}@example.org`);
+  await desk.write(async (tx) => {
+    for (const email of applicantEmails.slice(1)) {
+      await tx.insert("applicants", { ...row, email, applicantId: email, innovatorId: email });
+    }
+  });
+  const statements = await statementsOf(async () => {
+    const outcome = await chair.send_bulk_email({ programId, applicants: { applicantEmails, ...message } });
+    expect(outcome).toMatchObject({ queued: 999, skipped: [{ recipient: "a0@example.org" }] });
+  });
+  expect(statements.filter((sql) => sql.startsWith("select")).length).toBeLessThan(8);
+});

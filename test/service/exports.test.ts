@@ -1,0 +1,172 @@
+import { describe, expect } from "vitest";
+import type { Scope } from "../../src/contract/scopes.ts";
+import { faces, test } from "../support/desk.ts";
+import { personFieldIds } from "../support/factory.ts";
+import { nothing, traceOf } from "../support/trace.ts";
+
+const { standard, pii, restricted } = personFieldIds;
+
+describe.each(faces)("exports over %s", (face) => {
+  test("one is started pending, with its filters as they are understood", async ({ desk }) => {
+    const granted: readonly Scope[] = ["exports:write", "exports:read"];
+    const clerk = await desk.as(face, granted);
+    const { programId, trackId } = await desk.seed.track({
+      programId: (await desk.seed.program({ lifecycleStatus: "archived" })).programId,
+    });
+    const filters = {
+      state: "IN_REVIEW",
+      submittedFrom: "2026-11-01T01:00:00+01:00",
+      submittedTo: "2026-11-30T00:00:00Z",
+    };
+    const trace = await traceOf(desk, () => clerk.create_export({ programId, trackId, ...filters }));
+    const now = desk.clock.now().toISOString();
+    const none = {
+      downloadUrl: null,
+      downloadExpiresAt: null,
+      sizeBytes: null,
+      sha256: null,
+      errorCode: null,
+      completedAt: null,
+    };
+    expect(trace.data).toEqual({
+      exportId: expect.stringMatching(/^exp_/),
+      businessId: desk.businessId,
+      programId,
+      trackId,
+      filters: {
+        state: "IN_REVIEW",
+        submittedFrom: "2026-11-01T00:00:00.000Z",
+        submittedTo: "2026-11-30T00:00:00.000Z",
+      },
+      persons: null,
+      status: "pending",
+      ...none,
+      version: 0,
+      createdAt: now,
+      updatedAt: now,
+      createdBy: expect.stringMatching(/^tok_/),
+      updatedBy: trace.data.createdBy,
+    });
+    expect(trace).toMatchObject({ rows: ["exports inserted"], events: [], audit: ["export.created"] });
+    expect(await clerk.get_export({ exportId: trace.data.exportId })).toEqual(trace.data);
+    // The job runs as the token that asked; no answer shows as what.
+    const row = await desk.app.store.reader(desk.businessId).get("exports", trace.data.exportId);
+    expect(row).toMatchObject({ tokenId: trace.data.createdBy, scopes: granted });
+  });
+
+  test("one of a whole programme has no filters", async ({ desk }) => {
+    const clerk = await desk.as(face);
+    const { programId } = await desk.seed.program();
+    expect(await clerk.create_export({ programId })).toMatchObject({
+      trackId: null,
+      filters: { state: null, submittedFrom: null, submittedTo: null },
+      persons: null,
+    });
+  });
+
+  const day = "2026-11-20T00:00:00Z";
+  const refused: readonly [given: object, ...paths: string[]][] = [
+    [{ programId: undefined }, "programId"],
+    [{ state: "" }, "state"],
+    [{ state: "in_review" }, "state"],
+    [{ state: "X".repeat(65) }, "state"],
+    [{ submittedFrom: "2026-11-20" }, "submittedFrom"],
+    [{ submittedTo: "2026-11-20T00:00:00" }, "submittedTo"],
+    [{ submittedFrom: day, submittedTo: "2026-11-20T00:30:00+01:00" }, "submittedFrom", "submittedTo"],
+    [{ persons: {} }, "persons.fieldIds"],
+    [{ persons: { fieldIds: [""] } }, "persons.fieldIds.0"],
+    [{ persons: { fieldIds: ["x".repeat(256)] } }, "persons.fieldIds.0"],
+    [{ persons: { fieldIds: Array(26).fill(standard) } }, "persons.fieldIds"],
+    [{ persons: { fieldIds: [standard, "fld_none", "toString"] } }, "persons.fieldIds.1", "persons.fieldIds.2"],
+    [{ persons: { fieldIds: [standard], all: true } }, "persons.all"],
+    [{ format: "csv" }, "format"],
+  ];
+
+  test("what the contract does not know is refused with its path, and nothing is started", async ({ desk }) => {
+    const clerk = await desk.as(face);
+    await desk.seed.personSchema();
+    const { programId } = await desk.seed.program();
+    for (const [given, ...paths] of refused) {
+      const trace = await traceOf(desk, () => clerk.create_export({ programId, ...given }));
+      expect(trace, String(paths)).toMatchObject({ problem: { code: "validation_failed" }, ...nothing });
+      expect(trace.problem?.details["issues"], String(paths)).toMatchObject(paths.map((path) => ({ path })));
+    }
+    // None of them has used the quota up.
+    await clerk.create_export({ programId, submittedFrom: day, submittedTo: day });
+  });
+
+  test("the persons section needs the scopes that its fields need", async ({ desk }) => {
+    await desk.seed.personSchema();
+    const { programId } = await desk.seed.program();
+    const start = async (granted: readonly Scope[], ...fieldIds: string[]) => {
+      const clerk = await desk.as(face, ["exports:write", ...granted]);
+      return traceOf(desk, () => clerk.create_export({ programId, persons: { fieldIds } }));
+    };
+    const sensitive = ["persons:read", "persons:sensitive:read"] as const;
+    const taken = [
+      [["persons:read"], [standard], [standard]],
+      [["persons:read"], [], []],
+      [sensitive, [pii, standard, restricted, pii], [pii, standard, restricted]],
+    ] as const;
+    for (const [granted, fieldIds, kept] of taken) {
+      const { data } = await start(granted, ...fieldIds);
+      expect(data).toMatchObject({ persons: { fieldIds: kept }, status: "pending" });
+    }
+    const lacking = [
+      [[], [standard], "persons:read"],
+      [[], [], "persons:read"],
+      [["persons:sensitive:read"], [pii], "persons:read"],
+      [["persons:read"], [standard, pii], "persons:sensitive:read"],
+      [["persons:read"], [restricted], "persons:sensitive:read"],
+    ] as const;
+    for (const [granted, fieldIds, scope] of lacking) {
+      const problem = { code: "insufficient_scope", details: { requiredScopes: [scope] } };
+      expect(await start(granted, ...fieldIds)).toMatchObject({ problem, ...nothing });
+    }
+  });
+
+  test("programme and track must be the tenant's own, and the track the programme's", async ({ desk }) => {
+    const clerk = await desk.as(face);
+    const [here, there] = [await desk.seed.track(), await desk.seed.track()];
+    const foreign = await (await desk.other()).seed.track();
+    const elsewhere = [
+      { programId: "prg_none" },
+      { programId: foreign.programId },
+      { programId: here.programId, trackId: there.trackId },
+      { programId: here.programId, trackId: foreign.trackId },
+      { programId: here.programId, trackId: "trk_none" },
+    ];
+    for (const given of elsewhere) {
+      const trace = await traceOf(desk, () => clerk.create_export(given));
+      expect(trace).toMatchObject({ problem: { code: "not_found" }, ...nothing });
+    }
+  });
+
+  test("a job shows how it stands, and another tenant's is not found", async ({ desk }) => {
+    const clerk = await desk.as(face, ["exports:read"]);
+    const other = await desk.other();
+    const { programId } = await desk.seed.program();
+    const states = [
+      { status: "pending" },
+      { status: "failed", errorCode: "internal_error" },
+      { status: "completed", sizeBytes: 12, sha256: "0".repeat(64), completedAt: "2026-11-20T08:00:00.000Z" },
+    ] as const;
+    for (const state of states) {
+      const { exportId } = await desk.seed.exportJob({
+        programId,
+        ...state,
+        tokenId: "tok_1",
+        scopes: ["persons:read"],
+      });
+      const job = await clerk.get_export({ exportId });
+      expect(job).toMatchObject({ exportId, ...state });
+      for (const hidden of ["tokenId", "scopes"]) expect(job).not.toHaveProperty(hidden);
+      if (state.status !== "completed") expect(job).toMatchObject({ downloadUrl: null, downloadExpiresAt: null });
+    }
+    const foreign = await other.seed.exportJob({ programId: (await other.seed.program()).programId });
+    for (const exportId of [foreign.exportId, "exp_none"]) {
+      const trace = await traceOf(desk, () => clerk.get_export({ exportId }));
+      expect(trace).toMatchObject({ problem: { code: "not_found" }, ...nothing });
+    }
+  });
+});

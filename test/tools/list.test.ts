@@ -1,0 +1,196 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { loadConfig } from "../../src/config/load.ts";
+import { UsageError } from "../../src/config/usage-error.ts";
+import { operationNames, operations, toolsetOf } from "../../src/contract/index.ts";
+import { readScopes, type Scope } from "../../src/contract/scopes.ts";
+import { clients, errorOf, type ToolClient, type ToolResult } from "../support/clients.ts";
+import { type Desk, openDesk } from "../support/desk.ts";
+
+async function scene(environment: Record<string, string>, granted?: readonly Scope[]) {
+  const { desk, close } = await openDesk(environment);
+  onTestFinished(close);
+  const token = await desk.token(granted);
+  const agent = (await clients["2026-07-28 over stdio"]?.(desk, token)) as ToolClient;
+  const names = async () => (await agent.list()).map(({ name }) => name);
+  return { desk, agent, names };
+}
+
+async function stateOf(desk: Desk, submissionId: string) {
+  return (await desk.app.store.reader(desk.businessId).get("submissions", submissionId))?.state;
+}
+
+function textOf(result: ToolResult): string {
+  return result.content[0]?.text ?? "";
+}
+
+describe("the list of tools", () => {
+  test("has every tool, in the contract's order", async () => {
+    const { names } = await scene({});
+    expect(await names()).toEqual(operationNames);
+  });
+
+  test("has only what the token's scopes allow", async () => {
+    const { names } = await scene({}, ["programs:read", "exports:write"]);
+    expect(await names()).toEqual(["list_programs", "get_program", "create_export"].toSorted(inContract));
+  });
+
+  test("has only the toolsets and the tools named, together", async () => {
+    const { names } = await scene({ PROGRAMME_TOOLSETS: "files, audit", PROGRAMME_TOOLS: "get_submission" });
+    const expected = operationNames.filter((name) => ["files", "audit"].includes(toolsetOf(name)) || name === "get_submission");
+    expect(await names()).toEqual(expected);
+  });
+
+  test("has only reads when it is read-only, whatever else is named", async () => {
+    const { names } = await scene({ PROGRAMME_READ_ONLY: "1", PROGRAMME_TOOLS: "get_submission,withdraw_submission" });
+    expect(await names()).toEqual(["get_submission"]);
+  });
+
+  test("promises structured content only where it is sent", async () => {
+    const { agent } = await scene({ PROGRAMME_RESULTS: "text" });
+    expect((await agent.list()).filter(({ outputSchema }) => outputSchema !== undefined)).toEqual([]);
+    const other = await scene({});
+    expect((await other.agent.list()).filter(({ outputSchema }) => outputSchema === undefined)).toEqual([]);
+  });
+
+  test.each([
+    [{ PROGRAMME_TOOLSETS: "submission" }, /^PROGRAMME_TOOLSETS must be toolset names \(programs, submissions, .*not "submission"/],
+    [{ PROGRAMME_TOOLS: "get_submission,get_submissions" }, /^PROGRAMME_TOOLS must be tool names/],
+    [{ PROGRAMME_READ_ONLY: "ture" }, /^PROGRAMME_READ_ONLY must be true or false/],
+    [{ PROGRAMME_READONLY: "true" }, /did you mean PROGRAMME_READ_ONLY\?/],
+    [{ PROGRAMME_TOOL_MODE: "searching" }, /^PROGRAMME_TOOL_MODE must be one of full, search/],
+    [{ PROGRAMME_RESULT_BYTES: "100" }, /^PROGRAMME_RESULT_BYTES must be an integer from 2000/],
+  ])("refuses to start with %j", (environment, message) => {
+    expect(() => loadConfig(environment)).toThrow(UsageError);
+    expect(() => loadConfig(environment)).toThrow(message);
+  });
+});
+
+describe("a tool that is not offered", () => {
+  test.each([
+    [{ PROGRAMME_READ_ONLY: "true" }, "--read-only (PROGRAMME_READ_ONLY)"],
+    [{ PROGRAMME_READ_ONLY: "true", PROGRAMME_TOOL_MODE: "search" }, "--read-only (PROGRAMME_READ_ONLY)"],
+    [{ PROGRAMME_TOOLSETS: "programs" }, "--toolsets (PROGRAMME_TOOLSETS)"],
+    [{ PROGRAMME_TOOLS: "list_programs" }, "--tools (PROGRAMME_TOOLS)"],
+  ])("with %j is refused, and says by which setting", async (environment, setting) => {
+    const { desk, agent } = await scene(environment);
+    const { submissionId, version } = await desk.seed.submission({ state: "SUBMITTED" });
+    const args = { submissionId, version, reason: "r" };
+    const calls = [await agent.call("withdraw_submission", args)];
+    if ("PROGRAMME_TOOL_MODE" in environment) {
+      calls.push(await agent.call("call_tool", { name: "withdraw_submission", arguments: args }));
+      calls.push(await agent.call("describe_tool", { name: "withdraw_submission" }));
+    }
+    for (const result of calls) {
+      expect(result.structuredContent).toBeUndefined();
+      const error = errorOf(result);
+      expect(error.code).toBe("tool_not_offered");
+      expect(error.next).toContain(setting);
+    }
+    expect(await stateOf(desk, submissionId)).toBe("SUBMITTED");
+    expect(await desk.outbox()).toEqual([]);
+  });
+
+  test("is not the same as one that there is not", async () => {
+    const { agent } = await scene({});
+    for (const name of ["find_tools", "call_tool", "nothing", "__proto__", "constructor"]) {
+      await expect(agent.call(name, {}), name).rejects.toThrow(/Unknown tool/);
+    }
+  });
+});
+
+describe("search mode", () => {
+  const search = { PROGRAMME_TOOL_MODE: "search" };
+
+  test("lists three tools, with hints that fit what can be called", async () => {
+    const { agent } = await scene(search);
+    const hints = (await agent.list()).map(({ name, annotations }) => [name, annotations?.readOnlyHint, annotations?.destructiveHint]);
+    expect(hints).toEqual([
+      ["find_tools", true, undefined],
+      ["describe_tool", true, undefined],
+      ["call_tool", false, true],
+    ]);
+    for (const harmless of [await scene({ ...search, PROGRAMME_READ_ONLY: "true" }), await scene(search, readScopes)]) {
+      const tools = await harmless.agent.list();
+      expect(tools.map(({ annotations }) => annotations?.readOnlyHint)).toEqual([true, true, true]);
+    }
+  });
+
+  test.each([
+    ["advance submission", "advance_submission"],
+    ["send emails to reviewers", "send_bulk_email"],
+    ["programmes", "list_programs"],
+    ["merge duplicate persons", "merge_person"],
+    ["assign reviewers automatically", "auto_assign_reviewers"],
+    ["download a file", "get_file_download_url"],
+  ])("finds by %j, best first, %s among them", async (words, name) => {
+    const { agent } = await scene(search);
+    const lines = textOf(await agent.call("find_tools", { words })).split("\n");
+    expect(lines.slice(0, 4).map((line) => line.split(":")[0])).toContain(name);
+    expect(lines.length).toBeLessThanOrEqual(12);
+  });
+
+  test("finds and describes nothing that the token cannot use or the settings withhold", async () => {
+    const { agent } = await scene({ ...search, PROGRAMME_READ_ONLY: "true" }, ["submissions:read", "submissions:write"]);
+    const found = textOf(await agent.call("find_tools", { words: "submission program reviewer withdraw" }));
+    expect(found.split("\n").map((line) => line.split(":")[0])).toEqual(["get_submission", "list_submissions"].toSorted(inContract));
+    expect(textOf(await agent.call("find_tools", { words: "xyzzy" }))).toBe("No tool fits; there are tools for submissions.");
+  });
+
+  test("describes a tool as the full list does", async () => {
+    const { agent } = await scene(search);
+    const full = await (await scene({})).agent.list();
+    const described = JSON.parse(textOf(await agent.call("describe_tool", { name: "list_submissions" })));
+    const { name, description, inputSchema } = full.find((tool) => tool.name === "list_submissions") ?? {};
+    expect(described).toEqual({ name, description, inputSchema });
+  });
+
+  test("calls through the same gates: forgiving input, scopes, validation", async () => {
+    const { desk, agent } = await scene(search, ["submissions:read"]);
+    const { submissionId } = await desk.seed.submission({});
+    const result = await agent.call("call_tool", { name: "get_submission", arguments: JSON.stringify({ id: submissionId }) });
+    expect(result.structuredContent?.data).toMatchObject({ submissionId });
+    expect(result.structuredContent?.notes).toContain("id was read as submissionId.");
+    const refused = await agent.call("call_tool", { name: "list_persons" });
+    expect(errorOf(refused).code).toBe("insufficient_scope");
+    const wrong = await agent.call("call_tool", { name: "get_submission", arguments: { submissionID: submissionId, sellect: [] } });
+    expect(JSON.stringify(errorOf(wrong))).toContain("did you mean select?");
+  });
+
+  test("asks before what cannot be undone, as when the tool is called itself", async () => {
+    const { desk, agent } = await scene({ ...search, PROGRAMME_CONFIRM: "ask" });
+    const { submissionId, version } = await desk.seed.submission({ state: "SUBMITTED" });
+    const args = { submissionId, version, reason: "Withdrawn by phone" };
+    const asked = await agent.call("call_tool", { name: "withdraw_submission", arguments: args });
+    expect(asked.isError).toBe(true);
+    const { token } = JSON.parse(textOf(asked)).confirmation;
+    expect(await stateOf(desk, submissionId)).toBe("SUBMITTED");
+    await agent.call("call_tool", { name: "withdraw_submission", arguments: { ...args, confirmation: token } });
+    expect(await stateOf(desk, submissionId)).toBe("WITHDRAWN");
+  });
+
+  test.each([
+    ["call_tool", { name: "list_submission" }, "did you mean list_submissions?"],
+    ["call_tool", { name: "zz" }, "find_tools finds one"],
+    ["describe_tool", {}, '"path":"name"'],
+    ["find_tools", { words: "a", more: 1 }, "unrecognized_keys"],
+  ])("refuses %s %j", async (name, args, message) => {
+    const { agent } = await scene(search);
+    const result = await agent.call(name, args);
+    expect(errorOf(result).code).toBe("validation_failed");
+    expect(textOf(result)).toContain(message);
+  });
+});
+
+test("every tool says what kind of call it is", async () => {
+  const { agent } = await scene({});
+  for (const { name, annotations } of await agent.list()) {
+    const { effect } = operations[name as (typeof operationNames)[number]];
+    expect(annotations?.readOnlyHint, name).toBe(effect === "read");
+    expect(annotations?.openWorldHint, name).toBe(effect === "send");
+  }
+});
+
+function inContract(left: string, right: string): number {
+  const order: readonly string[] = operationNames;
+  return order.indexOf(left) - order.indexOf(right);
+}

@@ -1,0 +1,240 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { maxRows } from "../../src/tools/pages.ts";
+import { clients, errorOf, type ToolClient, type ToolResult } from "../support/clients.ts";
+import { type Desk, openDesk } from "../support/desk.ts";
+import { seedMany } from "../support/lists.ts";
+
+type Row = Record<string, unknown>;
+
+async function scene(environment: Record<string, string> = {}) {
+  const { desk, close } = await openDesk({ PROGRAMME_RESULT_BYTES: "40000", ...environment });
+  onTestFinished(close);
+  return { desk, agent: await agentOf(desk) };
+}
+
+function agentOf(desk: Desk, client = "2026-07-28 over stdio"): Promise<ToolClient> {
+  return desk.token().then((token) => clients[client]?.(desk, token) as Promise<ToolClient>);
+}
+
+function rowsOf(result: ToolResult): Row[] {
+  expect(result.isError).toBeFalsy();
+  return result.structuredContent?.data as unknown as Row[];
+}
+
+async function submissionsOf(desk: Desk, count: number, chars = 0) {
+  const { trackId } = await desk.seed.track();
+  return seedMany(count, async (index) => {
+    desk.clock.advance(1000);
+    return desk.seed.submission({ trackId, title: `No. ${index}`, fields: { fld_title: "x".repeat(chars) } });
+  });
+}
+
+describe("select", () => {
+  test("shows the fields named of every row, with what a row is and its version", async () => {
+    const { desk, agent } = await scene();
+    await submissionsOf(desk, 2);
+    const [row] = rowsOf(await agent.call("list_submissions", { select: ["title", "fields.fld_title"] }));
+    expect(row).toEqual({ submissionId: expect.any(String), title: "No. 1", fields: { fld_title: "" }, version: 0 });
+  });
+
+  test("goes through lists, and leaves a null where one is", async () => {
+    const { desk, agent } = await scene();
+    const { schemaId } = await desk.seed.schema({ publishedAt: null });
+    const select = ["fields.fieldId", "fields.constraints.maxLength", "publishedAt"];
+    const { data } = (await agent.call("get_schema", { schemaId, select })).structuredContent ?? {};
+    expect(data).toMatchObject({ schemaId, publishedAt: null, version: 0 });
+    expect(Object.keys(data ?? {})).toEqual(["schemaId", "publishedAt", "fields", "version"]);
+    expect(data?.["fields"]).toEqual([
+      { fieldId: "fld_title", constraints: { maxLength: 100 } },
+      { fieldId: "fld_domain", constraints: {} },
+      { fieldId: "fld_budget", constraints: {} },
+      { fieldId: "fld_annex" },
+    ]);
+  });
+
+  test("finds names with dots in free-form maps", async () => {
+    const { desk, agent } = await scene();
+    const { submissionId } = await desk.seed.submission({ fields: { "a.b": { c: 1, d: 2 }, a: 3 } });
+    const result = await agent.call("get_submission", { submissionId, select: "fields.a.b.c" });
+    expect(result.structuredContent?.data).toEqual({ submissionId, fields: { "a.b": { c: 1 } }, version: 0 });
+  });
+
+  test.each([
+    ["list_submissions", "titel", "No field titel: did you mean title?"],
+    ["list_submissions", "deadline.year", "deadline has no fields of its own"],
+    ["list_reviews", "scores.vale", "No field scores.vale: did you mean scores.value?"],
+    ["list_rounds", "zzzzzzzzzzzz", expect.stringMatching(/^No field zzzzzzzzzzzz; there are roundId, programId, /)],
+  ])("of %s refuses %s", async (name, path, message) => {
+    const { agent } = await scene();
+    const error = errorOf(await agent.call(name, { programId: "prg_1", select: ["version", path] }));
+    expect(error).toMatchObject({ code: "validation_failed" });
+    expect(error).toHaveProperty("details.issues", [{ path: "select.1", code: "unknown_field", message }]);
+  });
+
+  test("is no argument of a tool that changes something", async () => {
+    const { desk, agent } = await scene();
+    const { submissionId, version } = await desk.seed.submission({ state: "SUBMITTED" });
+    const args = { submissionId, version, eligible: true, select: ["title"] };
+    expect(errorOf(await agent.call("screen_submission", args))).toMatchObject({ code: "validation_failed" });
+    expect(await desk.outbox()).toEqual([]);
+  });
+});
+
+describe("a page", () => {
+  test("has 20 rows unless told, and goes on", async () => {
+    const { desk, agent } = await scene();
+    await submissionsOf(desk, 22);
+    const first = await agent.call("list_submissions", {});
+    expect(rowsOf(first)).toHaveLength(20);
+    const { lastEvaluatedKey } = first.structuredContent?.page ?? {};
+    const second = await agent.call("list_submissions", { lastEvaluatedKey });
+    expect(rowsOf(second)).toHaveLength(2);
+    expect(second.structuredContent?.page).toEqual({ hasMore: false });
+  });
+
+  test("that is too large is cut between rows, and its cursor goes on with the very next row", async () => {
+    const { desk, agent } = await scene({ PROGRAMME_RESULT_BYTES: "6000" });
+    const seeded = await submissionsOf(desk, 25, 700);
+    const seen: unknown[] = [];
+    let lastEvaluatedKey: string | undefined;
+    do {
+      const result = await agent.call("list_submissions", { ...(lastEvaluatedKey ? { lastEvaluatedKey } : {}) });
+      const rows = rowsOf(result);
+      const { page, notes } = result.structuredContent ?? {};
+      expect(Buffer.byteLength(JSON.stringify(rows))).toBeLessThanOrEqual(6000);
+      if (page?.hasMore) expect(rows.length).toBeGreaterThan(1);
+      if (page?.hasMore) expect(notes?.[0]).toMatch(/^A result holds 6000 bytes; .* \d+ rows are shown; go on with lastEvaluatedKey/);
+      seen.push(...rows.map((row) => row["submissionId"]));
+      lastEvaluatedKey = page?.lastEvaluatedKey;
+    } while (lastEvaluatedKey !== undefined);
+    expect(seen).toEqual(seeded.map(({ submissionId }) => submissionId).toReversed());
+  });
+
+  test("has room for more rows with fewer fields", async () => {
+    const { desk, agent } = await scene({ PROGRAMME_RESULT_BYTES: "6000" });
+    await submissionsOf(desk, 25, 700);
+    const result = await agent.call("list_submissions", { limit: 25, select: ["title"] });
+    expect(rowsOf(result)).toHaveLength(25);
+    expect(result.structuredContent?.page).toEqual({ hasMore: false });
+  });
+
+  test("of one row too large on its own shows that row without its largest fields, and goes on", async () => {
+    const { desk, agent } = await scene({ PROGRAMME_RESULT_BYTES: "3000" });
+    const [last, , first] = await submissionsOf(desk, 3, 2500);
+    const result = await agent.call("list_submissions", {});
+    const [row, ...others] = rowsOf(result);
+    expect(others).toEqual([]);
+    expect(row).toMatchObject({ submissionId: first?.submissionId, title: "No. 2" });
+    expect(row).not.toHaveProperty("fields");
+    expect(result.structuredContent?.notes?.join(" ")).toContain("Left out for their size: fields.");
+    const { lastEvaluatedKey } = result.structuredContent?.page ?? {};
+    const rest = await agent.call("list_submissions", { lastEvaluatedKey, select: ["title"] });
+    expect(rowsOf(rest)[1]).toMatchObject({ submissionId: last?.submissionId });
+  });
+
+  test("of a list without cursors says that it is cut", async () => {
+    const { desk, agent } = await scene({ PROGRAMME_RESULT_BYTES: "2000" });
+    const { submissionId } = await desk.seed.submission({});
+    await seedMany(10, () => desk.seed.file({ submissionId }));
+    const result = await agent.call("list_submission_files", { submissionId });
+    const { length } = rowsOf(result);
+    expect(length).toBeLessThan(10);
+    expect(result.structuredContent?.notes?.[0]).toContain(`The first ${length} of 10 rows are shown`);
+  });
+});
+
+describe("a record too large", () => {
+  test("names what is left out, and select brings it", async () => {
+    const { desk, agent } = await scene({ PROGRAMME_RESULT_BYTES: "4000" });
+    const fields = { fld_a: "a".repeat(2500), fld_b: "b".repeat(2600) };
+    const { submissionId } = await desk.seed.submission({ fields });
+    const whole = await agent.call("get_submission", { submissionId });
+    expect(Buffer.byteLength(JSON.stringify(whole.structuredContent?.data))).toBeLessThanOrEqual(4000);
+    const notes = whole.structuredContent?.notes?.join(" ") ?? "";
+    const left = ["fields.fld_a", "fields.fld_b"].filter((path) => notes.includes(path));
+    expect(left).not.toEqual([]);
+    for (const path of left) {
+      const result = await agent.call("get_submission", { submissionId, select: [path] });
+      const name = path.slice("fields.".length) as keyof typeof fields;
+      expect(result.structuredContent?.data["fields"]).toEqual({ [name]: fields[name] });
+    }
+  });
+});
+
+describe("all", () => {
+  test.each(Object.keys(clients))("gathers every page, with progress, for a client of %s", async (name) => {
+    const { desk } = await scene({ PROGRAMME_RESULT_BYTES: "1000000" });
+    const agent = await agentOf(desk, name);
+    const seeded = await submissionsOf(desk, 230);
+    const progress: number[] = [];
+    const onprogress = (step: { progress: number }) => progress.push(step.progress);
+    const result = await agent.call("list_submissions", { all: true, select: ["title"] }, { onprogress });
+    expect(rowsOf(result).map((row) => row["submissionId"])).toEqual(seeded.map((row) => row.submissionId).toReversed());
+    expect(result.structuredContent?.page).toEqual({ hasMore: false });
+    expect(progress).toEqual([100, 200]);
+  });
+
+  test("stops at its declared maximum, and goes on from there", async () => {
+    const { desk, agent } = await scene({ PROGRAMME_RESULT_BYTES: "10000000" });
+    const { trackId } = await desk.seed.track();
+    const { submissionId } = await desk.seed.submission({ trackId });
+    await desk.write(async (tx) => {
+      const row = await tx.get("submissions", submissionId);
+      for (let index = 0; index < maxRows + 1; index += 1) {
+        await tx.insert("submissions", { ...(row as NonNullable<typeof row>), submissionId: `sub_${String(index).padStart(5, "0")}` });
+      }
+    });
+    const first = await agent.call("list_submissions", { all: true, select: ["title"] });
+    expect(rowsOf(first)).toHaveLength(maxRows);
+    expect(first.structuredContent?.notes?.[0]).toMatch(/^One call gathers 1000 rows at most\./);
+    const { lastEvaluatedKey } = first.structuredContent?.page ?? {};
+    const rest = rowsOf(await agent.call("list_submissions", { all: true, select: ["title"], lastEvaluatedKey }));
+    expect(rest).toHaveLength(2);
+    const ids = new Set([...rowsOf(first), ...rest].map((row) => row["submissionId"]));
+    expect(ids.size).toBe(maxRows + 2);
+  });
+
+  test("stops where the room ends, pages later too, and goes on with the very next row", async () => {
+    const { desk, agent } = await scene({ PROGRAMME_RESULT_BYTES: "12000" });
+    const seeded = await submissionsOf(desk, 150);
+    const seen: unknown[] = [];
+    let lastEvaluatedKey: string | undefined;
+    do {
+      const given = lastEvaluatedKey ? { lastEvaluatedKey } : {};
+      const result = await agent.call("list_submissions", { all: true, select: ["title"], ...given });
+      expect(Buffer.byteLength(JSON.stringify(rowsOf(result)))).toBeLessThanOrEqual(12_000);
+      seen.push(...rowsOf(result).map((row) => row["submissionId"]));
+      lastEvaluatedKey = result.structuredContent?.page?.lastEvaluatedKey;
+    } while (lastEvaluatedKey !== undefined);
+    expect(seen).toEqual(seeded.map(({ submissionId }) => submissionId).toReversed());
+  });
+
+  test("begins where either cursor of the persons list says", async () => {
+    const { desk, agent } = await scene();
+    await seedMany(130, async () => desk.seed.person({}));
+    const { lastEvaluatedKey } = (await agent.call("list_persons", { limit: 10 })).structuredContent?.page ?? {};
+    for (const given of [{ cursor: lastEvaluatedKey }, { lastEvaluatedKey }]) {
+      const rest = await agent.call("list_persons", { all: true, select: ["kinds"], ...given });
+      expect(rowsOf(rest)).toHaveLength(120);
+    }
+  });
+
+  test("that is cut short by a refusal gives what it has, why, and how to go on", async () => {
+    const { desk, agent } = await scene({ PROGRAMME_REQUESTS_PER_MINUTE: "2" });
+    await submissionsOf(desk, 230);
+    const result = await agent.call("list_submissions", { all: true, select: ["title"] });
+    expect(rowsOf(result)).toHaveLength(200);
+    expect(result.structuredContent?.notes?.[0]).toMatch(/Wait \d+ seconds.*200 rows are shown; go on with lastEvaluatedKey/);
+    expect(result.structuredContent?.page?.hasMore).toBe(true);
+    const again = errorOf(await agent.call("list_submissions", { all: true }));
+    expect(again.code).toBe("rate_limited");
+  });
+
+  test("says that a limit beside it has no effect", async () => {
+    const { desk, agent } = await scene();
+    await submissionsOf(desk, 3);
+    const result = await agent.call("list_submissions", { all: true, limit: 1 });
+    expect(rowsOf(result)).toHaveLength(3);
+    expect(result.structuredContent?.notes).toContain("limit has no effect beside all.");
+  });
+});
