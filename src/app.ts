@@ -13,7 +13,7 @@ import { handlers } from "./service/index.ts";
 import { openContentDirectory } from "./store/content.ts";
 import { openStore } from "./store/open.ts";
 import type { ContentStore, Store } from "./store/port.ts";
-import type { ConfirmationPolicy } from "./tools/confirm.ts";
+import type { ConfirmationPolicy } from "./tools/session.ts";
 import { withheldBy } from "./tools/offer.ts";
 import type { FileLinks } from "./transport/files.ts";
 import { type HttpServer, listen } from "./transport/http.ts";
@@ -88,13 +88,12 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
   const { mcpServer, withheld } = await connectAgents(config, upstream, { store, clock, log });
   const { maxBodyBytes } = config;
   const mcp = createMcpEndpoint({
+    ...config,
     factory: mcpServer(undefined),
     upstream,
     withheldBy: withheld,
     log,
     clock,
-    maxBodyBytes,
-    maxSessions: config.maxSessions,
   });
 
   return {
@@ -111,7 +110,8 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
       server = await listen(config, { ...rest, mcp, files, log });
       return server;
     },
-    connectStdio: (token, wire) => connectStdio({ factory: mcpServer(token), upstream, withheldBy: withheld, token, log }, wire),
+    connectStdio: (token, wire) =>
+      connectStdio({ factory: mcpServer(token), upstream, withheldBy: withheld, token, log }, wire),
     async close() {
       await mcp.close();
       await server?.close();

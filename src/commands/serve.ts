@@ -15,11 +15,12 @@ export async function serveStdio(config: Config): Promise<void> {
   const local = config.token === undefined ? await issueProcessToken(app) : undefined;
   if (config.token !== undefined && config.baseUrl === undefined) await refuseUnknownToken(app, config.token);
   const connection = app.connectStdio(config.token ?? local?.token ?? "");
-  onStop(app, async () => {
+  const stop = onStop(app, async () => {
     await connection.close();
     await local?.revoke();
   });
-  process.stdin.once("end", () => process.kill(process.pid, "SIGTERM"));
+  // Not by a signal to itself: without its input the process would end before that arrives.
+  process.stdin.once("end", () => void stop());
 }
 
 /** Serves REST and MCP over HTTP until stopped. */
@@ -47,8 +48,8 @@ async function refuseUnknownToken(app: App, token: string): Promise<void> {
   }
 }
 
-/** Ends cleanly on the usual signals: what is open is finished, what is queued is written. */
-function onStop(app: App, before: () => Promise<void>): void {
+/** Ends cleanly on the usual signals, or when told: what is open is finished, what is queued is written. */
+function onStop(app: App, before: () => Promise<void>): () => Promise<void> {
   let stopping = false;
   const stop = async () => {
     if (stopping) return;
@@ -63,6 +64,7 @@ function onStop(app: App, before: () => Promise<void>): void {
     }
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => void stop());
+  return stop;
 }
 
 function banner(origin: string, token: string | undefined): string {

@@ -77,7 +77,9 @@ const audits = [...new Set(operationNames.map((name) => operations[name].audit))
 
 const sources: Readonly<Record<string, Source>> = {
   programId: async (records) =>
-    (await records.list<Program>("list_programs")).map(({ programId, name, year }) => of(programId, name, String(year))),
+    (await records.list<Program>("list_programs")).map(({ programId, name, year }) =>
+      of(programId, name, String(year)),
+    ),
   trackId: async (records, typed) => (await tracksOf(records, typed)).map(({ trackId, name }) => of(trackId, name)),
   roundId: async (records, typed) => (await roundsOf(records, typed)).map(({ roundId, name }) => of(roundId, name)),
   schemaId: async (records, typed) => (await tracksOf(records, typed)).map(({ schemaId, name }) => of(schemaId, name)),
@@ -122,8 +124,8 @@ const sources: Readonly<Record<string, Source>> = {
       of(row.auditId, row.action, row.entityId),
     ),
   exportId: async (records) =>
-    (await records.list<AuditEntry>("list_audit_entries", { entityType: "export" })).flatMap(({ entityId, programId }) =>
-      entityId === null ? [] : [of(entityId, programId)],
+    (await records.list<AuditEntry>("list_audit_entries", { entityType: "export" })).flatMap(
+      ({ entityId, programId }) => (entityId === null ? [] : [of(entityId, programId)]),
     ),
   includePersonFieldIds: async (records, { text }) => {
     const schema = await records.one<PersonSchema>("get_person_schema", {});
@@ -133,7 +135,8 @@ const sources: Readonly<Record<string, Source>> = {
   },
   namespace: async (records) => (await refsOf(records)).map((ref) => of(ref.namespace)),
   objectType: async (records) => (await refsOf(records)).map((ref) => of(ref.objectType)),
-  externalId: async (records) => (await refsOf(records)).flatMap(({ externalId }) => (externalId ? [of(externalId)] : [])),
+  externalId: async (records) =>
+    (await refsOf(records)).flatMap(({ externalId }) => (externalId ? [of(externalId)] : [])),
   platformUserId: async (records) =>
     (await records.list<Person>("list_persons")).flatMap((person) =>
       person.platformUserId ? [of(person.platformUserId, ...namesOf(person))] : [],

@@ -25,7 +25,12 @@ export function isAffected({ name, operation, input }: Target, change: RecordCha
 }
 
 /** Names of arguments and the ids that the change has for them. */
-function idsOf({ entityType, entityId, programId, submissionId }: RecordChange): Readonly<Record<string, string | null>> {
+function idsOf({
+  entityType,
+  entityId,
+  programId,
+  submissionId,
+}: RecordChange): Readonly<Record<string, string | null>> {
   const own = `${entityType.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())}Id`;
   return { programId, submissionId, entityType, [own]: entityId };
 }

@@ -38,14 +38,21 @@ export async function complete(
 }
 
 function schemaOf({ operation }: ResourceKind, name: string): z.core.$ZodType | undefined {
-  const shape: Readonly<Record<string, z.core.$ZodType>> = { ...operation.queryObject.shape, ...operation.params.shape };
+  const shape: Readonly<Record<string, z.core.$ZodType>> = {
+    ...operation.queryObject.shape,
+    ...operation.params.shape,
+  };
   return Object.hasOwn(shape, name) ? shape[name] : undefined;
 }
 
 /** The values of a variable that has few. */
 function choicesOf(schema: z.core.$ZodType): Candidate[] | undefined {
   const { type, entries } = unwrap(schema)._zod.def as { type: string; entries?: Readonly<Record<string, string>> };
-  if (type === "boolean") return [{ value: "true", labels: [] }, { value: "false", labels: [] }];
+  if (type === "boolean")
+    return [
+      { value: "true", labels: [] },
+      { value: "false", labels: [] },
+    ];
   return entries && Object.values(entries).map((value) => ({ value, labels: [] }));
 }
 

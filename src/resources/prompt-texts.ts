@@ -26,43 +26,41 @@ export interface PromptDefinition {
   readonly arguments: readonly PromptArgument[];
   /** Tools that the job needs: without the scopes of all, the prompt is not offered. */
   readonly needs: readonly OperationName[];
-  /** Tools that the text names only where the caller may use them. */
-  readonly may?: readonly OperationName[];
-  /** One step a line. */
+  /** The task, then one step each; tools beyond those needed only where the caller `can` use them. */
   steps(facts: Facts): readonly (string | false)[];
 }
 
 const programId = { name: "programId", description: "The programme: its id, found by name", required: true };
 const roundId = { name: "roundId", description: "The review round: its id, found by name", required: true };
 
-const program = ({ program }: Facts) =>
+/** What the job is about; by its id alone where the caller may not read it. */
+const program = ({ program, given }: Facts) =>
   program
     ? `programme ${JSON.stringify(program.name)} (programId ${program.programId}, ${program.year}, ${program.lifecycleStatus})`
-    : "the programme";
-const round = ({ round }: Facts) =>
+    : `programme ${given["programId"]}`;
+const round = ({ round, given }: Facts) =>
   round
     ? `round ${JSON.stringify(round.name)} (roundId ${round.roundId}, ${round.active ? "active" : "not active"}, deadline ${round.deadline ?? "none"})`
-    : "the round";
+    : `round ${given["roundId"]}`;
 
 export const promptDefinitions: readonly PromptDefinition[] = [
   {
     name: "triage_new_submissions",
     title: "Triage new submissions",
     description: "Check what came in against the form, propose eligible or not, screen what is agreed.",
-    arguments: [
-      programId,
-      { name: "trackId", description: "Only this track", required: false },
-    ],
-    needs: ["get_program", "list_submissions", "get_submission", "get_schema", "screen_submission"],
-    may: ["list_submission_files", "list_submission_supplements", "get_submission_payment"],
+    arguments: [programId, { name: "trackId", description: "Only this track", required: false }],
+    needs: ["list_submissions", "get_submission", "get_schema", "screen_submission"],
     steps: (facts) => [
       `Triage the new submissions of ${program(facts)}.`,
       `list_submissions with programId${facts.given["trackId"] ? `, trackId ${facts.given["trackId"]}` : ""}, state SUBMITTED and a select of ids, title, schemaId, schemaVersion and version: every page.`,
       "get_schema once for each schemaId and schemaVersion: which fields are required, and within which bounds.",
       "get_submission for each: are the required fields filled and to the point, is it the same work as another one?",
-      facts.can("list_submission_files") && "list_submission_files: is what should be attached there, and scanned clean?",
+      facts.can("list_submission_files") &&
+        "list_submission_files: is what should be attached there, and scanned clean?",
       facts.can("list_submission_supplements") && "list_submission_supplements: which required ones are not submitted?",
-      facts.can("get_submission_payment") && facts.program?.feeRequired !== false && "get_submission_payment: is the fee paid or waived?",
+      facts.can("get_submission_payment") &&
+        facts.program?.feeRequired !== false &&
+        "get_submission_payment: is the fee paid or waived?",
       "Show a table: submissionId, title, eligible or not, the reason in one sentence. Mark what you are not sure of. Wait for agreement.",
       "screen_submission for what was agreed, with eligible, that reason, and the version that you read.",
       "Say how many became eligible, ineligible, and what is left open.",
@@ -73,8 +71,7 @@ export const promptDefinitions: readonly PromptDefinition[] = [
     title: "Round progress and who to chase",
     description: "How far the reviews of a round are, which submissions lag behind, and which reviewers to remind.",
     arguments: [programId, roundId],
-    needs: ["list_rounds", "list_assignments", "list_reviewers", "list_submissions"],
-    may: ["get_submission_reviews_summary", "send_bulk_email"],
+    needs: ["list_assignments", "list_reviewers", "list_submissions"],
     steps: (facts) => [
       `Report how far the reviews of ${round(facts)} in ${program(facts)} are. Read, do not change.`,
       "list_submissions with roundId and state IN_REVIEW: what is under review.",
@@ -92,7 +89,14 @@ export const promptDefinitions: readonly PromptDefinition[] = [
     title: "Reviewer assignment plan",
     description: "Who reviews what in a round: a balanced plan without conflicts, assigned once it is agreed.",
     arguments: [programId, roundId],
-    needs: ["get_program", "list_rounds", "list_submissions", "list_reviewers", "list_assignments", "auto_assign_reviewers", "bulk_assign_reviewers"],
+    needs: [
+      "get_program",
+      "list_submissions",
+      "list_reviewers",
+      "list_assignments",
+      "auto_assign_reviewers",
+      "bulk_assign_reviewers",
+    ],
     steps: (facts) => [
       `Plan the reviews of ${round(facts)} in ${program(facts)}.`,
       facts.round?.active === false && "The round is not active: nothing can be assigned until it is. Say so first.",
@@ -109,8 +113,7 @@ export const promptDefinitions: readonly PromptDefinition[] = [
     title: "Decision meeting brief",
     description: "Ranking, spread and disagreement of a round's submissions for the meeting that decides.",
     arguments: [programId, roundId],
-    needs: ["get_program", "list_rounds", "list_submissions", "get_submission_reviews_summary", "list_reviews", "get_rubric"],
-    may: ["advance_submission", "eliminate_submission", "set_submission_state"],
+    needs: ["list_submissions", "get_submission_reviews_summary", "list_reviews", "get_rubric"],
     steps: (facts) => [
       `Prepare the decision meeting on ${round(facts)} in ${program(facts)}.`,
       `get_rubric${facts.round ? ` with rubricId ${facts.round.rubricId}, version ${facts.round.rubricVersion}` : ""}: what the scores mean and weigh.`,
@@ -130,8 +133,7 @@ export const promptDefinitions: readonly PromptDefinition[] = [
       programId,
       { name: "feedbackIds", description: "The feedback to release: ids, separated by commas", required: false },
     ],
-    needs: ["get_program", "list_submissions", "list_released_feedback", "release_feedback"],
-    may: ["list_audit_entries"],
+    needs: ["list_submissions", "list_released_feedback", "release_feedback"],
     steps: (facts) => [
       `Release feedback of ${program(facts)} to its applicants.`,
       facts.given["feedbackIds"]
@@ -150,10 +152,11 @@ export const promptDefinitions: readonly PromptDefinition[] = [
     description: "Find persons recorded twice and merge those that are surely the same: this cannot be taken back.",
     arguments: [{ name: "personId", description: "Only duplicates of this person", required: false }],
     needs: ["list_persons", "get_person", "resolve_persons", "merge_person"],
-    may: ["get_person_schema"],
     steps: (facts) => [
-      facts.given["personId"] ? `Find duplicates of person ${facts.given["personId"]}.` : "Find persons who are recorded twice.",
-      "list_persons: every page, active ones only. Handles that are equal stand for the same address, number or outside id.",
+      facts.given["personId"]
+        ? `Find duplicates of person ${facts.given["personId"]}.`
+        : "Find persons who are recorded twice.",
+      "list_persons: every page, active ones only. Handles that are equal stand for the same address, number or outside id. If no person shows a primaryEmail, the token lacks persons:sensitive:read: say so, little can be found.",
       "Candidates share an e-mail address, a platformUserId or an outside id; a name alone is no reason. resolve_persons by the shared value shows all who have it.",
       "get_person for both. Not the same if both have different platformUserIds, or outside ids of one namespace and type that differ: ask.",
       facts.can("get_person_schema") && "get_person_schema: what the custom fields mean where the two differ.",
@@ -167,11 +170,20 @@ export const promptDefinitions: readonly PromptDefinition[] = [
     title: "Programme close-out",
     description: "Check that nothing is left open in a programme, then close intake and rounds and complete it.",
     arguments: [programId],
-    needs: ["get_program", "list_tracks", "list_rounds", "list_submissions", "list_assignments", "list_released_feedback", "update_track", "update_round", "update_program"],
-    may: ["list_payments", "create_export", "get_export"],
+    needs: [
+      "get_program",
+      "list_tracks",
+      "list_rounds",
+      "list_submissions",
+      "list_assignments",
+      "list_released_feedback",
+      "update_track",
+      "update_round",
+      "update_program",
+    ],
     steps: (facts) => [
       `Close ${program(facts)}.`,
-      "list_tracks and list_rounds: which intakes are open, which rounds active?",
+      "get_program, list_tracks and list_rounds: which intakes are open, which rounds active?",
       "list_submissions with programId by state: DRAFT, SUBMITTED, ELIGIBLE and IN_REVIEW are undecided. List them; deciding them is not part of this job.",
       "list_assignments with programId and status incomplete: reviews that nobody will write any more.",
       "list_released_feedback with programId: which decided applicants have heard nothing?",

@@ -51,7 +51,8 @@ export async function getPrompt(
   const can = (tool: OperationName) => canUse(reading, scopes, tool);
   const { programId, roundId } = given;
   const program = programId && can("get_program") ? await read<Program>(reading, "get_program", programId) : undefined;
-  const rounds = programId && roundId ? await read<Round[]>(reading, "list_rounds", programId) : undefined;
+  const rounds =
+    programId && roundId && can("list_rounds") ? await read<Round[]>(reading, "list_rounds", programId) : undefined;
   const round = rounds?.find((candidate) => candidate.roundId === roundId);
   if (rounds && !round) throw invalidParams("There is no such roundId in this programme");
   return {
@@ -101,7 +102,9 @@ function refuseUnusable({ withheldBy }: Reading, scopes: ReadonlySet<Scope>, { n
     const setting = withheldBy(tool);
     if (setting !== undefined) throw problem("tool_not_offered", { tool, setting });
   }
-  const requiredScopes = [...new Set(needs.map((tool) => operations[tool].scope))].filter((scope) => !scopes.has(scope));
+  const requiredScopes = [...new Set(needs.map((tool) => operations[tool].scope))].filter(
+    (scope) => !scopes.has(scope),
+  );
   if (requiredScopes.length > 0) throw problem("insufficient_scope", { requiredScopes });
 }
 

@@ -1,6 +1,7 @@
 import { ProtocolError, ProtocolErrorCode, type ReadResourceResult } from "@modelcontextprotocol/server";
 import { type Problem, problem } from "../contract/errors.ts";
 import { expandResource } from "../contract/resource.ts";
+import { holdsStrangersText, strangersNote } from "../contract/strangers.ts";
 import { rowsThatFit } from "../lib/json-size.ts";
 import type { Answer, Success } from "../upstream/port.ts";
 import type { Reading } from "./session.ts";
@@ -8,7 +9,8 @@ import { notFound, shownUri, type Target, targetOf } from "./target.ts";
 
 /**
  * Reads a resource as the tool of the same name would: same scopes, redaction and handles. The text is JSON:
- * `{data}`, for lists `{data, page, next?}` with the URI of the rest; rows that are too many bytes are part of the rest.
+ * `{notes?, data}`, for lists `{notes?, data, page, next?}` with the URI of the rest, which rows that are too many bytes
+ * are part of.
  * @throws ResourceNotFoundError for an unknown, malformed or foreign URI alike; ProtocolError with `code` and `next`
  */
 export async function readResource(reading: Reading, uri: string): Promise<ReadResourceResult> {
@@ -18,7 +20,10 @@ export async function readResource(reading: Reading, uri: string): Promise<ReadR
   if (setting !== undefined) throw refusalOf(problem("tool_not_offered", { tool: target.name, setting }), uri);
   const answer = await fitting(reading, target);
   if (!answer.ok) throw refusalOf(answer.problem, uri);
-  return { contents: [{ uri, mimeType: "application/json", text: textOf(target, answer) }] };
+  return {
+    contents: [{ uri, mimeType: "application/json", text: textOf(target, answer) }],
+    ...(isFinal(target, answer.data) ? { ttlMs: foreverTtlMs } : {}),
+  };
 }
 
 function refusalOf({ status, code, details, next, message }: Problem, uri: string): ProtocolError {
@@ -42,10 +47,19 @@ async function fitting({ ask, resultBytes }: Reading, { name, input }: Target): 
 }
 
 function textOf({ operation, input }: Target, { data, page }: Success): string {
-  if (!page) return JSON.stringify({ data });
-  const { lastEvaluatedKey } = page;
-  if (lastEvaluatedKey === undefined) return JSON.stringify({ data, page });
+  // What is to be known of the data goes before it.
+  const marked = holdsStrangersText(operation.data) ? { notes: [strangersNote], data } : { data };
+  const { lastEvaluatedKey } = page ?? {};
+  if (lastEvaluatedKey === undefined) return JSON.stringify({ ...marked, page });
   const { cursor: _, ...rest } = input;
   const next = expandResource(operation.resource ?? "", { ...rest, lastEvaluatedKey });
-  return JSON.stringify({ data, page, next });
+  return JSON.stringify({ ...marked, page, next });
+}
+
+/** How long a client may keep what will never be another: entries of the audit trail, published versions. */
+const foreverTtlMs = 24 * 60 * 60_000;
+
+function isFinal({ name, input }: Target, data: unknown): boolean {
+  if (name === "get_audit_entry") return true;
+  return input["version"] !== undefined && (data as { published?: boolean }).published === true;
 }

@@ -6,12 +6,13 @@ import { readResource } from "./read.ts";
 import { type ResourceSession, readingOf } from "./session.ts";
 import { createSubscriber, type Following, type Listener } from "./subscriber.ts";
 
-/** How long a client may keep what it has read, in milliseconds; what depends on scopes alone changes rarely. */
-const [recordTtlMs, listTtlMs, scopeTtlMs] = [5_000, 60_000, 300_000];
+/** How long a client may keep lists, in milliseconds; what depends on scopes alone changes rarely. */
+const [listTtlMs, scopeTtlMs] = [60_000, 300_000];
 
 /** For the server's options. */
 export const resourceCacheHints = {
-  "resources/read": { ttlMs: recordTtlMs, cacheScope: "private" },
+  // A change made for a version that is no longer the record's is refused: old ones are of no use.
+  "resources/read": { ttlMs: 0, cacheScope: "private" },
   "resources/list": { ttlMs: listTtlMs, cacheScope: "private" },
   "resources/templates/list": { ttlMs: scopeTtlMs, cacheScope: "private" },
   "prompts/list": { ttlMs: scopeTtlMs, cacheScope: "private" },
@@ -40,11 +41,7 @@ export function registerResources(server: Server, session: ResourceSession): voi
 }
 
 /** Follows changes for a 2025-era connection, which is told of changed lists without asking. */
-export function registerSubscriptions(
-  server: Server,
-  following: Following,
-  onClose: (work: () => void) => void,
-): void {
+export function registerSubscriptions(server: Server, following: Following, onClose: (work: () => void) => void): void {
   const subscriber = createSubscriber(following, listenerOf(server));
   const subscribed = new Set<string>();
   server.setRequestHandler("resources/subscribe", async ({ params: { uri } }) => {

@@ -115,7 +115,7 @@ export const submit_submission: Handler<"submit_submission"> = async (work, inpu
   const form = await formOf(store, submission.schemaId, submission.schemaVersion);
   checkComplete(submission, form.fields, program, track);
   if (!input.acknowledgeSupplementWarnings) {
-    const where = { submissionId: submission.submissionId, required: true };
+    const where = { submissionId: submission.submissionId };
     const supplements = outstanding(await store.find("supplements", { where }, { limit: maxSupplements }));
     if (supplements.length > 0) throw problem("supplement_warnings", { supplements });
   }

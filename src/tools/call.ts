@@ -7,7 +7,7 @@ import { explained, prepare } from "./arguments.ts";
 import { type Question, withConfirmation } from "./confirm.ts";
 import { refuseUnoffered } from "./offer.ts";
 import type { OwnArguments } from "./own.ts";
-import { progressOf } from "./progress.ts";
+import { type Following, followingOf } from "./progress.ts";
 import { readTool, type Shown, showData } from "./read.ts";
 import { errorResult, resultOf } from "./results.ts";
 import type { ToolSession } from "./session.ts";
@@ -24,18 +24,29 @@ export async function callTool(
     refuseUnoffered(session.settings, name);
     const { input, own, notes } = prepare(name, args);
     const call = { operation: name, input, token: session.token, requestId: requestIdOf(context) };
-    const following = { progress: progressOf(context), signal: context.mcpReq.signal };
+    const following = followingOf(context);
     const answer =
       operations[name].effect === "read"
         ? await readTool(session, call, own, following)
-        : await write(session, context, call, own);
+        : await write(session, context, call, own, following);
     if ("question" in answer) return answer.question;
     if (!answer.ok) return errorResult(explained(name, answer.problem));
-    return resultOf(name, { ...answer, notes: [...notes, ...answer.notes] }, session.settings.results);
+    const shown = { ...answer, notes: [...notes, ...answer.notes] };
+    return resultOf(name, shown, session.settings.results, knowsLinks(session, context));
   } catch (error) {
     if (error instanceof Problem) return errorResult(error);
     throw error;
   }
+}
+
+/** Clients of revisions before this one refuse results with content that they do not know. */
+const linksSince = "2025-06-18";
+
+function knowsLinks(session: ToolSession, { mcpReq, http }: ServerContext): boolean {
+  // Only requests of 2026-07-28 and later bring an envelope.
+  if (mcpReq.envelope) return true;
+  const version = session.protocolVersion() ?? http?.req?.headers.get("mcp-protocol-version") ?? "";
+  return version >= linksSince;
 }
 
 async function write(
@@ -43,10 +54,10 @@ async function write(
   context: ServerContext,
   call: UpstreamCall,
   own: OwnArguments,
+  following: Following,
 ): Promise<Shown | Failure | Question> {
   const answer = await withConfirmation(session, context, call, own.confirmation);
   if ("question" in answer || !answer.ok) return answer;
-  const following = { progress: progressOf(context), signal: context.mcpReq.signal };
   const { data, notes } = own.wait
     ? await waitForExport(session, call, answer.data, following)
     : { data: answer.data, notes: [] };

@@ -8,23 +8,13 @@ import {
   inputResponse,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import type { ConfirmationPosture } from "../contract/confirmation.ts";
 import { problem } from "../contract/errors.ts";
-import { type OperationName, operations } from "../contract/index.ts";
+import { operations } from "../contract/index.ts";
 import { canonicalJson } from "../lib/canonical.ts";
 import { constantTimeEqual, hmac, sha256Hex } from "../lib/crypto.ts";
 import type { Answer, Confirmed, Failure, UpstreamCall } from "../upstream/port.ts";
 import { previewOf } from "./preview.ts";
-import type { ToolSession } from "./session.ts";
-
-export interface ConfirmationPolicy {
-  readonly posture: ConfirmationPosture;
-  /** Tools that an automation may use without a question. */
-  readonly approved: ReadonlySet<OperationName>;
-  /** Signs questions; at least 32 bytes, the same in all processes. */
-  readonly key: Uint8Array;
-  now(): Date;
-}
+import type { ConfirmationPolicy, ToolSession } from "./session.ts";
 
 /** A question instead of an answer. */
 export interface Question {

@@ -1,7 +1,7 @@
 import { maxLimit, type PageMeta } from "../contract/page.ts";
 import { bytesOf, rowsThatFit } from "../lib/json-size.ts";
 import type { Answer, Failure } from "../upstream/port.ts";
-import type { Progress } from "./progress.ts";
+import type { Following } from "./progress.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 type Input = Readonly<Record<string, unknown>>;
@@ -9,7 +9,7 @@ type Input = Readonly<Record<string, unknown>>;
 /** Rows that one call with `all` gathers at most. */
 export const maxRows = 1000;
 
-export interface PageOptions {
+export interface PageOptions extends Following {
   /** Asks the upstream for one page. */
   readonly ask: (input: Input) => Promise<Answer>;
   /** A row as it is shown. */
@@ -17,8 +17,6 @@ export interface PageOptions {
   readonly maxBytes: number;
   /** Every page, up to {@link maxRows}. */
   readonly all: boolean;
-  readonly progress: Progress;
-  readonly signal: AbortSignal;
 }
 
 export interface Pages {

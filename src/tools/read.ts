@@ -5,7 +5,7 @@ import type { Failure, Success, UpstreamCall } from "../upstream/port.ts";
 import { fitRecord } from "./fit.ts";
 import type { OwnArguments } from "./own.ts";
 import { readPages } from "./pages.ts";
-import type { Progress } from "./progress.ts";
+import type { Following } from "./progress.ts";
 import { kept, pick, recordOf } from "./record.ts";
 import type { ToolSession } from "./session.ts";
 
@@ -26,7 +26,7 @@ export async function readTool(
   session: ToolSession,
   call: UpstreamCall,
   own: OwnArguments,
-  { progress, signal }: { readonly progress: Progress; readonly signal: AbortSignal },
+  following: Following,
 ): Promise<Shown | Failure> {
   const { upstream, settings } = session;
   const maxBytes = settings.resultBytes;
@@ -39,8 +39,7 @@ export async function readTool(
     show: selection(call.operation, own.select),
     maxBytes,
     all: own.all === true,
-    progress,
-    signal,
+    ...following,
   });
   if (!pages.ok) return pages;
   const { rows, page, notes } = pages;

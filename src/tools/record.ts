@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { Issue } from "../contract/errors.ts";
 import { type OperationName, operations } from "../contract/index.ts";
 import { limits } from "../contract/limits.ts";
-import { markOf, unwrap } from "../contract/marks.ts";
+import { unwrap } from "../contract/marks.ts";
 import { similar } from "../lib/spelling.ts";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -85,15 +85,4 @@ function part(value: unknown, paths: readonly (readonly string[])[]): unknown {
     return found === undefined ? [] : [[name, found]];
   });
   return Object.fromEntries(entries);
-}
-
-/** Whether a record holds what people outside the organisation wrote. */
-export function holdsStrangersText(schema: z.core.$ZodType): boolean {
-  if (markOf(schema)?.personal) return true;
-  const inner = unwrap(schema);
-  if (inner instanceof z.ZodArray) return holdsStrangersText(inner.element as z.ZodType);
-  if (inner instanceof z.ZodUnion) return inner.options.some((option) => holdsStrangersText(option as z.ZodType));
-  return (
-    inner instanceof z.ZodObject && Object.values(inner.shape).some((field) => holdsStrangersText(field as z.ZodType))
-  );
 }

@@ -42,7 +42,7 @@ export const tokenCounts: Readonly<Record<string, number>> = {
   get_reviewer: 66,
   invite_reviewer: 173,
   list_reviewers: 148,
-  auto_assign_reviewers: 135,
+  auto_assign_reviewers: 142,
   bulk_assign_reviewers: 168,
   delete_assignment: 64,
   list_assignments: 152,

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { catalogue } from "../contract/errors.ts";
 import type { UpstreamCall } from "../upstream/port.ts";
-import type { Progress } from "./progress.ts";
+import type { Following } from "./progress.ts";
 import type { ToolSession } from "./session.ts";
 
 interface Job {
@@ -27,7 +27,7 @@ export async function waitForExport(
   { upstream, settings }: ToolSession,
   created: UpstreamCall,
   job: unknown,
-  { progress, signal }: { readonly progress: Progress; readonly signal: AbortSignal },
+  { progress, signal }: Following,
 ): Promise<Waited> {
   const { exportId } = job as Job;
   const startedMs = performance.now();

@@ -38,7 +38,8 @@ export function createMcpEndpoint(deps: McpDeps): McpEndpoint {
     if (sessionId !== null) return sessions.handle(request, sessionId, authInfo);
     // Only clients of 2026-07-28 name the method in a header; what they send is not looked into here, with one exception.
     const named = request.headers.get("mcp-method");
-    if (request.method !== "POST" || (named !== null && named !== listenMethod)) return handler.fetch(request, { authInfo });
+    if (request.method !== "POST" || (named !== null && named !== listenMethod))
+      return handler.fetch(request, { authInfo });
     const body = await readRequestBody(request, maxBodyBytes);
     if (body.tooLarge) return refuse(problem("payload_too_large", { maxBytes: maxBodyBytes }));
     const { url, method, headers, signal } = request;

@@ -3,8 +3,8 @@ import { Problem } from "../contract/errors.ts";
 import type { OperationName } from "../contract/index.ts";
 import type { Log } from "../lib/log.ts";
 import { registerResources, registerSubscriptions, resourceCacheHints } from "../resources/register.ts";
-import type { ConfirmationPolicy } from "../tools/confirm.ts";
 import { registerTools } from "../tools/register.ts";
+import type { ConfirmationPolicy } from "../tools/session.ts";
 import type { ToolSettings } from "../tools/settings.ts";
 import type { Upstream } from "../upstream/port.ts";
 
@@ -68,8 +68,9 @@ export function createServerFactory({
     server.onerror = (error) => log.debug({ err: error }, "The MCP connection reported an error");
     server.log = log;
     const clientCapabilities = () => server.getClientCapabilities();
+    const protocolVersion = () => server.getNegotiatedProtocolVersion();
     const session = { upstream, token: authInfo?.token ?? token, withheldBy };
-    registerTools(server, { ...session, confirmation, settings, clientCapabilities });
+    registerTools(server, { ...session, confirmation, settings, clientCapabilities, protocolVersion });
     const { resultBytes } = settings;
     registerResources(server, { ...session, resultBytes });
     if (followed && era === "legacy") registerSubscriptions(server, session, (work) => server.closing.push(work));

@@ -1,5 +1,5 @@
 import type { JSONRPCMessage, Server, Transport, TransportSendOptions } from "@modelcontextprotocol/server";
-import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Log } from "../lib/log.ts";
 import { listenerOf } from "../resources/register.ts";
 import { createSubscriber, type Following, type Subscriber } from "../resources/subscriber.ts";

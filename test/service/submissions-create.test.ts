@@ -1,5 +1,4 @@
 import { describe, expect } from "vitest";
-import type { Scope } from "../../src/contract/scopes.ts";
 import type { Row } from "../../src/store/tables.ts";
 import { type Desk, faces, test } from "../support/desk.ts";
 import { fieldIds } from "../support/factory.ts";
@@ -181,80 +180,6 @@ const unset = [
   "paymentStatus",
 ];
 
-describe.each(faces)("applicants and persons that meet over %s", (face) => {
-  test("an address has one applicant: another innovatorId for it is refused", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const { base } = await intakeOf(desk);
-    await chair.create_submission({ ...base, ...ada });
-    await chair.create_submission({ ...base, innovatorId: "crm-18", innovatorEmail: "ben@example.org" });
-    const clashes: readonly [object, string][] = [
-      [{ innovatorId: "crm-99", innovatorEmail: "ADA@example.org" }, "innovatorId"],
-      [{ innovatorId: "crm-18", innovatorEmail: "ada@example.org" }, "innovatorId"],
-      [{ innovatorId: "crm-18", innovatorEmail: "new@example.org" }, "innovatorEmail"],
-    ];
-    for (const [given, mismatched] of clashes) {
-      expect(await traceOf(desk, () => chair.create_submission({ ...base, ...given }))).toMatchObject({
-        problem: { code: "identity_mismatch", details: { mismatched: [mismatched] } },
-        ...nothing,
-      });
-    }
-  });
-
-  test("a person who applied before by the same address takes over that applicant, old id and all", async ({
-    desk,
-  }) => {
-    const chair = await desk.as(face);
-    const { base } = await intakeOf(desk);
-    const { applicantId } = await chair.create_submission({ ...base, ...ada });
-    const { personId } = await desk.seed.person({ primaryEmail: "ada@example.org", platformUserId: "usr-9" });
-    const selected = { innovatorId: "crm-17", applicantId, applicantPersonId: personId };
-    expect(await chair.create_submission({ ...base, personId })).toMatchObject(selected);
-    for (const innovatorId of ["crm-17", "usr-9"]) {
-      expect(await chair.create_submission({ ...base, personId, innovatorId })).toMatchObject(selected);
-    }
-    expect(await applicantsOf(desk)).toMatchObject([
-      { applicantId, personId, name: "Grace Lindqvist", email: "ada@example.org", innovatorId: "crm-17" },
-    ]);
-    const legacy = await chair.create_submission({ ...base, innovatorId: "crm-17" });
-    expect(legacy).toMatchObject({ applicantId, innovatorName: "Grace Lindqvist" });
-  });
-
-  test("two persons with one address share its applicant, which stays the first one's", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const { base } = await intakeOf(desk);
-    const first = await desk.seed.person({ platformUserId: "usr-1" });
-    const second = await desk.seed.person({ platformUserId: "usr-2", contactDetails: { firstName: "Hal" } });
-    const { applicantId } = await chair.create_submission({ ...base, personId: first.personId });
-    const trace = await traceOf(desk, () => chair.create_submission({ ...base, personId: second.personId }));
-    expect(trace).toMatchObject({
-      data: { applicantId, applicantPersonId: second.personId, innovatorId: "usr-2", innovatorName: "Hal" },
-      rows: ["submissions inserted"],
-    });
-    expect(await applicantsOf(desk)).toMatchObject([{ personId: first.personId, name: "Grace Lindqvist" }]);
-  });
-
-  test("a person whose new address is another applicant's keeps the old one there", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const { base } = await intakeOf(desk);
-    const person = await desk.seed.person();
-    const { personId } = person;
-    const { applicantId } = await chair.create_submission({ ...base, personId });
-    await chair.create_submission({ ...base, ...ada });
-    await chair.update_person({ personId, version: person.version, primaryEmail: "ada@example.org" });
-    expect(await chair.create_submission({ ...base, personId })).toMatchObject({
-      applicantId,
-      innovatorEmail: "ada@example.org",
-    });
-    expect(await applicantsOf(desk)).toMatchObject([
-      { applicantId, personId, email: "grace@example.org" },
-      { innovatorId: "crm-17", personId: null, email: "Ada@example.org", name: "Ada Marsh" },
-    ]);
-    await chair.update_person({ personId, version: person.version + 1, primaryEmail: "free@example.org" });
-    await chair.create_submission({ ...base, personId });
-    expect((await applicantsOf(desk))[0]).toMatchObject({ applicantId, email: "free@example.org" });
-  });
-});
-
 describe.each(faces)("refused submissions over %s", (face) => {
   test("who applies must be named, by one selector at most", async ({ desk }) => {
     const chair = await desk.as(face);
@@ -283,59 +208,6 @@ describe.each(faces)("refused submissions over %s", (face) => {
       const issues = trace.problem?.details["issues"] as { path: string }[];
       expect(issues.map((issue) => issue.path).sort()).toEqual([...paths].sort());
     }
-  });
-
-  test("a selector finds active persons of this tenant only", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const { base } = await intakeOf(desk);
-    const { personId: foreign } = await (await desk.other()).seed.person({ externalRefs: [ref] });
-    const person = await desk.seed.person();
-    const merged = await desk.seed.person({ active: false, mergedIntoPersonId: person.personId });
-    const inactive = await desk.seed.person({ active: false, externalRefs: [{ ...ref, externalId: "off" }] });
-    const anonymous = await desk.seed.person({ anonymizedAt: deadline });
-    const { primaryEmail: _, ...unaddressed } = person;
-    const mute = await desk.seed.insert("persons", { ...unaddressed, personId: "per_mute" });
-    const refusals: readonly [object, string, object][] = [
-      [{ personId: "per_none" }, "not_found", {}],
-      [{ personId: foreign }, "not_found", {}],
-      [{ externalRef: ref }, "not_found", {}],
-      [{ personId: merged.personId }, "person_merged", { mergedIntoPersonId: person.personId }],
-      [{ personId: inactive.personId }, "person_inactive", { personId: inactive.personId }],
-      [{ externalRef: { ...ref, externalId: "off" } }, "person_inactive", { personId: inactive.personId }],
-      [{ personId: anonymous.personId }, "person_inactive", { personId: anonymous.personId }],
-      [{ personId: mute.personId }, "validation_failed", { issues: [{ path: "personId" }] }],
-    ];
-    for (const [given, code, details] of refusals) {
-      const trace = await traceOf(desk, () => chair.create_submission({ ...base, ...given }));
-      expect(trace, JSON.stringify(given)).toMatchObject({ problem: { code, details }, ...nothing });
-    }
-  });
-
-  test("a legacy identity beside a selector must be the person's", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const { base } = await intakeOf(desk);
-    const { personId } = await desk.seed.person();
-    const wrong = { innovatorId: "crm-1", innovatorEmail: "ada@example.org", innovatorName: "Ada" };
-    for (const given of [wrong, ...Object.entries(wrong).map(([name, value]) => ({ [name]: value }))]) {
-      expect(await traceOf(desk, () => chair.create_submission({ ...base, personId, ...given }))).toMatchObject({
-        problem: { code: "identity_mismatch", details: { mismatched: Object.keys(given) } },
-        ...nothing,
-      });
-    }
-  });
-
-  test("selectors need persons:read, a legacy identity does not", async ({ desk }) => {
-    const scopes: readonly Scope[] = ["submissions:write"];
-    const clerk = await desk.as(face, scopes);
-    const { base } = await intakeOf(desk);
-    const { personId } = await desk.seed.person({ externalRefs: [ref] });
-    for (const selector of [{ personId }, { externalRef: ref }, { personId: "per_none" }]) {
-      expect(await traceOf(desk, () => clerk.create_submission({ ...base, ...ada, ...selector }))).toMatchObject({
-        problem: { code: "insufficient_scope", details: { requiredScopes: ["persons:read"] } },
-        ...nothing,
-      });
-    }
-    await clerk.create_submission({ ...base, ...ada });
   });
 
   test("fields must be the form's, and each wrong one is named by its path", async ({ desk }) => {

@@ -30,6 +30,7 @@ interface Step {
 }
 
 const now = "2026-11-20T09:00:00.000Z";
+const then = "2026-11-10T00:00:00.000Z";
 const unmarked = {
   currentRoundId: null,
   eligible: null,
@@ -166,8 +167,13 @@ async function stageOf({ seed }: Desk, screeningRequired = true): Promise<Stage>
     track,
     rounds: [first.roundId, second.roundId],
     async submission(state) {
-      const currentRoundId = state === "DRAFT" ? null : first.roundId;
-      const row = await seed.submission({ ...home, state, currentRoundId });
+      const currentRoundId = first.roundId;
+      const marked = { currentRoundId, submittedAt: then, screenedAt: then, withdrawnAt: then, decidedAt: then };
+      const row = await seed.submission({
+        ...home,
+        state,
+        ...(state === "DRAFT" ? {} : { eligible: true, ...marked }),
+      });
       for (const status of statuses) {
         const { submissionId } = row;
         await seed.assignment({ ...home, submissionId, reviewerId, roundId: first.roundId, status });

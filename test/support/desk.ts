@@ -163,7 +163,7 @@ function restCall(origin: string, token: string): Call {
   return async (name, input) => {
     const response = await requestRest(origin, token, name, input);
     const answer = (await response.json()) as Data;
-    if (!answer.success) throw new ClientProblem(answer.error, response.status);
+    if (!answer.success) { (await import("node:fs")).appendFileSync("/tmp/codes.txt", `${name} ${answer.error.code}\n`); throw new ClientProblem(answer.error, response.status); }
     return { data: answer.data, ...(answer.meta ? { page: answer.meta } : {}) };
   };
 }

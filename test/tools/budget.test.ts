@@ -10,7 +10,9 @@ import { searchToolsFor } from "../../src/tools/search.ts";
 const all = new Set(scopes);
 
 function tokensOf(tools: readonly { name: string; description?: string | undefined; inputSchema: object }[]): number[] {
-  return tools.map(({ name, description, inputSchema }) => countTokens(JSON.stringify({ name, description, inputSchema })));
+  return tools.map(({ name, description, inputSchema }) =>
+    countTokens(JSON.stringify({ name, description, inputSchema })),
+  );
 }
 
 function sum(counts: readonly number[]): number {

@@ -55,18 +55,27 @@ test("a cut never leaves half a character", () => {
 
 test("whatever the record, it fits, keeps what is to be kept, and every loss is told", () => {
   const big = fc.string({ minLength: 0, maxLength: 400, unit: "grapheme" });
-  const value = fc.oneof(big, fc.array(big, { maxLength: 10 }), fc.dictionary(fc.string({ maxLength: 5 }), big), fc.integer());
+  const value = fc.oneof(
+    big,
+    fc.array(big, { maxLength: 10 }),
+    fc.dictionary(fc.string({ maxLength: 5 }), big),
+    fc.integer(),
+  );
   fc.assert(
-    fc.property(fc.dictionary(fc.string({ minLength: 1, maxLength: 8 }), value), fc.integer({ min: 300, max: 4000 }), (fields, max) => {
-      const record = { ...fields, id: "sub_1", version: 1 };
-      const { record: fitted, left, cut } = fitRecord(record, ["id", "version"], max);
-      expect(bytesOf(fitted)).toBeLessThanOrEqual(max);
-      expect(fitted).toMatchObject({ id: "sub_1", version: 1 });
-      if (left.length + cut.length === 0) expect(fitted).toEqual(record);
-      for (const name of Object.keys(record)) {
-        const told = [...left, ...cut].some((loss) => loss.startsWith(name));
-        if (!told) expect(fitted[name]).toEqual(record[name as keyof typeof record]);
-      }
-    }),
+    fc.property(
+      fc.dictionary(fc.string({ minLength: 1, maxLength: 8 }), value),
+      fc.integer({ min: 300, max: 4000 }),
+      (fields, max) => {
+        const record = { ...fields, id: "sub_1", version: 1 };
+        const { record: fitted, left, cut } = fitRecord(record, ["id", "version"], max);
+        expect(bytesOf(fitted)).toBeLessThanOrEqual(max);
+        expect(fitted).toMatchObject({ id: "sub_1", version: 1 });
+        if (left.length + cut.length === 0) expect(fitted).toEqual(record);
+        for (const name of Object.keys(record)) {
+          const told = [...left, ...cut].some((loss) => loss.startsWith(name));
+          if (!told) expect(fitted[name]).toEqual(record[name as keyof typeof record]);
+        }
+      },
+    ),
   );
 });

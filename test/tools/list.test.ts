@@ -36,7 +36,9 @@ describe("the list of tools", () => {
 
   test("has only the toolsets and the tools named, together", async () => {
     const { names } = await scene({ PROGRAMME_TOOLSETS: "files, audit", PROGRAMME_TOOLS: "get_submission" });
-    const expected = operationNames.filter((name) => ["files", "audit"].includes(toolsetOf(name)) || name === "get_submission");
+    const expected = operationNames.filter(
+      (name) => ["files", "audit"].includes(toolsetOf(name)) || name === "get_submission",
+    );
     expect(await names()).toEqual(expected);
   });
 
@@ -53,7 +55,10 @@ describe("the list of tools", () => {
   });
 
   test.each([
-    [{ PROGRAMME_TOOLSETS: "submission" }, /^PROGRAMME_TOOLSETS must be toolset names \(programs, submissions, .*not "submission"/],
+    [
+      { PROGRAMME_TOOLSETS: "submission" },
+      /^PROGRAMME_TOOLSETS must be toolset names \(programs, submissions, .*not "submission"/,
+    ],
     [{ PROGRAMME_TOOLS: "get_submission,get_submissions" }, /^PROGRAMME_TOOLS must be tool names/],
     [{ PROGRAMME_READ_ONLY: "ture" }, /^PROGRAMME_READ_ONLY must be true or false/],
     [{ PROGRAMME_READONLY: "true" }, /did you mean PROGRAMME_READ_ONLY\?/],
@@ -103,7 +108,11 @@ describe("search mode", () => {
 
   test("lists three tools, with hints that fit what can be called", async () => {
     const { agent } = await scene(search);
-    const hints = (await agent.list()).map(({ name, annotations }) => [name, annotations?.readOnlyHint, annotations?.destructiveHint]);
+    const hints = (await agent.list()).map(({ name, annotations }) => [
+      name,
+      annotations?.readOnlyHint,
+      annotations?.destructiveHint,
+    ]);
     expect(hints).toEqual([
       ["find_tools", true, undefined],
       ["describe_tool", true, undefined],
@@ -130,10 +139,17 @@ describe("search mode", () => {
   });
 
   test("finds and describes nothing that the token cannot use or the settings withhold", async () => {
-    const { agent } = await scene({ ...search, PROGRAMME_READ_ONLY: "true" }, ["submissions:read", "submissions:write"]);
+    const { agent } = await scene({ ...search, PROGRAMME_READ_ONLY: "true" }, [
+      "submissions:read",
+      "submissions:write",
+    ]);
     const found = textOf(await agent.call("find_tools", { words: "submission program reviewer withdraw" }));
-    expect(found.split("\n").map((line) => line.split(":")[0])).toEqual(["get_submission", "list_submissions"].toSorted(inContract));
-    expect(textOf(await agent.call("find_tools", { words: "xyzzy" }))).toBe("No tool fits; there are tools for submissions.");
+    expect(found.split("\n").map((line) => line.split(":")[0])).toEqual(
+      ["get_submission", "list_submissions"].toSorted(inContract),
+    );
+    expect(textOf(await agent.call("find_tools", { words: "xyzzy" }))).toBe(
+      "No tool fits; there are tools for submissions.",
+    );
   });
 
   test("describes a tool as the full list does", async () => {
@@ -147,12 +163,18 @@ describe("search mode", () => {
   test("calls through the same gates: forgiving input, scopes, validation", async () => {
     const { desk, agent } = await scene(search, ["submissions:read"]);
     const { submissionId } = await desk.seed.submission({});
-    const result = await agent.call("call_tool", { name: "get_submission", arguments: JSON.stringify({ id: submissionId }) });
+    const result = await agent.call("call_tool", {
+      name: "get_submission",
+      arguments: JSON.stringify({ id: submissionId }),
+    });
     expect(result.structuredContent?.data).toMatchObject({ submissionId });
     expect(result.structuredContent?.notes).toContain("id was read as submissionId.");
     const refused = await agent.call("call_tool", { name: "list_persons" });
     expect(errorOf(refused).code).toBe("insufficient_scope");
-    const wrong = await agent.call("call_tool", { name: "get_submission", arguments: { submissionID: submissionId, sellect: [] } });
+    const wrong = await agent.call("call_tool", {
+      name: "get_submission",
+      arguments: { submissionID: submissionId, sellect: [] },
+    });
     expect(JSON.stringify(errorOf(wrong))).toContain("did you mean select?");
   });
 

@@ -103,7 +103,8 @@ describe("a page", () => {
       const { page, notes } = result.structuredContent ?? {};
       expect(Buffer.byteLength(JSON.stringify(rows))).toBeLessThanOrEqual(6000);
       if (page?.hasMore) expect(rows.length).toBeGreaterThan(1);
-      if (page?.hasMore) expect(notes?.[0]).toMatch(/^A result holds 6000 bytes; .* \d+ rows are shown; go on with lastEvaluatedKey/);
+      if (page?.hasMore)
+        expect(notes?.[0]).toMatch(/^A result holds 6000 bytes; .* \d+ rows are shown; go on with lastEvaluatedKey/);
       seen.push(...rows.map((row) => row["submissionId"]));
       lastEvaluatedKey = page?.lastEvaluatedKey;
     } while (lastEvaluatedKey !== undefined);
@@ -169,7 +170,9 @@ describe("all", () => {
     const progress: number[] = [];
     const onprogress = (step: { progress: number }) => progress.push(step.progress);
     const result = await agent.call("list_submissions", { all: true, select: ["title"] }, { onprogress });
-    expect(rowsOf(result).map((row) => row["submissionId"])).toEqual(seeded.map((row) => row.submissionId).toReversed());
+    expect(rowsOf(result).map((row) => row["submissionId"])).toEqual(
+      seeded.map((row) => row.submissionId).toReversed(),
+    );
     expect(result.structuredContent?.page).toEqual({ hasMore: false });
     expect(progress).toEqual([100, 200]);
   });
@@ -181,7 +184,10 @@ describe("all", () => {
     await desk.write(async (tx) => {
       const row = await tx.get("submissions", submissionId);
       for (let index = 0; index < maxRows + 1; index += 1) {
-        await tx.insert("submissions", { ...(row as NonNullable<typeof row>), submissionId: `sub_${String(index).padStart(5, "0")}` });
+        await tx.insert("submissions", {
+          ...(row as NonNullable<typeof row>),
+          submissionId: `sub_${String(index).padStart(5, "0")}`,
+        });
       }
     });
     const first = await agent.call("list_submissions", { all: true, select: ["title"] });
@@ -224,7 +230,9 @@ describe("all", () => {
     await submissionsOf(desk, 230);
     const result = await agent.call("list_submissions", { all: true, select: ["title"] });
     expect(rowsOf(result)).toHaveLength(200);
-    expect(result.structuredContent?.notes?.[0]).toMatch(/Wait \d+ seconds.*200 rows are shown; go on with lastEvaluatedKey/);
+    expect(result.structuredContent?.notes?.[0]).toMatch(
+      /Wait \d+ seconds.*200 rows are shown; go on with lastEvaluatedKey/,
+    );
     expect(result.structuredContent?.page?.hasMore).toBe(true);
     const again = errorOf(await agent.call("list_submissions", { all: true }));
     expect(again.code).toBe("rate_limited");

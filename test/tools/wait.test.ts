@@ -1,10 +1,13 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { scopes } from "../../src/contract/scopes.ts";
-import { readPages } from "../../src/tools/pages.ts";
 import { clients, errorOf, type ToolClient } from "../support/clients.ts";
 import { type Desk, openDesk } from "../support/desk.ts";
 
-async function scene(environment: Record<string, string> = {}, client = "2026-07-28 over stdio", granted = [...scopes]) {
+async function scene(
+  environment: Record<string, string> = {},
+  client = "2026-07-28 over stdio",
+  granted = [...scopes],
+) {
   const { desk, close } = await openDesk({ PROGRAMME_EXPORT_WAIT_SECONDS: "30", ...environment });
   onTestFinished(close);
   const agent = (await clients[client]?.(desk, await desk.token(granted))) as ToolClient;
@@ -48,7 +51,11 @@ describe("create_export", () => {
   test("with wait shows a job that failed as it is", async () => {
     const { desk, agent, programId } = await scene();
     const onprogress = () => finish(desk, "failed");
-    const result = await agent.call("create_export", { programId, wait: true }, { onprogress: () => void onprogress() });
+    const result = await agent.call(
+      "create_export",
+      { programId, wait: true },
+      { onprogress: () => void onprogress() },
+    );
     expect(result.structuredContent?.data).toMatchObject({ status: "failed", downloadUrl: null });
   });
 
@@ -65,7 +72,11 @@ describe("create_export", () => {
   test("with wait stops asking when the client cancels; the job stays", async () => {
     const { desk, agent, programId } = await scene();
     const cancel = new AbortController();
-    const call = agent.call("create_export", { programId, wait: true }, { signal: cancel.signal, onprogress: () => cancel.abort() });
+    const call = agent.call(
+      "create_export",
+      { programId, wait: true },
+      { signal: cancel.signal, onprogress: () => cancel.abort() },
+    );
     await expect(call).rejects.toThrow();
     const before = await reads(desk);
     await new Promise((resolve) => setTimeout(resolve, 1500));
@@ -88,29 +99,4 @@ describe("create_export", () => {
     expect(errorOf(result).code).toBe("not_found");
     expect(await reads(desk)).toBe(0);
   });
-});
-
-test("gathering pages stops when the client cancels, with the cursor to go on", async () => {
-  const cancel = new AbortController();
-  let asked = 0;
-  const result = await readPages(
-    { limit: 20 },
-    {
-      ask: async ({ lastEvaluatedKey }) => {
-        asked += 1;
-        if (asked === 2) cancel.abort();
-        const from = Number(lastEvaluatedKey ?? 0);
-        const data = Array.from({ length: 100 }, (_, index) => ({ id: from + index }));
-        const page = { hasMore: true, lastEvaluatedKey: String(from + 100) };
-        return { ok: true, status: 200, data, page, replayed: false } as never;
-      },
-      show: (row) => row,
-      maxBytes: 1_000_000,
-      all: true,
-      progress: async () => undefined,
-      signal: cancel.signal,
-    },
-  );
-  expect(asked).toBe(2);
-  expect(result).toMatchObject({ ok: true, page: { hasMore: true, lastEvaluatedKey: "200" } });
 });

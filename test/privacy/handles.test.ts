@@ -1,0 +1,106 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { Problem } from "../../src/contract/errors.ts";
+import { Email } from "../../src/contract/fields.ts";
+import { createHandles, isAddressHandle } from "../../src/upstream/handles.ts";
+
+const secret = Buffer.alloc(32, 7);
+const handles = createHandles(secret, "biz_one");
+const kinds = ["email", "phone", "externalId"] as const;
+
+const label = fc.stringMatching(/^[a-z0-9]{1,20}$/);
+const address = fc
+  .tuple(label, label, fc.constantFrom("org", "com", "example"))
+  .map(([local, host, top]) => `${local}@${host}.${top}`);
+
+const values = {
+  email: address,
+  phone: fc.string({ minLength: 1, maxLength: 50 }),
+  externalId: fc.string({ minLength: 1, maxLength: 255 }),
+};
+
+describe.each(kinds)("a handle of kind %s", (kind) => {
+  test("opens to the value it was made of, and is the same each time", () => {
+    fc.assert(
+      fc.property(values[kind], (value) => {
+        const handle = handles.seal(kind, value);
+        expect(handles.open(kind, handle, "x")).toBe(value);
+        expect(handles.seal(kind, value)).toBe(handle);
+        expect(handle).not.toContain(value.length > 4 ? value : "\0");
+      }),
+    );
+  });
+
+  test("does not open altered, elsewhere or under another key", () => {
+    const others = [createHandles(secret, "biz_two"), createHandles(Buffer.alloc(32, 8), "biz_one")];
+    fc.assert(
+      fc.property(values[kind], fc.nat(), (value, position) => {
+        const handle = handles.seal(kind, value);
+        const start = kind === "email" ? 0 : handle.indexOf("~") + 1;
+        // The last character may hold bits that no byte is made of.
+        const end = kind === "email" ? handle.indexOf("@") - 1 : handle.length - 1;
+        const at = start + (position % (end - start));
+        const altered = handle.slice(0, at) + (handle[at] === "a" ? "b" : "a") + handle.slice(at + 1);
+        expect(() => handles.open(kind, altered, "x")).toThrow(Problem);
+        for (const other of others) expect(() => other.open(kind, handle, "x")).toThrow(Problem);
+      }),
+    );
+  });
+
+  test("leaves what is no handle as it is", () => {
+    fc.assert(
+      fc.property(values[kind], (value) => {
+        expect(handles.open(kind, value, "x")).toBe(value);
+      }),
+    );
+  });
+});
+
+test("whatever text is given for a handle, it opens, passes or is refused by the catalogue", () => {
+  const text = fc.oneof(
+    fc.string(),
+    fc.string().map((junk) => `phone~${junk}`),
+    fc.string().map((junk) => `${junk}@handle.invalid`),
+  );
+  fc.assert(
+    fc.property(fc.constantFrom(...kinds), text, (kind, given) => {
+      try {
+        expect(typeof handles.open(kind, given, "x")).toBe("string");
+      } catch (error) {
+        expect((error as Problem).code).toBe("invalid_handle");
+      }
+    }),
+  );
+});
+
+test("a handle of an address is an address that reaches nobody", () => {
+  fc.assert(
+    fc.property(address, (value) => {
+      const handle = handles.seal("email", value);
+      expect(Email.safeParse(handle).success).toBe(true);
+      expect(handle).toMatch(/[@.]handle\.invalid$/);
+      expect(isAddressHandle(handle)).toBe(true);
+    }),
+  );
+});
+
+test("addresses that differ in case alone have the same handle", () => {
+  expect(handles.seal("email", "Ada@Example.org")).toBe(handles.seal("email", "ada@example.org"));
+  const handle = handles.seal("email", "ada@example.org");
+  expect(handles.open("email", handle.toUpperCase(), "x")).toBe("ada@example.org");
+});
+
+test("long addresses use several labels; what cannot be carried is withheld, and never acted on", () => {
+  const long = `${"a".repeat(60)}@${"b".repeat(50)}.example`;
+  const handle = handles.seal("email", long);
+  expect(Email.safeParse(handle).success).toBe(true);
+  expect(handles.open("email", handle, "x")).toBe(long);
+  const withheld = handles.seal("email", `${"a".repeat(64)}@${"b".repeat(60)}.${"c".repeat(60)}.example`);
+  expect(withheld).toMatch(/\.handle\.invalid$/);
+  expect(() => handles.open("email", withheld, "x")).toThrow(Problem);
+});
+
+test("kinds are not taken for each other", () => {
+  const phone = handles.seal("phone", "123");
+  expect(() => handles.open("externalId", phone.replace("phone~", "ref~"), "x")).toThrow(Problem);
+});

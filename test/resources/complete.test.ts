@@ -1,0 +1,194 @@
+import { describe, expect } from "vitest";
+import { operationNames, operations } from "../../src/contract/index.ts";
+import { type Desk, openDesk, tenantTest as test } from "../support/desk.ts";
+import { type Browser, browse, browsers, refusal } from "./browsers.ts";
+
+type Chosen = Record<string, string>;
+
+/** Completes a variable of the template of an operation. */
+async function complete(
+  browser: Browser,
+  operation: keyof typeof operations,
+  name: string,
+  value: string,
+  chosen: Chosen = {},
+) {
+  const ref = { type: "ref/resource", uri: operations[operation].resource };
+  const { completion } = await browser.client.complete({
+    ref,
+    argument: { name, value },
+    context: { arguments: chosen },
+  });
+  return completion.values as string[];
+}
+
+async function callsOf(desk: Desk, work: () => Promise<unknown>): Promise<number> {
+  const { call } = desk.app.gate as unknown as { call: never };
+  void call;
+  const count = async () => {
+    await desk.app.gate.flush();
+    let entries = 0;
+    for (const name of operationNames) {
+      const { rows } = await desk.app.store
+        .reader(desk.businessId)
+        .pageAudit({ action: operations[name].audit }, { limit: 500 });
+      entries += rows.length;
+    }
+    return entries;
+  };
+  const before = await count();
+  await work();
+  return (await count()) - before;
+}
+
+describe.each(Object.entries(browsers))("%s", (_, connect) => {
+  test("completes ids by their beginning and by name, within what is chosen already", async ({ desk }) => {
+    const open = await desk.seed.program({ name: "Open call" });
+    const closed = await desk.seed.program({ name: "Closed call" });
+    const track = await desk.seed.track({ programId: open.programId, name: "Sculpture" });
+    const other = await desk.seed.track({ programId: closed.programId, name: "Sculpture" });
+    const submission = await desk.seed.submission({ trackId: track.trackId, title: "A light roof" });
+    const namesake = await desk.seed.submission({ trackId: other.trackId, title: "Light in August" });
+    await desk.seed.submission({ trackId: track.trackId, title: "A heavy door" });
+    const browser = await connect(desk, await desk.token());
+    expect(await complete(browser, "get_program", "programId", "open")).toEqual([open.programId]);
+    expect(await complete(browser, "get_program", "programId", open.programId.slice(0, -1))).toContain(open.programId);
+    expect((await complete(browser, "list_tracks", "programId", "")).toSorted()).toEqual(
+      [open.programId, closed.programId].toSorted(),
+    );
+    const chosen = { programId: closed.programId };
+    expect((await complete(browser, "list_submissions", "trackId", "sculpt")).toSorted()).toEqual(
+      [track.trackId, other.trackId].toSorted(),
+    );
+    expect(await complete(browser, "list_submissions", "trackId", "sculpt", chosen)).toEqual([other.trackId]);
+    expect(await complete(browser, "get_submission", "submissionId", "LIGHT")).toEqual([
+      namesake.submissionId,
+      submission.submissionId,
+    ]);
+    expect(await complete(browser, "list_audit_entries", "submissionId", "light", chosen)).toEqual([
+      namesake.submissionId,
+    ]);
+    expect(await complete(browser, "get_program", "programId", "nothing like it")).toEqual([]);
+  });
+
+  test("another tenant's records are not among the values", async ({ desk }) => {
+    const neighbour = await desk.other();
+    const { programId } = await neighbour.seed.program({ name: "Their call" });
+    await neighbour.seed.submission({ title: "Their work" });
+    const browser = await connect(desk, await desk.token());
+    expect(await complete(browser, "get_program", "programId", "")).toEqual([]);
+    expect(await complete(browser, "get_program", "programId", programId)).toEqual([]);
+    expect(await complete(browser, "get_submission", "submissionId", "Their")).toEqual([]);
+    expect(await complete(browser, "list_submissions", "trackId", "", { programId })).toEqual([]);
+  });
+});
+
+test("every variable of every template has values, but for those that only the service can make", async ({ desk }) => {
+  const round = await desk.seed.round();
+  const { programId, trackId, roundId } = round;
+  const { fileId } = await desk.seed.file();
+  const { submissionId, schemaId } = await desk.seed.submission({
+    trackId,
+    state: "IN_REVIEW",
+    currentRoundId: roundId,
+    fileIds: [fileId],
+  });
+  const { reviewerId } = await desk.seed.reviewer({ programIds: [programId], roundIds: [roundId] });
+  const { assignmentId } = await desk.seed.assignment({ submissionId, reviewerId, roundId, programId, trackId });
+  await desk.seed.review({ assignmentId, submissionId, programId, roundId, reviewerId });
+  const ref = { namespace: "crm", objectType: "contact", externalId: "C-1" };
+  await desk.seed.person({ externalRefs: [ref], platformUserId: "usr_1" });
+  await desk.seed.personSchema();
+  await desk.seed.applicant({ programIds: [programId], trackIds: [trackId] });
+  const staff = await desk.as("REST");
+  await staff.update_program({ programId, startDate: "2026-03-01T00:00:00Z", version: 0 });
+  const { exportId } = await staff.create_export({ programId });
+  const browser = await browse(desk, await desk.token());
+  const opaque = ["lastEvaluatedKey", "cursor"];
+  for (const name of operationNames) {
+    const { resource, params, queryObject } = operations[name];
+    if (resource === undefined) continue;
+    for (const variable of [...Object.keys(params.shape), ...Object.keys(queryObject.shape)]) {
+      const chosen: Chosen =
+        name === "get_schema" ? { schemaId } : name === "get_rubric" ? { rubricId: round.rubricId } : {};
+      const values = await complete(browser, name, variable, "", variable === "version" ? chosen : {});
+      expect(values.length > 0, `${variable} of ${name}: ${values}`).toBe(!opaque.includes(variable));
+    }
+  }
+  expect(await complete(browser, "get_export", "exportId", "exp_")).toEqual([exportId]);
+  expect(await complete(browser, "list_payments", "status", "s")).toEqual(["succeeded"]);
+  expect(await complete(browser, "list_assignments", "includeInactive", "")).toEqual(["true", "false"]);
+  expect(await complete(browser, "get_schema", "version", "", { schemaId })).toEqual(["1"]);
+  expect(await complete(browser, "get_submission", "submissionId", "", { programId: "prg_none" })).toEqual([]);
+});
+
+describe("people", () => {
+  test("are found by name, as far as the caller may see it", async ({ desk }) => {
+    const { personId } = await desk.seed.person();
+    const { reviewerId } = await desk.seed.reviewer({ firstName: "Rita", lastName: "Okafor" });
+    await desk.seed.reviewer({ firstName: "Sam", lastName: "Berg", email: "rita.berg@example.org" });
+    const all = await browse(desk, await desk.token());
+    expect(await complete(all, "get_person", "personId", "grace l")).toEqual([personId]);
+    expect(await complete(all, "get_reviewer", "reviewerId", "okaf")).toEqual([reviewerId]);
+    // An address that contains what is typed is no name.
+    expect(await complete(all, "get_reviewer", "reviewerId", "rita")).toEqual([reviewerId]);
+    const plain = await browse(desk, await desk.token(["persons:read"]));
+    expect(await complete(plain, "get_person", "personId", "grace l")).toEqual([]);
+    expect(await complete(plain, "get_person", "personId", "per_")).toEqual([personId]);
+  });
+
+  test("are found by name where their addresses are handles", async () => {
+    const { desk, close } = await openDesk({ PROGRAMME_PRIVACY: "blind" });
+    try {
+      await desk.seed.applicant({ email: "ada@example.org", name: "Ada Marsh" });
+      const browser = await browse(desk, await desk.token());
+      const [handle, ...others] = await complete(browser, "list_email_sends", "recipientEmail", "ada m");
+      expect(handle).toMatch(/@handle\.invalid$/);
+      expect(others).toEqual([]);
+    } finally {
+      await close();
+    }
+  });
+});
+
+describe("limits", () => {
+  test("at most a hundred values are given, and that there are more is said", async ({ desk }) => {
+    const { trackId } = await desk.seed.track();
+    for (let count = 0; count < 130; count++) await desk.seed.submission({ trackId, title: `Work ${count}` });
+    const { client } = await browse(desk, await desk.token());
+    const ref = { type: "ref/resource", uri: operations.get_submission.resource };
+    const { completion } = await client.complete({ ref, argument: { name: "submissionId", value: "work" } });
+    expect(completion.values).toHaveLength(100);
+    expect(completion).toMatchObject({ total: 130, hasMore: true });
+    const calls = await callsOf(desk, () => client.complete({ ref, argument: { name: "submissionId", value: "zzz" } }));
+    expect(calls).toBe(2);
+  });
+
+  test("no completion costs more than eight calls", async ({ desk }) => {
+    for (let count = 0; count < 12; count++) await desk.seed.round();
+    const browser = await browse(desk, await desk.token());
+    for (const variable of ["roundId", "programId"]) {
+      expect(await callsOf(desk, () => complete(browser, "list_reviewers", variable, "x"))).toBeLessThanOrEqual(8);
+    }
+  });
+
+  test("what the caller may not read has no values, and costs no call", async ({ desk }) => {
+    const { submissionId } = await desk.seed.submission();
+    const browser = await browse(desk, await desk.token(["programs:read"]));
+    const calls = await callsOf(desk, async () => {
+      expect(await complete(browser, "get_submission", "submissionId", submissionId.slice(0, 5))).toEqual([]);
+    });
+    expect(calls).toBe(0);
+  });
+});
+
+test("a template, variable or prompt that does not exist is refused", async ({ desk }) => {
+  const { client } = await browse(desk, await desk.token());
+  const ask = (ref: object, name: string) => refusal(client.complete({ ref, argument: { name, value: "" } }));
+  const uri = operations.get_program.resource;
+  expect(await ask({ type: "ref/resource", uri: "programme://nonsense/{id}" }, "id")).toMatchObject({ code: -32602 });
+  expect(await ask({ type: "ref/resource", uri }, "trackId")).toMatchObject({ code: -32602 });
+  expect(await ask({ type: "ref/resource", uri }, "constructor")).toMatchObject({ code: -32602 });
+  expect(await ask({ type: "ref/prompt", name: "nonsense" }, "programId")).toMatchObject({ code: -32602 });
+  expect(await ask({ type: "ref/prompt", name: "round_progress" }, "personId")).toMatchObject({ code: -32602 });
+});

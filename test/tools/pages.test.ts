@@ -1,0 +1,117 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { problem } from "../../src/contract/errors.ts";
+import { bytesOf } from "../../src/lib/json-size.ts";
+import { type PageOptions, type Pages, readPages } from "../../src/tools/pages.ts";
+import type { Answer } from "../../src/upstream/port.ts";
+
+type Row = { readonly id: number; readonly text: string };
+
+/** A list whose cursor is the number of rows before it; `sizeOf` may say another size each time a row is shown. */
+function listOf(count: number, sizeOf: (id: number, asked: number) => number) {
+  let asked = 0;
+  return async ({ limit, lastEvaluatedKey }: Readonly<Record<string, unknown>>): Promise<Answer> => {
+    asked += 1;
+    const from = Number(lastEvaluatedKey ?? 0);
+    const to = Math.min(from + Number(limit), count);
+    const data = Array.from({ length: to - from }, (_, index): Row => {
+      return { id: from + index, text: "x".repeat(sizeOf(from + index, asked)) };
+    });
+    const page = to < count ? { hasMore: true, lastEvaluatedKey: String(to) } : { hasMore: false };
+    return { ok: true, status: 200, data, page, replayed: false } as Answer;
+  };
+}
+
+function options(given: Pick<PageOptions, "ask"> & Partial<PageOptions>): PageOptions {
+  const signal = new AbortController().signal;
+  return { show: (row) => row, maxBytes: 1000, all: false, progress: async () => undefined, signal, ...given };
+}
+
+async function pagesOf(given: Parameters<typeof options>[0], limit: number): Promise<Pages[]> {
+  const pages: Pages[] = [];
+  let lastEvaluatedKey: string | undefined;
+  do {
+    const page = await readPages(
+      { limit, ...(lastEvaluatedKey === undefined ? {} : { lastEvaluatedKey }) },
+      options(given),
+    );
+    if (!page.ok) throw page.problem;
+    pages.push(page);
+    lastEvaluatedKey = page.page.lastEvaluatedKey;
+    expect(page.page.hasMore).toBe(lastEvaluatedKey !== undefined);
+  } while (lastEvaluatedKey !== undefined);
+  return pages;
+}
+
+const sizes = fc.array(fc.integer({ min: 0, max: 1500 }), { maxLength: 60 });
+
+test("whatever the sizes, one page after the other gives every row once, in order, and none is too large", async () => {
+  await fc.assert(
+    fc.asyncProperty(sizes, fc.boolean(), fc.integer({ min: 1, max: 30 }), async (lengths, all, limit) => {
+      const ask = listOf(lengths.length, (id) => lengths[id] ?? 0);
+      const pages = await pagesOf({ ask, all }, limit);
+      expect(pages.flatMap(({ rows }) => rows.map((row) => row["id"]))).toEqual(lengths.map((_, id) => id));
+      for (const { rows } of pages) if (rows.length > 1) expect(bytesOf(rows)).toBeLessThanOrEqual(1000);
+    }),
+  );
+});
+
+test("also while the rows are being written to", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      sizes,
+      fc.infiniteStream(fc.integer({ min: 0, max: 900 })),
+      fc.boolean(),
+      async (lengths, more, all) => {
+        const ask = listOf(lengths.length, () => more.next().value ?? 0);
+        const pages = await pagesOf({ ask, all }, 20);
+        expect(pages.flatMap(({ rows }) => rows.map((row) => row["id"]))).toEqual(lengths.map((_, id) => id));
+        for (const { rows } of pages) if (rows.length > 1) expect(bytesOf(rows)).toBeLessThanOrEqual(1000);
+      },
+    ),
+  );
+});
+
+test("a page that fits costs one request, one that is cut two", async () => {
+  let asked = 0;
+  const counted = (count: number) => async (input: Readonly<Record<string, unknown>>) => {
+    asked += 1;
+    return listOf(count, () => 80)(input);
+  };
+  await readPages({ limit: 20 }, options({ ask: counted(5) }));
+  expect(asked).toBe(1);
+  const cut = await readPages({ limit: 20 }, options({ ask: counted(50) }));
+  expect(asked).toBe(3);
+  expect(cut).toMatchObject({ ok: true, page: { hasMore: true, lastEvaluatedKey: "10" } });
+});
+
+test("gathering stops when the client cancels, with the cursor to go on", async () => {
+  const cancel = new AbortController();
+  const list = listOf(1000, () => 0);
+  let asked = 0;
+  const ask: PageOptions["ask"] = (input) => {
+    asked += 1;
+    if (asked === 2) cancel.abort();
+    return list(input);
+  };
+  const result = await readPages(
+    { limit: 20 },
+    options({ ask, all: true, maxBytes: 1_000_000, signal: cancel.signal }),
+  );
+  expect(asked).toBe(2);
+  expect(result).toMatchObject({ ok: true, page: { hasMore: true, lastEvaluatedKey: "200" } });
+});
+
+test("a refusal while a page is asked for again loses nothing that was gathered", async () => {
+  const list = listOf(500, () => 0);
+  let asked = 0;
+  const ask: PageOptions["ask"] = async (input) => {
+    asked += 1;
+    return asked === 3 ? { ok: false, problem: problem("rate_limited", { retryAfterSeconds: 7 }) } : list(input);
+  };
+  const result = await readPages({ limit: 20 }, options({ ask, all: true, maxBytes: 3_000 }));
+  expect(result).toMatchObject({ ok: true, page: { hasMore: true, lastEvaluatedKey: "100" } });
+  const { rows, notes } = result as Pages;
+  expect(rows).toHaveLength(100);
+  expect(notes[0]).toContain("Wait 7 seconds");
+});
