@@ -1,11 +1,13 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { configurationPage } from "./configuration-page.ts";
+import { resourcesPage } from "./resources-page.ts";
 import { tokenCounts } from "./token-counts.ts";
 import { toolsPage } from "./tools-page.ts";
 
 /** Every generated file, relative to the project's folder, and what writes it. */
 const outputs: Readonly<Record<string, () => string>> = {
   "docs/configuration.md": configurationPage,
+  "docs/resources.md": resourcesPage,
   "docs/tools.md": toolsPage,
   "src/tools/token-counts.ts": tokenCounts,
 };

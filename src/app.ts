@@ -1,25 +1,31 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { createSecureContext } from "node:tls";
 import type { Config } from "./config/load.ts";
+import { UsageError } from "./config/usage-error.ts";
 import type { OperationName } from "./contract/index.ts";
+import { limits } from "./contract/limits.ts";
+import { createExportWorker, type ExportWorker } from "./exports/worker.ts";
 import { createChangeFeed } from "./gate/changes.ts";
+import { createDownloads } from "./gate/downloads.ts";
 import { createGate, type Gate } from "./gate/invoke.ts";
 import { createLinks } from "./gate/links.ts";
 import { type Clock, systemClock } from "./lib/clock.ts";
+import { readOrMakeKey } from "./lib/key-file.ts";
 import { createLogger, type Log } from "./lib/log.ts";
+import { createSealer } from "./lib/sealed.ts";
 import { version } from "./lib/version.ts";
 import { handlers } from "./service/index.ts";
-import { openContentDirectory } from "./store/content.ts";
+import { personsOf } from "./service/expansion.ts";
+import { openContent } from "./store/content-open.ts";
 import { openStore } from "./store/open.ts";
 import type { ContentStore, Store } from "./store/port.ts";
-import type { ConfirmationPolicy } from "./tools/session.ts";
 import { withheldBy } from "./tools/offer.ts";
-import type { FileLinks } from "./transport/files.ts";
+import type { ConfirmationPolicy } from "./tools/session.ts";
 import { type HttpServer, listen } from "./transport/http.ts";
 import { createMcpEndpoint } from "./transport/mcp.ts";
 import { openapiDocument } from "./transport/openapi.ts";
-import { createRestApp } from "./transport/rest.ts";
+import { createRestHandler } from "./transport/rest.ts";
 import { createServerFactory, type ServerFactory } from "./transport/server.ts";
 import { connectStdio, type StdioConnection, type Wire } from "./transport/stdio.ts";
 import { createBlindUpstream } from "./upstream/blind.ts";
@@ -28,6 +34,15 @@ import { createHandles } from "./upstream/handles.ts";
 import { createHttpClient } from "./upstream/http-client.ts";
 import type { Upstream } from "./upstream/port.ts";
 import { createRemoteUpstream } from "./upstream/remote.ts";
+import { createAddressGuard } from "./webhooks/address-guard.ts";
+import { resolveName } from "./webhooks/dialler.ts";
+import { createEndpoints, type Endpoints } from "./webhooks/endpoints.ts";
+import { createHousekeeper, type Housekeeper } from "./webhooks/housekeeper.ts";
+import { createProbe, type Probe } from "./webhooks/probe.ts";
+import { createReplay, type Replay } from "./webhooks/replay.ts";
+import { createSender } from "./webhooks/sender.ts";
+import { createDeliveryWorker, type DeliveryWorker } from "./webhooks/worker.ts";
+import { timeoutsWithin } from "./upstream/timeouts.ts";
 
 export { toolCosts } from "./tools/costs.ts";
 
@@ -38,6 +53,15 @@ export interface App {
   readonly gate: Gate;
   readonly upstream: Upstream;
   readonly log: Log;
+  /** What the embedded service sends; the product sends its own webhooks. */
+  readonly webhooks: Webhooks | undefined;
+  /** What works off the embedded service's exports. */
+  readonly exports: ExportWorker | undefined;
+  /**
+   * Starts the work that goes on beside requests; `close` ends it.
+   * @throws Error when the server key cannot be had
+   */
+  startWorkers(): void;
   /** Serves REST and MCP on the configured host and port. */
   listen(): Promise<HttpServer>;
   /** Serves one MCP connection as this token, on stdin and stdout unless it is given another wire. */
@@ -45,6 +69,14 @@ export interface App {
   /** Makes the MCP server of a connection that carries no token itself. */
   mcpServer(token: string | undefined): ServerFactory;
   close(): Promise<void>;
+}
+
+export interface Webhooks {
+  readonly endpoints: Endpoints;
+  readonly probe: Probe;
+  readonly replay: Replay;
+  readonly deliveries: DeliveryWorker;
+  readonly housekeeper: Housekeeper;
 }
 
 /** What tests replace. */
@@ -56,9 +88,8 @@ export interface Replacements {
 export async function createApp(config: Config, { clock = systemClock, ...rest }: Replacements = {}): Promise<App> {
   const log = rest.log ?? createLogger({ level: config.logLevel, format: config.logFormat });
   const store = await openStore({ database: config.database });
-  const inMemory = config.database === ":memory:";
-  const contentDirectory = inMemory ? await mkdtemp(join(tmpdir(), "programme-")) : `${config.database}.files`;
-  const content = openContentDirectory(contentDirectory);
+  const places = await openContent(config.database, config.bucket);
+  const { content, artifacts } = places;
 
   let server: HttpServer | undefined;
   let linkServer: Promise<HttpServer> | undefined;
@@ -69,32 +100,22 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
   const handlesOf = (realm: string) => createHandles(handlesSecret, realm);
   const remote =
     config.baseUrl === undefined ? undefined : connectRemote(config, config.baseUrl, { store, clock, log });
+  const serverKey = serverKeyOf(config);
+  const webhooks = remote ? undefined : connectWebhooks(config, serverKey, { store, clock, log });
+  const exports = remote ? undefined : createExportWorker({ store, artifacts, personsOf, clock, log });
+  const workers = [webhooks?.deliveries, webhooks?.housekeeper, exports].filter((worker) => worker !== undefined);
   const bare = remote?.upstream ?? createEmbeddedUpstream(gate, changes);
   const upstream = createBlindUpstream(bare, config.privacy, handlesOf);
-  const files: FileLinks = {
-    async fileOf({ fileId, query }) {
-      const file = await links.verifyFile(fileId, query);
-      return file && content.has(file.sha256) ? { ...file, open: () => content.open(file.sha256) } : undefined;
-    },
-  };
+  const downloads = createDownloads({ links, store, content, artifacts, log });
 
   /** Over stdio nothing listens yet when the first link is made: then a port for links alone is opened. */
   function servingLinks(): Promise<HttpServer> {
     if (server) return Promise.resolve(server);
-    linkServer ??= listen({ ...config, host: "127.0.0.1", port: 0 }, { files, log });
+    linkServer ??= listen({ ...config, host: "127.0.0.1", port: 0 }, { downloads, log });
     return linkServer;
   }
 
-  const { mcpServer, withheld } = await connectAgents(config, upstream, { store, clock, log });
-  const { maxBodyBytes } = config;
-  const mcp = createMcpEndpoint({
-    ...config,
-    factory: mcpServer(undefined),
-    upstream,
-    withheldBy: withheld,
-    log,
-    clock,
-  });
+  const { mcp, mcpServer, withheld } = await connectAgents(config, upstream, { store, clock, log });
 
   return {
     store,
@@ -102,12 +123,18 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
     gate,
     upstream,
     log,
+    webhooks,
+    exports,
     mcpServer,
+    startWorkers() {
+      if (workers.length > 0) serverKey();
+      for (const worker of workers) worker.start();
+    },
     async listen() {
       const openapi = JSON.stringify(openapiDocument());
       // The REST interface is the embedded service's; the product serves its own.
-      const rest = remote ? {} : { rest: createRestApp({ gate, log, maxBodyBytes, openapi }) };
-      server = await listen(config, { ...rest, mcp, files, log });
+      const rest = remote ? {} : { rest: createRestHandler({ ...config, gate, log, openapi }) };
+      server = await listen(config, { ...rest, mcp, downloads, log });
       return server;
     },
     connectStdio: (token, wire) =>
@@ -117,10 +144,11 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
       await server?.close();
       await (await linkServer)?.close();
       await remote?.client.close();
+      await Promise.all(workers.map((worker) => worker.stop()));
       await changes.close();
       await gate.close();
       await store.close();
-      if (inMemory) await rm(contentDirectory, { recursive: true, force: true });
+      await places.close();
     },
   };
 }
@@ -141,16 +169,64 @@ async function connectAgents(config: Config, upstream: Upstream, { store, clock,
     now: () => clock.now(),
   };
   const common = { upstream, version, log, confirmation, settings: config, withheldBy: withheld };
-  return { withheld, mcpServer: (token: string | undefined) => createServerFactory({ ...common, token }) };
+  const mcpServer = (token: string | undefined) => createServerFactory({ ...common, token });
+  const endpoint = { ...config, factory: mcpServer(undefined), upstream, withheldBy: withheld, log, clock };
+  return { withheld, mcpServer, mcp: createMcpEndpoint(endpoint) };
+}
+
+/** The key under which secrets are kept in the database: not in the database. */
+function serverKeyOf({ secretKey, database }: Config): () => Buffer {
+  let key: Buffer | undefined;
+  return () => {
+    if (secretKey !== undefined) key ??= Buffer.from(secretKey, "hex");
+    key ??= database === ":memory:" ? randomBytes(32) : readOrMakeKey(`${database}.key`);
+    return key;
+  };
+}
+
+function connectWebhooks(config: Config, serverKey: () => Buffer, { store, clock, log }: Local): Webhooks {
+  const allowLoopback = config.webhookLoopback;
+  const refuses = createAddressGuard({ allowLoopback });
+  const sealer = createSealer(serverKey, "webhooks");
+  const endpoints = createEndpoints({ store, sealer, clock, rules: { refuses, allowLoopback } });
+  const send = createSender({ refuses, resolve: resolveName, userAgent: `programme-mcp/${version}` });
+  const { outbox } = store;
+  const idempotencyDays = limits.idempotencyTtlSeconds / 86_400;
+  return {
+    endpoints,
+    probe: createProbe({ endpoints, send, clock }),
+    replay: createReplay(outbox, clock),
+    deliveries: createDeliveryWorker({ outbox, endpoints, send, clock, log, concurrency: config.webhookConcurrency }),
+    housekeeper: createHousekeeper({
+      store,
+      clock,
+      log,
+      keptDays: {
+        deliveries: 30,
+        events: 30,
+        accesses: config.accessLogDays,
+        answers: idempotencyDays,
+        confirmations: 0,
+      },
+    }),
+  };
 }
 
 /** The product's own service as an upstream; what must be remembered of it is in the local store. */
 export function connectRemote(config: Config, baseUrl: string, { store, clock, log }: Local) {
-  const client = createHttpClient({ origin: new URL(baseUrl).origin, caFile: config.caFile, env: process.env });
+  const timeouts = timeoutsWithin(config.timeoutSeconds);
+  const client = createHttpClient({
+    origin: new URL(baseUrl).origin,
+    ca: config.caFile === undefined ? undefined : certificatesOf(config.caFile),
+    env: process.env,
+    connectTimeoutMs: timeouts.connectMs,
+    answerTimeoutMs: timeouts.answerMs,
+  });
   const upstream = createRemoteUpstream({
     ...config,
     baseUrl,
     client,
+    timeouts,
     clock,
     log,
     spend: (realm, { nonce, expiresAt }) =>
@@ -159,4 +235,13 @@ export function connectRemote(config: Config, baseUrl: string, { store, clock, l
       ),
   });
   return { client, upstream };
+}
+
+function certificatesOf(file: string): string {
+  try {
+    const pem = readFileSync(file, "utf8");
+    createSecureContext({ ca: pem });
+    if (pem.includes("-----BEGIN CERTIFICATE-----")) return pem;
+  } catch {}
+  throw new UsageError(`PROGRAMME_CA_FILE must be a readable file of PEM certificates; ${file} is not.`);
 }

@@ -5,6 +5,17 @@ import { serveHttp, serveStdio } from "./commands/serve.ts";
 import { formatTable } from "./commands/table.ts";
 import { chooseBusiness, issueToken, parseExpiry, parseScopes } from "./commands/tokens.ts";
 import { printTools } from "./commands/tools.ts";
+import {
+  addWebhook,
+  disableWebhook,
+  enableWebhook,
+  listDeliveries,
+  listWebhooks,
+  removeWebhook,
+  replayWebhooks,
+  rotateWebhookSecret,
+  testWebhook,
+} from "./commands/webhook.ts";
 import { type Config, loadConfig } from "./config/load.ts";
 import { addOptions } from "./config/options.ts";
 import type { CommandName } from "./config/table.ts";
@@ -51,6 +62,7 @@ function program(): Command {
     serveHttp(loadConfig(process.env, options)),
   );
   addTokenCommands(root);
+  addWebhookCommands(root);
   command(root, "tools", "list the tools with their scopes, effects and what their list costs")
     .option("--json", "print JSON")
     .action((options) => printTools(loadConfig(process.env, options), options.json === true));
@@ -92,6 +104,51 @@ function addTokenCommands(root: Command): void {
     .description("revoke a token, at once")
     .argument("<tokenId>")
     .action(revokeToken);
+}
+
+function addWebhookCommands(root: Command): void {
+  const webhook = root.command("webhook").description("manage where events are sent").exitOverride();
+  const sub = (name: string, description: string) =>
+    addOptions(webhook.command(name).exitOverride().description(description), "webhook").option("--json", "print JSON");
+  const of = "<endpointId>";
+  const configured = (options: Options) => loadConfig(process.env, options);
+
+  sub("add", "register an https address; its signing secret is shown once")
+    .argument("<url>")
+    .option("--events <types>", "a comma list of event types; all without it")
+    .option("--business <id or name>", "the organisation whose events are sent")
+    .action((url: string, options) => addWebhook(configured(options), url, options));
+  sub("list", "list endpoints, without their secrets")
+    .option("--business <id or name>", "of one organisation")
+    .action((options) => listWebhooks(configured(options), options));
+  sub("remove", "remove an endpoint")
+    .argument(of)
+    .action((id: string, options) => removeWebhook(configured(options), id));
+  sub("enable", "send to an endpoint again")
+    .argument(of)
+    .action((id: string, options) => enableWebhook(configured(options), id));
+  sub("disable", "send nothing more to an endpoint")
+    .argument(of)
+    .action((id: string, options) => disableWebhook(configured(options), id));
+  sub("rotate-secret", "make a new signing secret; it is shown once")
+    .argument(of)
+    .option("--overlap <span>", "how long the old secret signs too: 24h, 7d, 0h", "24h")
+    .action((id: string, options) => rotateWebhookSecret(configured(options), id, options));
+  sub("deliveries", "list deliveries, or the attempts of one")
+    .argument("[endpointId or deliveryId]")
+    .option("--business <id or name>", "of one organisation")
+    .option("--status <status>", "pending, leased, delivered, failed or cancelled")
+    .option("--limit <number>", "how many, the latest first", "50")
+    .action((id: string | undefined, options) => listDeliveries(configured(options), id, options));
+  sub("replay", "send the event of a delivery again, or all that an endpoint has missed")
+    .argument("<endpointId or deliveryId>")
+    .option("--since <when>", "24h, 7d, a date or a time; at most 30 days are kept")
+    .option("--all", "what it has received already, too")
+    .action((id: string, options) => replayWebhooks(configured(options), id, options));
+  sub("test", "send an invented event at once")
+    .argument(of)
+    .option("--event <type>", "its type; the first that the endpoint takes without it")
+    .action((id: string, options) => testWebhook(configured(options), id, options));
 }
 
 type Options = Readonly<Record<string, string | boolean | undefined>>;

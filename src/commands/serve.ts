@@ -11,7 +11,7 @@ export async function serveStdio(config: Config): Promise<void> {
   if (config.baseUrl !== undefined && config.token === undefined) {
     throw new UsageError("PROGRAMME_TOKEN is needed with PROGRAMME_BASE_URL: an access token of the product.");
   }
-  const app = await openApp(config);
+  const app = await openWorking(config);
   const local = config.token === undefined ? await issueProcessToken(app) : undefined;
   if (config.token !== undefined && config.baseUrl === undefined) await refuseUnknownToken(app, config.token);
   const connection = app.connectStdio(config.token ?? local?.token ?? "");
@@ -25,7 +25,7 @@ export async function serveStdio(config: Config): Promise<void> {
 
 /** Serves REST and MCP over HTTP until stopped. */
 export async function serveHttp(config: Config): Promise<void> {
-  const app = await openApp(config);
+  const app = await openWorking(config);
   const server = await app.listen().catch(async (error: NodeJS.ErrnoException) => {
     await app.close();
     if (error.code === "EADDRINUSE")
@@ -35,6 +35,18 @@ export async function serveHttp(config: Config): Promise<void> {
   onStop(app, async () => undefined);
   const token = isDemo(config) ? await localToken(app, config) : undefined;
   process.stdout.write(banner(config.publicUrl ?? server.origin, token));
+}
+
+/** The program with the work that goes on beside requests. */
+async function openWorking(config: Config): Promise<App> {
+  const app = await openApp(config);
+  try {
+    app.startWorkers();
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
+  return app;
 }
 
 async function refuseUnknownToken(app: App, token: string): Promise<void> {

@@ -4,6 +4,7 @@ import type { Token } from "../contract/tokens.ts";
 import { randomToken, sha256Hex } from "../lib/crypto.ts";
 import { newId } from "../lib/ids.ts";
 import type { Store } from "../store/port.ts";
+import { parseSpan, parseTime } from "./times.ts";
 
 /** A token just made: the only moment at which it can be shown. */
 export interface IssuedToken {
@@ -83,17 +84,14 @@ export function parseScopes(text: string): Scope[] {
   });
 }
 
-const unitMs: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000 };
-
 /**
  * When a token expires: `30d`, `12h`, a date or an RFC 3339 time.
  * @throws UsageError for anything else, or for a time that has passed
  */
 export function parseExpiry(text: string, now: Date): string {
-  const span = /^(\d{1,5})([hd])$/.exec(text);
-  const timeMs = span ? now.getTime() + Number(span[1]) * (unitMs[span[2] as string] as number) : Date.parse(text);
-  if (!span && !/^\d{4}-\d{2}-\d{2}(T.*)?$/.test(text)) throw expiryError(text);
-  if (!Number.isFinite(timeMs) || timeMs <= now.getTime()) throw expiryError(text);
+  const spanMs = parseSpan(text);
+  const timeMs = spanMs === undefined ? parseTime(text) : now.getTime() + spanMs;
+  if (timeMs === undefined || timeMs <= now.getTime()) throw expiryError(text);
   return new Date(timeMs).toISOString();
 }
 

@@ -9,14 +9,9 @@ import { formatTable } from "./table.ts";
 /** Prints the tools that agents are offered, and what their list costs: of the configured token, if there is one. */
 export async function printTools(config: Config, json: boolean): Promise<void> {
   const costs = toolCosts(config, config.token === undefined ? undefined : await scopesOf(config, config.token));
-  const total = {
-    tools: costs.length,
-    bytes: costs.reduce((sum, { bytes }) => sum + bytes, 0),
-    tokens: costs.reduce((sum, { tokens }) => sum + tokens, 0),
-  };
   const tools = costs.map((cost) => ({ ...cost, ...(isOperation(cost.name) ? factsOf(cost.name) : {}) }));
   if (json) {
-    process.stdout.write(`${JSON.stringify({ tools, total })}\n`);
+    process.stdout.write(`${JSON.stringify(tools)}\n`);
     return;
   }
   const rows = tools.map(({ name, scope = "", effect = "", bytes, tokens }) => [
@@ -26,7 +21,8 @@ export async function printTools(config: Config, json: boolean): Promise<void> {
     `${bytes}`,
     `${tokens}`,
   ]);
-  const last = [`${total.tools} in all`, "", "", `${total.bytes}`, `${total.tokens}`];
+  const sum = (of: (cost: (typeof costs)[number]) => number) => String(costs.reduce((total, cost) => total + of(cost), 0));
+  const last = [`${costs.length} in all`, "", "", sum(({ bytes }) => bytes), sum(({ tokens }) => tokens)];
   process.stdout.write(formatTable([["tool", "scope", "effect", "bytes", "tokens"], ...rows, last]));
 }
 

@@ -22,6 +22,16 @@ export interface Config extends Omit<Values, "dataDir" | "database" | "allowedHo
   /** Whether the database was named, rather than the default one. */
   readonly databaseGiven: boolean;
   readonly allowedHosts: readonly string[];
+  /** Where files are, if not beside the database. */
+  readonly bucket: BucketConfig | undefined;
+}
+
+interface BucketConfig {
+  readonly name: string;
+  readonly region: string;
+  readonly endpoint: string | undefined;
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined;
+  readonly redirect: boolean;
 }
 
 /**
@@ -71,6 +81,28 @@ function complete(values: Values, env: Environment): Config {
     databaseGiven,
     database: database === ":memory:" ? database : resolve(database),
     allowedHosts,
+    bucket: bucketOf(values),
+  };
+}
+
+function bucketOf(values: Values): BucketConfig | undefined {
+  const { s3Bucket, s3Endpoint, s3Region, s3AccessKeyId, s3SecretAccessKey, s3Redirect } = values;
+  if (s3Bucket === undefined) {
+    if (s3Endpoint === undefined && s3AccessKeyId === undefined && s3SecretAccessKey === undefined) return undefined;
+    throw new UsageError("PROGRAMME_S3_BUCKET is needed with the other settings of S3-compatible storage.");
+  }
+  const keyed = s3AccessKeyId !== undefined && s3SecretAccessKey !== undefined;
+  if (!keyed && (s3AccessKeyId !== undefined || s3SecretAccessKey !== undefined)) {
+    throw new UsageError(
+      "PROGRAMME_S3_ACCESS_KEY_ID and PROGRAMME_S3_SECRET_ACCESS_KEY belong together: set both or none.",
+    );
+  }
+  return {
+    name: s3Bucket,
+    region: s3Region,
+    endpoint: s3Endpoint,
+    credentials: keyed ? { accessKeyId: s3AccessKeyId, secretAccessKey: s3SecretAccessKey } : undefined,
+    redirect: s3Redirect,
   };
 }
 

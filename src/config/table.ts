@@ -4,6 +4,7 @@ import { limits } from "../contract/limits.ts";
 import { privacyPostures } from "../contract/privacy.ts";
 import { scopes } from "../contract/scopes.ts";
 import { tokenPattern } from "../contract/tokens.ts";
+import { keyPattern } from "../lib/key-file.ts";
 import { logFormats, logLevels } from "../lib/log.ts";
 import {
   baseUrl,
@@ -19,7 +20,7 @@ import {
   type ValueType,
 } from "./values.ts";
 
-export const commandNames = ["stdio", "http", "token", "tools", "migrate", "seed"] as const;
+export const commandNames = ["stdio", "http", "token", "webhook", "tools", "migrate", "seed"] as const;
 export type CommandName = (typeof commandNames)[number];
 
 /** One setting: its variable, its command-line option if it has one, its values, and what it is for. */
@@ -40,6 +41,10 @@ export interface Setting<Value = unknown> {
 const everywhere = commandNames;
 const serving = ["stdio", "http"] as const;
 const listening = ["http"] as const;
+/** Commands that may write files. */
+const keeping = ["stdio", "http", "token", "seed"] as const;
+/** Commands that send webhooks. */
+const sending = ["stdio", "http", "webhook"] as const;
 /** Commands that make the list of tools. */
 const listing = ["stdio", "http", "tools"] as const;
 
@@ -85,6 +90,63 @@ export const table = {
     type: filePath,
     defaultText: "the usual certificates",
     help: "PEM certificates by which the product's service is trusted, instead of the usual ones.",
+    commands: serving,
+  },
+  s3Bucket: {
+    variable: "PROGRAMME_S3_BUCKET",
+    option: "--s3-bucket <name>",
+    type: matching(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, "the name of a bucket: 3 to 63 of a-z, 0-9, dots and hyphens"),
+    defaultText: "none: directories beside the database",
+    help: "A bucket of S3-compatible storage for files and finished exports.",
+    commands: keeping,
+  },
+  s3Endpoint: {
+    variable: "PROGRAMME_S3_ENDPOINT",
+    option: "--s3-endpoint <address>",
+    type: baseUrl,
+    defaultText: "Amazon's own",
+    secret: true,
+    help: "The address of the S3-compatible service. Buckets are named in the path there.",
+    commands: keeping,
+  },
+  s3Region: {
+    variable: "PROGRAMME_S3_REGION",
+    option: "--s3-region <name>",
+    type: matching(/^[a-z0-9-]{1,50}$/, "the name of a region"),
+    default: "us-east-1",
+    help: "The bucket's region. Other services than Amazon's mostly take any.",
+    commands: keeping,
+  },
+  s3AccessKeyId: {
+    variable: "PROGRAMME_S3_ACCESS_KEY_ID",
+    option: "--s3-access-key-id <id>",
+    type: text("the id of an access key"),
+    defaultText: "found where Amazon's tools look for credentials",
+    help: "The access key that the bucket is used with; its secret is in `PROGRAMME_S3_SECRET_ACCESS_KEY`.",
+    commands: keeping,
+  },
+  s3SecretAccessKey: {
+    variable: "PROGRAMME_S3_SECRET_ACCESS_KEY",
+    type: text("the secret of an access key"),
+    defaultText: "found where Amazon's tools look for credentials",
+    secret: true,
+    help: "The secret of `PROGRAMME_S3_ACCESS_KEY_ID`. Has no option, because other users can see a process's arguments.",
+    commands: keeping,
+  },
+  s3Redirect: {
+    variable: "PROGRAMME_S3_REDIRECT",
+    option: "--s3-redirect",
+    type: boolean,
+    default: false,
+    help: "Send downloads to the bucket itself, by a signed address that works for a minute; it must be within reach of whoever downloads. Otherwise content comes through this server, which checks it on the way.",
+    commands: serving,
+  },
+  timeoutSeconds: {
+    variable: "PROGRAMME_TIMEOUT_SECONDS",
+    option: "--timeout-seconds <number>",
+    type: integer(1, 600),
+    default: 45,
+    help: "The longest that one call to the product's service takes, repeated tries included; many clients give up after 60 seconds.",
     commands: serving,
   },
   demo: {
@@ -271,6 +333,38 @@ export const table = {
     default: 1000,
     help: "Sessions of 2025-era MCP clients open at once; clients beyond that are served without a session, and cannot be asked.",
     commands: listening,
+  },
+  secretKey: {
+    variable: "PROGRAMME_SECRET_KEY",
+    type: matching(keyPattern, "64 hexadecimal digits"),
+    defaultText: "kept in a file beside the database, `programme.db.key`, made on first start for its owner alone",
+    secret: true,
+    help: "The key under which signing secrets of webhooks are kept in the database: `openssl rand -hex 32` makes one. Without it they cannot be read; processes on one database need the same. Has no option, because other users can see a process's arguments.",
+    commands: sending,
+  },
+  webhookLoopback: {
+    variable: "PROGRAMME_WEBHOOK_LOOPBACK",
+    option: "--webhook-loopback",
+    type: boolean,
+    default: false,
+    help: "Let webhooks go to this machine too, also by plain http: for trying things out. Private and reserved addresses beyond it are refused in any case.",
+    commands: sending,
+  },
+  webhookConcurrency: {
+    variable: "PROGRAMME_WEBHOOK_CONCURRENCY",
+    option: "--webhook-concurrency <number>",
+    type: integer(2, 1_000),
+    default: 100,
+    help: "Webhook deliveries attempted at once. A quarter of the places is for receivers that fail or are slow, and they get no others.",
+    commands: serving,
+  },
+  accessLogDays: {
+    variable: "PROGRAMME_ACCESS_LOG_DAYS",
+    option: "--access-log-days <number>",
+    type: integer(1, 36_500),
+    default: 400,
+    help: "How long the audit log keeps requests that changed nothing. Changes are kept for good.",
+    commands: serving,
   },
   maxConcurrentRequests: {
     variable: "PROGRAMME_MAX_CONCURRENT_REQUESTS",

@@ -10,5 +10,12 @@ export const limits = {
   expandedFieldIds: 25,
   expandedRows: 100,
   exportedPersons: 500,
+  /** How long a download link of a file works. */
+  fileLinkSeconds: 15 * 60,
+  /** How long one of an export works: about an hour (specification 2.7). */
+  exportLinkSeconds: 60 * 60,
+  /** How long the file of a completed export is kept. */
+  exportRetentionSeconds: 7 * 24 * 60 * 60,
+  maxExportBytes: 2 * 1024 ** 3,
   bulkAssignments: 500,
 } as const;

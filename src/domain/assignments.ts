@@ -14,10 +14,14 @@ export const heldStatuses = [...incompleteStatuses, "completed"] as const satisf
 const reviewingStatuses: ReadonlySet<AssignmentStatus> = new Set(["assigned", "accepted", "completed"]);
 const held: ReadonlySet<AssignmentStatus> = new Set(heldStatuses);
 
-/** Statuses from which an assignment can be removed or moved to somebody else. */
-export const assignmentMoves = {
+/** Statuses from which an assignment can be removed, moved to somebody else, answered, attested and reviewed. */
+const assignmentMoves = {
   delete: incompleteStatuses,
   reassign: [...incompleteStatuses, "declined"],
+  accept: ["assigned"],
+  decline: ["assigned", "accepted"],
+  attest: incompleteStatuses,
+  review: ["assigned", "accepted"],
 } as const satisfies Record<string, readonly AssignmentStatus[]>;
 
 /**

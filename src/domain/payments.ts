@@ -1,4 +1,5 @@
-import type { PaymentStatus } from "../contract/payments.ts";
+import { problem } from "../contract/errors.ts";
+import type { Payment, PaymentStatus } from "../contract/payments.ts";
 import type { Program, Track } from "../contract/programs.ts";
 
 /** ISO 4217 for "no currency": what a fee shows while neither track nor programme names one. */
@@ -17,4 +18,44 @@ export function feeOf(
 /** Whether nothing is owed any more. */
 export function isSettled(status: PaymentStatus | null): boolean {
   return status === "succeeded" || status === "waived";
+}
+
+/** What can become of a fee: paid by card, seen by staff to be paid otherwise, refused by the card's issuer, waived. */
+export type PaymentOutcome = "paid" | "offline" | "failed" | "waived";
+
+const unpaid: readonly PaymentStatus[] = ["pending", "failed"];
+const moves: Readonly<Record<PaymentOutcome, readonly PaymentStatus[]>> = {
+  paid: unpaid,
+  offline: unpaid,
+  failed: ["pending"],
+  waived: unpaid,
+};
+
+/**
+ * The payment, if it may come to an outcome.
+ * @throws Problem `invalid_state_transition`; from `not_required` where there is none
+ */
+export function payable(outcome: PaymentOutcome, payment: Payment | undefined): Payment {
+  const allowedFrom = moves[outcome];
+  if (payment && allowedFrom.includes(payment.status)) return payment;
+  const from = payment?.status ?? "not_required";
+  throw problem("invalid_state_transition", { from, operation: outcome, allowedFrom });
+}
+
+/** What a payment shows once it has come to an outcome; `by`: who recorded it. */
+export function paymentArrival(outcome: PaymentOutcome, now: string, by: string): Partial<Payment> & SettledStatus {
+  switch (outcome) {
+    case "paid":
+      return { status: "succeeded", method: "card", paidAt: now, failureCode: null };
+    case "offline":
+      return { status: "succeeded", method: "offline", paidAt: now, failureCode: null };
+    case "failed":
+      return { status: "failed", method: "card" };
+    case "waived":
+      return { status: "waived", method: "waiver", waivedAt: now, waivedBy: by };
+  }
+}
+
+interface SettledStatus {
+  readonly status: "succeeded" | "failed" | "waived";
 }

@@ -11,6 +11,7 @@ const moves = {
   edit: open,
   close: open,
   reopen: ["closed"],
+  submit: ["not_started", "draft"],
 } as const satisfies Record<string, readonly SupplementStatus[]>;
 
 /**

@@ -17,26 +17,40 @@ export interface Audited {
   readonly now: Date;
 }
 
+/** What somebody did, as the audit trail tells it. */
+export interface Act extends Pick<AuditEntry, "businessId" | "actorType" | "actorId" | "tokenId" | "requestId"> {
+  /** Entity type, dot, what happened. */
+  readonly action: string;
+  readonly reason: string | null;
+  readonly now: Date;
+}
+
+/** A call by token as an act. */
+export function actOf({ caller, operation, requestId, input, now }: Audited): Act {
+  const { businessId, tokenId } = caller;
+  const reason = typeof input["reason"] === "string" ? input["reason"] : null;
+  return { businessId, actorType: "token", actorId: tokenId, tokenId, requestId, action: operation.audit, reason, now };
+}
+
 /** Bookkeeping that changes with every write and says nothing. */
 const bookkeeping = new Set(["businessId", "version", "createdAt", "updatedAt", "createdBy", "updatedBy"]);
 
-/** One entry per record that a call changed; the operation's own word for its own kind of record. */
-export function entriesOf(audited: Audited, changes: readonly Change[]): AuditEntry[] {
-  const reason = audited.input["reason"];
+/** One entry per record that an act changed; the act's own word for its own kind of record. */
+export function entriesOf(act: Act, changes: readonly Change[]): AuditEntry[] {
   return latest(changes).map((change) => {
     const { entity, id } = tables[change.table];
     const row = change.after ?? change.before ?? {};
-    const own = audited.operation.audit.startsWith(`${entity}.`);
+    const own = act.action.startsWith(`${entity}.`);
     return {
-      ...entryBase(audited),
-      action: own ? audited.operation.audit : `${entity}.${verbOf(change)}`,
+      ...entryBase(act),
+      action: own ? act.action : `${entity}.${verbOf(change)}`,
       entityType: entity,
       entityId: String(row[id]),
       programId: textOrNull(row["programId"]),
       submissionId: textOrNull(row["submissionId"]),
       status: null,
       changes: difference(change),
-      reason: typeof reason === "string" ? reason : null,
+      reason: act.reason,
     };
   });
 }
@@ -46,7 +60,7 @@ export function accessEntry(audited: Audited, status: number): AuditEntry {
   const { operation, input } = audited;
   const lastVariable = Object.keys(operation.params.shape).at(-1);
   return {
-    ...entryBase(audited),
+    ...entryBase(actOf(audited)),
     action: operation.audit,
     entityType: operation.audit.split(".")[0] as string,
     entityId: lastVariable === undefined ? null : textOrNull(input[lastVariable]),
@@ -58,16 +72,8 @@ export function accessEntry(audited: Audited, status: number): AuditEntry {
   };
 }
 
-function entryBase({ caller, requestId, now }: Audited) {
-  return {
-    auditId: newId("aud"),
-    businessId: caller.businessId,
-    actorType: "token" as const,
-    actorId: caller.tokenId,
-    tokenId: caller.tokenId,
-    requestId,
-    occurredAt: now.toISOString(),
-  };
+function entryBase({ businessId, actorType, actorId, tokenId, requestId, now }: Act) {
+  return { auditId: newId("aud"), businessId, actorType, actorId, tokenId, requestId, occurredAt: now.toISOString() };
 }
 
 /** Several writes to one row in a call are one change: from before the first to after the last. */
@@ -86,7 +92,8 @@ function verbOf({ before, after }: Change): string {
   return after ? "updated" : "removed";
 }
 
-function difference({ table, before = {}, after = {} }: Change): AuditEntry["changes"] {
+/** What a change made of a record: personal paths are named without their values. */
+export function difference({ table, before = {}, after = {} }: Change): AuditEntry["changes"] {
   const shape = tables[table].record.shape as Record<string, z.core.$ZodType>;
   return Object.entries(shape).flatMap(([path, schema]) => {
     const [from, to] = [before[path] ?? null, after[path] ?? null];

@@ -1,5 +1,5 @@
 import { problem } from "../contract/errors.ts";
-import { tokenPattern } from "../contract/tokens.ts";
+import { type Token, tokenPattern } from "../contract/tokens.ts";
 import type { Clock } from "../lib/clock.ts";
 import { constantTimeEqual, sha256Hex } from "../lib/crypto.ts";
 import type { Store } from "../store/port.ts";
@@ -15,7 +15,11 @@ export async function authenticate(store: Store, clock: Clock, bearer: string | 
   const sha256 = sha256Hex(bearer.toLowerCase());
   const token = await store.findToken(sha256);
   if (!token || !constantTimeEqual(token.sha256, sha256)) throw problem("invalid_token");
-  const now = clock.now().toISOString();
-  if (token.revokedAt !== null || (token.expiresAt !== null && token.expiresAt <= now)) throw problem("invalid_token");
+  if (!isLive(token, clock.now())) throw problem("invalid_token");
   return { businessId: token.businessId, tokenId: token.tokenId, scopes: new Set(token.scopes) };
+}
+
+/** Whether a token is neither revoked nor expired. */
+export function isLive({ revokedAt, expiresAt }: Token, now: Date): boolean {
+  return revokedAt === null && (expiresAt === null || expiresAt > now.toISOString());
 }

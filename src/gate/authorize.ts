@@ -3,18 +3,20 @@ import type { Operation } from "../contract/operation.ts";
 import type { Scope } from "../contract/scopes.ts";
 import type { Caller } from "../store/work.ts";
 
+type Holder = Pick<Caller, "scopes">;
+
 /** @throws Problem `insufficient_scope` naming every scope that is missing */
-export function requireScopes(caller: Caller, required: readonly Scope[]): void {
+export function requireScopes(caller: Holder, required: readonly Scope[]): void {
   const missing = required.filter((scope) => !caller.scopes.has(scope));
   if (missing.length > 0) throw problem("insufficient_scope", { requiredScopes: missing });
 }
 
 /** The route's own scope (specification 4.1), checked before the input is looked at. */
-export function authorize(caller: Caller, operation: Operation): void {
+export function authorize(caller: Holder, operation: Operation): void {
   requireScopes(caller, [operation.scope]);
 }
 
 /** Scopes that an input needs besides: person selectors and expansions. */
-export function authorizeInput(caller: Caller, operation: Operation, input: Readonly<Record<string, unknown>>): void {
+export function authorizeInput(caller: Holder, operation: Operation, input: Readonly<Record<string, unknown>>): void {
   if (operation.alsoScopes) requireScopes(caller, operation.alsoScopes(input));
 }

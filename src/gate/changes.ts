@@ -182,7 +182,7 @@ async function readOn({ store, clock }: ChangeFeedDeps, tail: Tail): Promise<rea
   const fresh = entries.filter(({ auditId }) => !tail.known.has(auditId));
   tail.known = new Set(entries.map(({ auditId }) => auditId));
   tail.latest = entries.at(-1)?.occurredAt ?? tail.latest;
-  if (entries.length <= maxChanges) return fresh;
+  if (entries.length <= maxChanges) return fresh.map(({ auditId: _, occurredAt: __, ...change }) => change);
   const { rows } = await store.reader(tail.businessId).pageAudit({}, { limit: 1 });
   tail.latest = rows[0]?.occurredAt ?? tail.latest;
   return "many";

@@ -1,5 +1,4 @@
 import { Problem, problem } from "../contract/errors.ts";
-import { type EventData, type EventPayload, type EventType, events } from "../contract/events.ts";
 import { type OperationName, operations } from "../contract/index.ts";
 import type { Operation, PageOf, Parts } from "../contract/operation.ts";
 import type { PageMeta } from "../contract/page.ts";
@@ -10,12 +9,13 @@ import type { Log } from "../lib/log.ts";
 import type { Actor, Confirmed, GateTransaction, Store } from "../store/port.ts";
 import type { Caller, Handlers, Links, ReadWork, Work, WriteWork } from "../store/work.ts";
 import { type AccessLog, createAccessLog } from "./access-log.ts";
-import { type Audited, accessEntry, entriesOf } from "./audit.ts";
+import { type Audited, accessEntry, actOf } from "./audit.ts";
 import { authenticate } from "./authenticate.ts";
 import { authorize, authorizeInput, requireScopes } from "./authorize.ts";
 import { createLimiter, type Limiter, type Rate, RateLimited } from "./limit.ts";
 import { checkKey, fingerprintOf, type OnceResult, once } from "./once.ts";
-import { redactorOf } from "./redact.ts";
+import { recorded } from "./record.ts";
+import { redactorOf, viewOf } from "./redact.ts";
 import { digestOf, labelsOf, type Rehearsal, Rehearsed } from "./rehearse.ts";
 import { validate } from "./validate.ts";
 
@@ -205,22 +205,13 @@ async function change(deps: GateDeps, running: Running, transaction: GateTransac
   const { operation, caller } = running;
   const { quota } = operation;
   if (quota) await checkQuota(deps, running, transaction, quota);
-  const outbox: EventPayload[] = [];
-  const emit = <T extends EventType>(type: T, data: Omit<EventData<T>, "businessId">) => {
-    outbox.push({
-      eventType: type,
-      eventId: newId("evt"),
-      timestamp: running.now.toISOString(),
-      data: events[type].parse({ businessId: caller.businessId, ...data }) as EventData<T>,
-    });
-  };
-  const handler = deps.handlers[running.name] as AnyHandler;
-  const result = await handler({ ...workOf(deps, running), store: transaction, emit }, running.input);
-  if (running.call.confirmed) await settleConfirmation(transaction, running.call.confirmed);
-  if (quota) await transaction.useQuota(caller.tokenId, quota);
-  await transaction.appendEvents(outbox);
-  await transaction.appendAudit(entriesOf(running, transaction.changes));
-  return result;
+  return recorded(transaction, actOf(running), async (emit) => {
+    const handler = deps.handlers[running.name] as AnyHandler;
+    const result = await handler({ ...workOf(deps, running), store: transaction, emit }, running.input);
+    if (running.call.confirmed) await settleConfirmation(transaction, running.call.confirmed);
+    if (quota) await transaction.useQuota(caller.tokenId, quota);
+    return result;
+  });
 }
 
 /** Of what was agreed to, exactly that is done, and once: in the transaction that does it. */
@@ -267,19 +258,11 @@ async function present(store: Store, running: Running, outcome: Outcome, rate: R
 async function redact(store: Store, caller: Caller, operation: Operation, data: unknown): Promise<unknown> {
   const redactor = redactorOf(operation.data);
   if (!redactor) return data;
-  return redactor(data, { scopes: caller.scopes, standardFieldIds: await standardFieldIds(store, caller) });
+  return redactor(data, await viewOf(store.reader(caller.businessId), caller.scopes));
 }
 
 function withoutSensitive(caller: Caller): Caller {
   return { ...caller, scopes: new Set([...caller.scopes].filter((scope) => scope !== sensitiveScope)) };
-}
-
-async function standardFieldIds(store: Store, caller: Caller): Promise<ReadonlySet<string>> {
-  const where = { active: true, published: true };
-  const latest = { limit: 1, orderBy: "schemaVersion", descending: true } as const;
-  const [schema] = await store.reader(caller.businessId).find("personSchemas", { where }, latest);
-  const standard = schema?.fields.filter((field) => field.sensitivity === "standard") ?? [];
-  return new Set(standard.map((field) => field.fieldId));
 }
 
 /** A catalogue refusal for whatever was thrown; what is unforeseen goes to the log and stays out of the answer. */

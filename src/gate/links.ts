@@ -1,44 +1,55 @@
-import type { File } from "../contract/files.ts";
 import type { Clock } from "../lib/clock.ts";
 import { constantTimeEqual, hmac } from "../lib/crypto.ts";
 import type { Store } from "../store/port.ts";
 import type { Links } from "../store/work.ts";
 
-/** The query of a signed link. */
-interface SignedQuery {
-  readonly business?: string;
-  readonly expires?: string;
-  readonly signature?: string;
+/** Kinds of downloads, and below which path each is served. */
+export const linkPaths = { file: "files", export: "exports" } as const;
+export type LinkKind = keyof typeof linkPaths;
+
+/** A signed link taken apart. */
+export interface SignedLink {
+  readonly kind: LinkKind;
+  readonly id: string;
+  readonly query: {
+    readonly business?: string;
+    readonly expires?: string;
+    readonly signature?: string;
+  };
 }
 
 export interface SignedLinks extends Links {
-  /** The file that a link leads to, unless the link is altered, expired or foreign. */
-  verifyFile(fileId: string, query: SignedQuery): Promise<File | undefined>;
+  /** Whose record a link leads to, unless the link is altered, expired or of another kind. */
+  verify(link: SignedLink): Promise<{ readonly businessId: string } | undefined>;
 }
 
-/** Links that need no token: signed with a key of this installation, for one file and a short time. */
+/** Links that need no token: signed with a key of this installation, for one record of one kind and a short time. */
 export function createLinks(store: Store, clock: Clock, origin: () => Promise<string>): SignedLinks {
-  async function sign(businessId: string, fileId: string, expires: string): Promise<string> {
+  async function sign(kind: LinkKind, businessId: string, id: string, expires: string): Promise<string> {
     const key = await store.secret("links");
-    return hmac(key, JSON.stringify(["file", businessId, fileId, expires])).toString("base64url");
+    return hmac(key, JSON.stringify([kind, businessId, id, expires])).toString("base64url");
+  }
+
+  async function linkTo(kind: LinkKind, businessId: string, id: string, expiresAt: string): Promise<string> {
+    const expires = String(Math.floor(Date.parse(expiresAt) / 1000));
+    const signature = await sign(kind, businessId, id, expires);
+    const query = new URLSearchParams({ business: businessId, expires, signature });
+    return `${await origin()}/${linkPaths[kind]}/${encodeURIComponent(id)}?${query}`;
   }
 
   return {
-    async file(businessId, fileId, expiresAt) {
-      const expires = String(Math.floor(Date.parse(expiresAt) / 1000));
-      const signature = await sign(businessId, fileId, expires);
-      const query = new URLSearchParams({ business: businessId, expires, signature });
-      return `${await origin()}/files/${encodeURIComponent(fileId)}?${query}`;
-    },
+    file: (businessId, fileId, expiresAt) => linkTo("file", businessId, fileId, expiresAt),
+    export: (businessId, exportId, expiresAt) => linkTo("export", businessId, exportId, expiresAt),
 
     async invitation(secret) {
       return `${await origin()}/invitations/${encodeURIComponent(secret)}`;
     },
 
-    async verifyFile(fileId, { business = "", expires = "", signature = "" }) {
-      const expected = await sign(business, fileId, expires);
-      if (!constantTimeEqual(signature, expected) || Number(expires) * 1000 <= clock.now().getTime()) return undefined;
-      return store.reader(business).get("files", fileId);
+    async verify({ kind, id, query: { business = "", expires = "", signature = "" } }) {
+      const expected = await sign(kind, business, id, expires);
+      // Compared first and in constant time: an answer tells nothing of a link that was not given out here.
+      if (!constantTimeEqual(signature, expected)) return undefined;
+      return Number(expires) * 1000 > clock.now().getTime() ? { businessId: business } : undefined;
     },
   };
 }

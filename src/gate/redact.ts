@@ -2,12 +2,22 @@ import type * as z from "zod";
 import type { Mark } from "../contract/marks.ts";
 import type { Scope } from "../contract/scopes.ts";
 import { compileTransform, omitted, type Transform } from "../contract/transform.ts";
+import type { Reader } from "../store/port.ts";
 
 /** What a caller may see. */
 export interface View {
   readonly scopes: ReadonlySet<Scope>;
   /** Ids of the person custom fields that are `standard`. */
   readonly standardFieldIds: ReadonlySet<string>;
+}
+
+/** What holders of some scopes may see of a tenant, by its active published person schema. */
+export async function viewOf(reader: Reader, scopes: ReadonlySet<Scope>): Promise<View> {
+  const where = { active: true, published: true };
+  const latest = { limit: 1, orderBy: "schemaVersion", descending: true } as const;
+  const [schema] = await reader.find("personSchemas", { where }, latest);
+  const standard = schema?.fields.filter((field) => field.sensitivity === "standard") ?? [];
+  return { scopes, standardFieldIds: new Set(standard.map((field) => field.fieldId)) };
 }
 
 const compiled = new WeakMap<z.core.$ZodType, Transform<View> | null>();

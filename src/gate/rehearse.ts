@@ -15,6 +15,19 @@ export interface Rehearsal {
   readonly labels: ReadonlyMap<string, string>;
   /** Of the changes: the same as long as the same would happen. */
   readonly digest: string;
+  /** Where the service itself makes the plan when it is called: what that starts from. */
+  readonly outlook?: Outlook;
+}
+
+/** What can be read of a round before its assignments are planned. */
+export interface Outlook {
+  readonly submissions: number;
+  /** Nothing where the number wanted of each cannot be read. */
+  readonly reviewsMissing: number | undefined;
+  /** Who may be assigned, with how many assignments each has in the round. */
+  readonly reviewers: readonly { readonly reviewerId: string; readonly load: number }[];
+  /** Whether that is all of it. */
+  readonly complete: boolean;
 }
 
 /** Thrown to undo a rehearsal's transaction; carries out what it would have done. */

@@ -8,18 +8,23 @@ import type { Operation, Parts } from "../contract/operation.ts";
  * @throws Problem `validation_failed` with every issue and its path
  */
 export function validate(operation: Operation, parts: Parts): Record<string, unknown> {
+  return checkAll([operation.params, parts.params], [operation.queryObject, parts.query], [
+    operation.body ?? noBody,
+    parts.body ?? {},
+  ]);
+}
+
+/** @throws Problem `validation_failed` with every issue and its path */
+export function checkAll(...parts: readonly (readonly [schema: z.ZodType, value: unknown])[]): Record<string, unknown> {
   const issues: Issue[] = [];
   const input: Record<string, unknown> = {};
-  const check = (schema: z.ZodType, value: unknown) => {
+  for (const [schema, value] of parts) {
     const bad = unstorable(value, "", 0);
     const result = bad ? undefined : schema.safeParse(value);
     if (bad) issues.push(bad);
     else if (result?.success) Object.assign(input, result.data);
     else issues.push(...(result?.error.issues ?? []).flatMap(issuesOf));
-  };
-  check(operation.params, parts.params);
-  check(operation.queryObject, parts.query);
-  check(operation.body ?? noBody, parts.body ?? {});
+  }
   if (issues.length > 0) throw invalid(...issues.slice(0, maxIssues));
   return input;
 }

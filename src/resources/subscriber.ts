@@ -32,7 +32,7 @@ export interface Subscriber {
 export type Following = Pick<ResourceSession, "upstream" | "token" | "withheldBy">;
 
 /** Different URIs that one client may follow. */
-const maxFollowed = 256;
+export const maxFollowed = 256;
 
 export function createSubscriber(following: Following, listener: Listener): Subscriber {
   return new WatchingSubscriber(following, listener);

@@ -3,6 +3,7 @@ import { limits } from "../contract/limits.ts";
 import type { Person, PersonExpansion } from "../contract/persons.ts";
 import { sensitiveScope } from "../contract/scopes.ts";
 import { isActive } from "../domain/persons.ts";
+import type { Reader } from "../store/port.ts";
 import { emailKey } from "../store/tables.ts";
 import type { ReadWork } from "../store/work.ts";
 import { activePersonSchema, personsByEmail, survivorsOf } from "./canonical.ts";
@@ -47,22 +48,28 @@ export async function expandPersons<R extends Expandable>(
 ): Promise<(row: R) => { person?: PersonExpansion }> {
   if (!fieldIds) return () => ({});
   await requirePersonFields(access, fieldIds, () => "includePersonFieldIds");
-  const expansions = new Map<R, PersonExpansion>();
-  const expanded = rows.slice(0, limits.expandedRows);
-  const { store } = access;
-  const linked = expanded.flatMap(({ personId }) => personId ?? []);
-  const byId = await survivorsOf(store, linked);
-  const unlinked = expanded.flatMap(({ personId, email }) => (personId === null ? email : []));
-  const byEmail = await personsByEmail(store, unlinked);
-  for (const row of expanded) {
-    const { personId, email } = row;
-    const person = personId === null ? byEmail.get(emailKey(email)) : byId.get(personId);
-    if (person && isActive(person)) expansions.set(row, expansionOf(person, fieldIds));
-  }
+  const persons = await personsOf(access.store, rows.slice(0, limits.expandedRows));
   return (row) => {
-    const person = expansions.get(row);
-    return person ? { person } : {};
+    const person = persons.get(row);
+    return person ? { person: expansionOf(person, fieldIds) } : {};
   };
+}
+
+/** By each row the active person that it stands for: the one that it names, or the only one with its address. */
+export async function personsOf<R extends Expandable>(store: Reader, rows: readonly R[]): Promise<Map<R, Person>> {
+  const byId = await survivorsOf(
+    store,
+    rows.flatMap(({ personId }) => personId ?? []),
+  );
+  const byEmail = await personsByEmail(
+    store,
+    rows.flatMap(({ personId, email }) => (personId === null ? email : [])),
+  );
+  const persons = rows.map((row) => {
+    const { personId, email } = row;
+    return [row, personId === null ? byEmail.get(emailKey(email)) : byId.get(personId)] as const;
+  });
+  return new Map(persons.filter((entry): entry is [R, Person] => entry[1] !== undefined && isActive(entry[1])));
 }
 
 function expansionOf({ personId, customFields }: Person, fieldIds: readonly string[]): PersonExpansion {

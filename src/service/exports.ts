@@ -1,6 +1,7 @@
 import { type Issue, invalid, problem } from "../contract/errors.ts";
 import type { ExportJob } from "../contract/exports.ts";
 import type { Input } from "../contract/index.ts";
+import { limits } from "../contract/limits.ts";
 import { SubmissionState } from "../contract/submissions.ts";
 import type { Row } from "../store/tables.ts";
 import type { Handler } from "../store/work.ts";
@@ -38,8 +39,16 @@ export const create_export: Handler<"create_export"> = async (work, input) => {
   return jobOf(row);
 };
 
-export const get_export: Handler<"get_export"> = async ({ store }, { exportId }) =>
-  jobOf(await found(store, "exports", exportId));
+export const get_export: Handler<"get_export"> = async (work, { exportId }) => {
+  const row = await found(work.store, "exports", exportId);
+  if (row.status !== "completed" || row.completedAt === null) return jobOf(row);
+  const keptUntilMs = Date.parse(row.completedAt) + limits.exportRetentionSeconds * 1000;
+  const nowMs = Date.parse(work.now);
+  if (nowMs >= keptUntilMs) return { ...jobOf(row), errorCode: "expired" };
+  const expiresAt = new Date(Math.min(nowMs + limits.exportLinkSeconds * 1000, keptUntilMs)).toISOString();
+  const downloadUrl = await work.links.export(work.caller.businessId, exportId, expiresAt);
+  return { ...jobOf(row), downloadUrl, downloadExpiresAt: expiresAt };
+};
 
 /** @throws Problem `validation_failed` */
 function expectFilters({ state, submittedFrom, submittedTo }: Input<"create_export">): void {
@@ -55,7 +64,7 @@ function expectFilters({ state, submittedFrom, submittedTo }: Input<"create_expo
   if (issues.length > 0) throw invalid(...issues);
 }
 
-/** What a caller sees of a job: not the token and scopes that it runs as. */
+/** What a caller sees of a job without its file: not the token and scopes that it runs as. */
 function jobOf({ tokenId: _token, scopes: _scopes, ...job }: Row<"exports">): ExportJob {
   return { ...job, downloadUrl: null, downloadExpiresAt: null };
 }

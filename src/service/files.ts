@@ -1,10 +1,10 @@
 import { problem } from "../contract/errors.ts";
+import { limits } from "../contract/limits.ts";
 import type { Handler } from "../store/work.ts";
 import { found } from "./guards.ts";
 
 /** More files than any submission has: a bound, not a page. */
 const maxFiles = 1000;
-const linkTtlMs = 15 * 60 * 1000;
 
 export const list_submission_files: Handler<"list_submission_files"> = async ({ store }, { submissionId }) => {
   await found(store, "submissions", submissionId);
@@ -17,6 +17,6 @@ export const get_file_download_url: Handler<"get_file_download_url"> = async (wo
   if (file.scanStatus !== "clean") {
     throw problem("invalid_state_transition", { from: file.scanStatus, operation: "download", allowedFrom: ["clean"] });
   }
-  const expiresAt = new Date(Date.parse(work.now) + linkTtlMs).toISOString();
+  const expiresAt = new Date(Date.parse(work.now) + limits.fileLinkSeconds * 1000).toISOString();
   return { fileId, downloadUrl: await work.links.file(work.caller.businessId, fileId, expiresAt), expiresAt };
 };

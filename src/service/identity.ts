@@ -6,12 +6,16 @@ import type { Submission } from "../contract/submissions.ts";
 import { isActive } from "../domain/persons.ts";
 import type { Query, Reader } from "../store/port.ts";
 import { emailKey, type Patch, type Row, refKey } from "../store/tables.ts";
-import type { WriteWork } from "../store/work.ts";
+import type { ChangeWork } from "../store/work.ts";
 import { personByEmail } from "./canonical.ts";
 
-type Given = Input<"create_submission">;
+/** Who somebody is said to be. */
+type Given = Pick<
+  Input<"create_submission">,
+  "innovatorId" | "innovatorEmail" | "innovatorName" | "personId" | "externalRef"
+>;
 type Applicant = Row<"applicants">;
-type ApplicantColumns = Pick<
+export type ApplicantColumns = Pick<
   Submission,
   "applicantId" | "applicantPersonId" | "innovatorId" | "innovatorEmail" | "innovatorName"
 >;
@@ -30,7 +34,7 @@ interface Identity {
  * Finds who submits, by a selector or the legacy identity (specification 4.2), and enrols them in the track.
  * @throws Problem `validation_failed`, `not_found`, `person_merged`, `person_inactive`, `identity_mismatch`
  */
-export async function enrolApplicant(work: WriteWork, given: Given, track: Track): Promise<ApplicantColumns> {
+export async function enrolApplicant(work: Omit<ChangeWork, "emit">, given: Given, track: Track): Promise<ApplicantColumns> {
   checkSelectors(given);
   const person = await selectedPerson(work.store, given);
   const identity = await (person ? identityOf(work.store, person, given) : legacyIdentity(work.store, given));
@@ -133,7 +137,7 @@ async function legacyIdentity(store: Reader, given: Given): Promise<Identity> {
   return { innovatorId, innovatorEmail, innovatorName, person: undefined, applicant: known };
 }
 
-async function saveApplicant(work: WriteWork, identity: Identity, track: Track): Promise<Applicant> {
+async function saveApplicant(work: Omit<ChangeWork, "emit">, identity: Identity, track: Track): Promise<Applicant> {
   const { store, now, newId } = work;
   const { applicant, person, innovatorEmail: email, innovatorName: name } = identity;
   const { programId, trackId } = track;

@@ -1,11 +1,18 @@
+import type { Payment } from "../contract/payments.ts";
+import type { Reader } from "../store/port.ts";
 import type { Handler } from "../store/work.ts";
 import { found } from "./guards.ts";
 
 export const get_submission_payment: Handler<"get_submission_payment"> = async ({ store }, { submissionId }) => {
   await found(store, "submissions", submissionId);
-  const [latest] = await store.find("payments", { where: { submissionId } }, { limit: 1, descending: true });
-  return latest ?? { submissionId, required: false, status: "not_required" };
+  return (await latestPayment(store, submissionId)) ?? { submissionId, required: false, status: "not_required" };
 };
+
+/** The payment that counts, if a fee is or was due. */
+export async function latestPayment(store: Reader, submissionId: string): Promise<Payment | undefined> {
+  const [latest] = await store.find("payments", { where: { submissionId } }, { limit: 1, descending: true });
+  return latest;
+}
 
 export const list_payments: Handler<"list_payments"> = ({ store }, { status, ...page }) =>
   store.page("payments", { where: { status } }, "newest", page);

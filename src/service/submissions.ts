@@ -1,8 +1,9 @@
 import { invalid, problem } from "../contract/errors.ts";
-import type { Program } from "../contract/programs.ts";
+import type { Program, Track } from "../contract/programs.ts";
 import type { Submission } from "../contract/submissions.ts";
 import { ended, incompleteStatuses } from "../domain/assignments.ts";
 import { mergeValues } from "../domain/fields.ts";
+import { pick } from "../domain/patch.ts";
 import { feeOf } from "../domain/payments.ts";
 import {
   arrival,
@@ -17,12 +18,12 @@ import {
   titleOf,
 } from "../domain/submissions.ts";
 import { maxSupplements, outstanding } from "../domain/supplements.ts";
-import type { Reader } from "../store/port.ts";
+import type { Reader, Transaction } from "../store/port.ts";
 import type { Patch } from "../store/tables.ts";
-import type { Handler, WriteWork } from "../store/work.ts";
+import type { ChangeWork, Handler, WriteWork } from "../store/work.ts";
 import { checkFields, formOf } from "./forms.ts";
 import { expectVersion, found, writableProgram } from "./guards.ts";
-import { enrolApplicant } from "./identity.ts";
+import { type ApplicantColumns, enrolApplicant } from "./identity.ts";
 
 export const list_submissions: Handler<"list_submissions"> = ({ store }, input) => {
   const { programId, trackId, state, roundId, submittedFrom, submittedTo, updatedSince, ...page } = input;
@@ -41,12 +42,26 @@ export const get_submission: Handler<"get_submission"> = ({ store }, { submissio
   found(store, "submissions", submissionId);
 
 export const create_submission: Handler<"create_submission"> = async (work, input) => {
-  const { store, newId, emit } = work;
-  const track = await found(store, "tracks", input.trackId);
-  const program = await writableProgram(store, track.programId);
-  const submissionId = newId("sub");
+  const track = await found(work.store, "tracks", input.trackId);
+  const program = await writableProgram(work.store, track.programId);
   const applicant = await enrolApplicant(work, input, track);
-  const values = await changedValues(store, { ...track, submissionId, fields: {} }, input.fields);
+  return beginDraft(work, { ...pick(input, "fields", "deadline"), program, track, applicant, source: "integration" });
+};
+
+interface NewDraft extends Pick<Submission, "fields" | "deadline" | "source"> {
+  readonly program: Program;
+  readonly track: Track;
+  readonly applicant: ApplicantColumns;
+}
+
+/**
+ * A new draft, with the fee that it will owe.
+ * @throws Problem `validation_failed`
+ */
+export async function beginDraft({ store, newId, emit }: ChangeWork, draft: NewDraft): Promise<Submission> {
+  const { program, track, applicant, deadline, source } = draft;
+  const submissionId = newId("sub");
+  const values = await changedValues(store, { ...track, submissionId, fields: {} }, draft.fields);
   const ids = { submissionId, programId: program.programId, trackId: track.trackId };
   const fee = feeOf(program, track);
   const submission = await store.insert("submissions", {
@@ -57,8 +72,8 @@ export const create_submission: Handler<"create_submission"> = async (work, inpu
     state: "DRAFT",
     schemaId: track.schemaId,
     schemaVersion: track.schemaVersion,
-    deadline: input.deadline,
-    source: "integration",
+    deadline,
+    source,
     eligible: null,
     stateReason: null,
     previousState: null,
@@ -84,9 +99,9 @@ export const create_submission: Handler<"create_submission"> = async (work, inpu
       waivedBy: null,
     });
   }
-  emit("submission.draft_created", { ...eventIds(submission), source: submission.source });
+  emit("submission.draft_created", { ...eventIds(submission), source });
   return submission;
-};
+}
 
 export const update_submission: Handler<"update_submission"> = async (work, input) => {
   const { submission, program } = await writable(work.store, input);
@@ -101,10 +116,22 @@ export const update_submission: Handler<"update_submission"> = async (work, inpu
   return move(work, submission, { operation: "patch", to, reason: input.reason, patch });
 };
 
-export const update_submission_fields: Handler<"update_submission_fields"> = async ({ store }, input) => {
-  const { submission } = await startable(store, input, "edit");
-  return store.update("submissions", submission, await changedValues(store, submission, input.fields));
-};
+export const update_submission_fields: Handler<"update_submission_fields"> = ({ store }, input) =>
+  editDraft(store, input, input.fields);
+
+/**
+ * Changes what a draft says, and what more is to change with it.
+ * @throws Problem `not_found`, `version_conflict`, `program_archived`, `invalid_state_transition`, `validation_failed`
+ */
+export async function editDraft(
+  store: Transaction,
+  target: Target,
+  fields: Readonly<Record<string, unknown>>,
+  more: Patch<"submissions"> = {},
+): Promise<Submission> {
+  const { submission } = await startable(store, target, "edit");
+  return store.update("submissions", submission, { ...more, ...(await changedValues(store, submission, fields)) });
+}
 
 export const submit_submission: Handler<"submit_submission"> = async (work, input) => {
   const { store, now } = work;

@@ -9,7 +9,7 @@ import { eventIds } from "../domain/submissions.ts";
 import { checkSupplementMove, maxSupplements, supplementArrival } from "../domain/supplements.ts";
 import type { Reader } from "../store/port.ts";
 import type { Patch } from "../store/tables.ts";
-import type { Handler } from "../store/work.ts";
+import type { ChangeWork, Handler } from "../store/work.ts";
 import { checkFields, checkFiles, formOf } from "./forms.ts";
 import { expectVersion, found, writableProgram } from "./guards.ts";
 
@@ -23,7 +23,16 @@ export const list_submission_supplements: Handler<"list_submission_supplements">
   return store.find("supplements", { where: { submissionId } }, { limit: maxSupplements, descending: true });
 };
 
-export const update_supplement: Handler<"update_supplement"> = async ({ store, now, emit }, input) => {
+export const update_supplement: Handler<"update_supplement"> = (work, input) => saveSupplement(work, input);
+
+/**
+ * Changes what a supplement response says, its status, or both.
+ * @throws Problem `not_found`, `version_conflict`, `program_archived`, `invalid_state_transition`, `validation_failed`
+ */
+export async function saveSupplement(
+  { store, now, emit }: Pick<ChangeWork, "store" | "now" | "emit">,
+  input: Input<"update_supplement">,
+): Promise<SupplementResponse> {
   const { submission, supplement } = await writableSupplement(store, input);
   const named = contentKeys.some((key) => input[key] !== undefined);
   // A closed response takes contents only where the same request moves it out.
@@ -40,7 +49,7 @@ export const update_supplement: Handler<"update_supplement"> = async ({ store, n
     emit("supplement.response.submitted", { ...eventIds(submission), supplementResponseId });
   }
   return updated;
-};
+}
 
 export const close_supplement: Handler<"close_supplement"> = async ({ store, now }, input) => {
   const { supplement } = await writableSupplement(store, input);

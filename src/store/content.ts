@@ -1,32 +1,84 @@
-import { createReadStream, existsSync } from "node:fs";
-import { chmod, mkdir, rename, writeFile } from "node:fs/promises";
+import { mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { sha256Hex } from "../lib/crypto.ts";
-import type { ContentStore } from "./port.ts";
+import { newId } from "../lib/ids.ts";
+import { checkDeclared, verified } from "./content-check.ts";
+import { type Keep, openSpool, sweepSpools } from "./content-spool.ts";
+import type { Content, ContentStore } from "./port.ts";
 
 const digest = /^[0-9a-f]{64}$/;
 
+/** @throws Error for anything but a SHA-256 in hexadecimal: nothing else names content */
+export function requireDigest(sha256: string): string {
+  if (!digest.test(sha256)) throw new Error("Not a SHA-256");
+  return sha256;
+}
+
+/** Where content is, below a place: a folder for each first byte. */
+export function placeOf(sha256: string): readonly [folder: string, name: string] {
+  return [requireDigest(sha256).slice(0, 2), sha256];
+}
+
 /** Content in a directory that only its owner can read. */
 export function openContentDirectory(directory: string): ContentStore {
-  function pathOf(sha256: string): string {
-    if (!digest.test(sha256)) throw new Error("Not a SHA-256");
-    return join(directory, sha256.slice(0, 2), sha256);
+  const spools = join(directory, "spool");
+  const pathOf = (sha256: string) => join(directory, ...placeOf(sha256));
+
+  const keep: Keep = async (path, { sha256 }) => {
+    const folder = join(directory, placeOf(sha256)[0]);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await rename(path, pathOf(sha256));
+    await syncFolder(folder);
+  };
+
+  async function find(sha256: string): Promise<Content | undefined> {
+    const found = await stat(pathOf(sha256)).catch(missing);
+    return found && { sha256, sizeBytes: found.size };
   }
 
   return {
-    async put(bytes) {
-      const sha256 = sha256Hex(bytes);
-      const path = pathOf(sha256);
-      if (existsSync(path)) return sha256;
-      await mkdir(join(directory, sha256.slice(0, 2)), { recursive: true, mode: 0o700 });
-      await chmod(directory, 0o700);
-      // Written beside and moved into place, so that a crash leaves no half file under a whole file's name.
-      const partial = `${path}.${process.pid}.partial`;
-      await writeFile(partial, bytes, { mode: 0o600 });
-      await rename(partial, path);
-      return sha256;
+    find,
+    put: (bytes, declared = {}) => putWhole(bytes, checkDeclared(bytes, declared), { find, spool }),
+    spool,
+    async open(sha256, range) {
+      const file = await open(pathOf(sha256));
+      if (range) return file.createReadStream(range);
+      return verified(file.createReadStream(), sha256);
     },
-    has: (sha256) => digest.test(sha256) && existsSync(pathOf(sha256)),
-    open: (sha256) => createReadStream(pathOf(sha256)),
+    remove: (sha256) => rm(pathOf(sha256), { force: true }),
+    sweep: (before) => sweepSpools(spools, before),
   };
+
+  function spool(id: string) {
+    return openSpool(spools, id, keep);
+  }
+}
+
+/** Keeps bytes that are in memory, unless they are kept already. */
+export async function putWhole(
+  bytes: Uint8Array,
+  sha256: string,
+  { find, spool }: Pick<ContentStore, "find" | "spool">,
+): Promise<string> {
+  // What a fault of the disk has shortened is kept anew.
+  if ((await find(sha256))?.sizeBytes === bytes.byteLength) return sha256;
+  const spooled = await spool(newId("put"));
+  try {
+    await spooled.write(bytes);
+    await spooled.keep();
+  } finally {
+    await spooled.discard();
+  }
+  return sha256;
+}
+
+/** After this a file's new name outlives a power cut. Not every platform can: there the file system sees to it. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder).catch(() => undefined);
+  await handle?.sync().catch(() => undefined);
+  await handle?.close();
+}
+
+function missing(error: NodeJS.ErrnoException): undefined {
+  if (error.code === "ENOENT") return undefined;
+  throw error;
 }

@@ -3,6 +3,7 @@ import type { AuditEntry } from "../contract/audit.ts";
 import type { EventPayload } from "../contract/events.ts";
 import type { PageOf } from "../contract/operation.ts";
 import type { Token } from "../contract/tokens.ts";
+import type { Outbox } from "./outbox.ts";
 import type { NewRow, Patch, Row, TableName, tables } from "./tables.ts";
 
 type Scalar = string | number | boolean | null;
@@ -125,6 +126,13 @@ export interface GateTransaction extends Transaction {
   useQuota(tokenId: string, quota: string): Promise<void>;
   /** Uses up a one-time name; false when it was used before. It may be forgotten after `expiresAt`. */
   spend(nonce: string, expiresAt: string): Promise<boolean>;
+  /**
+   * Ends the work on an export of this tenant, whose artifact is kept until `keptUntil`, if there is one.
+   * @returns false when the lease is no longer this one: then nothing of what was done counts
+   */
+  endExport(lease: ExportLease, keptUntil?: string): Promise<boolean>;
+  /** Calls off what is on its way to a webhook endpoint. */
+  cancelDeliveries(endpointId: string): Promise<void>;
 }
 
 /** Something that an agent was asked to confirm, and by what it is known again. */
@@ -185,11 +193,53 @@ export interface PermitRequest {
   readonly settle?: { readonly leaseId: string; readonly usedAtMs: readonly number[] } | undefined;
 }
 
+/** The right to work on an export, until it ends or is renewed. */
+export interface ExportLease {
+  readonly businessId: string;
+  readonly exportId: string;
+  readonly leaseId: string;
+}
+
+export interface ExportClaim {
+  readonly lease: ExportLease;
+  /** How many times it was claimed, this time included. */
+  readonly attempts: number;
+  /** The artifact that an earlier holder was about to keep. */
+  readonly abandonedSha256: string | undefined;
+}
+
+/** The finished file of an export. */
+export interface KeptArtifact {
+  readonly businessId: string;
+  readonly exportId: string;
+  readonly sha256: string;
+}
+
+/** The exports that wait to be worked on, of all tenants, and the artifacts that are kept. Times are ISO. */
+export interface ExportQueue {
+  /** Leases the oldest pending export that nobody works on. */
+  claim(now: string, leaseUntil: string): Promise<ExportClaim | undefined>;
+  /** False when the lease is no longer this one. */
+  renew(lease: ExportLease, leaseUntil: string): Promise<boolean>;
+  /** Notes which artifact is about to be kept, so that it is found again after a crash; false as above. */
+  note(lease: ExportLease, sha256: string): Promise<boolean>;
+  /** Gives the export back, to be claimed at `claimableAt` or later. */
+  release(lease: ExportLease, claimableAt: string): Promise<void>;
+  /** Artifacts that are kept no longer than `now`, at most `limit`. */
+  expired(now: string, limit: number): Promise<readonly KeptArtifact[]>;
+  /** Forgets an artifact that is gone. */
+  forget(artifact: KeptArtifact): Promise<void>;
+}
+
 export interface Business {
   readonly businessId: string;
   readonly name: string;
   readonly createdAt: string;
 }
+
+/** What is kept for a time only; `accesses` are audit entries of requests that changed nothing. */
+export const passing = ["deliveries", "events", "accesses", "answers", "confirmations"] as const;
+export type Passing = (typeof passing)[number];
 
 /** The embedded service's whole memory: one instance per process, several processes on one database. */
 export interface Store {
@@ -201,6 +251,7 @@ export interface Store {
 
   /** Tokens by SHA-256, of any tenant: the only read that does not know its tenant yet. */
   findToken(sha256: string): Promise<Token | undefined>;
+  getToken(tokenId: string): Promise<Token | undefined>;
   insertToken(token: Token): Promise<void>;
   listTokens(businessId?: string): Promise<Token[]>;
   /** False when there is no such token that is not revoked yet. */
@@ -209,6 +260,7 @@ export interface Store {
 
   /** Settles a lease and grants the next one, never letting a window hold more than its limit. */
   leasePermits(request: PermitRequest): Promise<PermitGrant>;
+  readonly exportQueue: ExportQueue;
 
   insertBusiness(business: Business): Promise<void>;
   listBusinesses(): Promise<Business[]>;
@@ -216,13 +268,66 @@ export interface Store {
   secret(name: string): Promise<Buffer>;
   /** The latest events, at most `limit`, oldest first. */
   listEvents(businessId: string, limit: number): Promise<EventPayload[]>;
+  /** Deliveries of events to webhook endpoints. */
+  readonly outbox: Outbox;
+  /**
+   * Deletes at most `limit` rows of a kind that are from before a time; deliveries and events on their way stay.
+   * @returns how many it deleted
+   */
+  forget(businessId: string, kind: Passing, before: string, limit: number): Promise<number>;
   close(): Promise<void>;
+}
+
+/** What bytes are known by. */
+export interface Content {
+  /** In hexadecimal. */
+  readonly sha256: string;
+  readonly sizeBytes: number;
+}
+
+/** What is said of bytes that come in. */
+export interface DeclaredContent {
+  readonly contentType?: string | undefined;
+  readonly sha256?: string | undefined;
+  readonly sizeBytes?: number | undefined;
+}
+
+/** A part of some bytes: both ends are part of it, counted from 0. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Bytes on their way into a content store, in a file that nothing else sees: a crash leaves nothing half done. */
+export interface Spool {
+  write(bytes: string | Uint8Array): Promise<void>;
+  /** Ends the writing: everything is on the disk. */
+  finish(): Promise<Content>;
+  /** Makes what was finished part of the store, all or nothing. */
+  keep(): Promise<void>;
+  /** Forgets what was not kept. */
+  discard(): Promise<void>;
 }
 
 /** Where the bytes of files are: by their own SHA-256, so no name from outside becomes a path. */
 export interface ContentStore {
-  /** Keeps bytes; gives their SHA-256 in hexadecimal. */
-  put(bytes: Uint8Array): Promise<string>;
-  has(sha256: string): boolean;
-  open(sha256: string): Readable;
+  /**
+   * Keeps bytes; gives their SHA-256 in hexadecimal.
+   * @throws Problem `validation_failed` when they are not what they are declared as
+   */
+  put(bytes: Uint8Array, declared?: DeclaredContent): Promise<string>;
+  /** Begins to take bytes as they come, for the record of this id. */
+  spool(id: string): Promise<Spool>;
+  find(sha256: string): Promise<Content | undefined>;
+  /**
+   * The bytes, or a part of them. A stream of all of them ends well only if they are the ones that were kept.
+   * @throws Error where there are none
+   */
+  open(sha256: string, range?: ByteRange): Promise<Readable>;
+  /** Where whoever has this address gets the bytes for a minute, if that is not here. */
+  address?(sha256: string, shown: { readonly contentType: string; readonly disposition: string }): Promise<string>;
+  /** Forgets bytes; none of this SHA-256 is fine. */
+  remove(sha256: string): Promise<void>;
+  /** Forgets what was begun before this moment and neither kept nor discarded. */
+  sweep(before: Date): Promise<void>;
 }

@@ -4,10 +4,24 @@ import type { EventPayload } from "../contract/events.ts";
 import type { Token } from "../contract/tokens.ts";
 import { insertAudit } from "./audit.ts";
 import { createStatements, type Db, type Prepared, prepare, tokenCodec } from "./database.ts";
+import { createExportQueue } from "./export-queue.ts";
+import { forget } from "./forget.ts";
+import type { Outbox } from "./outbox.ts";
 import { leasePermits } from "./permits.ts";
-import type { Actor, Business, GateTransaction, PermitGrant, PermitRequest, Reader, Store } from "./port.ts";
+import type {
+  Actor,
+  Business,
+  ExportQueue,
+  GateTransaction,
+  Passing,
+  PermitGrant,
+  PermitRequest,
+  Reader,
+  Store,
+} from "./port.ts";
 import { type Shared, SqlReader } from "./reader.ts";
 import { masterKey } from "./settings.ts";
+import { SqlOutbox } from "./sql-outbox.ts";
 import { SqlTransaction } from "./transaction.ts";
 
 /** The two sides of one database, which may be the same. */
@@ -21,6 +35,8 @@ export async function createSqlStore(sides: Sides): Promise<Store> {
 }
 
 class SqlStore implements Store {
+  readonly outbox: Outbox;
+  readonly exportQueue: ExportQueue;
   readonly #write: Db;
   readonly #read: Db;
   readonly #masterKey: Buffer;
@@ -31,6 +47,8 @@ class SqlStore implements Store {
     this.#write = write;
     this.#read = read;
     this.#masterKey = masterKey;
+    this.outbox = new SqlOutbox(write, read);
+    this.exportQueue = createExportQueue(read, write, (work) => this.#transact(work));
     this.#shared = { statements: createStatements(read), cursorKey: derive(masterKey, "cursor") };
     this.#tokenBySha256 = prepare(
       read
@@ -58,6 +76,11 @@ class SqlStore implements Store {
   async findToken(sha256: string): Promise<Token | undefined> {
     const { rows } = await this.#tokenBySha256(this.#read, sha256);
     return rows[0] && tokenCodec.decode(rows[0]);
+  }
+
+  async getToken(tokenId: string): Promise<Token | undefined> {
+    const token = await this.#read.selectFrom("tokens").selectAll().where("tokenId", "=", tokenId).executeTakeFirst();
+    return token && tokenCodec.decode(token);
   }
 
   async insertToken(token: Token): Promise<void> {
@@ -127,6 +150,10 @@ class SqlStore implements Store {
       .limit(limit)
       .execute();
     return events.reverse().map((event) => JSON.parse(event["payload"] as string) as EventPayload);
+  }
+
+  forget(businessId: string, kind: Passing, before: string, limit: number): Promise<number> {
+    return this.#transact((db) => forget(db, businessId, kind, before, limit));
   }
 
   async close(): Promise<void> {

@@ -15,6 +15,7 @@ import { Rubric, Schema } from "../contract/schemas.ts";
 import { scopes } from "../contract/scopes.ts";
 import { Submission } from "../contract/submissions.ts";
 import { SupplementResponse } from "../contract/supplements.ts";
+import { WebhookEndpoint } from "../contract/webhooks.ts";
 
 /** Values under which a row can be found besides its columns: array items, lower-cased addresses. */
 type Members<Row> = Readonly<Record<string, (row: Row) => readonly string[]>>;
@@ -106,6 +107,16 @@ export const tables = {
       scopes: z.array(z.enum(scopes)),
     }),
     "exportId",
+  ),
+  webhookEndpoints: table(
+    "webhook_endpoint",
+    WebhookEndpoint.extend({
+      /** Events up to this place among the tenant's were before it, or while it was disabled. */
+      afterPosition: z.int().min(0),
+      /** Until when it asked not to be sent anything. */
+      pausedUntil: Timestamp.nullable(),
+    }),
+    "endpointId",
   ),
 };
 

@@ -6,7 +6,8 @@ import type { EventPayload } from "../contract/events.ts";
 import { common } from "../contract/fields.ts";
 import { insertAudit } from "./audit.ts";
 import { type Db, type Source, sourceOf } from "./database.ts";
-import type { Actor, Change, GateTransaction, StoredAnswer } from "./port.ts";
+import { endExport } from "./export-queue.ts";
+import type { Actor, Change, ExportLease, GateTransaction, StoredAnswer } from "./port.ts";
 import { type Shared, SqlReader } from "./reader.ts";
 import { type NewRow, type Patch, type Row, type TableName, tables } from "./tables.ts";
 
@@ -191,6 +192,22 @@ export class SqlTransaction extends SqlReader implements GateTransaction {
       .onConflict((conflict) => conflict.columns(["businessId", "nonce"]).doNothing())
       .executeTakeFirstOrThrow();
     return numInsertedOrUpdatedRows === 1n;
+  }
+
+  endExport(lease: ExportLease, keptUntil?: string): Promise<boolean> {
+    return endExport(this.db, { ...lease, businessId: this.businessId }, keptUntil);
+  }
+
+  async cancelDeliveries(endpointId: string): Promise<void> {
+    for (const status of ["pending", "leased"]) {
+      await this.db
+        .updateTable("webhookDeliveries")
+        .set({ status: "cancelled", updatedAt: this.#actor.now })
+        .where("businessId", "=", this.businessId)
+        .where("endpointId", "=", endpointId)
+        .where(sql<boolean>`${sql.ref("status")} = ${sql.lit(status)}`)
+        .execute();
+    }
   }
 
   /**

@@ -1,3 +1,5 @@
+import type { AuditEntry } from "../contract/audit.ts";
+import type { ActInput, ActName, ActResult } from "../contract/desk.ts";
 import type { EventData, EventType } from "../contract/events.ts";
 import type { EffectOf, Input, OperationName, Result } from "../contract/index.ts";
 import type { Scope } from "../contract/scopes.ts";
@@ -13,6 +15,7 @@ export interface Caller {
 /** Makes links that need no token: signed and short-lived. */
 export interface Links {
   file(businessId: string, fileId: string, expiresAt: string): Promise<string>;
+  export(businessId: string, exportId: string, expiresAt: string): Promise<string>;
   invitation(secret: string): Promise<string>;
 }
 
@@ -49,3 +52,30 @@ export type Handler<Name extends OperationName> = (
   work: EffectOf<Name> extends "read" ? ReadWork : WriteWork,
   input: Input<Name>,
 ) => Promise<Result<Name>>;
+
+/** One of the product's own people. */
+export interface Author {
+  readonly actorType: Exclude<AuditEntry["actorType"], "token">;
+  readonly actorId: string;
+}
+
+/** What a change needs, whoever makes it: by token or at the desk. */
+export type ChangeWork = Pick<WriteWork, "store" | "now" | "newId" | "emit">;
+
+/** The work of an act, inside its transaction. */
+export interface ActWork extends ChangeWork {
+  readonly author: Author;
+}
+
+/** How one act is done. */
+export interface ActHandler<Name extends ActName> {
+  /**
+   * Who does it, by the records that the input names.
+   * @throws Problem `not_found`
+   */
+  author(store: Reader, input: ActInput<Name>): Promise<Author>;
+  run(work: ActWork, input: ActInput<Name>): Promise<ActResult<Name>>;
+}
+
+/** One handler per act. */
+export type ActHandlers = { readonly [Name in ActName]: ActHandler<Name> };

@@ -5,6 +5,7 @@ import { requestIdOf } from "../lib/request-id.ts";
 import type { Failure, UpstreamCall } from "../upstream/port.ts";
 import { explained, prepare } from "./arguments.ts";
 import { type Question, withConfirmation } from "./confirm.ts";
+import { idempotencyKeyOf } from "./idempotency.ts";
 import { refuseUnoffered } from "./offer.ts";
 import type { OwnArguments } from "./own.ts";
 import { type Following, followingOf } from "./progress.ts";
@@ -23,8 +24,15 @@ export async function callTool(
   try {
     refuseUnoffered(session.settings, name);
     const { input, own, notes } = prepare(name, args);
-    const call = { operation: name, input, token: session.token, requestId: requestIdOf(context) };
     const following = followingOf(context);
+    const call = {
+      operation: name,
+      input,
+      token: session.token,
+      requestId: requestIdOf(context),
+      idempotencyKey: operations[name].effect === "read" ? undefined : idempotencyKeyOf(context),
+      signal: following.signal,
+    };
     const answer =
       operations[name].effect === "read"
         ? await readTool(session, call, own, following)

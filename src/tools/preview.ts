@@ -17,6 +17,7 @@ export function previewOf(name: OperationName, rehearsal: Rehearsal): string[] {
     ...(name === "merge_person" ? preview.merge() : preview.externalRefs()),
     ...preview.endedAssignments(),
     ...preview.plan(),
+    ...preview.outlook(),
     ...preview.emails(),
     ...preview.feedback(),
     ...preview.exports(),
@@ -80,7 +81,7 @@ class Preview {
       ({ before, after }) => before?.["active"] === true && after?.["active"] === false,
     );
     if (ended.length === 0) return [];
-    const lines = ended.map(({ before }) => `${this.#named(before?.["reviewerId"])} (${before?.["status"]})`);
+    const lines = ended.map(({ id, before }) => `${this.#named(before?.["reviewerId"] ?? id)} (${before?.["status"]})`);
     return [`${counted(ended.length, "review assignment")} end, unfinished reviews are lost: ${listed(lines)}`];
   }
 
@@ -104,6 +105,20 @@ class Preview {
     ];
   }
 
+  outlook(): string[] {
+    const { outlook } = this.#rehearsal;
+    if (!outlook) return [];
+    const { submissions, reviewsMissing, reviewers, complete } = outlook;
+    const atLeast = complete ? "" : "at least ";
+    const missing = reviewsMissing === undefined ? "" : `, ${counted(reviewsMissing, "review")} missing`;
+    return [
+      "The service makes the plan when it is called. It starts from:",
+      `${atLeast}${counted(submissions, "submission")} in review${missing}`,
+      `${atLeast}${counted(reviewers.length, "active reviewer")} of the round`,
+      ...shortened(reviewers.map(({ reviewerId, load }) => `${this.#named(reviewerId)} has ${load} there`)),
+    ];
+  }
+
   emails(): string[] {
     const mails = this.#of("emailSends").flatMap(({ after }) => (after ? [after] : []));
     if (mails.length === 0) return [];
@@ -121,6 +136,8 @@ class Preview {
   feedback(): string[] {
     return this.#of("feedbacks").flatMap(({ before, after }) => {
       if (!after || before?.["released"] === after["released"]) return [];
+      // Feedback that is not released yet cannot be read from everywhere.
+      if (after["body"] === undefined) return [`Feedback ${after["feedbackId"]} becomes visible to its applicant`];
       const subject = after["subject"] ? ` ${quoted(after["subject"])}` : "";
       return [
         `Feedback${subject} becomes visible to the applicant of ${this.#named(after["submissionId"])}`,

@@ -41,7 +41,8 @@ export async function waitForExport(
     await delay(Math.min(intervalMs, leftMs), undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return { data: seen, notes: [unfinished("when the call was cancelled")] };
     const { token, requestId } = created;
-    const answer = await upstream.call({ operation: "get_export", input: { exportId }, token, requestId });
+    const look = { operation: "get_export", input: { exportId }, token, requestId } as const;
+    const answer = await upstream.call({ ...look, signal: AbortSignal.any([signal, AbortSignal.timeout(leftMs)]) });
     if (answer.ok) seen = answer.data;
     else if (!catalogue[answer.problem.code].retryable)
       return { data: seen, notes: [`${unfinished("so far")} ${answer.problem.message}`] };

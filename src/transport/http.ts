@@ -1,15 +1,17 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type ServerType, serve } from "@hono/node-server";
-import { hostHeaderValidation, originValidation } from "@modelcontextprotocol/hono";
+import { getRequestListener, type HttpBindings } from "@hono/node-server";
+import { hostHeaderValidation, originValidation } from "@modelcontextprotocol/node";
 import { localhostAllowedHostnames, localhostAllowedOrigins } from "@modelcontextprotocol/server";
 import { Hono } from "hono";
+import type { Downloads } from "../gate/downloads.ts";
+import { type LinkKind, linkPaths } from "../gate/links.ts";
+import { newId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
 import { isLoopback } from "../lib/loopback.ts";
-import type { FileLinks } from "./files.ts";
-import { serveFile } from "./files.ts";
+import { serveDownload } from "./files.ts";
 import type { McpEndpoint } from "./mcp.ts";
-import { nameRequest, requestIdOf } from "./request-id.ts";
-import { refuseBusy } from "./rest.ts";
+import { type RestHandler, refuseBusy, restPath } from "./rest.ts";
 
 export interface HttpOptions {
   readonly host: string;
@@ -22,9 +24,9 @@ export interface HttpOptions {
 }
 
 export interface HttpFaces {
-  readonly rest?: Hono;
+  readonly rest?: RestHandler;
   readonly mcp?: McpEndpoint;
-  readonly files: FileLinks;
+  readonly downloads: Downloads;
   readonly log: Log;
 }
 
@@ -34,53 +36,79 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-/** Serves REST, MCP, file links and `/healthz` on one port. */
+/** Serves REST, MCP, downloads and `/healthz` on one port. */
 export async function listen(options: HttpOptions, faces: HttpFaces): Promise<HttpServer> {
-  const app = createApp(options, faces);
-  const server = await new Promise<ServerType>((resolve, reject) => {
-    const starting = serve({ fetch: app.fetch, hostname: options.host, port: options.port }, () => resolve(starting));
-    starting.once("error", reject);
+  const server = createServer(createListener(options, faces));
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(options.port, options.host, resolve);
   });
   const { port } = server.address() as AddressInfo;
   return { origin: `http://${urlHost(options.host)}:${port}`, close: () => closeServer(server) };
 }
 
-function createApp(options: HttpOptions, { rest, mcp, files, log }: HttpFaces): Hono {
-  const app = new Hono();
-  app.use("*", nameRequest);
+function createListener(options: HttpOptions, faces: HttpFaces) {
+  /** Requests at work, so that each is counted out once, however it ends. */
+  const working = new Set<ServerResponse>();
+  const serveOther = getRequestListener(createApp(faces, working).fetch);
+  const isAllowed = createGuard(options);
+
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    const requestId = newId("req");
+    const rest = isBelow(restPath, request.url) ? faces.rest : undefined;
+    if (!rest) response.setHeader("x-request-id", requestId);
+    if (request.url === "/healthz") {
+      void serveOther(request, response);
+    } else if (working.size >= options.maxConcurrentRequests) {
+      refuseBusy(response, requestId);
+    } else if (isAllowed(request, response, requestId)) {
+      working.add(response);
+      response.once("close", () => working.delete(response));
+      void (rest ? rest(request, response, requestId) : serveOther(request, response));
+    }
+  };
+}
+
+function isBelow(path: string, url = ""): boolean {
+  return url.startsWith(path) && /^[/?]?$/.test(url.charAt(path.length));
+}
+
+function createApp({ mcp, downloads, log }: HttpFaces, working: Set<ServerResponse>): Hono<{ Bindings: HttpBindings }> {
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  app.use("*", async (context, next) => {
+    await next();
+    // A stream lasts as long as its client listens; only what led to it is work.
+    working.delete(context.env.outgoing as ServerResponse);
+  });
+  const requestIdOf = (outgoing: ServerResponse) => String(outgoing.getHeader("x-request-id"));
   app.get("/healthz", (context) => context.json({ status: "ok" }));
-  app.use("*", concurrencyLimit(options.maxConcurrentRequests));
-  const guards = guardsOf(options);
-  for (const guard of guards) app.use("*", guard);
-  if (rest) app.route("/integrations/v1", rest);
-  if (mcp) app.all("/mcp", (context) => mcp.fetch(context.req.raw, requestIdOf(context)));
-  app.get("/files/:fileId", (context) => serveFile(files, context));
+  if (mcp)
+    app.all("/mcp", (context) => mcp.fetch(context.req.raw, requestIdOf(context.env.outgoing as ServerResponse)));
+  for (const [kind, path] of Object.entries(linkPaths) as [LinkKind, string][]) {
+    app.get(`/${path}/:id`, (context) => serveDownload(downloads, kind, context));
+  }
   app.onError((error, context) => {
-    log.error({ err: error, requestId: requestIdOf(context) }, "The request failed");
+    log.error({ err: error, requestId: requestIdOf(context.env.outgoing as ServerResponse) }, "The request failed");
     return context.text("Internal error", 500);
   });
   return app;
 }
 
-/** Against DNS rebinding: a browser must not reach this server under a stranger's name or from a stranger's page. */
-function guardsOf({ host, allowedHosts }: HttpOptions) {
-  const loopback = isLoopback(host);
-  if (!loopback && allowedHosts.length === 0) return [originValidation(localhostAllowedOrigins())];
-  const hosts = [...(loopback ? localhostAllowedHostnames() : []), ...allowedHosts];
-  return [hostHeaderValidation(hosts), originValidation([...localhostAllowedOrigins(), ...allowedHosts])];
-}
+/** Names that were found good are remembered: looking into one costs as much as the rest of a small request. */
+const maxRemembered = 100;
 
-function concurrencyLimit(max: number) {
-  let running = 0;
-  return async (_: unknown, next: () => Promise<void>): Promise<Response | undefined> => {
-    if (running >= max) return refuseBusy();
-    running += 1;
-    try {
-      await next();
-      return undefined;
-    } finally {
-      running -= 1;
-    }
+/** Against DNS rebinding: a browser must not reach this server under a stranger's name or from a stranger's page. */
+function createGuard({ host, allowedHosts }: HttpOptions) {
+  const isHost = hostHeaderValidation([...(isLoopback(host) ? localhostAllowedHostnames() : []), ...allowedHosts]);
+  const isOrigin = originValidation([...localhostAllowedOrigins(), ...allowedHosts]);
+  const good = new Set<string>();
+  return (request: IncomingMessage, response: ServerResponse, requestId: string): boolean => {
+    const names = `${request.headers.host} ${request.headers.origin}`;
+    if (good.has(names)) return true;
+    response.setHeader("x-request-id", requestId);
+    if (!isHost(request, response) || !isOrigin(request, response)) return false;
+    if (good.size < maxRemembered) good.add(names);
+    return true;
   };
 }
 
@@ -94,9 +122,8 @@ const drainMs = 5_000;
 
 const sweepMs = 50;
 
-async function closeServer(server: ServerType): Promise<void> {
+async function closeServer(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  if (!("closeIdleConnections" in server)) return closed;
   // Again and again: a connection whose answer ends only now would stay until its client lets go of it.
   const sweeper = setInterval(() => server.closeIdleConnections(), sweepMs);
   const timer = setTimeout(() => server.closeAllConnections(), drainMs);

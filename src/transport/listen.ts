@@ -7,7 +7,13 @@ import {
 } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import type { Log } from "../lib/log.ts";
-import { createSubscriber, type Following, type Listener, type Subscriber } from "../resources/subscriber.ts";
+import {
+  createSubscriber,
+  type Following,
+  type Listener,
+  maxFollowed,
+  type Subscriber,
+} from "../resources/subscriber.ts";
 import type { Upstream } from "../upstream/port.ts";
 import type { ServerFactory } from "./server.ts";
 
@@ -40,7 +46,8 @@ export async function hearListen<Message>(
   if (!request) return undefined;
   await subscriber.start();
   const { notifications } = request.params;
-  const uris = [...new Set(notifications.resourceSubscriptions)].filter((uri) => follow(subscriber, uri));
+  const asked = [...new Set(notifications.resourceSubscriptions)].slice(0, maxFollowed);
+  const uris = asked.filter((uri) => follow(subscriber, uri));
   const params = { ...request.params, notifications: { ...notifications, resourceSubscriptions: uris } };
   return { id: request.id, message: { ...message, params }, uris };
 }
@@ -91,27 +98,32 @@ export function createListening({ factory, upstream, withheldBy, log }: ListenDe
 
   return {
     async open(request, parsedBody, authInfo) {
+      if (isFull(authInfo.clientId)) return refuseFull(parsedBody);
       const outlet = createOutlet(() => void handler.close());
       const subscriber = createSubscriber({ upstream, token: authInfo.token, withheldBy }, outlet.listener);
+      const release = () => {
+        streams.delete(handler);
+        subscriber.stop();
+      };
+      let streaming = false;
       const bus: ServerEventBus = {
         publish: () => undefined,
         subscribe(deliver) {
-          streams.set(handler, authInfo.clientId);
+          streaming = true;
           outlet.deliverTo(deliver);
-          return () => {
-            streams.delete(handler);
-            subscriber.stop();
-          };
+          return release;
         },
       };
       const onerror = (error: Error) => log.debug({ err: error }, "A subscription was refused");
       const handler = createMcpHandler(factory, { legacy: "reject", bus, onerror });
-      if (isFull(authInfo.clientId)) return refuseFull(parsedBody);
-      const listen = await hearListen(parsedBody, subscriber);
-      const answer = await handler.fetch(request, { authInfo, parsedBody: listen?.message ?? parsedBody });
-      if (streams.has(handler)) return outlet.counted(answer);
-      subscriber.stop();
-      return answer;
+      streams.set(handler, authInfo.clientId);
+      try {
+        const listen = await hearListen(parsedBody, subscriber);
+        const answer = await handler.fetch(request, { authInfo, parsedBody: listen?.message ?? parsedBody });
+        return streaming ? outlet.counted(answer) : answer;
+      } finally {
+        if (!streaming) release();
+      }
     },
 
     async close() {

@@ -2,42 +2,69 @@ import type { Clock } from "../lib/clock.ts";
 
 /** Keeps calls from a service that is down: they are answered at once instead of waiting in vain. */
 export interface Breaker {
-  /** Seconds until the service is tried again; nothing while it is thought to work. */
-  closedForSeconds(): number | undefined;
-  succeeded(): void;
-  failed(): void;
+  /** Lets a try through, or says why it is of no use now. */
+  pass(): Pass | Refusal;
+}
+
+/** A try that was let through. One that reports nothing, because its caller went away, says nothing of the service. */
+export interface Pass {
+  readonly allowed: true;
+  /** The service answered, if only to refuse. */
+  answered(): void;
+  /** It did not, or as one that is down does. */
+  failed(cause: string): void;
+}
+
+export interface Refusal {
+  readonly allowed: false;
+  readonly retryAfterSeconds: number;
+  /** What the last try ran into. */
+  readonly cause: string;
 }
 
 const failuresToOpen = 10;
 const firstPauseMs = 2_000;
 const maxPauseMs = 60_000;
 
-/** Opens after ten failures in a row. After a pause one call tries; while tries fail the pauses grow to a minute. */
+/**
+ * Opens after ten failures in a row: nothing is let through. After a pause one try is; while such tries fail, the pauses
+ * grow to a minute.
+ */
 export function createBreaker(clock: Clock): Breaker {
   let failures = 0;
+  let cause = "";
   let pauseMs = firstPauseMs;
-  let openUntilMs = 0;
+  let pausedUntilMs: number | undefined;
+
+  function passOf(trial: boolean): Pass {
+    return {
+      allowed: true,
+      answered() {
+        failures = 0;
+        pauseMs = firstPauseMs;
+        pausedUntilMs = undefined;
+      },
+      failed(why) {
+        failures += 1;
+        cause = why;
+        // Of the tries that were under way when the pause began, none makes it longer.
+        if (pausedUntilMs === undefined ? failures < failuresToOpen : !trial) return;
+        if (trial) pauseMs = Math.min(maxPauseMs, pauseMs * 2);
+        pausedUntilMs = clock.now().getTime() + pauseMs;
+      },
+    };
+  }
 
   return {
-    closedForSeconds() {
+    pass() {
+      if (pausedUntilMs === undefined) return passOf(false);
       const nowMs = clock.now().getTime();
-      if (failures < failuresToOpen) return undefined;
-      if (nowMs < openUntilMs) return Math.ceil((openUntilMs - nowMs) / 1000);
-      // This call tries; the others wait for what comes of it.
-      openUntilMs = nowMs + pauseMs;
-      return undefined;
-    },
-    succeeded() {
-      failures = 0;
-      pauseMs = firstPauseMs;
-    },
-    failed() {
-      failures += 1;
-      if (failures === failuresToOpen) openUntilMs = clock.now().getTime() + pauseMs;
-      if (failures > failuresToOpen) {
-        pauseMs = Math.min(maxPauseMs, pauseMs * 2);
-        openUntilMs = clock.now().getTime() + pauseMs;
-      }
+      const leftMs = pausedUntilMs - nowMs;
+      // A pause longer than any is a clock that was set back.
+      if (leftMs > 0 && leftMs <= maxPauseMs) return { allowed: false, retryAfterSeconds: Math.ceil(leftMs / 1000), cause };
+      // This one tries; the others wait for what comes of it.
+      pausedUntilMs = nowMs + pauseMs;
+      return passOf(true);
     },
   };
 }

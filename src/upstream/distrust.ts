@@ -1,164 +1,78 @@
-import type * as z from "zod";
-import { catalogue, type Problem, type ProblemCode, problem } from "../contract/errors.ts";
-import { unwrap } from "../contract/marks.ts";
+import { type Problem, problem } from "../contract/errors.ts";
 import type { Operation } from "../contract/operation.ts";
 import type { PageMeta } from "../contract/page.ts";
 import type { HttpResponse } from "./http-client.ts";
+import { isDeeperThan, isObject, misfitOf } from "./misfit.ts";
+import { refusalOf, upstreamIdOf } from "./refusal.ts";
 
 /** What an upstream's answer says, once it has been read against the contract. */
 export interface Read {
   readonly data: unknown;
   readonly page?: PageMeta;
+  /** The answer of an earlier request under the same idempotency key. */
+  readonly replayed: boolean;
 }
+
+/** Deeper answers are no records; what looks into them goes down level by level. */
+const maxDepth = 64;
 
 /**
- * Reads an answer without trusting it: shape and kinds of values must be the contract's, while unknown fields, states
- * and codes and missing `meta` are let pass.
+ * Reads an answer without trusting it: its shape and the kinds of its values must be the contract's, while unknown
+ * fields, states and codes and missing `meta` are let pass.
  * @throws Problem the upstream's own refusal, or `upstream_invalid_answer`
  */
-export function readAnswer(operation: Operation, response: HttpResponse, requestId: string): Read {
-  const bad = (cause: string) => problem("upstream_invalid_answer", { requestId: idOf(response) ?? requestId, cause });
-  const { status } = response;
-  if (status >= 300 && status < 400) throw bad(`a redirect (${status}), which is not followed with the token`);
-  const body = parse(response, bad);
-  if (status >= 400 || body["success"] === false) throw refusal(operation, response, body, requestId);
-  if (body["success"] !== true) throw bad("no success envelope");
+export function readAnswer(operation: Operation, response: HttpResponse): Read {
+  const { status, headers } = response;
+  if (status >= 400) throw refusalOf(operation, response, bodyOf(response));
+  if (status >= 300) throw redirected(response);
+  const { body, flaw } = parsed(response);
+  if (!body) throw invalidAnswer(response, flaw);
+  if (body["success"] === false) throw refusalOf(operation, response, body);
+  if (body["success"] !== true) throw invalidAnswer(response, "no success envelope");
   const { data } = body;
-  const misfit = misfitOf(operation.data, data, "data");
-  if (misfit) throw bad(misfit);
-  return { data, ...(operation.paginated ? { page: pageOf(body["meta"]) } : {}) };
+  const misfit = misfitOf(operation.data, data) ?? (isDeeperThan(data, maxDepth) ? "data is too deep" : undefined);
+  if (misfit) throw invalidAnswer(response, misfit);
+  return {
+    data,
+    ...(operation.paginated ? { page: pageOf(body["meta"]) } : {}),
+    replayed: headers["idempotent-replayed"] === "true",
+  };
 }
 
-function parse({ headers, text, status }: HttpResponse, bad: (cause: string) => Problem): Record<string, unknown> {
-  if (text === "") {
-    if (status >= 400) return {};
-    throw bad("an empty body");
-  }
-  const type = headers["content-type"] ?? "";
+function invalidAnswer(response: HttpResponse, cause: string): Problem {
+  return problem("upstream_invalid_answer", { cause, ...upstreamIdOf(response) });
+}
+
+/** A redirect for good is a wrong address; any other may be gone the next time. Neither is followed with the token. */
+function redirected(response: HttpResponse): Problem {
+  const { status } = response;
+  if (status !== 301 && status !== 308) return invalidAnswer(response, `a redirect (${status}), which is not followed`);
+  const upstreamMessage = "it has moved, and the token is not sent elsewhere: PROGRAMME_BASE_URL must name the new place";
+  return problem("upstream_refused", { status, upstreamCode: "redirect", upstreamMessage });
+}
+
+function bodyOf(response: HttpResponse): Readonly<Record<string, unknown>> {
+  return parsed(response).body ?? {};
+}
+
+type Parsed =
+  | { readonly body: Readonly<Record<string, unknown>>; readonly flaw?: never }
+  | { readonly body?: never; readonly flaw: string };
+
+function parsed({ headers, text }: HttpResponse): Parsed {
+  if (text === "") return { flaw: "an empty body" };
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+    return isObject(value) ? { body: value } : { flaw: "JSON that is no object" };
   } catch {
-    if (status >= 400) return {};
-    throw bad(/html/i.test(type) || /^\s*</.test(text) ? "an HTML page" : "JSON that is broken or cut off");
+    const html = /html/i.test(headers["content-type"] ?? "") || /^\s*</.test(text);
+    return { flaw: html ? "an HTML page" : "JSON that is broken or cut off" };
   }
-  if (status >= 400) return {};
-  throw bad("JSON that is no object");
-}
-
-function refusal(
-  operation: Operation,
-  response: HttpResponse,
-  body: Record<string, unknown>,
-  requestId: string,
-): Problem {
-  const { status, headers } = response;
-  const error = (typeof body["error"] === "object" && body["error"] !== null ? body["error"] : {}) as Record<
-    string,
-    unknown
-  >;
-  const details =
-    typeof error["details"] === "object" && error["details"] !== null
-      ? (error["details"] as Record<string, unknown>)
-      : {};
-  const code = String(error["code"] ?? "");
-  if (status === 401) return problem("invalid_token");
-  if (status === 403 && (code === "" || code === "insufficient_scope" || !isKnown(code))) {
-    const named = details["requiredScopes"];
-    return problem("insufficient_scope", {
-      requiredScopes: Array.isArray(named) ? named.map(String).slice(0, 31) : [operation.scope],
-    });
-  }
-  const retryAfterSeconds = secondsOf(headers["retry-after"]) ?? 1;
-  if (status === 429) return problem(code === "export_rate_limited" ? code : "rate_limited", { retryAfterSeconds });
-  if (status >= 500)
-    return problem("upstream_unavailable", { retryAfterSeconds, status, requestId: idOf(response) ?? requestId });
-  if (isKnown(code)) return problem(code, details);
-  if (status === 404) return problem("not_found");
-  return problem("upstream_refused", {
-    status,
-    upstreamCode: code.slice(0, 64) || "without a code",
-    upstreamMessage: String(error["message"] ?? "").slice(0, 300),
-    requestId: idOf(response) ?? requestId,
-  });
-}
-
-function isKnown(code: string): code is ProblemCode {
-  return Object.hasOwn(catalogue, code) && !code.startsWith("upstream_");
-}
-
-/** Seconds of a `Retry-After` header, whether it counts or names a time. */
-export function secondsOf(retryAfter: string | undefined): number | undefined {
-  if (retryAfter === undefined) return undefined;
-  if (/^\d{1,6}$/.test(retryAfter)) return Number(retryAfter);
-  const atMs = Date.parse(retryAfter);
-  return Number.isFinite(atMs) ? Math.max(0, Math.ceil((atMs - Date.now()) / 1000)) : undefined;
-}
-
-function idOf({ headers }: HttpResponse): string | undefined {
-  return headers["x-request-id"]?.slice(0, 128);
 }
 
 function pageOf(meta: unknown): PageMeta {
-  const { lastEvaluatedKey } = (typeof meta === "object" && meta !== null ? meta : {}) as {
-    lastEvaluatedKey?: unknown;
-  };
+  const lastEvaluatedKey = isObject(meta) ? meta["lastEvaluatedKey"] : undefined;
   return typeof lastEvaluatedKey === "string" && lastEvaluatedKey !== ""
     ? { hasMore: true, lastEvaluatedKey }
     : { hasMore: false };
-}
-
-/** Rows of one answer that are looked at: as many as a page may have, and some. */
-const maxRows = 10_000;
-
-/** Where a value's kind is not what its schema says; values of enumerations and formats are not looked at. */
-function misfitOf(schema: z.core.$ZodType, value: unknown, path: string): string | undefined {
-  if (value === undefined || value === null) return path === "data" ? "no data" : undefined;
-  const inner = unwrap(schema);
-  const definition = inner._zod.def as z.core.$ZodTypeDef & {
-    shape?: Record<string, z.core.$ZodType>;
-    element?: z.core.$ZodType;
-    options?: readonly z.core.$ZodType[];
-    valueType?: z.core.$ZodType;
-  };
-  switch (definition.type) {
-    case "object":
-      if (!isObject(value)) return `${path} is no object`;
-      return firstOf(Object.entries(definition.shape ?? {}), ([name, field]) =>
-        misfitOf(field, value[name], `${path}.${name}`),
-      );
-    case "array":
-      if (!Array.isArray(value)) return `${path} is no list`;
-      if (value.length > maxRows) return `${path} has more than ${maxRows} items`;
-      return firstOf(
-        [...value.entries()],
-        ([index, item]) => definition.element && misfitOf(definition.element, item, `${path}.${index}`),
-      );
-    case "record":
-      return isObject(value) ? undefined : `${path} is no object`;
-    case "union": {
-      const options = definition.options ?? [];
-      return options.some((option) => !misfitOf(option, value, path)) ? undefined : `${path} is of none of its kinds`;
-    }
-    case "string":
-    case "enum":
-      return typeof value === "string" ? undefined : `${path} is no text`;
-    case "number":
-    case "boolean":
-      return typeof value === definition.type ? undefined : `${path} is no ${definition.type}`;
-    default:
-      return undefined;
-  }
-}
-
-function firstOf<T>(items: readonly T[], misfit: (item: T) => string | undefined): string | undefined {
-  for (const item of items) {
-    const found = misfit(item);
-    if (found) return found;
-  }
-  return undefined;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

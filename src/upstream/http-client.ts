@@ -1,13 +1,18 @@
-import { readFileSync } from "node:fs";
-import { type Dispatcher, EnvHttpProxyAgent, errors, Pool } from "undici";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
 import { type Problem, problem } from "../contract/errors.ts";
+import { isLoopback } from "../lib/loopback.ts";
 
 export interface HttpClientOptions {
   /** Origin of the product's service. */
   readonly origin: string;
-  /** A file of PEM certificates to trust beside the usual ones. */
-  readonly caFile?: string | undefined;
+  /** PEM certificates by which the service is trusted, instead of the usual ones. */
+  readonly ca?: string | undefined;
+  /** Where `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` are looked up, in either case. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  readonly connectTimeoutMs: number;
+  /** Until the first byte of an answer, and between two pieces of it. */
+  readonly answerTimeoutMs: number;
 }
 
 export interface HttpRequest {
@@ -26,60 +31,109 @@ export interface HttpResponse {
 
 /** One attempt at a request; redirects are not followed, for the token must not go elsewhere. */
 export interface HttpClient {
-  /** @throws Problem `upstream_unreachable`, `upstream_timeout`, `upstream_invalid_answer` */
+  /**
+   * @throws Problem `upstream_unreachable` and `upstream_untrusted` where nothing was sent; `upstream_disconnected`,
+   * `upstream_timeout`, `upstream_invalid_answer`. Once the signal is aborted, anything.
+   */
   send(request: HttpRequest): Promise<HttpResponse>;
+  /** Whether requests go by way of a proxy. */
+  readonly proxied: boolean;
+  /** Lets what is under way end for a moment, then breaks it off. */
   close(): Promise<void>;
 }
 
 const connections = 64;
-const connectTimeoutMs = 5_000;
-/** Until the first byte of an answer, and between two pieces of it. */
-const answerTimeoutMs = 10_000;
+const keepAliveTimeoutMs = 30_000;
 const maxAnswerBytes = 16 * 1024 * 1024;
+const closeTimeoutMs = 1_000;
 
-export function createHttpClient({ origin, caFile, env }: HttpClientOptions): HttpClient {
-  const connect = { timeout: connectTimeoutMs, ...(caFile === undefined ? {} : { ca: readFileSync(caFile, "utf8") }) };
-  const options = {
-    connect,
+export function createHttpClient(options: HttpClientOptions): HttpClient {
+  const { origin } = options;
+  const proxies = proxiesFor(options);
+  const dispatcher = proxies ? proxyDispatcher(options, proxies) : new Pool(origin, poolOptions(options));
+
+  return {
+    proxied: proxies !== undefined,
+    async send({ body = null, signal, ...request }) {
+      try {
+        const response = await dispatcher.request({ ...request, origin, body, signal });
+        const { statusCode: status, headers } = response;
+        return { status, headers: firstOf(headers), text: await textOf(response.body) };
+      } catch (error) {
+        throw signal.aborted ? error : asProblem(error, origin);
+      }
+    },
+    async close() {
+      const closing = dispatcher.close();
+      await Promise.race([closing, sleep(closeTimeoutMs, undefined, { ref: false })]);
+      await dispatcher.destroy();
+    },
+  };
+}
+
+function poolOptions({ ca, connectTimeoutMs, answerTimeoutMs }: HttpClientOptions) {
+  return {
+    connect: { timeout: connectTimeoutMs, ...(ca === undefined ? {} : { ca }) },
     connections,
     allowH2: true,
     headersTimeout: answerTimeoutMs,
     bodyTimeout: answerTimeoutMs,
-    keepAliveTimeout: 30_000,
-  };
-  const proxied = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"].some((name) => env[name]);
-  const dispatcher: Dispatcher = proxied ? new EnvHttpProxyAgent(options) : new Pool(origin, options);
-
-  return {
-    async send({ path, ...request }) {
-      try {
-        const { statusCode, headers, body } = await dispatcher.request({
-          ...request,
-          origin,
-          path,
-          body: request.body ?? null,
-        });
-        return { status: statusCode, headers: firstOf(headers), text: await bounded(body) };
-      } catch (error) {
-        throw asProblem(error, origin);
-      }
-    },
-    close: () => dispatcher.close(),
+    keepAliveTimeout: keepAliveTimeoutMs,
   };
 }
 
-async function bounded(body: Dispatcher.ResponseData["body"]): Promise<string> {
+interface Proxies {
+  readonly httpProxy?: string;
+  readonly httpsProxy?: string;
+  readonly noProxy: string;
+}
+
+/** The proxies of the environment; none for this machine itself, whose plain traffic must not leave it. */
+function proxiesFor({ origin, env }: HttpClientOptions): Proxies | undefined {
+  const { hostname } = new URL(origin);
+  const httpProxy = env["http_proxy"] || env["HTTP_PROXY"];
+  const httpsProxy = env["https_proxy"] || env["HTTPS_PROXY"];
+  if (isLoopback(hostname) || (!httpProxy && !httpsProxy)) return undefined;
+  return {
+    // Given as they are, empty or not: undici would look up what is missing in the process's own environment.
+    httpProxy: httpProxy ?? "",
+    httpsProxy: httpsProxy ?? "",
+    noProxy: env["no_proxy"] || env["NO_PROXY"] || "",
+  };
+}
+
+/** Behind a proxy, `connect` is the tunnel's: what concerns the service itself has options of its own there. */
+function proxyDispatcher(options: HttpClientOptions, proxies: Proxies): Dispatcher {
+  const { ca, connectTimeoutMs } = options;
+  const tls = { timeout: connectTimeoutMs, ...(ca === undefined ? {} : { ca }) };
+  return new EnvHttpProxyAgent({
+    ...poolOptions(options),
+    ...proxies,
+    requestTls: tls,
+    proxyTls: tls,
+    clientFactory: (proxy, given) => new Pool(proxy, { ...given, connections, headersTimeout: connectTimeoutMs }),
+  });
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+async function textOf(body: Dispatcher.ResponseData["body"]): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of body as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > maxAnswerBytes) {
-      body.destroy();
-      throw problem("upstream_invalid_answer", { cause: `more than ${maxAnswerBytes} bytes` });
-    }
+    if (bytes > maxAnswerBytes) throw invalidAnswer(`more than ${maxAnswerBytes} bytes`);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString("utf8");
+  try {
+    return decoder.decode(Buffer.concat(chunks));
+  } catch {
+    throw invalidAnswer("bytes that are no text");
+  }
+}
+
+function invalidAnswer(cause: string): Problem {
+  return problem("upstream_invalid_answer", { cause });
 }
 
 function firstOf(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string | undefined> {
@@ -89,24 +143,46 @@ function firstOf(headers: Readonly<Record<string, string | string[] | undefined>
 }
 
 /** Only the kind of failure is told: messages of the network stack may hold addresses, headers and worse. */
-function asProblem(error: unknown, origin: string): Problem | unknown {
-  if (error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError)
-    return problem("upstream_timeout");
-  const { name, code } = error as { name?: string; code?: string };
-  if (name === "AbortError" || name === "TimeoutError" || name === "Problem") return error;
-  return problem("upstream_unreachable", { origin, cause: reasons[code ?? ""] ?? code ?? "the connection broke" });
+function asProblem(error: unknown, origin: string): unknown {
+  const { name, code = "" } = error as { name?: string; code?: string };
+  if (name === "Problem") return error;
+  if (code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT") return problem("upstream_timeout");
+  if (code.startsWith("HPE_") || code === "UND_ERR_HEADERS_OVERFLOW") return invalidAnswer("something that is not HTTP");
+  // What this program did wrong is no failure of the service.
+  if (error instanceof TypeError || code === "UND_ERR_INVALID_ARG") return error;
+  const beforeSending = unsent[code];
+  if (beforeSending) return problem("upstream_unreachable", { origin, cause: beforeSending });
+  const suspicion = untrusted[code] ?? (/CERT|_(TLS|SSL)_/.test(code) ? `the encryption failed (${code})` : undefined);
+  if (suspicion) return problem("upstream_untrusted", { origin, cause: suspicion });
+  const cause = cut.includes(code) || code === "" ? "the connection was cut" : `the connection failed (${code})`;
+  return problem("upstream_disconnected", { origin, cause });
 }
 
-const reasons: Readonly<Record<string, string>> = {
+const cut = ["ECONNRESET", "EPIPE", "UND_ERR_SOCKET", "UND_ERR_RES_CONTENT_LENGTH_MISMATCH"];
+
+/** Failures before a request could go out. */
+const unsent: Readonly<Record<string, string>> = {
   ENOTFOUND: "its name is unknown",
   EAI_AGAIN: "its name cannot be looked up now",
   ECONNREFUSED: "nothing listens there",
-  ECONNRESET: "the connection was cut",
-  UND_ERR_SOCKET: "the connection was cut",
+  EHOSTUNREACH: "there is no way to it",
+  ENETUNREACH: "there is no network",
+  EADDRNOTAVAIL: "there is no network",
+  ETIMEDOUT: "it does not accept connections",
   UND_ERR_CONNECT_TIMEOUT: "it does not accept connections",
+  // The request's own signal is known not to be the reason.
+  UND_ERR_ABORTED: "the proxy does not lead there",
+  UND_ERR_PRX_CONN: "the proxy cannot be reached",
+  UND_ERR_PRX_TLS: "the proxy's certificate is not trusted",
+};
+
+const untrusted: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: "its certificate has expired",
+  CERT_NOT_YET_VALID: "its certificate is not valid yet",
   SELF_SIGNED_CERT_IN_CHAIN: "its certificate is not trusted",
   DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is not trusted",
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: "its certificate is not trusted",
+  UNABLE_TO_GET_ISSUER_CERT: "its certificate is not trusted",
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "its certificate is not trusted",
   ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another name",
 };

@@ -1,86 +1,129 @@
+import { problem } from "../contract/errors.ts";
 import type { Clock } from "../lib/clock.ts";
+import { sha256Hex } from "../lib/crypto.ts";
 
-/** Keeps a token within the service's limits, so that calls are spaced here instead of refused there. */
+type Headers = Readonly<Record<string, string | undefined>>;
+
+/** Keeps each token within the service's limits, so that its calls are spaced here instead of refused there. */
 export interface Pace {
-  /** How long a call of the token has to wait, in milliseconds; 0 takes a place now. */
-  waitMs(token: string): number;
+  /**
+   * Takes the token's next turn.
+   * @returns milliseconds until that turn
+   * @throws Problem `rate_limited` where it is too far off to wait for; then no turn is taken
+   */
+  take(token: string): number;
   /** What a response's headers say of the token's rate. */
-  learn(token: string, headers: Readonly<Record<string, string | undefined>>): void;
-  /** Seconds until the token may create an export again; 0 when it may. */
-  exportWaitSeconds(token: string): number;
-  exportCreated(token: string): void;
+  learn(token: string, headers: Headers): void;
+  /** The service refused a call of the token for so long. */
+  refused(token: string, retryAfterSeconds: number): void;
+  /** @throws Problem `export_rate_limited` while the token may not create another export */
+  checkExport(token: string): void;
+  /** The token created an export, or was refused one for so long. */
+  exported(token: string, retryAfterSeconds?: number): void;
   /** What is known of the token's rate. */
   remaining(token: string): { readonly limit: number; readonly remaining: number };
 }
 
 const windowMs = 60_000;
+/** How long a call waits for its turn; longer, and its caller is told when to come again. */
+const maxWaitMs = 10_000;
 const maxTokens = 10_000;
 
 interface Lane {
-  /** When the calls of the last minute were made. */
-  calls: number[];
+  /** Turns of the last minute and of the seconds to come, in order. */
+  turns: number[];
   limit: number;
   blockedUntilMs: number;
-  lastExportMs: number;
+  exportFromMs: number;
 }
 
+/**
+ * @param requestsPerMinute - the most that one token may do here; what the service says can only be less
+ */
 export function createPace(clock: Clock, requestsPerMinute: number, exportIntervalSeconds: number): Pace {
   const lanes = new Map<string, Lane>();
+  const nowMs = () => clock.now().getTime();
 
   function laneOf(token: string): Lane {
-    let lane = lanes.get(token);
-    if (!lane) {
-      if (lanes.size >= maxTokens) lanes.delete(lanes.keys().next().value as string);
-      lane = { calls: [], limit: requestsPerMinute, blockedUntilMs: 0, lastExportMs: Number.NEGATIVE_INFINITY };
-      lanes.set(token, lane);
-    }
-    const since = clock.now().getTime() - windowMs;
-    const stale = lane.calls.findIndex((atMs) => atMs > since);
-    lane.calls.splice(0, stale < 0 ? lane.calls.length : stale);
+    const key = sha256Hex(token);
+    const known = lanes.get(key);
+    const lane = known ?? { turns: [], limit: requestsPerMinute, blockedUntilMs: 0, exportFromMs: 0 };
+    // Taken out and put back, the tokens in use are the last to be forgotten.
+    if (known) lanes.delete(key);
+    else if (lanes.size >= maxTokens) lanes.delete(lanes.keys().next().value as string);
+    lanes.set(key, lane);
+    const [sinceMs, untilMs] = [nowMs() - windowMs, nowMs() + windowMs];
+    const first = lane.turns.findIndex((atMs) => atMs > sinceMs);
+    if (first !== 0) lane.turns.splice(0, first < 0 ? lane.turns.length : first);
+    // Turns and blocks beyond any that are given come from a clock that was set back.
+    if ((lane.turns.at(-1) ?? 0) > untilMs) lane.turns = [];
+    if (lane.blockedUntilMs > untilMs) lane.blockedUntilMs = 0;
     return lane;
   }
 
+  function block(lane: Lane, seconds: number, maxMs: number): void {
+    lane.blockedUntilMs = Math.max(lane.blockedUntilMs, nowMs() + Math.min(seconds * 1000, maxMs));
+  }
+
   return {
-    waitMs(token) {
+    take(token) {
       const lane = laneOf(token);
-      const nowMs = clock.now().getTime();
-      if (lane.blockedUntilMs > nowMs) return lane.blockedUntilMs - nowMs;
-      const first = lane.calls[lane.calls.length - lane.limit];
-      if (first !== undefined) return first + windowMs - nowMs;
-      lane.calls.push(nowMs);
-      return 0;
+      const { turns, limit, blockedUntilMs } = lane;
+      const freedAtMs = (turns[turns.length - limit] ?? Number.NEGATIVE_INFINITY) + windowMs;
+      const atMs = Math.max(nowMs(), blockedUntilMs, freedAtMs, turns.at(-1) ?? 0);
+      const waitMs = atMs - nowMs();
+      if (waitMs > maxWaitMs) throw problem("rate_limited", { retryAfterSeconds: Math.ceil(waitMs / 1000) });
+      turns.push(atMs);
+      return waitMs;
     },
 
     learn(token, headers) {
       const lane = laneOf(token);
-      const limit = Number(headers["x-ratelimit-limit"]);
-      if (Number.isInteger(limit) && limit > 0) lane.limit = Math.min(limit, 100_000);
-      const { remaining, resetSeconds } = draftRate(headers["ratelimit"]);
-      const left = remaining ?? wholeNumber(headers["x-ratelimit-remaining"]);
-      if (left === 0) lane.blockedUntilMs = clock.now().getTime() + Math.min(resetSeconds ?? 1, 60) * 1000;
+      const limit = limitOf(headers);
+      if (limit !== undefined) lane.limit = Math.min(limit, requestsPerMinute);
+      const { left, resetSeconds } = remainderOf(headers);
+      // A hint delays the next call; only a refusal turns calls away.
+      if (left === 0 && lane.turns.length < lane.limit) block(lane, resetSeconds ?? 1, maxWaitMs);
     },
 
-    exportWaitSeconds(token) {
-      const freeAtMs = laneOf(token).lastExportMs + exportIntervalSeconds * 1000;
-      return Math.max(0, Math.ceil((freeAtMs - clock.now().getTime()) / 1000));
+    refused: (token, retryAfterSeconds) => block(laneOf(token), retryAfterSeconds, windowMs),
+
+    checkExport(token) {
+      const retryAfterSeconds = Math.ceil((laneOf(token).exportFromMs - nowMs()) / 1000);
+      if (retryAfterSeconds > 0) throw problem("export_rate_limited", { retryAfterSeconds });
     },
 
-    exportCreated(token) {
-      laneOf(token).lastExportMs = clock.now().getTime();
+    exported(token, retryAfterSeconds = exportIntervalSeconds) {
+      laneOf(token).exportFromMs = nowMs() + Math.min(retryAfterSeconds, exportIntervalSeconds) * 1000;
     },
 
     remaining(token) {
-      const { calls, limit } = laneOf(token);
-      return { limit, remaining: Math.max(0, limit - calls.length) };
+      const { turns, limit } = laneOf(token);
+      return { limit, remaining: Math.max(0, limit - turns.length) };
     },
   };
 }
 
-/** `RateLimit: "default";r=12;t=30` of the IETF draft. */
-function draftRate(header: string | undefined): { remaining?: number | undefined; resetSeconds?: number | undefined } {
-  if (header === undefined) return {};
-  const parameter = (name: string) => wholeNumber(new RegExp(`;\\s*${name}=(\\d{1,9})`).exec(header)?.[1]);
-  return { remaining: parameter("r"), resetSeconds: parameter("t") };
+/** Requests a minute, from `RateLimit-Policy: "default";q=300;w=60` of the IETF draft or the older header. */
+function limitOf(headers: Headers): number | undefined {
+  const policy = headers["ratelimit-policy"];
+  const windowSeconds = numberIn(policy, parameters.w);
+  const limit = numberIn(policy, parameters.q) ?? wholeNumber(headers["x-ratelimit-limit"]);
+  const ofMinute = windowSeconds === undefined || windowSeconds === 60;
+  return limit !== undefined && limit > 0 && ofMinute ? limit : undefined;
+}
+
+/** What is left, from `RateLimit: "default";r=12;t=30` of the IETF draft or the older header. */
+function remainderOf(headers: Headers) {
+  const rate = headers["ratelimit"];
+  const left = numberIn(rate, parameters.r) ?? wholeNumber(headers["x-ratelimit-remaining"]);
+  return { left, resetSeconds: numberIn(rate, parameters.t) };
+}
+
+const parameters = { q: /;\s*q=(\d{1,9})/, w: /;\s*w=(\d{1,9})/, r: /;\s*r=(\d{1,9})/, t: /;\s*t=(\d{1,9})/ };
+
+function numberIn(header: string | undefined, parameter: RegExp): number | undefined {
+  return header === undefined ? undefined : wholeNumber(parameter.exec(header)?.[1]);
 }
 
 function wholeNumber(text: string | undefined): number | undefined {

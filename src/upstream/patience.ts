@@ -1,67 +1,160 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { catalogue, Problem, type ProblemCode, problem } from "../contract/errors.ts";
-import type { Breaker } from "./breaker.ts";
+import { Problem, type ProblemCode, problem } from "../contract/errors.ts";
+import type { Breaker, Pass } from "./breaker.ts";
+import type { Timeouts } from "./timeouts.ts";
 
-/** One try at a call: what it gives, or the problem it ran into. */
-export type Attempt<R> = (signal: AbortSignal) => Promise<R>;
+/** What is tried: it must be safe to repeat, a read or a write under its idempotency key. */
+export interface Work<R> {
+  /** Whether the call changes something. */
+  readonly writes: boolean;
+  /** Ends the call when its caller has gone. */
+  readonly signal: AbortSignal | undefined;
+  /**
+   * Milliseconds to wait for before each try.
+   * @throws Problem where waiting is of no use: the call ends with it
+   */
+  turnMs(): number;
+  /** One try. @throws Problem what it ran into */
+  attempt(signal: AbortSignal): Promise<R>;
+}
+
+export interface Patience {
+  /**
+   * Tries until it works, with growing and jittered pauses, for as long as a call may take.
+   * @throws Problem the last one met; `upstream_uncertain` for a change that an earlier try may have made
+   */
+  run<R>(work: Work<R>): Promise<R>;
+}
 
 const maxAttempts = 6;
-const callTimeoutMs = 45_000;
 const firstBackoffMs = 100;
 const maxBackoffMs = 5_000;
 
-/** Problems that the same request, under the same idempotency key, may not meet again. */
+/** Problems that the same request may not meet again. */
 const passing: readonly ProblemCode[] = [
   "upstream_unreachable",
+  "upstream_disconnected",
   "upstream_timeout",
-  "upstream_invalid_answer",
   "upstream_unavailable",
+  "upstream_invalid_answer",
   "rate_limited",
   "idempotency_in_progress",
 ];
 
-/** Of them, those that tell of the service's health. */
-const ailing: readonly ProblemCode[] = passing.filter((code) => code.startsWith("upstream_"));
+/** Of them, those of a service that is down. */
+const ailing: readonly ProblemCode[] = [
+  "upstream_unreachable",
+  "upstream_disconnected",
+  "upstream_timeout",
+  "upstream_unavailable",
+];
 
-/**
- * Tries until it works, with growing and jittered pauses, never longer than 45 s in all. What is tried must be safe to
- * repeat: a read, or a write under its idempotency key.
- *
- * @throws Problem the last one met
- */
-export async function patiently<R>(breaker: Breaker, caller: AbortSignal | undefined, attempt: Attempt<R>): Promise<R> {
-  const endsAtMs = performance.now() + callTimeoutMs;
-  const deadline = AbortSignal.timeout(callTimeoutMs);
-  const signal = caller ? AbortSignal.any([caller, deadline]) : deadline;
-  for (let attempts = 1; ; attempts += 1) {
-    const retryAfterSeconds = breaker.closedForSeconds();
-    if (retryAfterSeconds !== undefined) throw problem("upstream_unavailable", { retryAfterSeconds });
-    try {
-      const result = await attempt(signal);
-      breaker.succeeded();
-      return result;
-    } catch (error) {
-      const met = asProblem(error, deadline);
-      if (!met) throw error;
-      if (ailing.includes(met.code)) breaker.failed();
-      else breaker.succeeded();
-      const pauseMs = pauseOf(met, attempts);
-      const worthIt = passing.includes(met.code) && attempts < maxAttempts && performance.now() + pauseMs < endsAtMs;
-      if (!worthIt || caller?.aborted) throw met;
-      await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
-    }
+/** Problems after which a change may have been made. */
+const uncertain: readonly ProblemCode[] = [
+  "upstream_disconnected",
+  "upstream_timeout",
+  "upstream_unavailable",
+  "upstream_failed",
+  "upstream_invalid_answer",
+  "idempotency_in_progress",
+];
+
+/** Problems by which a try ended without the service's word on the change. */
+const inconclusive: readonly ProblemCode[] = [...passing, "upstream_untrusted", "upstream_failed"];
+
+export function createPatience(breaker: Breaker, timeouts: Timeouts): Patience {
+  return {
+    async run(work) {
+      const endsAtMs = performance.now() + timeouts.callMs;
+      const leftMs = () => endsAtMs - performance.now();
+      let doubtful = false;
+      for (let attempts = 1; ; attempts += 1) {
+        const outcome = await tried(work, breaker, timeouts.attemptMs, leftMs);
+        if ("result" in outcome) return outcome.result;
+        const { met, sent } = outcome;
+        doubtful ||= work.writes && sent && uncertain.includes(met.code);
+        const pauseMs = pauseOf(met, attempts);
+        const worthIt = sent && passing.includes(met.code) && attempts < maxAttempts && pauseMs < leftMs();
+        if (!worthIt || work.signal?.aborted) {
+          throw doubtful && inconclusive.includes(met.code) ? uncertaintyOf(met) : met;
+        }
+        await sleep(pauseMs, undefined, work.signal ? { signal: work.signal } : {}).catch(() => undefined);
+      }
+    },
+  };
+}
+
+type Outcome<R> = { readonly result: R } | { readonly met: Problem; readonly sent: boolean };
+
+/** One try with its wait for a turn; `sent` is false where it was not even begun. */
+async function tried<R>(
+  work: Work<R>,
+  breaker: Breaker,
+  attemptMs: number,
+  leftMs: () => number,
+): Promise<Outcome<R>> {
+  const pass = breaker.pass();
+  if (!pass.allowed) {
+    const { retryAfterSeconds, cause } = pass;
+    return { met: problem("upstream_unavailable", { retryAfterSeconds, cause }), sent: false };
+  }
+  try {
+    const turnMs = work.turnMs();
+    if (turnMs >= leftMs()) return { met: problem("upstream_timeout"), sent: false };
+    if (turnMs > 0) await sleep(turnMs, undefined, work.signal ? { signal: work.signal } : {});
+  } catch (error) {
+    return { met: error instanceof Problem ? error : cancelled(), sent: false };
+  }
+  return attempted(work, pass, Math.min(attemptMs, leftMs()));
+}
+
+async function attempted<R>(work: Work<R>, pass: Pass, timeoutMs: number): Promise<Outcome<R>> {
+  const controller = new AbortController();
+  const abort = () => controller.abort();
+  let timedOut = false;
+  const timer = setTimeout(() => {
+    timedOut = true;
+    abort();
+  }, timeoutMs);
+  work.signal?.addEventListener("abort", abort, { once: true });
+  try {
+    if (work.signal?.aborted) return { met: cancelled(), sent: false };
+    const result = await work.attempt(controller.signal);
+    pass.answered();
+    return { result };
+  } catch (error) {
+    if (work.signal?.aborted) return { met: cancelled(), sent: true };
+    const met = timedOut ? problem("upstream_timeout") : error;
+    if (!(met instanceof Problem)) throw error;
+    if (ailing.includes(met.code)) pass.failed(toldOf(met));
+    else pass.answered();
+    return { met, sent: true };
+  } finally {
+    clearTimeout(timer);
+    work.signal?.removeEventListener("abort", abort);
   }
 }
 
-function asProblem(error: unknown, deadline: AbortSignal): Problem | undefined {
-  if (error instanceof Problem) return error;
-  return deadline.aborted ? problem("upstream_timeout") : undefined;
+/** Nobody is left to read it. */
+function cancelled(): Problem {
+  return problem("upstream_disconnected", { cause: "the call was cancelled" });
+}
+
+function uncertaintyOf(met: Problem): Problem {
+  const { upstreamRequestId } = met.details ?? {};
+  return problem("upstream_uncertain", { cause: toldOf(met), ...(upstreamRequestId ? { upstreamRequestId } : {}) });
+}
+
+function toldOf({ message, details }: Problem): string {
+  const cause = details?.["cause"];
+  return cause === undefined ? message : `${message} (${cause})`;
 }
 
 /** What the service asks for, or a random part of a span that doubles. */
 function pauseOf({ code, details }: Problem, attempts: number): number {
-  const asked = Number(details?.["retryAfterSeconds"]) * 1000;
   const span = Math.min(maxBackoffMs, firstBackoffMs * 2 ** attempts);
-  const backoff = span / 2 + Math.random() * (span / 2);
-  return catalogue[code].retryable && asked > 0 ? Math.max(asked, backoff) : backoff;
+  const backoffMs = span / 2 + Math.random() * (span / 2);
+  // Who is rate-limited waits for a turn, as all of the same token do.
+  const askedMs = code === "rate_limited" ? 0 : Number(details?.["retryAfterSeconds"] ?? 0) * 1000;
+  return Math.max(askedMs, backoffMs);
 }

@@ -1,21 +1,16 @@
-import { problem } from "../contract/errors.ts";
 import type { OperationName } from "../contract/index.ts";
 import { digestOf, type Rehearsal } from "../gate/rehearse.ts";
-
-type Row = Readonly<Record<string, unknown>>;
-type Change = Rehearsal["changes"][number];
-type Input = Readonly<Record<string, unknown>>;
-
-/** Reads from the service as the caller, with the caller's scopes. */
-export type ReadRemote = (name: OperationName, input: Input) => Promise<unknown>;
-
-interface Expected {
-  readonly changes: readonly Change[];
-  readonly data?: unknown;
-  readonly labels?: ReadonlyMap<string, string>;
-}
-
-type Rehearse = (read: ReadRemote, input: Input) => Promise<Expected>;
+import { autoAssign, bulkAssign, deleteAssignment, endedAssignment } from "./rehearse-assignments.ts";
+import { labelsOf } from "./rehearse-labels.ts";
+import {
+  type Change,
+  current,
+  ifReadable,
+  type Input,
+  type ReadRemote,
+  type Rehearse,
+  type Row,
+} from "./rehearse-reads.ts";
 
 /**
  * What a call would do, told from reads: a service that is not ours cannot be asked to try. The records are the ones
@@ -24,130 +19,99 @@ type Rehearse = (read: ReadRemote, input: Input) => Promise<Expected>;
  * @throws Problem `not_found`, `version_conflict`, and whatever the reads run into
  */
 export async function rehearseRemotely(name: OperationName, read: ReadRemote, input: Input): Promise<Rehearsal> {
-  const { changes, data, labels = new Map() } = await (rehearsals[name] ?? unknown)(read, input);
-  return { ok: true, changes, data, labels, digest: digestOf(changes) };
+  const { changes, data, outlook, labels } = await (rehearsals[name] ?? anything)(read, input);
+  return {
+    ok: true,
+    changes,
+    data,
+    ...(outlook ? { outlook } : {}),
+    labels: await labelsOf(read, changes, labels),
+    digest: digestOf(changes),
+  };
+}
+
+/** The same, as far as it is needed to know whether a preview still holds. */
+export async function digestRemotely(name: OperationName, read: ReadRemote, input: Input): Promise<string> {
+  return digestOf((await (rehearsals[name] ?? anything)(read, input)).changes);
 }
 
 const toState =
   (state: (input: Input) => unknown, endsReview: boolean): Rehearse =>
-  async (read, input) => {
-    const before = await current(read, "get_submission", { submissionId: input["submissionId"] }, input["version"]);
+  async (read, { submissionId, ...input }) => {
+    const before = await current(read, "get_submission", { submissionId }, input["version"]);
     const after = { ...before, state: state(input) };
     if (after.state === before["state"]) return { changes: [] };
-    const submission: Change = { table: "submissions", id: String(before["submissionId"]), before, after };
-    return { changes: [submission, ...(endsReview ? await endedAssignments(read, before) : [])] };
+    const known = { state: "in a state that cannot be read", ...before };
+    const submission: Change = { table: "submissions", id: String(submissionId), before: known, after };
+    return { changes: [submission, ...(endsReview ? await endedAssignments(read, submissionId) : [])] };
   };
 
 /** More assignments than one submission has; what lies beyond is not previewed. */
 const maxAssignments = 100;
 
-async function endedAssignments(read: ReadRemote, { submissionId }: Row): Promise<Change[]> {
+async function endedAssignments(read: ReadRemote, submissionId: unknown): Promise<Change[]> {
   const query = { submissionId, status: "incomplete", limit: maxAssignments };
-  // Without the scope the preview says less; the call itself is still asked about.
-  const rows = (await read("list_assignments", query).catch(() => [])) as readonly Row[];
-  return rows.map((before) => ({
-    table: "assignments",
-    id: String(before["assignmentId"]),
-    before: { ...before, active: true },
-    after: { ...before, active: false, status: "cancelled" },
-  }));
+  const { data } = await ifReadable(read("list_assignments", query), { data: [] });
+  return (data as readonly Row[]).map(endedAssignment);
 }
 
 const mergePersons: Rehearse = async (read, input) => {
   const source = await current(read, "get_person", { personId: input["personId"] }, input["sourceVersion"]);
   const target = await current(read, "get_person", { personId: input["targetPersonId"] }, input["targetVersion"]);
   const taken = (input["preferSourceCustomFieldIds"] ?? []) as readonly string[];
-  const customFields = {
-    ...(target["customFields"] as Row),
-    ...Object.fromEntries(taken.map((id) => [id, (source["customFields"] as Row)?.[id]])),
-  };
-  const refs = [...((target["externalRefs"] ?? []) as unknown[]), ...((source["externalRefs"] ?? []) as unknown[])];
+  const [ofSource, ofTarget] = [source, target].map(({ customFields }) => (customFields ?? {}) as Row);
+  const customFields = { ...ofTarget, ...Object.fromEntries(taken.map((id) => [id, ofSource?.[id]])) };
+  const externalRefs = [target, source].flatMap((person) => (person["externalRefs"] ?? []) as readonly unknown[]);
   return {
     changes: [
       {
         table: "persons",
-        id: String(source["personId"]),
-        before: source,
+        id: String(input["personId"]),
+        before: { active: true, ...source },
         after: { ...source, active: false, mergedIntoPersonId: target["personId"] },
       },
       {
         table: "persons",
-        id: String(target["personId"]),
+        id: String(input["targetPersonId"]),
         before: target,
-        after: { ...target, customFields, externalRefs: refs },
+        after: { ...target, customFields, externalRefs },
       },
     ],
   };
 };
 
-const removeRef: Rehearse = async (read, input) => {
-  const before = await current(read, "get_person", { personId: input["personId"] }, input["version"]);
-  const refs = (before["externalRefs"] ?? []) as readonly Row[];
-  const kept = refs.filter(
-    (ref) => ref["namespace"] !== input["namespace"] || ref["objectType"] !== input["objectType"],
-  );
-  return {
-    changes: [
-      {
-        table: "persons",
-        id: String(before["personId"]),
-        before,
-        after: { ...before, externalRefs: kept, removed: true },
-      },
-    ],
-  };
+const removeRef: Rehearse = async (read, { personId, version, namespace, objectType, externalId }) => {
+  const before = await current(read, "get_person", { personId }, version);
+  const named = { namespace, objectType, externalId };
+  const refs = (before["externalRefs"] ?? [named]) as readonly Row[];
+  // Without the scope that shows them, external ids are not there to compare.
+  const isNamed = (ref: Row) =>
+    ref["namespace"] === namespace &&
+    ref["objectType"] === objectType &&
+    (ref["externalId"] === undefined || ref["externalId"] === externalId);
+  const kept = refs.filter((ref) => !isNamed(ref));
+  const change = { table: "persons", id: String(personId), before: { ...before, externalRefs: refs } } as const;
+  return { changes: [{ ...change, after: { ...before, externalRefs: kept } }] };
 };
 
-const updateProgram: Rehearse = async (read, input) => {
-  const before = await current(read, "get_program", { programId: input["programId"] }, input["version"]);
-  const after = { ...before, lifecycleStatus: input["lifecycleStatus"] };
-  if (after.lifecycleStatus === before["lifecycleStatus"]) return { changes: [] };
-  return { changes: [{ table: "programs", id: String(before["programId"]), before, after }] };
+const updateProgram: Rehearse = async (read, { programId, version, lifecycleStatus }) => {
+  const before = await current(read, "get_program", { programId }, version);
+  if (lifecycleStatus === before["lifecycleStatus"]) return { changes: [] };
+  const known = { lifecycleStatus: "in a state that cannot be read", ...before };
+  return { changes: [{ table: "programs", id: String(programId), before: known, after: { ...before, lifecycleStatus } }] };
 };
 
-const deleteAssignment: Rehearse = async (_, input) => {
-  // There is no read of one assignment by its id.
-  const before = { assignmentId: input["assignmentId"], active: true, status: "current state unknown" };
-  return {
-    changes: [{ table: "assignments", id: String(input["assignmentId"]), before, after: { ...before, active: false } }],
-  };
+/** Feedback that is not released yet cannot be read. */
+const releaseFeedback: Rehearse = async (_, { feedbackId }) => {
+  const [before, after] = [{ feedbackId, released: false }, { feedbackId, released: true }];
+  return { changes: [{ table: "feedbacks", id: String(feedbackId), before, after }] };
 };
 
-const releaseFeedback: Rehearse = async (_, input) => ({
-  // Feedback that is not released yet cannot be read.
-  changes: [
-    {
-      table: "feedbacks",
-      id: String(input["feedbackId"]),
-      before: { released: false },
-      after: { ...input, released: true },
-    },
-  ],
-});
-
-const bulkAssign: Rehearse = async (_, input) => {
-  const given = input["pairs"] as readonly Row[] | undefined;
-  const reviewers = (input["reviewerIds"] ?? []) as readonly string[];
-  const crossed = ((input["submissionIds"] ?? []) as readonly string[]).flatMap((submissionId) =>
-    reviewers.map((reviewerId) => ({ submissionId, reviewerId })),
-  );
-  return {
-    changes: (given ?? crossed).map((pair) => ({
-      table: "assignments",
-      id: "",
-      after: { ...pair, roundId: input["roundId"] },
-    })),
-  };
-};
-
-const autoAssign: Rehearse = async (_, input) => ({
-  changes: [{ table: "rounds", id: String(input["roundId"]), after: { roundId: input["roundId"] } }],
-});
-
-const bulkEmail: Rehearse = async (_, { reviewers, applicants }) => {
+const bulkEmail: Rehearse = async (_, { reviewers, applicants, programId }) => {
   const block = (value: unknown, recipientKind: string, list: string) => {
     const { subject, body, [list]: recipients = [] } = (value ?? {}) as Row & { [name: string]: unknown };
     return (recipients as readonly string[]).map((recipientEmail) => ({
+      programId,
       recipientEmail,
       recipientKind,
       subject,
@@ -158,14 +122,17 @@ const bulkEmail: Rehearse = async (_, { reviewers, applicants }) => {
   return { changes: mails.map((after) => ({ table: "emailSends", id: "", after })) };
 };
 
-const createExport: Rehearse = async (_, { programId, trackId, state, submittedFrom, submittedTo, persons }) => {
-  const filters = Object.fromEntries(
-    Object.entries({ state, submittedFrom, submittedTo }).map(([key, value]) => [key, value ?? null]),
-  );
-  return { changes: [{ table: "exports", id: "", after: { programId, trackId, filters, persons: persons ?? null } }] };
+const createExport: Rehearse = async (_, { programId, trackId, state, submittedFrom, submittedTo, persons = null }) => {
+  const given = { state, submittedFrom, submittedTo };
+  const filters = Object.fromEntries(Object.entries(given).map(([key, value]) => [key, value ?? null]));
+  return { changes: [{ table: "exports", id: "", after: { programId, trackId, filters, persons } }] };
 };
 
-const rehearsals: Partial<Record<OperationName, Rehearse>> = {
+/** A call of which nothing can be told is asked about by what its contract says of it. */
+const anything: Rehearse = async (_, input) => ({ changes: [{ table: "programs", id: "", after: input }] });
+
+/** Of every operation that asks first. */
+export const rehearsals: Partial<Record<OperationName, Rehearse>> = {
   eliminate_submission: toState(() => "ELIMINATED", true),
   withdraw_submission: toState(() => "WITHDRAWN", true),
   reopen_submission: toState(() => "DRAFT", true),
@@ -181,14 +148,3 @@ const rehearsals: Partial<Record<OperationName, Rehearse>> = {
   send_bulk_email: bulkEmail,
   create_export: createExport,
 };
-
-const unknown: Rehearse = async () => ({ changes: [] });
-
-/** A record as it is now. */
-async function current(read: ReadRemote, name: OperationName, input: Input, version: unknown): Promise<Row> {
-  const row = (await read(name, input)) as Row;
-  if (typeof row["version"] === "number" && row["version"] !== version) {
-    throw problem("version_conflict", { currentVersion: row["version"] });
-  }
-  return row;
-}

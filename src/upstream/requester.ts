@@ -1,95 +1,115 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { randomUUID } from "node:crypto";
 import { Problem, problem } from "../contract/errors.ts";
 import type { Operation, Parts } from "../contract/operation.ts";
-import type { Breaker } from "./breaker.ts";
+import { sha256Hex } from "../lib/crypto.ts";
+import { version } from "../lib/version.ts";
 import { type Read, readAnswer } from "./distrust.ts";
-import type { HttpClient } from "./http-client.ts";
+import type { HttpClient, HttpRequest } from "./http-client.ts";
 import type { Pace } from "./pace.ts";
-import { patiently } from "./patience.ts";
+import type { Patience } from "./patience.ts";
 import type { UpstreamCall } from "./port.ts";
 
 export interface Requesting {
   readonly baseUrl: string;
   readonly client: HttpClient;
-  readonly breaker: Breaker;
+  readonly patience: Patience;
   readonly pace: Pace;
 }
 
-/** Sends an operation to the service, patiently, and reads its answer with distrust. */
+/**
+ * Sends an operation to the service, patiently, and reads its answer with distrust.
+ * @throws Problem with the request's id
+ */
 export type Request = (call: UpstreamCall, operation: Operation, parts: Parts) => Promise<Read>;
 
-/** How long a call waits for its turn here; longer, and the caller is told when to come again. */
-const maxPaceWaitMs = 10_000;
+export function createRequester({ baseUrl, client, patience, pace }: Requesting): Request {
+  const prefix = `${new URL(baseUrl).pathname.replace(/\/$/, "")}/integrations/v1`;
 
-export function createRequester({ baseUrl, client, breaker, pace }: Requesting): Request {
-  const prefix = new URL(baseUrl).pathname.replace(/\/$/, "");
+  return async (call, operation, parts) => {
+    const { token = "", signal } = call;
+    const writes = operation.effect !== "read";
+    const path = prefix + pathOf(operation, parts);
+    const sent = {
+      method: operation.method,
+      path,
+      headers: headersOf(call, operation, path),
+      ...(operation.body ? { body: JSON.stringify(parts.body) } : {}),
+    };
+    let tries = 0;
+    try {
+      const read = await patience.run({
+        writes,
+        signal,
+        turnMs: () => pace.take(token),
+        attempt: (attemptSignal) => {
+          tries += 1;
+          return attempt(token, operation, { ...sent, signal: attemptSignal });
+        },
+      });
+      // After an earlier try of this very call, the answer given again is the first that its caller sees.
+      return { ...read, replayed: read.replayed && tries === 1 };
+    } catch (error) {
+      throw error instanceof Problem ? finished(error, call.requestId) : error;
+    }
+  };
 
-  async function turn(token: string, signal: AbortSignal): Promise<void> {
-    for (let waitMs = pace.waitMs(token); waitMs > 0; waitMs = pace.waitMs(token)) {
-      if (waitMs > maxPaceWaitMs) throw problem("rate_limited", { retryAfterSeconds: Math.ceil(waitMs / 1000) });
-      await sleep(waitMs, undefined, { signal });
+  async function attempt(token: string, operation: Operation, request: HttpRequest): Promise<Read> {
+    const response = await client.send(request);
+    pace.learn(token, response.headers);
+    try {
+      return readAnswer(operation, response);
+    } catch (error) {
+      if (error instanceof Problem) noteRefusal(token, error);
+      throw error;
     }
   }
 
-  return (call, operation, parts) => {
-    const { token = "", requestId } = call;
-    const sent = {
-      method: operation.method,
-      path: prefix + pathOf(operation, parts),
-      headers: headersOf(call, operation),
-      ...(operation.body ? { body: JSON.stringify(parts.body) } : {}),
-    };
-    return patiently(breaker, call.signal, async (signal) => {
-      await turn(token, signal);
-      const response = await client.send({ ...sent, signal });
-      pace.learn(token, response.headers);
-      return readAnswer(operation, response, requestId);
-    });
+  function noteRefusal(token: string, { code, details }: Problem): void {
+    const { retryAfterSeconds } = details ?? {};
+    if (typeof retryAfterSeconds !== "number") return;
+    if (code === "rate_limited") pace.refused(token, retryAfterSeconds);
+    if (code === "export_rate_limited") pace.exported(token, retryAfterSeconds);
+  }
+}
+
+/** What a caller is told on top: when to come again, and which request to ask about. */
+function finished({ code, details, message }: Problem, requestId: string): Problem {
+  if (code.endsWith("rate_limited")) return problem(code, { retryAfterSeconds: 1, ...details }, message);
+  if (!code.startsWith("upstream_")) return new Problem(code, details, message);
+  const soon = code === "upstream_unavailable" ? { retryAfterSeconds: 1 } : {};
+  return problem(code, { ...soon, ...details, requestId }, message);
+}
+
+function headersOf(call: UpstreamCall, operation: Operation, path: string): Record<string, string> {
+  return {
+    authorization: `Bearer ${call.token}`,
+    accept: "application/json",
+    "user-agent": `programme-mcp/${version}`,
+    "x-request-id": call.requestId,
+    ...(operation.body ? { "content-type": "application/json" } : {}),
+    ...(operation.effect === "read" ? {} : { "idempotency-key": keyOf(call, operation, path) }),
   };
 }
 
-function headersOf({ token, idempotencyKey, requestId }: UpstreamCall, operation: Operation): Record<string, string> {
-  return {
-    authorization: `Bearer ${token}`,
-    accept: "application/json",
-    ...(operation.body ? { "content-type": "application/json" } : {}),
-    // Made for each call, so that a write that is tried again is applied once.
-    ...(operation.effect === "read" ? {} : { "idempotency-key": idempotencyKey ?? requestId }),
-  };
+/**
+ * A key for this call alone, so that a write that is tried again is applied once; or the one that its caller gave. That
+ * is bound to what is called here: the service tells requests apart by key and body (specification 8), and the same
+ * body may go to two records.
+ */
+function keyOf({ idempotencyKey }: UpstreamCall, { method }: Operation, path: string): string {
+  if (idempotencyKey === undefined) return randomUUID();
+  return sha256Hex(JSON.stringify([idempotencyKey, method, path]));
 }
 
 function pathOf(operation: Operation, parts: Parts): string {
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => segment(String(parts.params[name])));
   const given = Object.entries(parts.query).filter(([, value]) => value !== undefined);
   const query = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]));
-  return `/integrations/v1${path}${query.size > 0 ? `?${query}` : ""}`;
+  return `${path}${query.size > 0 ? `?${query}` : ""}`;
 }
 
 /** An id as a path segment; dots alone would climb to another path, however they are encoded. */
 function segment(id: string): string {
   if (/^\.{1,2}$/.test(id)) throw problem("not_found");
   return encodeURIComponent(id);
-}
-
-/**
- * The persons list takes its cursor by one of two names (specification 2.2); whichever works is remembered.
- *
- * @returns a request that carries the cursor by the name that works
- */
-export function withPersonsCursor(request: Request): Request {
-  let [works, other] = ["cursor", "lastEvaluatedKey"];
-  return async (call, operation, parts) => {
-    const { cursor = parts.query["lastEvaluatedKey"], lastEvaluatedKey: _, ...query } = parts.query;
-    if (cursor === undefined) return request(call, operation, parts);
-    const under = (name = "") => request(call, operation, { ...parts, query: { ...query, [name]: cursor } });
-    const first = await under(works).catch((error: unknown) => {
-      if (error instanceof Problem && error.status === 400) return undefined;
-      throw error;
-    });
-    // A service that does not know the parameter refuses it, or gives its first page, and the same cursor, again.
-    if (first && first.page?.lastEvaluatedKey !== cursor) return first;
-    const second = await under(other);
-    [works, other] = [other, works];
-    return second;
-  };
 }

@@ -5,8 +5,10 @@ import { sha256Hex } from "../lib/crypto.ts";
 /** What is known of the scopes of product tokens, which cannot be asked for: told by configuration, or learnt from refusals. */
 export interface ScopeMemory {
   scopesOf(token: string): ReadonlySet<Scope>;
-  /** A refusal named this scope: what needs it is hidden for a while. True when that is news. */
-  lacks(token: string, missing: readonly Scope[]): boolean;
+  /** A refusal named these scopes: what needs them is hidden for a while. */
+  lacks(token: string, missing: readonly Scope[]): void;
+  /** The service let the token use this scope. */
+  holds(token: string, scope: Scope): void;
   /** The service did not know the token: it is not asked again for a moment. */
   rejected(token: string): void;
   isRejected(token: string): boolean;
@@ -21,41 +23,44 @@ interface Learnt {
   rejectedUntilMs: number;
 }
 
+/** What is known of a token of which nothing was learnt. */
+const nothing: Learnt = { missing: new Map(), rejectedUntilMs: 0 };
+
 /**
  * @param told - the scopes that the operator says the token has. Without them every scope is supposed but the one that
  *   shows sensitive data: what nobody granted in words stays hidden.
  */
 export function createScopeMemory(clock: Clock, told: readonly Scope[] | undefined): ScopeMemory {
   const learnt = new Map<string, Learnt>();
-  const supposed = told ?? scopes.filter((scope) => scope !== sensitiveScope);
+  const supposed = new Set<Scope>(told ?? scopes.filter((scope) => scope !== sensitiveScope));
 
-  function of(token: string): Learnt {
+  const of = (token: string) => learnt.get(sha256Hex(token)) ?? nothing;
+
+  /** To be written to: only tokens of which something is learnt are remembered. */
+  function noted(token: string): Learnt {
     const key = sha256Hex(token);
-    let known = learnt.get(key);
-    if (!known) {
-      if (learnt.size >= maxTokens) learnt.delete(learnt.keys().next().value as string);
-      known = { missing: new Map(), rejectedUntilMs: 0 };
-      learnt.set(key, known);
-    }
+    const known = learnt.get(key) ?? { missing: new Map(), rejectedUntilMs: 0 };
+    if (!learnt.has(key) && learnt.size >= maxTokens) learnt.delete(learnt.keys().next().value as string);
+    learnt.set(key, known);
     return known;
   }
 
-  const holds = (untilMs: number | undefined) => untilMs !== undefined && untilMs > clock.now().getTime();
+  const lasts = (untilMs: number | undefined) => untilMs !== undefined && untilMs > clock.now().getTime();
 
   return {
     scopesOf(token) {
       const { missing } = of(token);
-      return new Set(supposed.filter((scope) => !holds(missing.get(scope))));
+      if (missing.size === 0) return supposed;
+      return new Set([...supposed].filter((scope) => !lasts(missing.get(scope))));
     },
     lacks(token, scopesMissing) {
-      const { missing } = of(token);
-      const news = scopesMissing.some((scope) => !holds(missing.get(scope)));
+      const { missing } = noted(token);
       for (const scope of scopesMissing) missing.set(scope, clock.now().getTime() + forgetMs);
-      return news;
     },
+    holds: (token, scope) => void of(token).missing.delete(scope),
     rejected(token) {
-      of(token).rejectedUntilMs = clock.now().getTime() + rejectMs;
+      noted(token).rejectedUntilMs = clock.now().getTime() + rejectMs;
     },
-    isRejected: (token) => holds(of(token).rejectedUntilMs),
+    isRejected: (token) => lasts(of(token).rejectedUntilMs),
   };
 }

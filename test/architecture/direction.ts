@@ -42,12 +42,13 @@ export const direction = {
 export type Room = keyof typeof direction;
 
 /** The files that handlers and the gate know the store by. */
-export const portFiles = ["store/port.ts", "store/tables.ts", "store/work.ts"];
+export const portFiles = ["store/port.ts", "store/tables.ts", "store/work.ts", "store/outbox.ts"];
 
 /** Packages that only some rooms may import; a name ending in a slash stands for a whole scope. */
 export const confined: Readonly<Record<string, readonly Room[]>> = {
   "node:sqlite": ["store"],
   pg: ["store"],
+  "@aws-sdk/": ["store"],
   kysely: ["store"],
   "@modelcontextprotocol/": ["tools", "resources", "transport"],
   undici: ["upstream", "webhooks"],

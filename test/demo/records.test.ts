@@ -125,7 +125,7 @@ describe("files", () => {
     const seen = new Map<string, Buffer>();
     for (const { rows } of demo.tenants) {
       for (const { sha256, sizeBytes, contentType } of rows.files) {
-        const bytes = seen.get(sha256) ?? Buffer.concat(await demo.content.open(sha256).toArray());
+        const bytes = seen.get(sha256) ?? Buffer.concat(await (await demo.content.open(sha256)).toArray());
         seen.set(sha256, bytes);
         expect(sha256Hex(bytes)).toBe(sha256);
         expect(bytes.byteLength).toBe(sizeBytes);

@@ -22,23 +22,25 @@ async function watch(desk: Desk) {
 
 /** Audit entries as other processes commit them, whatever their clocks say. */
 function append(desk: Desk, atMs: number, ...entityIds: readonly string[]): Promise<void> {
-  const entries = entityIds.map((entityId): AuditEntry => ({
-    auditId: newId("aud"),
-    businessId: desk.businessId,
-    action: "program.updated",
-    entityType: "program",
-    entityId,
-    programId: entityId,
-    submissionId: null,
-    actorType: "user",
-    actorId: "usr_1",
-    tokenId: null,
-    requestId: "req_1",
-    status: null,
-    changes: [],
-    reason: "Ada Marsh asked for it",
-    occurredAt: new Date(atMs).toISOString(),
-  }));
+  const entries = entityIds.map(
+    (entityId): AuditEntry => ({
+      auditId: newId("aud"),
+      businessId: desk.businessId,
+      action: "program.updated",
+      entityType: "program",
+      entityId,
+      programId: entityId,
+      submissionId: null,
+      actorType: "user",
+      actorId: "usr_1",
+      tokenId: null,
+      requestId: "req_1",
+      status: null,
+      changes: [],
+      reason: "Ada Marsh asked for it",
+      occurredAt: new Date(atMs).toISOString(),
+    }),
+  );
   return desk.app.store.transaction(
     { businessId: desk.businessId, actorId: "usr_1", now: new Date(atMs).toISOString() },
     (transaction) => transaction.appendAudit(entries),

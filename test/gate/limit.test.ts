@@ -159,6 +159,28 @@ describe("the sliding window", () => {
     );
   });
 
+  plain("frees each permit in the very millisecond in which its minute is over", async () => {
+    const store = await openStore({ database: ":memory:" });
+    const clock = new TestClock();
+    const limiter = createLimiter(store, clock, smallLimit);
+    const passes = () =>
+      limiter.take("tok_1").then(
+        () => true,
+        () => false,
+      );
+    for (let request = 0; request < smallLimit; request++) {
+      expect(await passes()).toBe(true);
+      clock.advance(1);
+    }
+    expect(await passes()).toBe(false);
+    clock.advance(60_000 - smallLimit);
+    for (let request = 0; request < smallLimit; request++) {
+      expect([await passes(), await passes()]).toEqual([true, false]);
+      clock.advance(1);
+    }
+    await store.close();
+  });
+
   plain("does not hand permits out twice to requests that come at once", async () => {
     const store = await openStore({ database: ":memory:" });
     const limiter = createLimiter(store, new TestClock(), smallLimit);

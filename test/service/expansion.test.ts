@@ -51,14 +51,15 @@ describe.for(cases)("the person part of %s over %s", ([name, face]) => {
   test("is the linked person's, or that of the one active person with the address", async ({ desk }) => {
     await desk.seed.personSchema();
     const make = (given: Partial<Row<"persons">> = {}) => desk.seed.person({ ...person, ...given });
-    // More than one step of a search takes, and first in its order.
-    await seedMany(30, () => make({ primaryEmail: "twin@example.org" }));
+    const single = await make({ primaryEmail: "Single@Example.org" });
+    // More than one step of a search takes, and early in its order.
+    await seedMany(30, () => make({ primaryEmail: "crowd@example.org" }));
+    await seedMany(2, () => make({ primaryEmail: "twin@example.org" }));
     const survivor = await make({ primaryEmail: "elsewhere@example.org" });
     const between = await make({ active: false, mergedIntoPersonId: survivor.personId });
     const merged = await make({ active: false, mergedIntoPersonId: between.personId });
     const inactive = await make({ active: false, primaryEmail: "inactive@example.org" });
     const anonymised = await make({ anonymizedAt: "2026-11-01T00:00:00.000Z", primaryEmail: "anon@example.org" });
-    const single = await make({ primaryEmail: "Single@Example.org" });
     const besideInactive = await make({ primaryEmail: "inactive@example.org", customFields: {} });
     await (await desk.other()).seed.person({ ...person, primaryEmail: "foreign@example.org" });
     const rows: readonly [email: string, linked: string | null, shown: string | undefined][] = [
@@ -69,6 +70,7 @@ describe.for(cases)("the person part of %s over %s", ([name, face]) => {
       ["of-inactive@example.org", inactive.personId, undefined],
       ["of-anon@example.org", anonymised.personId, undefined],
       ["anon@example.org", null, undefined],
+      ["crowd@example.org", null, undefined],
       ["twin@example.org", null, undefined],
       ["foreign@example.org", null, undefined],
       ["nobody@example.org", null, undefined],

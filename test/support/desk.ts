@@ -8,12 +8,13 @@ import { issueToken } from "../../src/commands/tokens.ts";
 import { type Config, loadConfig } from "../../src/config/load.ts";
 import type { EventPayload } from "../../src/contract/events.ts";
 import { type Input, type OperationName, operationNames, operations } from "../../src/contract/index.ts";
-import { partsOf } from "../../src/contract/operation.ts";
+import { commonErrors, partsOf } from "../../src/contract/operation.ts";
 import { type Scope, scopes } from "../../src/contract/scopes.ts";
 import type { Log } from "../../src/lib/log.ts";
 import type { Transaction } from "../../src/store/port.ts";
 import type { HttpServer } from "../../src/transport/http.ts";
 import { createFactory, type Factory } from "./factory.ts";
+import { openRemote, throughRemote } from "./remote.ts";
 
 /** A clock that stands still until a test moves it. */
 export class TestClock {
@@ -62,7 +63,8 @@ export type Caller = { readonly [Name in OperationName]: (input?: LooseInput<Nam
 };
 
 export type Face = "REST" | "MCP";
-export const faces: readonly Face[] = ["REST", "MCP"];
+/** Through a remote upstream tools alone are worth trying: REST is that of the same service either way. */
+export const faces: readonly Face[] = throughRemote ? ["MCP"] : ["REST", "MCP"];
 
 export interface Desk {
   readonly app: App;
@@ -85,6 +87,8 @@ export interface Desk {
 
 interface Running {
   readonly app: App;
+  /** Whose tools are called. */
+  readonly agents: App;
   readonly clock: TestClock;
   readonly server: HttpServer;
   readonly clients: Client[];
@@ -112,11 +116,14 @@ export async function openDesk(
     ...environment,
   });
   const app = await createApp(config, { clock, log });
-  const running: Running = { app, clock, server: await app.listen(), clients: [] };
+  const server = await app.listen();
+  const agents = throughRemote ? await openRemote(server.origin, environment, { clock, log }) : app;
+  const running: Running = { app, agents, clock, server, clients: [] };
   return {
     desk: await deskOf(running, "biz_one"),
     async close() {
       await Promise.all(running.clients.map((client) => client.close()));
+      if (agents !== app) await agents.close();
       await app.close();
     },
   };
@@ -163,9 +170,15 @@ function restCall(origin: string, token: string): Call {
   return async (name, input) => {
     const response = await requestRest(origin, token, name, input);
     const answer = (await response.json()) as Data;
-    if (!answer.success) { (await import("node:fs")).appendFileSync("/tmp/codes.txt", `${name} ${answer.error.code}\n`); throw new ClientProblem(answer.error, response.status); }
+    if (!answer.success) throw declared(name, new ClientProblem(answer.error, response.status));
     return { data: answer.data, ...(answer.meta ? { page: answer.meta } : {}) };
   };
+}
+
+/** A refusal that the contract does not declare for its operation is a fault, whatever the test is about. */
+function declared(name: OperationName, problem: ClientProblem): Error {
+  const codes: readonly string[] = [...commonErrors, ...(operations[name].errors ?? [])];
+  return codes.includes(problem.code) ? problem : new Error(`${name} does not declare ${problem.message}`);
 }
 
 /** The raw REST request of an operation. */
@@ -203,9 +216,9 @@ function restParts(name: OperationName, input: Record<string, unknown>) {
   return { path, query: query.size > 0 ? `?${query}` : "", body: parts.body };
 }
 
-async function mcpCall({ app, clients }: Running, token: string): Promise<Call> {
+async function mcpCall({ agents, clients }: Running, token: string): Promise<Call> {
   const [here, there] = InMemoryTransport.createLinkedPair();
-  serveStdio(app.mcpServer(token), { transport: there });
+  serveStdio(agents.mcpServer(token), { transport: there });
   const client = new Client({ name: "test", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
   await client.connect(here);
   clients.push(client);

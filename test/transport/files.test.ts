@@ -73,6 +73,15 @@ describe("a download link", () => {
     expect((await send(url.href, {})).status).toBe(200);
   });
 
+  test("opens its own tenant's file alone, though another's has the same id", async ({ desk }) => {
+    const other = await desk.other();
+    const { fileId, url } = await linked(desk);
+    const theirs = await linked(other, { fileId }, Buffer.from("theirs"));
+    expect((await send(theirs.url.href, {})).text).toBe("theirs");
+    expect(await send(altered(url, { business: other.businessId }), {})).toMatchObject(refused);
+    expect((await send(url.href, {})).text).toBe(bytes.toString());
+  });
+
   test("names a record, never a path", async ({ desk }) => {
     const { url, fileId, sha256 } = await linked(desk);
     const paths = [

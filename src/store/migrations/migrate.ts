@@ -2,13 +2,20 @@ import type { Kysely } from "kysely";
 import type { Db } from "../database.ts";
 import * as records from "./001_records.ts";
 import * as confirmations from "./002_confirmations.ts";
+import * as webhooks from "./003_webhooks.ts";
+import * as exportRuns from "./004_export_runs.ts";
 
 /** One step forward; there is none back. Released migrations never change. */
 export interface Migration {
   up(db: Db): Promise<void>;
 }
 
-const migrations: Readonly<Record<string, Migration>> = { "001_records": records, "002_confirmations": confirmations };
+const migrations: Readonly<Record<string, Migration>> = {
+  "001_records": records,
+  "002_confirmations": confirmations,
+  "003_webhooks": webhooks,
+  "004_export_runs": exportRuns,
+};
 
 export interface MigrationStatus {
   readonly applied: readonly { readonly name: string; readonly appliedAt: string }[];

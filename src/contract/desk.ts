@@ -1,0 +1,172 @@
+import * as z from "zod";
+import { Assignment } from "./assignments.ts";
+import { Feedback } from "./feedback.ts";
+import { DateTime, Email, FreeForm, Id, text } from "./fields.ts";
+import { File } from "./files.ts";
+import { Payment } from "./payments.ts";
+import { Review } from "./reviews.ts";
+import { Submission } from "./submissions.ts";
+import { SupplementResponse } from "./supplements.ts";
+
+interface Declaration<Input extends z.ZodObject, Data extends z.ZodType> {
+  /** One line: what somebody does. */
+  readonly summary: string;
+  readonly input: Input;
+  readonly data: Data;
+  /** Name of the audit entry: entity type, dot, what happened. */
+  readonly audit: (input: z.output<Input>) => `${string}.${string}`;
+}
+
+function act<Input extends z.ZodObject, Data extends z.ZodType>(
+  declaration: Declaration<Input, Data>,
+): Declaration<Input, Data> {
+  return declaration;
+}
+
+const oneLine = (max: number) => text(max, 1).regex(/^[^\p{Cc}\p{Zl}\p{Zp}]*$/u, "Expected one line");
+
+/** What applicants, reviewers and staff do in the product itself, where no token is behind it. */
+export const acts = {
+  register_applicant: act({
+    summary: "Register an applicant on a track",
+    input: z.strictObject({ trackId: Id, email: Email, name: text(200, 1) }),
+    data: z.object({ applicantId: Id, personId: Id.nullable(), trackId: Id, registered: z.boolean() }),
+    audit: () => "applicant.registered",
+  }),
+
+  save_draft: act({
+    summary: "Begin a submission as a registered applicant, or save its draft again",
+    input: z.strictObject({
+      trackId: Id.optional().describe("Of a new draft"),
+      applicantId: Id.optional().describe("Of a new draft"),
+      submissionId: Id.optional().describe("The draft to save again"),
+      fields: FreeForm.optional(),
+      deadline: DateTime.optional().describe("Default: when the track's intake closes"),
+    }),
+    data: Submission,
+    audit: ({ submissionId }) => (submissionId === undefined ? "submission.created" : "submission.fields_updated"),
+  }),
+
+  attach_file: act({
+    summary: "Attach a file to a draft or to a supplement response",
+    input: z.strictObject({
+      submissionId: Id.optional(),
+      supplementResponseId: Id.optional(),
+      fieldId: Id.optional().describe("The field of type file that it is for"),
+      fileName: oneLine(255).refine((name) => !/[/\\]/.test(name), "Expected a name without folders"),
+      contentType: oneLine(200),
+      sizeBytes: z.int().min(0),
+      sha256: z.string().regex(/^[0-9a-f]{64}$/),
+      scanStatus: File.shape.scanStatus.default("clean"),
+    }),
+    data: File,
+    audit: () => "file.uploaded",
+  }),
+
+  request_supplement: act({
+    summary: "Ask the applicant of a submission for a supplement",
+    input: z.strictObject({
+      submissionId: Id,
+      title: text(200, 1),
+      schemaId: Id,
+      required: z.boolean().default(true),
+      audience: SupplementResponse.shape.audience.default("applicant"),
+      dueAt: DateTime.optional(),
+      supplementRequestId: Id.optional().describe("Where several submissions are asked for the same"),
+    }),
+    data: SupplementResponse,
+    audit: () => "supplement.requested",
+  }),
+
+  submit_supplement: act({
+    summary: "Submit a supplement response",
+    input: z.strictObject({
+      supplementResponseId: Id,
+      fields: FreeForm.optional(),
+      fileIds: z.array(Id).max(100).optional(),
+    }),
+    data: SupplementResponse,
+    audit: () => "supplement.submitted",
+  }),
+
+  record_payment: act({
+    summary: "Record what became of a submission's entry fee",
+    input: z.strictObject({
+      submissionId: Id,
+      outcome: z.enum(["paid", "offline", "failed", "waived"]).describe("paid: by card; offline: seen by staff"),
+      provider: oneLine(100).optional(),
+      providerRef: oneLine(255).optional(),
+      failureCode: oneLine(64).optional(),
+    }),
+    data: Payment,
+    audit: ({ outcome }) => `payment.${outcome === "paid" || outcome === "offline" ? "succeeded" : outcome}`,
+  }),
+
+  accept_invitation: act({
+    summary: "Accept an invitation to review",
+    input: z.strictObject({ invitationId: Id }),
+    data: z.object({ reviewerId: Id }),
+    audit: () => "reviewer.accepted",
+  }),
+
+  respond_to_assignment: act({
+    summary: "Accept or decline a review assignment as its reviewer",
+    input: z.strictObject({ assignmentId: Id, response: z.enum(["accept", "decline"]), reason: text(1000).optional() }),
+    data: Assignment,
+    audit: ({ response }) => (response === "accept" ? "assignment.accepted" : "assignment.declined"),
+  }),
+
+  attest_conflict: act({
+    summary: "State as a reviewer whether there is a conflict of interest",
+    input: z.strictObject({ assignmentId: Id, hasConflict: z.boolean(), statement: text(4000, 1) }),
+    data: Assignment,
+    audit: ({ hasConflict }) => (hasConflict ? "assignment.conflict_declared" : "assignment.conflict_denied"),
+  }),
+
+  submit_review: act({
+    summary: "Submit a review, or keep it as a draft",
+    input: z.strictObject({
+      assignmentId: Id,
+      scores: z
+        .array(
+          z.strictObject({
+            criterionId: Id,
+            value: z.union([z.number(), text(10_000), z.boolean()]),
+            comment: text(10_000).nullable().default(null),
+          }),
+        )
+        .max(200),
+      recommendation: Review.shape.recommendation.default("none"),
+      overallComment: text(20_000).optional(),
+      confidentialComment: text(20_000).optional(),
+      draft: z.boolean().default(false).describe("Keep it without submitting"),
+    }),
+    data: Review,
+    audit: ({ draft }) => (draft ? "review.saved" : "review.submitted"),
+  }),
+
+  prepare_feedback: act({
+    summary: "Prepare feedback on a submission, to be released later",
+    input: z.strictObject({
+      submissionId: Id,
+      roundId: Id.optional(),
+      subject: oneLine(500).optional(),
+      body: text(50_000, 1),
+    }),
+    data: Feedback,
+    audit: () => "feedback.prepared",
+  }),
+} as const;
+
+type Acts = typeof acts;
+export type ActName = keyof Acts;
+/** What an act is given by whoever asks for it. */
+export type ActGiven<Name extends ActName> = z.input<Acts[Name]["input"]>;
+/** The same, checked and with its defaults. */
+export type ActInput<Name extends ActName> = z.output<Acts[Name]["input"]>;
+export type ActResult<Name extends ActName> = z.output<Acts[Name]["data"]>;
+
+/** The same acts without their literal types. */
+export const actDeclarations = acts as unknown as Readonly<
+  Record<ActName, Declaration<z.ZodObject, z.ZodType>>
+>;

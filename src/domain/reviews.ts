@@ -1,0 +1,60 @@
+import type { Issue } from "../contract/errors.ts";
+import type { Review } from "../contract/reviews.ts";
+import type { Criterion } from "../contract/schemas.ts";
+
+type Score = Review["scores"][number];
+
+/**
+ * Checks scores against a rubric: each names a criterion of it, once, and fits the criterion's scale or options;
+ * `complete`: required criteria have one. Gives issues with paths like `scores.2.value`, none of which repeats a value.
+ */
+export function checkScores(
+  criteria: readonly Criterion[],
+  scores: readonly Pick<Score, "criterionId" | "value">[],
+  complete: boolean,
+): Issue[] {
+  const byId = new Map(criteria.map((criterion) => [criterion.criterionId, criterion]));
+  const seen = new Set<string>();
+  const issues = scores.flatMap(({ criterionId, value }, index): Issue[] => {
+    const path = `scores.${index}`;
+    const criterion = byId.get(criterionId);
+    if (!criterion) return [issue(`${path}.criterionId`, "invalid_value", "The rubric has no such criterion")];
+    if (seen.has(criterionId)) return [issue(`${path}.criterionId`, "invalid_value", "Expected distinct criteria")];
+    seen.add(criterionId);
+    const fault = faultOf(criterion, value);
+    return fault === undefined ? [] : [issue(`${path}.value`, "invalid_value", fault)];
+  });
+  if (!complete) return issues;
+  const given = new Set(scores.filter(({ value }) => !isBlank(value)).map(({ criterionId }) => criterionId));
+  const missing = criteria.filter(({ required, criterionId }) => required && !given.has(criterionId));
+  const of = ({ criterionId }: Criterion) => issue("scores", "required", `Criterion ${criterionId} needs a score`);
+  return [...issues, ...missing.map(of)];
+}
+
+function issue(path: string, code: string, message: string): Issue {
+  return { path, code, message };
+}
+
+function faultOf({ type, min, max, step, options }: Criterion, value: Score["value"]): string | undefined {
+  switch (type) {
+    case "score":
+      if (typeof value !== "number") return "Expected a number";
+      if (value < min || value > max) return `Expected a number from ${min} to ${max}`;
+      return isStep((value - min) / step) ? undefined : `Expected steps of ${step} from ${min}`;
+    case "boolean":
+      return typeof value === "boolean" ? undefined : "Expected true or false";
+    case "select":
+      return typeof value === "string" && options?.includes(value) ? undefined : "Expected one of the options";
+    case "text":
+      return typeof value === "string" ? undefined : "Expected text";
+  }
+}
+
+/** Whether a number is whole, but for what steps such as 0.1 lose in binary. A step of 0 limits nothing. */
+function isStep(steps: number): boolean {
+  return !Number.isFinite(steps) || Math.abs(steps - Math.round(steps)) < 1e-9;
+}
+
+function isBlank(value: Score["value"]): boolean {
+  return typeof value === "string" && value.trim() === "";
+}

@@ -1,0 +1,28 @@
+import * as z from "zod";
+import { Assignment } from "../contract/assignments.ts";
+import { Id, Timestamp } from "../contract/fields.ts";
+import { personal } from "../contract/marks.ts";
+import { Applicant, PersonExpansion } from "../contract/persons.ts";
+import { Reviewer } from "../contract/reviewers.ts";
+import { Review } from "../contract/reviews.ts";
+import { Submission } from "../contract/submissions.ts";
+
+/** The rows of each section of an export (specification 2.7), in the order in which they are written. */
+export const sections = {
+  applicants: Applicant.pick({ applicantId: true, name: true, email: true }),
+  reviewers: Reviewer.pick({ reviewerId: true, email: true }).extend({ name: personal(z.string().nullable()) }),
+  submissions: Submission,
+  reviews: Review,
+  conflictAttestations: Assignment.pick({
+    assignmentId: true,
+    trackId: true,
+    roundId: true,
+    submissionId: true,
+    reviewerId: true,
+  }).extend({ hasConflict: z.boolean(), statement: personal(z.string()), attestedAt: Timestamp }),
+  /** Only when it was asked for: who of the applicants and reviewers has a person record. */
+  persons: PersonExpansion.extend({ applicantIds: z.array(Id), reviewerIds: z.array(Id) }),
+};
+
+export type SectionName = keyof typeof sections;
+export type SectionRow<Name extends SectionName> = z.output<(typeof sections)[Name]>;

@@ -1,0 +1,130 @@
+import { problem } from "../contract/errors.ts";
+import { create_export } from "../contract/exports.ts";
+import { limits } from "../contract/limits.ts";
+import type { Scope } from "../contract/scopes.ts";
+import { isLive } from "../gate/authenticate.ts";
+import { authorize, authorizeInput } from "../gate/authorize.ts";
+import { recorded } from "../gate/record.ts";
+import { viewOf } from "../gate/redact.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Content, ContentStore, ExportLease, Spool, Store } from "../store/port.ts";
+import type { Row } from "../store/tables.ts";
+import { ExportFailure, LeaseLost } from "./failure.ts";
+import { render } from "./render.ts";
+import type { PersonsOf } from "./sections.ts";
+
+type Job = Row<"exports">;
+
+export interface JobDeps {
+  readonly store: Store;
+  readonly artifacts: ContentStore;
+  readonly clock: Clock;
+  readonly personsOf: PersonsOf;
+  /** The largest file that an export may come to. */
+  readonly maxBytes: number;
+}
+
+/** An export that this process holds the lease of. */
+export interface Held {
+  readonly lease: ExportLease;
+  readonly job: Job;
+  /** Under which name it shows in the log and in audit entries. */
+  readonly requestId: string;
+  /** Aborted when the lease is lost, or the process ends. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Writes an export's file, keeps it, and completes the job: all of it, or nothing that anybody sees.
+ * @throws Problem `invalid_token`, `insufficient_scope`; ExportFailure, LeaseLost; the signal's reason
+ */
+export async function perform(deps: JobDeps, held: Held): Promise<Content> {
+  const { store, artifacts } = deps;
+  const spool = await artifacts.spool(held.lease.exportId);
+  try {
+    await write(deps, held, spool.write);
+    const content = await spool.finish();
+    // Whoever lost access while it was written gets nothing.
+    await authorityOf(deps, held.job);
+    held.signal.throwIfAborted();
+    // Noted first, so that whoever takes over after a crash finds what this process had kept.
+    if (!(await store.exportQueue.note(held.lease, content.sha256))) throw new LeaseLost();
+    await keep(spool);
+    await complete(deps, held, content).catch(async (error: unknown) => {
+      // Whoever took over may have looked for it before it was there.
+      if (error instanceof LeaseLost) await artifacts.remove(content.sha256);
+      throw error;
+    });
+    return content;
+  } finally {
+    await spool.discard();
+  }
+}
+
+/** @throws ExportFailure `storage_unavailable`: what was noted is removed by the next to try */
+async function keep(spool: Spool): Promise<void> {
+  try {
+    await spool.keep();
+  } catch (error) {
+    throw new ExportFailure("storage_unavailable", error);
+  }
+}
+
+async function write(deps: JobDeps, { job, signal }: Held, spool: (text: string) => Promise<void>): Promise<void> {
+  const { store, clock, personsOf, maxBytes } = deps;
+  const reader = store.reader(job.businessId);
+  const view = await viewOf(reader, await authorityOf(deps, job));
+  const until = clock.now().toISOString();
+  let sizeBytes = 0;
+  await render({ reader, job, until, personsOf, signal }, view, async (text) => {
+    sizeBytes += Buffer.byteLength(text);
+    if (sizeBytes > maxBytes) throw new ExportFailure("artifact_too_large");
+    await spool(text);
+  });
+}
+
+/**
+ * The scopes that an export runs with: those that its token had when it asked, and has still.
+ * @throws Problem `invalid_token` when the token was revoked or has expired, `insufficient_scope`
+ */
+async function authorityOf({ store, clock }: JobDeps, job: Job): Promise<ReadonlySet<Scope>> {
+  const token = job.tokenId === null ? undefined : await store.getToken(job.tokenId);
+  if (token?.businessId !== job.businessId || !isLive(token, clock.now())) throw problem("invalid_token");
+  const scopes = new Set(job.scopes).intersection(new Set(token.scopes));
+  authorize({ scopes }, create_export);
+  authorizeInput({ scopes }, create_export, { persons: job.persons ?? undefined });
+  return scopes;
+}
+
+/** @throws LeaseLost */
+async function complete(deps: JobDeps, held: Held, content: Content): Promise<void> {
+  const now = deps.clock.now();
+  const keptUntil = new Date(now.getTime() + limits.exportRetentionSeconds * 1000).toISOString();
+  const patch = { status: "completed", ...content, completedAt: now.toISOString() } as const;
+  await settle(deps, held, { now, action: "export.completed", patch, keptUntil });
+}
+
+/** @throws LeaseLost */
+export async function fail(deps: JobDeps, held: Held, errorCode: string): Promise<void> {
+  const patch = { status: "failed", errorCode } as const;
+  await settle(deps, held, { now: deps.clock.now(), action: "export.failed", patch });
+}
+
+interface End {
+  readonly now: Date;
+  readonly action: string;
+  readonly patch: Partial<Pick<Job, "status" | "sha256" | "sizeBytes" | "completedAt" | "errorCode">>;
+  readonly keptUntil?: string;
+}
+
+async function settle({ store }: JobDeps, held: Held, { now, action, patch, keptUntil }: End): Promise<void> {
+  const { lease, requestId } = held;
+  const { businessId, exportId } = lease;
+  await store.transaction({ businessId, actorId: "exports", now: now.toISOString() }, async (transaction) => {
+    const job = await transaction.get("exports", exportId);
+    if (!job || !(await transaction.endExport(lease, keptUntil))) throw new LeaseLost();
+    const by = { actorType: "system", actorId: "exports", tokenId: null } as const;
+    const act = { ...by, businessId, requestId, action, reason: null, now };
+    await recorded(transaction, act, () => transaction.update("exports", job, patch));
+  });
+}

@@ -1,0 +1,153 @@
+import { limits } from "../contract/limits.ts";
+import { newId } from "../lib/ids.ts";
+import type { Log } from "../lib/log.ts";
+import { createLoop, type Worker } from "../lib/worker.ts";
+import type { ExportClaim, ExportLease } from "../store/port.ts";
+import { ExportFailure, failureOf, LeaseLost } from "./failure.ts";
+import { fail, type Held, type JobDeps, perform } from "./job.ts";
+
+export interface ExportWorkerDeps extends Omit<JobDeps, "maxBytes"> {
+  readonly log: Log;
+  /** The largest file that an export may come to. */
+  readonly maxBytes?: number;
+}
+
+export interface ExportWorker extends Worker {
+  /**
+   * Claims one export that waits and works on it to its end; false where none waits.
+   *
+   * @param signal - gives the export back, for another process to take up
+   */
+  step(signal?: AbortSignal): Promise<boolean>;
+  /** Removes the files of exports that are kept no longer, and what processes that ended have left. */
+  sweep(): Promise<void>;
+}
+
+const leaseMs = 30_000;
+const renewMs = 10_000;
+/** Claims of one export, by whichever process: one that brings its process down must not do so for ever. */
+const maxAttempts = 10;
+const firstRetryMs = 2_000;
+const maxRetryMs = 5 * 60_000;
+
+/** Exports worked on at once, so that a large one does not hold up all others. */
+const lanes = 2;
+const idleMs = 500;
+const sweepMs = 60_000;
+const sweepStep = 20;
+/** What no process can still be writing. */
+const leftoverMs = 24 * 60 * 60 * 1000;
+
+/** Works off exports beside requests; any number of processes may do so on one database. */
+export function createExportWorker(deps: ExportWorkerDeps): ExportWorker {
+  return new Exports(deps);
+}
+
+class Exports implements ExportWorker {
+  readonly #deps: ExportWorkerDeps & JobDeps;
+  readonly #loops: readonly Worker[];
+  #troubled = false;
+
+  constructor(deps: ExportWorkerDeps) {
+    this.#deps = { ...deps, maxBytes: deps.maxBytes ?? limits.maxExportBytes };
+    const failed = (error: unknown) => this.#trouble(error);
+    const work = async (signal: AbortSignal) => {
+      const worked = await this.step(signal);
+      this.#troubled = false;
+      return worked;
+    };
+    const sweeping = async () => {
+      await this.sweep();
+      return false;
+    };
+    this.#loops = [
+      ...Array.from({ length: lanes }, () => createLoop({ step: work, idleMs, failed })),
+      createLoop({ step: sweeping, idleMs: sweepMs, failed }),
+    ];
+  }
+
+  start(): void {
+    for (const loop of this.#loops) loop.start();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#loops.map((loop) => loop.stop()));
+  }
+
+  async step(signal: AbortSignal = new AbortController().signal): Promise<boolean> {
+    const claim = await this.#deps.store.exportQueue.claim(this.#inMs(0), this.#inMs(leaseMs));
+    if (claim) await this.#work(claim, signal);
+    return claim !== undefined;
+  }
+
+  async sweep(): Promise<void> {
+    const { store, artifacts, log } = this.#deps;
+    for (let count = sweepStep; count === sweepStep; ) {
+      const expired = await store.exportQueue.expired(this.#inMs(0), sweepStep);
+      for (const artifact of expired) {
+        await artifacts.remove(artifact.sha256);
+        await store.exportQueue.forget(artifact);
+        log.info({ exportId: artifact.exportId }, "The file of an export is kept no longer");
+      }
+      count = expired.length;
+    }
+    await artifacts.sweep(new Date(this.#deps.clock.now().getTime() - leftoverMs));
+  }
+
+  async #work({ lease, attempts, abandonedSha256 }: ExportClaim, stopping: AbortSignal): Promise<void> {
+    const { store, artifacts, log } = this.#deps;
+    const job = await store.reader(lease.businessId).get("exports", lease.exportId);
+    if (!job) return;
+    const losing = new AbortController();
+    const held: Held = { lease, job, requestId: newId("req"), signal: AbortSignal.any([stopping, losing.signal]) };
+    const line = { exportId: lease.exportId, requestId: held.requestId, attempt: attempts };
+    const renewing = setInterval(() => void this.#renew(lease, losing), renewMs);
+    try {
+      if (abandonedSha256 !== undefined) await artifacts.remove(abandonedSha256);
+      if (attempts > maxAttempts) throw new ExportFailure("abandoned");
+      const { sizeBytes } = await perform(this.#deps, held);
+      log.info({ ...line, sizeBytes }, "An export is completed");
+    } catch (error) {
+      if (error instanceof LeaseLost || losing.signal.aborted) log.warn(line, "Another process took an export over");
+      else if (stopping.aborted) await store.exportQueue.release(lease, this.#inMs(0));
+      else await this.#giveUp(held, attempts, error);
+    } finally {
+      clearInterval(renewing);
+    }
+  }
+
+  async #renew(lease: ExportLease, losing: AbortController): Promise<void> {
+    try {
+      if (!(await this.#deps.store.exportQueue.renew(lease, this.#inMs(leaseMs)))) losing.abort(new LeaseLost());
+    } catch (error) {
+      // There is time for another try before the lease ends.
+      this.#deps.log.warn({ err: error, exportId: lease.exportId }, "The lease of an export could not be renewed");
+    }
+  }
+
+  /** Fails the export where it cannot succeed or has been tried often enough; else it is tried again later. */
+  async #giveUp(held: Held, attempts: number, error: unknown): Promise<void> {
+    const { store, log } = this.#deps;
+    const { errorCode, again } = failureOf(error);
+    const { exportId } = held.lease;
+    const line = { err: error, exportId, requestId: held.requestId, attempt: attempts, errorCode };
+    if (again && attempts < maxAttempts) {
+      log.error(line, "An export broke off and is tried again");
+      const retryMs = Math.min(firstRetryMs * 2 ** (attempts - 1), maxRetryMs);
+      await store.exportQueue.release(held.lease, this.#inMs(retryMs));
+    } else {
+      log.error(line, "An export failed");
+      await fail(this.#deps, held, errorCode);
+    }
+  }
+
+  /** Once, not twice a second. */
+  #trouble(error: unknown): void {
+    if (!this.#troubled) this.#deps.log.error({ err: error }, "Exports cannot be worked on");
+    this.#troubled = true;
+  }
+
+  #inMs(ms: number): string {
+    return new Date(this.#deps.clock.now().getTime() + ms).toISOString();
+  }
+}

@@ -1,0 +1,43 @@
+import { type ActGiven, type ActName, type ActResult, actDeclarations } from "../contract/desk.ts";
+import type { Clock } from "../lib/clock.ts";
+import { newId } from "../lib/ids.ts";
+import type { Store } from "../store/port.ts";
+import type { ActHandlers, ActWork, Author } from "../store/work.ts";
+import { recorded } from "./record.ts";
+import { checkAll } from "./validate.ts";
+
+/** Where applicants, reviewers and staff act: by the rules, and with the events and audit entries, that tokens have too. */
+export interface Desk {
+  /** @throws Problem with a catalogue code */
+  act<Name extends ActName>(businessId: string, name: Name, given: ActGiven<Name>): Promise<ActResult<Name>>;
+}
+
+export interface DeskDeps {
+  readonly store: Store;
+  readonly handlers: ActHandlers;
+  readonly clock: Clock;
+}
+
+interface AnyHandler {
+  author(store: unknown, input: unknown): Promise<Author>;
+  run(work: ActWork, input: unknown): Promise<unknown>;
+}
+
+export function createDesk({ store, handlers, clock }: DeskDeps): Desk {
+  async function act(businessId: string, name: ActName, given: unknown): Promise<unknown> {
+    const declaration = actDeclarations[name];
+    const handler = handlers[name] as unknown as AnyHandler;
+    const input = checkAll([declaration.input, given]);
+    const author = await handler.author(store.reader(businessId), input);
+    const now = clock.now();
+    const at = now.toISOString();
+    const reason = typeof input["reason"] === "string" ? input["reason"] : null;
+    const action = declaration.audit(input);
+    const done = { businessId, ...author, tokenId: null, requestId: newId("req"), action, reason, now };
+    return store.transaction({ businessId, actorId: author.actorId, now: at }, (transaction) =>
+      recorded(transaction, done, (emit) => handler.run({ store: transaction, now: at, newId, emit, author }, input)),
+    );
+  }
+
+  return { act: act as Desk["act"] };
+}

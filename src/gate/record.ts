@@ -1,0 +1,25 @@
+import { type EventPayload, events } from "../contract/events.ts";
+import { newId } from "../lib/ids.ts";
+import type { GateTransaction } from "../store/port.ts";
+import type { WriteWork } from "../store/work.ts";
+import { type Act, entriesOf } from "./audit.ts";
+
+/** Runs work that writes. The events that it emits and the audit entries of its changes are of the same transaction. */
+export async function recorded<R>(
+  transaction: GateTransaction,
+  act: Act,
+  work: (emit: WriteWork["emit"]) => Promise<R>,
+): Promise<R> {
+  const outbox: EventPayload[] = [];
+  const result = await work((type, data) => {
+    outbox.push({
+      eventType: type,
+      eventId: newId("evt"),
+      timestamp: act.now.toISOString(),
+      data: events[type].parse({ businessId: act.businessId, ...data }) as EventPayload["data"],
+    });
+  });
+  await transaction.appendEvents(outbox);
+  await transaction.appendAudit(entriesOf(act, transaction.changes));
+  return result;
+}

@@ -1,0 +1,45 @@
+import { randomBytes } from "node:crypto";
+import { closeSync, fsyncSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
+
+/** A key as it is written down: 32 bytes in hexadecimal. */
+export const keyPattern = /^[0-9a-f]{64}$/i;
+
+const writingMs = 2_000;
+
+/**
+ * The key in a file that only its owner can read; made when there is none. Of processes that start at once one makes it
+ * and the others take it.
+ * @throws Error when the file holds something else, or when others than its owner can read it
+ */
+export function readOrMakeKey(path: string): Buffer {
+  return makeKey(path) ?? readKey(path);
+}
+
+function makeKey(path: string): Buffer | undefined {
+  const key = randomBytes(32);
+  try {
+    const file = openSync(path, "wx", 0o600);
+    writeSync(file, `${key.toString("hex")}\n`);
+    fsyncSync(file);
+    closeSync(file);
+    return key;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return undefined;
+    throw error;
+  }
+}
+
+function readKey(path: string): Buffer {
+  // Windows keeps who may read a file elsewhere.
+  if (process.platform !== "win32" && (statSync(path).mode & 0o077) !== 0) {
+    throw new Error(`Others than its owner can use the key file ${path}; take their rights away (chmod 600)`);
+  }
+  const deadlineMs = Date.now() + writingMs;
+  do {
+    const text = readFileSync(path, "utf8").trim();
+    if (keyPattern.test(text)) return Buffer.from(text, "hex");
+    // Another process may be about to write it.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
+  } while (Date.now() < deadlineMs);
+  throw new Error(`The key file ${path} holds no key: 64 hexadecimal digits`);
+}

@@ -1,0 +1,43 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+/** Work that goes on beside requests. */
+export interface Worker {
+  start(): void;
+  /** Takes up nothing new, and ends when what is being done has ended or is given up in good order. */
+  stop(): Promise<void>;
+}
+
+export interface Loop {
+  /** Does one piece of work; gives true when there may be more to do at once. The signal says that the end has come. */
+  readonly step: (signal: AbortSignal) => Promise<boolean>;
+  /** The pause after a step that found nothing to do, or failed. */
+  readonly idleMs: number;
+  readonly failed: (error: unknown) => void;
+}
+
+/** A worker that takes one step after another. */
+export function createLoop({ step, idleMs, failed }: Loop): Worker {
+  const ending = new AbortController();
+  let running: Promise<void> | undefined;
+
+  async function run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const more = await step(signal).catch((error: unknown) => {
+        failed(error);
+        return false;
+      });
+      // Waiting for work keeps no process up.
+      if (!more) await delay(idleMs, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  return {
+    start() {
+      running ??= run(ending.signal);
+    },
+    async stop() {
+      ending.abort();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import type { Assignment } from "../../contract/assignments.ts";
+import { checkAssignmentMove } from "../../domain/assignments.ts";
+import type { ActHandler, ActWork } from "../../store/work.ts";
+import { found, writableProgram } from "../guards.ts";
+import { reviewerOf } from "./authors.ts";
+
+export const respond_to_assignment: ActHandler<"respond_to_assignment"> = {
+  author: (store, { assignmentId }) => reviewerOf(store, assignmentId),
+
+  async run({ store, now }, { assignmentId, response, reason }) {
+    const assignment = await movable(store, assignmentId, response);
+    return store.update("assignments", assignment, {
+      status: response === "accept" ? "accepted" : "declined",
+      respondedAt: now,
+      reason,
+    });
+  },
+};
+
+/** Whoever has a conflict reviews no more; whoever finds that there is none takes the assignment up again. */
+export const attest_conflict: ActHandler<"attest_conflict"> = {
+  author: (store, { assignmentId }) => reviewerOf(store, assignmentId),
+
+  async run({ store, now }, { assignmentId, hasConflict, statement }) {
+    const assignment = await movable(store, assignmentId, "attest");
+    return store.update("assignments", assignment, {
+      conflictAttestation: { hasConflict, statement, attestedAt: now },
+      status: attested(assignment.status, hasConflict),
+      respondedAt: assignment.respondedAt ?? now,
+    });
+  },
+};
+
+function attested(from: Assignment["status"], hasConflict: boolean): Assignment["status"] {
+  if (hasConflict) return "conflict";
+  return from === "conflict" ? "assigned" : from;
+}
+
+/**
+ * An assignment that a reviewer may act on.
+ * @throws Problem `not_found`, `program_archived`, `invalid_state_transition`
+ */
+export async function movable(
+  store: ActWork["store"],
+  assignmentId: string,
+  move: Parameters<typeof checkAssignmentMove>[0],
+): Promise<Assignment> {
+  const assignment = await found(store, "assignments", assignmentId);
+  await writableProgram(store, assignment.programId);
+  checkAssignmentMove(move, assignment);
+  return assignment;
+}

@@ -1,0 +1,33 @@
+import type { Reader } from "../../store/port.ts";
+import type { Author } from "../../store/work.ts";
+import { found } from "../guards.ts";
+
+/** Staff: whoever works the command line, which asks for no name. */
+export const staff: Author = { actorType: "user", actorId: "command_line" };
+
+/**
+ * The applicant of a submission.
+ * @throws Problem `not_found`
+ */
+export async function applicantOf(store: Reader, submissionId: string): Promise<Author> {
+  const { applicantId } = await found(store, "submissions", submissionId);
+  return { actorType: "applicant", actorId: applicantId };
+}
+
+/**
+ * The applicant who is asked for a supplement.
+ * @throws Problem `not_found`
+ */
+export async function respondentOf(store: Reader, supplementResponseId: string): Promise<Author> {
+  const { submissionId } = await found(store, "supplements", supplementResponseId);
+  return applicantOf(store, submissionId);
+}
+
+/**
+ * The reviewer of an assignment.
+ * @throws Problem `not_found`
+ */
+export async function reviewerOf(store: Reader, assignmentId: string): Promise<Author> {
+  const { reviewerId } = await found(store, "assignments", assignmentId);
+  return { actorType: "reviewer", actorId: reviewerId };
+}

@@ -1,0 +1,28 @@
+import { invalid } from "../../contract/errors.ts";
+import { pick } from "../../domain/patch.ts";
+import type { ActHandler } from "../../store/work.ts";
+import { found, writableProgram } from "../guards.ts";
+import { staff } from "./authors.ts";
+
+export const prepare_feedback: ActHandler<"prepare_feedback"> = {
+  author: async () => staff,
+
+  async run({ store, newId }, { submissionId, roundId, subject, body }) {
+    const submission = await found(store, "submissions", submissionId);
+    await writableProgram(store, submission.programId);
+    const round = roundId === undefined ? undefined : await found(store, "rounds", roundId);
+    if (round && round.trackId !== submission.trackId) {
+      throw invalid({ path: "roundId", code: "custom", message: "The round belongs to another track" });
+    }
+    return store.insert("feedbacks", {
+      ...pick(submission, "submissionId", "programId"),
+      feedbackId: newId("fbk"),
+      roundId: roundId ?? null,
+      subject: subject ?? null,
+      body,
+      released: false,
+      releasedAt: null,
+      releasedBy: null,
+    });
+  },
+};

@@ -1,0 +1,30 @@
+import { payable, paymentArrival } from "../../domain/payments.ts";
+import { pick } from "../../domain/patch.ts";
+import { eventIds } from "../../domain/submissions.ts";
+import type { ActHandler } from "../../store/work.ts";
+import { found, writableProgram } from "../guards.ts";
+import { latestPayment } from "../payments.ts";
+import { applicantOf, staff } from "./authors.ts";
+
+/** Applicants pay by card; what is paid otherwise or waived is staff's word. */
+export const record_payment: ActHandler<"record_payment"> = {
+  author: async (store, { submissionId, outcome }) =>
+    outcome === "paid" || outcome === "failed" ? applicantOf(store, submissionId) : staff,
+
+  async run({ store, now, emit, author }, input) {
+    const { submissionId, outcome } = input;
+    const submission = await found(store, "submissions", submissionId);
+    await writableProgram(store, submission.programId);
+    const before = payable(outcome, await latestPayment(store, submissionId));
+    const arrival = paymentArrival(outcome, now, author.actorId);
+    const payment = await store.update("payments", before, {
+      ...pick(input, "provider", "providerRef"),
+      ...(outcome === "failed" ? { failureCode: input.failureCode ?? "card_declined" } : {}),
+      ...arrival,
+    });
+    const owing = await store.update("submissions", submission, { paymentStatus: arrival.status });
+    const data = { ...eventIds(owing), ...pick(payment, "paymentId", "amountMinor", "currency", "status", "method") };
+    emit(`payment.${arrival.status}`, data);
+    return payment;
+  },
+};

@@ -1,0 +1,26 @@
+import { problem } from "../../contract/errors.ts";
+import type { ActHandler } from "../../store/work.ts";
+import { found } from "../guards.ts";
+
+/** An invitation counts once and until it expires; one that no longer counts is as if there were none. */
+export const accept_invitation: ActHandler<"accept_invitation"> = {
+  author: async (store, { invitationId }) => ({
+    actorType: "reviewer",
+    actorId: (await found(store, "invitations", invitationId)).reviewerId,
+  }),
+
+  async run({ store, now }, { invitationId }) {
+    const invitation = await found(store, "invitations", invitationId);
+    const reviewer = await found(store, "reviewers", invitation.reviewerId);
+    if (!isOpen(invitation, now) || reviewer.status === "inactive") throw problem("not_found");
+    await store.update("invitations", invitation, { usedAt: now });
+    if (reviewer.status !== "active") {
+      await store.update("reviewers", reviewer, { status: "active", acceptedAt: now });
+    }
+    return { reviewerId: reviewer.reviewerId };
+  },
+};
+
+function isOpen({ usedAt, expiresAt }: { usedAt: string | null; expiresAt: string }, now: string): boolean {
+  return usedAt === null && expiresAt > now;
+}

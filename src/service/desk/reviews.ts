@@ -1,0 +1,74 @@
+import type { Assignment } from "../../contract/assignments.ts";
+import type { ActInput } from "../../contract/desk.ts";
+import { invalid, problem } from "../../contract/errors.ts";
+import type { Review } from "../../contract/reviews.ts";
+import type { Rubric } from "../../contract/schemas.ts";
+import { pick } from "../../domain/patch.ts";
+import { checkScores } from "../../domain/reviews.ts";
+import { scoreReview } from "../../domain/scoring.ts";
+import { eventIds } from "../../domain/submissions.ts";
+import type { Reader } from "../../store/port.ts";
+import type { ActHandler, ActWork } from "../../store/work.ts";
+import { found } from "../guards.ts";
+import { movable } from "./assignments.ts";
+import { reviewerOf } from "./authors.ts";
+
+type Given = ActInput<"submit_review">;
+
+export const submit_review: ActHandler<"submit_review"> = {
+  author: (store, { assignmentId }) => reviewerOf(store, assignmentId),
+
+  async run(work, input) {
+    const { store, now, emit } = work;
+    const assignment = await movable(store, input.assignmentId, "review");
+    const rubric = await rubricOf(store, assignment.roundId);
+    const issues = checkScores(rubric.criteria, input.scores, !input.draft);
+    if (issues.length > 0) throw invalid(...issues);
+    const review = await save(work, input, assignment, rubric);
+    if (input.draft) return review;
+    await store.update("assignments", assignment, { status: "completed", completedAt: now });
+    const submission = await found(store, "submissions", assignment.submissionId);
+    const ids = pick(review, "roundId", "reviewId", "assignmentId", "reviewerId");
+    emit("review.submitted", { ...eventIds(submission), ...ids });
+    return review;
+  },
+};
+
+/**
+ * What a round is reviewed by.
+ * @throws Problem `round_inactive`
+ */
+async function rubricOf(store: Reader, roundId: string): Promise<Rubric> {
+  const { active, rubricId, rubricVersion } = await found(store, "rounds", roundId);
+  if (!active) throw problem("round_inactive", { roundId });
+  const [rubric] = await store.find("rubrics", { where: { rubricId, rubricVersion } }, { limit: 1 });
+  if (!rubric) throw new Error(`Rubric ${rubricId} version ${rubricVersion} is missing`);
+  return rubric;
+}
+
+/** The assignment's one review: what was kept as a draft becomes what is submitted. */
+async function save(
+  { store, now, newId }: ActWork,
+  input: Given,
+  assignment: Assignment,
+  rubric: Rubric,
+): Promise<Review> {
+  const { assignmentId } = assignment;
+  const content = {
+    ...pick(rubric, "rubricId", "rubricVersion"),
+    ...pick(input, "scores", "recommendation"),
+    ...scoreReview(rubric, input.scores),
+    status: input.draft ? ("draft" as const) : ("submitted" as const),
+    submittedAt: input.draft ? null : now,
+  };
+  const comments = pick(input, "overallComment", "confidentialComment");
+  const [draft] = await store.find("reviews", { where: { assignmentId } }, { limit: 1 });
+  if (draft) return store.update("reviews", draft, { ...content, ...comments });
+  return store.insert("reviews", {
+    ...content,
+    ...pick(assignment, "assignmentId", "submissionId", "programId", "roundId", "reviewerId"),
+    reviewId: newId("rev"),
+    overallComment: comments.overallComment ?? null,
+    confidentialComment: comments.confidentialComment ?? null,
+  });
+}

@@ -1,0 +1,72 @@
+import type { ActInput } from "../../contract/desk.ts";
+import { invalid } from "../../contract/errors.ts";
+import type { Submission } from "../../contract/submissions.ts";
+import { pick } from "../../domain/patch.ts";
+import { checkDeadline, checkIntake } from "../../domain/submissions.ts";
+import type { ActHandler, ActWork } from "../../store/work.ts";
+import { found, writableProgram } from "../guards.ts";
+import { beginDraft, editDraft } from "../submissions.ts";
+import { applicantOf } from "./authors.ts";
+
+type Given = ActInput<"save_draft">;
+
+export const save_draft: ActHandler<"save_draft"> = {
+  author: async (store, { submissionId, applicantId }) => {
+    if (submissionId !== undefined) return applicantOf(store, submissionId);
+    if (applicantId === undefined) throw incomplete();
+    return { actorType: "applicant", actorId: (await found(store, "applicants", applicantId)).applicantId };
+  },
+
+  run(work, input) {
+    const { submissionId, trackId, applicantId } = input;
+    if (submissionId !== undefined) {
+      if (trackId !== undefined || applicantId !== undefined) throw incomplete();
+      return saveAgain(work, input, submissionId);
+    }
+    if (trackId === undefined || applicantId === undefined) throw incomplete();
+    return begin(work, input, trackId, applicantId);
+  },
+};
+
+async function begin(work: ActWork, input: Given, trackId: string, applicantId: string): Promise<Submission> {
+  const { store, now } = work;
+  const track = await found(store, "tracks", trackId);
+  const program = await writableProgram(store, track.programId);
+  checkIntake(track, now);
+  const applicant = await found(store, "applicants", applicantId);
+  if (!applicant.trackIds.includes(trackId)) {
+    throw invalid({ path: "applicantId", code: "invalid_value", message: "Not registered on this track" });
+  }
+  const deadline = input.deadline ?? track.intakeCloseDate;
+  if (deadline === null) {
+    throw invalid({ path: "deadline", code: "required", message: "The track's intake has no end to take it from" });
+  }
+  return beginDraft(work, {
+    program,
+    track,
+    applicant: {
+      ...pick(applicant, "applicantId", "innovatorId"),
+      applicantPersonId: applicant.personId,
+      innovatorEmail: applicant.email,
+      innovatorName: applicant.name,
+    },
+    fields: input.fields ?? {},
+    deadline,
+    source: "portal",
+  });
+}
+
+async function saveAgain({ store, now }: ActWork, input: Given, submissionId: string): Promise<Submission> {
+  const { fields = {}, deadline } = input;
+  if (deadline !== undefined) {
+    throw invalid({ path: "deadline", code: "invalid_value", message: "Applicants do not move their deadline" });
+  }
+  const submission = await found(store, "submissions", submissionId);
+  checkDeadline(submission, now);
+  return editDraft(store, submission, fields);
+}
+
+function incomplete() {
+  const message = "Give trackId with applicantId for a new draft, or submissionId alone to save one again";
+  return invalid(...["trackId", "applicantId", "submissionId"].map((path) => ({ path, code: "required", message })));
+}

@@ -1,0 +1,59 @@
+import { invalid, problem } from "../../contract/errors.ts";
+import { missingRequired } from "../../domain/fields.ts";
+import { pick } from "../../domain/patch.ts";
+import { checkSupplementMove, maxSupplements } from "../../domain/supplements.ts";
+import type { ActHandler } from "../../store/work.ts";
+import { findForm, formOf } from "../forms.ts";
+import { found, writableProgram } from "../guards.ts";
+import { saveSupplement } from "../supplements.ts";
+import { respondentOf, staff } from "./authors.ts";
+
+export const request_supplement: ActHandler<"request_supplement"> = {
+  author: async () => staff,
+
+  async run({ store, newId }, input) {
+    const { submissionId, schemaId } = input;
+    const { programId } = await found(store, "submissions", submissionId);
+    await writableProgram(store, programId);
+    if (!(await findForm(store, schemaId))) {
+      throw invalid({ path: "schemaId", code: "not_found", message: "There is no such record" });
+    }
+    if ((await store.count("supplements", { where: { submissionId } })) >= maxSupplements) {
+      throw invalid({ path: "submissionId", code: "too_big", message: `It has ${maxSupplements} supplements already` });
+    }
+    return store.insert("supplements", {
+      ...pick(input, "submissionId", "title", "required", "audience", "schemaId"),
+      supplementResponseId: newId("sup"),
+      supplementRequestId: input.supplementRequestId ?? newId("srq"),
+      contributorId: null,
+      contributorIndex: null,
+      fields: {},
+      fileIds: [],
+      status: "not_started",
+      dueAt: input.dueAt ?? null,
+      submittedAt: null,
+      closedAt: null,
+      reopenedAt: null,
+    });
+  },
+};
+
+/** Unlike staff, who set any status by token, applicants submit what is complete. */
+export const submit_supplement: ActHandler<"submit_supplement"> = {
+  author: (store, { supplementResponseId }) => respondentOf(store, supplementResponseId),
+
+  async run(work, { supplementResponseId, fields, fileIds }) {
+    const supplement = await found(work.store, "supplements", supplementResponseId);
+    checkSupplementMove("submit", supplement.status);
+    const saved = await saveSupplement(work, {
+      ...pick(supplement, "submissionId", "supplementResponseId", "version"),
+      fields,
+      fileIds,
+      status: "submitted",
+    });
+    const form = await formOf(work.store, saved.schemaId);
+    const missing = missingRequired(form.fields, saved.fields);
+    if (missing.length > 0) throw problem("incomplete_application", { missing });
+    return saved;
+  },
+};

@@ -1,0 +1,30 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openContentDirectory } from "./content.ts";
+import { type Bucket, openContentBucket } from "./content-s3.ts";
+import type { ContentStore } from "./port.ts";
+
+export interface ContentPlaces {
+  /** What applicants attach. */
+  readonly content: ContentStore;
+  /** The files of finished exports. */
+  readonly artifacts: ContentStore;
+  close(): Promise<void>;
+}
+
+/** Content in a bucket if there is one, else in directories beside the database; with a database in memory for as long. */
+export async function openContent(database: string, bucket: Bucket | undefined): Promise<ContentPlaces> {
+  const temporary = database === ":memory:" ? await mkdtemp(join(tmpdir(), "programme-")) : undefined;
+  const place = (name: string) => {
+    const directory = temporary === undefined ? `${database}.${name}` : join(temporary, name);
+    return bucket ? openContentBucket(bucket, name, join(directory, "spool")) : openContentDirectory(directory);
+  };
+  return {
+    content: place("files"),
+    artifacts: place("exports"),
+    async close() {
+      if (temporary !== undefined) await rm(temporary, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import { createHash } from "node:crypto";
+import { mkdir, open, readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { newId } from "../lib/ids.ts";
+import type { Content, Spool } from "./port.ts";
+
+/** Ids as this service makes them: no character of one means anything in a path. */
+const idPattern = /^[a-z]{1,8}_[0-9A-Z]{26}$/;
+
+/** Bytes that are gathered before they go to the disk. */
+const bufferBytes = 256 * 1024;
+
+/** Takes a finished file over, all or nothing; the file need not be there afterwards. */
+export type Keep = (path: string, content: Content) => Promise<void>;
+
+/**
+ * Begins a file of its own in a directory that only its owner can read. What earlier ones for the same id left is
+ * removed: only one process works for an id, and it may have ended in the middle.
+ * @throws Error for anything but an id of this service
+ */
+export async function openSpool(directory: string, id: string, keep: Keep): Promise<Spool> {
+  if (!idPattern.test(id)) throw new Error("Not an id");
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  for (const name of await readdir(directory)) {
+    if (name.startsWith(`${id}.`)) await rm(join(directory, name), { force: true });
+  }
+  const path = join(directory, `${id}.${newId("spl")}`);
+  const file = await open(path, "wx", 0o600);
+  const hash = createHash("sha256");
+  let waiting: (string | Uint8Array)[] = [];
+  let waitingBytes = 0;
+  let sizeBytes = 0;
+  let content: Content | undefined;
+
+  async function flush(): Promise<void> {
+    const bytes = Buffer.concat(waiting.map((part) => Buffer.from(part as string)));
+    waiting = [];
+    waitingBytes = 0;
+    sizeBytes += bytes.byteLength;
+    hash.update(bytes);
+    await file.appendFile(bytes);
+  }
+
+  async function finish(): Promise<Content> {
+    if (content) return content;
+    await flush();
+    await file.sync();
+    await file.close();
+    content = { sha256: hash.digest("hex"), sizeBytes };
+    return content;
+  }
+
+  return {
+    async write(bytes) {
+      waiting.push(bytes);
+      waitingBytes += bytes.length;
+      if (waitingBytes >= bufferBytes) await flush();
+    },
+    finish,
+    keep: async () => keep(path, await finish()),
+    async discard() {
+      await file.close().catch(() => undefined);
+      await rm(path, { force: true });
+    },
+  };
+}
+
+/** Removes files that were last written before a moment: what a process that ended has left. */
+export async function sweepSpools(directory: string, before: Date): Promise<void> {
+  for (const name of await namesIn(directory)) {
+    const path = join(directory, name);
+    const written = await stat(path).catch(() => undefined);
+    if (written && written.mtime < before) await rm(path, { force: true });
+  }
+}
+
+async function namesIn(directory: string): Promise<string[]> {
+  try {
+    return await readdir(directory);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
+}

@@ -1,0 +1,117 @@
+import { sql } from "kysely";
+import { newId } from "../lib/ids.ts";
+import type { Db } from "./database.ts";
+import type { EndpointKey, Lane, Lease } from "./outbox.ts";
+
+/** Leases due deliveries, lane by lane, inside a write transaction. */
+export async function leaseLanes(db: Db, lanes: readonly Lane[], at: string, leaseUntil: string): Promise<Lease[]> {
+  const leased: Lease[] = [];
+  for (const { endpoints, limit, atOnce } of lanes) {
+    let free = limit;
+    for (const endpoint of endpoints) {
+      if (free <= 0) break;
+      const own = await leaseOf(db, endpoint, { at, leaseUntil, atOnce, limit: free });
+      free -= own.length;
+      leased.push(...own);
+    }
+  }
+  return leased;
+}
+
+interface Share {
+  readonly at: string;
+  readonly leaseUntil: string;
+  readonly atOnce: number;
+  readonly limit: number;
+}
+
+async function leaseOf(db: Db, endpoint: EndpointKey, { at, leaseUntil, atOnce, limit }: Share): Promise<Lease[]> {
+  const count = Math.min(limit, atOnce - (await underWay(db, endpoint, at)));
+  if (count <= 0 || !(await isEnabled(db, endpoint))) return [];
+  const deliveryIds = await waiting(db, endpoint, at, count);
+  if (deliveryIds.length === 0) return [];
+  const leaseId = newId("lse");
+  const rows = await db
+    .updateTable("webhookDeliveries")
+    .set({ status: "leased", leaseId, leaseUntil })
+    .where("businessId", "=", endpoint.businessId)
+    .where("deliveryId", "in", deliveryIds)
+    .where((eb) =>
+      eb.or([
+        eb.and([eb("status", "=", "pending"), eb("dueAt", "<=", at)]),
+        eb.and([eb("status", "=", "leased"), eb("leaseUntil", "<=", at)]),
+      ]),
+    )
+    .returning(["deliveryId", "eventId", "attempt"])
+    .execute();
+  const payloads = await payloadsOf(
+    db,
+    endpoint,
+    rows.map((row) => row["eventId"] as string),
+  );
+  return rows.map((row) => ({
+    businessId: endpoint.businessId,
+    endpointId: endpoint.endpointId,
+    deliveryId: row["deliveryId"] as string,
+    leaseId,
+    eventId: row["eventId"] as string,
+    attempt: Number(row["attempt"]),
+    payload: payloads.get(row["eventId"] as string) as string,
+  }));
+}
+
+function deliveriesOf(db: Db, { businessId, endpointId }: EndpointKey, status: "pending" | "leased") {
+  return db
+    .selectFrom("webhookDeliveries")
+    .where("businessId", "=", businessId)
+    .where("endpointId", "=", endpointId)
+    .where(sql<boolean>`${sql.ref("status")} = ${sql.lit(status)}`);
+}
+
+async function underWay(db: Db, endpoint: EndpointKey, at: string): Promise<number> {
+  const { n } = await deliveriesOf(db, endpoint, "leased")
+    .where("leaseUntil", ">", at)
+    .select((eb) => eb.fn.countAll().as("n"))
+    .executeTakeFirstOrThrow();
+  return Number(n);
+}
+
+async function isEnabled(db: Db, { businessId, endpointId }: EndpointKey): Promise<boolean> {
+  const endpoint = await db
+    .selectFrom("webhookEndpoints")
+    .select("status")
+    .where("businessId", "=", businessId)
+    .where("endpointId", "=", endpointId)
+    .executeTakeFirst();
+  return endpoint?.["status"] === "enabled";
+}
+
+/** Deliveries left behind by a process that ended come first: they have waited longer. */
+async function waiting(db: Db, endpoint: EndpointKey, at: string, limit: number): Promise<string[]> {
+  const steps = [
+    ["leased", "leaseUntil"],
+    ["pending", "dueAt"],
+  ] as const;
+  const found: string[] = [];
+  for (const [status, time] of steps) {
+    if (found.length >= limit) break;
+    const rows = await deliveriesOf(db, endpoint, status)
+      .where(time, "<=", at)
+      .select("deliveryId")
+      .orderBy(time)
+      .limit(limit - found.length)
+      .execute();
+    found.push(...rows.map((row) => row["deliveryId"] as string));
+  }
+  return found;
+}
+
+async function payloadsOf(db: Db, { businessId }: EndpointKey, eventIds: readonly string[]) {
+  const rows = await db
+    .selectFrom("events")
+    .select(["eventId", "payload"])
+    .where("businessId", "=", businessId)
+    .where("eventId", "in", [...eventIds])
+    .execute();
+  return new Map(rows.map((row) => [row["eventId"] as string, row["payload"] as string]));
+}

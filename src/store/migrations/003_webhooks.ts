@@ -1,0 +1,82 @@
+import { sql } from "kysely";
+import type { Db } from "../database.ts";
+
+/** Endpoints that events are sent to, what is on its way to them, and what became of it. */
+export async function up(db: Db): Promise<void> {
+  await createEndpoints(db);
+  await createDeliveries(db);
+  await createAttempts(db);
+  await db.schema
+    .createTable("webhookCursors")
+    .addColumn("businessId", "text", (column) => column.notNull())
+    .addColumn("position", "bigint", (column) => column.notNull())
+    .addPrimaryKeyConstraint("webhookCursors_key", ["businessId"])
+    .execute();
+  // What is kept for a time only is found by its age.
+  await db.schema
+    .createIndex("audit_index_access")
+    .on("audit")
+    .columns(["businessId", "occurredAt", "auditId"])
+    .where(sql<boolean>`"kind" = 'access'`)
+    .execute();
+}
+
+async function createEndpoints(db: Db): Promise<void> {
+  let table = db.schema.createTable("webhookEndpoints");
+  const texts = "businessId endpointId url eventTypes secret status createdAt updatedAt createdBy updatedBy";
+  for (const name of texts.split(" ")) table = table.addColumn(name, "text", (column) => column.notNull());
+  for (const name of ["previousSecret", "previousSecretUntil", "disabledReason", "firstFailureAt", "pausedUntil"]) {
+    table = table.addColumn(name, "text");
+  }
+  for (const name of ["afterPosition", "version"]) {
+    table = table.addColumn(name, "bigint", (column) => column.notNull());
+  }
+  await table.addPrimaryKeyConstraint("webhookEndpoints_key", ["businessId", "endpointId"] as never).execute();
+  await db.schema
+    .createIndex("webhookEndpoints_index_1")
+    .on("webhookEndpoints")
+    .columns(["businessId", "createdAt", "endpointId"])
+    .execute();
+}
+
+async function createDeliveries(db: Db): Promise<void> {
+  let table = db.schema.createTable("webhookDeliveries");
+  const texts = "businessId deliveryId endpointId eventId status dueAt createdAt updatedAt";
+  for (const name of texts.split(" ")) table = table.addColumn(name, "text", (column) => column.notNull());
+  for (const name of ["leaseId", "leaseUntil", "lastError", "deliveredAt"]) table = table.addColumn(name, "text");
+  for (const name of ["replay", "attempt"]) table = table.addColumn(name, "bigint", (column) => column.notNull());
+  await table
+    .addColumn("lastStatusCode", "bigint")
+    .addPrimaryKeyConstraint("webhookDeliveries_key", ["businessId", "deliveryId"] as never)
+    .addForeignKeyConstraint("webhookDeliveries_reference_1", ["businessId", "eventId"] as never, "events", [
+      "businessId",
+      "eventId",
+    ])
+    .execute();
+  const index = (name: string, columns: readonly string[]) =>
+    db.schema
+      .createIndex(`webhookDeliveries_${name}`)
+      .on("webhookDeliveries")
+      .columns(["businessId", ...columns]);
+  await index("index_1", ["createdAt", "deliveryId"]).execute();
+  await index("index_2", ["endpointId", "createdAt", "deliveryId"]).execute();
+  await index("index_3", ["eventId", "endpointId"]).execute();
+  await index("pending", ["endpointId", "dueAt"]).where(sql<boolean>`"status" = 'pending'`).execute();
+  await index("leased", ["endpointId", "leaseUntil"]).where(sql<boolean>`"status" = 'leased'`).execute();
+  // Whatever goes wrong, an event leads to one delivery for an endpoint; more must be asked for.
+  await index("once", ["endpointId", "eventId"]).unique().where(sql<boolean>`"replay" = 0`).execute();
+}
+
+async function createAttempts(db: Db): Promise<void> {
+  let table = db.schema.createTable("webhookAttempts");
+  for (const name of ["businessId", "attemptId", "deliveryId", "startedAt"]) {
+    table = table.addColumn(name, "text", (column) => column.notNull());
+  }
+  await table
+    .addColumn("durationMs", "bigint", (column) => column.notNull())
+    .addColumn("statusCode", "bigint")
+    .addColumn("error", "text")
+    .addColumn("answer", "text")
+    .addPrimaryKeyConstraint("webhookAttempts_key", ["businessId", "deliveryId", "attemptId"] as never)
+    .execute();
+}

@@ -1,0 +1,33 @@
+import { sql } from "kysely";
+import type { Db } from "../database.ts";
+
+/** Who works on which export, and which artifacts are kept until when: of all tenants, for workers serve them all. */
+export async function up(db: Db): Promise<void> {
+  let table = db.schema.createTable("exportRuns");
+  for (const name of ["businessId", "exportId", "leaseId", "leaseUntil"]) {
+    table = table.addColumn(name, "text", (column) => column.notNull());
+  }
+  await table
+    .addColumn("attempts", "bigint", (column) => column.notNull())
+    .addColumn("sha256", "text")
+    .addColumn("keptUntil", "text")
+    .addPrimaryKeyConstraint("exportRuns_key", ["businessId", "exportId"] as never)
+    .addForeignKeyConstraint("exportRuns_reference_1", ["businessId", "exportId"] as never, "exports", [
+      "businessId",
+      "exportId",
+    ])
+    .execute();
+  await db.schema
+    .createIndex("exportRuns_index_1")
+    .on("exportRuns")
+    .columns(["keptUntil", "businessId", "exportId"])
+    .where(sql<boolean>`"keptUntil" is not null`)
+    .execute();
+  // What waits is asked for often and is little.
+  await db.schema
+    .createIndex("exports_index_pending")
+    .on("exports")
+    .columns(["createdAt", "businessId", "exportId"])
+    .where(sql<boolean>`"status" = 'pending'`)
+    .execute();
+}

@@ -1,0 +1,334 @@
+import { type ExpressionBuilder, sql } from "kysely";
+import { type EventType, events } from "../contract/events.ts";
+import { WebhookAttempt, WebhookDelivery } from "../contract/webhooks.ts";
+import { newId } from "../lib/ids.ts";
+import { codecOf, type StoredRow } from "./codec.ts";
+import { type Database, type Db, sourceOf } from "./database.ts";
+import { leaseLanes } from "./leases.ts";
+import type {
+  DeliveryFilter,
+  DueEndpoint,
+  FailingEndpoint,
+  Lane,
+  Lease,
+  ListedDelivery,
+  Outbox,
+  Outcome,
+  PlacedEvent,
+  ReplayRequest,
+} from "./outbox.ts";
+
+const deliveryCodec = codecOf(WebhookDelivery);
+const attemptCodec = codecOf(WebhookAttempt);
+const endpointCodec = sourceOf("webhookEndpoints").codec;
+
+// Literals, for the indexes over what is under way are of use only to statements that say so.
+const isPending = sql<boolean>`${sql.ref("d.status")} = ${sql.lit("pending")}`;
+const isLeased = sql<boolean>`${sql.ref("d.status")} = ${sql.lit("leased")}`;
+
+export class SqlOutbox implements Outbox {
+  readonly #write: Db;
+  readonly #read: Db;
+
+  constructor(write: Db, read: Db) {
+    this.#write = write;
+    this.#read = read;
+  }
+
+  async behind(): Promise<string[]> {
+    const rows = await this.#read
+      .selectFrom("webhookEndpoints as e")
+      .leftJoin("webhookCursors as c", "c.businessId", "e.businessId")
+      .select("e.businessId")
+      .distinct()
+      .where("e.status", "=", "enabled")
+      .where(({ exists, selectFrom }) =>
+        exists(
+          selectFrom("events as v")
+            .select(sql`1`.as("one"))
+            .whereRef("v.businessId", "=", "e.businessId")
+            .whereRef("v.position", ">", "e.afterPosition")
+            .where(sql<boolean>`${sql.ref("v.position")} > coalesce(${sql.ref("c.position")}, 0)`),
+        ),
+      )
+      .execute();
+    return rows.map((row) => row["businessId"] as string);
+  }
+
+  fanOut(businessId: string, at: string, limit: number): Promise<number> {
+    return this.#transact(async (db) => {
+      const endpoints = await enabledEndpoints(db, businessId);
+      if (endpoints.length === 0) return 0;
+      const cursor = await cursorOf(db, businessId);
+      const from = Math.max(cursor, Math.min(...endpoints.map((endpoint) => endpoint.afterPosition)));
+      const placed = await eventsAfter(db, businessId, from, limit);
+      const last = placed.at(-1);
+      if (!last || !(await moveCursor(db, businessId, cursor, last.position))) return 0;
+      for (const { eventId, eventType, position } of placed) {
+        for (const { endpointId, eventTypes, afterPosition } of endpoints) {
+          if (position <= afterPosition || !takes(eventTypes, eventType)) continue;
+          await insertDelivery(db, { businessId, endpointId, eventId, at, replay: false });
+        }
+      }
+      return placed.length;
+    });
+  }
+
+  async due(at: string): Promise<DueEndpoint[]> {
+    const rows = await this.#read
+      .selectFrom("webhookEndpoints as e")
+      .select((eb) => [
+        "e.businessId",
+        "e.endpointId",
+        "e.firstFailureAt",
+        ofEndpoint(eb).select(eb.fn.min("d.dueAt").as("at")).where(isPending).as("dueAt"),
+        ofEndpoint(eb).select(eb.fn.min("d.leaseUntil").as("at")).where(isLeased).as("leaseUntil"),
+      ])
+      .where("e.status", "=", "enabled")
+      .where((eb) => eb.or([eb("e.pausedUntil", "is", null), eb("e.pausedUntil", "<=", at)]))
+      .execute();
+    const waiting = (rows as readonly StoredRow[]).flatMap((row): DueEndpoint[] => {
+      const times = [row["dueAt"], row["leaseUntil"]].filter((time) => typeof time === "string");
+      const [since] = times.filter((time) => time <= at).sort();
+      if (since === undefined) return [];
+      const [businessId, endpointId] = [row["businessId"] as string, row["endpointId"] as string];
+      return [{ businessId, endpointId, since, failing: row["firstFailureAt"] !== null }];
+    });
+    return waiting.sort((a, b) => (a.since < b.since ? -1 : 1));
+  }
+
+  lease(lanes: readonly Lane[], at: string, leaseUntil: string): Promise<Lease[]> {
+    return this.#transact((db) => leaseLanes(db, lanes, at, leaseUntil));
+  }
+
+  settle(outcomes: readonly Outcome[], at: string): Promise<FailingEndpoint[]> {
+    return this.#transact(async (db) => {
+      for (const outcome of outcomes) await recordOutcome(db, outcome, at);
+      const failing: FailingEndpoint[] = [];
+      for (const own of Map.groupBy(outcomes, ({ lease }) => lease.endpointId).values()) {
+        const firstFailureAt = await markEndpoint(db, own, at);
+        const { businessId, endpointId } = (own[0] as Outcome).lease;
+        if (firstFailureAt !== undefined) failing.push({ businessId, endpointId, firstFailureAt });
+      }
+      return failing;
+    });
+  }
+
+  async giveBack(leases: readonly Lease[], dueAt: string): Promise<void> {
+    if (leases.length === 0) return;
+    await this.#transact(async (db) => {
+      for (const lease of leases) {
+        await held(db, lease)
+          .set({ status: "pending", dueAt, leaseId: null, leaseUntil: null })
+          .where("status", "=", "leased")
+          .execute();
+      }
+    });
+  }
+
+  async lastPosition(businessId: string): Promise<number> {
+    const { last } = await this.#read
+      .selectFrom("events")
+      .select((eb) => eb.fn.max("position").as("last"))
+      .where("businessId", "=", businessId)
+      .executeTakeFirstOrThrow();
+    return Number(last ?? 0);
+  }
+
+  async eventsBefore(businessId: string, position: number | undefined, limit: number): Promise<PlacedEvent[]> {
+    const ofTenant = this.#read.selectFrom("events").where("businessId", "=", businessId);
+    const rows = await (position === undefined ? ofTenant : ofTenant.where("position", "<", position))
+      .select(["eventId", "eventType", "position", "timestamp"])
+      .orderBy("position", "desc")
+      .limit(limit)
+      .execute();
+    return rows.map(placed);
+  }
+
+  replay({ businessId, endpointId, eventIds, arrivedToo, at }: ReplayRequest): Promise<number> {
+    const inTheWay = ["pending", "leased", ...(arrivedToo ? [] : ["delivered"])];
+    return this.#transact(async (db) => {
+      if (!(await enabledEndpoints(db, businessId)).some((endpoint) => endpoint.endpointId === endpointId)) return 0;
+      const skipped = await db
+        .selectFrom("webhookDeliveries")
+        .select("eventId")
+        .where("businessId", "=", businessId)
+        .where("eventId", "in", [...eventIds])
+        .where("endpointId", "=", endpointId)
+        .where("status", "in", inTheWay)
+        .execute();
+      const wanted = new Set(eventIds).difference(new Set(skipped.map((row) => row["eventId"])));
+      for (const eventId of wanted) await insertDelivery(db, { businessId, endpointId, eventId, at, replay: true });
+      return wanted.size;
+    });
+  }
+
+  async listDeliveries(businessId: string, filter: DeliveryFilter, limit: number): Promise<ListedDelivery[]> {
+    let select = this.#listed(businessId);
+    if (filter.endpointId !== undefined) select = select.where("d.endpointId", "=", filter.endpointId);
+    if (filter.status !== undefined) select = select.where("d.status", "=", filter.status);
+    const rows = await select.orderBy("d.createdAt", "desc").orderBy("d.deliveryId", "desc").limit(limit).execute();
+    return rows.map(listed);
+  }
+
+  async getDelivery(businessId: string, deliveryId: string): Promise<ListedDelivery | undefined> {
+    const row = await this.#listed(businessId).where("d.deliveryId", "=", deliveryId).executeTakeFirst();
+    return row && listed(row);
+  }
+
+  async listAttempts(businessId: string, deliveryId: string): Promise<WebhookAttempt[]> {
+    const rows = await this.#read
+      .selectFrom("webhookAttempts")
+      .select([...attemptCodec.names])
+      .where("businessId", "=", businessId)
+      .where("deliveryId", "=", deliveryId)
+      .orderBy("attemptId")
+      .execute();
+    return rows.map((row) => attemptCodec.decode(row));
+  }
+
+  #listed(businessId: string) {
+    return this.#read
+      .selectFrom("webhookDeliveries as d")
+      .innerJoin("events as v", (join) =>
+        join.onRef("v.businessId", "=", "d.businessId").onRef("v.eventId", "=", "d.eventId"),
+      )
+      .where("d.businessId", "=", businessId)
+      .select(deliveryCodec.names.map((name) => `d.${name}` as const))
+      .select("v.eventType");
+  }
+
+  #transact<R>(work: (db: Db) => Promise<R>): Promise<R> {
+    return this.#write.transaction().execute(work);
+  }
+}
+
+function listed(row: StoredRow): ListedDelivery {
+  return { ...deliveryCodec.decode(row), eventType: row["eventType"] as string };
+}
+
+function placed(row: StoredRow): PlacedEvent {
+  const { eventId, eventType, timestamp } = row as unknown as PlacedEvent;
+  return { eventId, eventType, timestamp, position: Number(row["position"]) };
+}
+
+function ofEndpoint(eb: ExpressionBuilder<Database & Record<"e", Record<string, unknown>>, "e">) {
+  return eb
+    .selectFrom("webhookDeliveries as d")
+    .whereRef("d.businessId", "=", "e.businessId")
+    .whereRef("d.endpointId", "=", "e.endpointId");
+}
+
+async function enabledEndpoints(db: Db, businessId: string) {
+  const rows = await db
+    .selectFrom("webhookEndpoints")
+    .select([...endpointCodec.names])
+    .where("businessId", "=", businessId)
+    .where("status", "=", "enabled")
+    .execute();
+  return rows.map((row) => endpointCodec.decode(row));
+}
+
+function takes(eventTypes: readonly EventType[], eventType: string): boolean {
+  return eventTypes.length === 0 || (Object.hasOwn(events, eventType) && eventTypes.includes(eventType as EventType));
+}
+
+async function cursorOf(db: Db, businessId: string): Promise<number> {
+  const cursor = db.selectFrom("webhookCursors").select("position").where("businessId", "=", businessId);
+  const row = await cursor.executeTakeFirst();
+  return Number(row?.["position"] ?? 0);
+}
+
+/** False when somebody else has moved it meanwhile. */
+async function moveCursor(db: Db, businessId: string, from: number, to: number): Promise<boolean> {
+  await db
+    .insertInto("webhookCursors")
+    .values({ businessId, position: 0 })
+    .onConflict((conflict) => conflict.column("businessId").doNothing())
+    .execute();
+  const { numUpdatedRows } = await db
+    .updateTable("webhookCursors")
+    .set({ position: to })
+    .where("businessId", "=", businessId)
+    .where("position", "=", from)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows === 1n;
+}
+
+async function eventsAfter(db: Db, businessId: string, position: number, limit: number): Promise<PlacedEvent[]> {
+  const rows = await db
+    .selectFrom("events")
+    .select(["eventId", "eventType", "position", "timestamp"])
+    .where("businessId", "=", businessId)
+    .where("position", ">", position)
+    .orderBy("position")
+    .limit(limit)
+    .execute();
+  return rows.map(placed);
+}
+
+interface NewDelivery {
+  readonly businessId: string;
+  readonly endpointId: string;
+  readonly eventId: string;
+  readonly at: string;
+  readonly replay: boolean;
+}
+
+async function insertDelivery(db: Db, { at, replay, ...key }: NewDelivery): Promise<void> {
+  const state = { status: "pending", attempt: 0, replay: Number(replay), dueAt: at, createdAt: at, updatedAt: at };
+  await db
+    .insertInto("webhookDeliveries")
+    .values({ deliveryId: newId("dlv", Date.parse(at)), ...key, ...state })
+    .execute();
+}
+
+/** The delivery as far as this lease holds it. */
+function held(db: Db, { businessId, deliveryId, leaseId }: Lease) {
+  return db
+    .updateTable("webhookDeliveries")
+    .where("businessId", "=", businessId)
+    .where("deliveryId", "=", deliveryId)
+    .where("leaseId", "=", leaseId);
+}
+
+async function recordOutcome(db: Db, outcome: Outcome, at: string): Promise<void> {
+  const { lease, startedAt, durationMs, statusCode, error, answer, next } = outcome;
+  const { businessId, deliveryId } = lease;
+  const attempt = { attemptId: newId("att"), deliveryId, startedAt, durationMs, statusCode, error, answer };
+  await db
+    .insertInto("webhookAttempts")
+    .values({ businessId, ...attempt })
+    .execute();
+  const own = held(db, lease).set({
+    status: next.status,
+    attempt: lease.attempt + 1,
+    leaseId: null,
+    leaseUntil: null,
+    lastStatusCode: statusCode,
+    lastError: error,
+    updatedAt: at,
+    ...(next.status === "pending" ? { dueAt: next.dueAt } : {}),
+    ...(next.status === "delivered" ? { deliveredAt: at } : {}),
+  });
+  // What has arrived has, even if it was called off meanwhile.
+  await (next.status === "delivered" ? own : own.where("status", "=", "leased")).execute();
+}
+
+/** Keeps in mind since when attempts have failed, of an endpoint's outcomes in their order; `undefined` once one succeeded. */
+async function markEndpoint(db: Db, outcomes: readonly Outcome[], at: string): Promise<string | undefined> {
+  const [{ businessId, endpointId }] = outcomes.map(({ lease }) => lease) as [Lease];
+  const own = db.updateTable("webhookEndpoints").where("businessId", "=", businessId);
+  const enabled = own.where("endpointId", "=", endpointId).where("status", "=", "enabled");
+  if (outcomes.some(({ error }) => error === null)) {
+    await enabled.set({ firstFailureAt: null }).where("firstFailureAt", "is not", null).execute();
+  }
+  const pausedUntil = outcomes.findLast(({ pauseUntil }) => pauseUntil !== undefined)?.pauseUntil;
+  if (pausedUntil !== undefined) await enabled.set({ pausedUntil }).execute();
+  if (outcomes.at(-1)?.error === null) return undefined;
+  const row = await enabled
+    .set({ firstFailureAt: sql`coalesce(${sql.ref("firstFailureAt")}, ${at})` })
+    .returning("firstFailureAt")
+    .executeTakeFirst();
+  return row?.["firstFailureAt"] as string | undefined;
+}

@@ -1,0 +1,122 @@
+import type * as z from "zod";
+import { unwrap } from "../contract/marks.ts";
+
+/** Where a value is not of its schema's kind. */
+interface Misfit {
+  readonly path: string;
+  readonly flaw: string;
+}
+
+type Check = (value: unknown) => Misfit | undefined;
+
+/** Rows of one answer that are taken: as many as a page may have, and some. */
+const maxRows = 10_000;
+
+const checks = new WeakMap<z.core.$ZodType, Check>();
+
+/**
+ * Says where an answer's data is not of the kind that its schema says, or nothing. Fields may be missing, null or
+ * unknown; values of enumerations and formats are not looked at.
+ */
+export function misfitOf(schema: z.core.$ZodType, data: unknown): string | undefined {
+  if (data === undefined || data === null) return "no data";
+  let check = checks.get(schema);
+  if (!check) {
+    check = compile(schema);
+    checks.set(schema, check);
+  }
+  const misfit = check(data);
+  return misfit && `data${misfit.path} ${misfit.flaw}`;
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Whether anything lies more than so many levels down. */
+export function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (levels === 0) return true;
+  for (const inner of Array.isArray(value) ? value : Object.values(value)) {
+    if (typeof inner === "object" && isDeeperThan(inner, levels - 1)) return true;
+  }
+  return false;
+}
+
+function compile(schema: z.core.$ZodType): Check {
+  const inner = unwrap(schema);
+  const definition = inner._zod.def as z.core.$ZodTypeDef & {
+    shape?: Record<string, z.core.$ZodType>;
+    element?: z.core.$ZodType;
+    options?: readonly z.core.$ZodType[];
+    valueType?: z.core.$ZodType;
+  };
+  switch (definition.type) {
+    case "object":
+      return objectCheck(definition.shape ?? {});
+    case "array":
+      return arrayCheck(definition.element ? compile(definition.element) : fine);
+    case "record":
+      return recordCheck(definition.valueType ? compile(definition.valueType) : fine);
+    case "union":
+      return unionCheck((definition.options ?? []).map(compile));
+    case "string":
+    case "enum":
+      return (value) => (typeof value === "string" ? undefined : { path: "", flaw: "is no text" });
+    case "number":
+    case "boolean": {
+      const { type } = definition;
+      return (value) => (typeof value === type ? undefined : { path: "", flaw: `is no ${type}` });
+    }
+    default:
+      return fine;
+  }
+}
+
+const fine: Check = () => undefined;
+
+function objectCheck(shape: Readonly<Record<string, z.core.$ZodType>>): Check {
+  const fields = Object.entries(shape).map(([name, field]) => ({ name, check: compile(field) }));
+  return (value) => {
+    if (!isObject(value)) return { path: "", flaw: "is no object" };
+    for (const { name, check } of fields) {
+      const inner = value[name];
+      const misfit = inner === undefined || inner === null ? undefined : check(inner);
+      if (misfit) return within(name, misfit);
+    }
+    return undefined;
+  };
+}
+
+function arrayCheck(check: Check): Check {
+  return (value) => {
+    if (!Array.isArray(value)) return { path: "", flaw: "is no list" };
+    if (value.length > maxRows) return { path: "", flaw: `has more than ${maxRows} items` };
+    for (let index = 0; index < value.length; index += 1) {
+      const misfit = check(value[index]);
+      if (misfit) return within(String(index), misfit);
+    }
+    return undefined;
+  };
+}
+
+function recordCheck(check: Check): Check {
+  return (value) => {
+    if (!isObject(value)) return { path: "", flaw: "is no object" };
+    for (const inner of Object.values(value)) {
+      const misfit = inner === null ? undefined : check(inner);
+      // Names in a free map may be anybody's words: they are not repeated.
+      if (misfit) return within("*", misfit);
+    }
+    return undefined;
+  };
+}
+
+function unionCheck(options: readonly Check[]): Check {
+  return (value) =>
+    options.some((check) => !check(value)) ? undefined : { path: "", flaw: "is of none of its kinds" };
+}
+
+function within(name: string, { path, flaw }: Misfit): Misfit {
+  return { path: `.${name}${path}`, flaw };
+}

@@ -1,0 +1,136 @@
+import { catalogue, type Problem, type ProblemCode, problem } from "../contract/errors.ts";
+import type { Operation } from "../contract/operation.ts";
+import { scopes, sensitiveScope } from "../contract/scopes.ts";
+import type { HttpResponse } from "./http-client.ts";
+import { isObject } from "./misfit.ts";
+
+/** What the service says of a refusal, as far as it says anything that can be used. */
+interface Told {
+  /** In lower case with underscores; empty where there is none. */
+  readonly code: string;
+  readonly message: string;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly retryAfterSeconds: number | undefined;
+}
+
+/** A refusal by the service (specification 7) in the words of the catalogue, whichever its own are. */
+export function refusalOf(
+  operation: Operation,
+  response: HttpResponse,
+  body: Readonly<Record<string, unknown>>,
+): Problem {
+  const { status } = response;
+  const told = toldOf(response, body);
+  const { code, details, retryAfterSeconds } = told;
+  const upstreamId = upstreamIdOf(response);
+  if (status === 401) return problem("invalid_token");
+  if (status === 403 || code === "insufficient_scope") return forbidden(operation, response, told);
+  const asked = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+  if (status === 429 || code === "rate_limited") return problem(rateCodeOf(operation, told), asked);
+  if ([502, 503, 504].includes(status)) {
+    return problem("upstream_unavailable", { ...asked, cause: `status ${status}`, ...upstreamId });
+  }
+  if (status >= 500) return problem("upstream_failed", { cause: `status ${status} ${code}`.trim(), ...upstreamId });
+  if (isRefusal(code)) return problem(code, details);
+  if (status < 400) {
+    const cause = `success and failure at once (status ${status}, ${code || "no code"})`;
+    return problem("upstream_invalid_answer", { cause, ...upstreamId });
+  }
+  if (status === 404 && isObject(body["error"])) return problem("not_found");
+  return refused(response, told);
+}
+
+/** The upstream's name of the request, for its operator to find it by. */
+export function upstreamIdOf({ headers }: HttpResponse): { readonly upstreamRequestId?: string } {
+  const id = headers["x-request-id"];
+  return id !== undefined && /^[\w.:-]{1,128}$/.test(id) ? { upstreamRequestId: id } : {};
+}
+
+function refused(response: HttpResponse, { code, message }: Told): Problem {
+  const { status } = response;
+  const address = status === 404 && message === "" ? "there may be no such service at PROGRAMME_BASE_URL" : "";
+  return problem("upstream_refused", {
+    status,
+    upstreamCode: code || "without a code",
+    upstreamMessage: message || address || "without a word",
+    ...upstreamIdOf(response),
+  });
+}
+
+function toldOf({ headers }: HttpResponse, { error }: Readonly<Record<string, unknown>>): Told {
+  const { code, message, details } = isObject(error) ? error : {};
+  const shown = isObject(details) ? shownDetails(details) : {};
+  const inDetails = shown["retryAfterSeconds"];
+  return {
+    code: typeof code === "string" ? code.slice(0, 64).toLowerCase().replaceAll("-", "_") : "",
+    message: typeof message === "string" ? message.slice(0, 300) : "",
+    details: shown,
+    retryAfterSeconds: secondsOf(headers) ?? (typeof inDetails === "number" && inDetails >= 0 ? inDetails : undefined),
+  };
+}
+
+/** Only what asks for it names a scope; a gateway's or a policy's refusal is told as it is. */
+function forbidden(operation: Operation, response: HttpResponse, told: Told): Problem {
+  const requiredScopes = requiredScopesOf(operation, response, told);
+  return requiredScopes.length > 0 ? problem("insufficient_scope", { requiredScopes }) : refused(response, told);
+}
+
+function requiredScopesOf(operation: Operation, { headers }: HttpResponse, told: Told): readonly string[] {
+  const { code, message, details } = told;
+  const named = [details["requiredScopes"], details["requiredScope"], details["missingScopes"], details["scope"]].flat();
+  const challenged = /\bscope="([^"]{1,1000})"/.exec(headers["www-authenticate"] ?? "")?.[1];
+  const structured = [...named, challenged].flatMap((text) => (typeof text === "string" ? text.split(/[\s,]+/) : []));
+  if (structured.length > 0) return [...new Set(structured)].filter((name) => name !== "").slice(0, scopes.length);
+  // A sentence may also list the scopes that the token has: only what this operation can need is taken from it.
+  const words = `${code} ${message}`;
+  if (words.includes(operation.scope)) return [operation.scope];
+  const besides = ["persons:read", sensitiveScope].filter((scope) => words.includes(scope));
+  return besides.length > 0 || !/scope/i.test(words) ? besides : [operation.scope];
+}
+
+/** An export refused for minutes was refused by its own quota. */
+function rateCodeOf({ quota }: Operation, { code, retryAfterSeconds = 0 }: Told): ProblemCode {
+  return code === "export_rate_limited" || (quota && retryAfterSeconds > 60) ? "export_rate_limited" : "rate_limited";
+}
+
+/** Codes of the catalogue by which a service refuses; others mean something only here, or follow from the status. */
+function isRefusal(code: string): code is ProblemCode {
+  if (!Object.hasOwn(catalogue, code) || /^(invalid_handle|confirmation_|tool_|upstream_)/.test(code)) return false;
+  const { status } = catalogue[code as ProblemCode];
+  return status < 500 && status !== 401 && status !== 403 && status !== 429;
+}
+
+const maxDetails = 20;
+const maxDetailChars = 2_000;
+const maxIssues = 50;
+
+/** What details say, within bounds; issues as every reader of them expects them. */
+function shownDetails(details: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const entries = Object.entries(details).map(([name, value]) => [name, name === "issues" ? issuesOf(value) : value]);
+  const small = entries.filter(
+    ([name, value]) => name === "issues" || (JSON.stringify(value) ?? "").length <= maxDetailChars,
+  );
+  return Object.fromEntries(small.slice(0, maxDetails));
+}
+
+function issuesOf(issues: unknown) {
+  return (Array.isArray(issues) ? issues : []).slice(0, maxIssues).map((issue) => {
+    const { path, code, message } = isObject(issue) ? issue : {};
+    return { path: short(path), code: short(code), message: short(message) };
+  });
+}
+
+function short(value: unknown): string {
+  return typeof value === "string" ? value.slice(0, 300) : "";
+}
+
+const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+
+/** Seconds of a `Retry-After` header, whether it counts or names a time; that is compared with the service's own clock. */
+function secondsOf({ "retry-after": retryAfter, date }: HttpResponse["headers"]): number | undefined {
+  if (retryAfter === undefined) return undefined;
+  if (/^\d{1,6}$/.test(retryAfter)) return Number(retryAfter);
+  if (!httpDate.test(retryAfter)) return undefined;
+  const nowMs = date !== undefined && httpDate.test(date) ? Date.parse(date) : Date.now();
+  return Math.max(0, Math.ceil((Date.parse(retryAfter) - nowMs) / 1000));
+}

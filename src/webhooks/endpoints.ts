@@ -1,0 +1,236 @@
+import type { AuditEntry } from "../contract/audit.ts";
+import { type Problem, problem } from "../contract/errors.ts";
+import type { EventType } from "../contract/events.ts";
+import type { DisabledReason } from "../contract/webhooks.ts";
+import { difference } from "../gate/audit.ts";
+import type { Clock } from "../lib/clock.ts";
+import { newId } from "../lib/ids.ts";
+import type { Sealer } from "../lib/sealed.ts";
+import type { EndpointKey } from "../store/outbox.ts";
+import type { GateTransaction, Store } from "../store/port.ts";
+import type { Row } from "../store/tables.ts";
+import { newSecret } from "./signature.ts";
+import { type UrlRules, urlFault } from "./url.ts";
+
+type Endpoint = Row<"webhookEndpoints">;
+
+/** An endpoint without its secrets. */
+export type ShownEndpoint = Omit<Endpoint, "secret" | "previousSecret" | "afterPosition">;
+
+/** The only moment at which a secret can be shown. */
+export interface NewSecret extends EndpointKey {
+  readonly secret: string;
+}
+
+/** Who changes an endpoint. */
+interface Operator {
+  readonly actorType: AuditEntry["actorType"];
+  readonly actorId: string;
+}
+
+/** Whoever works the command line: it asks for no name. */
+const commandLine: Operator = { actorType: "user", actorId: "command_line" };
+const deliveryWorker: Operator = { actorType: "system", actorId: "webhooks" };
+
+/** The endpoints of every tenant, and who may know their secrets. */
+export interface Endpoints {
+  /** @throws Problem `validation_failed` for an address that may not be sent to, is known already, or is one too many */
+  add(businessId: string, url: string, eventTypes: readonly EventType[]): Promise<NewSecret>;
+  list(businessId: string): Promise<ShownEndpoint[]>;
+  /** @throws Problem `not_found` */
+  find(endpointId: string): Promise<ShownEndpoint>;
+  /** @throws Problem `not_found` */
+  remove(key: EndpointKey): Promise<void>;
+  /** Sends to it again, from now on. @throws Problem `not_found` */
+  enable(key: EndpointKey): Promise<void>;
+  /** Calls off what is on its way. @throws Problem `not_found` */
+  disable(key: EndpointKey, reason: DisabledReason): Promise<void>;
+  /** Makes a new secret; the one before signs too for `overlapMs`. @throws Problem `not_found` */
+  rotateSecret(key: EndpointKey, overlapMs: number): Promise<NewSecret>;
+  /** What to send to now, unless it is disabled or gone. */
+  target(key: EndpointKey): Promise<Target | undefined>;
+}
+
+export interface Target {
+  readonly url: string;
+  /** The valid secrets, newest first; `undefined` when they were sealed under another key. */
+  readonly secrets: readonly [string, ...string[]] | undefined;
+}
+
+export interface EndpointsDeps {
+  readonly store: Store;
+  readonly sealer: Sealer;
+  readonly clock: Clock;
+  readonly rules: UrlRules;
+}
+
+/** Events are multiplied by endpoints. */
+const maxEndpoints = 20;
+
+export function createEndpoints(deps: EndpointsDeps): Endpoints {
+  return new StoredEndpoints(deps);
+}
+
+class StoredEndpoints implements Endpoints {
+  readonly #store: Store;
+  readonly #sealer: Sealer;
+  readonly #clock: Clock;
+  readonly #rules: UrlRules;
+
+  constructor({ store, sealer, clock, rules }: EndpointsDeps) {
+    this.#store = store;
+    this.#sealer = sealer;
+    this.#clock = clock;
+    this.#rules = rules;
+  }
+
+  async add(businessId: string, url: string, eventTypes: readonly EventType[]): Promise<NewSecret> {
+    const fault = urlFault(url, this.#rules);
+    if (fault !== undefined) throw refusedUrl(fault);
+    const key = { businessId, endpointId: newId("whe", this.#clock.now().getTime()) };
+    const secret = newSecret();
+    const afterPosition = await this.#store.outbox.lastPosition(businessId);
+    await this.#change(businessId, commandLine, async (transaction) => {
+      const others = await transaction.find("webhookEndpoints", {}, { limit: maxEndpoints });
+      if (others.length >= maxEndpoints) throw refusedUrl(`there are ${maxEndpoints} endpoints already`);
+      const known = others.find((other) => other.url === url);
+      if (known) throw refusedUrl(`it is the address of ${known.endpointId} already`);
+      await transaction.insert("webhookEndpoints", {
+        endpointId: key.endpointId,
+        url,
+        eventTypes: [...new Set(eventTypes)],
+        secret: this.#sealer.seal(secret, contextOf(key)),
+        previousSecret: null,
+        previousSecretUntil: null,
+        status: "enabled",
+        disabledReason: null,
+        firstFailureAt: null,
+        afterPosition,
+        pausedUntil: null,
+      });
+    });
+    return { ...key, secret };
+  }
+
+  async list(businessId: string): Promise<ShownEndpoint[]> {
+    const rows = await this.#store.reader(businessId).find("webhookEndpoints", {}, { limit: maxEndpoints });
+    return rows.map(shown);
+  }
+
+  async find(endpointId: string): Promise<ShownEndpoint> {
+    for (const { businessId } of await this.#store.listBusinesses()) {
+      const row = await this.#store.reader(businessId).get("webhookEndpoints", endpointId);
+      if (row) return shown(row);
+    }
+    throw unknownEndpoint(endpointId);
+  }
+
+  remove(key: EndpointKey): Promise<void> {
+    return this.#change(key.businessId, commandLine, async (transaction) => {
+      const row = await found(transaction, key);
+      await transaction.cancelDeliveries(key.endpointId);
+      await transaction.remove("webhookEndpoints", row);
+    });
+  }
+
+  async enable(key: EndpointKey): Promise<void> {
+    const afterPosition = await this.#store.outbox.lastPosition(key.businessId);
+    await this.#change(key.businessId, commandLine, async (transaction) => {
+      const row = await found(transaction, key);
+      if (row.status === "enabled") return;
+      const clean = { disabledReason: null, firstFailureAt: null, pausedUntil: null };
+      await transaction.update("webhookEndpoints", row, { status: "enabled", ...clean, afterPosition });
+    });
+  }
+
+  disable(key: EndpointKey, reason: DisabledReason): Promise<void> {
+    return this.#change(key.businessId, reason === "manual" ? commandLine : deliveryWorker, async (transaction) => {
+      const row = await found(transaction, key);
+      if (row.status === "disabled") return;
+      await transaction.cancelDeliveries(key.endpointId);
+      await transaction.update("webhookEndpoints", row, { status: "disabled", disabledReason: reason });
+    });
+  }
+
+  async rotateSecret(key: EndpointKey, overlapMs: number): Promise<NewSecret> {
+    const secret = newSecret();
+    const until = new Date(this.#clock.now().getTime() + overlapMs).toISOString();
+    await this.#change(key.businessId, commandLine, async (transaction) => {
+      const row = await found(transaction, key);
+      await transaction.update("webhookEndpoints", row, {
+        secret: this.#sealer.seal(secret, contextOf(key)),
+        previousSecret: overlapMs > 0 ? row.secret : null,
+        previousSecretUntil: overlapMs > 0 ? until : null,
+      });
+    });
+    return { ...key, secret };
+  }
+
+  async target(key: EndpointKey): Promise<Target | undefined> {
+    const row = await this.#store.reader(key.businessId).get("webhookEndpoints", key.endpointId);
+    if (row?.status !== "enabled") return undefined;
+    return { url: row.url, secrets: this.#secretsOf(row) };
+  }
+
+  #secretsOf(row: Endpoint): Target["secrets"] {
+    const secret = this.#sealer.open(row.secret, contextOf(row));
+    if (secret === undefined) return undefined;
+    const held = (row.previousSecretUntil ?? "") > this.#clock.now().toISOString() ? row.previousSecret : null;
+    const previous = held === null ? undefined : this.#sealer.open(held, contextOf(row));
+    return previous === undefined ? [secret] : [secret, previous];
+  }
+
+  /** A change with its audit entries, in one transaction. */
+  #change<R>(businessId: string, by: Operator, work: (transaction: GateTransaction) => Promise<R>): Promise<R> {
+    const now = this.#clock.now().toISOString();
+    return this.#store.transaction({ businessId, actorId: by.actorId, now }, async (transaction) => {
+      const result = await work(transaction);
+      await transaction.appendAudit(auditOf(transaction, by, now));
+      return result;
+    });
+  }
+}
+
+/** What a sealed secret belongs to: copied to another endpoint it is of no use. */
+function contextOf({ businessId, endpointId }: EndpointKey): string {
+  return JSON.stringify([businessId, endpointId]);
+}
+
+async function found(transaction: GateTransaction, { endpointId }: EndpointKey): Promise<Endpoint> {
+  const row = await transaction.get("webhookEndpoints", endpointId);
+  if (!row) throw unknownEndpoint(endpointId);
+  return row;
+}
+
+function shown({ secret: _, previousSecret: __, afterPosition: ___, ...rest }: Endpoint): ShownEndpoint {
+  return rest;
+}
+
+function refusedUrl(message: string): Problem {
+  const issues = [{ path: "url", code: "custom", message }];
+  return problem("validation_failed", { issues }, `The address is refused: ${message}`);
+}
+
+function unknownEndpoint(endpointId: string): Problem {
+  return problem("not_found", { endpointId }, `${endpointId} is no webhook endpoint of this database`);
+}
+
+function auditOf(transaction: GateTransaction, { actorType, actorId }: Operator, occurredAt: string): AuditEntry[] {
+  return transaction.changes.map((change) => ({
+    auditId: newId("aud"),
+    businessId: transaction.businessId,
+    action: `webhook_endpoint.${change.before ? (change.after ? "updated" : "removed") : "created"}`,
+    entityType: "webhook_endpoint",
+    entityId: change.id,
+    programId: null,
+    submissionId: null,
+    actorType,
+    actorId,
+    tokenId: null,
+    requestId: newId("req"),
+    status: null,
+    changes: difference(change),
+    reason: null,
+    occurredAt,
+  }));
+}

@@ -1,0 +1,54 @@
+import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import { createLoop, type Worker } from "../lib/worker.ts";
+import { type Passing, passing, type Store } from "../store/port.ts";
+
+export interface HousekeeperDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How many days each kind is kept. */
+  readonly keptDays: Readonly<Record<Passing, number>>;
+}
+
+export interface Housekeeper extends Worker {
+  /** Deletes, without starting, all that is old now; how many rows it was. */
+  sweep(): Promise<number>;
+}
+
+const intervalMs = 600_000;
+/** Small enough to hold up nobody who wants to write. */
+const batchRows = 200;
+const dayMs = 86_400_000;
+
+/** Deletes what is kept for a time only, a batch at a time. */
+export function createHousekeeper({ store, clock, log, keptDays }: HousekeeperDeps): Housekeeper {
+  async function sweepKind(businessId: string, kind: Passing, signal?: AbortSignal): Promise<number> {
+    const before = new Date(clock.now().getTime() - keptDays[kind] * dayMs).toISOString();
+    let deleted = 0;
+    for (let batch = batchRows; batch === batchRows && !signal?.aborted; deleted += batch) {
+      batch = await store.forget(businessId, kind, before, batchRows);
+    }
+    return deleted;
+  }
+
+  async function sweep(signal?: AbortSignal): Promise<number> {
+    let deleted = 0;
+    for (const { businessId } of await store.listBusinesses()) {
+      for (const kind of passing) deleted += await sweepKind(businessId, kind, signal);
+    }
+    return deleted;
+  }
+
+  const loop = createLoop({
+    async step(signal) {
+      const deleted = await sweep(signal);
+      if (deleted > 0) log.debug({ deleted }, "Old rows were deleted");
+      return false;
+    },
+    idleMs: intervalMs,
+    failed: (error) => log.error({ err: error }, "Old rows could not be deleted"),
+  });
+
+  return { ...loop, sweep: () => sweep() };
+}

@@ -1,0 +1,116 @@
+import { Client, type Dispatcher } from "undici";
+import type { DeliveryError } from "../contract/webhooks.ts";
+import { isLoopback } from "../lib/loopback.ts";
+import type { AddressGuard } from "./address-guard.ts";
+import { AddressRefused, createDialler, type Resolve } from "./dialler.ts";
+import type { Attempt } from "./schedule.ts";
+
+/** Makes one attempt. Rejects only with the reason of `signal`. */
+export type Sender = (request: SendRequest, signal: AbortSignal) => Promise<Attempt>;
+
+export interface SendRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface SenderOptions {
+  readonly refuses: AddressGuard;
+  readonly resolve: Resolve;
+  readonly userAgent: string;
+  /** For an attempt in all. */
+  readonly timeoutMs?: number;
+}
+
+const attemptTimeoutMs = 15_000;
+const connectTimeoutMs = 10_000;
+/** How long the rest of an answer is waited for once its status is known. */
+const answerTimeoutMs = 2_000;
+const answerBytes = 1_024;
+
+/** Sends by a connection of its own each time, so that no receiver can leave one behind in a state of its choosing. */
+export function createSender({ refuses, resolve, userAgent, timeoutMs = attemptTimeoutMs }: SenderOptions): Sender {
+  const connect = createDialler(refuses, resolve, Math.min(timeoutMs, connectTimeoutMs));
+
+  async function post({ url, headers, body }: SendRequest, signal: AbortSignal): Promise<Omit<Attempt, "durationMs">> {
+    const { origin, pathname, search, protocol, hostname } = new URL(url);
+    // What is not encrypted stays on this machine.
+    if (protocol !== "https:" && !isLocal(hostname)) throw new AddressRefused();
+    const client = new Client(origin, { connect, headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
+    try {
+      const response = await client.request({
+        method: "POST",
+        path: pathname + search,
+        headers: { ...headers, "content-type": "application/json", "user-agent": userAgent },
+        body,
+        reset: true,
+        signal,
+      });
+      return { ...verdict(response), answer: await beginningOf(response.body) };
+    } finally {
+      void client.destroy();
+    }
+  }
+
+  return async (request, signal) => {
+    const startedMs = performance.now();
+    const deadline = AbortSignal.timeout(timeoutMs);
+    const attempt = await post(request, AbortSignal.any([deadline, signal])).catch((error: unknown) => {
+      if (signal.aborted) throw signal.reason;
+      return { statusCode: null, error: deadline.aborted ? ("timeout" as const) : faultOf(error), answer: null };
+    });
+    return { ...attempt, durationMs: Math.round(performance.now() - startedMs) };
+  };
+}
+
+/** Whether an endpoint's host is this machine by its name or address alone. */
+export function isLocal(hostname: string): boolean {
+  return isLoopback(hostname) || hostname.endsWith(".localhost");
+}
+
+function verdict({
+  statusCode,
+  headers,
+}: Dispatcher.ResponseData): Pick<Attempt, "statusCode" | "error" | "retryAfter"> {
+  if (statusCode >= 200 && statusCode < 300) return { statusCode, error: null };
+  const retryAfter = headers["retry-after"];
+  const waits = (statusCode === 429 || statusCode === 503) && typeof retryAfter === "string";
+  return {
+    statusCode,
+    error: statusCode >= 300 && statusCode < 400 ? "redirect" : "status",
+    ...(waits ? { retryAfter } : {}),
+  };
+}
+
+/** For whoever looks into the log. The status counts already: what goes wrong from here on changes nothing. */
+async function beginningOf(body: Dispatcher.ResponseData["body"]): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const timer = setTimeout(() => body.destroy(), answerTimeoutMs);
+  body.on("error", () => undefined);
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes >= answerBytes) break;
+    }
+  } catch {
+    // It was cut off; what came before is kept.
+  } finally {
+    clearTimeout(timer);
+  }
+  // Some databases take no zero bytes in texts.
+  return Buffer.concat(chunks).subarray(0, answerBytes).toString("utf8").replaceAll("\0", "\u{fffd}");
+}
+
+/** Kinds of failure alone: messages of the network stack may hold addresses, headers and worse. */
+function faultOf(error: unknown): DeliveryError {
+  if (error instanceof AddressRefused) return "address_refused";
+  const { name = "", code = "" } = error as { name?: string; code?: string };
+  if (/TIMEOUT|ETIMEDOUT/.test(code) && code !== "ETIMEOUT") return "timeout";
+  if (/^(ENOTFOUND|ENODATA|ESERVFAIL|EREFUSED|EFORMERR|EBADNAME|ETIMEOUT|ECANCELLED)$/.test(code))
+    return "name_unknown";
+  if (/CERT|^ERR_TLS|SELF_SIGNED|^UNABLE_TO_|^ERR_SSL|EPROTO/.test(code)) return "certificate";
+  if (name === "HTTPParserError" || /^HPE_|HEADERS_OVERFLOW|INVALID/.test(code)) return "invalid_answer";
+  return "connection_failed";
+}

@@ -1,0 +1,37 @@
+import { randomBytes } from "node:crypto";
+import { hmac } from "../lib/crypto.ts";
+
+const prefix = "whsec_";
+
+/** A new signing secret: 256 random bits, as Standard Webhooks writes them. */
+export function newSecret(): string {
+  return prefix + randomBytes(32).toString("base64");
+}
+
+export interface Signed {
+  /** The secret that is valid now, then the one before it while it still is. */
+  readonly secrets: readonly [string, ...string[]];
+  readonly eventId: string;
+  readonly body: string;
+  readonly now: Date;
+}
+
+/**
+ * The headers by which a receiver knows that a delivery is genuine: `X-Webhook-Signature` (specification 6.3), keyed with
+ * the secret as it was shown, and those of Standard Webhooks, keyed with the bytes that the secret stands for.
+ */
+export function signatureHeaders({ secrets, eventId, body, now }: Signed): Record<string, string> {
+  const timestamp = String(Math.floor(now.getTime() / 1000));
+  const content = `${eventId}.${timestamp}.${body}`;
+  const signatures = secrets.map((secret) => `v1,${hmac(bytesOf(secret), content).toString("base64")}`);
+  return {
+    "x-webhook-signature": `sha256=${hmac(secrets[0], body).toString("hex")}`,
+    "webhook-id": eventId,
+    "webhook-timestamp": timestamp,
+    "webhook-signature": signatures.join(" "),
+  };
+}
+
+function bytesOf(secret: string): Buffer {
+  return Buffer.from(secret.slice(prefix.length), "base64");
+}

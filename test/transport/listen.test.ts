@@ -1,0 +1,82 @@
+import { pino } from "pino";
+import { expect, vi } from "vitest";
+import { createListening, listenMethod } from "../../src/transport/listen.ts";
+import type { Upstream, Watcher } from "../../src/upstream/port.ts";
+import { type Desk, tenantTest as test } from "../support/desk.ts";
+
+const uri = "programme://programs";
+
+/** A stream over a watcher that the test itself tells of changes. */
+async function listen(desk: Desk, watched = true) {
+  const watchers: Watcher[] = [];
+  const { watch: _, ...rest } = desk.app.upstream;
+  const stopped: string[] = [];
+  const upstream: Upstream = watched
+    ? {
+        ...rest,
+        async watch(token, watcher) {
+          watchers.push(watcher);
+          const { scopes } = await rest.identify(token);
+          return { scopes, stop: () => void stopped.push("stopped") };
+        },
+      }
+    : rest;
+  const factory = desk.app.mcpServer(undefined);
+  const listening = createListening({ factory, upstream, withheldBy: () => undefined, log: pino({ level: "silent" }) });
+  const token = await desk.token();
+  const meta = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+  };
+  const params = { notifications: { resourceSubscriptions: [uri] }, _meta: meta };
+  const body = { jsonrpc: "2.0", id: 1, method: listenMethod, params };
+  const headers = {
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+    "mcp-protocol-version": "2026-07-28",
+    "mcp-method": listenMethod,
+  };
+  const request = new Request("http://localhost/mcp", { method: "POST", headers, body: JSON.stringify(body) });
+  const response = await listening.open(request, body, { token, clientId: "one", scopes: [] });
+  return { response, watchers, stopped, listening };
+}
+
+const change = { entityType: "program", entityId: "prg_1", programId: "prg_1", submissionId: null };
+
+test("a client that reads nothing has its stream closed, and costs no more than what waits for it", async ({
+  desk,
+}) => {
+  const { response, watchers, stopped } = await listen(desk);
+  for (let times = 0; times < 1_500; times++) watchers[0]?.changed([change]);
+  await vi.waitFor(() => expect(stopped).toEqual(["stopped"]));
+  const frames = (await response.text()).match(/notifications\/resources\/updated/g) ?? [];
+  expect(frames.length).toBeLessThanOrEqual(1_000);
+  expect(frames.length).toBeGreaterThan(900);
+});
+
+test("a client that reads may be told any number of changes", async ({ desk }) => {
+  const { response, watchers, stopped, listening } = await listen(desk);
+  const reader = (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream()).getReader();
+  let heard = 0;
+  const reading = (async () => {
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      heard += read.value.includes("notifications/resources/updated") ? 1 : 0;
+    }
+  })();
+  for (let times = 0; times < 1_500; times++) {
+    watchers[0]?.changed([change]);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(stopped).toEqual([]);
+  await listening.close();
+  await reading;
+  expect(heard).toBe(1_500);
+  await vi.waitFor(() => expect(stopped).toEqual(["stopped"]));
+});
+
+test("where changes cannot be followed, nothing is promised", async ({ desk }) => {
+  const { response } = await listen(desk, false);
+  const text = await response.text();
+  expect(text).toContain("notifications/subscriptions/acknowledged");
+  expect(text).not.toContain(uri);
+});

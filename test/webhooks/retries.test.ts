@@ -1,0 +1,230 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { followUp, giveUpAfterMs, jitter, retryDelaysMs } from "../../src/webhooks/schedule.ts";
+import { accepts, answers, openReceiver } from "./receiver.ts";
+import { day, hour, minute, openRig, type Rig, second } from "./rig.ts";
+
+const delaysMs = [5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour];
+
+/** Sends, then moves the clock on to when the next attempt is due, until none is. Gives the delays. */
+async function attemptAll({ clock, drain, deliveries }: Rig): Promise<number[]> {
+  const delays: number[] = [];
+  for (;;) {
+    await drain();
+    const [delivery] = await deliveries();
+    if (delivery?.status !== "pending") return delays;
+    const delayMs = Date.parse(delivery.dueAt) - clock.now().getTime();
+    // A moment before, nothing happens.
+    clock.advance(delayMs - 1);
+    await drain();
+    expect((await deliveries())[0]).toEqual(delivery);
+    clock.advance(1);
+    delays.push(delayMs);
+  }
+}
+
+describe("a delivery that fails", () => {
+  test("is attempted ten times on a schedule that varies by a fifth, under one id, and then no more", async () => {
+    const receiver = await openReceiver(answers(500, {}, "down"));
+    const rig = await openRig();
+    const { endpointId } = await rig.add(receiver.url);
+    const [event] = await rig.emit();
+    const delays = await attemptAll(rig);
+    expect(delays).toHaveLength(9);
+    for (const [index, delayMs] of delays.entries()) {
+      const plannedMs = delaysMs[index] as number;
+      expect(Math.abs(delayMs - plannedMs)).toBeLessThanOrEqual(plannedMs * 0.2 + 1);
+    }
+    expect(delays).not.toEqual(delaysMs);
+    expect(receiver.eventIds()).toEqual(Array(10).fill(event?.eventId));
+    expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
+    const [delivery] = await rig.deliveries();
+    expect(delivery).toMatchObject({ status: "failed", attempt: 10, lastStatusCode: 500, lastError: "status" });
+    const attempts = await rig.app.store.outbox.listAttempts(rig.desk.businessId, String(delivery?.deliveryId));
+    expect(attempts).toHaveLength(10);
+    expect(attempts[0]).toMatchObject({ statusCode: 500, error: "status", answer: "down" });
+    rig.clock.advance(day);
+    await rig.drain();
+    expect(receiver.received).toHaveLength(10);
+    expect((await rig.endpoint(endpointId)).status).toBe("enabled");
+  });
+
+  test("ends with the first success, which ends the endpoint's bad time too", async () => {
+    const receiver = await openReceiver(answers(500));
+    const rig = await openRig();
+    const { endpointId } = await rig.add(receiver.url);
+    await rig.emit();
+    await rig.drain();
+    expect((await rig.endpoint(endpointId)).firstFailureAt).toBe(rig.clock.now().toISOString());
+    receiver.answer(answers(200, {}, "thanks"));
+    rig.clock.advance(6 * second);
+    await rig.drain();
+    expect(await rig.deliveries()).toMatchObject([
+      { status: "delivered", attempt: 2, lastError: null, deliveredAt: rig.clock.now().toISOString() },
+    ]);
+    expect((await rig.endpoint(endpointId)).firstFailureAt).toBeNull();
+    rig.clock.advance(day);
+    await rig.drain();
+    expect(receiver.received).toHaveLength(2);
+  });
+
+  test.each([200, 201, 202, 204, 226, 299])("is none with %i", async (status) => {
+    const receiver = await openReceiver(answers(status));
+    const rig = await openRig();
+    await rig.add(receiver.url);
+    await rig.emit();
+    await rig.drain();
+    expect(await rig.deliveries()).toMatchObject([{ status: "delivered", attempt: 1, lastStatusCode: status }]);
+  });
+
+  test.each([300, 304, 400, 401, 404, 409, 422, 429, 500, 502, 503])("is one with %i", async (status) => {
+    const receiver = await openReceiver(answers(status));
+    const rig = await openRig();
+    await rig.add(receiver.url);
+    await rig.emit();
+    await rig.drain();
+    expect(await rig.deliveries()).toMatchObject([{ status: "pending", attempt: 1, lastStatusCode: status }]);
+  });
+});
+
+describe("the schedule", () => {
+  const failed = { statusCode: 500, error: "status", answer: null, durationMs: 1 } as const;
+  const nowMs = Date.parse("2026-11-20T09:00:00.000Z");
+
+  test("keeps within its bounds whatever comes", () => {
+    const attempt = fc.record({
+      attempts: fc.integer({ min: 1, max: 10 }),
+      random: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+      retryAfter: fc.option(
+        fc.oneof(
+          fc.nat().map(String),
+          fc.date({ min: new Date(0), max: new Date("2100-01-01"), noInvalidDate: true }).map((date) => date.toUTCString()),
+          fc.string(),
+        ),
+        { nil: undefined },
+      ),
+    });
+    fc.assert(
+      fc.property(attempt, ({ attempts, random, retryAfter }) => {
+        const { next, pauseUntil } = followUp({ ...failed, statusCode: 503, retryAfter }, attempts, nowMs, () => random);
+        if (pauseUntil !== undefined) {
+          expect(Date.parse(pauseUntil)).toBeGreaterThan(nowMs);
+          expect(Date.parse(pauseUntil)).toBeLessThanOrEqual(nowMs + day);
+        }
+        const plannedMs = retryDelaysMs[attempts - 1];
+        if (plannedMs === undefined) return expect(next).toEqual({ status: "failed" });
+        if (next.status !== "pending") return expect(next.status).toBe("pending");
+        const delayMs = Date.parse(next.dueAt) - nowMs;
+        expect(delayMs).toBeGreaterThanOrEqual(Math.floor(plannedMs * (1 - jitter)));
+        expect(delayMs).toBeLessThanOrEqual(Math.max(plannedMs * (1 + jitter), day));
+        if (pauseUntil !== undefined) expect(Date.parse(next.dueAt)).toBeGreaterThanOrEqual(Date.parse(pauseUntil));
+      }),
+    );
+  });
+
+  test("is that of the design", () => {
+    expect(retryDelaysMs).toEqual(delaysMs);
+    expect(jitter).toBe(0.2);
+    expect(giveUpAfterMs).toBe(120 * hour);
+  });
+});
+
+describe("Retry-After", () => {
+  const inAnHour = (clock: Rig["clock"]) => new Date(clock.now().getTime() + hour).toUTCString();
+
+  test.each([
+    [429, () => "3600", hour],
+    [503, inAnHour, hour],
+    [503, () => "999999999", day],
+  ])("of a %i is waited for, within a day, by all that goes there", async (status, retryAfter, waitMs) => {
+    const rig = await openRig();
+    const receiver = await openReceiver(answers(status, { "retry-after": retryAfter(rig.clock) }));
+    await rig.add(receiver.url);
+    await rig.emit();
+    await rig.drain();
+    receiver.answer(accepts);
+    await rig.emit();
+    rig.clock.advance(waitMs - 1);
+    await rig.drain();
+    expect(receiver.received).toHaveLength(1);
+    rig.clock.advance(1);
+    await rig.drain();
+    expect(receiver.received).toHaveLength(3);
+  });
+
+  test.each([
+    [500, "3600"],
+    [429, "0"],
+    [429, "-5"],
+    [429, "soon"],
+    [503, "Thu, 01 Jan 1970 00:00:00 GMT"],
+  ])("of a %i with %s changes nothing", async (status, retryAfter) => {
+    const rig = await openRig();
+    const receiver = await openReceiver(answers(status, { "retry-after": retryAfter }));
+    await rig.add(receiver.url);
+    await rig.emit();
+    await rig.drain();
+    receiver.answer(accepts);
+    rig.clock.advance(6 * second);
+    await rig.drain();
+    expect(receiver.received).toHaveLength(2);
+  });
+});
+
+describe("an endpoint is disabled", () => {
+  const auditOf = async ({ app, desk }: Rig) =>
+    (await app.store.reader(desk.businessId).pageAudit({ entityType: "webhook_endpoint" }, { limit: 10 })).rows;
+
+  test("by 410, at once; what else was on its way is called off", async () => {
+    const rig = await openRig();
+    const receiver = await openReceiver(answers(500));
+    const { endpointId } = await rig.add(receiver.url);
+    await rig.emit(3);
+    await rig.drain();
+    receiver.answer(answers(410));
+    rig.clock.advance(6 * second);
+    await rig.drain();
+    expect(await rig.endpoint(endpointId)).toMatchObject({ status: "disabled", disabledReason: "gone" });
+    const before = receiver.received.length;
+    await rig.emit();
+    rig.clock.advance(2 * day);
+    await rig.drain();
+    expect(receiver.received).toHaveLength(before);
+    const statuses = (await rig.deliveries()).map(({ status }) => status);
+    expect(statuses).toHaveLength(3);
+    expect(statuses).toContain("failed");
+    expect(statuses.every((status) => status === "failed" || status === "cancelled")).toBe(true);
+    const [entry] = await auditOf(rig);
+    expect(entry).toMatchObject({ action: "webhook_endpoint.updated", actorType: "system", actorId: "webhooks" });
+    expect(entry?.changes).toContainEqual({ path: "disabledReason", from: null, to: "gone" });
+  });
+
+  test("after 120 hours of nothing but failure", async () => {
+    const rig = await openRig();
+    const receiver = await openReceiver(answers(500));
+    const { endpointId } = await rig.add(receiver.url);
+    for (let hours = 0; hours < 120; hours += 10) {
+      await rig.emit();
+      await rig.drain();
+      expect((await rig.endpoint(endpointId)).status).toBe("enabled");
+      rig.clock.advance(10 * hour);
+    }
+    await rig.emit();
+    await rig.drain();
+    expect(await rig.endpoint(endpointId)).toMatchObject({ status: "disabled", disabledReason: "failing" });
+    expect((await rig.deliveries()).every(({ status }) => status === "failed" || status === "cancelled")).toBe(true);
+  });
+
+  test("not while anything succeeds within 120 hours", async () => {
+    const rig = await openRig();
+    const receiver = await openReceiver(answers(500));
+    const { endpointId } = await rig.add(receiver.url);
+    for (let days = 0; days < 20; days++) {
+      receiver.answer(days % 4 === 3 ? accepts : answers(500));
+      await rig.emit();
+      await rig.drain();
+      rig.clock.advance(day);
+    }
+    expect((await rig.endpoint(endpointId)).status).toBe("enabled");
+  });
+});
