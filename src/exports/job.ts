@@ -42,7 +42,7 @@ export async function perform(deps: JobDeps, held: Held): Promise<Content> {
   const { store, artifacts } = deps;
   const spool = await artifacts.spool(held.lease.exportId);
   try {
-    await write(deps, held, spool.write);
+    await write(deps, held, spool);
     const content = await spool.finish();
     // Whoever lost access while it was written gets nothing.
     await authorityOf(deps, held.job);
@@ -70,16 +70,14 @@ async function keep(spool: Spool): Promise<void> {
   }
 }
 
-async function write(deps: JobDeps, { job, signal }: Held, spool: (text: string) => Promise<void>): Promise<void> {
+async function write(deps: JobDeps, { job, signal }: Held, spool: Spool): Promise<void> {
   const { store, clock, personsOf, maxBytes } = deps;
   const reader = store.reader(job.businessId);
   const view = await viewOf(reader, await authorityOf(deps, job));
   const until = clock.now().toISOString();
-  let sizeBytes = 0;
   await render({ reader, job, until, personsOf, signal }, view, async (text) => {
-    sizeBytes += Buffer.byteLength(text);
-    if (sizeBytes > maxBytes) throw new ExportFailure("artifact_too_large");
-    await spool(text);
+    await spool.write(text);
+    if (spool.sizeBytes > maxBytes) throw new ExportFailure("artifact_too_large");
   });
 }
 

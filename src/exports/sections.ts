@@ -68,11 +68,9 @@ export class Sections {
     const invited = (row: Row<"reviewers">) =>
       trackId === null ? row.programIds.includes(programId) : row.roundIds.some((roundId) => roundIds.has(roundId));
     for await (const step of this.#steps(reader.scan("reviewers", { where: { createdAt: { lte: until } } }))) {
-      const where = { programId, trackId: trackId ?? undefined, reviewerId: step.map((row) => row.reviewerId) };
-      const assigned = await reader.countBy("assignments", "reviewerId", { where });
       for (const row of step) {
         const { reviewerId, email, firstName, lastName, personId } = row;
-        if (!invited(row) && !assigned.has(reviewerId)) continue;
+        if (!invited(row) && !(await this.#hasAssignment(reviewerId))) continue;
         this.#know({ reviewerId, email, personId });
         yield { reviewerId, name: [firstName, lastName].filter(Boolean).join(" ") || null, email };
       }
@@ -138,6 +136,12 @@ export class Sections {
   /** Whether submissions are exported by more than where they belong. */
   get #filtered(): boolean {
     return Object.values(this.#scope.job.filters).some((value) => value !== null);
+  }
+
+  async #hasAssignment(reviewerId: string): Promise<boolean> {
+    const { reader, job } = this.#scope;
+    const where = { reviewerId, programId: job.programId, trackId: job.trackId ?? undefined };
+    return (await reader.find("assignments", { where }, { limit: 1 })).length > 0;
   }
 
   /** The ids in some rows to which an exported submission belongs. */

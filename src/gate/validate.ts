@@ -8,10 +8,11 @@ import type { Operation, Parts } from "../contract/operation.ts";
  * @throws Problem `validation_failed` with every issue and its path
  */
 export function validate(operation: Operation, parts: Parts): Record<string, unknown> {
-  return checkAll([operation.params, parts.params], [operation.queryObject, parts.query], [
-    operation.body ?? noBody,
-    parts.body ?? {},
-  ]);
+  return checkAll(
+    [operation.params, parts.params],
+    [operation.queryObject, parts.query],
+    [operation.body ?? noBody, parts.body ?? {}],
+  );
 }
 
 /** @throws Problem `validation_failed` with every issue and its path */

@@ -2,7 +2,9 @@ import { newId } from "./ids.ts";
 
 /** What an MCP handler is told of its request, as far as it is looked into here. */
 interface Context {
-  readonly http?: { readonly authInfo?: { readonly extra?: Readonly<Record<string, unknown>> | undefined } | undefined } | undefined;
+  readonly http?:
+    | { readonly authInfo?: { readonly extra?: Readonly<Record<string, unknown>> | undefined } | undefined }
+    | undefined;
 }
 
 /** Under which name an HTTP request's id travels beside its caller's token. */

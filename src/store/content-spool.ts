@@ -7,7 +7,7 @@ import type { Content, Spool } from "./port.ts";
 /** Ids as this service makes them: no character of one means anything in a path. */
 const idPattern = /^[a-z]{1,8}_[0-9A-Z]{26}$/;
 
-/** Bytes that are gathered before they go to the disk. */
+/** What goes to the disk at once. */
 const bufferBytes = 256 * 1024;
 
 /** Takes a finished file over, all or nothing; the file need not be there afterwards. */
@@ -27,18 +27,21 @@ export async function openSpool(directory: string, id: string, keep: Keep): Prom
   const path = join(directory, `${id}.${newId("spl")}`);
   const file = await open(path, "wx", 0o600);
   const hash = createHash("sha256");
-  let waiting: (string | Uint8Array)[] = [];
-  let waitingBytes = 0;
+  // One buffer for all of it: what is written goes through, whatever it comes to.
+  const buffer = Buffer.allocUnsafeSlow(bufferBytes);
+  let filledBytes = 0;
   let sizeBytes = 0;
   let content: Content | undefined;
 
-  async function flush(): Promise<void> {
-    const bytes = Buffer.concat(waiting.map((part) => Buffer.from(part as string)));
-    waiting = [];
-    waitingBytes = 0;
-    sizeBytes += bytes.byteLength;
+  async function append(bytes: Uint8Array): Promise<void> {
     hash.update(bytes);
     await file.appendFile(bytes);
+  }
+
+  async function flush(): Promise<void> {
+    const filled = buffer.subarray(0, filledBytes);
+    filledBytes = 0;
+    await append(filled);
   }
 
   async function finish(): Promise<Content> {
@@ -51,10 +54,17 @@ export async function openSpool(directory: string, id: string, keep: Keep): Prom
   }
 
   return {
+    get sizeBytes() {
+      return sizeBytes;
+    },
     async write(bytes) {
-      waiting.push(bytes);
-      waitingBytes += bytes.length;
-      if (waitingBytes >= bufferBytes) await flush();
+      const length = Buffer.byteLength(bytes);
+      sizeBytes += length;
+      if (filledBytes + length > bufferBytes) await flush();
+      if (length > bufferBytes) return append(Buffer.from(bytes as string));
+      if (typeof bytes === "string") buffer.write(bytes, filledBytes);
+      else buffer.set(bytes, filledBytes);
+      filledBytes += length;
     },
     finish,
     keep: async () => keep(path, await finish()),

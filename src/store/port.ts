@@ -300,6 +300,8 @@ export interface ByteRange {
 
 /** Bytes on their way into a content store, in a file that nothing else sees: a crash leaves nothing half done. */
 export interface Spool {
+  /** What was written so far. */
+  readonly sizeBytes: number;
   write(bytes: string | Uint8Array): Promise<void>;
   /** Ends the writing: everything is on the disk. */
   finish(): Promise<Content>;

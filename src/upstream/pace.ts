@@ -52,12 +52,11 @@ export function createPace(clock: Clock, requestsPerMinute: number, exportInterv
     if (known) lanes.delete(key);
     else if (lanes.size >= maxTokens) lanes.delete(lanes.keys().next().value as string);
     lanes.set(key, lane);
-    const [sinceMs, untilMs] = [nowMs() - windowMs, nowMs() + windowMs];
-    const first = lane.turns.findIndex((atMs) => atMs > sinceMs);
+    const first = lane.turns.findIndex((atMs) => atMs > nowMs() - windowMs);
     if (first !== 0) lane.turns.splice(0, first < 0 ? lane.turns.length : first);
-    // Turns and blocks beyond any that are given come from a clock that was set back.
-    if ((lane.turns.at(-1) ?? 0) > untilMs) lane.turns = [];
-    if (lane.blockedUntilMs > untilMs) lane.blockedUntilMs = 0;
+    // Turns and blocks further off than any that are given come from a clock that was set back.
+    if ((lane.turns.at(-1) ?? 0) > nowMs() + maxWaitMs) lane.turns = [];
+    if (lane.blockedUntilMs > nowMs() + windowMs) lane.blockedUntilMs = 0;
     return lane;
   }
 

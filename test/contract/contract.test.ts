@@ -198,6 +198,7 @@ describe("marks", () => {
         "submissions": "title fields innovatorEmail innovatorName stateReason",
         "supplements": "fields",
         "tracks": "",
+        "webhookEndpoints": "url secret previousSecret",
       }
     `);
   });

@@ -12,7 +12,7 @@ export interface RawAnswer {
   readonly body: any;
 }
 
-export async function read(response: Response): Promise<RawAnswer> {
+async function read(response: Response): Promise<RawAnswer> {
   const text = await response.text();
   return { status: response.status, headers: response.headers, text, body: jsonOf(text) };
 }
