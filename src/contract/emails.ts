@@ -21,6 +21,16 @@ export const EmailSend = z.object({
 });
 export type EmailSend = z.output<typeof EmailSend>;
 
+/** An address that nothing is sent to any more. */
+export const Suppression = z.object({
+  suppressionId: Id,
+  email: reachable(z.string(), "email"),
+  /** `bounced`: the mail server said that there is no such mailbox. */
+  reason: z.enum(["bounced", "unsubscribed", "manual"]),
+  ...common,
+});
+export type Suppression = z.output<typeof Suppression>;
+
 /** Most recipients of one bulk e-mail, of each kind. */
 const maxRecipients = 1000;
 

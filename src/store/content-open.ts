@@ -10,19 +10,23 @@ export interface ContentPlaces {
   readonly content: ContentStore;
   /** The files of finished exports. */
   readonly artifacts: ContentStore;
+  /** A directory for messages that no server is there to take. */
+  readonly mailDirectory: string;
   close(): Promise<void>;
 }
 
 /** Content in a bucket if there is one, else in directories beside the database; with a database in memory for as long. */
 export async function openContent(database: string, bucket: Bucket | undefined): Promise<ContentPlaces> {
   const temporary = database === ":memory:" ? await mkdtemp(join(tmpdir(), "programme-")) : undefined;
+  const directoryOf = (name: string) => (temporary === undefined ? `${database}.${name}` : join(temporary, name));
   const place = (name: string) => {
-    const directory = temporary === undefined ? `${database}.${name}` : join(temporary, name);
+    const directory = directoryOf(name);
     return bucket ? openContentBucket(bucket, name, join(directory, "spool")) : openContentDirectory(directory);
   };
   return {
     content: place("files"),
     artifacts: place("exports"),
+    mailDirectory: directoryOf("mail"),
     async close() {
       if (temporary !== undefined) await rm(temporary, { recursive: true, force: true });
     },

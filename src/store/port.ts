@@ -133,6 +133,11 @@ export interface GateTransaction extends Transaction {
   endExport(lease: ExportLease, keptUntil?: string): Promise<boolean>;
   /** Calls off what is on its way to a webhook endpoint. */
   cancelDeliveries(endpointId: string): Promise<void>;
+  /**
+   * Ends an attempt to send a message of this tenant: it leaves the queue, or is due again at `dueAt`.
+   * @returns false when the lease is no longer this one: then nothing of what was done counts
+   */
+  settleMail(lease: MailLease, dueAt?: string): Promise<boolean>;
 }
 
 /** Something that an agent was asked to confirm, and by what it is known again. */
@@ -231,6 +236,33 @@ export interface ExportQueue {
   forget(artifact: KeptArtifact): Promise<void>;
 }
 
+/** A message that one process alone may send, until it is leased anew. */
+export interface MailLease {
+  readonly businessId: string;
+  readonly emailSendId: string;
+  readonly leaseId: string;
+  /** Attempts made before. */
+  readonly attempt: number;
+  /** When an earlier holder was about to hand the message over, of which nobody told what came of it. */
+  readonly handedOverAt: string | undefined;
+}
+
+/**
+ * Messages waiting to be sent, of all tenants: each is in it from the transaction that made it `queued` to the one that
+ * makes it anything else. Times are ISO.
+ */
+export interface MailQueue {
+  /** Leases a message that is due, tenants taking turns; it is due again at `until`. */
+  lease(now: string, until: string): Promise<MailLease | undefined>;
+  /**
+   * Notes that the message is about to be handed over; it is due again at `until`.
+   * @returns false when the lease is no longer this one: then it must not be
+   */
+  markHandedOver(lease: MailLease, at: string, until: string): Promise<boolean>;
+  /** Gives the lease back without an attempt: nothing was handed over. */
+  giveBack(lease: MailLease, dueAt: string): Promise<void>;
+}
+
 export interface Business {
   readonly businessId: string;
   readonly name: string;
@@ -249,9 +281,11 @@ export interface Store {
   /** Appends audit entries of requests that changed nothing, of any tenant. */
   appendAccess(entries: readonly AuditEntry[]): Promise<void>;
 
-  /** Tokens by SHA-256, of any tenant: the only read that does not know its tenant yet. */
+  /** Tokens by SHA-256, of any tenant: a read that does not know its tenant yet. */
   findToken(sha256: string): Promise<Token | undefined>;
   getToken(tokenId: string): Promise<Token | undefined>;
+  /** Invitations by SHA-256 too. */
+  findInvitation(sha256: string): Promise<{ businessId: string; invitationId: string } | undefined>;
   insertToken(token: Token): Promise<void>;
   listTokens(businessId?: string): Promise<Token[]>;
   /** False when there is no such token that is not revoked yet. */
@@ -261,6 +295,7 @@ export interface Store {
   /** Settles a lease and grants the next one, never letting a window hold more than its limit. */
   leasePermits(request: PermitRequest): Promise<PermitGrant>;
   readonly exportQueue: ExportQueue;
+  readonly mailQueue: MailQueue;
 
   insertBusiness(business: Business): Promise<void>;
   listBusinesses(): Promise<Business[]>;

@@ -6,6 +6,7 @@ import { insertAudit } from "./audit.ts";
 import { createStatements, type Db, type Prepared, prepare, tokenCodec } from "./database.ts";
 import { createExportQueue } from "./export-queue.ts";
 import { forget } from "./forget.ts";
+import { createMailQueue } from "./mail-queue.ts";
 import type { Outbox } from "./outbox.ts";
 import { leasePermits } from "./permits.ts";
 import type {
@@ -13,6 +14,7 @@ import type {
   Business,
   ExportQueue,
   GateTransaction,
+  MailQueue,
   Passing,
   PermitGrant,
   PermitRequest,
@@ -37,6 +39,7 @@ export async function createSqlStore(sides: Sides): Promise<Store> {
 class SqlStore implements Store {
   readonly outbox: Outbox;
   readonly exportQueue: ExportQueue;
+  readonly mailQueue: MailQueue;
   readonly #write: Db;
   readonly #read: Db;
   readonly #masterKey: Buffer;
@@ -49,6 +52,7 @@ class SqlStore implements Store {
     this.#masterKey = masterKey;
     this.outbox = new SqlOutbox(write, read);
     this.exportQueue = createExportQueue(read, write, (work) => this.#transact(work));
+    this.mailQueue = createMailQueue(read, write, (work) => this.#transact(work));
     this.#shared = { statements: createStatements(read), cursorKey: derive(masterKey, "cursor") };
     this.#tokenBySha256 = prepare(
       read
@@ -81,6 +85,12 @@ class SqlStore implements Store {
   async getToken(tokenId: string): Promise<Token | undefined> {
     const token = await this.#read.selectFrom("tokens").selectAll().where("tokenId", "=", tokenId).executeTakeFirst();
     return token && tokenCodec.decode(token);
+  }
+
+  async findInvitation(sha256: string) {
+    const invitation = this.#read.selectFrom("invitations").select(["businessId", "invitationId"]);
+    const found = await invitation.where("sha256", "=", sha256).executeTakeFirst();
+    return found as { businessId: string; invitationId: string } | undefined;
   }
 
   async insertToken(token: Token): Promise<void> {

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { Assignment } from "../contract/assignments.ts";
-import { EmailSend } from "../contract/emails.ts";
+import { EmailSend, Suppression } from "../contract/emails.ts";
 import { ExportJob } from "../contract/exports.ts";
 import { Feedback } from "../contract/feedback.ts";
 import { common, Id, Timestamp } from "../contract/fields.ts";
@@ -100,6 +100,7 @@ export const tables = {
   emailSends: table("email_send", EmailSend.extend({ body: personal(z.string()) }), "emailSendId", {
     recipient: (row) => [emailKey(row.recipientEmail)],
   }),
+  suppressions: table("suppression", Suppression, "suppressionId", { email: (row) => [emailKey(row.email)] }),
   exports: table(
     "export",
     ExportJob.omit({ downloadUrl: true, downloadExpiresAt: true }).extend({

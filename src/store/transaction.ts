@@ -7,7 +7,8 @@ import { common } from "../contract/fields.ts";
 import { insertAudit } from "./audit.ts";
 import { type Db, type Source, sourceOf } from "./database.ts";
 import { endExport } from "./export-queue.ts";
-import type { Actor, Change, ExportLease, GateTransaction, StoredAnswer } from "./port.ts";
+import { enqueueMail, settleMail } from "./mail-queue.ts";
+import type { Actor, Change, ExportLease, GateTransaction, MailLease, StoredAnswer } from "./port.ts";
 import { type Shared, SqlReader } from "./reader.ts";
 import { type NewRow, type Patch, type Row, type TableName, tables } from "./tables.ts";
 
@@ -50,6 +51,7 @@ export class SqlTransaction extends SqlReader implements GateTransaction {
       Object.fromEntries(source.codec.names.map((name, index) => [name, stored[index]])),
     );
     await this.#reindex(table, new Map(), membersOf(table, after), after);
+    await this.#enqueue(table, undefined, after);
     this.#record(table, { after });
     return after;
   }
@@ -69,6 +71,7 @@ export class SqlTransaction extends SqlReader implements GateTransaction {
     const after = { ...row, ...Object.fromEntries([...changed].map(([name, { value }]) => [name, value])), ...meta };
     for (const [name, { value }] of changed) if (value === undefined) delete (after as Record<string, unknown>)[name];
     await this.#reindex(table, membersOf(table, row), membersOf(table, after), row);
+    await this.#enqueue(table, row, after);
     this.#record(table, { before: row, after });
     return after;
   }
@@ -210,6 +213,10 @@ export class SqlTransaction extends SqlReader implements GateTransaction {
     }
   }
 
+  settleMail(lease: MailLease, dueAt?: string): Promise<boolean> {
+    return settleMail(this.db, { ...lease, businessId: this.businessId }, dueAt);
+  }
+
   /**
    * When this transaction's rows of a table say they were written: now, but after all that earlier transactions wrote.
    * Whoever has read a list by change up to some row must find in its continuation whatever commits after that.
@@ -249,6 +256,12 @@ export class SqlTransaction extends SqlReader implements GateTransaction {
         await insert(this.db, this.businessId, table, member, value, createdAt, id);
       }
     }
+  }
+
+  /** A message that has become one to be sent waits for that from this transaction on. */
+  async #enqueue(table: TableName, before: Values | undefined, after: Values): Promise<void> {
+    if (table !== "emailSends" || after["status"] !== "queued" || before?.["status"] === "queued") return;
+    await enqueueMail(this.db, this.businessId, String(after["emailSendId"]), this.#actor.now);
   }
 
   #record<T extends TableName>(table: T, change: { before?: Row<T>; after?: Row<T> }): void {

@@ -111,6 +111,6 @@ function faultOf(error: unknown): DeliveryError {
   if (/^(ENOTFOUND|ENODATA|ESERVFAIL|EREFUSED|EFORMERR|EBADNAME|ETIMEOUT|ECANCELLED)$/.test(code))
     return "name_unknown";
   if (/CERT|^ERR_TLS|SELF_SIGNED|^UNABLE_TO_|^ERR_SSL|EPROTO/.test(code)) return "certificate";
-  if (name === "HTTPParserError" || /^HPE_|HEADERS_OVERFLOW|INVALID/.test(code)) return "invalid_answer";
+  if (name === "HTTPParserError" || /^HPE_|HEADERS_OVERFLOW|CONTENT_LENGTH|INVALID/.test(code)) return "invalid_answer";
   return "connection_failed";
 }

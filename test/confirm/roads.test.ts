@@ -29,7 +29,9 @@ describe.each(Object.entries(clients))("a human asked by a client of %s", (_, co
     });
     const result = await client.call("eliminate_submission", args);
     expect(result.structuredContent?.data).toMatchObject({ state: "ELIMINATED", version: 1 });
-    expect(questions).toEqual([expect.stringMatching(/^Eliminate submission sub_.*“A light roof”.*IN_REVIEW → ELIMINATED/s)]);
+    expect(questions).toEqual([
+      expect.stringMatching(/^Eliminate submission sub_.*“A light roof”.*IN_REVIEW → ELIMINATED/s),
+    ]);
     expect((await desk.outbox()).map(({ eventType }) => eventType)).toEqual(["submission.state_changed"]);
   });
 
@@ -53,7 +55,8 @@ describe.each(Object.entries(clients))("a human asked by a client of %s", (_, co
       questions.push(question);
       if (questions.length === 1) {
         await desk.write(async (tx) => {
-          for await (const row of tx.scan("submissions", {})) await tx.update("submissions", row, { title: "Another roof" });
+          for await (const row of tx.scan("submissions", {}))
+            await tx.update("submissions", row, { title: "Another roof" });
         });
       }
       return questions.length === 1 ? { action: "accept", content: { confirm: true } } : { action: "decline" };
@@ -93,7 +96,9 @@ describe.each(Object.entries(clients))("where a client of %s cannot ask", (_, co
     const { desk, args, token } = await scene({ PROGRAMME_CONFIRM: "human" });
     const client = await connect(desk, token);
     for (const more of [{}, { confirmation: "e30.e30" }]) {
-      expect(errorOf(await client.call("eliminate_submission", { ...args, ...more })).code).toBe("confirmation_unavailable");
+      expect(errorOf(await client.call("eliminate_submission", { ...args, ...more })).code).toBe(
+        "confirmation_unavailable",
+      );
     }
     await expectUntouched(desk, args.submissionId);
   });
@@ -196,40 +201,18 @@ describe("a confirmation token", () => {
 test("a call that would change nothing needs no question", async () => {
   const { desk, token } = await scene();
   const submission = await desk.seed.submission({ state: "FINALIST" });
-  const client = await (clients["2025-era over stdio"] as (typeof clients)[string])(desk, token, () => expect.unreachable());
+  const client = await (clients["2025-era over stdio"] as (typeof clients)[string])(desk, token, () =>
+    expect.unreachable(),
+  );
   const args = { submissionId: submission.submissionId, state: "FINALIST", version: submission.version };
   expect((await client.call("set_submission_state", args)).structuredContent?.data).toMatchObject({ version: 0 });
 });
 
 test("an answer without our own question is no agreement", async () => {
   const { desk, args, token } = await scene();
-  const response = await fetch(`${desk.origin}/mcp`, {
-    method: "POST",
-    headers: {
-      authorization: `Bearer ${token}`,
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      "mcp-protocol-version": "2026-07-28",
-      "mcp-method": "tools/call",
-      "mcp-name": "eliminate_submission",
-    },
-    body: JSON.stringify({
-      jsonrpc: "2.0",
-      id: 1,
-      method: "tools/call",
-      params: {
-        name: "eliminate_submission",
-        arguments: args,
-        inputResponses: { confirm: { action: "accept", content: { confirm: true } } },
-        _meta: {
-          "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-          "io.modelcontextprotocol/clientCapabilities": { elicitation: {} },
-        },
-      },
-    }),
-  });
-  const { result } = (await response.json()) as { result: Parameters<typeof errorOf>[0] };
-  expect(errorOf(result).code).toBe("confirmation_invalid");
+  const answer = { arguments: args, inputResponses: { confirm: { action: "accept", content: { confirm: true } } } };
+  const result = await callRaw(desk, token, { name: "eliminate_submission", ...answer }, { elicitation: {} });
+  expect(errorOf(result as unknown as Parameters<typeof errorOf>[0]).code).toBe("confirmation_invalid");
   await expectUntouched(desk, args.submissionId);
 });
 
@@ -248,4 +231,91 @@ function feedbackOf(desk: Desk) {
       releasedBy: null,
     });
   });
+}
+
+describe("the signed state of a question in 2026-07-28", () => {
+  const capabilities = { elicitation: {} };
+  const agreed = { confirm: { action: "accept", content: { confirm: true } } };
+
+  async function asked() {
+    const { desk, args, token } = await scene();
+    const send = (name: string, params: Record<string, unknown>, bearer = token) =>
+      callRaw(desk, bearer, { name, ...params }, capabilities);
+    const question = await send("eliminate_submission", { arguments: args });
+    expect(question).toMatchObject({ resultType: "input_required", requestState: expect.any(String) });
+    return { desk, args, send, requestState: question["requestState"] };
+  }
+
+  const refused = (result: Record<string, unknown>) => errorOf(result as unknown as Parameters<typeof errorOf>[0]).code;
+
+  test("counts with the answer, once", async () => {
+    const { desk, args, send, requestState } = await asked();
+    const answer = { arguments: args, requestState, inputResponses: agreed };
+    expect(await send("eliminate_submission", answer)).toMatchObject({
+      structuredContent: { data: { state: "ELIMINATED" } },
+    });
+    expect(refused(await send("eliminate_submission", answer))).toBe("version_conflict");
+    expect(await desk.outbox()).toHaveLength(1);
+  });
+
+  test("counts for its arguments, its tool and its caller alone, and for five minutes", async () => {
+    const { desk, args, send, requestState } = await asked();
+    const answer = { requestState, inputResponses: agreed };
+    const others = [
+      await send("eliminate_submission", { ...answer, arguments: { ...args, reason: "Another" } }),
+      await send("withdraw_submission", { ...answer, arguments: args }),
+      await send("eliminate_submission", { ...answer, arguments: args }, await desk.token()),
+      await send("eliminate_submission", { ...answer, arguments: args, requestState: `${requestState}x` }),
+    ];
+    expect(others.map(refused)).toEqual(others.map(() => "confirmation_invalid"));
+    desk.clock.advance(5 * 60_000);
+    expect(refused(await send("eliminate_submission", { ...answer, arguments: args }))).toBe("confirmation_invalid");
+    await expectUntouched(desk, args.submissionId);
+  });
+
+  test("leads to another question when the records have changed meanwhile", async () => {
+    const { desk, args, send } = await asked();
+    const feedback = await feedbackOf(desk);
+    const release = { arguments: { feedbackId: feedback.feedbackId } };
+    const { requestState } = await send("release_feedback", release);
+    await desk.write((tx) => tx.update("feedbacks", feedback, { body: "Rewritten after the preview" }));
+    const again = await send("release_feedback", { ...release, requestState, inputResponses: agreed });
+    expect(again).toMatchObject({ resultType: "input_required" });
+    expect(JSON.stringify(again["inputRequests"])).toMatch(/have changed since you were asked/);
+    expect(await desk.outbox()).toEqual([]);
+    await expectUntouched(desk, args.submissionId);
+  });
+});
+
+/** One tools/call of 2026-07-28, written by hand. */
+async function callRaw(
+  desk: Desk,
+  token: string,
+  params: { name: string } & Record<string, unknown>,
+  capabilities: Record<string, unknown>,
+): Promise<Record<string, unknown>> {
+  const response = await fetch(`${desk.origin}/mcp`, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${token}`,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": "tools/call",
+      "mcp-name": params.name,
+    },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: {
+        ...params,
+        _meta: {
+          "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+          "io.modelcontextprotocol/clientCapabilities": capabilities,
+        },
+      },
+    }),
+  });
+  return ((await response.json()) as { result: Record<string, unknown> }).result;
 }

@@ -127,7 +127,7 @@ describe("databases", () => {
 describe("what it can do", () => {
   test("is listed as a table and as JSON", async () => {
     const home = await openHome();
-    const { tools } = JSON.parse((await home.run(["tools", "--json"])).stdout);
+    const tools = JSON.parse((await home.run(["tools", "--json"])).stdout);
     expect(tools[0]).toMatchObject({ name: expect.any(String), scope: expect.any(String), effect: expect.any(String) });
     expect(tools.map((tool: { name: string }) => tool.name).toSorted()).toEqual(operationNames.toSorted());
     const { stdout } = await home.run(["tools"]);

@@ -4,6 +4,8 @@ import * as records from "./001_records.ts";
 import * as confirmations from "./002_confirmations.ts";
 import * as webhooks from "./003_webhooks.ts";
 import * as exportRuns from "./004_export_runs.ts";
+import * as mail from "./006_mail.ts";
+import * as invitations from "./007_invitations.ts";
 
 /** One step forward; there is none back. Released migrations never change. */
 export interface Migration {
@@ -15,6 +17,8 @@ const migrations: Readonly<Record<string, Migration>> = {
   "002_confirmations": confirmations,
   "003_webhooks": webhooks,
   "004_export_runs": exportRuns,
+  "006_mail": mail,
+  "007_invitations": invitations,
 };
 
 export interface MigrationStatus {

@@ -1,0 +1,100 @@
+import { newId } from "../lib/ids.ts";
+import type { Db } from "./database.ts";
+import type { MailLease, MailQueue } from "./port.ts";
+
+type Transact = <R>(work: (db: Db) => Promise<R>) => Promise<R>;
+
+/** The queue on one database. A message that is leased is due again when the lease ends. */
+export function createMailQueue(read: Db, write: Db, transact: Transact): MailQueue {
+  let last = "";
+  return {
+    async lease(now, until) {
+      const tenants = await tenantsWithMail(read, now);
+      // In turn: a tenant's many messages must not hold up another's few.
+      const businessId = tenants.find((tenant) => tenant > last) ?? tenants[0];
+      if (businessId === undefined) return undefined;
+      last = businessId;
+      return transact((db) => leaseOf(db, businessId, now, until));
+    },
+    markHandedOver: (lease, handedOverAt, until) => change(write, lease, { handedOverAt, dueAt: until }),
+    async giveBack(lease, dueAt) {
+      await change(write, lease, { leaseId: "", dueAt, handedOverAt: null });
+    },
+  };
+}
+
+/** Puts a message into the queue that has just become one to be sent. */
+export async function enqueueMail(db: Db, businessId: string, emailSendId: string, dueAt: string): Promise<void> {
+  const fresh = { dueAt, attempt: 0, leaseId: "", handedOverAt: null };
+  await db
+    .insertInto("mailQueue")
+    .values({ businessId, emailSendId, ...fresh })
+    .onConflict((conflict) => conflict.columns(["businessId", "emailSendId"]).doUpdateSet(fresh))
+    .execute();
+}
+
+/** See `GateTransaction.settleMail`. */
+export async function settleMail(db: Db, lease: MailLease, dueAt: string | undefined): Promise<boolean> {
+  if (dueAt !== undefined) {
+    return change(db, lease, { leaseId: "", dueAt, attempt: lease.attempt + 1, handedOverAt: null });
+  }
+  const { numDeletedRows } = await db
+    .deleteFrom("mailQueue")
+    .where("businessId", "=", lease.businessId)
+    .where("emailSendId", "=", lease.emailSendId)
+    .where("leaseId", "=", lease.leaseId)
+    .executeTakeFirstOrThrow();
+  return numDeletedRows === 1n;
+}
+
+async function tenantsWithMail(db: Db, now: string): Promise<string[]> {
+  const tenants = await db
+    .selectFrom("businesses")
+    .select("businesses.businessId")
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom("mailQueue")
+          .select("mailQueue.emailSendId")
+          .whereRef("mailQueue.businessId", "=", "businesses.businessId")
+          .where("mailQueue.dueAt", "<=", now),
+      ),
+    )
+    .orderBy("businesses.businessId")
+    .execute();
+  return tenants.map((tenant) => String(tenant["businessId"]));
+}
+
+async function leaseOf(db: Db, businessId: string, now: string, until: string): Promise<MailLease | undefined> {
+  const due = await db
+    .selectFrom("mailQueue")
+    .selectAll()
+    .where("businessId", "=", businessId)
+    .where("dueAt", "<=", now)
+    .orderBy("dueAt")
+    .orderBy("emailSendId")
+    .limit(1)
+    .executeTakeFirst();
+  if (!due) return undefined;
+  const found: MailLease = {
+    businessId,
+    emailSendId: String(due["emailSendId"]),
+    leaseId: String(due["leaseId"]),
+    attempt: Number(due["attempt"]),
+    handedOverAt: due["handedOverAt"] === null ? undefined : String(due["handedOverAt"]),
+  };
+  const leaseId = newId("lse");
+  return (await change(db, found, { leaseId, dueAt: until })) ? { ...found, leaseId } : undefined;
+}
+
+/** Changes a waiting message while the lease is the one that is given. */
+async function change(db: Db, lease: MailLease, values: Record<string, string | number | null>): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable("mailQueue")
+    .set(values)
+    .where("businessId", "=", lease.businessId)
+    .where("emailSendId", "=", lease.emailSendId)
+    .where("leaseId", "=", lease.leaseId)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows === 1n;
+}

@@ -1,0 +1,51 @@
+import { Client } from "@modelcontextprotocol/client";
+import { InMemoryTransport } from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { onTestFinished } from "vitest";
+import type { App } from "../../src/app.ts";
+import type { OperationName } from "../../src/contract/index.ts";
+import { idempotencyMetaKey } from "../../src/tools/idempotency.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely by tests
+type Data = any;
+
+/** What came of a tool call. */
+export interface Outcome {
+  readonly data?: Data;
+  readonly page?: { readonly hasMore: boolean; readonly lastEvaluatedKey?: string };
+  readonly notes?: readonly string[];
+  readonly error?: { readonly code: string; readonly message: string; readonly next: string; readonly details: Data };
+  /** The question of the two-call road. */
+  readonly confirmation?: { readonly question: string; readonly token: string };
+}
+
+export interface Agent {
+  call(name: OperationName, args?: Record<string, unknown>, options?: AgentOptions): Promise<Outcome>;
+  tools(): Promise<string[]>;
+  readonly client: Client;
+}
+
+interface AgentOptions {
+  /** The call's own idempotency key. */
+  readonly key?: unknown;
+  readonly signal?: AbortSignal;
+}
+
+/** An agent of a token, with a client of 2026-07-28. */
+export async function agentOf(app: App, token: string): Promise<Agent> {
+  const [here, there] = InMemoryTransport.createLinkedPair();
+  serveStdio(app.mcpServer(token), { transport: there });
+  const client = new Client({ name: "test", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
+  await client.connect(here);
+  onTestFinished(() => client.close());
+  return {
+    client,
+    async call(name, args = {}, { key, signal } = {}) {
+      const meta = key === undefined ? {} : { _meta: { [idempotencyMetaKey]: key } };
+      const options = signal ? { signal, timeout: 120_000 } : { timeout: 120_000 };
+      const result = (await client.callTool({ name, arguments: args, ...meta }, options)) as Data;
+      return result.isError ? JSON.parse(result.content[0].text) : result.structuredContent;
+    },
+    tools: async () => (await client.listTools()).tools.map((tool) => tool.name),
+  };
+}

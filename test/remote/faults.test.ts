@@ -1,0 +1,151 @@
+import { Writable } from "node:stream";
+import { pino } from "pino";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { openDesk } from "../support/desk.ts";
+import { openRemote } from "../support/remote.ts";
+import { type Agent, agentOf } from "./agent.ts";
+import { type Behaviour, lastingFaults, type MisbehavingProxy, openMisbehaving, passingFaults } from "./misbehaving.ts";
+
+const timeoutSeconds = 9;
+
+/** An agent on a desk's service, with something in between that may misbehave, and all that is logged. */
+async function stage(environment: Record<string, string> = {}) {
+  const { desk, close } = await openDesk();
+  const proxy = await openMisbehaving(desk.origin);
+  const lines: string[] = [];
+  const log = pino({ level: "trace" }, new Writable({ write: (chunk, _, done) => done(void lines.push(String(chunk))) }));
+  const settings = { PROGRAMME_TIMEOUT_SECONDS: String(timeoutSeconds), ...environment };
+  const app = await openRemote(proxy.origin, settings, { log });
+  onTestFinished(async () => {
+    await app.close();
+    await proxy.close();
+    await close();
+  });
+  const token = await desk.token();
+  const agent = await agentOf(app, token);
+  return { desk, proxy, app, token, agent, lines };
+}
+
+const person = (sourceId: string) => ({ kinds: ["contact"], provenance: { source: "test", sourceId } });
+
+const firstTime = (behaviour: Behaviour) => {
+  let left = 1;
+  return () => (left-- > 0 ? behaviour : undefined);
+};
+
+async function timed<R>(work: Promise<R>): Promise<{ result: R; seconds: number }> {
+  const startedMs = performance.now();
+  const result = await work;
+  return { result, seconds: (performance.now() - startedMs) / 1000 };
+}
+
+/** What nobody but the service may ever see. */
+function expectNoToken(token: string, said: unknown, { elsewhere, requests }: MisbehavingProxy): void {
+  expect(JSON.stringify(said)).not.toContain(token);
+  expect(elsewhere.requests).toEqual([]);
+  expect(requests.filter(({ url }) => url?.includes(token))).toEqual([]);
+}
+
+describe.each(Object.entries(passingFaults))("a service that once %s", (_, behaviour) => {
+  test("is asked again: a read is answered, a write applied once", async () => {
+    const { desk, proxy, agent, token, lines } = await stage();
+    const program = await desk.seed.program({ name: "A call" });
+    proxy.behave(firstTime(behaviour));
+    const { result, seconds } = await timed(agent.call("list_programs"));
+    expect(result.data).toMatchObject([{ programId: program.programId, name: "A call" }]);
+    expect(seconds).toBeLessThan(timeoutSeconds);
+
+    proxy.behave(firstTime(behaviour));
+    const written = await agent.call("create_person", person("once"));
+    expect(written.data).toMatchObject(person("once"));
+    expect(written.notes?.join()).not.toContain("earlier identical call");
+    const persons = await desk.app.store.reader(desk.businessId).find("persons", {}, { limit: 10 });
+    expect(persons.map(({ personId }) => personId)).toEqual([written.data.personId]);
+    expect(proxy.requests).toHaveLength(4);
+    expectNoToken(token, [result, written, lines], proxy);
+  });
+});
+
+describe("a service that never gets better", () => {
+  test.each(Object.entries(passingFaults))("%s: the call ends in time and says what to do", async (_, behaviour) => {
+    const { desk, proxy, agent, token, lines } = await stage({ PROGRAMME_TIMEOUT_SECONDS: "3" });
+    proxy.behave(() => behaviour);
+    const [read, write] = await Promise.all([
+      timed(agent.call("list_programs")),
+      timed(agent.call("create_person", person("never"))),
+    ]);
+    for (const { seconds } of [read, write]) expect(seconds).toBeLessThan(3.5);
+    expect(read.result.error?.code).toMatch(/^(upstream_|rate_limited$)/);
+    const persons = await desk.app.store.reader(desk.businessId).find("persons", {}, { limit: 10 });
+    expect(persons.length).toBeLessThanOrEqual(1);
+    const { code, next, details } = write.result.error ?? { code: "", next: "", details: {} };
+    if (persons.length > 0) {
+      expect(code).toBe("upstream_uncertain");
+      expect(next).toMatch(/^Read what the call was to change or create before trying again/);
+    }
+    if (code !== "rate_limited") expect(details.requestId).toMatch(/^req_/);
+    expect(next).not.toMatch(/unknown|undefined/);
+    expectNoToken(token, [read, write, lines], proxy);
+  });
+
+  test.each(Object.entries(lastingFaults))("%s: it is asked once, and the answer is told", async (name, behaviour) => {
+    const { proxy, agent, token, lines } = await stage();
+    proxy.behave(() => behaviour);
+    const { error } = await agent.call("list_programs");
+    expect(proxy.requests).toHaveLength(1);
+    expect(error?.code).toBe(name === "answers 500" ? "upstream_failed" : "upstream_refused");
+    expect(error?.next).not.toMatch(/unknown|undefined|db\.js/);
+    expect(error?.details.requestId).toMatch(/^req_/);
+    expectNoToken(token, [error, lines], proxy);
+  });
+
+  test("a write that fails with 500 may have been applied, and its agent is told so", async () => {
+    const { proxy, agent } = await stage();
+    proxy.behave(() => lastingFaults["answers 500"]);
+    const { error } = await agent.call("create_person", person("x"));
+    expect(error?.code).toBe("upstream_uncertain");
+    expect(proxy.requests).toHaveLength(1);
+  });
+
+  test("nothing is sent to a port where nothing listens; the call says that nothing was changed", async () => {
+    const { proxy, agent } = await stage({ PROGRAMME_TIMEOUT_SECONDS: "3" });
+    await proxy.close();
+    const { error } = await agent.call("create_person", person("x"));
+    expect(error?.code).toBe("upstream_unreachable");
+    expect(error?.next).toContain(`${proxy.origin} cannot be reached: nothing listens there`);
+  });
+});
+
+describe("while a service is down", () => {
+  test("calls are answered at once; when it is back, one call tries and all go on", async () => {
+    const { proxy, desk, app, token, agent } = await stage();
+    proxy.behave(() => passingFaults["answers 503"]);
+    await Promise.all([agent.call("list_programs"), agent.call("list_programs")]);
+    const asked = proxy.requests.length;
+    expect(asked).toBeGreaterThanOrEqual(10);
+    const { result, seconds } = await timed(agent.call("create_person", person("down")));
+    expect(result.error).toMatchObject({ code: "upstream_unavailable", details: { retryAfterSeconds: 2 } });
+    expect(result.error?.next).toContain("status 503");
+    expect(seconds).toBeLessThan(0.5);
+    expect(proxy.requests).toHaveLength(asked);
+
+    proxy.behave(() => undefined);
+    await expect.poll(async () => (await agent.call("list_programs")).data, { timeout: 5_000 }).toEqual([]);
+    expect((await (await agentOf(app, token)).call("create_person", person("up"))).data).toMatchObject(person("up"));
+    expect(await desk.app.store.reader(desk.businessId).find("persons", {}, { limit: 10 })).toHaveLength(1);
+  });
+});
+
+test("when its client cancels a call, the service is let go of", async () => {
+  const { proxy, agent, lines }: { proxy: MisbehavingProxy; agent: Agent; lines: string[] } = await stage();
+  const gone = Promise.withResolvers<number>();
+  const startedMs = performance.now();
+  proxy.behave(() => ({ response }) => void response.on("close", () => gone.resolve(performance.now() - startedMs)));
+  const controller = new AbortController();
+  const call = agent.call("create_person", person("cancelled"), { signal: controller.signal });
+  setTimeout(() => controller.abort(), 200);
+  await expect(call).rejects.toThrow();
+  expect(await gone.promise).toBeLessThan(1_000);
+  expect(proxy.requests).toHaveLength(1);
+  expect(lines.filter((line) => line.includes('"level":50'))).toEqual([]);
+});

@@ -1,0 +1,85 @@
+import { describe, expect, test } from "vitest";
+import { accepts, answers, openReceiver } from "./receiver.ts";
+import { day, hour, openRig, type Rig } from "./rig.ts";
+
+const sinceHoursAgo = ({ clock }: Rig, hours: number) => new Date(clock.now().getTime() - hours * hour).toISOString();
+
+describe("a replay", () => {
+  test("of a delivery sends the same body under the same id again, as a delivery of its own", async () => {
+    const receiver = await openReceiver();
+    const rig = await openRig();
+    await rig.add(receiver.url);
+    const [event] = await rig.emit();
+    await rig.drain();
+    const [delivery] = await rig.deliveries();
+    expect(await rig.webhooks.replay.delivery(rig.desk.businessId, String(delivery?.deliveryId))).toBe(1);
+    await rig.drain();
+    expect(receiver.eventIds()).toEqual([event?.eventId, event?.eventId]);
+    expect(receiver.received[0]?.body).toBe(receiver.received[1]?.body);
+    const all = await rig.deliveries();
+    expect(all).toMatchObject([
+      { status: "delivered", replay: true },
+      { status: "delivered", replay: false },
+    ]);
+    expect(new Set(all.map(({ deliveryId }) => deliveryId)).size).toBe(2);
+  });
+
+  test("of what is on its way already is none", async () => {
+    const receiver = await openReceiver(answers(500));
+    const rig = await openRig();
+    await rig.add(receiver.url);
+    await rig.emit();
+    await rig.drain();
+    const [delivery] = await rig.deliveries();
+    expect(delivery?.status).toBe("pending");
+    expect(await rig.webhooks.replay.delivery(rig.desk.businessId, String(delivery?.deliveryId))).toBe(0);
+    expect(await rig.deliveries()).toHaveLength(1);
+  });
+
+  test("since a time sends what an endpoint has missed, and what it has received only if told", async () => {
+    const receiver = await openReceiver();
+    const rig = await openRig();
+    const key = await rig.add(receiver.url, ["submission.submitted"]);
+    await rig.emit(2);
+    await rig.drain();
+    rig.clock.advance(10 * day);
+    await rig.emit(3);
+    await rig.drain();
+    receiver.answer(answers(410));
+    const [refused] = await rig.emit();
+    await rig.drain();
+    const missed = await rig.emit(250);
+    await rig.emit(5, "review.submitted");
+    rig.clock.advance(hour);
+    receiver.answer(accepts);
+    await rig.webhooks.endpoints.enable(key);
+    await rig.drain();
+    expect(receiver.received).toHaveLength(6);
+
+    const endpoint = () => rig.webhooks.endpoints.find(key.endpointId);
+    expect(await rig.webhooks.replay.since(await endpoint(), sinceHoursAgo(rig, 24), false)).toBe(251);
+    await rig.drain();
+    const replayed = receiver.eventIds().slice(6).toSorted();
+    expect(replayed).toEqual([refused, ...missed].map((event) => String(event?.eventId)).toSorted());
+    expect(await rig.webhooks.replay.since(await endpoint(), sinceHoursAgo(rig, 24), false)).toBe(0);
+    expect(await rig.webhooks.replay.since(await endpoint(), sinceHoursAgo(rig, 24), true)).toBe(254);
+    await rig.drain();
+    expect(await rig.webhooks.replay.since(await endpoint(), sinceHoursAgo(rig, 24 * 11), true)).toBe(256);
+  });
+
+  test("to a disabled endpoint, or of another tenant's delivery, is none", async () => {
+    const receiver = await openReceiver();
+    const rig = await openRig();
+    const key = await rig.add(receiver.url);
+    await rig.emit();
+    await rig.drain();
+    const [delivery] = await rig.deliveries();
+    const deliveryId = String(delivery?.deliveryId);
+    const other = await rig.desk.other();
+    await expect(rig.webhooks.replay.delivery(other.businessId, deliveryId)).rejects.toMatchProblem("not_found");
+    await rig.webhooks.endpoints.disable(key, "manual");
+    expect(await rig.webhooks.replay.delivery(rig.desk.businessId, deliveryId)).toBe(0);
+    await rig.drain();
+    expect(receiver.received).toHaveLength(1);
+  });
+});

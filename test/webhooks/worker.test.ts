@@ -1,0 +1,247 @@
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { Webhooks } from "../../src/app.ts";
+import { temporaryDirectory } from "../support/files.ts";
+import { TestClock } from "../support/desk.ts";
+import { accepts, answers, hangs, openReceiver } from "./receiver.ts";
+import { hour, minute, openRig, type Rig, second } from "./rig.ts";
+
+async function databaseFile(): Promise<string> {
+  const directory = await temporaryDirectory();
+  onTestFinished(() => directory.remove());
+  return join(directory.path, "programme.db");
+}
+
+const settled = (rig: Rig) =>
+  expect.poll(async () => (await rig.deliveries()).every(({ status }) => status === "delivered"), { timeout: 10_000 });
+
+describe("started", () => {
+  test("it delivers what is written from then on, within a second, until it is stopped", async () => {
+    const receiver = await openReceiver();
+    const rig = await openRig();
+    await rig.add(receiver.url);
+    rig.app.startWorkers();
+    const startedMs = performance.now();
+    const first = await rig.emit(5);
+    await receiver.waitFor(5);
+    expect(performance.now() - startedMs).toBeLessThan(1_000);
+    await settled(rig).toBe(true);
+    await rig.webhooks.deliveries.stop();
+    await rig.emit();
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    expect(receiver.eventIds().toSorted()).toEqual(first.map(({ eventId }) => eventId).toSorted());
+  });
+
+  test("not, it sends nothing", async () => {
+    const receiver = await openReceiver();
+    const rig = await openRig();
+    await rig.add(receiver.url);
+    await rig.emit();
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    expect(receiver.received).toEqual([]);
+    expect(await rig.deliveries()).toEqual([]);
+  });
+
+  test("it sends a burst to one receiver fast, but only a few at once", async () => {
+    let [now, most] = [0, 0];
+    const receiver = await openReceiver((response) => {
+      most = Math.max(most, ++now);
+      setTimeout(() => {
+        now--;
+        response.writeHead(200).end();
+      }, 5);
+    });
+    const rig = await openRig();
+    await rig.add(receiver.url);
+    const startedMs = performance.now();
+    await rig.emit(300);
+    rig.app.startWorkers();
+    await receiver.waitFor(300);
+    expect(performance.now() - startedMs).toBeLessThan(15_000);
+    expect(most).toBeGreaterThan(1);
+    expect(most).toBeLessThanOrEqual(4);
+    await settled(rig).toBe(true);
+    expect(new Set(receiver.eventIds()).size).toBe(300);
+    expect(receiver.received).toHaveLength(300);
+  });
+});
+
+describe("receivers that are slow, dead, lying or elsewhere", () => {
+  test("do not hold up the others", async () => {
+    const rig = await openRig({ environment: { PROGRAMME_WEBHOOK_CONCURRENCY: "16" } });
+    const good = await openReceiver();
+    const elsewhere = await openReceiver();
+    const bad = [
+      await openReceiver(hangs),
+      await openReceiver(hangs),
+      await openReceiver((response) => void response.socket?.write("HTTP/1.1 2")),
+      await openReceiver(answers(302, { location: elsewhere.url })),
+      await openReceiver((response) => void response.destroy()),
+      await openReceiver(answers(500)),
+    ];
+    for (const { url } of bad) await rig.add(url);
+    await rig.add("https://10.255.255.1.sslip.invalid/");
+    await rig.add(good.url);
+    rig.app.startWorkers();
+    // The first ones find out who is bad.
+    await rig.emit(4);
+    await good.waitFor(4);
+    const startedMs = performance.now();
+    const delays: number[] = [];
+    for (let count = 5; count <= 40; count++) {
+      const atMs = performance.now();
+      await rig.emit(1);
+      await good.waitFor(count);
+      delays.push(performance.now() - atMs);
+    }
+    expect(performance.now() - startedMs).toBeLessThan(15_000);
+    expect(Math.max(...delays)).toBeLessThan(2_000);
+    expect(elsewhere.received).toEqual([]);
+    expect(new Set(good.eventIds()).size).toBe(40);
+  }, 60_000);
+
+  test("that all hang get a quarter of the places, and one each", async () => {
+    const rig = await openRig({ environment: { PROGRAMME_WEBHOOK_CONCURRENCY: "12" } });
+    const hanging = await Promise.all(Array.from({ length: 6 }, () => openReceiver(answers(500))));
+    for (const { url } of hanging) await rig.add(url);
+    await rig.emit();
+    await rig.drain();
+    for (const receiver of hanging) receiver.answer(hangs);
+    await rig.emit(20);
+    rig.clock.advance(10 * minute);
+    rig.app.startWorkers();
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    const open = hanging.map(({ received }) => received.length - 1);
+    expect(open.reduce((sum, count) => sum + count, 0)).toBe(3);
+    expect(Math.max(...open)).toBe(1);
+  });
+});
+
+describe("two processes on one database", () => {
+  test("deliver each event once to each endpoint", async () => {
+    const database = await databaseFile();
+    const environment = { PROGRAMME_DATABASE: database };
+    const [one, two] = [await openRig({ environment }), await openRig({ environment })];
+    const receivers = [await openReceiver(), await openReceiver(), await openReceiver()];
+    for (const { url } of receivers) await one.add(url);
+    one.app.startWorkers();
+    two.app.startWorkers();
+    const events = [];
+    for (let round = 0; round < 20; round++) events.push(...(await (round % 2 ? one : two).emit(10)));
+    for (const receiver of receivers) await receiver.waitFor(200);
+    await settled(one).toBe(true);
+    await Promise.all([one.close(), two.close()]);
+    const ids = events.map(({ eventId }) => eventId).toSorted();
+    for (const receiver of receivers) expect(receiver.eventIds().toSorted()).toEqual(ids);
+  }, 60_000);
+
+  test("one that stops in the middle gives back what it has not finished; the other sends it again", async () => {
+    const environment = { PROGRAMME_DATABASE: await databaseFile() };
+    const clock = new TestClock();
+    const [one, two] = [await openRig({ environment, clock }), await openRig({ environment, clock })];
+    const receiver = await openReceiver(hangs);
+    await one.add(receiver.url);
+    const [event] = await one.emit();
+    one.app.startWorkers();
+    await receiver.waitFor(1);
+    expect(await two.deliveries()).toMatchObject([{ status: "leased", attempt: 0 }]);
+    const startedMs = performance.now();
+    await one.close();
+    expect(performance.now() - startedMs).toBeLessThan(8_000);
+    expect(await two.deliveries()).toMatchObject([{ status: "pending", attempt: 0, leaseUntil: null }]);
+    receiver.answer(accepts);
+    await two.drain();
+    expect(await two.deliveries()).toMatchObject([{ status: "delivered", attempt: 1 }]);
+    expect(receiver.eventIds()).toEqual([event?.eventId, event?.eventId]);
+  });
+
+  test("one finishes what it has begun when it stops", async () => {
+    const rig = await openRig({ environment: { PROGRAMME_DATABASE: await databaseFile() } });
+    const receiver = await openReceiver((response) => void setTimeout(() => response.writeHead(200).end(), 500));
+    await rig.add(receiver.url);
+    await rig.emit();
+    rig.app.startWorkers();
+    await receiver.waitFor(1);
+    await rig.webhooks.deliveries.stop();
+    expect(await rig.deliveries()).toMatchObject([{ status: "delivered", attempt: 1 }]);
+  });
+
+  test("a lease that has ended is another's: the late answer does not count", async () => {
+    const environment = { PROGRAMME_DATABASE: await databaseFile() };
+    const clock = new TestClock();
+    const [one, two] = [await openRig({ environment, clock }), await openRig({ environment, clock })];
+    let late: (() => void) | undefined;
+    const receiver = await openReceiver((response) => {
+      late = () => response.writeHead(500).end();
+    });
+    await one.add(receiver.url);
+    await one.emit();
+    const first = one.drain();
+    await receiver.waitFor(1);
+    await two.drain();
+    expect(receiver.received).toHaveLength(1);
+    clock.advance(46 * second);
+    receiver.answer(accepts);
+    await two.drain();
+    expect(await two.deliveries()).toMatchObject([{ status: "delivered", attempt: 1 }]);
+    late?.();
+    await first;
+    expect(await two.deliveries()).toMatchObject([{ status: "delivered", attempt: 1, lastStatusCode: 204 }]);
+    const [delivery] = await two.deliveries();
+    const attempts = await two.app.store.outbox.listAttempts(two.desk.businessId, String(delivery?.deliveryId));
+    expect(attempts.map(({ statusCode }) => statusCode).toSorted()).toEqual([204, 500]);
+  });
+});
+
+describe("an endpoint that is removed or disabled", () => {
+  test.each<[string, (webhooks: Webhooks, key: { businessId: string; endpointId: string }) => Promise<void>]>([
+    ["removed", ({ endpoints }, key) => endpoints.remove(key)],
+    ["disabled", ({ endpoints }, key) => endpoints.disable(key, "manual")],
+  ])("%s gets nothing more; what arrives meanwhile has arrived", async (_, end) => {
+    let [first, second_]: (() => void)[] = [];
+    const receiver = await openReceiver((response, { headers }) => {
+      if (headers["webhook-id"] === bad?.eventId) first = () => response.writeHead(500).end();
+      else second_ = () => response.writeHead(200).end();
+    });
+    const rig = await openRig();
+    const key = await rig.add(receiver.url);
+    const [bad, good] = await rig.emit(2);
+    const sending = rig.drain();
+    await receiver.waitFor(2);
+    await rig.emit(3);
+    await end(rig.webhooks, key);
+    expect((await rig.deliveries()).map(({ status }) => status)).toEqual(["cancelled", "cancelled"]);
+    first?.();
+    second_?.();
+    await sending;
+    rig.clock.advance(24 * hour);
+    await rig.drain();
+    const byEvent = new Map((await rig.deliveries()).map(({ eventId, status }) => [eventId, status]));
+    expect(byEvent.get(bad?.eventId ?? "")).toBe("cancelled");
+    expect(byEvent.get(good?.eventId ?? "")).toBe("delivered");
+    expect(byEvent.size).toBe(2);
+    expect(receiver.received).toHaveLength(2);
+  });
+});
+
+describe("a secret that cannot be read", () => {
+  test("holds deliveries back without counting attempts, until it is replaced", async () => {
+    const database = await databaseFile();
+    const clock = new TestClock();
+    const environment = { PROGRAMME_DATABASE: database, PROGRAMME_SECRET_KEY: "a".repeat(64) };
+    const rig = await openRig({ environment, clock });
+    const receiver = await openReceiver();
+    const { endpointId, businessId } = await rig.add(receiver.url);
+    await rig.emit();
+    await rig.close();
+    const other = await openRig({ environment: { ...environment, PROGRAMME_SECRET_KEY: "b".repeat(64) }, clock });
+    await other.drain();
+    expect(receiver.received).toEqual([]);
+    expect(await other.deliveries()).toMatchObject([{ status: "pending", attempt: 0 }]);
+    await other.webhooks.endpoints.rotateSecret({ businessId, endpointId }, hour);
+    clock.advance(5 * minute);
+    await other.drain();
+    expect(await other.deliveries()).toMatchObject([{ status: "delivered", attempt: 1 }]);
+    expect(String(receiver.received[0]?.headers["webhook-signature"]).split(" ")).toHaveLength(1);
+  });
+});
