@@ -12,5 +12,6 @@ export interface Timeouts {
 /** Parts of a whole call's time that leave room for a second try of each. */
 export function timeoutsWithin(callTimeoutSeconds: number): Timeouts {
   const callMs = callTimeoutSeconds * 1000;
-  return { connectMs: callMs / 9, answerMs: (callMs * 2) / 9, attemptMs: (callMs * 4) / 9, callMs };
+  const ninths = (count: number) => Math.ceil((callMs * count) / 9);
+  return { connectMs: ninths(1), answerMs: ninths(2), attemptMs: ninths(4), callMs };
 }

@@ -124,7 +124,8 @@ describe("while a service is down", () => {
     const asked = proxy.requests.length;
     expect(asked).toBeGreaterThanOrEqual(10);
     const { result, seconds } = await timed(agent.call("create_person", person("down")));
-    expect(result.error).toMatchObject({ code: "upstream_unavailable", details: { retryAfterSeconds: 2 } });
+    expect(result.error).toMatchObject({ code: "upstream_unavailable" });
+    expect([1, 2, 3, 4]).toContain(result.error?.details.retryAfterSeconds);
     expect(result.error?.next).toContain("status 503");
     expect(seconds).toBeLessThan(0.5);
     expect(proxy.requests).toHaveLength(asked);
