@@ -1,7 +1,7 @@
 /**
  * Exports of 1,000, 10,000 and 100,000 submissions, each with a review, an assignment with an attestation and an
  * applicant. Prints for each what the process came to that worked on it: rows a second, the file, and the most memory
- * that it held, which is to stay flat. Arguments choose other volumes: `bench/export.ts 500 5000`.
+ * that it held, which is bounded whatever the volume. Arguments choose other volumes: `bench/export.ts 500 5000`.
  */
 import { fork } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -14,8 +14,8 @@ import { scopes } from "../src/contract/scopes.ts";
 import { createFactory } from "../test/support/factory.ts";
 
 const usual = [1_000, 10_000, 100_000];
-/** How much more memory than the smallest export the largest may take. */
-const maxGrowthMiB = 64;
+/** The most memory that an export may take, whatever its size: the process in which it runs included. */
+const maxPeakMiB = 320;
 const batchRows = 500;
 
 interface Measured {
@@ -51,9 +51,9 @@ async function main(volumes: readonly number[]): Promise<void> {
       rmSync(directory, { recursive: true, force: true });
     }
   }
-  const growthMiB = Math.max(...peaks) - (peaks[0] ?? 0);
-  console.log(`growth of the peak: ${growthMiB.toFixed(0)} MiB (wanted: at most ${maxGrowthMiB})`);
-  if (growthMiB > maxGrowthMiB) process.exitCode = 1;
+  const peakMiB = Math.max(...peaks);
+  console.log(`highest peak: ${peakMiB.toFixed(0)} MiB (wanted: at most ${maxPeakMiB}, whatever the volume)`);
+  if (peakMiB > maxPeakMiB) process.exitCode = 1;
 }
 
 /** Fills a database and asks for an export; gives the rows that it will have. */

@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 import type { Config } from "./config/load.ts";
 import { UsageError } from "./config/usage-error.ts";
@@ -15,8 +15,8 @@ import { readOrMakeKey } from "./lib/key-file.ts";
 import { createLogger, type Log } from "./lib/log.ts";
 import { createSealer } from "./lib/sealed.ts";
 import { version } from "./lib/version.ts";
-import { handlers } from "./service/index.ts";
 import { personsOf } from "./service/expansion.ts";
+import { handlers } from "./service/index.ts";
 import { openContent } from "./store/content-open.ts";
 import { openStore } from "./store/open.ts";
 import type { ContentStore, Store } from "./store/port.ts";
@@ -34,6 +34,7 @@ import { createHandles } from "./upstream/handles.ts";
 import { createHttpClient } from "./upstream/http-client.ts";
 import type { Upstream } from "./upstream/port.ts";
 import { createRemoteUpstream } from "./upstream/remote.ts";
+import { timeoutsWithin } from "./upstream/timeouts.ts";
 import { createAddressGuard } from "./webhooks/address-guard.ts";
 import { resolveName } from "./webhooks/dialler.ts";
 import { createEndpoints, type Endpoints } from "./webhooks/endpoints.ts";
@@ -42,7 +43,6 @@ import { createProbe, type Probe } from "./webhooks/probe.ts";
 import { createReplay, type Replay } from "./webhooks/replay.ts";
 import { createSender } from "./webhooks/sender.ts";
 import { createDeliveryWorker, type DeliveryWorker } from "./webhooks/worker.ts";
-import { timeoutsWithin } from "./upstream/timeouts.ts";
 
 export { toolCosts } from "./tools/costs.ts";
 

@@ -123,13 +123,13 @@ function addWebhookCommands(root: Command): void {
     .action((options) => listWebhooks(configured(options), options));
   sub("remove", "remove an endpoint")
     .argument(of)
-    .action((id: string, options) => removeWebhook(configured(options), id));
+    .action((id: string, options) => removeWebhook(configured(options), id, options));
   sub("enable", "send to an endpoint again")
     .argument(of)
-    .action((id: string, options) => enableWebhook(configured(options), id));
+    .action((id: string, options) => enableWebhook(configured(options), id, options));
   sub("disable", "send nothing more to an endpoint")
     .argument(of)
-    .action((id: string, options) => disableWebhook(configured(options), id));
+    .action((id: string, options) => disableWebhook(configured(options), id, options));
   sub("rotate-secret", "make a new signing secret; it is shown once")
     .argument(of)
     .option("--overlap <span>", "how long the old secret signs too: 24h, 7d, 0h", "24h")

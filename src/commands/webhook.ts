@@ -55,26 +55,29 @@ function stateOf({ status, disabledReason, firstFailureAt }: Endpoint): string {
   return firstFailureAt === null ? "enabled" : `enabled, failing since ${firstFailureAt}`;
 }
 
-export function removeWebhook(config: Config, endpointId: string): Promise<void> {
+export function removeWebhook(config: Config, endpointId: string, options: Options): Promise<void> {
   return withEndpoint(config, endpointId, async ({ endpoints }, endpoint) => {
     await endpoints.remove(endpoint);
+    if (options["json"]) return printJson({ endpointId, status: "removed" });
     print(`Removed ${endpointId}. What was on its way to it is called off.\n`);
   });
 }
 
-export function enableWebhook(config: Config, endpointId: string): Promise<void> {
+export function enableWebhook(config: Config, endpointId: string, options: Options): Promise<void> {
   return withEndpoint(config, endpointId, async ({ endpoints }, endpoint) => {
     if (endpoint.status === "enabled") throw new UsageError(`${endpointId} is enabled already`);
     await endpoints.enable(endpoint);
+    if (options["json"]) return printJson({ endpointId, status: "enabled" });
     print(`Enabled ${endpointId} for events from now on.\n`);
     note(`To send what it missed: programme-mcp webhook replay ${endpointId} --since 7d`);
   });
 }
 
-export function disableWebhook(config: Config, endpointId: string): Promise<void> {
+export function disableWebhook(config: Config, endpointId: string, options: Options): Promise<void> {
   return withEndpoint(config, endpointId, async ({ endpoints }, endpoint) => {
     if (endpoint.status === "disabled") throw new UsageError(`${endpointId} is disabled already`);
     await endpoints.disable(endpoint, "manual");
+    if (options["json"]) return printJson({ endpointId, status: "disabled" });
     print(`Disabled ${endpointId}. What was on its way to it is called off.\n`);
   });
 }

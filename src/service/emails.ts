@@ -65,27 +65,40 @@ async function send(
   emailOf: (recipient: string) => string | undefined,
 ): Promise<void> {
   const seen = new Set<string>();
+  const suppressed = await suppressedAmong(
+    work.store,
+    recipients.flatMap((recipient) => emailOf(recipient) ?? []),
+  );
   for (const recipient of recipients) {
     const recipientEmail = emailOf(recipient);
     if (recipientEmail === undefined) outcome.skipped.push({ recipient, reason: "unknown_recipient" });
     else if (seen.has(recipientEmail)) outcome.skipped.push({ recipient, reason: "duplicate" });
     else {
       seen.add(recipientEmail);
-      await queue(work, outcome, message, recipientEmail);
-      outcome.queued += 1;
+      const status = suppressed.has(emailKey(recipientEmail)) ? "suppressed" : "queued";
+      await queue(work, outcome, { ...message, recipientEmail, status });
+      outcome[status] += 1;
     }
   }
 }
 
-async function queue({ store, now, newId }: WriteWork, outcome: Outcome, message: Message, recipientEmail: string) {
+/** Those of some addresses that nothing is sent to, by `emailKey`. */
+export async function suppressedAmong(store: Reader, emails: readonly string[]): Promise<ReadonlySet<string>> {
+  const email = [...new Set(emails.map(emailKey))];
+  if (email.length === 0) return new Set();
+  const rows = await store.find("suppressions", { has: { email } }, { limit: email.length, orderBy: "suppressionId" });
+  return new Set(rows.map((row) => emailKey(row.email)));
+}
+
+type Addressed = Message & Pick<EmailSend, "recipientEmail" | "status">;
+
+async function queue({ store, now, newId }: WriteWork, outcome: Outcome, message: Addressed) {
   await store.insert("emailSends", {
     ...message,
     ...pick(outcome, "programId", "bulkId"),
     emailSendId: newId("eml"),
     submissionId: null,
-    recipientEmail,
     template: null,
-    status: "queued",
     error: null,
     queuedAt: now,
     sentAt: null,

@@ -4,9 +4,11 @@ import type { Round } from "../contract/programs.ts";
 import type { Reviewer } from "../contract/reviewers.ts";
 import { heldStatuses } from "../domain/assignments.ts";
 import { randomToken, sha256Hex } from "../lib/crypto.ts";
+import { headerLine } from "../lib/header-line.ts";
 import { emailKey, type Row } from "../store/tables.ts";
 import type { Handler, ReadWork, WriteWork } from "../store/work.ts";
 import { personByEmail } from "./canonical.ts";
+import { suppressedAmong } from "./emails.ts";
 import { expandPersons } from "./expansion.ts";
 import { found, writableProgram } from "./guards.ts";
 
@@ -136,6 +138,7 @@ async function writeInvitation(
   const invitation = { reviewerId, sha256: sha256Hex(secret), expiresAt, usedAt: null };
   await store.insert("invitations", { invitationId: newId("inv"), ...invitation });
 
+  const suppressed = input.suppressEmails || (await suppressedAmong(store, [reviewer.email])).size > 0;
   const programme = input.programName ?? [...programNames.values()].join(", ");
   const [programId = null, ...others] = programNames.keys();
   const paragraphs = [
@@ -154,17 +157,12 @@ async function writeInvitation(
     template: "reviewer_invitation",
     subject: headerLine(programme ? `Invitation to review: ${programme}` : "Invitation to review"),
     body: paragraphs.join("\n\n"),
-    status: input.suppressEmails ? "suppressed" : "queued",
+    status: suppressed ? "suppressed" : "queued",
     bulkId: null,
     error: null,
     queuedAt: now,
     sentAt: null,
   });
-}
-
-/** Names come from people: a line break in one would start a new header. */
-function headerLine(text: string): string {
-  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").slice(0, 500);
 }
 
 /** The items of both, each once; text without regard to case. */

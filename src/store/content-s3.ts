@@ -63,7 +63,7 @@ export function openContentBucket(bucket: Bucket, prefix: string, spools: string
   return {
     find,
     spool,
-    put: (bytes, declared = {}) => putWhole(bytes, checkDeclared(bytes, declared), { find, spool }),
+    put: async (bytes, declared = {}) => putWhole(bytes, checkDeclared(bytes, declared), { find, spool }),
     async open(sha256, range) {
       const { s3, client } = await connected();
       const part = range ? { Range: `bytes=${range.start}-${range.end}` } : {};

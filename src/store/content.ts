@@ -37,14 +37,14 @@ export function openContentDirectory(directory: string): ContentStore {
 
   return {
     find,
-    put: (bytes, declared = {}) => putWhole(bytes, checkDeclared(bytes, declared), { find, spool }),
+    put: async (bytes, declared = {}) => putWhole(bytes, checkDeclared(bytes, declared), { find, spool }),
     spool,
     async open(sha256, range) {
       const file = await open(pathOf(sha256));
       if (range) return file.createReadStream(range);
       return verified(file.createReadStream(), sha256);
     },
-    remove: (sha256) => rm(pathOf(sha256), { force: true }),
+    remove: async (sha256) => rm(pathOf(sha256), { force: true }),
     sweep: (before) => sweepSpools(spools, before),
   };
 

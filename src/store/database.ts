@@ -1,4 +1,4 @@
-import { type Compilable, type Kysely, type QueryResult, sql } from "kysely";
+import { type Compilable, type DatabaseConnection, type Kysely, type QueryResult, sql } from "kysely";
 import { AuditEntry } from "../contract/audit.ts";
 import { Token } from "../contract/tokens.ts";
 import { type Codec, codecOf, type StoredRow } from "./codec.ts";
@@ -51,7 +51,20 @@ export type Prepared = (db: Db, ...parameters: readonly unknown[]) => Promise<Qu
 
 export function prepare(query: Compilable): Prepared {
   const compiled = query.compile();
-  return (db, ...parameters) => db.executeQuery<StoredRow>({ ...compiled, parameters });
+  return (db, ...parameters) => (held.get(db) ?? db).executeQuery<StoredRow>({ ...compiled, parameters });
+}
+
+const held = new WeakMap<Db, DatabaseConnection>();
+
+/**
+ * Lets prepared queries go straight to the connection of a database side or transaction that has one of its own: being
+ * handed it anew for each of them costs as much as a point read.
+ *
+ * @returns what ends it
+ */
+export async function holdConnection(db: Db): Promise<() => void> {
+  held.set(db, await db.getExecutor().provideConnection(async (connection) => connection));
+  return () => void held.delete(db);
 }
 
 /** The statements of the hot paths of one database. */

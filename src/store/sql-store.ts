@@ -3,7 +3,7 @@ import type { AuditEntry } from "../contract/audit.ts";
 import type { EventPayload } from "../contract/events.ts";
 import type { Token } from "../contract/tokens.ts";
 import { insertAudit } from "./audit.ts";
-import { createStatements, type Db, type Prepared, prepare, tokenCodec } from "./database.ts";
+import { createStatements, type Db, holdConnection, type Prepared, prepare, tokenCodec } from "./database.ts";
 import { createExportQueue } from "./export-queue.ts";
 import { forget } from "./forget.ts";
 import { createMailQueue } from "./mail-queue.ts";
@@ -33,6 +33,7 @@ export interface Sides {
 }
 
 export async function createSqlStore(sides: Sides): Promise<Store> {
+  if (sides.read !== sides.write) await holdConnection(sides.read);
   return new SqlStore(sides, await masterKey(sides.write));
 }
 
@@ -172,7 +173,14 @@ class SqlStore implements Store {
   }
 
   #transact<R>(work: (db: Db) => Promise<R>): Promise<R> {
-    return this.#write.transaction().execute(work);
+    return this.#write.transaction().execute(async (db) => {
+      const release = await holdConnection(db);
+      try {
+        return await work(db);
+      } finally {
+        release();
+      }
+    });
   }
 }
 

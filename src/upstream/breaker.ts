@@ -61,7 +61,8 @@ export function createBreaker(clock: Clock): Breaker {
       const nowMs = clock.now().getTime();
       const leftMs = pausedUntilMs - nowMs;
       // A pause longer than any is a clock that was set back.
-      if (leftMs > 0 && leftMs <= maxPauseMs) return { allowed: false, retryAfterSeconds: Math.ceil(leftMs / 1000), cause };
+      if (leftMs > 0 && leftMs <= maxPauseMs)
+        return { allowed: false, retryAfterSeconds: Math.ceil(leftMs / 1000), cause };
       // This one tries; the others wait for what comes of it.
       pausedUntilMs = nowMs + pauseMs;
       return passOf(true);

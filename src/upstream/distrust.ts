@@ -47,7 +47,8 @@ function invalidAnswer(response: HttpResponse, cause: string): Problem {
 function redirected(response: HttpResponse): Problem {
   const { status } = response;
   if (status !== 301 && status !== 308) return invalidAnswer(response, `a redirect (${status}), which is not followed`);
-  const upstreamMessage = "it has moved, and the token is not sent elsewhere: PROGRAMME_BASE_URL must name the new place";
+  const upstreamMessage =
+    "it has moved, and the token is not sent elsewhere: PROGRAMME_BASE_URL must name the new place";
   return problem("upstream_refused", { status, upstreamCode: "redirect", upstreamMessage });
 }
 

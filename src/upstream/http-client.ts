@@ -147,7 +147,8 @@ function asProblem(error: unknown, origin: string): unknown {
   const { name, code = "" } = error as { name?: string; code?: string };
   if (name === "Problem") return error;
   if (code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT") return problem("upstream_timeout");
-  if (code.startsWith("HPE_") || code === "UND_ERR_HEADERS_OVERFLOW") return invalidAnswer("something that is not HTTP");
+  if (code.startsWith("HPE_") || code === "UND_ERR_HEADERS_OVERFLOW")
+    return invalidAnswer("something that is not HTTP");
   // What this program did wrong is no failure of the service.
   if (error instanceof TypeError || code === "UND_ERR_INVALID_ARG") return error;
   const beforeSending = unsent[code];

@@ -87,12 +87,7 @@ export function createPatience(breaker: Breaker, timeouts: Timeouts): Patience {
 type Outcome<R> = { readonly result: R } | { readonly met: Problem; readonly sent: boolean };
 
 /** One try with its wait for a turn; `sent` is false where it was not even begun. */
-async function tried<R>(
-  work: Work<R>,
-  breaker: Breaker,
-  attemptMs: number,
-  leftMs: () => number,
-): Promise<Outcome<R>> {
+async function tried<R>(work: Work<R>, breaker: Breaker, attemptMs: number, leftMs: () => number): Promise<Outcome<R>> {
   const pass = breaker.pass();
   if (!pass.allowed) {
     const { retryAfterSeconds, cause } = pass;

@@ -77,7 +77,12 @@ function forbidden(operation: Operation, response: HttpResponse, told: Told): Pr
 
 function requiredScopesOf(operation: Operation, { headers }: HttpResponse, told: Told): readonly string[] {
   const { code, message, details } = told;
-  const named = [details["requiredScopes"], details["requiredScope"], details["missingScopes"], details["scope"]].flat();
+  const named = [
+    details["requiredScopes"],
+    details["requiredScope"],
+    details["missingScopes"],
+    details["scope"],
+  ].flat();
   const challenged = /\bscope="([^"]{1,1000})"/.exec(headers["www-authenticate"] ?? "")?.[1];
   const structured = [...named, challenged].flatMap((text) => (typeof text === "string" ? text.split(/[\s,]+/) : []));
   if (structured.length > 0) return [...new Set(structured)].filter((name) => name !== "").slice(0, scopes.length);

@@ -1,5 +1,13 @@
 import { nameOf } from "./rehearse-labels.ts";
-import { type Change, type Input, type ReadRemote, type Rehearse, type Row, type Rows, rowsOf } from "./rehearse-reads.ts";
+import {
+  type Change,
+  type Input,
+  type ReadRemote,
+  type Rehearse,
+  type Row,
+  type Rows,
+  rowsOf,
+} from "./rehearse-reads.ts";
 
 const assignmentsOf = (read: ReadRemote, roundId: unknown) => rowsOf(read, "list_assignments", { roundId });
 

@@ -5,8 +5,8 @@ import { labelsOf } from "./rehearse-labels.ts";
 import {
   type Change,
   current,
-  ifReadable,
   type Input,
+  ifReadable,
   type ReadRemote,
   type Rehearse,
   type Row,
@@ -98,12 +98,17 @@ const updateProgram: Rehearse = async (read, { programId, version, lifecycleStat
   const before = await current(read, "get_program", { programId }, version);
   if (lifecycleStatus === before["lifecycleStatus"]) return { changes: [] };
   const known = { lifecycleStatus: "in a state that cannot be read", ...before };
-  return { changes: [{ table: "programs", id: String(programId), before: known, after: { ...before, lifecycleStatus } }] };
+  return {
+    changes: [{ table: "programs", id: String(programId), before: known, after: { ...before, lifecycleStatus } }],
+  };
 };
 
 /** Feedback that is not released yet cannot be read. */
 const releaseFeedback: Rehearse = async (_, { feedbackId }) => {
-  const [before, after] = [{ feedbackId, released: false }, { feedbackId, released: true }];
+  const [before, after] = [
+    { feedbackId, released: false },
+    { feedbackId, released: true },
+  ];
   return { changes: [{ table: "feedbacks", id: String(feedbackId), before, after }] };
 };
 

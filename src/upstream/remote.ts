@@ -172,7 +172,6 @@ function missingScopes({ details }: Problem, name: OperationName): readonly Scop
 /** Ids of the custom fields in persons and expansions. */
 function customFieldsIn(data: unknown): Set<string> {
   type Row = { readonly customFields?: object | null; readonly person?: Row | null } | null;
-  const fieldsOf = (row: Row): readonly string[] =>
-    Object.keys(row?.customFields ?? row?.person?.customFields ?? {});
+  const fieldsOf = (row: Row): readonly string[] => Object.keys(row?.customFields ?? row?.person?.customFields ?? {});
   return new Set([data as Row | readonly Row[]].flat().flatMap((row) => fieldsOf(row as Row)));
 }

@@ -31,13 +31,16 @@ interface AgentOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Says what is done when a test has ended: of tests that run at once each has its own. */
+export type Finishing = (work: () => Promise<void>) => void;
+
 /** An agent of a token, with a client of 2026-07-28. */
-export async function agentOf(app: App, token: string): Promise<Agent> {
+export async function agentOf(app: App, token: string, finishing: Finishing = onTestFinished): Promise<Agent> {
   const [here, there] = InMemoryTransport.createLinkedPair();
   serveStdio(app.mcpServer(token), { transport: there });
   const client = new Client({ name: "test", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
   await client.connect(here);
-  onTestFinished(() => client.close());
+  finishing(() => client.close());
   return {
     client,
     async call(name, args = {}, { key, signal } = {}) {

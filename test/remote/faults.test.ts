@@ -1,19 +1,22 @@
 import { Writable } from "node:stream";
 import { pino } from "pino";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, type TestContext, test } from "vitest";
 import { openDesk } from "../support/desk.ts";
 import { openRemote } from "../support/remote.ts";
-import { type Agent, agentOf } from "./agent.ts";
+import { agentOf } from "./agent.ts";
 import { type Behaviour, lastingFaults, type MisbehavingProxy, openMisbehaving, passingFaults } from "./misbehaving.ts";
 
-const timeoutSeconds = 9;
+const timeoutSeconds = 5;
 
 /** An agent on a desk's service, with something in between that may misbehave, and all that is logged. */
-async function stage(environment: Record<string, string> = {}) {
+async function stage({ onTestFinished }: TestContext, environment: Record<string, string> = {}) {
   const { desk, close } = await openDesk();
   const proxy = await openMisbehaving(desk.origin);
   const lines: string[] = [];
-  const log = pino({ level: "trace" }, new Writable({ write: (chunk, _, done) => done(void lines.push(String(chunk))) }));
+  const log = pino(
+    { level: "trace" },
+    new Writable({ write: (chunk, _, done) => done(void lines.push(String(chunk))) }),
+  );
   const settings = { PROGRAMME_TIMEOUT_SECONDS: String(timeoutSeconds), ...environment };
   const app = await openRemote(proxy.origin, settings, { log });
   onTestFinished(async () => {
@@ -22,7 +25,7 @@ async function stage(environment: Record<string, string> = {}) {
     await close();
   });
   const token = await desk.token();
-  const agent = await agentOf(app, token);
+  const agent = await agentOf(app, token, onTestFinished);
   return { desk, proxy, app, token, agent, lines };
 }
 
@@ -46,9 +49,12 @@ function expectNoToken(token: string, said: unknown, { elsewhere, requests }: Mi
   expect(requests.filter(({ url }) => url?.includes(token))).toEqual([]);
 }
 
-describe.each(Object.entries(passingFaults))("a service that once %s", (_, behaviour) => {
-  test("is asked again: a read is answered, a write applied once", async () => {
-    const { desk, proxy, agent, token, lines } = await stage();
+describe.concurrent("a service that is bad once", () => {
+  test.for(Object.entries(passingFaults))("%s: a read is answered, a write applied once", async ([
+    ,
+    behaviour,
+  ], context) => {
+    const { desk, proxy, agent, token, lines } = await stage(context);
     const program = await desk.seed.program({ name: "A call" });
     proxy.behave(firstTime(behaviour));
     const { result, seconds } = await timed(agent.call("list_programs"));
@@ -66,9 +72,13 @@ describe.each(Object.entries(passingFaults))("a service that once %s", (_, behav
   });
 });
 
-describe("a service that never gets better", () => {
-  test.each(Object.entries(passingFaults))("%s: the call ends in time and says what to do", async (_, behaviour) => {
-    const { desk, proxy, agent, token, lines } = await stage({ PROGRAMME_TIMEOUT_SECONDS: "3" });
+describe.concurrent("a service that never gets better", () => {
+  test.for(Object.entries(passingFaults))("%s: the call ends in time and says what to do", async ([
+    ,
+    behaviour,
+  ], context) => {
+    const { desk, proxy, agent, token, lines } = await stage(context, { PROGRAMME_TIMEOUT_SECONDS: "3" });
+    await desk.seed.program();
     proxy.behave(() => behaviour);
     const [read, write] = await Promise.all([
       timed(agent.call("list_programs")),
@@ -88,8 +98,11 @@ describe("a service that never gets better", () => {
     expectNoToken(token, [read, write, lines], proxy);
   });
 
-  test.each(Object.entries(lastingFaults))("%s: it is asked once, and the answer is told", async (name, behaviour) => {
-    const { proxy, agent, token, lines } = await stage();
+  test.for(Object.entries(lastingFaults))("%s: it is asked once, and the answer is told", async ([
+    name,
+    behaviour,
+  ], context) => {
+    const { proxy, agent, token, lines } = await stage(context);
     proxy.behave(() => behaviour);
     const { error } = await agent.call("list_programs");
     expect(proxy.requests).toHaveLength(1);
@@ -99,16 +112,16 @@ describe("a service that never gets better", () => {
     expectNoToken(token, [error, lines], proxy);
   });
 
-  test("a write that fails with 500 may have been applied, and its agent is told so", async () => {
-    const { proxy, agent } = await stage();
+  test("a write that fails with 500 may have been applied, and its agent is told so", async (context) => {
+    const { proxy, agent } = await stage(context);
     proxy.behave(() => lastingFaults["answers 500"]);
     const { error } = await agent.call("create_person", person("x"));
     expect(error?.code).toBe("upstream_uncertain");
     expect(proxy.requests).toHaveLength(1);
   });
 
-  test("nothing is sent to a port where nothing listens; the call says that nothing was changed", async () => {
-    const { proxy, agent } = await stage({ PROGRAMME_TIMEOUT_SECONDS: "3" });
+  test("nothing is sent to a port where nothing listens; the call says that nothing was changed", async (context) => {
+    const { proxy, agent } = await stage(context, { PROGRAMME_TIMEOUT_SECONDS: "3" });
     await proxy.close();
     const { error } = await agent.call("create_person", person("x"));
     expect(error?.code).toBe("upstream_unreachable");
@@ -117,8 +130,8 @@ describe("a service that never gets better", () => {
 });
 
 describe("while a service is down", () => {
-  test("calls are answered at once; when it is back, one call tries and all go on", async () => {
-    const { proxy, desk, app, token, agent } = await stage();
+  test("calls are answered at once; when it is back, one call tries and all go on", async (context) => {
+    const { proxy, desk, app, token, agent } = await stage(context);
     proxy.behave(() => passingFaults["answers 503"]);
     await Promise.all([agent.call("list_programs"), agent.call("list_programs")]);
     const asked = proxy.requests.length;
@@ -132,16 +145,22 @@ describe("while a service is down", () => {
 
     proxy.behave(() => undefined);
     await expect.poll(async () => (await agent.call("list_programs")).data, { timeout: 5_000 }).toEqual([]);
-    expect((await (await agentOf(app, token)).call("create_person", person("up"))).data).toMatchObject(person("up"));
+    expect(
+      (await (await agentOf(app, token, context.onTestFinished)).call("create_person", person("up"))).data,
+    ).toMatchObject(person("up"));
     expect(await desk.app.store.reader(desk.businessId).find("persons", {}, { limit: 10 })).toHaveLength(1);
   });
 });
 
-test("when its client cancels a call, the service is let go of", async () => {
-  const { proxy, agent, lines }: { proxy: MisbehavingProxy; agent: Agent; lines: string[] } = await stage();
+test("when its client cancels a call, the service is let go of", async (context) => {
+  const { proxy, agent, lines } = await stage(context);
   const gone = Promise.withResolvers<number>();
   const startedMs = performance.now();
-  proxy.behave(() => ({ response }) => void response.on("close", () => gone.resolve(performance.now() - startedMs)));
+  proxy.behave(
+    () =>
+      ({ response }) =>
+        void response.on("close", () => gone.resolve(performance.now() - startedMs)),
+  );
   const controller = new AbortController();
   const call = agent.call("create_person", person("cancelled"), { signal: controller.signal });
   setTimeout(() => controller.abort(), 200);

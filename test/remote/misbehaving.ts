@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, request as send, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse, request as send } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 
@@ -74,7 +74,9 @@ async function listening(server: ReturnType<typeof createServer>): Promise<strin
 async function forwardTo(target: string, { method, url, headers }: IncomingMessage, body: Buffer): Promise<Forwarded> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const sent = { ...headers, host: new URL(target).host };
-  send(`${target}${url}`, { method: method ?? "GET", headers: sent }, resolve).on("error", reject).end(body);
+  send(`${target}${url}`, { method: method ?? "GET", headers: sent }, resolve)
+    .on("error", reject)
+    .end(body);
   const answer = await promise;
   const text = (await buffer(answer)).toString();
   return { status: answer.statusCode ?? 0, headers: answer.headers as Record<string, string>, text };
@@ -188,7 +190,9 @@ export const lastingFaults = {
 } as const satisfies Record<string, Behaviour>;
 
 /** Good behaviour but for the JSON of the answer. */
-export function answering(change: (answer: { data: never; meta?: object } & Record<string, unknown>) => unknown): Behaviour {
+export function answering(
+  change: (answer: { data: never; meta?: object } & Record<string, unknown>) => unknown,
+): Behaviour {
   return changed((text) => JSON.stringify(change(JSON.parse(text))));
 }
 

@@ -60,7 +60,10 @@ function oid(hex: string): Buffer {
 }
 
 function time(ms: number): Buffer {
-  const text = new Date(ms).toISOString().replace(/[-:T]|\.\d+/g, "").slice(2);
+  const text = new Date(ms)
+    .toISOString()
+    .replace(/[-:T]|\.\d+/g, "")
+    .slice(2);
   return der(0x17, Buffer.from(text));
 }
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { TestClock } from "../support/desk.ts";
+import type { TestClock } from "../support/desk.ts";
 import { temporaryDirectory } from "../support/files.ts";
 import { accepts, hangs, openReceiver } from "./receiver.ts";
 import { openRig, second } from "./rig.ts";

@@ -44,7 +44,11 @@ describe("an event", () => {
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     const logged = await desk.app.store.outbox.listDeliveries(desk.businessId, { endpointId }, 10);
     expect(logged).toEqual(
-      written.toReversed().map(({ eventId, eventType }) => expect.objectContaining({ eventId, eventType, status: "delivered", attempt: 1 })),
+      written
+        .toReversed()
+        .map(({ eventId, eventType }) =>
+          expect.objectContaining({ eventId, eventType, status: "delivered", attempt: 1 }),
+        ),
     );
   });
 
@@ -59,7 +63,8 @@ describe("an event", () => {
     for (const type of types) await emit(1, type);
     await drain();
     await drain();
-    const typesAt = (received: readonly Received[]) => received.map(({ body }) => JSON.parse(body).eventType).toSorted();
+    const typesAt = (received: readonly Received[]) =>
+      received.map(({ body }) => JSON.parse(body).eventType).toSorted();
     expect(typesAt(all.received)).toEqual(types.toSorted());
     expect(typesAt(some.received)).toEqual(["payment.failed", "review.submitted"]);
     expect(foreign.received).toEqual([]);

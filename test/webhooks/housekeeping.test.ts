@@ -116,7 +116,9 @@ test("another tenant's rows are another's age", async () => {
   const actor = { businessId: other.businessId, actorId: "usr_test", now: rig.clock.now().toISOString() };
   const [event] = await rig.desk.outbox();
   await rig.app.store.transaction(actor, (transaction) =>
-    transaction.appendEvents([1, 2, 3].map((n) => ({ ...(event as NonNullable<typeof event>), eventId: `evt_${n}`, timestamp: actor.now }))),
+    transaction.appendEvents(
+      [1, 2, 3].map((n) => ({ ...(event as NonNullable<typeof event>), eventId: `evt_${n}`, timestamp: actor.now })),
+    ),
   );
   await sweep(rig);
   expect(await rig.desk.outbox()).toHaveLength(1);

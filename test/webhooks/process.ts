@@ -20,6 +20,8 @@ for (;;) {
     timestamp: now,
     data: { businessId, programId: "prg_1", fromStatus: "configured", toStatus: "underway", version: 1 },
   } as const;
-  await app.store.transaction({ businessId, actorId: "usr_test", now }, (transaction) => transaction.appendEvents([event]));
+  await app.store.transaction({ businessId, actorId: "usr_test", now }, (transaction) =>
+    transaction.appendEvents([event]),
+  );
   process.stdout.write(`${event.eventId}\n`);
 }

@@ -76,7 +76,9 @@ describe("a replay", () => {
     const [delivery] = await rig.deliveries();
     const deliveryId = String(delivery?.deliveryId);
     const other = await rig.desk.other();
-    await expect(rig.webhooks.replay.delivery(other.businessId, deliveryId)).rejects.toMatchObject({ code: "not_found" });
+    await expect(rig.webhooks.replay.delivery(other.businessId, deliveryId)).rejects.toMatchObject({
+      code: "not_found",
+    });
     await rig.webhooks.endpoints.disable(key, "manual");
     expect(await rig.webhooks.replay.delivery(rig.desk.businessId, deliveryId)).toBe(0);
     await rig.drain();

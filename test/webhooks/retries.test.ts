@@ -98,7 +98,9 @@ describe("the schedule", () => {
       retryAfter: fc.option(
         fc.oneof(
           fc.nat().map(String),
-          fc.date({ min: new Date(0), max: new Date("2100-01-01"), noInvalidDate: true }).map((date) => date.toUTCString()),
+          fc
+            .date({ min: new Date(0), max: new Date("2100-01-01"), noInvalidDate: true })
+            .map((date) => date.toUTCString()),
           fc.string(),
         ),
         { nil: undefined },
@@ -106,7 +108,12 @@ describe("the schedule", () => {
     });
     fc.assert(
       fc.property(attempt, ({ attempts, random, retryAfter }) => {
-        const { next, pauseUntil } = followUp({ ...failed, statusCode: 503, retryAfter }, attempts, nowMs, () => random);
+        const { next, pauseUntil } = followUp(
+          { ...failed, statusCode: 503, retryAfter },
+          attempts,
+          nowMs,
+          () => random,
+        );
         if (pauseUntil !== undefined) {
           expect(Date.parse(pauseUntil)).toBeGreaterThan(nowMs);
           expect(Date.parse(pauseUntil)).toBeLessThanOrEqual(nowMs + day);

@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import type { App, Webhooks } from "../../src/app.ts";
-import { exampleOf } from "../../src/contract/example.ts";
 import { type EventPayload, type EventType, events } from "../../src/contract/events.ts";
+import { exampleOf } from "../../src/contract/example.ts";
 import { newId } from "../../src/lib/ids.ts";
 import type { Log } from "../../src/lib/log.ts";
 import type { Row } from "../../src/store/tables.ts";
@@ -16,7 +16,10 @@ export interface Rig {
   /** Writes events of a type as a change would, in one transaction. */
   emit(count?: number, eventType?: EventType): Promise<EventPayload[]>;
   /** Registers an endpoint; gives its id and secret. */
-  add(url: string, eventTypes?: readonly EventType[]): Promise<{ endpointId: string; businessId: string; secret: string }>;
+  add(
+    url: string,
+    eventTypes?: readonly EventType[],
+  ): Promise<{ endpointId: string; businessId: string; secret: string }>;
   endpoint(endpointId: string): Promise<Row<"webhookEndpoints">>;
   /** Delivers all that is due, at the clock's time. */
   drain(): Promise<void>;

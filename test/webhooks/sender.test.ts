@@ -112,10 +112,13 @@ describe("time", () => {
   test.each<[string, Answer]>([
     ["says nothing", hangs],
     ["drips headers", (response) => void response.socket?.write("HTTP/1.1 200 OK\r\nx: ")],
-    ["informs for ever", (response) => {
-      const timer = setInterval(() => response.writeProcessing(), 50);
-      response.on("close", () => clearInterval(timer));
-    }],
+    [
+      "informs for ever",
+      (response) => {
+        const timer = setInterval(() => response.writeProcessing(), 50);
+        response.on("close", () => clearInterval(timer));
+      },
+    ],
   ])("is up for a receiver that %s", async (_, how) => {
     const { url } = await openReceiver(how);
     const { durationMs, ...rest } = await attempt(url, { timeoutMs: 300 });
@@ -124,7 +127,10 @@ describe("time", () => {
   });
 
   test("is up for a name that is never resolved", async () => {
-    const result = await attempt("https://slow.example/", { resolve: () => new Promise(() => undefined), timeoutMs: 300 });
+    const result = await attempt("https://slow.example/", {
+      resolve: () => new Promise(() => undefined),
+      timeoutMs: 300,
+    });
     expect(result).toMatchObject({ error: "timeout" });
     expect(result.durationMs).toBeLessThan(1_500);
   });
@@ -143,18 +149,24 @@ describe("time", () => {
 describe("an address", () => {
   const strict = { refuses: createAddressGuard({ allowLoopback: false }) };
 
-  test.each(["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "10.1.2.3", "169.254.169.254", "2130706433"])(
-    "%s is refused when it is dialled",
-    async (host) => {
-      const { connections, url } = await openRaw("HTTP/1.1 200 OK\r\n\r\n");
-      const { port } = new URL(url);
-      for (const protocol of ["http", "https"]) {
-        const result = await attempt(`${protocol}://${host}:${port}/`, strict);
-        expect(result).toMatchObject({ error: "address_refused", statusCode: null });
-      }
-      expect(connections()).toBe(0);
-    },
-  );
+  test.each([
+    "127.0.0.1",
+    "localhost",
+    "[::1]",
+    "[::ffff:127.0.0.1]",
+    "0.0.0.0",
+    "10.1.2.3",
+    "169.254.169.254",
+    "2130706433",
+  ])("%s is refused when it is dialled", async (host) => {
+    const { connections, url } = await openRaw("HTTP/1.1 200 OK\r\n\r\n");
+    const { port } = new URL(url);
+    for (const protocol of ["http", "https"]) {
+      const result = await attempt(`${protocol}://${host}:${port}/`, strict);
+      expect(result).toMatchObject({ error: "address_refused", statusCode: null });
+    }
+    expect(connections()).toBe(0);
+  });
 
   test("to which a name leads is refused by what it is", async () => {
     const { connections, url } = await openRaw("HTTP/1.1 200 OK\r\n\r\n");
@@ -221,7 +233,12 @@ describe("an address", () => {
 });
 
 describe("a name of this machine", () => {
-  test.each(["localhost", "LOCALHOST", "localhost.", "hooks.localhost"])("%s is never asked of a name server", async (name) => {
+  test.each([
+    "localhost",
+    "LOCALHOST",
+    "localhost.",
+    "hooks.localhost",
+  ])("%s is never asked of a name server", async (name) => {
     expect((await resolveName(name)).map(({ address }) => address)).toEqual(["127.0.0.1", "::1"]);
   });
 });

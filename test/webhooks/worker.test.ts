@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Webhooks } from "../../src/app.ts";
-import { temporaryDirectory } from "../support/files.ts";
 import { TestClock } from "../support/desk.ts";
+import { temporaryDirectory } from "../support/files.ts";
 import { accepts, answers, hangs, openReceiver } from "./receiver.ts";
 import { hour, minute, openRig, type Rig, second } from "./rig.ts";
 

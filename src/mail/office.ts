@@ -1,0 +1,59 @@
+import type { Suppression } from "../contract/emails.ts";
+import { invalid, problem } from "../contract/errors.ts";
+import { recorded } from "../gate/record.ts";
+import type { Clock } from "../lib/clock.ts";
+import { newId } from "../lib/ids.ts";
+import type { GateTransaction, Store } from "../store/port.ts";
+import { isSendable } from "./message.ts";
+import { suppress, unsuppress } from "./suppressions.ts";
+
+/** What staff do about mail. */
+export interface MailOffice {
+  /** Addresses that nothing is sent to, oldest first. */
+  suppressions(businessId: string): AsyncIterable<Suppression>;
+  /** @returns false when the address was suppressed already. @throws Problem `validation_failed` */
+  suppress(businessId: string, email: string, reason: Suppression["reason"]): Promise<boolean>;
+  /** @returns false when the address was not suppressed */
+  unsuppress(businessId: string, email: string): Promise<boolean>;
+  /**
+   * Queues a message again that was not sent, or of which it is not known.
+   * @throws Problem `not_found`, `invalid_state_transition`
+   */
+  retry(businessId: string, emailSendId: string): Promise<void>;
+}
+
+const actor = { actorType: "user", actorId: "command_line", tokenId: null, reason: null } as const;
+const unsent = ["failed", "bounced", "suppressed"] as const;
+
+export function createMailOffice(store: Store, clock: Clock): MailOffice {
+  function change<R>(businessId: string, action: string, work: (transaction: GateTransaction) => Promise<R>) {
+    const now = clock.now();
+    const act = { ...actor, businessId, requestId: newId("req"), action, now };
+    return store.transaction({ businessId, actorId: actor.actorId, now: now.toISOString() }, (transaction) =>
+      recorded(transaction, act, () => work(transaction)),
+    );
+  }
+
+  return {
+    suppressions: (businessId) => store.reader(businessId).scan("suppressions", {}),
+
+    async suppress(businessId, email, reason) {
+      if (!isSendable(email)) throw invalid({ path: "email", code: "invalid_format", message: "Expected an address" });
+      return change(businessId, "suppression.added", (transaction) => suppress(transaction, email, reason));
+    },
+
+    unsuppress: (businessId, email) =>
+      change(businessId, "suppression.removed", (transaction) => unsuppress(transaction, email)),
+
+    retry: (businessId, emailSendId) =>
+      change(businessId, "email_send.requeued", async (transaction) => {
+        const send = await transaction.get("emailSends", emailSendId);
+        if (!send) throw problem("not_found");
+        const { status } = send;
+        if (!(unsent as readonly string[]).includes(status)) {
+          throw problem("invalid_state_transition", { from: status, operation: "retry", allowedFrom: unsent });
+        }
+        await transaction.update("emailSends", send, { status: "queued", error: null });
+      }),
+  };
+}

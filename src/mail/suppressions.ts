@@ -1,0 +1,24 @@
+import type { Suppression } from "../contract/emails.ts";
+import { newId } from "../lib/ids.ts";
+import type { GateTransaction } from "../store/port.ts";
+import { emailKey } from "../store/tables.ts";
+
+/** Sees to it that nothing is sent to an address any more; false where that was so. */
+export async function suppress(
+  transaction: GateTransaction,
+  email: string,
+  reason: Suppression["reason"],
+): Promise<boolean> {
+  const [known] = await transaction.find("suppressions", { has: { email: emailKey(email) } }, { limit: 1 });
+  if (known) return false;
+  await transaction.insert("suppressions", { suppressionId: newId("spr"), email, reason });
+  return true;
+}
+
+/** Lets messages go to an address again; false where they did. */
+export async function unsuppress(transaction: GateTransaction, email: string): Promise<boolean> {
+  const [known] = await transaction.find("suppressions", { has: { email: emailKey(email) } }, { limit: 1 });
+  if (!known) return false;
+  await transaction.remove("suppressions", known);
+  return true;
+}

@@ -1,0 +1,198 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { Problem } from "../contract/errors.ts";
+import { recorded } from "../gate/record.ts";
+import type { Clock } from "../lib/clock.ts";
+import { newId } from "../lib/ids.ts";
+import type { Log } from "../lib/log.ts";
+import { createLoop, type Worker } from "../lib/worker.ts";
+import type { GateTransaction, MailLease, Store } from "../store/port.ts";
+import { emailKey, type Patch, type Row } from "../store/tables.ts";
+import type { Carrier, Outcome } from "./carrier.ts";
+import { compose, isSendable, type Mailbox } from "./message.ts";
+import { pausesMs, retryDelaysMs } from "./schedule.ts";
+import { suppress } from "./suppressions.ts";
+
+export interface MailWorkerDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly from: Mailbox;
+  /** For the way to handing a message over, and again for the answer after that. */
+  readonly timeoutMs: number;
+  /** Makes what takes messages away; each lane has its own. */
+  readonly carrier: () => Carrier;
+  /** Messages on their way at once. */
+  readonly lanes: number;
+}
+
+const idleMs = 500;
+/** A lease outlasts the attempt by this: clocks of several machines differ. */
+const leaseMarginMs = 5_000;
+const actorId = "mail";
+
+/**
+ * Sends what is queued, each message to its one recipient. That a message is about to be handed over is written down
+ * before, and what came of it after. A process that ends in between leaves it unknown whether the server took the
+ * message: then it is not sent again, and shown as failed.
+ */
+export function createMailWorker(deps: MailWorkerDeps): Worker {
+  const health = createHealth();
+  const lanes = Array.from({ length: deps.lanes }, () => {
+    const carrier = deps.carrier();
+    const lane = new Lane(deps, carrier, health);
+    const failed = (error: unknown) => deps.log.error({ err: error }, "Mail could not be worked on");
+    const loop = createLoop({ step: (signal) => lane.step(signal), idleMs, failed });
+    return { carrier, loop };
+  });
+  return {
+    start() {
+      for (const { loop } of lanes) loop.start();
+    },
+    async stop() {
+      await Promise.all(lanes.map(({ loop }) => loop.stop()));
+      for (const { carrier } of lanes) carrier.rest();
+    },
+  };
+}
+
+/** Whether the server is one to be asked: known to all lanes, so that none asks in vain what another has found out. */
+interface Health {
+  isGood(): boolean;
+  note(fate: Fate): void;
+}
+
+function createHealth(): Health {
+  let failures = 0;
+  let pausedUntilMs = 0;
+  return {
+    isGood: () => performance.now() >= pausedUntilMs,
+    note(fate) {
+      const trouble = fate.kind === "uncertain" || (fate.kind === "deferred" && fate.serverTrouble);
+      if (fate.kind === "accepted" || fate.kind === "refused") failures = 0;
+      // Lanes that were already under way say nothing new.
+      if (!trouble || performance.now() < pausedUntilMs) return;
+      pausedUntilMs = performance.now() + (pausesMs[Math.min(failures, pausesMs.length - 1)] ?? 0);
+      failures += 1;
+    },
+  };
+}
+
+type Send = Row<"emailSends">;
+type Fate = Outcome | { readonly kind: "suppressed" };
+
+/** One message after another. */
+class Lane {
+  readonly #deps: MailWorkerDeps;
+  readonly #carrier: Carrier;
+  readonly #health: Health;
+
+  constructor(deps: MailWorkerDeps, carrier: Carrier, health: Health) {
+    this.#deps = deps;
+    this.#carrier = carrier;
+    this.#health = health;
+  }
+
+  async step(signal: AbortSignal): Promise<boolean> {
+    const { store } = this.#deps;
+    const lease = this.#health.isGood() ? await store.mailQueue.lease(this.#at(0), this.#leaseEnd()) : undefined;
+    if (!lease) {
+      this.#carrier.rest();
+      return false;
+    }
+    const send = await store.reader(lease.businessId).get("emailSends", lease.emailSendId);
+    if (!send) throw new Error(`The queued message ${lease.emailSendId} is missing`);
+    const fate = await this.#fateOf(lease, send, signal);
+    this.#health.note(fate);
+    if (fate.kind === "stopped") await store.mailQueue.giveBack(lease, this.#at(0));
+    else await untilWritten(() => this.#record(lease, send, fate));
+    return true;
+  }
+
+  async #fateOf(lease: MailLease, send: Send, signal: AbortSignal): Promise<Fate> {
+    if (lease.handedOverAt !== undefined) return { kind: "uncertain" };
+    const { recipientEmail } = send;
+    const has = { email: emailKey(recipientEmail) };
+    const [suppression] = await this.#deps.store.reader(lease.businessId).find("suppressions", { has }, { limit: 1 });
+    if (suppression) return { kind: "suppressed" };
+    if (!isSendable(recipientEmail)) return { kind: "refused", status: "failed", error: badAddress, noMailbox: false };
+    const message = await compose(send, this.#deps.from);
+    return this.#carrier.deliver(message, () => this.#handOver(lease), signal);
+  }
+
+  async #handOver(lease: MailLease): Promise<boolean> {
+    try {
+      return await this.#deps.store.mailQueue.markHandedOver(lease, this.#at(0), this.#leaseEnd());
+    } catch (error) {
+      this.#deps.log.error({ err: error }, "A message could not be marked as handed over");
+      return false;
+    }
+  }
+
+  async #record(lease: MailLease, send: Send, fate: Exclude<Fate, { kind: "stopped" }>): Promise<void> {
+    switch (fate.kind) {
+      case "accepted":
+        return this.#settle(lease, { status: "sent", sentAt: this.#at(0), error: null });
+      case "suppressed":
+        return this.#settle(lease, { status: "suppressed", error: null });
+      case "refused":
+        return this.#settle(lease, { status: fate.status, error: fate.error }, async (transaction) => {
+          if (fate.noMailbox) await suppress(transaction, send.recipientEmail, "bounced");
+        });
+      case "uncertain":
+        return this.#settle(lease, { status: "failed", error: unknownFate });
+      case "deferred": {
+        const delayMs = retryDelaysMs[lease.attempt];
+        const { error } = fate;
+        if (delayMs !== undefined) return this.#settle(lease, { error }, undefined, this.#at(delayMs));
+        return this.#settle(lease, { status: "failed", error: `${error} (${lease.attempt + 1} attempts)` });
+      }
+    }
+  }
+
+  /** Ends the attempt and shows what came of it, in one transaction; `dueAt`: when the next one follows. */
+  async #settle(
+    lease: MailLease,
+    patch: Patch<"emailSends">,
+    more: (transaction: GateTransaction) => Promise<void> = async () => undefined,
+    dueAt?: string,
+  ): Promise<void> {
+    const { store, clock, log } = this.#deps;
+    const { businessId, emailSendId } = lease;
+    const now = clock.now();
+    const action = `email_send.${patch.status ?? "deferred"}`;
+    const settled = { businessId, actorType: "system", actorId, tokenId: null, reason: null } as const;
+    await store.transaction({ businessId, actorId, now: now.toISOString() }, (transaction) =>
+      recorded(transaction, { ...settled, requestId: newId("req"), action, now }, async () => {
+        if (!(await transaction.settleMail(lease, dueAt))) return;
+        const send = await transaction.get("emailSends", emailSendId);
+        if (send) await transaction.update("emailSends", send, patch);
+        await more(transaction);
+      }),
+    );
+    const { status = "queued", error } = patch;
+    log[status === "failed" ? "warn" : "debug"]({ emailSendId, status, error }, "A message was worked on");
+  }
+
+  #at(inMs: number): string {
+    return new Date(this.#deps.clock.now().getTime() + inMs).toISOString();
+  }
+
+  #leaseEnd(): string {
+    return this.#at(this.#deps.timeoutMs + leaseMarginMs);
+  }
+}
+
+const badAddress = "The address is not one that can be sent to";
+const unknownFate = "It is not known whether the mail server took the message, for no answer came; it is not sent again";
+
+/** What came of a message is worth some patience with a database that is busy: it would be taken for unknown. */
+async function untilWritten(write: () => Promise<void>): Promise<void> {
+  for (let triesLeft = 10; ; triesLeft -= 1) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code !== "unavailable" || triesLeft === 0) throw error;
+    }
+    await delay(200);
+  }
+}
