@@ -2,14 +2,16 @@
  * A point read over REST beside the same read on bare `node:http` with the same SQLite statement, in one run.
  * Prints requests per second of both lanes, round by round, and the ratio of their medians.
  */
+import { fork } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { fork } from "node:child_process";
-import { Pool } from "undici";
+import { isDeepStrictEqual } from "node:util";
+import { Pool, request } from "undici";
 import { createApp } from "../src/app.ts";
 import { issueToken } from "../src/commands/tokens.ts";
 import { loadConfig } from "../src/config/load.ts";
@@ -61,19 +63,21 @@ async function compare(database: string): Promise<void> {
     bare: { origin: bare.origin, path: "/" },
     rest: { origin: server.origin, path: `/integrations/v1/submissions/${submissionId}`, token },
   };
-  const rates: Record<string, number[]> = { bare: [], rest: [] };
+  const [bareAnswer, restAnswer] = await Promise.all(Object.values(lanes).map(answerOf));
+  if (!isDeepStrictEqual(bareAnswer, restAnswer)) throw new Error("The lanes answer differently");
+  const results: Record<string, Round[]> = { bare: [], rest: [] };
   // Interleaved, so that whatever else the machine does hits both lanes alike; the first round warms up.
   for (let round = 0; round <= rounds; round += 1) {
     for (const [lane, target] of Object.entries(lanes)) {
-      const rate = await measure(generator, target);
-      if (round > 0) rates[lane]?.push(rate);
+      const result = await measure(generator, target, () => app.gate.flush());
+      if (round > 0) results[lane]?.push(result);
     }
   }
   generator.kill();
   bare.close();
   await server.close();
   await app.close();
-  report(rates["bare"] ?? [], rates["rest"] ?? []);
+  report(results["bare"] ?? [], results["rest"] ?? []);
 }
 
 /** The floor: the same row by the same statement, parsed and sent as JSON, with nothing checked. */
@@ -81,7 +85,9 @@ async function bareServer(database: string, businessId: string, submissionId: st
   const db = new DatabaseSync(database, { readOnly: true });
   const statement = db.prepare('select * from "submissions" where "businessId" = ? and "submissionId" = ?');
   const server = createServer((_, response) => {
-    const data = statement.get(businessId, submissionId);
+    const row = statement.get(businessId, submissionId) as Readonly<Record<string, unknown>>;
+    const data = { ...row, eligible: row["eligible"] === null ? null : row["eligible"] === 1 } as Record<string, unknown>;
+    for (const name of ["fields", "fileIds"]) data[name] = JSON.parse(row[name] as string);
     response.writeHead(200, { "content-type": "application/json" });
     response.end(JSON.stringify({ success: true, data }));
   });
@@ -96,11 +102,25 @@ async function bareServer(database: string, businessId: string, submissionId: st
   };
 }
 
-function measure(generator: ReturnType<typeof fork>, target: Target): Promise<number> {
-  return new Promise((resolve) => {
-    generator.once("message", (rate) => resolve(Number(rate)));
-    generator.send(target);
-  });
+interface Round {
+  readonly perSecond: number;
+  /** CPU time of this process for each request, what it wrote afterwards included. */
+  readonly cpuUs: number;
+}
+
+async function measure(generator: ReturnType<typeof fork>, target: Target, flush: () => Promise<void>): Promise<Round> {
+  const before = process.cpuUsage();
+  generator.send(target);
+  const [{ answered, seconds }] = await once(generator, "message");
+  await flush();
+  const { user, system } = process.cpuUsage(before);
+  return { perSecond: answered / seconds, cpuUs: (user + system) / answered };
+}
+
+async function answerOf({ origin, path, token }: Target): Promise<unknown> {
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const { body } = await request(`${origin}${path}`, { headers });
+  return body.json();
 }
 
 /** In a process of its own: as many requests as are answered while the time lasts. */
@@ -120,16 +140,25 @@ async function load({ origin, path, token }: Target): Promise<void> {
   };
   await Promise.all(Array.from({ length: inFlight }, worker));
   await pool.close();
-  process.send?.(answered / ((performance.now() - startedAtMs) / 1000));
+  process.send?.({ answered, seconds: (performance.now() - startedAtMs) / 1000 });
 }
 
-function report(bare: readonly number[], rest: readonly number[]): void {
-  for (const [round, rate] of bare.entries()) {
-    console.log(`round ${round + 1}: bare ${rate.toFixed(0)}/s, rest ${(rest[round] ?? 0).toFixed(0)}/s`);
+function report(bare: readonly Round[], rest: readonly Round[]): void {
+  for (const [round, of] of bare.entries()) {
+    console.log(`round ${round + 1}: bare ${line(of)}, rest ${line(rest[round] ?? of)}`);
   }
-  const ratio = median(rest) / median(bare);
-  console.log(`median: bare ${median(bare).toFixed(0)}/s, rest ${median(rest).toFixed(0)}/s`);
-  console.log(`ratio: ${ratio.toFixed(2)} (wanted: at least 0.60)`);
+  const [bareMedian, restMedian] = [medians(bare), medians(rest)];
+  console.log(`median: bare ${line(bareMedian)}, rest ${line(restMedian)}`);
+  console.log(`ratio: ${(restMedian.perSecond / bareMedian.perSecond).toFixed(2)} (wanted: at least 0.60)`);
+}
+
+const line = ({ perSecond, cpuUs }: Round) => `${perSecond.toFixed(0)}/s (${cpuUs.toFixed(0)} µs CPU)`;
+
+function medians(results: readonly Round[]): Round {
+  return {
+    perSecond: median(results.map(({ perSecond }) => perSecond)),
+    cpuUs: median(results.map(({ cpuUs }) => cpuUs)),
+  };
 }
 
 function median(values: readonly number[]): number {

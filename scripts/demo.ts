@@ -9,7 +9,14 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 type Row = Record<string, unknown>;
 
 const directory = mkdtempSync(join(tmpdir(), "programme-demo-"));
-const client = new Client({ name: "programme-demo", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
+const client = new Client(
+  { name: "programme-demo", version: "1.0.0" },
+  { versionNegotiation: { mode: "auto" }, capabilities: { elicitation: { form: {} } } },
+);
+client.setRequestHandler("elicitation/create", async ({ params }) => {
+  console.log(`? ${params.message.replaceAll("\n", "\n  ")}\n! yes`);
+  return { action: "accept", content: { confirm: true } };
+});
 try {
   await connect();
   await walk();

@@ -5,9 +5,12 @@ import type { Config } from "./config/load.ts";
 import { UsageError } from "./config/usage-error.ts";
 import type { OperationName } from "./contract/index.ts";
 import { limits } from "./contract/limits.ts";
+import { isOpen } from "./domain/invitations.ts";
 import { createExportWorker, type ExportWorker } from "./exports/worker.ts";
 import { createChangeFeed } from "./gate/changes.ts";
+import { createDesk, type Desk } from "./gate/desk.ts";
 import { createDownloads } from "./gate/downloads.ts";
+import { createInvitations } from "./gate/invitations.ts";
 import { createGate, type Gate } from "./gate/invoke.ts";
 import { createLinks } from "./gate/links.ts";
 import { type Clock, systemClock } from "./lib/clock.ts";
@@ -15,6 +18,12 @@ import { readOrMakeKey } from "./lib/key-file.ts";
 import { createLogger, type Log } from "./lib/log.ts";
 import { createSealer } from "./lib/sealed.ts";
 import { version } from "./lib/version.ts";
+import type { Worker } from "./lib/worker.ts";
+import { createFolderCarrier } from "./mail/folder.ts";
+import { createMailOffice, type MailOffice } from "./mail/office.ts";
+import { createSmtpCarrier } from "./mail/smtp.ts";
+import { createMailWorker } from "./mail/worker.ts";
+import { actHandlers } from "./service/desk/index.ts";
 import { personsOf } from "./service/expansion.ts";
 import { handlers } from "./service/index.ts";
 import { openContent } from "./store/content-open.ts";
@@ -57,6 +66,10 @@ export interface App {
   readonly webhooks: Webhooks | undefined;
   /** What works off the embedded service's exports. */
   readonly exports: ExportWorker | undefined;
+  /** What staff do about the embedded service's mail. */
+  readonly mail: MailOffice | undefined;
+  /** Where the embedded service's applicants, reviewers and staff act. */
+  readonly desk: Desk | undefined;
   /**
    * Starts the work that goes on beside requests; `close` ends it.
    * @throws Error when the server key cannot be had
@@ -103,15 +116,18 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
   const serverKey = serverKeyOf(config);
   const webhooks = remote ? undefined : connectWebhooks(config, serverKey, { store, clock, log });
   const exports = remote ? undefined : createExportWorker({ store, artifacts, personsOf, clock, log });
-  const workers = [webhooks?.deliveries, webhooks?.housekeeper, exports].filter((worker) => worker !== undefined);
+  const desk = remote ? undefined : createDesk({ store, handlers: actHandlers, clock });
+  const mail = remote ? undefined : connectMail(config, places.mailDirectory, { store, clock, log });
+  const workers = [webhooks?.deliveries, webhooks?.housekeeper, exports, mail].filter((worker) => worker !== undefined);
   const bare = remote?.upstream ?? createEmbeddedUpstream(gate, changes);
   const upstream = createBlindUpstream(bare, config.privacy, handlesOf);
   const downloads = createDownloads({ links, store, content, artifacts, log });
+  const invitations = desk && createInvitations({ store, desk, clock, isOpen });
 
   /** Over stdio nothing listens yet when the first link is made: then a port for links alone is opened. */
   function servingLinks(): Promise<HttpServer> {
     if (server) return Promise.resolve(server);
-    linkServer ??= listen({ ...config, host: "127.0.0.1", port: 0 }, { downloads, log });
+    linkServer ??= listen({ ...config, host: "127.0.0.1", port: 0 }, { downloads, invitations, log });
     return linkServer;
   }
 
@@ -125,6 +141,8 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
     log,
     webhooks,
     exports,
+    mail: remote ? undefined : createMailOffice(store, clock),
+    desk,
     mcpServer,
     startWorkers() {
       if (workers.length > 0) serverKey();
@@ -134,7 +152,7 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
       const openapi = JSON.stringify(openapiDocument());
       // The REST interface is the embedded service's; the product serves its own.
       const rest = remote ? {} : { rest: createRestHandler({ ...config, gate, log, openapi }) };
-      server = await listen(config, { ...rest, mcp, downloads, log });
+      server = await listen(config, { ...rest, mcp, downloads, invitations, log });
       return server;
     },
     connectStdio: (token, wire) =>
@@ -210,6 +228,19 @@ function connectWebhooks(config: Config, serverKey: () => Buffer, { store, clock
       },
     }),
   };
+}
+
+/** What sends mail: through a server, or into a directory where there is none. */
+function connectMail(config: Config, directory: string, { store, clock, log }: Local): Worker {
+  const { smtpUrl: url, mailFrom, smtpTimeoutSeconds, mailConcurrency } = config;
+  const timeoutMs = smtpTimeoutSeconds * 1000;
+  const common = { store, clock, log, timeoutMs };
+  if (url !== undefined && mailFrom !== undefined) {
+    const carrier = () => createSmtpCarrier({ url, timeoutMs });
+    return createMailWorker({ ...common, from: mailFrom, carrier, lanes: mailConcurrency });
+  }
+  const from = mailFrom ?? { name: "", address: "no-reply@localhost" };
+  return createMailWorker({ ...common, from, carrier: () => createFolderCarrier(directory), lanes: 1, directory });
 }
 
 /** The product's own service as an upstream; what must be remembered of it is in the local store. */

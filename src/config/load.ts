@@ -74,6 +74,9 @@ function complete(values: Values, env: Environment): Config {
       `PROGRAMME_ALLOWED_HOSTS is needed to listen on ${values.host}: name the hosts by which clients reach this server.`,
     );
   }
+  if (values.smtpUrl !== undefined && values.mailFrom === undefined) {
+    throw new UsageError("PROGRAMME_MAIL_FROM is needed with PROGRAMME_SMTP_URL: the address that messages come from.");
+  }
   const databaseGiven = values.database !== undefined;
   return {
     ...values,

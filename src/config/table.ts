@@ -13,14 +13,27 @@ import {
   hostNames,
   integer,
   listOf,
+  mailbox,
   matching,
   oneOf,
   serviceUrl,
+  smtpUrl,
   text,
   type ValueType,
 } from "./values.ts";
 
-export const commandNames = ["stdio", "http", "token", "webhook", "tools", "migrate", "seed"] as const;
+export const commandNames = [
+  "stdio",
+  "http",
+  "token",
+  "webhook",
+  "mail",
+  "desk",
+  "simulate",
+  "tools",
+  "migrate",
+  "seed",
+] as const;
 export type CommandName = (typeof commandNames)[number];
 
 /** One setting: its variable, its command-line option if it has one, its values, and what it is for. */
@@ -42,7 +55,7 @@ const everywhere = commandNames;
 const serving = ["stdio", "http"] as const;
 const listening = ["http"] as const;
 /** Commands that may write files. */
-const keeping = ["stdio", "http", "token", "seed"] as const;
+const keeping = ["stdio", "http", "token", "desk", "simulate", "seed"] as const;
 /** Commands that send webhooks. */
 const sending = ["stdio", "http", "webhook"] as const;
 /** Commands that make the list of tools. */
@@ -156,6 +169,38 @@ export const table = {
     default: false,
     help: "Fill an empty database with invented demonstration data.",
     commands: ["stdio", "http", "token"],
+  },
+  smtpUrl: {
+    variable: "PROGRAMME_SMTP_URL",
+    type: smtpUrl,
+    defaultText: "none: messages are kept as `.eml` files beside the database",
+    secret: true,
+    help: "The mail server that messages are sent through: `smtp://` (encrypted where the server can, and always where there are credentials) or `smtps://`. Has no option, because other users can see a process's arguments.",
+    commands: serving,
+  },
+  mailFrom: {
+    variable: "PROGRAMME_MAIL_FROM",
+    option: "--mail-from <mailbox>",
+    type: mailbox,
+    defaultText: "`no-reply@localhost` in files; needed with `PROGRAMME_SMTP_URL`",
+    help: "Who messages come from: an address, or a name and an address as in `Open Calls <calls@example.org>`.",
+    commands: serving,
+  },
+  smtpTimeoutSeconds: {
+    variable: "PROGRAMME_SMTP_TIMEOUT_SECONDS",
+    option: "--smtp-timeout-seconds <number>",
+    type: integer(1, 3_600),
+    default: 600,
+    help: "How long the mail server may take until a message can be handed over, and again for its answer to that. A message without an answer is not sent again.",
+    commands: serving,
+  },
+  mailConcurrency: {
+    variable: "PROGRAMME_MAIL_CONCURRENCY",
+    option: "--mail-concurrency <number>",
+    type: integer(1, 32),
+    default: 4,
+    help: "Connections to the mail server at once.",
+    commands: serving,
   },
   token: {
     variable: "PROGRAMME_TOKEN",

@@ -92,3 +92,37 @@ export const serviceUrl: ValueType<string> = {
   }),
   allowed: "an https address (http only on this machine) without credentials, query or fragment",
 };
+
+/** A mail server; its credentials are part of the address. */
+export const smtpUrl: ValueType<string> = {
+  schema: z
+    .string()
+    .trim()
+    .refine((address) => {
+      if (!/^smtps?:\/\/[^/?#]+\/?$/.test(address) || !URL.canParse(address)) return false;
+      const { hostname, username, password } = new URL(address);
+      return hostname !== "" && [username, password].every(isDecodable);
+    }),
+  allowed: "smtp://host:port or smtps://host:port, with user:password@ before the host if it asks for them",
+};
+
+function isDecodable(text: string): boolean {
+  try {
+    return decodeURIComponent(text) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** `name@example.org`, or a name and that in angle brackets. */
+export const mailbox: ValueType<{ readonly name: string; readonly address: string }> = {
+  schema: z
+    .string()
+    .trim()
+    .transform((text) => {
+      const { name = "", address = text } = /^(?<name>[^<>]*)<(?<address>[^<>]*)>$/.exec(text)?.groups ?? {};
+      return { name: name.trim().replace(/^"(.*)"$/, "$1"), address };
+    })
+    .pipe(z.object({ name: z.string().max(100).regex(/^[^\p{Cc}\p{Zl}\p{Zp}"]*$/u), address: z.email().max(254) })),
+  allowed: "an e-mail address, or a name followed by one in angle brackets",
+};

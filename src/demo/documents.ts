@@ -19,7 +19,7 @@ export interface Documents {
 /** Keeps the documents that applications about these projects come with. */
 export async function storeDocuments(content: ContentStore, projects: readonly Project[]): Promise<Documents> {
   const keep = async (ending: string, contentType: string, bytes: Uint8Array): Promise<Document> => {
-    return { ending, contentType, sizeBytes: bytes.byteLength, sha256: await content.put(bytes) };
+    return { ending, contentType, sizeBytes: bytes.byteLength, sha256: await content.put(bytes, { contentType }) };
   };
   const plans = new Map<Project, Document>();
   const budgets = new Map<Project, Document>();

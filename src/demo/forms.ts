@@ -56,7 +56,7 @@ const workPlan: FieldText = {
   label: "Work plan",
   helpText: "PDF, at most three files.",
   type: "file",
-  required,
+  // Not required: files come through the portal, and an application must be complete without one to come by the API.
   constraints: { minItems: 1, maxItems: 3 },
 };
 

@@ -1,36 +1,70 @@
-import { Readable } from "node:stream";
-import type { Context } from "hono";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { pipeline } from "node:stream";
 import type { Download, Downloads } from "../gate/downloads.ts";
-import type { LinkKind } from "../gate/links.ts";
+import { type LinkKind, linkPaths, type SignedLink } from "../gate/links.ts";
+import type { Log } from "../lib/log.ts";
 import { isMediaType } from "../lib/media-type.ts";
 import { rangeOf } from "./range.ts";
 
-/** Sends what a signed link leads to, whole or in part (RFC 9110); every bad link gets the same answer. */
-export async function serveDownload(downloads: Downloads, kind: LinkKind, context: Context): Promise<Response> {
-  const { req } = context;
-  const download = await downloads.find({ kind, id: req.param("id") ?? "", query: req.query() });
-  if (!download) return context.text("This link is not valid, or no longer.", 404, { "cache-control": "no-store" });
+type Headers = Readonly<Record<string, string>>;
+
+interface DownloadDeps {
+  readonly downloads: Downloads;
+  readonly log: Log;
+}
+
+/** The signed link that a request follows, as far as its path is one of a download. */
+export function linkOf({ method, url = "" }: IncomingMessage): SignedLink | undefined {
+  const [path = "", ...query] = url.split("?");
+  const [, folder, id, ...more] = path.split("/");
+  const kind = (Object.keys(linkPaths) as LinkKind[]).find((name) => linkPaths[name] === folder);
+  if (!kind || !id || more.length > 0 || (method !== "GET" && method !== "HEAD")) return undefined;
+  return { kind, id: decoded(id), query: Object.fromEntries(new URLSearchParams(query.join("?"))) };
+}
+
+/**
+ * Sends what a signed link leads to, whole or in part (RFC 9110); every bad link gets the same answer. Settles when the
+ * answer has begun. Never throws.
+ */
+export async function serveDownload(
+  { downloads, log }: DownloadDeps,
+  link: SignedLink,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  try {
+    const download = await downloads.find(link);
+    if (download) await send(download, request, response);
+    else say(response, 404, "This link is not valid, or no longer.");
+  } catch (error) {
+    log.error({ err: error, requestId: response.getHeader("x-request-id") }, "The download failed");
+    if (response.headersSent) response.destroy();
+    else say(response, 500, "Internal error");
+  }
+}
+
+async function send(download: Download, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { sizeBytes } = download;
+  const { headers: asked, method } = request;
   const headers = headersOf(download);
-  if (names(req.header("if-none-match"), headers.etag)) return new Response(null, { status: 304, headers });
-  const whole = { ...headers, "content-length": String(download.sizeBytes) };
-  if (req.method === "HEAD") return new Response(null, { headers: whole });
+  const whole = { ...headers, "content-length": String(sizeBytes) };
+  if (names(asked["if-none-match"], headers.etag)) return end(response, 304, headers);
+  if (method === "HEAD") return end(response, 200, whole);
   if (download.address) {
     const location = await download.address(headers["content-disposition"]);
-    return new Response(null, { status: 302, headers: { location, "cache-control": "no-store" } });
+    return end(response, 302, { location, "cache-control": "no-store" });
   }
-  const range = rangeFor(req.header("if-range"), headers.etag)
-    ? rangeOf(req.header("range"), download.sizeBytes)
-    : undefined;
-  if (range === undefined) return new Response(await bodyOf(download), { headers: whole });
-  if (range === "unsatisfiable") {
-    return new Response(null, { status: 416, headers: { "content-range": `bytes */${download.sizeBytes}` } });
-  }
-  const { start, end } = range;
-  const part = {
-    "content-length": String(end - start + 1),
-    "content-range": `bytes ${start}-${end}/${download.sizeBytes}`,
-  };
-  return new Response(await bodyOf(download, range), { status: 206, headers: { ...headers, ...part } });
+  const goesOn = asked["if-range"] === undefined || asked["if-range"] === headers.etag;
+  const range = goesOn ? rangeOf(asked.range, sizeBytes) : undefined;
+  if (range === "unsatisfiable") return end(response, 416, { "content-range": `bytes */${sizeBytes}` });
+  const content = await download.open(range);
+  if (range) {
+    const { start, end: last } = range;
+    const part = { "content-length": String(last - start + 1), "content-range": `bytes ${start}-${last}/${sizeBytes}` };
+    response.writeHead(206, { ...headers, ...part });
+  } else response.writeHead(200, whole);
+  // What goes wrong from here on cuts the connection: the client must not take what it has for all there is.
+  pipeline(content, response, () => undefined);
 }
 
 function headersOf({ sha256, contentType, fileName }: Download) {
@@ -60,11 +94,20 @@ function names(list: string | undefined, etag: string): boolean {
   return list?.split(",").some((entry) => [etag, "*"].includes(entry.trim().replace(/^W\//, ""))) === true;
 }
 
-/** Whether a range is to be sent, rather than all: `If-Range` must not name something else. */
-function rangeFor(ifRange: string | undefined, etag: string): boolean {
-  return ifRange === undefined || ifRange === etag;
+/** A part of a path as it was meant; one that is not well encoded names nothing either way. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
-async function bodyOf(download: Download, range?: { readonly start: number; readonly end: number }) {
-  return Readable.toWeb(await download.open(range)) as ReadableStream;
+function say(response: ServerResponse, status: number, text: string): void {
+  const headers = { "content-type": "text/plain; charset=UTF-8", "cache-control": "no-store" };
+  response.writeHead(status, headers).end(text);
+}
+
+function end(response: ServerResponse, status: number, headers: Headers): void {
+  response.writeHead(status, headers).end();
 }

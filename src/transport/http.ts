@@ -5,11 +5,12 @@ import { hostHeaderValidation, originValidation } from "@modelcontextprotocol/no
 import { localhostAllowedHostnames, localhostAllowedOrigins } from "@modelcontextprotocol/server";
 import { Hono } from "hono";
 import type { Downloads } from "../gate/downloads.ts";
-import { type LinkKind, linkPaths } from "../gate/links.ts";
+import type { Invitations } from "../gate/invitations.ts";
 import { newId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
 import { isLoopback } from "../lib/loopback.ts";
-import { serveDownload } from "./files.ts";
+import { linkOf, serveDownload } from "./files.ts";
+import { createInvitationApp, invitationPath } from "./invitations.ts";
 import type { McpEndpoint } from "./mcp.ts";
 import { type RestHandler, refuseBusy, restPath } from "./rest.ts";
 
@@ -27,6 +28,7 @@ export interface HttpFaces {
   readonly rest?: RestHandler;
   readonly mcp?: McpEndpoint;
   readonly downloads: Downloads;
+  readonly invitations?: Invitations | undefined;
   readonly log: Log;
 }
 
@@ -36,7 +38,7 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-/** Serves REST, MCP, downloads and `/healthz` on one port. */
+/** Serves REST, MCP, downloads, invitations and `/healthz` on one port. */
 export async function listen(options: HttpOptions, faces: HttpFaces): Promise<HttpServer> {
   const server = createServer(createListener(options, faces));
   await new Promise<void>((resolve, reject) => {
@@ -61,10 +63,14 @@ function createListener(options: HttpOptions, faces: HttpFaces) {
       void serveOther(request, response);
     } else if (working.size >= options.maxConcurrentRequests) {
       refuseBusy(response, requestId);
-    } else if (isAllowed(request, response, requestId)) {
+    } else if (isBelow(invitationPath, request.url) || isAllowed(request, response, requestId)) {
       working.add(response);
       response.once("close", () => working.delete(response));
-      void (rest ? rest(request, response, requestId) : serveOther(request, response));
+      const link = linkOf(request);
+      if (rest) void rest(request, response, requestId);
+      else if (!link) void serveOther(request, response);
+      // A download lasts as long as its client takes; only what led to it is work.
+      else void serveDownload(faces, link, request, response).then(() => working.delete(response));
     }
   };
 }
@@ -73,7 +79,7 @@ function isBelow(path: string, url = ""): boolean {
   return url.startsWith(path) && /^[/?]?$/.test(url.charAt(path.length));
 }
 
-function createApp({ mcp, downloads, log }: HttpFaces, working: Set<ServerResponse>): Hono<{ Bindings: HttpBindings }> {
+function createApp({ mcp, log }: HttpFaces, working: Set<ServerResponse>): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
   app.use("*", async (context, next) => {
     await next();
@@ -84,9 +90,7 @@ function createApp({ mcp, downloads, log }: HttpFaces, working: Set<ServerRespon
   app.get("/healthz", (context) => context.json({ status: "ok" }));
   if (mcp)
     app.all("/mcp", (context) => mcp.fetch(context.req.raw, requestIdOf(context.env.outgoing as ServerResponse)));
-  for (const [kind, path] of Object.entries(linkPaths) as [LinkKind, string][]) {
-    app.get(`/${path}/:id`, (context) => serveDownload(downloads, kind, context));
-  }
+  if (invitations) app.route(invitationPath, createInvitationApp(invitations));
   app.onError((error, context) => {
     log.error({ err: error, requestId: requestIdOf(context.env.outgoing as ServerResponse) }, "The request failed");
     return context.text("Internal error", 500);

@@ -52,6 +52,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   const proxies = proxiesFor(options);
   const dispatcher = proxies ? proxyDispatcher(options, proxies) : new Pool(origin, poolOptions(options));
 
+  let closed: Promise<void> | undefined;
+
   return {
     proxied: proxies !== undefined,
     async send({ body = null, signal, ...request }) {
@@ -63,12 +65,13 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
         throw signal.aborted ? error : asProblem(error, origin);
       }
     },
-    async close() {
-      const closing = dispatcher.close();
-      await Promise.race([closing, sleep(closeTimeoutMs, undefined, { ref: false })]);
-      await dispatcher.destroy();
-    },
+    close: () => (closed ??= closeSoon(dispatcher)),
   };
+}
+
+async function closeSoon(dispatcher: Dispatcher): Promise<void> {
+  await Promise.race([dispatcher.close(), sleep(closeTimeoutMs, undefined, { ref: false })]);
+  await dispatcher.destroy();
 }
 
 function poolOptions({ ca, connectTimeoutMs, answerTimeoutMs }: HttpClientOptions) {

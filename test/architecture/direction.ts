@@ -16,6 +16,7 @@ export const direction = {
   transport: ["contract", "gate", "upstream", "tools", "resources", "lib"],
   webhooks: ["contract", "gate", "port", "lib"],
   exports: ["contract", "gate", "port", "lib"],
+  mail: ["contract", "gate", "port", "lib"],
   config: ["contract", "lib"],
   app: [
     "contract",
@@ -31,6 +32,7 @@ export const direction = {
     "transport",
     "webhooks",
     "exports",
+    "mail",
     "config",
   ],
   demo: ["contract", "domain", "port", "lib"],
@@ -55,6 +57,7 @@ export const confined: Readonly<Record<string, readonly Room[]>> = {
   hono: ["transport"],
   "@hono/": ["transport"],
   commander: ["config", "cli"],
+  nodemailer: ["mail"],
   pino: ["lib"],
 };
 

@@ -45,7 +45,7 @@ export async function openRig({ environment = {}, clock = new TestClock(), log }
   return rigOf(desk, closeOnce);
 }
 
-export function rigOf(desk: Desk, close: () => Promise<void>): Rig {
+function rigOf(desk: Desk, close: () => Promise<void>): Rig {
   const { app, clock, businessId } = desk;
   const webhooks = app.webhooks as Webhooks;
   return {

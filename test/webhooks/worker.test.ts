@@ -198,10 +198,10 @@ describe("an endpoint that is removed or disabled", () => {
     ["removed", ({ endpoints }, key) => endpoints.remove(key)],
     ["disabled", ({ endpoints }, key) => endpoints.disable(key, "manual")],
   ])("%s gets nothing more; what arrives meanwhile has arrived", async (_, end) => {
-    let [first, second_]: (() => void)[] = [];
+    const late: (() => void)[] = [];
     const receiver = await openReceiver((response, { headers }) => {
-      if (headers["webhook-id"] === bad?.eventId) first = () => response.writeHead(500).end();
-      else second_ = () => response.writeHead(200).end();
+      const status = headers["webhook-id"] === bad?.eventId ? 500 : 200;
+      late.push(() => response.writeHead(status).end());
     });
     const rig = await openRig();
     const key = await rig.add(receiver.url);
@@ -211,8 +211,7 @@ describe("an endpoint that is removed or disabled", () => {
     await rig.emit(3);
     await end(rig.webhooks, key);
     expect((await rig.deliveries()).map(({ status }) => status)).toEqual(["cancelled", "cancelled"]);
-    first?.();
-    second_?.();
+    for (const answer of late) answer();
     await sending;
     rig.clock.advance(24 * hour);
     await rig.drain();

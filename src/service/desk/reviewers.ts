@@ -1,4 +1,5 @@
 import { problem } from "../../contract/errors.ts";
+import { isOpen } from "../../domain/invitations.ts";
 import type { ActHandler } from "../../store/work.ts";
 import { found } from "../guards.ts";
 
@@ -12,7 +13,7 @@ export const accept_invitation: ActHandler<"accept_invitation"> = {
   async run({ store, now }, { invitationId }) {
     const invitation = await found(store, "invitations", invitationId);
     const reviewer = await found(store, "reviewers", invitation.reviewerId);
-    if (!isOpen(invitation, now) || reviewer.status === "inactive") throw problem("not_found");
+    if (!isOpen(invitation, reviewer.status, now)) throw problem("not_found");
     await store.update("invitations", invitation, { usedAt: now });
     if (reviewer.status !== "active") {
       await store.update("reviewers", reviewer, { status: "active", acceptedAt: now });
@@ -20,7 +21,3 @@ export const accept_invitation: ActHandler<"accept_invitation"> = {
     return { reviewerId: reviewer.reviewerId };
   },
 };
-
-function isOpen({ usedAt, expiresAt }: { usedAt: string | null; expiresAt: string }, now: string): boolean {
-  return usedAt === null && expiresAt > now;
-}

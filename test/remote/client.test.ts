@@ -1,0 +1,195 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
+import { createSecureServer, type Http2ServerRequest } from "node:http2";
+import { createServer as createTlsServer } from "node:https";
+import { type AddressInfo, connect, createServer as createNetServer, type Server as NetServer } from "node:net";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createHttpClient, type HttpClientOptions } from "../../src/upstream/http-client.ts";
+import { selfSigned } from "../support/certificate.ts";
+
+const envelope = JSON.stringify({ success: true, data: [] });
+
+async function listening(server: NetServer): Promise<number> {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+function clientOf(origin: string, options: Partial<HttpClientOptions> = {}) {
+  const client = createHttpClient({ origin, env: {}, connectTimeoutMs: 500, answerTimeoutMs: 500, ...options });
+  onTestFinished(() => client.close());
+  const get = (path = "/", signal = AbortSignal.timeout(5_000)) =>
+    client.send({ method: "GET", path, headers: { authorization: "Bearer secret" }, signal });
+  return { client, get };
+}
+
+const local = { names: ["localhost"], addresses: [[127, 0, 0, 1]] } as const;
+
+describe("connections", () => {
+  test("are kept and used again, and there are at most 64", async () => {
+    let connections = 0;
+    const server = createServer((_, response) => void setTimeout(() => response.end(envelope), 5));
+    server.on("connection", () => (connections += 1));
+    const { get } = clientOf(`http://127.0.0.1:${await listening(server)}`);
+    for (let round = 0; round < 50; round += 1) await get();
+    expect(connections).toBeLessThan(5);
+    await Promise.all(Array.from({ length: 200 }, () => get()));
+    expect(connections).toBeGreaterThan(1);
+    expect(connections).toBeLessThanOrEqual(64);
+  });
+
+  test("to where nothing listens, or nobody speaks, end in time", async () => {
+    const mute = createNetServer(() => undefined);
+    const origin = `https://127.0.0.1:${await listening(mute)}`;
+    const refusal = (cause: string) => ({ code: "upstream_unreachable", details: { cause } });
+    const startedMs = performance.now();
+    await expect(clientOf(origin).get()).rejects.toMatchObject(refusal("it does not accept connections"));
+    expect(performance.now() - startedMs).toBeLessThan(2_000);
+    const nowhere = "http://127.0.0.1:1";
+    await expect(clientOf(nowhere).get()).rejects.toMatchObject(refusal("nothing listens there"));
+  });
+
+  test("end at closing, whatever is still under way", async () => {
+    const server = createServer(() => undefined);
+    const { client, get } = clientOf(`http://127.0.0.1:${await listening(server)}`, { answerTimeoutMs: 60_000 });
+    const pending = expect(get()).rejects.toThrow();
+    await once(server, "request");
+    const startedMs = performance.now();
+    await client.close();
+    await pending;
+    expect(performance.now() - startedMs).toBeLessThan(2_000);
+  });
+});
+
+describe("encryption", () => {
+  const good = selfSigned(local);
+  const respond: RequestListener = (_, response) => void response.end(envelope);
+
+  test("needs a certificate that is trusted: with the operator's own file it is", async () => {
+    const origin = `https://127.0.0.1:${await listening(createTlsServer(good, respond))}`;
+    const refusal = { code: "upstream_untrusted", details: { cause: "its certificate is not trusted" } };
+    await expect(clientOf(origin).get()).rejects.toMatchObject(refusal);
+    await expect(clientOf(origin, { ca: selfSigned(local).cert }).get()).rejects.toMatchObject(refusal);
+    expect(await clientOf(origin, { ca: good.cert }).get()).toMatchObject({ status: 200, text: envelope });
+  });
+
+  test.each([
+    ["for another name", selfSigned({ names: ["elsewhere.example"] })],
+    ["expired", selfSigned({ ...local, validDays: -1 })],
+  ])("with a certificate that is %s is none, and the token is not sent", async (cause, certificate) => {
+    const requests: IncomingMessage[] = [];
+    const server = createTlsServer(certificate, (request) => void requests.push(request));
+    const origin = `https://127.0.0.1:${await listening(server)}`;
+    await expect(clientOf(origin, { ca: certificate.cert }).get()).rejects.toMatchObject({
+      code: "upstream_untrusted",
+      details: { cause: expect.stringContaining(cause) },
+    });
+    expect(requests).toEqual([]);
+  });
+
+  test("brings HTTP/2 where the service offers it: many requests, one connection", async () => {
+    let sessions = 0;
+    const versions = new Set<string>();
+    const server = createSecureServer(good, (request: Http2ServerRequest, response) => {
+      versions.add(request.httpVersion);
+      setTimeout(() => response.end(envelope), 20);
+    });
+    server.on("session", () => (sessions += 1));
+    const { get } = clientOf(`https://localhost:${await listening(server)}`, { ca: good.cert });
+    const answers = await Promise.all(Array.from({ length: 50 }, () => get()));
+    expect(answers.every(({ text }) => text === envelope)).toBe(true);
+    expect([[...versions], sessions]).toEqual([["2.0"], 1]);
+  });
+
+  test.each(["silent", "dripping"])("over HTTP/2 a %s service is waited for no longer than allowed", async (kind) => {
+    const server = createSecureServer(good, (_, response) => {
+      if (kind === "silent") return;
+      response.writeHead(200);
+      const timer = setInterval(() => response.write(" "), 50);
+      response.on("close", () => clearInterval(timer));
+    });
+    const port = await listening(server);
+    const sessions = new Set<{ destroy(): void }>();
+    server.on("session", (session) => void sessions.add(session));
+    onTestFinished(() => void [...sessions].map((session) => session.destroy()));
+    const { get } = clientOf(`https://localhost:${port}`, { ca: good.cert });
+    const startedMs = performance.now();
+    await expect(get("/", AbortSignal.timeout(2_500))).rejects.toThrow();
+    expect(performance.now() - startedMs).toBeLessThan(3_000);
+  });
+});
+
+/** A proxy that connects every tunnel to one port of this machine, and notes what it was asked for. */
+async function openProxy(port: number, status = 200) {
+  const asked: string[] = [];
+  const proxy: Server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    response.writeHead(502).end();
+  });
+  proxy.on("connect", ({ url, headers }, socket) => {
+    asked.push(`CONNECT ${url} ${headers["proxy-authorization"] ?? ""}`.trim());
+    if (status !== 200) return void socket.end(`HTTP/1.1 ${status} No\r\n\r\n`);
+    const tunnel = connect(port, "127.0.0.1", () => {
+      socket.write("HTTP/1.1 200 OK\r\n\r\n");
+      tunnel.pipe(socket).pipe(tunnel);
+    });
+    for (const end of [socket, tunnel]) end.on("error", () => undefined);
+  });
+  return { url: `http://127.0.0.1:${await listening(proxy)}`, asked };
+}
+
+describe("a proxy of the environment", () => {
+  const service = selfSigned({ names: ["programme.example"] });
+  const origin = "https://programme.example";
+
+  const serving = async (listener: RequestListener = (_, response) => void response.end(envelope)) =>
+    listening(createTlsServer(service, listener));
+
+  test.each(["HTTPS_PROXY", "https_proxy"])("named by %s leads to the service, encrypted to its end", async (name) => {
+    const proxy = await openProxy(await serving());
+    const { get } = clientOf(origin, { ca: service.cert, env: { [name]: proxy.url.replace("//", "//me:pass@") } });
+    expect(await get()).toMatchObject({ status: 200, text: envelope });
+    expect(proxy.asked).toEqual([`CONNECT programme.example:443 Basic ${btoa("me:pass")}`]);
+    await expect(clientOf(origin, { env: { [name]: proxy.url } }).get()).rejects.toMatchObject({
+      code: "upstream_untrusted",
+    });
+  });
+
+  test("keeps to the number of connections and to the time allowed", async () => {
+    const silent = await openProxy(await serving(() => undefined));
+    const slow = clientOf(origin, { ca: service.cert, env: { HTTPS_PROXY: silent.url } });
+    const startedMs = performance.now();
+    await expect(slow.get()).rejects.toMatchObject({ code: "upstream_timeout" });
+    expect(performance.now() - startedMs).toBeLessThan(3_000);
+
+    const proxy = await openProxy(await serving((_, response) => void setTimeout(() => response.end(envelope), 20)));
+    const { get } = clientOf(origin, { ca: service.cert, env: { HTTPS_PROXY: proxy.url } });
+    await Promise.all(Array.from({ length: 150 }, () => get()));
+    expect(proxy.asked.length).toBeLessThanOrEqual(64);
+  });
+
+  test.each([
+    ["that refuses the way", 403, "upstream_unreachable"],
+    ["that asks who is there", 407, "upstream_unreachable"],
+  ])("%s is told apart from the service", async (_, status, code) => {
+    const proxy = await openProxy(0, status);
+    const { get } = clientOf(origin, { env: { HTTPS_PROXY: proxy.url } });
+    await expect(get()).rejects.toMatchObject({ code, details: { cause: "the proxy does not lead there" } });
+  });
+
+  test("that is down is unreachable in time", async () => {
+    const { get } = clientOf(origin, { env: { HTTPS_PROXY: "http://127.0.0.1:1" } });
+    await expect(get()).rejects.toMatchObject({ code: "upstream_unreachable" });
+  });
+
+  test("is not asked for what it is not for, nor for this machine: what is not encrypted does not leave it", async () => {
+    const proxy = await openProxy(0);
+    const env = { HTTPS_PROXY: proxy.url, HTTP_PROXY: proxy.url, NO_PROXY: ".example,other.test" };
+    await expect(clientOf("https://nowhere.example", { env }).get()).rejects.toMatchObject({ code: "upstream_unreachable" });
+    const port = await listening(createServer((_, response) => void response.end(envelope)));
+    expect((await clientOf(`http://127.0.0.1:${port}`, { env }).get()).text).toBe(envelope);
+    expect((await clientOf(`http://localhost:${port}`, { env }).get()).text).toBe(envelope);
+    expect(proxy.asked).toEqual([]);
+  });
+});
