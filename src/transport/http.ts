@@ -63,7 +63,7 @@ function createListener(options: HttpOptions, faces: HttpFaces) {
       void serveOther(request, response);
     } else if (working.size >= options.maxConcurrentRequests) {
       refuseBusy(response, requestId);
-    } else if (isBelow(invitationPath, request.url) || isAllowed(request, response, requestId)) {
+    } else if (isOpen(request) || isAllowed(request, response, requestId)) {
       working.add(response);
       response.once("close", () => working.delete(response));
       const link = linkOf(request);
@@ -75,11 +75,19 @@ function createListener(options: HttpOptions, faces: HttpFaces) {
   };
 }
 
+/**
+ * An invitation's page counts on the secret in its address alone, whoever leads there; and a browser that keeps that
+ * address to itself says of the page's own form that it comes from nowhere.
+ */
+function isOpen({ url }: IncomingMessage): boolean {
+  return isBelow(invitationPath, url);
+}
+
 function isBelow(path: string, url = ""): boolean {
   return url.startsWith(path) && /^[/?]?$/.test(url.charAt(path.length));
 }
 
-function createApp({ mcp, log }: HttpFaces, working: Set<ServerResponse>): Hono<{ Bindings: HttpBindings }> {
+function createApp({ mcp, invitations, log }: HttpFaces, working: Set<ServerResponse>): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
   app.use("*", async (context, next) => {
     await next();

@@ -1,33 +1,15 @@
-import { Writable } from "node:stream";
-import { pino } from "pino";
 import { describe, expect, type TestContext, test } from "vitest";
-import { openDesk } from "../support/desk.ts";
-import { openRemote } from "../support/remote.ts";
 import { agentOf } from "./agent.ts";
-import { type Behaviour, lastingFaults, type MisbehavingProxy, openMisbehaving, passingFaults } from "./misbehaving.ts";
+import { type Behaviour, lastingFaults, type MisbehavingProxy, passingFaults } from "./misbehaving.ts";
+import { openStage } from "./stage.ts";
 
 const timeoutSeconds = 5;
 
-/** An agent on a desk's service, with something in between that may misbehave, and all that is logged. */
-async function stage({ onTestFinished }: TestContext, environment: Record<string, string> = {}) {
-  const { desk, close } = await openDesk();
-  const proxy = await openMisbehaving(desk.origin);
-  const lines: string[] = [];
-  const log = pino(
-    { level: "trace" },
-    new Writable({ write: (chunk, _, done) => done(void lines.push(String(chunk))) }),
-  );
-  const settings = { PROGRAMME_TIMEOUT_SECONDS: String(timeoutSeconds), ...environment };
-  const app = await openRemote(proxy.origin, settings, { log });
-  onTestFinished(async () => {
-    await app.close();
-    await proxy.close();
-    await close();
+const stage = ({ onTestFinished }: TestContext, environment: Record<string, string> = {}) =>
+  openStage({
+    environment: { PROGRAMME_TIMEOUT_SECONDS: String(timeoutSeconds), ...environment },
+    finishing: onTestFinished,
   });
-  const token = await desk.token();
-  const agent = await agentOf(app, token, onTestFinished);
-  return { desk, proxy, app, token, agent, lines };
-}
 
 const person = (sourceId: string) => ({ kinds: ["contact"], provenance: { source: "test", sourceId } });
 
@@ -77,14 +59,14 @@ describe.concurrent("a service that never gets better", () => {
     ,
     behaviour,
   ], context) => {
-    const { desk, proxy, agent, token, lines } = await stage(context, { PROGRAMME_TIMEOUT_SECONDS: "3" });
+    const { desk, proxy, agent, token, lines } = await stage(context, { PROGRAMME_TIMEOUT_SECONDS: "2" });
     await desk.seed.program();
     proxy.behave(() => behaviour);
     const [read, write] = await Promise.all([
       timed(agent.call("list_programs")),
       timed(agent.call("create_person", person("never"))),
     ]);
-    for (const { seconds } of [read, write]) expect(seconds).toBeLessThan(3.5);
+    for (const { seconds } of [read, write]) expect(seconds).toBeLessThan(2.8);
     expect(read.result.error?.code).toMatch(/^(upstream_|rate_limited$)/);
     const persons = await desk.app.store.reader(desk.businessId).find("persons", {}, { limit: 10 });
     expect(persons.length).toBeLessThanOrEqual(1);
@@ -121,7 +103,7 @@ describe.concurrent("a service that never gets better", () => {
   });
 
   test("nothing is sent to a port where nothing listens; the call says that nothing was changed", async (context) => {
-    const { proxy, agent } = await stage(context, { PROGRAMME_TIMEOUT_SECONDS: "3" });
+    const { proxy, agent } = await stage(context, { PROGRAMME_TIMEOUT_SECONDS: "2" });
     await proxy.close();
     const { error } = await agent.call("create_person", person("x"));
     expect(error?.code).toBe("upstream_unreachable");
