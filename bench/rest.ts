@@ -86,10 +86,14 @@ async function bareServer(database: string, businessId: string, submissionId: st
   const statement = db.prepare('select * from "submissions" where "businessId" = ? and "submissionId" = ?');
   const server = createServer((_, response) => {
     const row = statement.get(businessId, submissionId) as Readonly<Record<string, unknown>>;
-    const data = { ...row, eligible: row["eligible"] === null ? null : row["eligible"] === 1 } as Record<string, unknown>;
+    const data = { ...row, eligible: row["eligible"] === null ? null : row["eligible"] === 1 } as Record<
+      string,
+      unknown
+    >;
     for (const name of ["fields", "fileIds"]) data[name] = JSON.parse(row[name] as string);
-    response.writeHead(200, { "content-type": "application/json" });
-    response.end(JSON.stringify({ success: true, data }));
+    const body = JSON.stringify({ success: true, data });
+    response.writeHead(200, { "content-type": "application/json", "content-length": Buffer.byteLength(body) });
+    response.end(body);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
@@ -152,7 +156,9 @@ function report(bare: readonly Round[], rest: readonly Round[]): void {
   console.log(`ratio: ${(restMedian.perSecond / bareMedian.perSecond).toFixed(2)} (wanted: at least 0.60)`);
 }
 
-const line = ({ perSecond, cpuUs }: Round) => `${perSecond.toFixed(0)}/s (${cpuUs.toFixed(0)} µs CPU)`;
+function line({ perSecond, cpuUs }: Round): string {
+  return `${perSecond.toFixed(0)}/s (${cpuUs.toFixed(0)} µs CPU)`;
+}
 
 function medians(results: readonly Round[]): Round {
   return {

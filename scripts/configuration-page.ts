@@ -1,4 +1,5 @@
-import { defaultInWords, type Setting, settings } from "../src/config/table.ts";
+import type { Setting } from "../src/config/setting.ts";
+import { defaultInWords, settings } from "../src/config/table.ts";
 
 /** `docs/configuration.md`, from the table of settings. */
 export function configurationPage(): string {

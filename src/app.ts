@@ -3,14 +3,16 @@ import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 import type { Config } from "./config/load.ts";
 import { UsageError } from "./config/usage-error.ts";
-import type { OperationName } from "./contract/index.ts";
+import { type CallName, operations } from "./contract/index.ts";
 import { limits } from "./contract/limits.ts";
+import { lackedScopes } from "./contract/operation.ts";
+import { scopes } from "./contract/scopes.ts";
 import { isOpen } from "./domain/invitations.ts";
 import { createExportWorker, type ExportWorker } from "./exports/worker.ts";
 import { createChangeFeed } from "./gate/changes.ts";
 import { createDesk, type Desk } from "./gate/desk.ts";
 import { createDownloads } from "./gate/downloads.ts";
-import { createInvitations } from "./gate/invitations.ts";
+import { createInvitations, type Invitations } from "./gate/invitations.ts";
 import { createGate, type Gate } from "./gate/invoke.ts";
 import { createLinks } from "./gate/links.ts";
 import { type Clock, systemClock } from "./lib/clock.ts";
@@ -29,16 +31,21 @@ import { handlers } from "./service/index.ts";
 import { openContent } from "./store/content-open.ts";
 import { openStore } from "./store/open.ts";
 import type { ContentStore, Store } from "./store/port.ts";
-import { withheldBy } from "./tools/offer.ts";
+import { offered, withheldBy } from "./tools/offer.ts";
 import type { ConfirmationPolicy } from "./tools/session.ts";
+import { createCallers } from "./transport/callers.ts";
+import { type GatewayKeys, type GatewayKeysOptions, openGatewayKeys } from "./transport/gateway-keys.ts";
 import { type HttpServer, listen } from "./transport/http.ts";
-import { createMcpEndpoint } from "./transport/mcp.ts";
+import { createIssuer, type Issuer } from "./transport/issuer.ts";
+import { createMcpEndpoint, type McpEndpoint } from "./transport/mcp.ts";
+import { type ProtectedResource, protectedResource } from "./transport/oauth.ts";
 import { openapiDocument } from "./transport/openapi.ts";
 import { createRestHandler } from "./transport/rest.ts";
 import { createServerFactory, type ServerFactory } from "./transport/server.ts";
 import { connectStdio, type StdioConnection, type Wire } from "./transport/stdio.ts";
 import { createBlindUpstream } from "./upstream/blind.ts";
 import { createEmbeddedUpstream } from "./upstream/embedded.ts";
+import { createGatewayUpstream } from "./upstream/gateway.ts";
 import { createHandles } from "./upstream/handles.ts";
 import { createHttpClient } from "./upstream/http-client.ts";
 import type { Upstream } from "./upstream/port.ts";
@@ -66,17 +73,20 @@ export interface App {
   readonly webhooks: Webhooks | undefined;
   /** What works off the embedded service's exports. */
   readonly exports: ExportWorker | undefined;
-  /** What staff do about the embedded service's mail. */
-  readonly mail: MailOffice | undefined;
-  /** Where the embedded service's applicants, reviewers and staff act. */
-  readonly desk: Desk | undefined;
+  /** Where the embedded service's applicants, reviewers and staff act, and how mail reaches them. */
+  readonly people: People | undefined;
   /**
    * Starts the work that goes on beside requests; `close` ends it.
    * @throws Error when the server key cannot be had
    */
   startWorkers(): void;
-  /** Serves REST and MCP on the configured host and port. */
+  /**
+   * Serves REST and MCP on the configured host and port.
+   * @throws UsageError when the gateway keys cannot be used
+   */
   listen(): Promise<HttpServer>;
+  /** Reads the gateway keys again at once, where there are any. */
+  reloadKeys(): void;
   /** Serves one MCP connection as this token, on stdin and stdout unless it is given another wire. */
   connectStdio(token: string, wire?: Wire): StdioConnection;
   /** Makes the MCP server of a connection that carries no token itself. */
@@ -92,6 +102,13 @@ export interface Webhooks {
   readonly housekeeper: Housekeeper;
 }
 
+export interface People {
+  readonly desk: Desk;
+  readonly invitations: Invitations;
+  readonly mailOffice: MailOffice;
+  readonly mailer: Worker;
+}
+
 /** What tests replace. */
 export interface Replacements {
   readonly clock?: Clock;
@@ -105,33 +122,33 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
   const { content, artifacts } = places;
 
   let server: HttpServer | undefined;
+  let door: Door | undefined;
   let linkServer: Promise<HttpServer> | undefined;
   const links = createLinks(store, clock, async () => config.publicUrl ?? (await servingLinks()).origin);
   const gate = createGate({ store, handlers, links, clock, log, options: config });
   const changes = createChangeFeed({ store, identify: gate.identify, clock, log });
-  const handlesSecret = await store.secret("handles");
-  const handlesOf = (realm: string) => createHandles(handlesSecret, realm);
+  const handlesOf = await handlesIn(store);
   const remote =
     config.baseUrl === undefined ? undefined : connectRemote(config, config.baseUrl, { store, clock, log });
   const serverKey = serverKeyOf(config);
   const webhooks = remote ? undefined : connectWebhooks(config, serverKey, { store, clock, log });
   const exports = remote ? undefined : createExportWorker({ store, artifacts, personsOf, clock, log });
-  const desk = remote ? undefined : createDesk({ store, handlers: actHandlers, clock });
-  const mail = remote ? undefined : connectMail(config, places.mailDirectory, { store, clock, log });
-  const workers = [webhooks?.deliveries, webhooks?.housekeeper, exports, mail].filter((worker) => worker !== undefined);
+  const people = remote ? undefined : connectPeople(config, places.mailDirectory, { store, clock, log });
+  const own = [webhooks?.deliveries, webhooks?.housekeeper, exports, people?.mailer];
+  const workers = own.filter((worker) => worker !== undefined);
   const bare = remote?.upstream ?? createEmbeddedUpstream(gate, changes);
   const upstream = createBlindUpstream(bare, config.privacy, handlesOf);
   const downloads = createDownloads({ links, store, content, artifacts, log });
-  const invitations = desk && createInvitations({ store, desk, clock, isOpen });
+  const faces = { downloads, invitations: people?.invitations, log };
 
   /** Over stdio nothing listens yet when the first link is made: then a port for links alone is opened. */
   function servingLinks(): Promise<HttpServer> {
     if (server) return Promise.resolve(server);
-    linkServer ??= listen({ ...config, host: "127.0.0.1", port: 0 }, { downloads, invitations, log });
+    linkServer ??= listen({ ...config, host: "127.0.0.1", port: 0 }, faces);
     return linkServer;
   }
 
-  const { mcp, mcpServer, withheld } = await connectAgents(config, upstream, { store, clock, log });
+  const { mcpEndpoint, mcpServer, withheld } = await connectAgents(config, upstream, { store, clock, log });
 
   return {
     store,
@@ -141,8 +158,7 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
     log,
     webhooks,
     exports,
-    mail: remote ? undefined : createMailOffice(store, clock),
-    desk,
+    people,
     mcpServer,
     startWorkers() {
       if (workers.length > 0) serverKey();
@@ -152,13 +168,18 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
       const openapi = JSON.stringify(openapiDocument());
       // The REST interface is the embedded service's; the product serves its own.
       const rest = remote ? {} : { rest: createRestHandler({ ...config, gate, log, openapi }) };
-      server = await listen(config, { ...rest, mcp, downloads, invitations, log });
+      const callers = connectCallers(config, upstream, { clock, log });
+      const mcp = mcpEndpoint(callers);
+      door = { ...callers, mcp };
+      server = await listen(config, { ...rest, ...faces, mcp, resource: callers.resource });
       return server;
     },
+    reloadKeys: () => door?.keys?.reload(),
     connectStdio: (token, wire) =>
       connectStdio({ factory: mcpServer(token), upstream, withheldBy: withheld, token, log }, wire),
     async close() {
-      await mcp.close();
+      await door?.mcp.close();
+      await door?.issuer?.close();
       await server?.close();
       await (await linkServer)?.close();
       await remote?.client.close();
@@ -179,17 +200,62 @@ interface Local {
 
 /** How agents meet the service: what they are offered, and when somebody is asked first. */
 async function connectAgents(config: Config, upstream: Upstream, { store, clock, log }: Local) {
-  const withheld = (name: OperationName) => withheldBy(config, name);
+  const withheld = (name: CallName) => withheldBy(config, name);
   const confirmation: ConfirmationPolicy = {
     posture: config.confirm,
     approved: new Set(config.approvedTools),
     key: await store.secret("confirmations"),
     now: () => clock.now(),
   };
-  const common = { upstream, version, log, confirmation, settings: config, withheldBy: withheld };
-  const mcpServer = (token: string | undefined) => createServerFactory({ ...common, token });
-  const endpoint = { ...config, factory: mcpServer(undefined), upstream, withheldBy: withheld, log, clock };
-  return { withheld, mcpServer, mcp: createMcpEndpoint(endpoint) };
+  const common = { version, log, confirmation, settings: config, withheldBy: withheld };
+  const mcpServer = (token: string | undefined) => createServerFactory({ ...common, upstream, token });
+  const mcpEndpoint = (callers: Callers) => {
+    const factory = createServerFactory({ ...common, upstream: callers.upstream });
+    const { resource: signpost } = callers;
+    return createMcpEndpoint({ ...config, ...common, upstream: callers.upstream, factory, signpost, clock });
+  };
+  return { withheld, mcpServer, mcpEndpoint };
+}
+
+/** Whoever calls MCP over HTTP, and the service as they meet it. */
+interface Callers {
+  readonly upstream: Upstream;
+  readonly keys?: GatewayKeys | undefined;
+  readonly issuer?: Issuer | undefined;
+  readonly resource?: ProtectedResource | undefined;
+}
+
+interface Door extends Callers {
+  readonly mcp: McpEndpoint;
+}
+
+/** Callers with access tokens of the service; or, where the operator set that up, with what stands for one. */
+function connectCallers(config: Config, upstream: Upstream, { clock, log }: Omit<Local, "store">): Callers {
+  const { gatewayKeys: file, oauth, token } = config;
+  if (file === undefined && !oauth) return { upstream };
+  const keys = file === undefined ? undefined : keysIn({ file, env: process.env, token, clock, log });
+  const issuer = oauth && createIssuer({ ...oauth, env: process.env, clock, log });
+  const needed = offered(config, new Set(scopes)).flatMap((name) => lackedScopes(operations[name], new Set()));
+  return {
+    upstream: createGatewayUpstream(upstream, createCallers({ keys, issuer, token }), log),
+    keys,
+    issuer,
+    resource: oauth && protectedResource({ ...oauth, scopes: scopes.filter((scope) => needed.includes(scope)) }),
+  };
+}
+
+function keysIn(options: GatewayKeysOptions): GatewayKeys {
+  try {
+    return openGatewayKeys(options);
+  } catch (error) {
+    throw new UsageError(`PROGRAMME_GATEWAY_KEYS: ${(error as Error).message}.`);
+  }
+}
+
+/** Makes the handles that agents see of people, for each realm its own. */
+async function handlesIn(store: Store) {
+  const secret = await store.secret("handles");
+  return (realm: string) => createHandles(secret, realm);
 }
 
 /** The key under which secrets are kept in the database: not in the database. */
@@ -227,6 +293,17 @@ function connectWebhooks(config: Config, serverKey: () => Buffer, { store, clock
         confirmations: 0,
       },
     }),
+  };
+}
+
+function connectPeople(config: Config, mailDirectory: string, local: Local): People {
+  const { store, clock } = local;
+  const desk = createDesk({ store, handlers: actHandlers, clock });
+  return {
+    desk,
+    invitations: createInvitations({ store, desk, clock, isOpen }),
+    mailOffice: createMailOffice(store, clock),
+    mailer: connectMail(config, mailDirectory, local),
   };
 }
 

@@ -1,7 +1,12 @@
 import { Command, CommanderError } from "commander";
 import { createApp } from "./app.ts";
+import { actCommands, runAct } from "./commands/desk.ts";
+import { examine } from "./commands/doctor.ts";
+import { createGatewayKey } from "./commands/gateway-key.ts";
+import { allowAddress, listSuppressions, retryMessage, suppressAddress } from "./commands/mail.ts";
 import { withApp } from "./commands/open.ts";
 import { serveHttp, serveStdio } from "./commands/serve.ts";
+import { simulate } from "./commands/simulate.ts";
 import { formatTable } from "./commands/table.ts";
 import { chooseBusiness, issueToken, parseExpiry, parseScopes } from "./commands/tokens.ts";
 import { printTools } from "./commands/tools.ts";
@@ -18,7 +23,7 @@ import {
 } from "./commands/webhook.ts";
 import { type Config, loadConfig } from "./config/load.ts";
 import { addOptions } from "./config/options.ts";
-import type { CommandName } from "./config/table.ts";
+import type { CommandName } from "./config/setting.ts";
 import { UsageError } from "./config/usage-error.ts";
 import { seedDemo } from "./demo/seed.ts";
 import { version } from "./lib/version.ts";
@@ -62,10 +67,17 @@ function program(): Command {
     serveHttp(loadConfig(process.env, options)),
   );
   addTokenCommands(root);
+  addGatewayKeyCommands(root);
   addWebhookCommands(root);
+  addMailCommands(root);
+  addDeskCommands(root);
+  addSimulateCommand(root);
   command(root, "tools", "list the tools with their scopes, effects and what their list costs")
     .option("--json", "print JSON")
     .action((options) => printTools(loadConfig(process.env, options), options.json === true));
+  command(root, "doctor", "try the configuration from end to end and say what to fix")
+    .option("--json", "print JSON")
+    .action((options) => examine(process.env, options));
   command(root, "migrate", "bring the database to this version").action((options) =>
     migrate(loadConfig(process.env, options)),
   );
@@ -104,6 +116,21 @@ function addTokenCommands(root: Command): void {
     .description("revoke a token, at once")
     .argument("<tokenId>")
     .action(revokeToken);
+}
+
+function addGatewayKeyCommands(root: Command): void {
+  const gatewayKey = root.command("gateway-key").description("make keys for callers of MCP over HTTP").exitOverride();
+  gatewayKey
+    .command("create")
+    .exitOverride()
+    .description("make a key for a caller, who then needs no access token; it is shown once")
+    .requiredOption("--name <name>", "who the caller is, for the log")
+    .option("--scopes <scopes>", "what the caller may use of the access token: a comma list, read, or all", "read")
+    .option("--token-variable <name>", "the environment variable with the access token; else PROGRAMME_TOKEN")
+    .option("--token-file <file>", "the file with the access token, seen from the file of gateway keys")
+    .option("--expires <when>", "30d, 12h, a date or a time")
+    .option("--json", "print JSON")
+    .action(createGatewayKey);
 }
 
 function addWebhookCommands(root: Command): void {
@@ -149,6 +176,67 @@ function addWebhookCommands(root: Command): void {
     .argument(of)
     .option("--event <type>", "its type; the first that the endpoint takes without it")
     .action((id: string, options) => testWebhook(configured(options), id, options));
+}
+
+const ofBusiness = ["--business <id or name>", "the organisation"] as const;
+
+function addMailCommands(root: Command): void {
+  const mail = root.command("mail").description("see to the e-mail that is sent").exitOverride();
+  const sub = (name: string, description: string) =>
+    addOptions(mail.command(name).exitOverride().description(description), "mail")
+      .option(...ofBusiness)
+      .option("--json", "print JSON");
+  const configured = (options: Options) => loadConfig(process.env, options);
+
+  sub("suppress", "send nothing more to an address")
+    .argument("<address>")
+    .option("--unsubscribed", "because its owner asked for that")
+    .option("--bounced", "because there is no such mailbox")
+    .action((email: string, options) => suppressAddress(configured(options), email, options));
+  sub("allow", "send to a suppressed address again")
+    .argument("<address>")
+    .action((email: string, options) => allowAddress(configured(options), email, options));
+  sub("suppressed", "list the addresses that nothing is sent to").action((options) =>
+    listSuppressions(configured(options), options),
+  );
+  sub("retry", "queue a message again that failed, bounced or was suppressed")
+    .argument("<emailSendId>")
+    .action((id: string, options) => retryMessage(configured(options), id, options));
+}
+
+function addDeskCommands(root: Command): void {
+  const desk = root.command("desk").description("act as an applicant, a reviewer or staff").exitOverride();
+  for (const { name, act, description, options } of actCommands) {
+    const sub = addOptions(desk.command(name).exitOverride().description(description), "desk")
+      .option(...ofBusiness)
+      .option("--json", "print JSON");
+    for (const { flags, description: told, required } of options) {
+      if (required) sub.requiredOption(flags, told);
+      else sub.option(flags, told);
+    }
+    sub.action((given: Options) => runAct(loadConfig(process.env, given), act, given));
+  }
+}
+
+function addSimulateCommand(root: Command): void {
+  command(root, "simulate", "play a whole season: applicants, reviewers, decisions, all types of events")
+    .option(...ofBusiness)
+    .option("--seed <number>", "another number makes other choices", "1")
+    .option("--applicants <number>", "at least 16, so that everything happens", "200")
+    .option("--reviewers <number>", "at least 4", "40")
+    .option("--pace <pace>", "fast, or how many times faster than life: 86400 is a day a second", "fast")
+    .option("--json", "print JSON")
+    .action((options: Options) => {
+      const pace = String(options["pace"]);
+      return simulate(loadConfig(process.env, options), {
+        business: options["business"] as string | undefined,
+        seed: wholeNumber("--seed", options["seed"]),
+        applicants: wholeNumber("--applicants", options["applicants"], 16),
+        reviewers: wholeNumber("--reviewers", options["reviewers"], 4, 1_000),
+        factor: pace === "fast" ? undefined : wholeNumber("--pace", pace, 1, 1_000_000_000),
+        json: options["json"] === true,
+      });
+    });
 }
 
 type Options = Readonly<Record<string, string | boolean | undefined>>;
@@ -215,10 +303,10 @@ async function seed(config: Config, options: Options): Promise<void> {
   }
 }
 
-function wholeNumber(option: string, text: unknown): number {
+function wholeNumber(option: string, text: unknown, min = 1, max = 10_000): number {
   const value = Number(text);
-  if (Number.isSafeInteger(value) && value >= 1 && value <= 10_000) return value;
-  throw new UsageError(`${option} must be a whole number from 1 to 10000, not ${JSON.stringify(text)}`);
+  if (Number.isSafeInteger(value) && value >= min && value <= max) return value;
+  throw new UsageError(`${option} must be a whole number from ${min} to ${max}, not ${JSON.stringify(text)}`);
 }
 
 function print(text: string): void {

@@ -32,9 +32,16 @@ export async function serveHttp(config: Config): Promise<void> {
       throw new UsageError(`--port ${config.port} is in use on ${config.host}; choose another.`);
     throw error;
   });
-  onStop(app, async () => undefined);
+  const { gatewayKeys, oauth, publicUrl = server.origin } = config;
+  // Daemons are told so to read their files again; without such a file it is a terminal that closed.
+  if (gatewayKeys !== undefined) process.on("SIGHUP", () => app.reloadKeys());
+  onStop(app, async () => undefined, gatewayKeys === undefined ? stopSignals : ["SIGINT", "SIGTERM"]);
+  if (gatewayKeys !== undefined || oauth) {
+    process.stdout.write(gatewayBanner(publicUrl, config));
+    return;
+  }
   const token = isDemo(config) ? await localToken(app, config) : undefined;
-  process.stdout.write(banner(config.publicUrl ?? server.origin, token));
+  process.stdout.write(banner(publicUrl, token));
 }
 
 /** The program with the work that goes on beside requests. */
@@ -60,8 +67,10 @@ async function refuseUnknownToken(app: App, token: string): Promise<void> {
   }
 }
 
+const stopSignals: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"];
+
 /** Ends cleanly on the usual signals, or when told: what is open is finished, what is queued is written. */
-function onStop(app: App, before: () => Promise<void>): () => Promise<void> {
+function onStop(app: App, before: () => Promise<void>, signals = stopSignals): () => Promise<void> {
   let stopping = false;
   const stop = async () => {
     if (stopping) return;
@@ -75,12 +84,23 @@ function onStop(app: App, before: () => Promise<void>): () => Promise<void> {
       process.exit(1);
     }
   };
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => void stop());
+  for (const signal of signals) process.on(signal, () => void stop());
   return stop;
 }
 
+function addressesOf(origin: string): string[] {
+  return [`programme-mcp ${version}`, `  MCP   ${origin}/mcp`, `  REST  ${origin}/integrations/v1`];
+}
+
+/** What callers of MCP need where access tokens are not for them. */
+function gatewayBanner(origin: string, { gatewayKeys, oauth }: Config): string {
+  const keys = gatewayKeys === undefined ? [] : ["  Keys  programme-mcp gateway-key create --name NAME"];
+  const issuer = oauth ? [`  OAuth ${oauth.issuer}`] : [];
+  return `${[...addressesOf(origin), ...keys, ...issuer].join("\n")}\n`;
+}
+
 function banner(origin: string, token: string | undefined): string {
-  const addresses = [`programme-mcp ${version}`, `  MCP   ${origin}/mcp`, `  REST  ${origin}/integrations/v1`];
+  const addresses = addressesOf(origin);
   if (token === undefined)
     return `${[...addresses, "  Token programme-mcp token create --database FILE"].join("\n")}\n`;
   const overHttp = { type: "http", url: `${origin}/mcp`, headers: { Authorization: `Bearer ${token}` } };

@@ -1,6 +1,6 @@
 import { UsageError } from "../config/usage-error.ts";
 import { isScope, readScopes, type Scope, scopes, sensitiveScope } from "../contract/scopes.ts";
-import type { Token } from "../contract/tokens.ts";
+import { shownTokenChars, type Token } from "../contract/tokens.ts";
 import { randomToken, sha256Hex } from "../lib/crypto.ts";
 import { newId } from "../lib/ids.ts";
 import type { Store } from "../store/port.ts";
@@ -32,7 +32,7 @@ export async function issueToken(store: Store, request: TokenRequest): Promise<I
     businessId: request.businessId,
     name: request.name,
     sha256: sha256Hex(token),
-    prefix: token.slice(0, 6),
+    prefix: token.slice(0, shownTokenChars),
     scopes: [...request.scopes],
     expiresAt: request.expiresAt,
     revokedAt: null,

@@ -1,7 +1,7 @@
 import { toolCosts } from "../app.ts";
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
-import { type OperationName, operations, toolsetOf } from "../contract/index.ts";
+import { isOperationName, type OperationName, operations, toolsetOf } from "../contract/index.ts";
 import type { Scope } from "../contract/scopes.ts";
 import { withApp } from "./open.ts";
 import { formatTable } from "./table.ts";
@@ -9,7 +9,7 @@ import { formatTable } from "./table.ts";
 /** Prints the tools that agents are offered, and what their list costs: of the configured token, if there is one. */
 export async function printTools(config: Config, json: boolean): Promise<void> {
   const costs = toolCosts(config, config.token === undefined ? undefined : await scopesOf(config, config.token));
-  const tools = costs.map((cost) => ({ ...cost, ...(isOperation(cost.name) ? factsOf(cost.name) : {}) }));
+  const tools = costs.map((cost) => ({ ...cost, ...(isOperationName(cost.name) ? factsOf(cost.name) : {}) }));
   if (json) {
     process.stdout.write(`${JSON.stringify(tools)}\n`);
     return;
@@ -21,7 +21,8 @@ export async function printTools(config: Config, json: boolean): Promise<void> {
     `${bytes}`,
     `${tokens}`,
   ]);
-  const sum = (of: (cost: (typeof costs)[number]) => number) => String(costs.reduce((total, cost) => total + of(cost), 0));
+  const sum = (of: (cost: (typeof costs)[number]) => number) =>
+    String(costs.reduce((total, cost) => total + of(cost), 0));
   const last = [`${costs.length} in all`, "", "", sum(({ bytes }) => bytes), sum(({ tokens }) => tokens)];
   process.stdout.write(formatTable([["tool", "scope", "effect", "bytes", "tokens"], ...rows, last]));
 }
@@ -33,10 +34,6 @@ async function scopesOf(config: Config, token: string): Promise<ReadonlySet<Scop
   });
   if (!scopes) throw new UsageError("PROGRAMME_TOKEN is unknown to this database, revoked or expired");
   return scopes;
-}
-
-function isOperation(name: string): name is OperationName {
-  return Object.hasOwn(operations, name);
 }
 
 function factsOf(name: OperationName) {

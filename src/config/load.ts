@@ -2,9 +2,11 @@ import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { isLoopback } from "../lib/loopback.ts";
 import { nearest } from "../lib/spelling.ts";
-import { type Setting, type SettingName, settings, type table } from "./table.ts";
+import type { Setting } from "./setting.ts";
+import { type SettingName, settings, type table } from "./table.ts";
 import { UsageError } from "./usage-error.ts";
-import type { ValueType } from "./values.ts";
+import { serviceUrl, type ValueType } from "./values.ts";
+import { checkWebhooks } from "./webhooks.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 type Value<Entry> = Entry extends { type: ValueType<infer V> } ? V : never;
@@ -24,6 +26,19 @@ export interface Config extends Omit<Values, "dataDir" | "database" | "allowedHo
   readonly allowedHosts: readonly string[];
   /** Where files are, if not beside the database. */
   readonly bucket: BucketConfig | undefined;
+  /** Whether events come to this server: the embedded service's own, or those of webhooks. */
+  readonly hasEvents: boolean;
+  /** Whose tokens are taken at MCP over HTTP, if any issuer's. */
+  readonly oauth: OAuthConfig | undefined;
+}
+
+interface OAuthConfig {
+  readonly issuer: string;
+  readonly jwksUri: string | undefined;
+  /** The address of MCP, by which tokens are asked for. */
+  readonly resource: string;
+  /** What tokens must name in `aud`. */
+  readonly audience: string;
 }
 
 interface BucketConfig {
@@ -77,6 +92,7 @@ function complete(values: Values, env: Environment): Config {
   if (values.smtpUrl !== undefined && values.mailFrom === undefined) {
     throw new UsageError("PROGRAMME_MAIL_FROM is needed with PROGRAMME_SMTP_URL: the address that messages come from.");
   }
+  checkWebhooks(values);
   const databaseGiven = values.database !== undefined;
   return {
     ...values,
@@ -85,7 +101,29 @@ function complete(values: Values, env: Environment): Config {
     database: database === ":memory:" ? database : resolve(database),
     allowedHosts,
     bucket: bucketOf(values),
+    oauth: oauthOf(values),
+    hasEvents: values.baseUrl === undefined || Boolean(values.webhookSecrets ?? values.webhookReaders),
   };
+}
+
+function oauthOf(values: Values): OAuthConfig | undefined {
+  const { oauthIssuer: issuer, oauthJwksUri: jwksUri, oauthAudience, publicUrl, gatewayKeys, token } = values;
+  if (issuer === undefined) {
+    if (jwksUri === undefined && oauthAudience === undefined) return undefined;
+    throw new UsageError("PROGRAMME_OAUTH_ISSUER is needed with the other settings of OAuth.");
+  }
+  if (publicUrl === undefined || !serviceUrl.schema.safeParse(publicUrl).success) {
+    throw new UsageError(
+      "PROGRAMME_PUBLIC_URL is needed with PROGRAMME_OAUTH_ISSUER, with https beyond this machine: tokens are issued for that address.",
+    );
+  }
+  if (gatewayKeys === undefined && token === undefined) {
+    throw new UsageError(
+      "PROGRAMME_OAUTH_ISSUER needs PROGRAMME_TOKEN or PROGRAMME_GATEWAY_KEYS: the access tokens that its own stand for.",
+    );
+  }
+  const resource = `${publicUrl}/mcp`;
+  return { issuer, jwksUri, resource, audience: oauthAudience ?? resource };
 }
 
 function bucketOf(values: Values): BucketConfig | undefined {

@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
-import { type CommandName, defaultInWords, settings } from "./table.ts";
+import type { CommandName } from "./setting.ts";
+import { defaultInWords, settings } from "./table.ts";
 
 /** Gives a command the options of the settings that belong to it; `loadConfig` reads what they parse to. */
 export function addOptions(command: Command, name: CommandName): Command {

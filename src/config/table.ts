@@ -1,59 +1,22 @@
 import { confirmationPostures } from "../contract/confirmation.ts";
-import { operationNames, toolsetNames } from "../contract/index.ts";
+import { callNames, operationNames, toolsetNames } from "../contract/index.ts";
 import { limits } from "../contract/limits.ts";
 import { privacyPostures } from "../contract/privacy.ts";
 import { scopes } from "../contract/scopes.ts";
 import { tokenPattern } from "../contract/tokens.ts";
 import { keyPattern } from "../lib/key-file.ts";
 import { logFormats, logLevels } from "../lib/log.ts";
-import {
-  baseUrl,
-  boolean,
-  filePath,
-  hostNames,
-  integer,
-  listOf,
-  mailbox,
-  matching,
-  oneOf,
-  serviceUrl,
-  smtpUrl,
-  text,
-  type ValueType,
-} from "./values.ts";
-
-export const commandNames = [
-  "stdio",
-  "http",
-  "token",
-  "webhook",
-  "mail",
-  "desk",
-  "simulate",
-  "tools",
-  "migrate",
-  "seed",
-] as const;
-export type CommandName = (typeof commandNames)[number];
-
-/** One setting: its variable, its command-line option if it has one, its values, and what it is for. */
-export interface Setting<Value = unknown> {
-  readonly variable: `PROGRAMME_${string}`;
-  /** Commander flags; the long one is the setting's name. A setting without is secret or rarely changed. */
-  readonly option?: string;
-  readonly type: ValueType<Value>;
-  readonly default?: Value;
-  /** Says in words what `load.ts` works out when there is no fixed default. */
-  readonly defaultText?: string;
-  /** The value may hold a secret, if only by mistake: messages do not repeat it. */
-  readonly secret?: true;
-  readonly help: string;
-  readonly commands: readonly CommandName[];
-}
+import { gatewaySettings } from "./gateway.ts";
+import { mailSettings } from "./mail.ts";
+import { commandNames, type Setting } from "./setting.ts";
+import { baseUrl, boolean, filePath, hostNames, integer, listOf, matching, oneOf, serviceUrl, text } from "./values.ts";
+import { webhookSettings } from "./webhooks.ts";
 
 const everywhere = commandNames;
 const serving = ["stdio", "http"] as const;
 const listening = ["http"] as const;
+/** Commands that work on a service. */
+const using = ["stdio", "http", "doctor"] as const;
 /** Commands that may write files. */
 const keeping = ["stdio", "http", "token", "desk", "simulate", "seed"] as const;
 /** Commands that send webhooks. */
@@ -87,7 +50,7 @@ export const table = {
     defaultText: "none: the embedded service",
     secret: true,
     help: "The base address of the product's own service, without `/integrations/v1`: tools work on it instead of the embedded one. `https` unless it is on this machine.",
-    commands: serving,
+    commands: using,
   },
   scopes: {
     variable: "PROGRAMME_SCOPES",
@@ -95,7 +58,7 @@ export const table = {
     type: listOf(scopes, "scopes"),
     defaultText: "learnt from refusals; `persons:sensitive:read` counts only when it is named here",
     help: "The scopes that the token has with the product's own service, which cannot be asked for.",
-    commands: serving,
+    commands: using,
   },
   caFile: {
     variable: "PROGRAMME_CA_FILE",
@@ -103,7 +66,7 @@ export const table = {
     type: filePath,
     defaultText: "the usual certificates",
     help: "PEM certificates by which the product's service is trusted, instead of the usual ones.",
-    commands: serving,
+    commands: using,
   },
   s3Bucket: {
     variable: "PROGRAMME_S3_BUCKET",
@@ -160,7 +123,7 @@ export const table = {
     type: integer(1, 600),
     default: 45,
     help: "The longest that one call to the product's service takes, repeated tries included; many clients give up after 60 seconds.",
-    commands: serving,
+    commands: using,
   },
   demo: {
     variable: "PROGRAMME_DEMO",
@@ -170,45 +133,15 @@ export const table = {
     help: "Fill an empty database with invented demonstration data.",
     commands: ["stdio", "http", "token"],
   },
-  smtpUrl: {
-    variable: "PROGRAMME_SMTP_URL",
-    type: smtpUrl,
-    defaultText: "none: messages are kept as `.eml` files beside the database",
-    secret: true,
-    help: "The mail server that messages are sent through: `smtp://` (encrypted where the server can, and always where there are credentials) or `smtps://`. Has no option, because other users can see a process's arguments.",
-    commands: serving,
-  },
-  mailFrom: {
-    variable: "PROGRAMME_MAIL_FROM",
-    option: "--mail-from <mailbox>",
-    type: mailbox,
-    defaultText: "`no-reply@localhost` in files; needed with `PROGRAMME_SMTP_URL`",
-    help: "Who messages come from: an address, or a name and an address as in `Open Calls <calls@example.org>`.",
-    commands: serving,
-  },
-  smtpTimeoutSeconds: {
-    variable: "PROGRAMME_SMTP_TIMEOUT_SECONDS",
-    option: "--smtp-timeout-seconds <number>",
-    type: integer(1, 3_600),
-    default: 600,
-    help: "How long the mail server may take until a message can be handed over, and again for its answer to that. A message without an answer is not sent again.",
-    commands: serving,
-  },
-  mailConcurrency: {
-    variable: "PROGRAMME_MAIL_CONCURRENCY",
-    option: "--mail-concurrency <number>",
-    type: integer(1, 32),
-    default: 4,
-    help: "Connections to the mail server at once.",
-    commands: serving,
-  },
+  ...mailSettings,
+  ...gatewaySettings,
   token: {
     variable: "PROGRAMME_TOKEN",
     type: matching(tokenPattern, "64 hexadecimal digits"),
     defaultText: "none",
     secret: true,
-    help: "The access token that calls over stdio run as. Has no option, because other users can see a process's arguments.",
-    commands: ["stdio", "tools"],
+    help: "The access token that calls over stdio run as; over HTTP, what stands behind callers of `PROGRAMME_GATEWAY_KEYS` and `PROGRAMME_OAUTH_ISSUER` without one of their own. Has no option, because other users can see a process's arguments.",
+    commands: ["stdio", "http", "tools", "doctor"],
   },
   host: {
     variable: "PROGRAMME_HOST",
@@ -294,7 +227,7 @@ export const table = {
   tools: {
     variable: "PROGRAMME_TOOLS",
     option: "--tools <names>",
-    type: listOf(operationNames, "tool names"),
+    type: listOf(callNames, "tool names"),
     defaultText: "all",
     help: "The tools that agents are offered; those of `PROGRAMME_TOOLSETS` come beside them.",
     commands: listing,
@@ -400,9 +333,10 @@ export const table = {
     option: "--webhook-concurrency <number>",
     type: integer(2, 1_000),
     default: 100,
-    help: "Webhook deliveries attempted at once. A quarter of the places is for receivers that fail or are slow, and they get no others.",
+    help: "Webhook deliveries attempted at once. A quarter of the places is for receivers that fail or are slow; those that hang make room for others, so that at worst twice as many are open.",
     commands: serving,
   },
+  ...webhookSettings,
   accessLogDays: {
     variable: "PROGRAMME_ACCESS_LOG_DAYS",
     option: "--access-log-days <number>",

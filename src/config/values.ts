@@ -57,6 +57,35 @@ export function matching(pattern: RegExp, allowed: string): ValueType<string> {
 /** A path; an address such as `postgres://…` would become a strange folder if it were taken for one. */
 export const filePath = matching(/^(?![a-z][a-z0-9+.-]+:\/\/)/i, "a file, not an address");
 
+const webhookName = /^[a-z0-9][a-z0-9_-]{0,63}$/;
+
+/** Some values for each of some names: `name=value`, with more values after semicolons, and more names after commas. */
+export function namedLists(
+  value: RegExp,
+  maxValues: number,
+  allowed: string,
+): ValueType<ReadonlyMap<string, readonly string[]>> {
+  const entryOf = (text: string) => {
+    const [name = "", ...rest] = text.split("=");
+    const values = rest.join("=").split(";");
+    return [name.trim(), values.map((each) => each.trim())] as const;
+  };
+  return {
+    schema: z
+      .string()
+      .transform((list) => list.split(",").map(entryOf))
+      .refine((entries) => new Set(entries.map(([name]) => name)).size === entries.length && entries.length <= 1000)
+      .refine((entries) =>
+        entries.every(([name, values]) => {
+          const distinct = new Set(values).size === values.length && values.length <= maxValues;
+          return webhookName.test(name) && distinct && values.every((each) => value.test(each));
+        }),
+      )
+      .transform((entries) => new Map(entries)),
+    allowed,
+  };
+}
+
 /** Host names and addresses as a `Host` header has them, without the port; IPv6 in brackets. */
 export const hostNames: ValueType<readonly string[]> = {
   schema: z
@@ -123,6 +152,23 @@ export const mailbox: ValueType<{ readonly name: string; readonly address: strin
       const { name = "", address = text } = /^(?<name>[^<>]*)<(?<address>[^<>]*)>$/.exec(text)?.groups ?? {};
       return { name: name.trim().replace(/^"(.*)"$/, "$1"), address };
     })
-    .pipe(z.object({ name: z.string().max(100).regex(/^[^\p{Cc}\p{Zl}\p{Zp}"]*$/u), address: z.email().max(254) })),
+    .pipe(
+      z.object({
+        name: z
+          .string()
+          .max(100)
+          .regex(/^[^\p{Cc}\p{Zl}\p{Zp}"]*$/u),
+        address: z.email().max(254),
+      }),
+    ),
   allowed: "an e-mail address, or a name followed by one in angle brackets",
+};
+
+/** An authorization server's name, which is compared to the letter (RFC 8414): encrypted, unless it is on this machine. */
+export const issuerUrl: ValueType<string> = {
+  schema: z
+    .string()
+    .trim()
+    .refine((address) => serviceUrl.schema.safeParse(address).success),
+  allowed: serviceUrl.allowed,
 };

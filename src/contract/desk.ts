@@ -167,6 +167,4 @@ export type ActInput<Name extends ActName> = z.output<Acts[Name]["input"]>;
 export type ActResult<Name extends ActName> = z.output<Acts[Name]["data"]>;
 
 /** The same acts without their literal types. */
-export const actDeclarations = acts as unknown as Readonly<
-  Record<ActName, Declaration<z.ZodObject, z.ZodType>>
->;
+export const actDeclarations = acts as unknown as Readonly<Record<ActName, Declaration<z.ZodObject, z.ZodType>>>;

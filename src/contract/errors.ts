@@ -58,6 +58,18 @@ export const catalogue = {
     message: "This server is set not to offer that tool.",
     next: "Do without it, or ask your human to change {setting} of this server.",
   },
+  gateway_not_admitted: {
+    status: 403,
+    retryable: false,
+    message: "The access token is genuine, but its holder is not let in here.",
+    next: "Ask your human to have the operator of this server let them in; another token of theirs does not help.",
+  },
+  gateway_token_refused: {
+    status: 502,
+    retryable: false,
+    message: "The programme service refuses the token that this server calls it with.",
+    next: "Ask your human to tell the operator of this server that the token behind their access is not valid; what they present here is.",
+  },
   not_found: {
     status: 404,
     retryable: false,

@@ -1,6 +1,7 @@
 import * as assignments from "./assignments.ts";
 import * as audit from "./audit.ts";
 import * as emails from "./emails.ts";
+import { list_events } from "./event-log.ts";
 import * as exports_ from "./exports.ts";
 import * as feedback from "./feedback.ts";
 import * as files from "./files.ts";
@@ -41,10 +42,19 @@ type Union<T> = T extends unknown ? (merged: T) => void : never;
 type Merged<T> = Union<T> extends (merged: infer All) => void ? { [K in keyof All]: All[K] } : never;
 type Contract = Merged<{ [Noun in Toolset]: OperationsOf<(typeof nouns)[Noun]> }[Toolset]>;
 
+/** What agents can call beside the interface: it has no route. */
+const additions = { list_events };
+const toolsetOfAdditions: Toolset = "audit";
+
+type Callable = Contract & typeof additions;
+
+/** An operation of the interface. */
 export type OperationName = keyof Contract & string;
-export type Input<Name extends OperationName> = Contract[Name] extends Operation ? InputOf<Contract[Name]> : never;
-export type EffectOf<Name extends OperationName> = Contract[Name]["effect"];
-export type Result<Name extends OperationName> = Contract[Name] extends Operation ? ResultOf<Contract[Name]> : never;
+/** Whatever can be called. */
+export type CallName = keyof Callable & string;
+export type Input<Name extends CallName> = Callable[Name] extends Operation ? InputOf<Callable[Name]> : never;
+export type EffectOf<Name extends CallName> = Callable[Name]["effect"];
+export type Result<Name extends CallName> = Callable[Name] extends Operation ? ResultOf<Callable[Name]> : never;
 
 const toolsets = new Map<string, Toolset>();
 
@@ -63,16 +73,29 @@ export const contract: Contract = (() => {
   return all as unknown as Contract;
 })();
 
-/** The same operations without their literal types, for code that treats them all alike. */
-export const operations = contract as unknown as Readonly<Record<OperationName, Operation>>;
+/** Whatever can be called, without literal types, for code that treats it all alike. */
+export const operations = { ...contract, ...additions } as unknown as Readonly<Record<CallName, Operation>>;
 
 export const operationNames = Object.keys(contract) as OperationName[];
 
+/** The interface's operations in their order, then what can be called beside them. */
+export const callNames = Object.keys(operations) as CallName[];
+
 export const toolsetNames = Object.keys(nouns) as Toolset[];
 
-/** The toolset that an operation belongs to. */
-export function toolsetOf(name: OperationName): Toolset {
-  return toolsets.get(name) as Toolset;
+/** The toolset that whatever can be called belongs to. */
+export function toolsetOf(name: CallName): Toolset {
+  return toolsets.get(name) ?? toolsetOfAdditions;
+}
+
+/** Whether a name is that of something that can be called. */
+export function isCallName(name: string): name is CallName {
+  return Object.hasOwn(operations, name);
+}
+
+/** Whether a name is that of an operation of the interface. */
+export function isOperationName(name: string): name is OperationName {
+  return Object.hasOwn(contract, name);
 }
 
 function isOperation(value: unknown): value is Operation {

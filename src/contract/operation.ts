@@ -26,6 +26,8 @@ interface Declaration<
   /** What a read shows, as a URI (RFC 6570) with the path's variables in braces; the query's names are added to it. */
   readonly resource?: ResourceUri;
   readonly scope: Scope;
+  /** Scopes each of which will do as well as `scope`; what the call shows depends on which there are. */
+  readonly orScopes?: readonly Scope[];
   readonly effect: E;
   readonly query?: Query;
   readonly body?: z.ZodObject<Body, z.core.$strict>;
@@ -89,6 +91,12 @@ export function operation<
     queryObject: z.strictObject(query),
     paginated: "lastEvaluatedKey" in query,
   };
+}
+
+/** The scopes that a holder of these lacks for an operation, whatever its input; none where one of several will do. */
+export function lackedScopes({ scope, orScopes = [] }: Operation, scopes: ReadonlySet<Scope>): readonly Scope[] {
+  const enough = [scope, ...orScopes];
+  return enough.some((each) => scopes.has(each)) ? [] : enough;
 }
 
 /** Names of the variables in a path, in order. */

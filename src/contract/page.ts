@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { invalid } from "./errors.ts";
 
 export const defaultLimit = 50;
 export const maxLimit = 100;
@@ -14,6 +15,20 @@ export const Cursor = z.string().min(1).max(2048);
 
 /** Query parameters of a paginated list (specification 2.2). */
 export const pageQuery = { limit: Limit, lastEvaluatedKey: Cursor.optional() };
+
+/**
+ * The cursor of a list that takes it by two names.
+ * @throws Problem `validation_failed` for two that differ
+ */
+export function cursorIn(input: {
+  readonly cursor?: string | undefined;
+  readonly lastEvaluatedKey?: string | undefined;
+}): string | undefined {
+  const { cursor, lastEvaluatedKey = cursor } = input;
+  if (cursor === undefined || cursor === lastEvaluatedKey) return lastEvaluatedKey;
+  const message = "cursor and lastEvaluatedKey are the same parameter: give one of them";
+  throw invalid(...["cursor", "lastEvaluatedKey"].map((path) => ({ path, code: "conflicting", message })));
+}
 
 /** `meta` of a paginated answer; `hasMore` is true exactly when a cursor is present. */
 export const PageMeta = z.object({ hasMore: z.boolean(), lastEvaluatedKey: z.string().optional() });

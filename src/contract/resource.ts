@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type OperationName, operationNames, operations } from "./index.ts";
+import { type CallName, operationNames, operations } from "./index.ts";
 import { markOf } from "./marks.ts";
 import { type Operation, pathVariables } from "./operation.ts";
 
@@ -23,7 +23,7 @@ export interface ResourceLink {
 }
 
 /** Where the records in an operation's data can be read: one link for a record, one a row for rows; none for others. */
-export function linksOf(name: OperationName, data: unknown): ResourceLink[] {
+export function linksOf(name: CallName, data: unknown): ResourceLink[] {
   const schema = rowOf(operations[name].data);
   const rows = Array.isArray(data) ? data : [data];
   const links = rows.flatMap((row) => linkOf(schema, row) ?? []);

@@ -227,19 +227,19 @@ function createReviews(draw: Draw) {
 }
 
 /** A score on the criterion's scale, the more often near the merit (0 to 1) the nearer it is. */
-function scoreAround(merit: number, { min, max, step }: Criterion, draw: Draw): number {
+export function scoreAround(merit: number, { min, max, step }: Criterion, draw: Draw): number {
   const noise = (draw.whole(-20, 20) + draw.whole(-20, 20)) / 100;
   const share = Math.min(1, Math.max(0, merit + noise));
   return min + Math.round((share * (max - min)) / step) * step;
 }
 
-function bandOf(share: number): "low" | "middle" | "high" {
+export function bandOf(share: number): "low" | "middle" | "high" {
   if (share < 0.4) return "low";
   return share < 0.7 ? "middle" : "high";
 }
 
 /** On a scale from 1 to 5. */
-function verdictOf(score: number): "accept" | "revise" | "reject" {
+export function verdictOf(score: number): "accept" | "revise" | "reject" {
   if (score >= 3.8) return "accept";
   return score >= 2.7 ? "revise" : "reject";
 }

@@ -74,8 +74,8 @@ async function write(deps: JobDeps, { job, signal }: Held, spool: Spool): Promis
   const { store, clock, personsOf, maxBytes } = deps;
   const reader = store.reader(job.businessId);
   const view = await viewOf(reader, await authorityOf(deps, job));
-  const until = clock.now().toISOString();
-  await render({ reader, job, until, personsOf, signal }, view, async (text) => {
+  const generatedAt = clock.now().toISOString();
+  await render({ reader, job, personsOf, signal }, view, generatedAt, async (text) => {
     await spool.write(text);
     if (spool.sizeBytes > maxBytes) throw new ExportFailure("artifact_too_large");
   });

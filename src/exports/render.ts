@@ -9,9 +9,9 @@ export type Write = (text: string) => Promise<void>;
  * Writes an export as one JSON object, a line for each row, as the holder of the view's scopes may see it.
  * @throws the signal's reason when it is aborted
  */
-export async function render(scope: Scope, view: View, write: Write): Promise<void> {
+export async function render(scope: Scope, view: View, generatedAt: string, write: Write): Promise<void> {
   const { exportId, businessId, programId, trackId, filters, persons } = scope.job;
-  const head = { exportId, businessId, programId, trackId, filters, generatedAt: scope.until };
+  const head = { exportId, businessId, programId, trackId, filters, generatedAt };
   await write(JSON.stringify(head).slice(0, -1));
   const reading = new Sections(scope);
   for (const name of Object.keys(sections) as SectionName[]) {

@@ -24,8 +24,6 @@ export type PersonsOf = <S extends Somebody>(reader: Reader, people: readonly S[
 export interface Scope {
   readonly reader: Reader;
   readonly job: Row<"exports">;
-  /** What was created later is not part of the export. */
-  readonly until: string;
   readonly personsOf: PersonsOf;
   readonly signal: AbortSignal;
 }
@@ -46,10 +44,9 @@ export class Sections {
 
   /** Those who registered on the programme or track; where submissions are filtered, those who have one that matches. */
   async *applicants(): AsyncIterable<SectionRow<"applicants">> {
-    const { reader, job, until } = this.#scope;
+    const { reader, job } = this.#scope;
     const has = { programIds: job.programId, trackIds: job.trackId ?? undefined };
-    const rows = reader.scan("applicants", { where: { createdAt: { lte: until } }, has });
-    for await (const step of this.#steps(rows)) {
+    for await (const step of this.#steps(reader.scan("applicants", { has }))) {
       const matching = this.#filtered && (await this.#matching("applicantId", step));
       for (const { applicantId, name, email, personId } of step) {
         if (matching && !matching.has(applicantId)) continue;
@@ -61,13 +58,13 @@ export class Sections {
 
   /** Those invited to the programme, or to a round of the track, and whoever has an assignment there. */
   async *reviewers(): AsyncIterable<SectionRow<"reviewers">> {
-    const { reader, job, until } = this.#scope;
+    const { reader, job } = this.#scope;
     const { programId, trackId } = job;
     const rounds = trackId === null ? [] : await reader.find("rounds", { where: { trackId } }, { limit: maxRounds });
     const roundIds = new Set(rounds.map((round) => round.roundId));
     const invited = (row: Row<"reviewers">) =>
       trackId === null ? row.programIds.includes(programId) : row.roundIds.some((roundId) => roundIds.has(roundId));
-    for await (const step of this.#steps(reader.scan("reviewers", { where: { createdAt: { lte: until } } }))) {
+    for await (const step of this.#steps(reader.scan("reviewers", {}))) {
       for (const row of step) {
         const { reviewerId, email, firstName, lastName, personId } = row;
         if (!invited(row) && !(await this.#hasAssignment(reviewerId))) continue;
@@ -83,9 +80,8 @@ export class Sections {
 
   /** Of the submissions that are exported, drafts too: their status tells them apart. */
   async *reviews(): AsyncIterable<SectionRow<"reviews">> {
-    const { reader, job, until } = this.#scope;
-    const rows = reader.scan("reviews", { where: { programId: job.programId, createdAt: { lte: until } } });
-    for await (const step of this.#steps(rows)) {
+    const { reader, job } = this.#scope;
+    for await (const step of this.#steps(reader.scan("reviews", { where: { programId: job.programId } }))) {
       const matching = (this.#filtered || job.trackId !== null) && (await this.#matching("submissionId", step));
       yield* matching ? step.filter((row) => matching.has(row.submissionId)) : step;
     }
@@ -93,9 +89,8 @@ export class Sections {
 
   /** Of the whole programme, whatever track or filter was asked for (specification 2.7). */
   async *conflictAttestations(): AsyncIterable<SectionRow<"conflictAttestations">> {
-    const { reader, job, until } = this.#scope;
-    const rows = reader.scan("assignments", { where: { programId: job.programId, createdAt: { lte: until } } });
-    for await (const step of this.#steps(rows)) {
+    const { reader, job } = this.#scope;
+    for await (const step of this.#steps(reader.scan("assignments", { where: { programId: job.programId } }))) {
       for (const { assignmentId, trackId, roundId, submissionId, reviewerId, conflictAttestation } of step) {
         if (!conflictAttestation) continue;
         const { hasConflict, statement, attestedAt } = conflictAttestation;
@@ -122,14 +117,13 @@ export class Sections {
 
   /** Which submissions are exported. */
   get #where(): Where<"submissions"> {
-    const { job, until } = this.#scope;
+    const { job } = this.#scope;
     const { state, submittedFrom, submittedTo } = job.filters;
     return {
       programId: job.programId,
       trackId: job.trackId ?? undefined,
       state: state === null ? undefined : SubmissionState.parse(state),
       submittedAt: { gte: submittedFrom ?? undefined, lte: submittedTo ?? undefined },
-      createdAt: { lte: until },
     };
   }
 

@@ -16,7 +16,18 @@ export async function authenticate(store: Store, clock: Clock, bearer: string | 
   const token = await store.findToken(sha256);
   if (!token || !constantTimeEqual(token.sha256, sha256)) throw problem("invalid_token");
   if (!isLive(token, clock.now())) throw problem("invalid_token");
-  return { businessId: token.businessId, tokenId: token.tokenId, scopes: new Set(token.scopes) };
+  return callerOf(token);
+}
+
+const callers = new WeakMap<Token, Caller>();
+
+function callerOf(token: Token): Caller {
+  let caller = callers.get(token);
+  if (!caller) {
+    caller = { businessId: token.businessId, tokenId: token.tokenId, scopes: new Set(token.scopes) };
+    callers.set(token, caller);
+  }
+  return caller;
 }
 
 /** Whether a token is neither revoked nor expired. */

@@ -1,9 +1,14 @@
 import { problem } from "../contract/errors.ts";
-import type { Operation } from "../contract/operation.ts";
+import { lackedScopes, type Operation } from "../contract/operation.ts";
 import type { Scope } from "../contract/scopes.ts";
 import type { Caller } from "../store/work.ts";
 
 type Holder = Pick<Caller, "scopes">;
+
+/** A holder with no more than some of its scopes, where it is confined to them. */
+export function confined<H extends Holder>(holder: H, within: ReadonlySet<Scope> | undefined): H {
+  return within ? { ...holder, scopes: holder.scopes.intersection(within) } : holder;
+}
 
 /** @throws Problem `insufficient_scope` naming every scope that is missing */
 export function requireScopes(caller: Holder, required: readonly Scope[]): void {
@@ -13,7 +18,8 @@ export function requireScopes(caller: Holder, required: readonly Scope[]): void 
 
 /** The route's own scope (specification 4.1), checked before the input is looked at. */
 export function authorize(caller: Holder, operation: Operation): void {
-  requireScopes(caller, [operation.scope]);
+  const requiredScopes = lackedScopes(operation, caller.scopes);
+  if (requiredScopes.length > 0) throw problem("insufficient_scope", { requiredScopes });
 }
 
 /** Scopes that an input needs besides: person selectors and expansions. */

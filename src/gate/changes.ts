@@ -1,12 +1,17 @@
 import { Problem, problem } from "../contract/errors.ts";
-import type { Scope } from "../contract/scopes.ts";
+import { visibleKinds } from "../contract/event-log.ts";
+import { scopes as allScopes, type Scope } from "../contract/scopes.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
-import type { ChangeEntry, Store } from "../store/port.ts";
+import type { ChangeEntry, Reader, Store } from "../store/port.ts";
 import type { Caller } from "../store/work.ts";
+import { changesBy } from "./event-changes.ts";
 
 /** Which record changed, by kind and ids: nothing personal. */
-export type RecordChange = Omit<ChangeEntry, "auditId" | "occurredAt">;
+export interface RecordChange extends Omit<ChangeEntry, "auditId" | "occurredAt"> {
+  /** Of an entry of the event log. */
+  readonly eventType?: string;
+}
 
 /** Somebody who follows an organisation's records. */
 export interface Watcher {
@@ -36,7 +41,7 @@ export interface ChangeFeed {
 export interface ChangeFeedDeps {
   readonly store: Store;
   /** @throws Problem `unauthorized`, `invalid_token` */
-  readonly identify: (token: string | undefined) => Promise<Caller>;
+  readonly identify: (token: string | undefined) => Promise<Pick<Caller, "businessId" | "scopes">>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -48,8 +53,45 @@ const overlapMs = 10_000;
 const maxChanges = 5_000;
 const maxWatchers = 4_096;
 
-/** The changes of one organisation, read up to some time. */
+/** Something that changes can be read from. */
+interface Trail {
+  /** When its latest entry is from; empty without any. */
+  latest(reader: Reader): Promise<string>;
+  /** Its entries from then on, oldest first. */
+  since(reader: Reader, since: string, limit: number): Promise<readonly TrailEntry[]>;
+}
+
+interface TrailEntry {
+  readonly id: string;
+  readonly at: string;
+  readonly changes: readonly RecordChange[];
+}
+
+const audit: Trail = {
+  async latest(reader) {
+    const { rows } = await reader.pageAudit({}, { limit: 1 });
+    return rows[0]?.occurredAt ?? "";
+  },
+  async since(reader, since, limit) {
+    const entries = await reader.changesSince(since, limit);
+    return entries.map(({ auditId, occurredAt, ...change }) => ({ id: auditId, at: occurredAt, changes: [change] }));
+  },
+};
+
+const events: Trail = {
+  async latest(reader) {
+    const { rows } = await reader.pageEvents({ kinds: visibleKinds(new Set(allScopes)) }, { limit: 1 });
+    return rows[0]?.receivedAt ?? rows[0]?.timestamp ?? "";
+  },
+  async since(reader, since, limit) {
+    const entries = await reader.eventsSince(since, limit);
+    return entries.map((entry) => ({ id: entry.eventId, at: entry.at, changes: changesBy(entry) }));
+  },
+};
+
+/** A trail of one organisation, read up to some time. */
 interface Tail {
+  readonly trail: Trail;
   readonly businessId: string;
   /** When the latest entry occurred. */
   latest: string;
@@ -64,16 +106,19 @@ interface Follower {
   scopes: ReadonlySet<Scope>;
 }
 
-/** Follows the audit trail of every organisation that somebody watches: so changes by other processes show too. */
+/**
+ * Follows the audit trail and the event log of every organisation that somebody watches: so what other processes change
+ * or are sent shows too.
+ */
 export function createChangeFeed(deps: ChangeFeedDeps): ChangeFeed {
-  const feed = new AuditFeed(deps);
+  const feed = new TrailFeed(deps);
   return { watch: (token, watcher) => feed.watch(token, watcher), close: () => feed.close() };
 }
 
-class AuditFeed implements ChangeFeed {
+class TrailFeed implements ChangeFeed {
   readonly #deps: ChangeFeedDeps;
   readonly #followers = new Set<Follower>();
-  readonly #tails = new Map<string, Promise<Tail>>();
+  readonly #tails = new Map<string, Promise<readonly Tail[]>>();
   #timer: NodeJS.Timeout | undefined;
   #polling: Promise<void> | undefined;
 
@@ -86,10 +131,10 @@ class AuditFeed implements ChangeFeed {
     if (this.#followers.size >= maxWatchers) throw problem("unavailable", { retryAfterSeconds: 60 });
     const follower: Follower = { token, watcher, businessId, scopes };
     this.#followers.add(follower);
-    const tail = this.#tails.get(businessId) ?? startTail(this.#deps, businessId);
-    this.#tails.set(businessId, tail);
+    const tails = this.#tails.get(businessId) ?? startTails(this.#deps, businessId);
+    this.#tails.set(businessId, tails);
     try {
-      await tail;
+      await tails;
     } catch (error) {
       this.#tails.delete(businessId);
       this.#leave(follower);
@@ -122,9 +167,10 @@ class AuditFeed implements ChangeFeed {
     for (const [businessId, own] of Map.groupBy(this.#followers, (follower) => follower.businessId)) {
       try {
         await this.#checkTokens(own);
-        const tail = await this.#tails.get(businessId);
-        const changes = tail ? await readOn(this.#deps, tail) : [];
-        if (changes.length > 0) this.#tell(own, (watcher) => watcher.changed(changes));
+        for (const tail of (await this.#tails.get(businessId)) ?? []) {
+          const changes = await readOn(this.#deps, tail);
+          if (changes.length > 0) this.#tell(own, (watcher) => watcher.changed(changes));
+        }
       } catch (error) {
         this.#deps.log.error({ err: error }, "Changes could not be followed");
       }
@@ -166,11 +212,15 @@ class AuditFeed implements ChangeFeed {
   }
 }
 
-async function startTail(deps: ChangeFeedDeps, businessId: string): Promise<Tail> {
-  const { rows } = await deps.store.reader(businessId).pageAudit({}, { limit: 1 });
-  const tail: Tail = { businessId, latest: rows[0]?.occurredAt ?? "", known: new Set() };
-  await readOn(deps, tail);
-  return tail;
+async function startTails(deps: ChangeFeedDeps, businessId: string): Promise<Tail[]> {
+  const tails: Tail[] = [];
+  for (const trail of [audit, events]) {
+    const latest = await trail.latest(deps.store.reader(businessId));
+    const tail = { trail, businessId, latest, known: new Set<string>() };
+    await readOn(deps, tail);
+    tails.push(tail);
+  }
+  return tails;
 }
 
 /** What was committed since the last time. */
@@ -178,13 +228,13 @@ async function readOn({ store, clock }: ChangeFeedDeps, tail: Tail): Promise<rea
   // An entry ahead of this clock must not hide what is yet to come.
   const fromMs = Math.min(Date.parse(tail.latest) || 0, clock.now().getTime()) - overlapMs;
   const since = new Date(Math.max(0, fromMs)).toISOString();
-  const entries = await store.reader(tail.businessId).changesSince(since, maxChanges + 1);
-  const fresh = entries.filter(({ auditId }) => !tail.known.has(auditId));
-  tail.known = new Set(entries.map(({ auditId }) => auditId));
-  tail.latest = entries.at(-1)?.occurredAt ?? tail.latest;
-  if (entries.length <= maxChanges) return fresh.map(({ auditId: _, occurredAt: __, ...change }) => change);
-  const { rows } = await store.reader(tail.businessId).pageAudit({}, { limit: 1 });
-  tail.latest = rows[0]?.occurredAt ?? tail.latest;
+  const reader = store.reader(tail.businessId);
+  const entries = await tail.trail.since(reader, since, maxChanges + 1);
+  const fresh = entries.filter(({ id }) => !tail.known.has(id));
+  tail.known = new Set(entries.map(({ id }) => id));
+  tail.latest = entries.at(-1)?.at ?? tail.latest;
+  if (entries.length <= maxChanges) return fresh.flatMap(({ changes }) => changes);
+  tail.latest = (await tail.trail.latest(reader)) || tail.latest;
   return "many";
 }
 

@@ -1,17 +1,18 @@
 import { Problem, problem } from "../contract/errors.ts";
-import { type OperationName, operations } from "../contract/index.ts";
+import { type CallName, operations } from "../contract/index.ts";
 import type { Operation, PageOf, Parts } from "../contract/operation.ts";
 import type { PageMeta } from "../contract/page.ts";
-import { sensitiveScope } from "../contract/scopes.ts";
+import { type Scope, sensitiveScope } from "../contract/scopes.ts";
+import type { Token } from "../contract/tokens.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
-import type { Actor, Confirmed, GateTransaction, Store } from "../store/port.ts";
+import type { Actor, Business, Confirmed, GateTransaction, Store } from "../store/port.ts";
 import type { Caller, Handlers, Links, ReadWork, Work, WriteWork } from "../store/work.ts";
 import { type AccessLog, createAccessLog } from "./access-log.ts";
 import { type Audited, accessEntry, actOf } from "./audit.ts";
 import { authenticate } from "./authenticate.ts";
-import { authorize, authorizeInput, requireScopes } from "./authorize.ts";
+import { authorize, authorizeInput, confined, requireScopes } from "./authorize.ts";
 import { createLimiter, type Limiter, type Rate, RateLimited } from "./limit.ts";
 import { checkKey, fingerprintOf, type OnceResult, once } from "./once.ts";
 import { recorded } from "./record.ts";
@@ -36,7 +37,7 @@ export interface GateDeps {
 
 /** One request, whichever face it came in by. */
 export interface Call {
-  readonly operation: OperationName;
+  readonly operation: CallName;
   /** The bearer token, if one was given. */
   readonly token: string | undefined;
   readonly parts: Parts;
@@ -48,6 +49,8 @@ export interface Call {
   readonly confirmed?: Confirmed | undefined;
   /** Hide what is sensitive even from a caller whose scopes would show it. */
   readonly strict?: boolean | undefined;
+  /** The call may use no more than these of its token's scopes. */
+  readonly within?: ReadonlySet<Scope> | undefined;
 }
 
 export interface Success {
@@ -55,7 +58,8 @@ export interface Success {
   readonly status: number;
   readonly data: unknown;
   readonly page?: PageMeta;
-  readonly rate: Rate;
+  /** Absent where the call used up nothing of it. */
+  readonly rate?: Rate;
   readonly replayed: boolean;
 }
 
@@ -82,15 +86,27 @@ export interface Gate {
    * @throws Problem `unauthorized`, `invalid_token`
    */
   identify(token: string | undefined): Promise<Caller>;
+  /**
+   * What there is to say of a token, without using up its rate.
+   * @throws Problem `unauthorized`, `invalid_token`
+   */
+  describe(token: string | undefined): Promise<Described>;
   /** Writes what is still to be recorded. */
   flush(): Promise<void>;
   close(): Promise<void>;
 }
 
+/** A token, the organisation it is of, and what is left of its rate. */
+export interface Described {
+  readonly token: Pick<Token, "tokenId" | "name" | "prefix" | "expiresAt">;
+  readonly business: Pick<Business, "businessId" | "name">;
+  readonly rate: Rate;
+}
+
 type AnyHandler = (work: ReadWork | WriteWork, input: Readonly<Record<string, unknown>>) => Promise<unknown>;
 
 interface Running extends Audited {
-  readonly name: OperationName;
+  readonly name: CallName;
   readonly call: Call;
 }
 
@@ -105,7 +121,7 @@ export function createGate(deps: GateDeps): Gate {
     let audited: Audited | undefined;
     try {
       const operation = operations[call.operation];
-      const caller = await authenticate(store, clock, call.token);
+      const caller = confined(await authenticate(store, clock, call.token), call.within);
       audited = { caller, operation, requestId: call.requestId, input: call.parts.params, now: clock.now() };
       rate = await limiter.take(caller.tokenId);
       authorize(caller, operation);
@@ -155,9 +171,17 @@ export function createGate(deps: GateDeps): Gate {
     invoke,
     rehearse,
     identify: (token) => authenticate(store, clock, token),
+    describe: async (token) => describe(deps, limiter, await authenticate(store, clock, token)),
     flush: () => accessLog.flush(),
     close: () => accessLog.close(),
   };
+}
+
+async function describe({ store }: GateDeps, limiter: Limiter, { tokenId, businessId }: Caller): Promise<Described> {
+  const token = await store.getToken(tokenId);
+  const business = (await store.listBusinesses()).find((each) => each.businessId === businessId);
+  if (!token || !business) throw problem("invalid_token");
+  return { token, business, rate: await limiter.look(tokenId) };
 }
 
 interface Outcome extends OnceResult {

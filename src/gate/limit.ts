@@ -17,6 +17,8 @@ export interface Limiter {
    * @throws RateLimited
    */
   take(tokenId: string): Promise<Rate>;
+  /** Where the token stands, without using a permit. */
+  look(tokenId: string): Promise<Rate>;
 }
 
 const windowMs = 60_000;
@@ -62,6 +64,13 @@ export function createLimiter(store: Store, clock: Clock, limit: number): Limite
     holding.blockedUntilMs = grant.lease ? 0 : grant.retryAtMs;
   }
 
+  function leaseOnce(tokenId: string, holding: Holding): Promise<void> {
+    holding.leasing ??= lease(tokenId, holding).finally(() => {
+      holding.leasing = undefined;
+    });
+    return holding.leasing;
+  }
+
   const rate = (remaining: number, retryAfterSeconds?: number): Rate => ({
     limit,
     remaining,
@@ -81,14 +90,22 @@ export function createLimiter(store: Store, clock: Clock, limit: number): Limite
       if (holding.blockedUntilMs > nowMs) {
         throw new RateLimited(rate(0, Math.max(1, Math.ceil((holding.blockedUntilMs - nowMs) / 1000))));
       }
-      holding.leasing ??= lease(tokenId, holding).finally(() => {
-        holding.leasing = undefined;
-      });
-      await holding.leasing;
+      await leaseOnce(tokenId, holding);
     }
   }
 
-  return { take };
+  async function look(tokenId: string): Promise<Rate> {
+    const holding = holdingOf(tokenId);
+    const nowMs = clock.now().getTime();
+    if (holding.blockedUntilMs <= nowMs && (holding.lease?.expiresAtMs ?? 0) <= nowMs) {
+      await leaseOnce(tokenId, holding);
+    }
+    const { lease: held, remaining, usedAtMs, blockedUntilMs } = holding;
+    if (blockedUntilMs > nowMs) return rate(0, Math.max(1, Math.ceil((blockedUntilMs - nowMs) / 1000)));
+    return rate(remaining + (held?.granted ?? 0) - usedAtMs.length);
+  }
+
+  return { take, look };
 }
 
 /** The refusal of one request too many, with what its headers say. */

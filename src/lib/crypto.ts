@@ -1,10 +1,10 @@
-import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHmac, hash, randomBytes, timingSafeEqual } from "node:crypto";
 
 type Bytes = string | Uint8Array;
 
 /** SHA-256 in 64 lower-case hexadecimal digits; strings are hashed as UTF-8. */
 export function sha256Hex(data: Bytes): string {
-  return createHash("sha256").update(data).digest("hex");
+  return hash("sha256", data);
 }
 
 /** HMAC-SHA256, 32 bytes: `.toString("hex")` or `.toString("base64url")` as the place wants it. */

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
+import { refuseShared } from "./private-file.ts";
 
 /** A key as it is written down: 32 bytes in hexadecimal. */
 export const keyPattern = /^[0-9a-f]{64}$/i;
@@ -30,10 +31,7 @@ function makeKey(path: string): Buffer | undefined {
 }
 
 function readKey(path: string): Buffer {
-  // Windows keeps who may read a file elsewhere.
-  if (process.platform !== "win32" && (statSync(path).mode & 0o077) !== 0) {
-    throw new Error(`Others than its owner can use the key file ${path}; take their rights away (chmod 600)`);
-  }
+  refuseShared(path, statSync(path).mode);
   const deadlineMs = Date.now() + writingMs;
   do {
     const text = readFileSync(path, "utf8").trim();

@@ -3,7 +3,11 @@ import { newId } from "./ids.ts";
 /** What an MCP handler is told of its request, as far as it is looked into here. */
 interface Context {
   readonly http?:
-    | { readonly authInfo?: { readonly extra?: Readonly<Record<string, unknown>> | undefined } | undefined }
+    | {
+        readonly authInfo?:
+          | { readonly token: string; readonly extra?: Readonly<Record<string, unknown>> | undefined }
+          | undefined;
+      }
     | undefined;
 }
 
@@ -14,4 +18,12 @@ export const requestIdKey = "requestId";
 export function requestIdOf(context: Context): string {
   const given = context.http?.authInfo?.extra?.[requestIdKey];
   return typeof given === "string" ? given : newId("req");
+}
+
+/**
+ * The token that an HTTP request itself brought: within a session its caller may have renewed the one that opened it.
+ * Of a connection whose messages bring none, the connection's.
+ */
+export function tokenOf({ http }: Context, ofConnection: string | undefined): string | undefined {
+  return http?.authInfo?.token ?? ofConnection;
 }

@@ -71,9 +71,12 @@ export class Passage {
   }
 
   #hurry(): void {
-    if (this.#handedOver) return this.#endIn(Math.min(drainMs, this.#bounds.timeoutMs));
-    this.#stopped = true;
-    this.#over.reject(new Error("The attempt was stopped"));
+    if (this.#handedOver) {
+      this.#endIn(Math.min(drainMs, this.#bounds.timeoutMs));
+    } else {
+      this.#stopped = true;
+      this.#over.reject(new Error("The attempt was stopped"));
+    }
   }
 
   #endIn(ms: number): void {

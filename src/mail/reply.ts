@@ -75,7 +75,9 @@ export function replyText(reply: string, recipient: string): string {
   return joined
     .replace(/<[^>]*>?/g, hidden)
     .replace(/\S*@\S*/g, hidden)
-    .replace(/[\p{L}\p{N}_%+'~-][\p{L}\p{N}._%+'~-]*(?<!\.)/gu, (word) => (word.toLowerCase() === localPart ? hidden : word))
+    .replace(/[\p{L}\p{N}_%+'~-][\p{L}\p{N}._%+'~-]*(?<!\.)/gu, (word) =>
+      word.toLowerCase() === localPart ? hidden : word,
+    )
     .replace(/\s+/g, " ")
     .trim()
     .slice(0, maxReplyChars);

@@ -62,7 +62,7 @@ export function createMailWorker(deps: MailWorkerDeps): Worker {
 /** Whether the server is one to be asked: known to all lanes, so that none asks in vain what another has found out. */
 interface Health {
   isGood(): boolean;
-  note(fate: Fate): void;
+  note(outcome: Outcome): void;
 }
 
 function createHealth(): Health {
@@ -70,9 +70,9 @@ function createHealth(): Health {
   let pausedUntilMs = 0;
   return {
     isGood: () => performance.now() >= pausedUntilMs,
-    note(fate) {
-      const trouble = fate.kind === "uncertain" || (fate.kind === "deferred" && fate.serverTrouble);
-      if (fate.kind === "accepted" || fate.kind === "refused") failures = 0;
+    note(outcome) {
+      const trouble = outcome.kind === "uncertain" || (outcome.kind === "deferred" && outcome.serverTrouble);
+      if (outcome.kind === "accepted" || outcome.kind === "refused") failures = 0;
       // Lanes that were already under way say nothing new.
       if (!trouble || performance.now() < pausedUntilMs) return;
       pausedUntilMs = performance.now() + (pausesMs[Math.min(failures, pausesMs.length - 1)] ?? 0);
@@ -106,7 +106,6 @@ class Lane {
     const send = await store.reader(lease.businessId).get("emailSends", lease.emailSendId);
     if (!send) throw new Error(`The queued message ${lease.emailSendId} is missing`);
     const fate = await this.#fateOf(lease, send, signal);
-    this.#health.note(fate);
     if (fate.kind === "stopped") await store.mailQueue.giveBack(lease, this.#at(0));
     else await untilWritten(() => this.#record(lease, send, fate));
     return true;
@@ -120,7 +119,9 @@ class Lane {
     if (suppression) return { kind: "suppressed" };
     if (!isSendable(recipientEmail)) return { kind: "refused", status: "failed", error: badAddress, noMailbox: false };
     const message = await compose(send, this.#deps.from);
-    return this.#carrier.deliver(message, () => this.#handOver(lease), signal);
+    const outcome = await this.#carrier.deliver(message, () => this.#handOver(lease), signal);
+    this.#health.note(outcome);
+    return outcome;
   }
 
   async #handOver(lease: MailLease): Promise<boolean> {
@@ -187,7 +188,8 @@ class Lane {
 }
 
 const badAddress = "The address is not one that can be sent to";
-const unknownFate = "It is not known whether the mail server took the message, for no answer came; it is not sent again";
+const unknownFate =
+  "It is not known whether the mail server took the message, for no answer came; it is not sent again";
 
 /** What came of a message is worth some patience with a database that is busy: it would be taken for unknown. */
 async function untilWritten(write: () => Promise<void>): Promise<void> {

@@ -4,7 +4,7 @@ import { listResources, listTemplates, unknownCursor } from "./list.ts";
 import { getPrompt, listPrompts } from "./prompts.ts";
 import { readResource } from "./read.ts";
 import { type ResourceSession, readingOf } from "./session.ts";
-import { createSubscriber, type Following, type Listener } from "./subscriber.ts";
+import { createSubscriber, type Following, type Listener, type Subscriber } from "./subscriber.ts";
 
 /** How long a client may keep lists, in milliseconds; what depends on scopes alone changes rarely. */
 const [listTtlMs, scopeTtlMs] = [60_000, 300_000];
@@ -43,6 +43,13 @@ export function registerResources(server: Server, session: ResourceSession): voi
 /** Follows changes for a 2025-era connection, which is told of changed lists without asking. */
 export function registerSubscriptions(server: Server, following: Following, onClose: (work: () => void) => void): void {
   const subscriber = createSubscriber(following, listenerOf(server));
+  if (following.upstream.watchesRecords) registerSubscribing(server, subscriber);
+  // A token that cannot be followed is refused at the next request too, which says why.
+  server.oninitialized = () => void subscriber.start().catch(() => undefined);
+  onClose(() => subscriber.stop());
+}
+
+function registerSubscribing(server: Server, subscriber: Subscriber): void {
   const subscribed = new Set<string>();
   server.setRequestHandler("resources/subscribe", async ({ params: { uri } }) => {
     await subscriber.start();
@@ -54,9 +61,6 @@ export function registerSubscriptions(server: Server, following: Following, onCl
     if (subscribed.delete(uri)) subscriber.remove(uri);
     return {};
   });
-  // A token that cannot be followed is refused at the next request too, which says why.
-  server.oninitialized = () => void subscriber.start().catch(() => undefined);
-  onClose(() => subscriber.stop());
 }
 
 /** Tells a server's client; a connection that closes meanwhile needs no telling. */

@@ -1,6 +1,6 @@
 import type { ServerContext } from "@modelcontextprotocol/server";
-import type { OperationName } from "../contract/index.ts";
-import { requestIdOf } from "../lib/request-id.ts";
+import type { CallName } from "../contract/index.ts";
+import { requestIdOf, tokenOf } from "../lib/request-id.ts";
 import type { Answer, Identity, Upstream } from "../upstream/port.ts";
 
 /** What the resources and prompts of one connection or request work with. */
@@ -9,7 +9,7 @@ export interface ResourceSession {
   /** The caller's bearer token. */
   readonly token: string | undefined;
   /** The setting that keeps an operation from agents, if one does. */
-  readonly withheldBy: (name: OperationName) => string | undefined;
+  readonly withheldBy: (name: CallName) => string | undefined;
   /** The most JSON that one result comes to, unless a single row is larger. */
   readonly resultBytes: number;
 }
@@ -18,13 +18,14 @@ type Input = Readonly<Record<string, unknown>>;
 
 /** One request's way to the service: as its caller, under its id, until it is cancelled. */
 export interface Reading extends Pick<ResourceSession, "withheldBy" | "resultBytes"> {
-  ask(operation: OperationName, input: Input): Promise<Answer>;
+  ask(operation: CallName, input: Input): Promise<Answer>;
   /** @throws Problem `unauthorized`, `invalid_token` */
   identify(): Promise<Identity>;
 }
 
-export function readingOf({ upstream, token, ...rest }: ResourceSession, context: ServerContext): Reading {
+export function readingOf({ upstream, token: own, ...rest }: ResourceSession, context: ServerContext): Reading {
   const requestId = requestIdOf(context);
+  const token = tokenOf(context, own);
   const { signal } = context.mcpReq;
   return {
     ...rest,

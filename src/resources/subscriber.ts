@@ -1,5 +1,6 @@
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { problem } from "../contract/errors.ts";
+import { scopeOfEvent } from "../contract/event-log.ts";
 import type { Scope } from "../contract/scopes.ts";
 import type { RecordChange, Upstream, Watch } from "../upstream/port.ts";
 import { isAffected } from "./changes.ts";
@@ -71,6 +72,7 @@ class WatchingSubscriber implements Subscriber {
     }
     const target = targetOf(uri);
     if (!target) throw notFound(uri);
+    if (!this.#following.upstream.watchesRecords) throw refused("Changes of records cannot be followed here");
     // Notifications repeat the URI.
     if (isPersonal(target)) throw refused("What names a person cannot be followed");
     const setting = this.#following.withheldBy(target.name);
@@ -108,13 +110,19 @@ class WatchingSubscriber implements Subscriber {
     return started;
   }
 
-  #changed(changes: readonly RecordChange[] | "many"): void {
+  #changed(all: readonly RecordChange[] | "many"): void {
+    const changes = all === "many" ? all : all.filter((change) => this.#sees(change));
     const affected = (target: Target) => changes === "many" || changes.some((change) => isAffected(target, change));
     for (const [uri, { target }] of this.#followed) {
       if (missingScopes(this.#scopes, target).length === 0 && affected(target)) this.#listener.updated(uri);
     }
     const programs = changes === "many" || changes.some(({ entityType }) => entityType === "program");
     if (programs && this.#scopes.has("programs:read")) this.#listener.listChanged("resources");
+  }
+
+  /** A list of events is told of those that it would show. */
+  #sees({ eventType }: RecordChange): boolean {
+    return eventType === undefined || this.#scopes.has(scopeOfEvent(eventType));
   }
 
   #rescoped(scopes: ReadonlySet<Scope>): void {

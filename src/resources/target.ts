@@ -1,13 +1,13 @@
 import { ResourceNotFoundError, UriTemplate } from "@modelcontextprotocol/server";
-import { type OperationName, operationNames, operations } from "../contract/index.ts";
+import { type CallName, callNames, operations } from "../contract/index.ts";
 import { markOf } from "../contract/marks.ts";
-import { type Operation, pathVariables } from "../contract/operation.ts";
+import { lackedScopes, type Operation, pathVariables } from "../contract/operation.ts";
 import { typedArgument } from "../contract/query.ts";
 import type { Scope } from "../contract/scopes.ts";
 
 /** A read that a URI stands for. */
 export interface Target {
-  readonly name: OperationName;
+  readonly name: CallName;
   readonly operation: Operation;
   /** Path variables and query in one flat object, not yet validated. */
   readonly input: Readonly<Record<string, unknown>>;
@@ -15,7 +15,7 @@ export interface Target {
 
 /** A kind of resource: an operation that reads. */
 export interface ResourceKind {
-  readonly name: OperationName;
+  readonly name: CallName;
   readonly operation: Operation;
   /** RFC 6570: path variables, then what the query may name. */
   readonly template: string;
@@ -25,7 +25,7 @@ export interface ResourceKind {
 }
 
 /** Everything that can be read; templates without path variables first, so that `persons/resolve` is no person's id. */
-export const kinds: readonly ResourceKind[] = operationNames
+export const kinds: readonly ResourceKind[] = callNames
   .flatMap((name) => {
     const operation = operations[name];
     const template = operation.resource;
@@ -84,7 +84,8 @@ function queryOf(operation: Operation, text: string): Record<string, unknown> | 
 
 /** What a read needs that a caller's scopes do not hold. */
 export function missingScopes(scopes: ReadonlySet<Scope>, { operation, input }: Omit<Target, "name">): Scope[] {
-  return [operation.scope, ...(operation.alsoScopes?.(input) ?? [])].filter((scope) => !scopes.has(scope));
+  const also = operation.alsoScopes?.(input) ?? [];
+  return [...lackedScopes(operation, scopes), ...also.filter((scope) => !scopes.has(scope))];
 }
 
 /** Whether a URI names somebody in its query: by an address, an outside id, a name searched for. */

@@ -34,7 +34,11 @@ interface Identity {
  * Finds who submits, by a selector or the legacy identity (specification 4.2), and enrols them in the track.
  * @throws Problem `validation_failed`, `not_found`, `person_merged`, `person_inactive`, `identity_mismatch`
  */
-export async function enrolApplicant(work: Omit<ChangeWork, "emit">, given: Given, track: Track): Promise<ApplicantColumns> {
+export async function enrolApplicant(
+  work: Omit<ChangeWork, "emit">,
+  given: Given,
+  track: Track,
+): Promise<ApplicantColumns> {
   checkSelectors(given);
   const person = await selectedPerson(work.store, given);
   const identity = await (person ? identityOf(work.store, person, given) : legacyIdentity(work.store, given));

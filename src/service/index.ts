@@ -3,6 +3,7 @@ import * as applicants from "./applicants.ts";
 import * as assignments from "./assignments.ts";
 import * as audit from "./audit.ts";
 import * as emails from "./emails.ts";
+import * as events from "./events.ts";
 import * as exports_ from "./exports.ts";
 import * as feedback from "./feedback.ts";
 import * as files from "./files.ts";
@@ -15,7 +16,7 @@ import * as schemas from "./schemas.ts";
 import * as submissions from "./submissions.ts";
 import * as supplements from "./supplements.ts";
 
-/** A handler for every operation of the contract; a missing or misspelt one does not compile. */
+/** A handler for whatever can be called; a missing or misspelt one does not compile. */
 export const handlers: Handlers = {
   ...programs,
   ...submissions,
@@ -31,5 +32,6 @@ export const handlers: Handlers = {
   ...schemas,
   ...emails,
   ...exports_,
+  ...events,
   ...audit,
 };

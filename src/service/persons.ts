@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { invalid, problem } from "../contract/errors.ts";
-import { maxLimit } from "../contract/page.ts";
+import { cursorIn, maxLimit } from "../contract/page.ts";
 import type { CustomFields, Person } from "../contract/persons.ts";
 import type { ExternalRefInput } from "../contract/refs.ts";
 import { mergeValues } from "../domain/fields.ts";
@@ -27,12 +27,8 @@ export const get_person_schema: Handler<"get_person_schema"> = async ({ store })
 };
 
 export const list_persons: Handler<"list_persons"> = async ({ store }, input) => {
-  const { limit, cursor, updatedAfter, lastEvaluatedKey = cursor } = input;
-  if (cursor !== undefined && cursor !== lastEvaluatedKey) {
-    const message = "cursor and lastEvaluatedKey are the same parameter: give one of them";
-    throw invalid(...["cursor", "lastEvaluatedKey"].map((path) => ({ path, code: "conflicting", message })));
-  }
-  const page = { limit, lastEvaluatedKey };
+  const { limit, updatedAfter } = input;
+  const page = { limit, lastEvaluatedKey: cursorIn(input) };
   if (updatedAfter === undefined) return store.page("persons", {}, "newest", page);
   return store.page("persons", { where: { updatedAt: { gt: updatedAfter } } }, "changed", page);
 };

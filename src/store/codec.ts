@@ -22,6 +22,8 @@ export interface Codec<Row> {
   /** The stored values in the order of `names`. */
   encode(row: Row): Stored[];
   decode(stored: StoredRow): Row;
+  /** The same of the stored values in the order of `names`. */
+  decodeTuple(stored: readonly unknown[]): Row;
   encodeValue(name: string, value: unknown): Stored;
   /** The value as it would be read; `undefined` for an absent one. */
   decodeValue(name: string, stored: unknown): unknown;
@@ -35,20 +37,23 @@ export function codecOf<Record_ extends z.ZodObject>(record: Record_): Codec<z.o
     if (!column) throw new Error(`No column ${name}`);
     return column;
   };
+  const decodeTuple = (stored: readonly unknown[]) => {
+    const row: Record<string, unknown> = {};
+    for (let index = 0; index < columns.length; index++) {
+      const { name, kind, optional } = columns[index] as Column;
+      const value = stored[index];
+      if (kind === "scalar" || value === null) {
+        if (value !== null || !optional) row[name] = value;
+      } else row[name] = decode(kind, value);
+    }
+    return row as z.output<Record_>;
+  };
   return {
     columns,
     names: columns.map((column) => column.name),
     encode: (row) => columns.map((column) => encode(column.kind, row[column.name])),
-    decode(stored) {
-      const row: Record<string, unknown> = {};
-      for (const { name, kind, optional } of columns) {
-        const value = stored[name];
-        if (kind === "scalar" || value === null) {
-          if (value !== null || !optional) row[name] = value;
-        } else row[name] = decode(kind, value);
-      }
-      return row as z.output<Record_>;
-    },
+    decode: (stored) => decodeTuple(columns.map((column) => stored[column.name])),
+    decodeTuple,
     encodeValue: (name, value) => encode(named(name).kind, value),
     decodeValue(name, stored) {
       const { kind, optional } = named(name);

@@ -7,15 +7,13 @@ import type { Content, ContentStore } from "./port.ts";
 
 const digest = /^[0-9a-f]{64}$/;
 
-/** @throws Error for anything but a SHA-256 in hexadecimal: nothing else names content */
-export function requireDigest(sha256: string): string {
-  if (!digest.test(sha256)) throw new Error("Not a SHA-256");
-  return sha256;
-}
-
-/** Where content is, below a place: a folder for each first byte. */
+/**
+ * Where content is, below a place: a folder for each first byte.
+ * @throws Error for anything but a SHA-256 in hexadecimal: nothing else names content
+ */
 export function placeOf(sha256: string): readonly [folder: string, name: string] {
-  return [requireDigest(sha256).slice(0, 2), sha256];
+  if (!digest.test(sha256)) throw new Error("Not a SHA-256");
+  return [sha256.slice(0, 2), sha256];
 }
 
 /** Content in a directory that only its owner can read. */

@@ -1,7 +1,15 @@
-import { type Compilable, type DatabaseConnection, type Kysely, type QueryResult, sql } from "kysely";
+import {
+  type Compilable,
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Kysely,
+  type QueryResult,
+  sql,
+} from "kysely";
 import { AuditEntry } from "../contract/audit.ts";
 import { Token } from "../contract/tokens.ts";
-import { type Codec, codecOf, type StoredRow } from "./codec.ts";
+import { type Codec, codecOf } from "./codec.ts";
+import { LogEntry } from "./event-log.ts";
 import type { ChangeEntry } from "./port.ts";
 import { type Row, type Table, type TableName, tables } from "./tables.ts";
 
@@ -44,14 +52,37 @@ export const changeSource: Source<ChangeEntry> = {
   ),
 };
 
+export const eventSource: Source<LogEntry> = {
+  name: "eventLog",
+  key: ["eventId"],
+  codec: codecOf(LogEntry),
+};
+
 export const tokenCodec = codecOf(Token);
 
-/** A query compiled once and run with other parameters each time, in the order in which it names them. */
-export type Prepared = (db: Db, ...parameters: readonly unknown[]) => Promise<QueryResult<StoredRow>>;
+/**
+ * A query compiled once and run with other parameters each time, in the order in which it names them. Rows are the
+ * values of the columns that it selects, in their order: naming each of them takes as long as reading them.
+ */
+export interface Prepared {
+  (db: Db, ...parameters: readonly unknown[]): Promise<QueryResult<readonly unknown[]>>;
+  readonly sql: string;
+}
+
+/** What the connection of a prepared query gets. */
+export interface PreparedQuery extends CompiledQuery {
+  /** The same object each time: a connection can keep its statement by it. */
+  readonly prepared: object;
+}
 
 export function prepare(query: Compilable): Prepared {
   const compiled = query.compile();
-  return (db, ...parameters) => (held.get(db) ?? db).executeQuery<StoredRow>({ ...compiled, parameters });
+  const { query: node, queryId, sql } = compiled;
+  const run = (db: Db, ...parameters: readonly unknown[]) => {
+    const prepared: PreparedQuery = { query: node, queryId, sql, parameters, prepared: compiled };
+    return (held.get(db) ?? db).executeQuery<readonly unknown[]>(prepared);
+  };
+  return Object.assign(run, { sql });
 }
 
 const held = new WeakMap<Db, DatabaseConnection>();

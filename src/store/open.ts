@@ -5,7 +5,9 @@ import type { Database } from "./database.ts";
 import { type MigrationStatus, migrate, migrationStatus } from "./migrations/migrate.ts";
 import type { Store } from "./port.ts";
 import { createSqlStore, type Sides } from "./sql-store.ts";
+import { createBatches } from "./sqlite/batches.ts";
 import { SqliteDialect } from "./sqlite/dialect.ts";
+import { revisionOf } from "./sqlite/revision.ts";
 
 export interface StoreOptions {
   /** A file, made when missing with access for its owner alone, or `:memory:`. */
@@ -50,7 +52,9 @@ function open({ database, busyTimeoutMs = defaultBusyTimeoutMs }: StoreOptions):
   const side = (role: "read" | "write") =>
     new Kysely<Database>({ dialect: new SqliteDialect({ path, role, busyTimeoutMs }) });
   const write = side("write");
-  return { write, read: inMemory ? write : side("read") };
+  if (inMemory) return { write, read: write };
+  const read = side("read");
+  return { write, read, revision: revisionOf(read), batches: createBatches({ path, busyTimeoutMs }) };
 }
 
 function refuseAddress(database: string): void {

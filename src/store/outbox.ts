@@ -53,6 +53,19 @@ export interface FailingEndpoint extends EndpointKey {
   readonly firstFailureAt: string;
 }
 
+export interface Exchange {
+  readonly outcomes: readonly Outcome[];
+  readonly lanes: readonly Lane[];
+  readonly at: string;
+  readonly leaseUntil: string;
+}
+
+export interface Exchanged {
+  readonly leases: readonly Lease[];
+  /** The enabled endpoints to which the last of the attempts failed. */
+  readonly failing: readonly FailingEndpoint[];
+}
+
 /** A delivery with the type of its event. */
 export type ListedDelivery = WebhookDelivery & { readonly eventType: string };
 
@@ -81,20 +94,18 @@ export interface Outbox {
   /** Tenants with events for which no deliveries have been made yet. */
   behind(): Promise<string[]>;
   /**
-   * Makes a delivery for each enabled endpoint that takes the type of an event, for at most `limit` events;
-   * exactly one per event and endpoint, whoever else does the same.
+   * Makes a delivery for each enabled endpoint that takes the type of an event: exactly one per event and endpoint,
+   * whoever else does the same. Stops after the event with which it has made `limit` or looked at as many.
    * @returns how many events were looked at
    */
   fanOut(businessId: string, at: string, limit: number): Promise<number>;
   /** Enabled endpoints that wait for an attempt, the longest waiting first. */
   due(at: string): Promise<DueEndpoint[]>;
-  /** Leases due deliveries to this process. */
-  lease(lanes: readonly Lane[], at: string, leaseUntil: string): Promise<Lease[]>;
   /**
-   * Records attempts. What has been leased anew to another process or cancelled meanwhile keeps its state.
-   * @returns the enabled endpoints to which the last of these attempts failed
+   * Records attempts and leases further deliveries to this process, in one transaction. What has been leased anew to
+   * another process or cancelled meanwhile keeps its state.
    */
-  settle(outcomes: readonly Outcome[], at: string): Promise<FailingEndpoint[]>;
+  exchange(exchange: Exchange): Promise<Exchanged>;
   /** Gives leases back without an attempt; due again at `dueAt`. */
   giveBack(leases: readonly Lease[], dueAt: string): Promise<void>;
   /** The place of a tenant's latest event; 0 without any. */

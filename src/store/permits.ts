@@ -2,12 +2,15 @@ import { newId } from "../lib/ids.ts";
 import type { Db } from "./database.ts";
 import type { PermitGrant, PermitRequest } from "./port.ts";
 
+/** A millisecond, and how many permits were used in it. */
+type Use = readonly [atMs: number, count: number];
+
 interface Holding {
   readonly leaseId: string;
   readonly granted: number;
   readonly expiresAtMs: number;
   /** When its permits were used, once it is settled; until then any of them may be, up to its end. */
-  readonly usedAtMs: readonly number[] | undefined;
+  readonly uses: readonly Use[] | undefined;
 }
 
 /**
@@ -19,18 +22,17 @@ export async function leasePermits(db: Db, request: PermitRequest): Promise<Perm
   if (settle) await settleLease(db, tokenId, settle);
   const ofToken = db.deleteFrom("permits").where("tokenId", "=", tokenId);
   await ofToken.where("expiresAtMs", "<=", nowMs - windowMs).execute();
-  // Each permit counted by the moment at which it comes free.
-  const freeAtMs = (await holdingsOf(db, tokenId)).flatMap(({ granted, expiresAtMs, usedAtMs }) =>
-    (usedAtMs ?? new Array<number>(granted).fill(expiresAtMs)).map((usedMs) => usedMs + windowMs),
-  );
-  const counted = freeAtMs.filter((freeMs) => freeMs > nowMs);
-  const available = Math.max(0, limit - counted.length);
+  const counted = (await holdingsOf(db, tokenId))
+    .flatMap(({ granted, expiresAtMs, uses }): readonly Use[] => uses ?? [[expiresAtMs, granted]])
+    .filter(([atMs]) => atMs + windowMs > nowMs);
+  const used = counted.reduce((sum, [, count]) => sum + count, 0);
+  const available = Math.max(0, limit - used);
   const granted = Math.min(chunk, available);
   if (granted === 0) {
     return {
       lease: undefined,
       remaining: available,
-      retryAtMs: counted.reduce((a, b) => Math.min(a, b), nowMs + windowMs),
+      retryAtMs: counted.reduce((earliest, [atMs]) => Math.min(earliest, atMs), nowMs) + windowMs,
     };
   }
   const lease = { leaseId: newId("lse"), granted, expiresAtMs: nowMs + leaseMs };
@@ -46,10 +48,12 @@ async function settleLease(
   tokenId: string,
   { leaseId, usedAtMs }: NonNullable<PermitRequest["settle"]>,
 ): Promise<void> {
+  const uses = new Map<number, number>();
+  for (const atMs of usedAtMs) uses.set(atMs, (uses.get(atMs) ?? 0) + 1);
   const lastMs = usedAtMs.reduce((a, b) => Math.max(a, b), 0);
   await db
     .updateTable("permits")
-    .set({ usedAtMs: JSON.stringify(usedAtMs), expiresAtMs: lastMs })
+    .set({ usedAtMs: JSON.stringify([...uses]), expiresAtMs: lastMs })
     .where("tokenId", "=", tokenId)
     .where("leaseId", "=", leaseId)
     .where("usedAtMs", "is", null)
@@ -66,6 +70,6 @@ async function holdingsOf(db: Db, tokenId: string): Promise<Holding[]> {
     leaseId: row["leaseId"] as string,
     granted: Number(row["granted"]),
     expiresAtMs: Number(row["expiresAtMs"]),
-    usedAtMs: row["usedAtMs"] === null ? undefined : (JSON.parse(row["usedAtMs"] as string) as number[]),
+    uses: row["usedAtMs"] === null ? undefined : (JSON.parse(row["usedAtMs"] as string) as Use[]),
   }));
 }

@@ -1,8 +1,10 @@
 import type { Readable } from "node:stream";
 import type { AuditEntry } from "../contract/audit.ts";
+import type { LoggedEvent } from "../contract/event-log.ts";
 import type { EventPayload } from "../contract/events.ts";
 import type { PageOf } from "../contract/operation.ts";
 import type { Token } from "../contract/tokens.ts";
+import type { EventFilter, Inbox, LogEntry } from "./event-log.ts";
 import type { Outbox } from "./outbox.ts";
 import type { NewRow, Patch, Row, TableName, tables } from "./tables.ts";
 
@@ -69,6 +71,10 @@ export interface Reader {
   getAudit(auditId: string): Promise<AuditEntry | undefined>;
   /** What changed at `since` or later, in that order; at most `limit`. */
   changesSince(since: string, limit: number): Promise<ChangeEntry[]>;
+  /** The same for events, the tenant's own and those that came in. */
+  pageEvents(filter: EventFilter, page: PageRequest): Promise<PageOf<LoggedEvent>>;
+  /** What came to the log at `since` or later, in that order; at most `limit`. */
+  eventsSince(since: string, limit: number): Promise<LogEntry[]>;
   count<T extends TableName>(table: T, query: Query<T>): Promise<number>;
   /** Row counts by the value of a column; rows without one are not counted. */
   countBy<T extends TableName>(table: T, column: ScalarColumns<T>, query: Query<T>): Promise<Map<string, number>>;
@@ -305,6 +311,7 @@ export interface Store {
   listEvents(businessId: string, limit: number): Promise<EventPayload[]>;
   /** Deliveries of events to webhook endpoints. */
   readonly outbox: Outbox;
+  readonly inbox: Inbox;
   /**
    * Deletes at most `limit` rows of a kind that are from before a time; deliveries and events on their way stay.
    * @returns how many it deleted

@@ -1,7 +1,9 @@
 import type { AuditEntry } from "../contract/audit.ts";
+import type { LoggedEvent } from "../contract/event-log.ts";
 import type { PageOf } from "../contract/operation.ts";
 import { cursorsOf, type Position } from "./cursor.ts";
-import { auditSource, changeSource, type Db, type Source, type Statements, sourceOf } from "./database.ts";
+import { auditSource, changeSource, type Db, eventSource, type Source, type Statements, sourceOf } from "./database.ts";
+import type { EventFilter, LogEntry } from "./event-log.ts";
 import type { AuditFilter, ChangeEntry, ListOrder, PageRequest, Query, Reader } from "./port.ts";
 import { type AnyQuery, matching, type Sort, step } from "./query.ts";
 import type { Row, TableName } from "./tables.ts";
@@ -80,6 +82,17 @@ export class SqlReader implements Reader {
     return this.#rows(changeSource, query, { column: "occurredAt", descending: false }, limit);
   }
 
+  async pageEvents({ since, type, submissionId, kinds }: EventFilter, page: PageRequest): Promise<PageOf<LoggedEvent>> {
+    const at = since === undefined ? undefined : { gte: since };
+    const query = { where: { submissionId, eventType: type, kind: kinds, at } };
+    const { rows, ...rest } = await this.#page(eventSource, query, { column: "at", descending: !at }, page);
+    return { rows: rows.map(eventOf), ...rest };
+  }
+
+  eventsSince(since: string, limit: number): Promise<LogEntry[]> {
+    return this.#rows(eventSource, { where: { at: { gte: since } } }, { column: "at", descending: false }, limit);
+  }
+
   async count<T extends TableName>(table: T, query: Query<T>): Promise<number> {
     const select = matching(this.db, sourceOf(table), this.businessId, query as AnyQuery);
     const { n } = await select.select((eb) => eb.fn.countAll().as("n")).executeTakeFirstOrThrow();
@@ -98,7 +111,7 @@ export class SqlReader implements Reader {
 
   async #get<R>(source: Source<R>, id: string): Promise<R | undefined> {
     const { rows } = await this.shared.statements.get(source)(this.db, this.businessId, id);
-    return rows[0] && source.codec.decode(rows[0]);
+    return rows[0] && source.codec.decodeTuple(rows[0]);
   }
 
   async #page<R>(source: Source<R>, query: object, sort: Sort, page: PageRequest): Promise<PageOf<R>> {
@@ -122,6 +135,11 @@ export class SqlReader implements Reader {
     const rows = await step(this.db, source, this.businessId, query, { sort, limit, after }).execute();
     return rows.map((row) => source.codec.decode(row as Readonly<Record<string, unknown>>));
   }
+}
+
+function eventOf({ at, webhook, payload }: LogEntry): LoggedEvent {
+  const { data, ...event } = payload;
+  return { ...event, ...(webhook === null ? {} : { receivedAt: at, webhook }), data };
 }
 
 function positionOf<R>({ key }: Source<R>, { column }: Sort, row: R): Position {

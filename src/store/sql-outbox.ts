@@ -8,8 +8,9 @@ import { leaseLanes } from "./leases.ts";
 import type {
   DeliveryFilter,
   DueEndpoint,
+  Exchange,
+  Exchanged,
   FailingEndpoint,
-  Lane,
   Lease,
   ListedDelivery,
   Outbox,
@@ -42,15 +43,12 @@ export class SqlOutbox implements Outbox {
       .select("e.businessId")
       .distinct()
       .where("e.status", "=", "enabled")
-      .where(({ exists, selectFrom }) =>
-        exists(
-          selectFrom("events as v")
-            .select(sql`1`.as("one"))
-            .whereRef("v.businessId", "=", "e.businessId")
-            .whereRef("v.position", ">", "e.afterPosition")
-            .where(sql<boolean>`${sql.ref("v.position")} > coalesce(${sql.ref("c.position")}, 0)`),
-        ),
-      )
+      .where((eb) => {
+        const last = eb.selectFrom("events as v").whereRef("v.businessId", "=", "e.businessId");
+        const position = last.select((of) => of.fn.max("v.position").as("last"));
+        const cursor = eb.fn.coalesce("c.position", eb.lit(0));
+        return eb.and([eb(position, ">", cursor), eb(position, ">", eb.ref("e.afterPosition"))]);
+      })
       .execute();
     return rows.map((row) => row["businessId"] as string);
   }
@@ -61,16 +59,19 @@ export class SqlOutbox implements Outbox {
       if (endpoints.length === 0) return 0;
       const cursor = await cursorOf(db, businessId);
       const from = Math.max(cursor, Math.min(...endpoints.map((endpoint) => endpoint.afterPosition)));
-      const placed = await eventsAfter(db, businessId, from, limit);
-      const last = placed.at(-1);
-      if (!last || !(await moveCursor(db, businessId, cursor, last.position))) return 0;
-      for (const { eventId, eventType, position } of placed) {
+      const made: NewDelivery[] = [];
+      let [seen, last] = [0, from];
+      for (const { eventId, eventType, position } of await eventsAfter(db, businessId, from, limit)) {
+        if (made.length >= limit) break;
         for (const { endpointId, eventTypes, afterPosition } of endpoints) {
           if (position <= afterPosition || !takes(eventTypes, eventType)) continue;
-          await insertDelivery(db, { businessId, endpointId, eventId, at, replay: false });
+          made.push({ businessId, endpointId, eventId, at, replay: false });
         }
+        [seen, last] = [seen + 1, position];
       }
-      return placed.length;
+      if (seen === 0 || !(await moveCursor(db, businessId, cursor, last))) return 0;
+      for (const delivery of made) await insertDelivery(db, delivery);
+      return seen;
     });
   }
 
@@ -97,21 +98,11 @@ export class SqlOutbox implements Outbox {
     return waiting.sort((a, b) => (a.since < b.since ? -1 : 1));
   }
 
-  lease(lanes: readonly Lane[], at: string, leaseUntil: string): Promise<Lease[]> {
-    return this.#transact((db) => leaseLanes(db, lanes, at, leaseUntil));
-  }
-
-  settle(outcomes: readonly Outcome[], at: string): Promise<FailingEndpoint[]> {
-    return this.#transact(async (db) => {
-      for (const outcome of outcomes) await recordOutcome(db, outcome, at);
-      const failing: FailingEndpoint[] = [];
-      for (const own of Map.groupBy(outcomes, ({ lease }) => lease.endpointId).values()) {
-        const firstFailureAt = await markEndpoint(db, own, at);
-        const { businessId, endpointId } = (own[0] as Outcome).lease;
-        if (firstFailureAt !== undefined) failing.push({ businessId, endpointId, firstFailureAt });
-      }
-      return failing;
-    });
+  exchange({ outcomes, lanes, at, leaseUntil }: Exchange): Promise<Exchanged> {
+    return this.#transact(async (db) => ({
+      failing: await settle(db, outcomes, at),
+      leases: await leaseLanes(db, lanes, at, leaseUntil),
+    }));
   }
 
   async giveBack(leases: readonly Lease[], dueAt: string): Promise<void> {
@@ -290,6 +281,17 @@ function held(db: Db, { businessId, deliveryId, leaseId }: Lease) {
     .where("businessId", "=", businessId)
     .where("deliveryId", "=", deliveryId)
     .where("leaseId", "=", leaseId);
+}
+
+async function settle(db: Db, outcomes: readonly Outcome[], at: string): Promise<FailingEndpoint[]> {
+  for (const outcome of outcomes) await recordOutcome(db, outcome, at);
+  const failing: FailingEndpoint[] = [];
+  for (const own of Map.groupBy(outcomes, ({ lease }) => lease.endpointId).values()) {
+    const firstFailureAt = await markEndpoint(db, own, at);
+    const { businessId, endpointId } = (own[0] as Outcome).lease;
+    if (firstFailureAt !== undefined) failing.push({ businessId, endpointId, firstFailureAt });
+  }
+  return failing;
 }
 
 async function recordOutcome(db: Db, outcome: Outcome, at: string): Promise<void> {

@@ -2,8 +2,10 @@ import { hkdfSync } from "node:crypto";
 import type { AuditEntry } from "../contract/audit.ts";
 import type { EventPayload } from "../contract/events.ts";
 import type { Token } from "../contract/tokens.ts";
-import { insertAudit } from "./audit.ts";
+import { auditValues, prepareAppend } from "./audit.ts";
+import type { Stored } from "./codec.ts";
 import { createStatements, type Db, holdConnection, type Prepared, prepare, tokenCodec } from "./database.ts";
+import type { Inbox } from "./event-log.ts";
 import { createExportQueue } from "./export-queue.ts";
 import { forget } from "./forget.ts";
 import { createMailQueue } from "./mail-queue.ts";
@@ -23,14 +25,26 @@ import type {
 } from "./port.ts";
 import { type Shared, SqlReader } from "./reader.ts";
 import { masterKey } from "./settings.ts";
+import { createInbox } from "./sql-inbox.ts";
 import { SqlOutbox } from "./sql-outbox.ts";
+import type { Batches } from "./sqlite/batches.ts";
+import { createTokenMemory } from "./token-memory.ts";
 import { SqlTransaction } from "./transaction.ts";
 
 /** The two sides of one database, which may be the same. */
 export interface Sides {
   readonly write: Db;
   readonly read: Db;
+  /** Another value after each commit, where there is such a one. */
+  readonly revision?: () => Promise<unknown>;
+  /** Writes beside this thread, where it can be done. */
+  readonly batches?: Batches;
 }
+
+/** From as many on a batch is worth a thread: until then it holds up requests for no longer than a few of them take. */
+const manyRows = 250;
+/** Other writers need not wait for more than these. */
+const rowsPerCommit = 1_000;
 
 export async function createSqlStore(sides: Sides): Promise<Store> {
   if (sides.read !== sides.write) await holdConnection(sides.read);
@@ -39,27 +53,36 @@ export async function createSqlStore(sides: Sides): Promise<Store> {
 
 class SqlStore implements Store {
   readonly outbox: Outbox;
+  readonly inbox: Inbox;
   readonly exportQueue: ExportQueue;
   readonly mailQueue: MailQueue;
   readonly #write: Db;
   readonly #read: Db;
   readonly #masterKey: Buffer;
   readonly #shared: Shared;
-  readonly #tokenBySha256: Prepared;
+  readonly #batches: Batches | undefined;
+  readonly #append: Prepared;
+  readonly #touch: Prepared;
+  readonly #tokenBySha256: (sha256: string) => Promise<Token | undefined>;
 
-  constructor({ write, read }: Sides, masterKey: Buffer) {
+  constructor({ write, read, revision, batches }: Sides, masterKey: Buffer) {
     this.#write = write;
     this.#read = read;
     this.#masterKey = masterKey;
     this.outbox = new SqlOutbox(write, read);
+    this.inbox = createInbox((work) => this.#transact(work));
     this.exportQueue = createExportQueue(read, write, (work) => this.#transact(work));
     this.mailQueue = createMailQueue(read, write, (work) => this.#transact(work));
     this.#shared = { statements: createStatements(read), cursorKey: derive(masterKey, "cursor") };
-    this.#tokenBySha256 = prepare(
-      read
-        .selectFrom("tokens")
-        .select([...tokenCodec.names])
-        .where("sha256", "=", ""),
+    this.#batches = batches;
+    this.#tokenBySha256 = createTokenMemory(read, revision);
+    this.#append = prepareAppend(write);
+    this.#touch = prepare(
+      write
+        .updateTable("tokens")
+        .set({ lastUsedAt: "" })
+        .where("tokenId", "=", "")
+        .where((eb) => eb.or([eb("lastUsedAt", "is", null), eb("lastUsedAt", "<", "")])),
     );
   }
 
@@ -71,16 +94,12 @@ class SqlStore implements Store {
     return this.#transact((db) => work(new SqlTransaction(db, this.#shared, actor)));
   }
 
-  async appendAccess(entries: readonly AuditEntry[]): Promise<void> {
-    if (entries.length === 0) return;
-    await this.#transact(async (db) => {
-      for (const entry of entries) await insertAudit(db, this.#shared.statements, entry);
-    });
+  appendAccess(entries: readonly AuditEntry[]): Promise<void> {
+    return this.#runAll(this.#append, entries.map(auditValues));
   }
 
-  async findToken(sha256: string): Promise<Token | undefined> {
-    const { rows } = await this.#tokenBySha256(this.#read, sha256);
-    return rows[0] && tokenCodec.decode(rows[0]);
+  findToken(sha256: string): Promise<Token | undefined> {
+    return this.#tokenBySha256(sha256);
   }
 
   async getToken(tokenId: string): Promise<Token | undefined> {
@@ -119,18 +138,11 @@ class SqlStore implements Store {
     return numUpdatedRows > 0n;
   }
 
-  async touchTokens(uses: ReadonlyMap<string, string>): Promise<void> {
-    if (uses.size === 0) return;
-    await this.#transact(async (db) => {
-      for (const [tokenId, lastUsedAt] of uses) {
-        await db
-          .updateTable("tokens")
-          .set({ lastUsedAt })
-          .where("tokenId", "=", tokenId)
-          .where((eb) => eb.or([eb("lastUsedAt", "is", null), eb("lastUsedAt", "<", lastUsedAt)]))
-          .execute();
-      }
-    });
+  touchTokens(uses: ReadonlyMap<string, string>): Promise<void> {
+    return this.#runAll(
+      this.#touch,
+      [...uses].map(([tokenId, lastUsedAt]) => [lastUsedAt, tokenId, lastUsedAt]),
+    );
   }
 
   leasePermits(request: PermitRequest): Promise<PermitGrant> {
@@ -168,8 +180,22 @@ class SqlStore implements Store {
   }
 
   async close(): Promise<void> {
+    await this.#batches?.close();
     await this.#read.destroy();
     await this.#write.destroy();
+  }
+
+  /**
+   * Runs a query with each of these parameters, beside this thread where they are many. When it fails some may be
+   * written: the query must bear to be run again.
+   */
+  async #runAll(query: Prepared, rows: readonly (readonly Stored[])[]): Promise<void> {
+    const aside = this.#batches && (this.#batches.started || rows.length >= manyRows) ? this.#batches : undefined;
+    for (let start = 0; start < rows.length; start += rowsPerCommit) {
+      const batch = rows.slice(start, start + rowsPerCommit);
+      if (aside) await aside.run({ sql: query.sql, rows: batch });
+      else await this.#transact((db) => runEach(db, query, batch));
+    }
   }
 
   #transact<R>(work: (db: Db) => Promise<R>): Promise<R> {
@@ -182,6 +208,10 @@ class SqlStore implements Store {
       }
     });
   }
+}
+
+async function runEach(db: Db, query: Prepared, rows: readonly (readonly Stored[])[]): Promise<void> {
+  for (const row of rows) await query(db, ...row);
 }
 
 function derive(key: Buffer, name: string): Buffer {

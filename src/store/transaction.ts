@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { sql } from "kysely";
 import type { AuditEntry } from "../contract/audit.ts";
 import { problem } from "../contract/errors.ts";
+import { submissionIdOf } from "../contract/event-log.ts";
 import type { EventPayload } from "../contract/events.ts";
 import { common } from "../contract/fields.ts";
 import { insertAudit } from "./audit.ts";
@@ -47,9 +48,7 @@ export class SqlTransaction extends SqlReader implements GateTransaction {
     };
     const stored = source.codec.encode({ ...row, ...meta } as unknown as Row<T>);
     await this.shared.statements.insert(table, source.codec.names)(this.db, ...stored);
-    const after = source.codec.decode(
-      Object.fromEntries(source.codec.names.map((name, index) => [name, stored[index]])),
-    );
+    const after = source.codec.decodeTuple(stored);
     await this.#reindex(table, new Map(), membersOf(table, after), after);
     await this.#enqueue(table, undefined, after);
     this.#record(table, { after });
@@ -120,12 +119,14 @@ export class SqlTransaction extends SqlReader implements GateTransaction {
       .select((eb) => eb.fn.max("position").as("last"))
       .where("businessId", "=", this.businessId)
       .executeTakeFirstOrThrow();
-    const columns = ["businessId", "position", "eventId", "eventType", "timestamp", "payload"];
+    const columns = ["businessId", "position", "eventId", "eventType", "timestamp", "submissionId", "payload"];
     const insert = this.shared.statements.insert("events", columns);
     let position = Number(last ?? 0);
     for (const event of events) {
       const { eventId, eventType, timestamp } = event;
-      await insert(this.db, this.businessId, ++position, eventId, eventType, timestamp, JSON.stringify(event));
+      const submissionId = submissionIdOf(event) ?? null;
+      const named = [eventId, eventType, timestamp, submissionId, JSON.stringify(event)];
+      await insert(this.db, this.businessId, ++position, ...named);
     }
   }
 

@@ -1,7 +1,7 @@
 import type { AuditEntry } from "../contract/audit.ts";
 import type { ActInput, ActName, ActResult } from "../contract/desk.ts";
 import type { EventData, EventType } from "../contract/events.ts";
-import type { EffectOf, Input, OperationName, Result } from "../contract/index.ts";
+import type { CallName, EffectOf, Input, Result } from "../contract/index.ts";
 import type { Scope } from "../contract/scopes.ts";
 import type { Reader, Transaction } from "./port.ts";
 
@@ -45,10 +45,10 @@ export interface WriteWork extends Work {
 
 /** One handler per operation; what reads gets no transaction. */
 export type Handlers = {
-  readonly [Name in OperationName]: Handler<Name>;
+  readonly [Name in CallName]: Handler<Name>;
 };
 
-export type Handler<Name extends OperationName> = (
+export type Handler<Name extends CallName> = (
   work: EffectOf<Name> extends "read" ? ReadWork : WriteWork,
   input: Input<Name>,
 ) => Promise<Result<Name>>;

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { type Issue, invalid, Problem } from "../contract/errors.ts";
-import { type OperationName, operations } from "../contract/index.ts";
+import { type CallName, operations } from "../contract/index.ts";
 import { unwrap } from "../contract/marks.ts";
 import { similar } from "../lib/spelling.ts";
 import { forgive } from "./forgive.ts";
@@ -24,7 +24,7 @@ const maxNotes = 8;
  *
  * @throws Problem `validation_failed` for own arguments that do not fit
  */
-export function prepare(name: OperationName, args: Readonly<Record<string, unknown>>): Prepared {
+export function prepare(name: CallName, args: Readonly<Record<string, unknown>>): Prepared {
   const { args: forgiven, notes } = forgive(argumentsOf(name), withList(args));
   const shape = ownShapeOf(name);
   const entries = Object.entries(forgiven);
@@ -43,7 +43,7 @@ export function prepare(name: OperationName, args: Readonly<Record<string, unkno
 }
 
 /** A refusal with what the unknown arguments may have meant. */
-export function explained(name: OperationName, refusal: Problem): Problem {
+export function explained(name: CallName, refusal: Problem): Problem {
   const issues = refusal.details?.["issues"];
   if (refusal.code !== "validation_failed" || !Array.isArray(issues)) return refusal;
   const told = (issues as readonly Issue[]).map((issue) =>
@@ -81,7 +81,7 @@ function withList(args: Readonly<Record<string, unknown>>): Readonly<Record<stri
   return { ...args, select: select.split(",").map((path) => path.trim()) };
 }
 
-function checked(name: OperationName, given: Readonly<Record<string, unknown>>): OwnArguments {
+function checked(name: CallName, given: Readonly<Record<string, unknown>>): OwnArguments {
   const result = z.strictObject(ownShapeOf(name)).safeParse(given);
   if (!result.success) {
     throw invalid(...result.error.issues.map(({ path, code, message }) => ({ path: path.join("."), code, message })));

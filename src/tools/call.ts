@@ -1,10 +1,12 @@
 import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
 import { Problem } from "../contract/errors.ts";
-import { type OperationName, operations } from "../contract/index.ts";
+import { operations } from "../contract/index.ts";
 import { requestIdOf } from "../lib/request-id.ts";
 import type { Failure, UpstreamCall } from "../upstream/port.ts";
 import { explained, prepare } from "./arguments.ts";
 import { type Question, withConfirmation } from "./confirm.ts";
+import { callConnection, connectionName } from "./connection.ts";
+import type { ToolName } from "./definitions.ts";
 import { idempotencyKeyOf } from "./idempotency.ts";
 import { refuseUnoffered } from "./offer.ts";
 import type { OwnArguments } from "./own.ts";
@@ -18,10 +20,11 @@ import { waitForExport } from "./wait.ts";
 export async function callTool(
   session: ToolSession,
   context: ServerContext,
-  name: OperationName,
+  name: ToolName,
   args: Readonly<Record<string, unknown>>,
 ): Promise<CallToolResult | InputRequiredResult> {
   try {
+    if (name === connectionName) return await callConnection(session, context, args);
     refuseUnoffered(session.settings, name);
     const { input, own, notes } = prepare(name, args);
     const following = followingOf(context);

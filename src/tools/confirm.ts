@@ -11,7 +11,7 @@ import {
 import { problem } from "../contract/errors.ts";
 import { operations } from "../contract/index.ts";
 import { canonicalJson } from "../lib/canonical.ts";
-import { constantTimeEqual, hmac, sha256Hex } from "../lib/crypto.ts";
+import { constantTimeEqual, hmac } from "../lib/crypto.ts";
 import type { Answer, Confirmed, Failure, UpstreamCall } from "../upstream/port.ts";
 import { previewOf } from "./preview.ts";
 import type { ConfirmationPolicy, ToolSession } from "./session.ts";
@@ -41,37 +41,41 @@ export async function withConfirmation(
   if (wording === undefined || confirmation.posture === "off" || confirmation.approved.has(call.operation)) {
     return upstream.call(call);
   }
-  const agreed = agreement(confirmation, context, call, token);
-  if (agreed === undefined) return ask(session, context, call, wording);
+  const { caller } = await upstream.identify(call.token);
+  const signer: Signer = (payload) => signatureOf(confirmation.key, call, caller, payload);
+  const agreed = agreement(confirmation, context, signer, token);
+  if (agreed === undefined) return ask(session, context, call, signer, wording);
   if ("problem" in agreed) return agreed;
   const answer = await upstream.call({ ...call, confirmed: agreed });
   const stale = !answer.ok && answer.problem.code === "confirmation_stale";
-  return stale ? ask(session, context, call, `The records have changed since you were asked. ${wording}`) : answer;
+  if (!stale) return answer;
+  return ask(session, context, call, signer, `The records have changed since you were asked. ${wording}`);
 }
 
 /** What was agreed to, a refusal, or nothing where nobody has been asked yet. */
 function agreement(
   policy: ConfirmationPolicy,
   context: ServerContext,
-  call: UpstreamCall,
+  signer: Signer,
   token: string | undefined,
 ): Confirmed | Failure | undefined {
   const response = inputResponse(context.mcpReq.inputResponses, responseKey);
   if (response.kind === "elicit") {
     const { confirm } = (response.action === "accept" ? response.content : undefined) ?? {};
     if (confirm !== true) return { ok: false, problem: problem("confirmation_declined") };
-    return opened(policy, call, context.mcpReq.requestState<string>());
+    return opened(policy, signer, context.mcpReq.requestState<string>());
   }
   if (token === undefined) return undefined;
   // A token shows that the model called twice. Where only a human's word counts, it counts for nothing.
   if (policy.posture === "human") return { ok: false, problem: problem("confirmation_unavailable") };
-  return opened(policy, call, token);
+  return opened(policy, signer, token);
 }
 
 async function ask(
   session: ToolSession,
   context: ServerContext,
   call: UpstreamCall,
+  signer: Signer,
   wording: string,
 ): Promise<Answer | Question> {
   const { upstream, confirmation } = session;
@@ -82,7 +86,7 @@ async function ask(
   if (!canAsk && confirmation.posture === "human") return { ok: false, problem: problem("confirmation_unavailable") };
   const expiresAt = new Date(confirmation.now().getTime() + ttlMs).toISOString();
   const nonce = randomBytes(16).toString("base64url");
-  const state = sealed(confirmation.key, call, { digest: rehearsal.digest, nonce, expiresAt });
+  const state = sealed(signer, { digest: rehearsal.digest, nonce, expiresAt });
   const question = [`${wording}?`, ...previewOf(call.operation, rehearsal)].join("\n");
   return { question: canAsk ? elicitation(question, state) : twoCalls(question, state, expiresAt) };
 }
@@ -116,21 +120,25 @@ function canElicit(session: ToolSession, context: ServerContext): boolean {
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 }
 
+/** Signs for one caller's one call. */
+type Signer = (payload: string) => string;
+
 /** A signed question carries what was agreed to; what it is bound to is under the signature alone. Nothing in it is personal. */
-function sealed(key: Uint8Array, call: UpstreamCall, confirmed: Confirmed): string {
+function sealed(signer: Signer, confirmed: Confirmed): string {
   const payload = Buffer.from(JSON.stringify(confirmed)).toString("base64url");
-  return `${payload}.${signatureOf(key, call, payload)}`;
+  return `${payload}.${signer(payload)}`;
 }
 
 /** What a signed question allows: only the very call that it was asked for, while it holds. */
-function opened({ key, now }: ConfirmationPolicy, call: UpstreamCall, text: unknown): Confirmed | Failure {
+function opened({ now }: ConfirmationPolicy, signer: Signer, text: unknown): Confirmed | Failure {
   const [payload = "", signature = ""] = typeof text === "string" ? text.split(".") : [];
-  const genuine = constantTimeEqual(signature, signatureOf(key, call, payload));
+  const genuine = constantTimeEqual(signature, signer(payload));
   const confirmed = genuine ? (JSON.parse(Buffer.from(payload, "base64url").toString("utf8")) as Confirmed) : undefined;
   if (confirmed && confirmed.expiresAt > now().toISOString()) return confirmed;
   return { ok: false, problem: problem("confirmation_invalid") };
 }
 
-function signatureOf(key: Uint8Array, { operation, input, token }: UpstreamCall, payload: string): string {
-  return hmac(key, canonicalJson([payload, operation, input, sha256Hex(token ?? "")])).toString("base64url");
+/** Bound to the caller, not to its token: that may have been renewed while its human was thinking. */
+function signatureOf(key: Uint8Array, { operation, input }: UpstreamCall, caller: string, payload: string): string {
+  return hmac(key, canonicalJson([payload, operation, input, caller])).toString("base64url");
 }

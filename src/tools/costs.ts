@@ -1,7 +1,7 @@
 import type { Tool } from "@modelcontextprotocol/server";
-import { operationNames } from "../contract/index.ts";
 import { scopes as allScopes, type Scope } from "../contract/scopes.ts";
-import { definitionOf } from "./definitions.ts";
+import { connectionName } from "./connection.ts";
+import { definitionOf, toolNames } from "./definitions.ts";
 import { offered } from "./offer.ts";
 import { searchTools } from "./search.ts";
 import type { ToolSettings } from "./settings.ts";
@@ -9,7 +9,7 @@ import { tokenCounts } from "./token-counts.ts";
 
 /** What every host sends to its model of each tool: name, description and input schema. */
 export const listedTools: readonly Pick<Tool, "name" | "description" | "inputSchema">[] = [
-  ...operationNames.map(definitionOf),
+  ...toolNames.map(definitionOf),
   ...searchTools,
 ];
 
@@ -24,7 +24,9 @@ export interface ToolCost {
 /** The tools that are listed under these settings for a token with these scopes, and what they cost. */
 export function toolCosts(settings: ToolSettings, scopes: ReadonlySet<Scope> = new Set(allScopes)): ToolCost[] {
   const names: ReadonlySet<string> = new Set(
-    settings.toolMode === "search" ? searchTools.map(({ name }) => name) : offered(settings, scopes),
+    settings.toolMode === "search"
+      ? searchTools.map(({ name }) => name)
+      : [...offered(settings, scopes), connectionName],
   );
   return listedTools
     .filter(({ name }) => names.has(name))

@@ -1,26 +1,31 @@
 import { problem } from "../contract/errors.ts";
-import { type OperationName, operationNames, operations, toolsetOf } from "../contract/index.ts";
+import { type CallName, callNames, operations, toolsetOf } from "../contract/index.ts";
+import { lackedScopes } from "../contract/operation.ts";
 import type { Scope } from "../contract/scopes.ts";
 import type { ToolSettings } from "./settings.ts";
 
-type OfferSettings = Pick<ToolSettings, "toolsets" | "tools" | "readOnly">;
+type OfferSettings = Pick<ToolSettings, "toolsets" | "tools" | "readOnly" | "hasEvents">;
 
 /** The tools that a token with these scopes can use under these settings, always in the same order. */
-export function offered(settings: OfferSettings, scopes: ReadonlySet<Scope>): OperationName[] {
-  return operationNames.filter(
-    (name) => scopes.has(operations[name].scope) && withheldBy(settings, name) === undefined,
+export function offered(settings: OfferSettings, scopes: ReadonlySet<Scope>): CallName[] {
+  return callNames.filter(
+    (name) => lackedScopes(operations[name], scopes).length === 0 && withheldBy(settings, name) === undefined,
   );
 }
 
 /** @throws Problem `tool_not_offered` naming the setting that withholds the tool */
-export function refuseUnoffered(settings: OfferSettings, name: OperationName): void {
+export function refuseUnoffered(settings: OfferSettings, name: CallName): void {
   const setting = withheldBy(settings, name);
   if (setting !== undefined) throw problem("tool_not_offered", { tool: name, setting });
 }
 
 /** The setting that keeps a tool, and what it reads, from agents; nothing where none does. */
-export function withheldBy({ toolsets, tools, readOnly }: OfferSettings, name: OperationName): string | undefined {
+export function withheldBy(
+  { toolsets, tools, readOnly, hasEvents }: OfferSettings,
+  name: CallName,
+): string | undefined {
   if (readOnly && operations[name].effect !== "read") return "--read-only (PROGRAMME_READ_ONLY)";
+  if (name === "list_events" && !hasEvents) return "PROGRAMME_WEBHOOK_SECRETS";
   if (!toolsets && !tools) return undefined;
   if (toolsets?.includes(toolsetOf(name)) || tools?.includes(name)) return undefined;
   return toolsets ? "--toolsets (PROGRAMME_TOOLSETS)" : "--tools (PROGRAMME_TOOLS)";

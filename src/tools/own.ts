@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type OperationName, operations } from "../contract/index.ts";
+import { type CallName, operations } from "../contract/index.ts";
 
 /** Rows of a list when a tool call does not say how many: what a context has room for. */
 export const toolLimit = 20;
@@ -28,7 +28,7 @@ export interface OwnArguments {
 }
 
 /** The shape of what a tool takes beside what its operation does. */
-export function ownShapeOf(name: OperationName): Partial<typeof shapes> {
+export function ownShapeOf(name: CallName): Partial<typeof shapes> {
   const operation = operations[name];
   const names: OwnName[] = [
     ...(operation.effect === "read" ? (["select"] as const) : []),
@@ -40,7 +40,7 @@ export function ownShapeOf(name: OperationName): Partial<typeof shapes> {
 }
 
 /** Everything that a tool takes, in one flat shape: path variables, body, query, and its own. */
-export function argumentsOf(name: OperationName): Readonly<Record<string, z.ZodType>> {
+export function argumentsOf(name: CallName): Readonly<Record<string, z.ZodType>> {
   const { params, body, queryObject } = operations[name];
   return { ...params.shape, ...body?.shape, ...queryObject.shape, ...ownShapeOf(name) };
 }

@@ -1,4 +1,4 @@
-import type { OperationName } from "../contract/index.ts";
+import type { CallName } from "../contract/index.ts";
 import type { Rehearsal } from "../upstream/port.ts";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -9,7 +9,7 @@ const maxLines = 12;
 const maxTextChars = 80;
 
 /** What a call would do, line by line, made from the records themselves: for a human to agree to or not. */
-export function previewOf(name: OperationName, rehearsal: Rehearsal): string[] {
+export function previewOf(name: CallName, rehearsal: Rehearsal): string[] {
   const preview = new Preview(rehearsal);
   return [
     ...preview.submissions(),

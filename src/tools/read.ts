@@ -1,4 +1,4 @@
-import { type OperationName, operations } from "../contract/index.ts";
+import { type CallName, operations } from "../contract/index.ts";
 import type { PageMeta } from "../contract/page.ts";
 import { rowsThatFit } from "../lib/json-size.ts";
 import type { Failure, Success, UpstreamCall } from "../upstream/port.ts";
@@ -49,7 +49,7 @@ export async function readTool(
 
 /** Data as it is shown: the fields selected, and no more than fits. */
 export function showData(
-  name: OperationName,
+  name: CallName,
   { data, replayed }: Pick<Success, "data" | "replayed">,
   select: readonly string[] | undefined,
   maxBytes: number,
@@ -64,13 +64,13 @@ export function showData(
   return { ok: true, data: record, whole: data, notes: [...before, ...notes] };
 }
 
-function selection(name: OperationName, select: readonly string[] | undefined): (row: Row) => Row {
+function selection(name: CallName, select: readonly string[] | undefined): (row: Row) => Row {
   if (!select) return (row) => row;
   const paths = [...kept(recordOf(name)), ...select];
   return (row) => pick(row, paths);
 }
 
-function showRows(name: OperationName, rows: readonly Row[], maxBytes: number) {
+function showRows(name: CallName, rows: readonly Row[], maxBytes: number) {
   const count = rowsThatFit(rows, maxBytes);
   if (count === rows.length) return { rows, notes: [] };
   const [first = {}] = rows;
@@ -81,7 +81,7 @@ function showRows(name: OperationName, rows: readonly Row[], maxBytes: number) {
   return { rows: shown, notes: shown.length < rows.length ? [cut, ...notes] : notes };
 }
 
-function showRecord(name: OperationName, row: Row, maxBytes: number) {
+function showRecord(name: CallName, row: Row, maxBytes: number) {
   const { record, left, cut } = fitRecord(row, kept(recordOf(name)), maxBytes);
   const how =
     operations[name].effect === "read"

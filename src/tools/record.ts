@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { Issue } from "../contract/errors.ts";
-import { type OperationName, operations } from "../contract/index.ts";
+import { type CallName, operations } from "../contract/index.ts";
 import { limits } from "../contract/limits.ts";
 import { unwrap } from "../contract/marks.ts";
 import { similar } from "../lib/spelling.ts";
@@ -8,7 +8,7 @@ import { similar } from "../lib/spelling.ts";
 type Row = Readonly<Record<string, unknown>>;
 
 /** The record that an operation answers with, alone or in rows. */
-export function recordOf(name: OperationName): z.core.$ZodType {
+export function recordOf(name: CallName): z.core.$ZodType {
   const data = unwrap(operations[name].data);
   return data instanceof z.ZodArray ? unwrap(data.element as z.ZodType) : data;
 }

@@ -1,6 +1,6 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { Problem } from "../contract/errors.ts";
-import type { OperationName } from "../contract/index.ts";
+import type { CallName } from "../contract/index.ts";
 import { linksOf } from "../contract/resource.ts";
 import { holdsStrangersText, strangersNote } from "../contract/strangers.ts";
 import type { Shown } from "./read.ts";
@@ -13,7 +13,7 @@ import { lineOf, tableOf } from "./text.ts";
  * a single record a link to where it can be read again.
  */
 export function resultOf(
-  name: OperationName,
+  name: CallName,
   shown: Shown,
   form: ToolSettings["results"],
   withLinks: boolean,
@@ -23,10 +23,19 @@ export function resultOf(
   const notes = [...shown.notes, ...(!empty && holdsStrangersText(recordOf(name)) ? [strangersNote] : [])];
   // What is to be known of the data goes before it.
   const structuredContent = { ...(notes.length > 0 ? { notes } : {}), data, ...(page ? { page } : {}) };
-  const text = form === "structured" ? "The result is in structuredContent." : textOf(shown, notes);
+  const { content, ...result } = resultIn(form, textOf(shown, notes), structuredContent);
   const links = Array.isArray(data) || !withLinks ? [] : linksOf(name, shown.whole ?? data);
+  return { content: [...content, ...links.map((link) => ({ type: "resource_link" as const, ...link }))], ...result };
+}
+
+/** A result in the form that this installation's hosts take. */
+export function resultIn(
+  form: ToolSettings["results"],
+  text: string,
+  structuredContent: Record<string, unknown>,
+): CallToolResult {
   return {
-    content: [{ type: "text", text }, ...links.map((link) => ({ type: "resource_link" as const, ...link }))],
+    content: [{ type: "text", text: form === "structured" ? "The result is in structuredContent." : text }],
     ...(form === "text" ? {} : { structuredContent }),
   };
 }

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type OperationName, operations } from "../contract/index.ts";
+import { type CallName, operations } from "../contract/index.ts";
 import { argumentsOf, toolLimit } from "./own.ts";
 
 /** A JSON Schema node, as far as it is looked into here. */
@@ -33,7 +33,7 @@ const usualBounds: Readonly<Record<string, readonly unknown[]>> = {
  * A tool's input: path variables, query, body and the tool's own arguments in one flat, strict object; never a
  * combinator at the top, which some hosts refuse. Measured in tokens: every host sends the list to its model.
  */
-export function inputSchemaOf(name: OperationName): JsonSchema {
+export function inputSchemaOf(name: CallName): JsonSchema {
   const shape = { ...argumentsOf(name) };
   if (shape["limit"]) shape["limit"] = z.int().default(toolLimit);
   const { type, properties, required } = z.toJSONSchema(z.strictObject(shape), { io: "input" }) as JsonSchema;
@@ -49,7 +49,7 @@ export function inputSchemaOf(name: OperationName): JsonSchema {
  * A tool's structured result: `data` as the operation gives it, loosely, so that a field added upstream breaks no
  * client; `page` for lists; `notes` for what the caller should know of how the call was done.
  */
-export function outputSchemaOf(name: OperationName): JsonSchema {
+export function outputSchemaOf(name: CallName): JsonSchema {
   const operation = operations[name];
   const { type } = z.toJSONSchema(operation.data, { io: "output", unrepresentable: "any" });
   return {

@@ -1,11 +1,12 @@
 import type { CallToolResult, InputRequiredResult, ServerContext, Tool } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import { invalid, Problem } from "../contract/errors.ts";
-import { type OperationName, operationNames, operations, toolsetOf } from "../contract/index.ts";
+import { operations, toolsetOf } from "../contract/index.ts";
 import type { Scope } from "../contract/scopes.ts";
 import { similar } from "../lib/spelling.ts";
 import { callTool } from "./call.ts";
-import { definitionOf, isToolName } from "./definitions.ts";
+import { connectionDetails, connectionName, connectionSummary } from "./connection.ts";
+import { definitionOf, isToolName, type ToolName, toolNames } from "./definitions.ts";
 import { forgive } from "./forgive.ts";
 import { offered, refuseUnoffered } from "./offer.ts";
 import { errorResult } from "./results.ts";
@@ -32,7 +33,7 @@ export const searchTools: readonly (Pick<Tool, "description" | "inputSchema"> & 
   {
     name: "find_tools",
     description:
-      "Find tools by words, as in `advance submission`: their names with a line each. There are tools for programmes, tracks, rounds, submissions, supplements, files, payments, persons, applicants, reviewers, assignments, reviews, feedback, rubrics, e-mail, exports, audit.",
+      "Find tools by words, as in `advance submission`: their names with a line each. There are tools for programmes, tracks, rounds, submissions, supplements, files, payments, persons, applicants, reviewers, assignments, reviews, feedback, rubrics, e-mail, exports, audit, events, the connection.",
     inputSchema: { type: "object", properties: { words: text }, required: ["words"], additionalProperties: false },
   },
   {
@@ -76,11 +77,11 @@ export async function callSearchTool(
     const args = checked(name, given);
     if (name === "find_tools") {
       const { scopes } = await session.upstream.identify(session.token);
-      return found(offered(session.settings, scopes), String(args["words"]));
+      return found([...offered(session.settings, scopes), connectionName], String(args["words"]));
     }
     const tool = toolNamed(String(args["name"]));
     if (name === "call_tool") return await callTool(session, context, tool, (args["arguments"] ?? {}) as Args);
-    refuseUnoffered(session.settings, tool);
+    if (tool !== connectionName) refuseUnoffered(session.settings, tool);
     return { content: [{ type: "text", text: JSON.stringify(definitionOf(tool)) }] };
   } catch (error) {
     if (error instanceof Problem) return errorResult(error);
@@ -94,9 +95,9 @@ function checked(name: SearchToolName, given: Args): Args {
   throw invalid(...result.error.issues.map(({ path, code, message }) => ({ path: path.join("."), code, message })));
 }
 
-function toolNamed(name: string): OperationName {
+function toolNamed(name: string): ToolName {
   if (isToolName(name)) return name;
-  const meant = similar(name, operationNames);
+  const meant = similar(name, toolNames);
   const message = `There is no such tool${meant ? `: did you mean ${meant}?` : "; find_tools finds one"}`;
   throw invalid({ path: "name", code: "unknown_tool", message });
 }
@@ -104,27 +105,32 @@ function toolNamed(name: string): OperationName {
 /** Names that one search gives. */
 const maxFound = 12;
 
-function found(names: readonly OperationName[], words: string): CallToolResult {
+function found(names: readonly ToolName[], words: string): CallToolResult {
   const wanted = wordsOf(words);
   const scored = names.map((name) => ({ name, score: scoreOf(name, wanted) })).filter(({ score }) => score > 0);
   const best = scored.toSorted((a, b) => b.score - a.score).slice(0, maxFound);
-  const lines = best.map(({ name }) => `${name}: ${operations[name].summary}`);
-  const nouns = [...new Set(names.map(toolsetOf))].join(", ");
+  const lines = best.map(({ name }) => `${name}: ${aboutOf(name).summary}`);
+  const nouns = [...new Set(names.map((name) => aboutOf(name).noun))].join(", ");
   return {
-    content: [
-      { type: "text", text: lines.join("\n") || `No tool fits; there are tools for ${nouns || "nothing here"}.` },
-    ],
+    content: [{ type: "text", text: lines.join("\n") || `No tool fits; there are tools for ${nouns}.` }],
   };
 }
 
 /** Words in a tool's name count most, then its noun and summary, then its description. */
-function scoreOf(name: OperationName, wanted: readonly string[]): number {
-  const { summary, description = "" } = operations[name];
-  const [inName, nearby, far] = [wordsOf(name), wordsOf(`${toolsetOf(name)} ${summary}`), wordsOf(description)];
+function scoreOf(name: ToolName, wanted: readonly string[]): number {
+  const { summary, noun, details } = aboutOf(name);
+  const [inName, nearby, far] = [wordsOf(name), wordsOf(`${noun} ${summary}`), wordsOf(details)];
   const scores = wanted.map((word) =>
     inName.includes(word) ? 4 : nearby.includes(word) ? 2 : far.includes(word) ? 1 : 0,
   );
   return scores.reduce((sum: number, score) => sum + score, 0);
+}
+
+function aboutOf(name: ToolName): { readonly summary: string; readonly noun: string; readonly details: string } {
+  if (name === connectionName)
+    return { summary: connectionSummary, noun: "the connection", details: connectionDetails };
+  const { summary, description: details = "" } = operations[name];
+  return { summary, noun: toolsetOf(name), details };
 }
 
 /** Words in lower case, of one spelling, without the ending of the plural. */

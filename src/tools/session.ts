@@ -1,13 +1,13 @@
 import type { ClientCapabilities } from "@modelcontextprotocol/server";
 import type { ConfirmationPosture } from "../contract/confirmation.ts";
-import type { OperationName } from "../contract/index.ts";
+import type { CallName } from "../contract/index.ts";
 import type { Upstream } from "../upstream/port.ts";
 import type { ToolSettings } from "./settings.ts";
 
 export interface ConfirmationPolicy {
   readonly posture: ConfirmationPosture;
   /** Tools that an automation may use without a question. */
-  readonly approved: ReadonlySet<OperationName>;
+  readonly approved: ReadonlySet<CallName>;
   /** Signs questions; at least 32 bytes, the same in all processes. */
   readonly key: Uint8Array;
   now(): Date;

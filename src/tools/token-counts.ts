@@ -60,7 +60,9 @@ export const tokenCounts: Readonly<Record<string, number>> = {
   get_export: 63,
   get_audit_entry: 56,
   list_audit_entries: 122,
-  find_tools: 92,
+  list_events: 127,
+  get_connection: 55,
+  find_tools: 97,
   describe_tool: 53,
   call_tool: 56,
 };

@@ -42,7 +42,10 @@ export async function waitForExport(
     if (signal.aborted) return { data: seen, notes: [unfinished("when the call was cancelled")] };
     const { token, requestId } = created;
     const look = { operation: "get_export", input: { exportId }, token, requestId } as const;
-    const answer = await upstream.call({ ...look, signal: AbortSignal.any([signal, AbortSignal.timeout(leftMs)]) });
+    const answer = await upstream.call({
+      ...look,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(leftMs))]),
+    });
     if (answer.ok) seen = answer.data;
     else if (!catalogue[answer.problem.code].retryable)
       return { data: seen, notes: [`${unfinished("so far")} ${answer.problem.message}`] };

@@ -5,19 +5,35 @@ export function bearerOf(authorization: string | undefined): string | undefined 
   return authorization === undefined ? undefined : /^bearer +(\S+) *$/i.exec(authorization)?.[1];
 }
 
+/** Where a client without a good token is sent for one (RFC 9728), and what it is told to ask for there. */
+export interface Signpost {
+  readonly metadataUrl: string;
+  readonly scopes: readonly string[];
+}
+
 /** The `WWW-Authenticate` header that a refusal carries (RFC 6750 section 3), as a header map. */
-export function challengeOf({ code, details }: Problem): Record<string, string> {
+export function challengeOf({ code, details }: Problem, signpost?: Signpost): Record<string, string> {
+  const wanted = signpost?.scopes ?? [];
   switch (code) {
     case "unauthorized":
-      return { "www-authenticate": "Bearer" };
+      return challenge({ scope: wanted, resource_metadata: signpost?.metadataUrl });
     case "invalid_token":
-      return { "www-authenticate": 'Bearer error="invalid_token"' };
+      return challenge({ error: code, scope: wanted, resource_metadata: signpost?.metadataUrl });
     case "insufficient_scope": {
       const required = details?.["requiredScopes"];
-      const scope = Array.isArray(required) ? required.join(" ") : "";
-      return { "www-authenticate": `Bearer error="insufficient_scope", scope="${scope}"` };
+      const scope = Array.isArray(required) ? required.map(String) : [];
+      return challenge({ error: code, scope, resource_metadata: signpost?.metadataUrl });
     }
     default:
       return {};
   }
+}
+
+/** What is empty is left out; none of the values can hold a quotation mark or a backslash. */
+function challenge(parameters: Readonly<Record<string, string | readonly string[] | undefined>>) {
+  const given = Object.entries(parameters).flatMap(([name, value = []]) => {
+    const text = [value].flat().join(" ");
+    return text === "" ? [] : [`${name}="${text}"`];
+  });
+  return { "www-authenticate": ["Bearer", given.join(", ")].join(" ").trimEnd() };
 }

@@ -4,6 +4,7 @@ import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { hostHeaderValidation, originValidation } from "@modelcontextprotocol/node";
 import { localhostAllowedHostnames, localhostAllowedOrigins } from "@modelcontextprotocol/server";
 import { Hono } from "hono";
+import { cors } from "hono/cors";
 import type { Downloads } from "../gate/downloads.ts";
 import type { Invitations } from "../gate/invitations.ts";
 import { newId } from "../lib/ids.ts";
@@ -12,6 +13,7 @@ import { isLoopback } from "../lib/loopback.ts";
 import { linkOf, serveDownload } from "./files.ts";
 import { createInvitationApp, invitationPath } from "./invitations.ts";
 import type { McpEndpoint } from "./mcp.ts";
+import type { ProtectedResource } from "./oauth.ts";
 import { type RestHandler, refuseBusy, restPath } from "./rest.ts";
 
 export interface HttpOptions {
@@ -29,6 +31,8 @@ export interface HttpFaces {
   readonly mcp?: McpEndpoint;
   readonly downloads: Downloads;
   readonly invitations?: Invitations | undefined;
+  /** What says where tokens for MCP are issued, if they are. */
+  readonly resource?: ProtectedResource | undefined;
   readonly log: Log;
 }
 
@@ -87,7 +91,10 @@ function isBelow(path: string, url = ""): boolean {
   return url.startsWith(path) && /^[/?]?$/.test(url.charAt(path.length));
 }
 
-function createApp({ mcp, invitations, log }: HttpFaces, working: Set<ServerResponse>): Hono<{ Bindings: HttpBindings }> {
+function createApp(
+  { mcp, invitations, resource, log }: HttpFaces,
+  working: Set<ServerResponse>,
+): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
   app.use("*", async (context, next) => {
     await next();
@@ -99,6 +106,10 @@ function createApp({ mcp, invitations, log }: HttpFaces, working: Set<ServerResp
   if (mcp)
     app.all("/mcp", (context) => mcp.fetch(context.req.raw, requestIdOf(context.env.outgoing as ServerResponse)));
   if (invitations) app.route(invitationPath, createInvitationApp(invitations));
+  for (const path of resource?.paths ?? []) {
+    app.use(path, cors());
+    app.get(path, (context) => context.json(resource?.document));
+  }
   app.onError((error, context) => {
     log.error({ err: error, requestId: requestIdOf(context.env.outgoing as ServerResponse) }, "The request failed");
     return context.text("Internal error", 500);

@@ -8,11 +8,16 @@ import {
 import { Problem, problem } from "../contract/errors.ts";
 import { sha256Hex } from "../lib/crypto.ts";
 import { requestIdKey } from "../lib/request-id.ts";
-import { bearerOf, challengeOf } from "./bearer.ts";
+import type { Identity } from "../upstream/port.ts";
+import { bearerOf, challengeOf, type Signpost } from "./bearer.ts";
 import { createListening, type ListenDeps, listenMethod } from "./listen.ts";
 import { createSessions, type SessionOptions } from "./sessions.ts";
+import { scopesToAskFor } from "./step-up.ts";
 
-export interface McpDeps extends SessionOptions, ListenDeps {}
+export interface McpDeps extends SessionOptions, ListenDeps {
+  /** Where clients get tokens, if there is an issuer. */
+  readonly signpost?: Signpost | undefined;
+}
 
 export interface McpEndpoint {
   /** @param requestId - what the answer's `X-Request-Id` says, and the audit entries of what was called */
@@ -25,7 +30,7 @@ export interface McpEndpoint {
  * nothing is kept between requests; 2025-era clients that introduce themselves get a session, so that they can be asked.
  */
 export function createMcpEndpoint(deps: McpDeps): McpEndpoint {
-  const { factory, upstream, log, maxBodyBytes } = deps;
+  const { factory, upstream, log, maxBodyBytes, signpost, withheldBy } = deps;
   const sessions = createSessions(deps);
   const listening = createListening(deps);
   const handler: McpHttpHandler = createMcpHandler(factory, {
@@ -40,27 +45,49 @@ export function createMcpEndpoint(deps: McpDeps): McpEndpoint {
     const named = request.headers.get("mcp-method");
     if (request.method !== "POST" || (named !== null && named !== listenMethod))
       return handler.fetch(request, { authInfo });
-    const body = await readRequestBody(request, maxBodyBytes);
-    if (body.tooLarge) return refuse(problem("payload_too_large", { maxBytes: maxBodyBytes }));
-    const { url, method, headers, signal } = request;
-    const readAgain = new Request(url, { method, headers, signal, body: body.text });
-    const parsed = parsedOrUndefined(body.text);
+    const { readAgain, parsed } = await read(request);
     if (named === listenMethod && parsed !== undefined) return listening.open(readAgain, parsed, authInfo);
     const opened = isInitializeRequest(parsed) ? await sessions.open(readAgain, parsed, authInfo) : undefined;
     return opened ?? handler.fetch(readAgain, { authInfo });
+  }
+
+  /** @throws Problem `payload_too_large` */
+  async function read(request: Request): Promise<{ readonly readAgain: Request; readonly parsed: unknown }> {
+    const body = await readRequestBody(request, maxBodyBytes);
+    if (body.tooLarge) throw problem("payload_too_large", { maxBytes: maxBodyBytes });
+    const { url, method, headers, signal } = request;
+    return {
+      readAgain: new Request(url, { method, headers, signal, body: body.text }),
+      parsed: parsedOrUndefined(body.text),
+    };
+  }
+
+  /**
+   * The same request, where its caller has the scopes that it needs. Of callers alone that can come back with more:
+   * their client asks for these, where others' agents are told what to do.
+   * @throws Problem `insufficient_scope`, `payload_too_large`
+   */
+  async function weighed(request: Request, identity: Identity): Promise<Request> {
+    if (!identity.attainable || request.method !== "POST") return request;
+    const { readAgain, parsed } = await read(request);
+    const requiredScopes = scopesToAskFor(parsed, identity, withheldBy);
+    if (requiredScopes.length > 0) throw problem("insufficient_scope", { requiredScopes });
+    return readAgain;
   }
 
   return {
     async fetch(request, requestId) {
       const token = bearerOf(request.headers.get("authorization") ?? undefined);
       try {
-        const scopes = [...(await upstream.identify(token)).scopes];
-        // The client id only tells callers apart; it must not give the token away.
-        const clientId = sha256Hex(token ?? "").slice(0, 16);
-        return await route(request, { token: token ?? "", clientId, scopes, extra: { [requestIdKey]: requestId } });
+        const identity = await upstream.identify(token);
+        const scopes = [...identity.scopes];
+        // The client id only tells callers apart; it must not give away who they are.
+        const clientId = sha256Hex(identity.caller).slice(0, 16);
+        const authInfo = { token: token ?? "", clientId, scopes, extra: { [requestIdKey]: requestId } };
+        return await route(await weighed(request, identity), authInfo);
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
-        return refuse(error);
+        return refuse(error, signpost);
       }
     },
     async close() {
@@ -79,7 +106,8 @@ function parsedOrUndefined(text: string): unknown {
   }
 }
 
-function refuse(refusal: Problem): Response {
-  const error = { code: -32_001, message: refusal.message, data: { code: refusal.code, next: refusal.next } };
-  return Response.json({ jsonrpc: "2.0", id: null, error }, { status: refusal.status, headers: challengeOf(refusal) });
+function refuse(refusal: Problem, signpost: Signpost | undefined): Response {
+  const { code, message, next, status } = refusal;
+  const error = { code: -32_001, message, data: { code, next } };
+  return Response.json({ jsonrpc: "2.0", id: null, error }, { status, headers: challengeOf(refusal, signpost) });
 }

@@ -174,10 +174,8 @@ async function bytesOf(request: IncomingMessage, maxBytes: number): Promise<Buff
 type Send = (status: number, body: string, headers: Headers) => void;
 
 function respond(send: Send, answer: Answer): void {
-  const headers = {
-    ...(answer.rate ? rateHeaders(answer.rate) : {}),
-    ...(answer.replayed ? { "idempotent-replayed": "true" } : {}),
-  };
+  const headers: Record<string, string> = answer.rate ? rateHeaders(answer.rate) : {};
+  if (answer.replayed) headers["idempotent-replayed"] = "true";
   if (!answer.ok) {
     refuse(send, answer.problem, headers);
     return;
@@ -198,20 +196,22 @@ function refuse(send: Send, refusal: Problem, headers: Headers = {}): void {
 }
 
 function write(response: ServerResponse, status: number, body: string, headers: Headers): void {
-  // What is left of a body that was not read to its end must not be taken for the next request.
-  const unread = response.req.complete ? {} : { connection: "close" };
-  response.writeHead(status, {
+  const bytes = Buffer.byteLength(body);
+  const all: Record<string, string | number> = {
     "content-type": "application/json",
-    "content-length": Buffer.byteLength(body),
+    "content-length": bytes,
     "cache-control": "no-store",
     ...headers,
-    ...unread,
-  });
-  response.end(body);
+  };
+  // What is left of a body that was not read to its end must not be taken for the next request.
+  if (!response.req.complete) all["connection"] = "close";
+  response.writeHead(status, all);
+  // Text of ASCII alone need not be encoded.
+  response.end(body, bytes === body.length ? "latin1" : "utf8");
 }
 
 /** The IETF draft's headers, and the older ones beside them (`X-RateLimit-Reset` in epoch seconds). */
-function rateHeaders({ limit, remaining, windowSeconds, retryAfterSeconds }: Rate): Headers {
+function rateHeaders({ limit, remaining, windowSeconds, retryAfterSeconds }: Rate): Record<string, string> {
   const resetSeconds = retryAfterSeconds ?? windowSeconds;
   return {
     "ratelimit-policy": `"default";q=${limit};w=${windowSeconds}`,

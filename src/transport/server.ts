@@ -1,6 +1,6 @@
 import { type McpRequestContext, ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
 import { Problem } from "../contract/errors.ts";
-import type { OperationName } from "../contract/index.ts";
+import type { CallName } from "../contract/index.ts";
 import type { Log } from "../lib/log.ts";
 import { registerResources, registerSubscriptions, resourceCacheHints } from "../resources/register.ts";
 import { registerTools } from "../tools/register.ts";
@@ -15,7 +15,7 @@ export interface ServerDeps {
   readonly confirmation: ConfirmationPolicy;
   readonly settings: ToolSettings;
   /** The setting that keeps an operation from agents, if one does. */
-  readonly withheldBy: (name: OperationName) => string | undefined;
+  readonly withheldBy: (name: CallName) => string | undefined;
   /** The token of a connection that carries none itself (stdio). */
   readonly token?: string | undefined;
 }
@@ -55,7 +55,7 @@ export function createServerFactory({
         instructions,
         capabilities: {
           tools: { listChanged: followed },
-          resources: { subscribe: followed, listChanged: followed },
+          resources: { subscribe: upstream.watchesRecords === true, listChanged: followed },
           prompts: { listChanged: followed },
           completions: {},
         },

@@ -14,9 +14,23 @@ export function createEmbeddedUpstream(gate: Gate, changes: ChangeFeed): Upstrea
     call: (call) => gate.invoke(callOf(call)),
     rehearse: (call) => gate.rehearse(callOf(call)),
     async identify(token) {
-      const { scopes, businessId } = await gate.identify(token);
-      return { scopes, realm: businessId };
+      const { scopes, businessId, tokenId } = await gate.identify(token);
+      return { scopes, realm: businessId, caller: tokenId };
+    },
+    async describe({ token: bearer }) {
+      const { token, business, rate } = await gate.describe(bearer);
+      const { tokenId, name, prefix, expiresAt } = token;
+      return {
+        upstream: "embedded",
+        token: { tokenId, name, prefix, expiresAt },
+        business: { businessId: business.businessId, name: business.name },
+        scopesAre: "granted",
+        rate,
+        events: "embedded",
+        fault: undefined,
+      };
     },
     watch: changes.watch,
+    watchesRecords: true,
   };
 }

@@ -1,14 +1,16 @@
-import type { OperationName } from "../contract/index.ts";
+import type { Problem } from "../contract/errors.ts";
+import type { CallName } from "../contract/index.ts";
 import type { Scope } from "../contract/scopes.ts";
 import type { RecordChange, Watch, Watcher } from "../gate/changes.ts";
 import type { Answer, Failure, Success } from "../gate/invoke.ts";
+import type { Rate } from "../gate/limit.ts";
 import type { Confirmed, Rehearsal } from "../gate/rehearse.ts";
 
-export type { Answer, Confirmed, Failure, RecordChange, Rehearsal, Success, Watch, Watcher };
+export type { Answer, Confirmed, Failure, Rate, RecordChange, Rehearsal, Success, Watch, Watcher };
 
 /** One tool call or resource read on its way to the service. */
 export interface UpstreamCall {
-  readonly operation: OperationName;
+  readonly operation: CallName;
   /** Path variables, query and body in one flat object, not yet validated. */
   readonly input: Readonly<Record<string, unknown>>;
   readonly token: string | undefined;
@@ -20,6 +22,8 @@ export interface UpstreamCall {
   readonly confirmed?: Confirmed | undefined;
   /** Hide what is sensitive even from a caller whose scopes would show it. */
   readonly strict?: boolean | undefined;
+  /** The call may use no more than these of its token's scopes. */
+  readonly within?: ReadonlySet<Scope> | undefined;
 }
 
 /** Who a token is. */
@@ -27,6 +31,35 @@ export interface Identity {
   readonly scopes: ReadonlySet<Scope>;
   /** Whose data the token reaches, as an opaque name: what is bound to it is of no use with another one's token. */
   readonly realm: string;
+  /** Who calls, as an opaque name: the same after what the caller presents was renewed. */
+  readonly caller: string;
+  /** The scopes that the caller could have with a new token of the same issuer; absent where tokens are what they are. */
+  readonly attainable?: ReadonlySet<Scope>;
+}
+
+/** Whose token it is, by what may be shown of it: never itself. */
+export interface TokenHolder {
+  readonly tokenId?: string;
+  readonly name?: string;
+  /** How the token begins. */
+  readonly prefix?: string;
+  readonly expiresAt?: string | null;
+}
+
+/** What a token is connected to. */
+export interface Connection {
+  /** `embedded`, or the address of the product's service. */
+  readonly upstream: string;
+  readonly token: TokenHolder;
+  /** The organisation; nothing where the service does not say. */
+  readonly business: { readonly businessId: string; readonly name?: string } | undefined;
+  /** Whether the token has its scopes for sure, by the operator's word, or as far as no refusal was heard. */
+  readonly scopesAre: "granted" | "configured" | "supposed";
+  readonly rate: Rate;
+  /** Where events come from: the embedded service, a webhook by its name, or nowhere. */
+  readonly events: string | undefined;
+  /** Why calls are not answered at the moment. */
+  readonly fault: Problem | undefined;
 }
 
 /** Where calls go: the embedded service, or the product's own at a base address. */
@@ -41,9 +74,16 @@ export interface Upstream {
    */
   identify(token: string | undefined): Promise<Identity>;
   /**
-   * Tells a watcher what changes in its token's organisation from now on, whoever changes it. Absent where changes
-   * cannot be followed.
+   * What a token is connected to, and how much of its rate is left.
+   * @throws Problem `unauthorized`, `invalid_token`
+   */
+  describe(call: Pick<UpstreamCall, "token" | "requestId" | "signal">): Promise<Connection>;
+  /**
+   * Tells a watcher what changes in its token's organisation from now on, whoever changes it, and in its token's scopes.
+   * Absent where changes cannot be followed.
    * @throws Problem `unauthorized`, `invalid_token`; `unavailable` with too many watchers
    */
   watch?(token: string | undefined, watcher: Watcher): Promise<Watch>;
+  /** Whether `watch` tells of records, or of the token's scopes alone. */
+  readonly watchesRecords?: boolean;
 }

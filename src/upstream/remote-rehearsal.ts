@@ -1,4 +1,4 @@
-import type { OperationName } from "../contract/index.ts";
+import type { CallName } from "../contract/index.ts";
 import { digestOf, type Rehearsal } from "../gate/rehearse.ts";
 import { autoAssign, bulkAssign, deleteAssignment, endedAssignment } from "./rehearse-assignments.ts";
 import { labelsOf } from "./rehearse-labels.ts";
@@ -18,7 +18,7 @@ import {
  *
  * @throws Problem `not_found`, `version_conflict`, and whatever the reads run into
  */
-export async function rehearseRemotely(name: OperationName, read: ReadRemote, input: Input): Promise<Rehearsal> {
+export async function rehearseRemotely(name: CallName, read: ReadRemote, input: Input): Promise<Rehearsal> {
   const { changes, data, outlook, labels } = await (rehearsals[name] ?? anything)(read, input);
   return {
     ok: true,
@@ -31,7 +31,7 @@ export async function rehearseRemotely(name: OperationName, read: ReadRemote, in
 }
 
 /** The same, as far as it is needed to know whether a preview still holds. */
-export async function digestRemotely(name: OperationName, read: ReadRemote, input: Input): Promise<string> {
+export async function digestRemotely(name: CallName, read: ReadRemote, input: Input): Promise<string> {
   return digestOf((await (rehearsals[name] ?? anything)(read, input)).changes);
 }
 
@@ -137,7 +137,7 @@ const createExport: Rehearse = async (_, { programId, trackId, state, submittedF
 const anything: Rehearse = async (_, input) => ({ changes: [{ table: "programs", id: "", after: input }] });
 
 /** Of every operation that asks first. */
-export const rehearsals: Partial<Record<OperationName, Rehearse>> = {
+export const rehearsals: Partial<Record<CallName, Rehearse>> = {
   eliminate_submission: toState(() => "ELIMINATED", true),
   withdraw_submission: toState(() => "WITHDRAWN", true),
   reopen_submission: toState(() => "DRAFT", true),

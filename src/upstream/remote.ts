@@ -1,9 +1,10 @@
 import { Problem, problem } from "../contract/errors.ts";
-import { type OperationName, operations } from "../contract/index.ts";
+import { type CallName, operations } from "../contract/index.ts";
 import { type Operation, type Parts, partsOf } from "../contract/operation.ts";
+import type { PersonSchema } from "../contract/persons.ts";
 import { isScope, type Scope, sensitiveScope } from "../contract/scopes.ts";
-import { tokenPattern } from "../contract/tokens.ts";
-import { authorize, authorizeInput } from "../gate/authorize.ts";
+import { shownTokenChars, tokenPattern } from "../contract/tokens.ts";
+import { authorize, authorizeInput, confined, requireScopes } from "../gate/authorize.ts";
 import { checkKey } from "../gate/once.ts";
 import { redactorOf } from "../gate/redact.ts";
 import { validate } from "../gate/validate.ts";
@@ -15,7 +16,18 @@ import type { HttpClient } from "./http-client.ts";
 import { createPace, type Pace } from "./pace.ts";
 import { createPatience } from "./patience.ts";
 import { withPersonsCursor } from "./persons-cursor.ts";
-import type { Answer, Confirmed, Failure, Identity, Rehearsal, Upstream, UpstreamCall } from "./port.ts";
+import type {
+  Answer,
+  Confirmed,
+  Connection,
+  Failure,
+  Identity,
+  Rehearsal,
+  Upstream,
+  UpstreamCall,
+  Watch,
+  Watcher,
+} from "./port.ts";
 import type { ReadRemote } from "./rehearse-reads.ts";
 import { digestRemotely, rehearseRemotely } from "./remote-rehearsal.ts";
 import { createRequester, type Request } from "./requester.ts";
@@ -45,7 +57,14 @@ export function createRemoteUpstream(options: RemoteOptions): Upstream {
     call: (call) => remote.call(call),
     rehearse: (call) => remote.rehearse(call),
     identify: async (token) => remote.identify(token),
+    describe: (call) => remote.describe(call),
+    watch: async (token, watcher) => remote.watch(token, watcher),
   };
+}
+
+/** Whose data the token of this SHA-256 reaches at a service. */
+export function realmOf(origin: string, sha256: string): string {
+  return `${origin} ${sha256.slice(0, 32)}`;
 }
 
 class Remote {
@@ -72,7 +91,32 @@ class Remote {
   identify(token: string | undefined): Identity {
     if (token === undefined || token === "") throw problem("unauthorized");
     if (!tokenPattern.test(token) || this.#memory.isRejected(token)) throw problem("invalid_token");
-    return { scopes: this.#memory.scopesOf(token), realm: `${this.#origin} ${sha256Hex(token).slice(0, 32)}` };
+    const sha256 = sha256Hex(token);
+    return { scopes: this.#memory.scopesOf(token), realm: realmOf(this.#origin, sha256), caller: sha256 };
+  }
+
+  /** Asks for the one record that names the organisation; so it shows, too, whether the service answers the token. */
+  async describe({ token, requestId, signal }: Parameters<Upstream["describe"]>[0]): Promise<Connection> {
+    this.identify(token);
+    const answer = await this.call({ operation: "get_person_schema", input: {}, token, requestId, signal });
+    this.identify(token);
+    const known = answer.ok ? (answer.data as PersonSchema).businessId : undefined;
+    const answered = answer.ok || ["not_found", "insufficient_scope"].includes(answer.problem.code);
+    return {
+      upstream: this.#origin,
+      token: { prefix: token?.slice(0, shownTokenChars) ?? "" },
+      business: typeof known === "string" ? { businessId: known } : undefined,
+      scopesAre: this.#options.scopes ? "configured" : "supposed",
+      rate: { ...this.#pace.remaining(token ?? ""), windowSeconds: 60 },
+      events: undefined,
+      fault: answered ? undefined : answer.problem,
+    };
+  }
+
+  /** Of records it tells nothing: the service says what changes by webhooks alone. */
+  watch(token: string | undefined, watcher: Watcher): Watch {
+    this.identify(token);
+    return this.#memory.watch(token ?? "", watcher);
   }
 
   async call(call: UpstreamCall): Promise<Answer> {
@@ -81,6 +125,7 @@ class Remote {
     try {
       const { realm } = this.identify(token);
       const parts = this.#admitted(call);
+      if (name === "create_export") await this.#refuseHiddenFields(call);
       if (confirmed) await this.#settle(call, realm, confirmed);
       const request = name === "list_persons" ? this.#requestPersons : this.#request;
       const { data, page, replayed } = await request(call, operation, parts);
@@ -113,22 +158,43 @@ class Remote {
    * The parts of a call, as the contract writes them, that may go out.
    * @throws Problem `validation_failed`; `export_rate_limited`; `insufficient_scope` where the operator gave fewer scopes
    */
-  #admitted({ operation: name, input, token = "", idempotencyKey }: UpstreamCall): Parts {
+  #admitted(call: UpstreamCall): Parts {
+    const { operation: name, input, token = "", idempotencyKey } = call;
     const operation = operations[name];
-    const told = this.#options.scopes && { scopes: new Set(this.#options.scopes) };
-    if (told) authorize(told, operation);
+    const given = this.#given(call);
+    if (given) authorize(given, operation);
     const valid = validate(operation, partsOf(operation, input));
-    if (told) authorizeInput(told, operation, valid);
+    if (given) authorizeInput(given, operation, valid);
     if (idempotencyKey !== undefined) checkKey(idempotencyKey);
     // Under its caller's own key a call may be one that was made before: the service gives its answer again.
     else if (operation.quota === "export") this.#pace.checkExport(token);
     return partsOf(operation, valid);
   }
 
+  /** The scopes that the operator gave the token or the caller; nothing where that was left to the service. */
+  #given({ within }: UpstreamCall): { readonly scopes: ReadonlySet<Scope> } | undefined {
+    const told = this.#options.scopes;
+    if (told === undefined) return within && { scopes: within };
+    return confined({ scopes: new Set(told) }, within);
+  }
+
+  /**
+   * The service writes an export for the token, and no redaction comes between: fields that the operator keeps from
+   * the caller are not asked for (specification 4.7).
+   * @throws Problem `insufficient_scope`
+   */
+  async #refuseHiddenFields(call: UpstreamCall): Promise<void> {
+    const given = this.#given(call);
+    const { fieldIds = [] } = (call.input["persons"] ?? {}) as { fieldIds?: readonly string[] };
+    if (!given || given.scopes.has(sensitiveScope) || fieldIds.length === 0) return;
+    const wanted = new Set(fieldIds);
+    if (!wanted.isSubsetOf(await this.#standardFields(call, wanted))) requireScopes(given, [sensitiveScope]);
+  }
+
   /** Reads for a preview: redacted like any read of the caller's. */
-  #reader({ token, requestId, signal, strict }: UpstreamCall): ReadRemote {
+  #reader({ token, requestId, signal, strict, within }: UpstreamCall): ReadRemote {
     return async (name, input) => {
-      const answer = await this.call({ operation: name, input, token, requestId, signal, strict });
+      const answer = await this.call({ operation: name, input, token, requestId, signal, strict, within });
       if (!answer.ok) throw answer.problem;
       return { data: answer.data, ...answer.page };
     };
@@ -144,14 +210,14 @@ class Remote {
   async #redacted(operation: Operation, data: unknown, call: UpstreamCall): Promise<unknown> {
     const redactor = redactorOf(operation.data);
     if (!redactor) return data;
-    const known = this.#memory.scopesOf(call.token ?? "");
+    const { scopes: known } = confined({ scopes: this.#memory.scopesOf(call.token ?? "") }, call.within);
     const scopes = call.strict ? new Set([...known].filter((scope) => scope !== sensitiveScope)) : known;
     const given = scopes.has(sensitiveScope) ? new Set<string>() : customFieldsIn(data);
     const standardFieldIds = given.size === 0 ? given : await this.#standardFields(call, given);
     return redactor(data, { scopes, standardFieldIds });
   }
 
-  #refused(error: unknown, { token = "", requestId, operation }: UpstreamCall): Failure {
+  #refused(error: unknown, { token = "", requestId, operation, within }: UpstreamCall): Failure {
     if (!(error instanceof Problem)) {
       this.#options.log.error({ err: error, requestId }, "The upstream call failed");
       return { ok: false, problem: problem("internal_error", { requestId }) };
@@ -159,12 +225,16 @@ class Remote {
     // Asking for a token that was refused a moment ago does not make that moment longer.
     const news = error.code === "invalid_token" && tokenPattern.test(token) && !this.#memory.isRejected(token);
     if (news) this.#memory.rejected(token);
-    if (error.code === "insufficient_scope") this.#memory.lacks(token, missingScopes(error, operation));
+    if (error.code === "insufficient_scope") {
+      // What its caller was not given says nothing of the token.
+      const missing = missingScopes(error, operation).filter((scope) => within?.has(scope) !== false);
+      this.#memory.lacks(token, missing);
+    }
     return { ok: false, problem: error };
   }
 }
 
-function missingScopes({ details }: Problem, name: OperationName): readonly Scope[] {
+function missingScopes({ details }: Problem, name: CallName): readonly Scope[] {
   const named = details?.["requiredScopes"];
   return Array.isArray(named) ? named.map(String).filter(isScope) : [operations[name].scope];
 }

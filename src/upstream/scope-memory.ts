@@ -1,6 +1,8 @@
+import { problem } from "../contract/errors.ts";
 import { type Scope, scopes, sensitiveScope } from "../contract/scopes.ts";
 import type { Clock } from "../lib/clock.ts";
 import { sha256Hex } from "../lib/crypto.ts";
+import type { Watch, Watcher } from "./port.ts";
 
 /** What is known of the scopes of product tokens, which cannot be asked for: told by configuration, or learnt from refusals. */
 export interface ScopeMemory {
@@ -12,11 +14,17 @@ export interface ScopeMemory {
   /** The service did not know the token: it is not asked again for a moment. */
   rejected(token: string): void;
   isRejected(token: string): boolean;
+  /**
+   * Tells a watcher when other scopes are known of a token, and when the service does not know the token.
+   * @throws Problem `unavailable` with too many watchers
+   */
+  watch(token: string, watcher: Watcher): Watch;
 }
 
 const forgetMs = 10 * 60_000;
 const rejectMs = 30_000;
 const maxTokens = 10_000;
+const maxWatchers = 4_096;
 
 interface Learnt {
   readonly missing: Map<Scope, number>;
@@ -47,20 +55,80 @@ export function createScopeMemory(clock: Clock, told: readonly Scope[] | undefin
 
   const lasts = (untilMs: number | undefined) => untilMs !== undefined && untilMs > clock.now().getTime();
 
+  function scopesOf(token: string): ReadonlySet<Scope> {
+    const { missing } = of(token);
+    if (missing.size === 0) return supposed;
+    return new Set([...supposed].filter((scope) => !lasts(missing.get(scope))));
+  }
+
+  const watched = createScopeWatches(scopesOf);
+
   return {
-    scopesOf(token) {
-      const { missing } = of(token);
-      if (missing.size === 0) return supposed;
-      return new Set([...supposed].filter((scope) => !lasts(missing.get(scope))));
-    },
+    scopesOf,
     lacks(token, scopesMissing) {
       const { missing } = noted(token);
       for (const scope of scopesMissing) missing.set(scope, clock.now().getTime() + forgetMs);
+      watched.look(token);
+      watched.lookLater(token, forgetMs);
     },
-    holds: (token, scope) => void of(token).missing.delete(scope),
+    holds(token, scope) {
+      if (of(token).missing.delete(scope)) watched.look(token);
+    },
     rejected(token) {
       noted(token).rejectedUntilMs = clock.now().getTime() + rejectMs;
+      watched.end(token);
     },
     isRejected: (token) => lasts(of(token).rejectedUntilMs),
+    watch: watched.watch,
+  };
+}
+
+interface Watching {
+  readonly watcher: Watcher;
+  /** What the watcher was told last. */
+  shown: ReadonlySet<Scope>;
+}
+
+/** Those who want to know when a token's scopes are others. */
+function createScopeWatches(scopesOf: (token: string) => ReadonlySet<Scope>) {
+  const watching = new Map<string, Set<Watching>>();
+  let count = 0;
+
+  const of = (token: string) => watching.get(sha256Hex(token)) ?? new Set<Watching>();
+
+  function look(token: string): void {
+    const scopes = scopesOf(token);
+    for (const each of of(token)) {
+      if (each.shown.symmetricDifference(scopes).size === 0) continue;
+      each.shown = scopes;
+      each.watcher.rescoped(scopes);
+    }
+  }
+
+  return {
+    look,
+    /** What is hidden for a while shows itself again. */
+    lookLater(token: string, afterMs: number): void {
+      if (of(token).size > 0) setTimeout(() => look(token), afterMs + 1).unref();
+    },
+    end(token: string): void {
+      for (const { watcher } of of(token)) watcher.ended();
+    },
+    watch(token: string, watcher: Watcher): Watch {
+      if (count >= maxWatchers) throw problem("unavailable", { retryAfterSeconds: 60 });
+      const key = sha256Hex(token);
+      const all = watching.get(key) ?? new Set<Watching>();
+      const own: Watching = { watcher, shown: scopesOf(token) };
+      watching.set(key, all.add(own));
+      count += 1;
+      return {
+        scopes: own.shown,
+        stop() {
+          if (!all.delete(own)) return;
+          count -= 1;
+          if (all.size === 0) watching.delete(key);
+        },
+      };
+    },
   };
 }

@@ -1,9 +1,10 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { Problem } from "../contract/errors.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Random } from "../lib/random.ts";
 import { createLoop, type Worker } from "../lib/worker.ts";
-import type { DueEndpoint, EndpointKey, FailingEndpoint, Lease, Outbox, Outcome } from "../store/outbox.ts";
+import type { DueEndpoint, EndpointKey, FailingEndpoint, Lane, Lease, Outbox, Outcome } from "../store/outbox.ts";
 import type { Endpoints } from "./endpoints.ts";
 import { type Attempt, followUp, giveUpAfterMs } from "./schedule.ts";
 import type { Sender } from "./sender.ts";
@@ -28,10 +29,12 @@ export interface DeliveryWorker extends Worker {
 /** Longer than an attempt and its record can take. */
 const leaseMs = 45_000;
 const pollMs = 250;
-const eventsAtOnce = 100;
+const gatherMs = 10;
+/** Deliveries made in one transaction, which others wait for. */
+const madeAtOnce = 100;
 /** Attempts that one endpoint gets at once, in all processes; one alone while it is failing or slow. */
-const perEndpoint = 4;
-const slowMs = 3_000;
+const perEndpoint = 8;
+const slowMs = 2_000;
 const slowForMs = 600_000;
 /** When an endpoint whose secret cannot be read is looked at again. */
 const unreadableMs = 300_000;
@@ -39,6 +42,13 @@ const unreadableMs = 300_000;
 const graceMs = 5_000;
 
 type LaneName = "sound" | "doubtful";
+interface UnderWay {
+  readonly lane: LaneName;
+  readonly startedMs: number;
+  readonly attempt: Promise<void>;
+}
+
+type NamedLane = Lane & { readonly name: LaneName };
 
 export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
   return new Deliveries(deps);
@@ -50,7 +60,7 @@ class Deliveries implements DeliveryWorker {
   readonly #loop: Worker;
   readonly #ending = new AbortController();
   /** Attempts under way or not yet recorded, by lease and delivery. */
-  readonly #underWay = new Map<Lease, { readonly lane: LaneName; readonly attempt: Promise<void> }>();
+  readonly #underWay = new Map<Lease, UnderWay>();
   #outcomes: Outcome[] = [];
   #unsent: Lease[] = [];
   /** Until when an endpoint counts as slow. */
@@ -80,7 +90,8 @@ class Deliveries implements DeliveryWorker {
     this.#ending.abort();
     await this.#allEnded();
     try {
-      await this.#record();
+      await this.#giveBack();
+      if (this.#outcomes.length > 0) await this.#exchange([...this.#outcomes], []);
     } catch (error) {
       // What is not recorded is attempted again when the leases end.
       this.#deps.log.error({ err: error }, "The last webhook deliveries could not be recorded");
@@ -95,41 +106,69 @@ class Deliveries implements DeliveryWorker {
     const more = await this.#turn();
     this.#troubled = false;
     if (more || this.#underWay.size === 0) return more;
-    // An attempt that ends makes room for another; until then there may be new events.
+    // An attempt that ends makes room for another; until then there may be new events. What ends together is recorded
+    // together: each time the database waits for its disk.
     await within(pollMs, this.#someEnded());
+    await delay(gatherMs);
     return true;
   }
 
   /** One look at everything; true when it found something to do. */
   async #turn(): Promise<boolean> {
-    await this.#record();
     const { outbox } = this.#deps;
     let found = 0;
-    for (const businessId of await outbox.behind()) found += await outbox.fanOut(businessId, this.#at(), eventsAtOnce);
-    const leases = await this.#lease();
-    return found + leases > 0;
+    for (const businessId of await outbox.behind()) found += await outbox.fanOut(businessId, this.#at(), madeAtOnce);
+    await this.#giveBack();
+    const outcomes = [...this.#outcomes];
+    const due = await outbox.due(this.#at());
+    const lanes = this.#lanes(due, new Set(outcomes.map(({ lease }) => lease)));
+    if (outcomes.length + lanes.length > 0) found += await this.#exchange(outcomes, lanes);
+    return found > 0;
   }
 
-  async #lease(): Promise<number> {
-    const { outbox, concurrency } = this.#deps;
+  /** Places for what is due, besides what is under way and not about to be recorded. */
+  #lanes(due: readonly DueEndpoint[], ended: ReadonlySet<Lease>): NamedLane[] {
+    const { concurrency } = this.#deps;
     // Receivers that fail or dawdle have places of their own: however many there are, the others keep theirs.
-    const places: Record<LaneName, number> = { sound: 0, doubtful: Math.max(1, Math.floor(concurrency / 4)) };
-    places.sound = Math.max(1, concurrency - places.doubtful);
-    for (const { lane } of this.#underWay.values()) places[lane]--;
-    if (places.sound <= 0 && places.doubtful <= 0) return 0;
-    const due = Map.groupBy(await outbox.due(this.#at()), (endpoint) => this.#laneOf(endpoint));
-    if (due.size === 0) return 0;
-    const lanes = (["sound", "doubtful"] as const).map((name) => {
-      const endpoints = due.get(name) ?? [];
-      const share = Math.max(1, Math.floor(places[name] / Math.max(1, endpoints.length)));
-      return { endpoints, limit: places[name], atOnce: name === "sound" ? Math.min(perEndpoint, share) : 1 };
-    });
-    const sound = new Set(due.get("sound")?.map(({ endpointId }) => endpointId));
-    const leases = await outbox.lease(lanes, this.#at(), this.#at(leaseMs));
-    for (const lease of leases) {
-      const lane = sound.has(lease.endpointId) ? "sound" : "doubtful";
-      this.#underWay.set(lease, { lane, attempt: this.#attempt(lease) });
+    const doubtful = Math.max(1, Math.floor(concurrency / 4));
+    const places: Record<LaneName, number> = { sound: Math.max(1, concurrency - doubtful), doubtful };
+    const nowMs = performance.now();
+    for (const [lease, { lane, startedMs }] of this.#underWay) {
+      if (ended.has(lease)) continue;
+      // Nobody else waits for one that hangs.
+      const hangs = nowMs - startedMs > slowMs;
+      if (hangs) this.#slow.set(lease.endpointId, nowMs + slowForMs);
+      places[hangs ? "doubtful" : lane]--;
     }
+    places.sound = Math.min(places.sound, 2 * concurrency - this.#underWay.size);
+    return [...Map.groupBy(due, (endpoint) => this.#laneOf(endpoint))].flatMap(([name, endpoints]) => {
+      const limit = places[name];
+      const share = Math.max(1, Math.floor(limit / endpoints.length));
+      return limit > 0 ? [{ name, endpoints, limit, atOnce: name === "sound" ? Math.min(perEndpoint, share) : 1 }] : [];
+    });
+  }
+
+  /** Records what has ended and begins what is due; what cannot be recorded now is kept for the next time. */
+  async #exchange(outcomes: readonly Outcome[], lanes: readonly NamedLane[]): Promise<number> {
+    const { outbox } = this.#deps;
+    const { leases, failing } = await outbox.exchange({
+      outcomes,
+      lanes,
+      at: this.#at(),
+      leaseUntil: this.#at(leaseMs),
+    });
+    this.#outcomes = this.#outcomes.slice(outcomes.length);
+    for (const { lease } of outcomes) this.#underWay.delete(lease);
+    const doubtful = lanes.find(({ name }) => name === "doubtful")?.endpoints ?? [];
+    const ids = new Set(doubtful.map(({ endpointId }) => endpointId));
+    for (const lease of leases) {
+      this.#underWay.set(lease, {
+        lane: ids.has(lease.endpointId) ? "doubtful" : "sound",
+        startedMs: performance.now(),
+        attempt: this.#attempt(lease),
+      });
+    }
+    await this.#giveUp(outcomes, failing);
     return leases.length;
   }
 
@@ -179,20 +218,12 @@ class Deliveries implements DeliveryWorker {
     });
   }
 
-  /** Records what has ended; what cannot be recorded now is kept for the next time. */
-  async #record(): Promise<void> {
-    const { outbox } = this.#deps;
-    const [outcomes, unsent] = [[...this.#outcomes], [...this.#unsent]];
-    if (unsent.length > 0) {
-      await outbox.giveBack(unsent, this.#at(this.#ending.signal.aborted ? 0 : unreadableMs));
-      this.#unsent = this.#unsent.slice(unsent.length);
-      for (const lease of unsent) this.#underWay.delete(lease);
-    }
-    if (outcomes.length === 0) return;
-    const failing = await outbox.settle(outcomes, this.#at());
-    this.#outcomes = this.#outcomes.slice(outcomes.length);
-    for (const { lease } of outcomes) this.#underWay.delete(lease);
-    await this.#giveUp(outcomes, failing);
+  /** What could not be attempted counts for nothing. */
+  async #giveBack(): Promise<void> {
+    const unsent = [...this.#unsent];
+    await this.#deps.outbox.giveBack(unsent, this.#at(this.#ending.signal.aborted ? 0 : unreadableMs));
+    this.#unsent = this.#unsent.slice(unsent.length);
+    for (const lease of unsent) this.#underWay.delete(lease);
   }
 
   async #giveUp(outcomes: readonly Outcome[], failing: readonly FailingEndpoint[]): Promise<void> {

@@ -2,7 +2,8 @@ import { Command } from "commander";
 import { describe, expect, test } from "vitest";
 import { loadConfig } from "../../src/config/load.ts";
 import { addOptions } from "../../src/config/options.ts";
-import { commandNames, settings } from "../../src/config/table.ts";
+import { commandNames } from "../../src/config/setting.ts";
+import { settings } from "../../src/config/table.ts";
 
 function parse(name: (typeof commandNames)[number], ...args: string[]) {
   const command = addOptions(new Command(name), name)

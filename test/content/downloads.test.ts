@@ -153,12 +153,12 @@ describe("a download", () => {
   });
 });
 
-test("content that was altered on the disk breaks the download off", async () => {
+test.for([20, 500_000])("content of %i bytes that was altered on the disk breaks the download off", async (size) => {
   const { desks, database, close } = await openFileDesks(1);
   onTestFinished(close);
-  const content = randomBytes(500_000);
+  const content = randomBytes(size);
   const { url, sha256 } = await linked(desks[0] as Desk, content);
-  content[499_999] = (content[499_999] ?? 0) ^ 1;
+  content[size - 1] = (content[size - 1] ?? 0) ^ 1;
   await writeFile(join(`${database}.files`, sha256.slice(0, 2), sha256), content);
   await expect(fetch(url).then((response) => response.arrayBuffer())).rejects.toThrow();
 });

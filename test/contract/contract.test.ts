@@ -83,8 +83,8 @@ test("the event types are those of the specification", () => {
   ]);
 });
 
-/** Codes of what only agents meet: handles, confirmations, tools withheld, and the product's own service behind them. */
-const ofAgents = /^(invalid_handle|confirmation_\w+|tool_not_offered|upstream_\w+)$/;
+/** Codes of what only agents meet: handles, confirmations, tools withheld, gateways, and the product's own service. */
+const ofAgents = /^(invalid_handle|confirmation_\w+|tool_not_offered|gateway_\w+|upstream_\w+)$/;
 const ofInterface = Object.entries(catalogue).filter(([code]) => !ofAgents.test(code));
 
 describe("the error catalogue", () => {

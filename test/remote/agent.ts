@@ -3,7 +3,7 @@ import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { onTestFinished } from "vitest";
 import type { App } from "../../src/app.ts";
-import type { OperationName } from "../../src/contract/index.ts";
+import { type OperationName, operationNames } from "../../src/contract/index.ts";
 import { idempotencyMetaKey } from "../../src/tools/idempotency.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely by tests
@@ -21,6 +21,7 @@ export interface Outcome {
 
 export interface Agent {
   call(name: OperationName, args?: Record<string, unknown>, options?: AgentOptions): Promise<Outcome>;
+  /** Names of the tools offered that are operations of the service. */
   tools(): Promise<string[]>;
   readonly client: Client;
 }
@@ -49,6 +50,9 @@ export async function agentOf(app: App, token: string, finishing: Finishing = on
       const result = (await client.callTool({ name, arguments: args, ...meta }, options)) as Data;
       return result.isError ? JSON.parse(result.content[0].text) : result.structuredContent;
     },
-    tools: async () => (await client.listTools()).tools.map((tool) => tool.name),
+    async tools() {
+      const { tools } = await client.listTools(undefined, { cacheMode: "refresh" });
+      return tools.map(({ name }) => name).filter((name) => operationNames.includes(name as OperationName));
+    },
   };
 }

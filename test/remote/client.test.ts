@@ -186,7 +186,9 @@ describe("a proxy of the environment", () => {
   test("is not asked for what it is not for, nor for this machine: what is not encrypted does not leave it", async () => {
     const proxy = await openProxy(0);
     const env = { HTTPS_PROXY: proxy.url, HTTP_PROXY: proxy.url, NO_PROXY: ".example,other.test" };
-    await expect(clientOf("https://nowhere.example", { env }).get()).rejects.toMatchObject({ code: "upstream_unreachable" });
+    await expect(clientOf("https://nowhere.example", { env }).get()).rejects.toMatchObject({
+      code: "upstream_unreachable",
+    });
     const port = await listening(createServer((_, response) => void response.end(envelope)));
     expect((await clientOf(`http://127.0.0.1:${port}`, { env }).get()).text).toBe(envelope);
     expect((await clientOf(`http://localhost:${port}`, { env }).get()).text).toBe(envelope);

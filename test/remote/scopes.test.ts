@@ -1,6 +1,7 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { operationNames, operations } from "../../src/contract/index.ts";
 import { type Scope, scopes } from "../../src/contract/scopes.ts";
+import { browsers, quiet, toldMs } from "../resources/browsers.ts";
 import { TestClock } from "../support/desk.ts";
 import { agentOf } from "./agent.ts";
 import { status } from "./misbehaving.ts";
@@ -65,7 +66,13 @@ describe("scopes that are learnt", () => {
   const wordings: [string, number, Record<string, string>, unknown, readonly Scope[]][] = [
     ["in details", 403, {}, { code: "FORBIDDEN", details: { requiredScope: "programs:write" } }, ["programs:write"]],
     ["in a challenge", 403, { "www-authenticate": 'Bearer scope="programs:write"' }, {}, ["programs:write"]],
-    ["in its sentence", 403, {}, { code: "x", message: "You have a:read. You need programs:write" }, ["programs:write"]],
+    [
+      "in its sentence",
+      403,
+      {},
+      { code: "x", message: "You have a:read. You need programs:write" },
+      ["programs:write"],
+    ],
     ["beside those it has", 403, {}, { message: "has programs:read, needs programs:write" }, ["programs:write"]],
     ["without its name", 403, {}, { code: "MISSING_SCOPE" }, ["programs:write"]],
   ];
@@ -90,7 +97,9 @@ describe("scopes that are learnt", () => {
 });
 
 test("scopes that the operator names are a bound: what lies beyond is neither shown nor asked for", async () => {
-  const { proxy, desk, agent } = await openStage({ environment: { PROGRAMME_SCOPES: "programs:read,applicants:read" } });
+  const { proxy, desk, agent } = await openStage({
+    environment: { PROGRAMME_SCOPES: "programs:read,applicants:read" },
+  });
   expect(await agent.tools()).toEqual(["list_programs", "get_program", "list_applicants"]);
   await desk.seed.program();
   expect((await agent.call("list_programs")).data).toHaveLength(1);
@@ -99,6 +108,26 @@ test("scopes that the operator names are a bound: what lies beyond is neither sh
   const expanded = await agent.call("list_applicants", { includePersonFieldIds: "fld_1" });
   expect(expanded.error).toMatchObject({ code: "insufficient_scope", details: { requiredScopes: ["persons:read"] } });
   expect(proxy.requests).toHaveLength(asked);
+});
+
+test.each(
+  Object.entries(browsers),
+)("%s hears that what it is offered has changed, and of nothing that is not told", async (_, connect) => {
+  const { desk, app } = await openStage({ environment: untold });
+  const { origin } = await app.listen();
+  const clerk = await desk.token(without("programs:write"));
+  const [browser, other] = await Promise.all(
+    [clerk, await desk.token()].map((token) => connect({ ...desk, app, origin }, token)),
+  );
+  const { programId, version } = await desk.seed.program();
+  expect(await browser?.follow(`programme://programs/${programId}`)).toEqual([]);
+  await other?.follow();
+  const args = { programId, version, name: "New" };
+  await browser?.client.callTool({ name: "update_program", arguments: args });
+  await vi.waitFor(() => expect(browser?.heard.lists).toContain("tools"), { timeout: toldMs });
+  await quiet();
+  expect(browser?.heard).toEqual({ updated: [], lists: ["tools", "resources", "prompts"] });
+  expect(other?.heard).toEqual({ updated: [], lists: [] });
 });
 
 describe("a token that the service does not know", () => {

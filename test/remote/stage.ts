@@ -27,7 +27,12 @@ interface Setting {
   readonly finishing?: Finishing;
 }
 
-export async function openStage({ environment, clock, service, finishing = onTestFinished }: Setting = {}): Promise<Stage> {
+export async function openStage({
+  environment,
+  clock,
+  service,
+  finishing = onTestFinished,
+}: Setting = {}): Promise<Stage> {
   const { desk, close } = await openDesk(service);
   const proxy = await openMisbehaving(desk.origin);
   const lines: string[] = [];

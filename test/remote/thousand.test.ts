@@ -29,7 +29,8 @@ interface Ended {
 async function jobsOf({ seed }: Service): Promise<Job[]> {
   const { programId, trackId } = await seed.track();
   const kinds = [
-    (mark: string) => ["create_person", { kinds: ["contact"], provenance: { source: "test", sourceId: mark } }] as const,
+    (mark: string) =>
+      ["create_person", { kinds: ["contact"], provenance: { source: "test", sourceId: mark } }] as const,
     (mark: string) =>
       [
         "create_submission",

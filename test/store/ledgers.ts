@@ -4,11 +4,12 @@ import type { EventPayload } from "../../src/contract/events.ts";
 import type { Token } from "../../src/contract/tokens.ts";
 import { newId } from "../../src/lib/ids.ts";
 import type { AuditFilter, StoredAnswer } from "../../src/store/port.ts";
+import { auditOf } from "../support/state.ts";
 import { type Bench, now } from "./conformance.ts";
 
 const at = (ms: number) => new Date(Date.parse(now) + ms).toISOString();
 
-function entry(given: Partial<AuditEntry>): AuditEntry {
+export function entry(given: Partial<AuditEntry>): AuditEntry {
   return {
     auditId: newId("aud"),
     businessId: "biz_one",
@@ -29,7 +30,7 @@ function entry(given: Partial<AuditEntry>): AuditEntry {
   };
 }
 
-function token(given: Partial<Token>): Token {
+export function token(given: Partial<Token>): Token {
   return {
     tokenId: newId("tok"),
     businessId: "biz_one",
@@ -166,6 +167,16 @@ export function ledgers(bench: () => Bench): void {
     });
     await expect(undone).rejects.toThrow("undo");
     expect([await spend(), await spend(), await spend("biz_two")]).toEqual([true, false, true]);
+  });
+
+  test("access entries come in any number, and those that are written again are there once", async () => {
+    const { store } = bench();
+    const entries = Array.from({ length: 2_345 }, () => entry({ action: "submission.read", status: 200, changes: [] }));
+    await store.appendAccess(entries.slice(0, 1_500));
+    await store.appendAccess(entries);
+    const kept = await auditOf(store, "biz_one", "submission.read");
+    expect(kept.map(({ auditId }) => auditId).sort()).toEqual(entries.map(({ auditId }) => auditId).sort());
+    expect(await auditOf(store, "biz_one", undefined)).toEqual([]);
   });
 
   test("tokens are found by their hash, revoked once and remember their last use", async () => {

@@ -128,7 +128,11 @@ const lists: readonly List[] = [
   list("persons", oldest, { has: { email: "a@example.org" }, where: { active: true } }),
   list("persons", oldest, { has: { ref: "[]" } }),
   list("persons", { column: "personId", descending: false }, { has: { email: ["a@example.org", "b@example.org"] } }),
-  list("applicants", { column: "applicantId", descending: false }, { has: { email: ["a@example.org", "b@example.org"] } }),
+  list(
+    "applicants",
+    { column: "applicantId", descending: false },
+    { has: { email: ["a@example.org", "b@example.org"] } },
+  ),
   list("personSchemas", newest, { where: { active: true, published: true } }),
   list("applicants", newest, {}),
   list("applicants", newest, { has: { programIds: "prg" } }),
@@ -182,7 +186,10 @@ describe("every list follows an index in its order, from the start and from a cu
 
   const action = "submission.read";
   const filters = [
-    ...[{}, { submissionId: "x" }, { programId: "x" }, { entityType: "x" }].map((where) => ({ where, changesOnly: true })),
+    ...[{}, { submissionId: "x" }, { programId: "x" }, { entityType: "x" }].map((where) => ({
+      where,
+      changesOnly: true,
+    })),
     // An action is of one type of entity: filtering by both needs no index of its own.
     ...[{ action }, { submissionId: "x", action }, { programId: "x", action }].map((where) => ({ where })),
   ];

@@ -11,7 +11,9 @@ import type { Database } from "../../src/store/database.ts";
 import { inspectStore, openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port.ts";
 import { SqliteDialect } from "../../src/store/sqlite/dialect.ts";
+import { auditOf } from "../support/state.ts";
 import { benchOf, conformance } from "./conformance.ts";
+import { entry, token } from "./ledgers.ts";
 
 describe("in memory", () => conformance(() => opened(":memory:")));
 describe("in a file", () => conformance(() => opened(databaseFile())));
@@ -168,6 +170,19 @@ describe("several processes on one file", () => {
     expect(granted).toBe(50);
   });
 
+  test("know of each other's tokens at once", async () => {
+    const path = databaseFile();
+    const [one, two] = [await opened(path), await opened(path)];
+    const issued = token({});
+    expect(await one.findToken(issued.sha256)).toBeUndefined();
+    await two.insertToken(issued);
+    for (const store of [one, two, one]) expect(await store.findToken(issued.sha256)).toEqual(issued);
+    await two.revokeToken(issued.tokenId, issued.createdAt);
+    for (const store of [one, two]) {
+      expect(await store.findToken(issued.sha256)).toEqual({ ...issued, revokedAt: issued.createdAt });
+    }
+  });
+
   test("read while another writes", async () => {
     const path = databaseFile();
     const [one, two] = [await opened(path), await opened(path)];
@@ -203,6 +218,32 @@ describe("waiting", () => {
     // Meanwhile the process goes on.
     expect(ticks).toBeGreaterThan(3);
     await expect(benchOf(waiting).seed.program()).resolves.toMatchObject({ version: 0 });
+  });
+
+  test("to write many access entries holds nobody up, and what is refused can be written later", async () => {
+    const path = databaseFile();
+    const [waiting, holder] = [await opened(path, 60), await opened(path)];
+    const entries = Array.from({ length: 500 }, () => entry({ action: "submission.read", status: 200, changes: [] }));
+    let ticks = 0;
+    const timer = setInterval(() => ticks++, 5);
+    onTestFinished(() => clearInterval(timer));
+    await benchOf(holder).write(async () => {
+      await expect(waiting.appendAccess(entries)).rejects.toThrow("locked");
+    });
+    expect(ticks).toBeGreaterThan(3);
+    expect(await auditOf(waiting, "biz_one", "submission.read")).toEqual([]);
+    await Promise.all([waiting.appendAccess(entries), benchOf(holder).seed.program()]);
+    expect(await auditOf(holder, "biz_one", "submission.read")).toHaveLength(entries.length);
+  });
+
+  test("for access entries that cannot be written ends with what is wrong with them, and others pass", async () => {
+    const store = await opened(databaseFile());
+    const entries = (action: string) => Array.from({ length: 500 }, () => entry({ action, status: 200, changes: [] }));
+    const bad = entries("submission.read").with(499, { ...entry({ status: 200 }), requestId: null as never });
+    await expect(store.appendAccess(bad)).rejects.toThrow("NOT NULL");
+    await store.appendAccess(entries("program.read"));
+    expect(await auditOf(store, "biz_one", "submission.read")).toEqual([]);
+    expect(await auditOf(store, "biz_one", "program.read")).toHaveLength(500);
   });
 });
 

@@ -7,7 +7,8 @@ interface S3Server {
   close(): Promise<void>;
 }
 
-const S3rver: new (options: object) => S3Server = createRequire(import.meta.url)("@20minutes/s3rver");
+const require = createRequire(import.meta.url);
+const S3rver: new (options: object) => S3Server = require("@20minutes/s3rver");
 
 /** An S3-compatible service with one bucket, for one test. */
 export interface BucketServer {

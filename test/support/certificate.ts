@@ -56,6 +56,9 @@ const ecdsaWithSha256 = sequence(oid("2a 86 48 ce 3d 04 03 02"));
 
 /** UTCTime: `YYMMDDHHMMSSZ`. */
 function time(atMs: number): Buffer {
-  const text = new Date(atMs).toISOString().replace(/\.\d+Z$/, "Z").replace(/[-:T]/g, "");
+  const text = new Date(atMs)
+    .toISOString()
+    .replace(/\.\d+Z$/, "Z")
+    .replace(/[-:T]/g, "");
   return der(0x17, Buffer.from(text.slice(2)));
 }

@@ -60,14 +60,20 @@ function stdio(desk: Desk, token: string) {
 
 type Mode = "auto" | "legacy" | { pin: string };
 
-async function secondMajor(_: Desk, mode: Mode, transport: ReturnType<typeof http | typeof stdio>, human?: Human): Promise<ToolClient> {
+async function secondMajor(
+  _: Desk,
+  mode: Mode,
+  transport: ReturnType<typeof http | typeof stdio>,
+  human?: Human,
+): Promise<ToolClient> {
   const capabilities = human ? { elicitation: { form: {} } } : {};
   const client = new Client(info, { versionNegotiation: { mode }, capabilities });
   if (human) client.setRequestHandler("elicitation/create", async ({ params }) => human(params.message));
   await client.connect(transport);
   onTestFinished(() => client.close());
   return {
-    call: (name, args, options) => client.callTool({ name, arguments: args }, options) as unknown as Promise<ToolResult>,
+    call: (name, args, options) =>
+      client.callTool({ name, arguments: args }, options) as unknown as Promise<ToolResult>,
     list: async () => (await client.listTools()).tools,
   };
 }

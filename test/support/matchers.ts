@@ -7,7 +7,10 @@ expect.extend({
     const problem = received instanceof ClientProblem ? received : undefined;
     const pass = problem?.code === code && this.equals(problem.details, expect.objectContaining(details));
     const seen = problem ? `${problem.code} ${JSON.stringify(problem.details)}` : String(received);
-    return { pass, message: () => `expected ${this.isNot ? "no " : ""}${code} ${JSON.stringify(details)}, received ${seen}` };
+    return {
+      pass,
+      message: () => `expected ${this.isNot ? "no " : ""}${code} ${JSON.stringify(details)}, received ${seen}`,
+    };
   },
 });
 

@@ -69,7 +69,11 @@ async function attachToSupplement(work: ActWork, given: Given, supplement: Row<"
   return file;
 }
 
-function keep({ store, now, newId }: ActWork, given: Given, owner: Pick<File, "submissionId" | "supplementResponseId">) {
+function keep(
+  { store, now, newId }: ActWork,
+  given: Given,
+  owner: Pick<File, "submissionId" | "supplementResponseId">,
+) {
   return store.insert("files", {
     ...pick(given, "fileName", "contentType", "sizeBytes", "sha256", "scanStatus"),
     ...owner,

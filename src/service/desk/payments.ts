@@ -1,5 +1,5 @@
-import { payable, paymentArrival } from "../../domain/payments.ts";
 import { pick } from "../../domain/patch.ts";
+import { payable, paymentArrival } from "../../domain/payments.ts";
 import { eventIds } from "../../domain/submissions.ts";
 import type { ActHandler } from "../../store/work.ts";
 import { found, writableProgram } from "../guards.ts";

@@ -6,6 +6,7 @@ import * as webhooks from "./003_webhooks.ts";
 import * as exportRuns from "./004_export_runs.ts";
 import * as mail from "./006_mail.ts";
 import * as invitations from "./007_invitations.ts";
+import * as eventLog from "./008_event_log.ts";
 
 /** One step forward; there is none back. Released migrations never change. */
 export interface Migration {
@@ -19,6 +20,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "004_export_runs": exportRuns,
   "006_mail": mail,
   "007_invitations": invitations,
+  "008_event_log": eventLog,
 };
 
 export interface MigrationStatus {

@@ -15,6 +15,7 @@ import {
   SqliteQueryCompiler,
 } from "kysely";
 import { problem } from "../../contract/errors.ts";
+import type { PreparedQuery } from "../database.ts";
 import { Mutex } from "./mutex.ts";
 
 export interface SqliteOptions {
@@ -134,6 +135,8 @@ interface Statement {
 class Session implements DatabaseConnection {
   readonly #db: DatabaseSync;
   readonly #statements = new Map<string, Statement>();
+  /** Of prepared queries, of which there are only so many. */
+  #kept = new WeakMap<object, Statement>();
   #begun = false;
 
   constructor(db: DatabaseSync) {
@@ -149,7 +152,11 @@ class Session implements DatabaseConnection {
 
   commit(): void {
     this.#assertBegun();
-    translated(() => this.#db.exec("COMMIT"));
+    try {
+      this.#db.exec("COMMIT");
+    } catch (error) {
+      throw translation(error);
+    }
     this.#begun = false;
   }
 
@@ -164,15 +171,17 @@ class Session implements DatabaseConnection {
     }
   }
 
-  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+  async executeQuery<R>(query: CompiledQuery | PreparedQuery): Promise<QueryResult<R>> {
     this.#assertBegun();
-    return translated(() => {
-      const { statement, answersRows } = this.#prepare(sql);
-      const values = parameters.map(bindable);
+    try {
+      const { statement, answersRows } = "prepared" in query ? this.#keep(query) : this.#prepare(query.sql);
+      const values = query.parameters.map(bindable);
       if (answersRows) return { rows: statement.all(...values) as R[] };
       const { changes } = statement.run(...values);
       return { rows: [], numAffectedRows: BigInt(changes) };
-    });
+    } catch (error) {
+      throw translation(error);
+    }
   }
 
   async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
@@ -183,12 +192,23 @@ class Session implements DatabaseConnection {
 
   close(): void {
     this.#statements.clear();
+    this.#kept = new WeakMap();
     this.#db.close();
   }
 
   // Past a rollback by SQLite itself, the rest of a transaction would be written statement by statement.
   #assertBegun(): void {
     if (this.#begun && !this.#db.isTransaction) throw new Error("The database has rolled the transaction back");
+  }
+
+  #keep({ prepared, sql }: PreparedQuery): Statement {
+    let kept = this.#kept.get(prepared);
+    if (!kept) {
+      kept = statementOf(this.#db, sql);
+      kept.statement.setReturnArrays(true);
+      this.#kept.set(prepared, kept);
+    }
+    return kept;
   }
 
   #prepare(sql: string): Statement {
@@ -198,12 +218,16 @@ class Session implements DatabaseConnection {
       this.#statements.set(sql, known);
       return known;
     }
-    const statement = this.#db.prepare(sql);
-    const prepared = { statement, answersRows: statement.columns().length > 0 };
+    const prepared = statementOf(this.#db, sql);
     this.#statements.set(sql, prepared);
     if (this.#statements.size > maxStatements) this.#statements.delete(this.#statements.keys().next().value as string);
     return prepared;
   }
+}
+
+function statementOf(db: DatabaseSync, sql: string): Statement {
+  const statement = db.prepare(sql);
+  return { statement, answersRows: statement.columns().length > 0 };
 }
 
 function bindable(value: unknown): SQLInputValue {
@@ -225,12 +249,8 @@ async function untilFree(timeoutMs: number, work: () => void): Promise<void> {
   }
 }
 
-function translated<R>(work: () => R): R {
-  try {
-    return work();
-  } catch (error) {
-    throw isBusy(error) ? unavailable(error) : error;
-  }
+function translation(error: unknown): unknown {
+  return isBusy(error) ? unavailable(error) : error;
 }
 
 const busy = 5;

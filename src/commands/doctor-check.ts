@@ -1,0 +1,20 @@
+/** One thing that was tried. */
+export interface Check {
+  readonly name: string;
+  /** `skip`: it could not be tried. Only `fail` keeps the program from working. */
+  readonly status: "ok" | "warn" | "fail" | "skip";
+  /** What was found, in a sentence. */
+  readonly found: string;
+  /** What to do about it. */
+  readonly fix?: string;
+}
+
+export const ok = (name: string, found: string): Check => ({ name, status: "ok", found });
+export const skip = (name: string, found: string): Check => ({ name, status: "skip", found });
+export const warn = (name: string, found: string, fix: string): Check => ({ name, status: "warn", found, fix });
+export const fail = (name: string, found: string, fix: string): Check => ({ name, status: "fail", found, fix });
+
+/** What an error says, on one line. */
+export function wordsOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).replace(/\s*\n\s*/g, " ");
+}

@@ -1,0 +1,42 @@
+import { accessSync, constants, statSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Config } from "../config/load.ts";
+import { type Check, fail, ok, skip, warn, wordsOf } from "./doctor-check.ts";
+
+/** Whether the database is there, can be written, and is its owner's alone. */
+export function checkFiles({ database }: Config): Check[] {
+  const name = "database file";
+  if (database === ":memory:") return [skip(name, "The database is in memory: nothing is kept.")];
+  const stats = statSync(database, { throwIfNoEntry: false });
+  if (!stats) return [checkDirectory(name, database)];
+  if (!stats.isFile()) return [fail(name, `${database} is no file.`, "Let PROGRAMME_DATABASE name a file.")];
+  try {
+    accessSync(database, constants.R_OK | constants.W_OK);
+    accessSync(dirname(database), constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const fix = "Give the user that runs the program the right to write the file and its directory.";
+    return [fail(name, `${database} cannot be written: ${wordsOf(error)}.`, fix)];
+  }
+  if (process.platform !== "win32" && (stats.mode & 0o077) !== 0) {
+    return [warn(name, `${database} can be used by other users of this machine.`, `chmod 600 ${database}`)];
+  }
+  return [ok(name, `${database} can be written, by its owner alone.`)];
+}
+
+/** Of a database that is still to be made: whether there is a place for it. */
+function checkDirectory(name: string, database: string): Check {
+  const directory = existingAbove(dirname(database));
+  try {
+    accessSync(directory, constants.W_OK | constants.X_OK);
+    return ok(name, `${database} is not there yet; the first start makes it.`);
+  } catch {
+    const fix = "Let PROGRAMME_DATA_DIR or PROGRAMME_DATABASE name a place that the program may write to.";
+    return fail(name, `${database} is not there, and cannot be made in ${directory}.`, fix);
+  }
+}
+
+function existingAbove(directory: string): string {
+  const above = dirname(directory);
+  if (above === directory || statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return directory;
+  return existingAbove(above);
+}

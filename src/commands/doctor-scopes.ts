@@ -1,0 +1,41 @@
+import type { App } from "../app.ts";
+import type { Problem } from "../contract/errors.ts";
+import { probeOf } from "../contract/scope-probe.ts";
+import { readScopes, type Scope } from "../contract/scopes.ts";
+import { newId } from "../lib/ids.ts";
+import { type Check, fail, ok, skip, warn } from "./doctor-check.ts";
+
+/**
+ * Tries what each read scope is for, as the token.
+ * @param told - the scopes that the operator says the token has
+ */
+export async function checkScopes(
+  { call }: App["upstream"],
+  token: string,
+  told: readonly Scope[] | undefined,
+): Promise<Check[]> {
+  const checks: Check[] = [];
+  for (const scope of readScopes) {
+    const answer = await call({ ...probeOf(scope), token, requestId: newId("req") });
+    const refusal = answer.ok ? undefined : answer.problem;
+    checks.push(checkOf(scope, refusal, told?.includes(scope)));
+    // What is true of the token or of the way to the service is true for the other scopes too.
+    if (refusal && ["invalid_token", "upstream_unreachable", "upstream_untrusted"].includes(refusal.code))
+      return checks;
+  }
+  const untried = "Scopes for writing are not tried, for that would change something; nor is persons:sensitive:read.";
+  return [...checks, skip("other scopes", untried)];
+}
+
+function checkOf(scope: Scope, refusal: Problem | undefined, told: boolean | undefined): Check {
+  if (refusal === undefined || refusal.status === 404) {
+    return ok(scope, told === false ? "The token has it; PROGRAMME_SCOPES leaves it out." : "The token has it.");
+  }
+  if (refusal.code !== "insufficient_scope") return fail(scope, refusal.message, refusal.next);
+  if (told === false) return ok(scope, "The token lacks it, and PROGRAMME_SCOPES leaves it out.");
+  if (told === undefined) {
+    return warn(scope, "The token lacks it: tools that need it are hidden.", "Add it to the token if agents need it.");
+  }
+  const fix = "Add it to the token, or take it out of PROGRAMME_SCOPES.";
+  return warn(scope, "PROGRAMME_SCOPES names it, but the token lacks it.", fix);
+}

@@ -1,0 +1,130 @@
+import { connect, type DetailedPeerCertificate } from "node:tls";
+import type { connectRemote } from "../app.ts";
+import type { Config } from "../config/load.ts";
+import { Problem } from "../contract/errors.ts";
+import { version } from "../lib/version.ts";
+import { type Check, fail, ok, skip, warn } from "./doctor-check.ts";
+
+type Remote = ReturnType<typeof connectRemote>;
+type Response = Awaited<ReturnType<Remote["client"]["send"]>>;
+
+const tryTimeoutMs = 15_000;
+
+/** Whether the product's service is there, shows who it is, knows the token and has the same time. */
+export async function checkService(config: Config, baseUrl: string, { client }: Remote): Promise<Check[]> {
+  const url = new URL(baseUrl);
+  const path = `${url.pathname.replace(/\/$/, "")}/integrations/v1/programs?limit=1`;
+  const authorization = config.token === undefined ? {} : { authorization: `Bearer ${config.token}` };
+  const headers = { ...authorization, accept: "application/json", "user-agent": `programme-mcp/${version}` };
+  const startedMs = performance.now();
+  try {
+    const signal = AbortSignal.timeout(tryTimeoutMs);
+    const response = await client.send({ method: "GET", path, headers, signal });
+    const tookMs = performance.now() - startedMs;
+    return [
+      answered(url, response, tookMs),
+      await checkCertificate(config, url, client.proxied),
+      checkClock(response, tookMs),
+      checkToken(config, response),
+    ];
+  } catch (error) {
+    return [unanswered(url, error)];
+  }
+}
+
+function answered({ origin }: URL, { status, headers, text }: Response, tookMs: number): Check {
+  const name = "service";
+  const took = `${origin} answers in ${Math.round(tookMs)} ms`;
+  if (status >= 300 && status < 400) {
+    const fix = "Set PROGRAMME_BASE_URL to the address that it redirects to: the token is never sent on.";
+    return fail(name, `${took}, but redirects (${status}) to ${originOf(headers["location"], origin)}.`, fix);
+  }
+  if (status >= 500) return fail(name, `${took}, but with status ${status}.`, "Try again later, or ask its operator.");
+  if (!isEnvelope(text)) {
+    const fix = "Check PROGRAMME_BASE_URL: it is the address without /integrations/v1.";
+    return fail(name, `${took}, but not as the programme service does (status ${status}).`, fix);
+  }
+  return ok(name, `${took}.`);
+}
+
+function unanswered({ origin }: URL, error: unknown): Check {
+  const { code, details, message } = error instanceof Problem ? error : new Problem("upstream_timeout");
+  const cause = String(details?.["cause"] ?? message);
+  const fixes: Readonly<Record<string, string>> = {
+    upstream_untrusted: "If it is signed by an authority of your own, name its certificate in PROGRAMME_CA_FILE.",
+    upstream_unreachable: "Check PROGRAMME_BASE_URL, the network, and HTTPS_PROXY if there is a proxy.",
+  };
+  return fail("service", `${origin} cannot be used: ${cause}.`, fixes[code] ?? "Try again; then ask its operator.");
+}
+
+function isEnvelope(text: string): boolean {
+  try {
+    return typeof (JSON.parse(text) as { success?: unknown } | null)?.success === "boolean";
+  } catch {
+    return false;
+  }
+}
+
+function originOf(location: string | undefined, base: string): string {
+  return location !== undefined && URL.canParse(location, base) ? new URL(location, base).origin : "nowhere";
+}
+
+const dayMs = 86_400_000;
+const soonDays = 14;
+
+/** How long the certificate, which was good enough for a request, stays so. */
+async function checkCertificate(
+  { caFile }: Config,
+  { protocol, hostname, port }: URL,
+  proxied: boolean,
+): Promise<Check> {
+  const name = "certificate";
+  if (protocol !== "https:") return skip(name, "The service is on this machine, without encryption.");
+  const trusted = `It is trusted${caFile === undefined ? "" : " by PROGRAMME_CA_FILE"}`;
+  const expiresMs = proxied ? undefined : await expiryOf(hostname.replace(/^\[|\]$/g, ""), Number(port || 443));
+  if (expiresMs === undefined) return ok(name, `${trusted}.`);
+  const days = Math.floor((expiresMs - Date.now()) / dayMs);
+  const found = `${trusted} and expires in ${days} days.`;
+  return days >= soonDays ? ok(name, found) : warn(name, found, "Ask the service's operator to renew it.");
+}
+
+function expiryOf(host: string, port: number): Promise<number | undefined> {
+  const { promise, resolve } = Promise.withResolvers<number | undefined>();
+  // Nothing is sent on this connection; whether to trust it was decided by the request before.
+  const socket = connect({ host, port, servername: host, rejectUnauthorized: false, timeout: 5_000 }, () => {
+    const { valid_to: validTo } = socket.getPeerCertificate() as Partial<DetailedPeerCertificate>;
+    const expiresMs = Date.parse(validTo ?? "");
+    resolve(Number.isFinite(expiresMs) ? expiresMs : undefined);
+    socket.destroy();
+  });
+  for (const event of ["error", "timeout", "close"] as const) socket.once(event, () => resolve(undefined));
+  return promise.finally(() => socket.destroy());
+}
+
+const [noticeableSeconds, harmfulSeconds] = [30, 300];
+
+/** Confirmations, export quotas and signatures of webhooks go by the time. */
+function checkClock({ headers }: Response, tookMs: number): Check {
+  const name = "clock";
+  const theirsMs = Date.parse(headers["date"] ?? "");
+  if (!Number.isFinite(theirsMs)) return skip(name, "The service does not say what time it is.");
+  // The header has whole seconds and was written while the request was under way.
+  const apartSeconds = Math.abs(Date.now() - tookMs / 2 - (theirsMs + 500)) / 1000;
+  const found = `This machine and the service are ${Math.round(apartSeconds)} seconds apart.`;
+  const fix = "Set this machine's clock by NTP; if it is right, tell the service's operator.";
+  if (apartSeconds > harmfulSeconds) return fail(name, found, fix);
+  return apartSeconds > noticeableSeconds ? warn(name, found, fix) : ok(name, found);
+}
+
+function checkToken({ token }: Config, { status }: Response): Check {
+  const name = "token";
+  if (token === undefined) {
+    const fix = "Over stdio set PROGRAMME_TOKEN; over HTTP each caller brings its own.";
+    return warn(name, "There is no PROGRAMME_TOKEN: nothing that needs one was tried.", fix);
+  }
+  if (status === 401) {
+    const fix = "Make a new token in the product's Integrations area and set PROGRAMME_TOKEN to it.";
+    return fail(name, "The service does not know the token: it is wrong, expired or revoked.", fix);
+  }
+  return status < 500 ? ok(name, "The service knows the token.") : skip(name, "The service did not get to look at it.");
+}

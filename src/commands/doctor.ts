@@ -1,0 +1,108 @@
+import { existsSync } from "node:fs";
+import { type App, connectRemote, createApp } from "../app.ts";
+import { type Config, loadConfig } from "../config/load.ts";
+import { UsageError } from "../config/usage-error.ts";
+import { systemClock } from "../lib/clock.ts";
+import { version } from "../lib/version.ts";
+import { type Check, fail, ok, skip, warn, wordsOf } from "./doctor-check.ts";
+import { checkFiles } from "./doctor-files.ts";
+import { checkScopes } from "./doctor-scopes.ts";
+import { checkService } from "./doctor-service.ts";
+import { issueProcessToken } from "./local-token.ts";
+import { formatTable } from "./table.ts";
+
+type Options = Readonly<Record<string, string | boolean | undefined>>;
+
+/** Tries the configuration from end to end and prints what was found and what to fix; ends with 1 where it does not work. */
+export async function examine(env: NodeJS.ProcessEnv, options: Options): Promise<void> {
+  const checks = await checksOf(env, options);
+  const works = checks.every(({ status }) => status !== "fail");
+  process.stdout.write(options["json"] ? `${JSON.stringify({ ok: works, checks })}\n` : reportOf(checks, works));
+  process.exitCode = works ? 0 : 1;
+}
+
+function reportOf(checks: readonly Check[], works: boolean): string {
+  const rows = checks.flatMap(({ status, name, found, fix }) => [
+    [status, name, found],
+    ...(fix === undefined ? [] : [["", "", `→ ${fix}`]]),
+  ]);
+  return `${formatTable(rows)}\n${works ? "It works." : "It does not work yet."}\n`;
+}
+
+async function checksOf(env: NodeJS.ProcessEnv, options: Options): Promise<Check[]> {
+  const name = "configuration";
+  try {
+    const config = loadConfig(env, options);
+    const where = config.baseUrl === undefined ? "the embedded service" : `the service at ${config.baseUrl}`;
+    const found = `programme-mcp ${version} on Node ${process.versions.node}, with ${where}.`;
+    return [ok(name, found), ...(await checksWith(config))];
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return [fail(name, error.message, "Correct the setting; docs/configuration.md lists them all.")];
+  }
+}
+
+async function checksWith(config: Config): Promise<Check[]> {
+  const files = checkFiles(config);
+  // What is examined is not made by examining it.
+  const kept = config.database !== ":memory:" && existsSync(config.database);
+  if (files.some(({ status }) => status === "fail")) return files;
+  const name = "database";
+  let app: App;
+  try {
+    app = await createApp({ ...config, database: kept ? config.database : ":memory:", logLevel: "silent" });
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    return [...files, fail(name, wordsOf(error), "Restore it from a backup, or name another in PROGRAMME_DATABASE.")];
+  }
+  try {
+    const opened = kept ? [await checkRecords(app, config, name)] : [];
+    return [...files, ...opened, ...(await (config.baseUrl === undefined ? embedded : remote)(app, config))];
+  } finally {
+    await app.close();
+  }
+}
+
+async function checkRecords({ store }: App, { baseUrl }: Config, name: string): Promise<Check> {
+  if (baseUrl !== undefined) return ok(name, "It can be opened; it holds this program's keys.");
+  const organisations = (await store.listBusinesses()).length;
+  return ok(
+    name,
+    `It can be opened; it holds ${organisations} ${organisations === 1 ? "organisation" : "organisations"}.`,
+  );
+}
+
+async function remote(app: App, config: Config): Promise<Check[]> {
+  const { baseUrl = "", token, scopes } = config;
+  // The truth about the token, not what the operator says of it.
+  const local = { store: app.store, clock: systemClock, log: app.log };
+  const connected = connectRemote({ ...config, scopes: undefined }, baseUrl, local);
+  try {
+    const checks = await checkService(config, baseUrl, connected);
+    const usable = token !== undefined && checks.every(({ status }) => status !== "fail");
+    return [...checks, ...(usable ? await checkScopes(connected.upstream, token, scopes) : [])];
+  } finally {
+    await connected.client.close();
+  }
+}
+
+async function embedded(app: App, { token, databaseGiven }: Config): Promise<Check[]> {
+  const name = "token";
+  if (token !== undefined) {
+    const known = await app.gate.identify(token).catch(() => undefined);
+    const fix = "Make one with: programme-mcp token create";
+    if (!known) return [fail(name, "PROGRAMME_TOKEN is unknown to this database, expired or revoked.", fix)];
+    return [ok(name, "The database knows PROGRAMME_TOKEN."), ...(await checkScopes(app.upstream, token, undefined))];
+  }
+  if ((await app.store.listBusinesses()).length === 0) {
+    if (!databaseGiven) return [skip(name, "The first start makes demonstration data, and a token for it.")];
+    return [warn(name, "The database holds no organisation yet.", "Make one with: programme-mcp token create")];
+  }
+  const own = await issueProcessToken(app);
+  try {
+    const found = "Over stdio calls run as a token of the process; over HTTP callers bring theirs.";
+    return [ok(name, found), ...(await checkScopes(app.upstream, own.token, undefined))];
+  } finally {
+    await own.revoke();
+  }
+}

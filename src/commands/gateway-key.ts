@@ -1,0 +1,39 @@
+import { UsageError } from "../config/usage-error.ts";
+import { GatewayEntry, gatewayKeyPrefix } from "../contract/gateway-keys.ts";
+import { randomToken, sha256Hex } from "../lib/crypto.ts";
+import { parseExpiry, parseScopes } from "./tokens.ts";
+
+type Options = Readonly<Record<string, string | boolean | undefined>>;
+
+/**
+ * Makes a gateway key and prints it, the only time, with the entry by which the file of gateway keys knows it.
+ * @throws UsageError for options that make no entry
+ */
+export function createGatewayKey(options: Options): void {
+  const { name, tokenVariable, tokenFile, expires } = options;
+  const key = `${gatewayKeyPrefix}${randomToken()}`;
+  const entry = entryOf({
+    name,
+    sha256: sha256Hex(key),
+    tokenVariable,
+    tokenFile,
+    scopes: parseScopes(String(options["scopes"])),
+    expiresAt: typeof expires === "string" ? parseExpiry(expires, new Date()) : undefined,
+  });
+  if (options["json"]) {
+    process.stdout.write(`${JSON.stringify({ key, entry })}\n`);
+    return;
+  }
+  process.stdout.write(`${key}\n${JSON.stringify(entry)}\n`);
+  process.stderr.write(
+    "The key is for its caller and is not shown again. The entry goes into the list in the file of PROGRAMME_GATEWAY_KEYS.\n",
+  );
+}
+
+function entryOf(given: object): GatewayEntry {
+  const result = GatewayEntry.safeParse(given);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const field = String(issue?.path[0] ?? "").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  throw new UsageError(field === "" ? `The entry ${issue?.message}.` : `--${field} must be ${issue?.message}.`);
+}

@@ -1,0 +1,68 @@
+import type { People } from "../app.ts";
+import type { Config } from "../config/load.ts";
+import { UsageError } from "../config/usage-error.ts";
+import { Problem } from "../contract/errors.ts";
+import { withApp } from "./open.ts";
+import { formatTable } from "./table.ts";
+import { chooseBusiness } from "./tokens.ts";
+
+type Options = Readonly<Record<string, string | boolean | undefined>>;
+
+/** Sees to it that an organisation sends nothing more to an address. */
+export function suppressAddress(config: Config, email: string, options: Options): Promise<void> {
+  return withOffice(config, options, async (office, businessId) => {
+    const reason = options["bounced"] ? "bounced" : options["unsubscribed"] ? "unsubscribed" : "manual";
+    const added = await office.suppress(businessId, email, reason);
+    done(options, { suppressed: true, changed: added }, added ? "Suppressed." : "It was suppressed already.");
+  });
+}
+
+export function allowAddress(config: Config, email: string, options: Options): Promise<void> {
+  return withOffice(config, options, async (office, businessId) => {
+    const removed = await office.unsuppress(businessId, email);
+    done(options, { suppressed: false, changed: removed }, removed ? "Allowed." : "It was not suppressed.");
+  });
+}
+
+/** Prints the addresses row by row: there may be very many. */
+export function listSuppressions(config: Config, options: Options): Promise<void> {
+  return withOffice(config, options, async (office, businessId) => {
+    for await (const { email, reason, createdAt } of office.suppressions(businessId)) {
+      const row = { email, reason, since: createdAt };
+      print(options["json"] ? `${JSON.stringify(row)}\n` : formatTable([[createdAt, reason, email]]));
+    }
+  });
+}
+
+/** Queues a message again that was not sent. */
+export function retryMessage(config: Config, emailSendId: string, options: Options): Promise<void> {
+  return withOffice(config, options, async (office, businessId) => {
+    await office.retry(businessId, emailSendId);
+    done(options, { emailSendId, status: "queued" }, `${emailSendId} is queued again.`);
+  });
+}
+
+function withOffice(
+  config: Config,
+  options: Options,
+  work: (office: People["mailOffice"], businessId: string) => Promise<void>,
+): Promise<void> {
+  return withApp(config, async ({ people, store }) => {
+    if (!people) throw new UsageError("The product's own service sends its own mail");
+    const business = options["business"];
+    const businessId = await chooseBusiness(store, typeof business === "string" ? business : undefined);
+    try {
+      await work(people.mailOffice, businessId);
+    } catch (error) {
+      throw error instanceof Problem ? new UsageError(`${error.code}: ${error.message}`) : error;
+    }
+  });
+}
+
+function done(options: Options, result: object, words: string): void {
+  print(options["json"] ? `${JSON.stringify(result)}\n` : `${words}\n`);
+}
+
+function print(text: string): void {
+  process.stdout.write(text);
+}

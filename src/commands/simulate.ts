@@ -1,0 +1,113 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { type App, createApp } from "../app.ts";
+import type { Config } from "../config/load.ts";
+import { UsageError } from "../config/usage-error.ts";
+import { operations } from "../contract/index.ts";
+import { partsOf } from "../contract/operation.ts";
+import { createDraw } from "../demo/draw.ts";
+import { Season } from "../demo/season.ts";
+import { planSeason } from "../demo/season-plan.ts";
+import { type Cast, calendar, type Stage } from "../demo/season-stage.ts";
+import { newId } from "../lib/ids.ts";
+import { seededRandom } from "../lib/random.ts";
+import type { Store } from "../store/port.ts";
+import { formatTable } from "./table.ts";
+import { chooseBusiness, issueToken, ordinaryScopes } from "./tokens.ts";
+
+export interface SimulateOptions extends Cast {
+  readonly business: string | undefined;
+  readonly seed: number;
+  /** Days of the season that pass in a day; undefined: as fast as it goes. */
+  readonly factor: number | undefined;
+  readonly json: boolean;
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+/** Its own token is not to be held back, however fast it goes. */
+const requestsPerMinute = 1_000_000;
+
+/** Plays a season on the configured database, by desk and by token, and prints how many events it led to. */
+export async function simulate(config: Config, options: SimulateOptions): Promise<void> {
+  const app = await createApp({ ...config, requestsPerMinute });
+  try {
+    const businessId = await chooseBusiness(app.store, options.business);
+    const from = await app.store.outbox.lastPosition(businessId);
+    const startedMs = performance.now();
+    const programId = await play(app, businessId, options);
+    const seconds = (performance.now() - startedMs) / 1000;
+    const events = await countEvents(app.store, businessId, from);
+    print({ programId, businessId, seconds: Math.round(seconds * 10) / 10, events }, options.json);
+  } finally {
+    await app.close();
+  }
+}
+
+async function play(app: App, businessId: string, options: SimulateOptions): Promise<string> {
+  const { store, content, gate, people } = app;
+  if (!people) throw new UsageError("A season is played on the embedded service, not on the product's own");
+  const { seed, factor } = options;
+  const now = new Date();
+  const draw = createDraw(seededRandom(seed));
+  // Choices repeat with the seed, ids do not: a season can be played again on the same database.
+  const random = Math.random;
+  // At any pace the season's own intake must not close before its end.
+  const closesInDays = Math.ceil(calendar.ends / (factor ?? 1)) + 1;
+  const plan = await planSeason({ store, content, businessId, now, random, draw, closesInDays });
+  const expiresAt = new Date(now.getTime() + (closesInDays + 1) * dayMs).toISOString();
+  const issued = await issueToken(store, { businessId, name: "simulation", scopes: ordinaryScopes, expiresAt });
+  const stage: Stage = {
+    reader: store.reader(businessId),
+    act: (name, given) => people.desk.act(businessId, name, given),
+    async call(name, input) {
+      const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
+      const parts = partsOf(operations[name], given);
+      const answer = await gate.invoke({ operation: name, token: issued.token, parts, requestId: newId("req") });
+      if (!answer.ok) throw answer.problem;
+      return { data: answer.data as never, lastEvaluatedKey: answer.page?.lastEvaluatedKey };
+    },
+    async until(day) {
+      const waitMs = factor === undefined ? 0 : now.getTime() + (day * dayMs) / factor - Date.now();
+      if (waitMs > 0) await delay(waitMs);
+    },
+  };
+  try {
+    await new Season(stage, plan, draw, options).play();
+  } finally {
+    await store.revokeToken(issued.tokenId, new Date().toISOString());
+  }
+  return plan.programId;
+}
+
+const eventsPerStep = 1_000;
+
+/** Of the organisation's events after a place how many there are of each type. */
+async function countEvents(store: Store, businessId: string, after: number): Promise<Record<string, number>> {
+  const counts = new Map<string, number>();
+  for (let before: number | undefined; ; ) {
+    const events = await store.outbox.eventsBefore(businessId, before, eventsPerStep);
+    const own = events.filter(({ position }) => position > after);
+    for (const { eventType } of own) counts.set(eventType, (counts.get(eventType) ?? 0) + 1);
+    before = events.at(-1)?.position;
+    if (before === undefined || own.length < events.length) break;
+  }
+  return Object.fromEntries([...counts].toSorted(([a], [b]) => a.localeCompare(b)));
+}
+
+interface Summary {
+  readonly programId: string;
+  readonly businessId: string;
+  readonly seconds: number;
+  readonly events: Readonly<Record<string, number>>;
+}
+
+function print(summary: Summary, json: boolean): void {
+  if (json) {
+    process.stdout.write(`${JSON.stringify(summary)}\n`);
+    return;
+  }
+  const { events, programId, seconds } = summary;
+  const all = Object.values(events).reduce((sum, count) => sum + count, 0);
+  const rows = [...Object.entries(events), ["all", all] as const].map(([type, count]) => [type, String(count)]);
+  process.stdout.write(`Programme ${programId}, played in ${seconds} s.\n`);
+  process.stdout.write(formatTable([["event", "count"], ...rows]));
+}

@@ -1,0 +1,31 @@
+import type { ValueType } from "./values.ts";
+
+export const commandNames = [
+  "stdio",
+  "http",
+  "token",
+  "webhook",
+  "mail",
+  "desk",
+  "simulate",
+  "tools",
+  "doctor",
+  "migrate",
+  "seed",
+] as const;
+export type CommandName = (typeof commandNames)[number];
+
+/** One setting: its variable, its command-line option if it has one, its values, and what it is for. */
+export interface Setting<Value = unknown> {
+  readonly variable: `PROGRAMME_${string}`;
+  /** Commander flags; the long one is the setting's name. A setting without is secret or rarely changed. */
+  readonly option?: string;
+  readonly type: ValueType<Value>;
+  readonly default?: Value;
+  /** Says in words what `load.ts` works out when there is no fixed default. */
+  readonly defaultText?: string;
+  /** The value may hold a secret, if only by mistake: messages do not repeat it. */
+  readonly secret?: true;
+  readonly help: string;
+  readonly commands: readonly CommandName[];
+}

@@ -1,0 +1,60 @@
+import { sha256Hex } from "../lib/crypto.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** Where what comes in by a webhook is kept, and by which secrets it is known to be genuine, the newest first. */
+export interface WebhookLog {
+  readonly log: string;
+  readonly secrets: readonly string[];
+}
+
+interface WebhookValues {
+  readonly token: string | undefined;
+  readonly webhookSecrets: ReadonlyMap<string, readonly string[]> | undefined;
+  readonly webhookReaders: ReadonlyMap<string, readonly string[]> | undefined;
+}
+
+export interface WebhookLogs {
+  /** By the webhook's name. */
+  readonly kept: ReadonlyMap<string, WebhookLog>;
+  /** By the realm whose tokens read it. */
+  readonly read: ReadonlyMap<string, { readonly log: string; readonly webhooks: readonly string[] }>;
+}
+
+/**
+ * Beside the product's service each webhook has a log that the tokens named for it read; where none are named for any,
+ * there is one log for all, that of the configured token: another token in its place begins another log.
+ */
+export function logsOfTokens(
+  { token, webhookSecrets = new Map(), webhookReaders }: WebhookValues,
+  origin: string,
+  realmOf: (sha256: string) => string,
+): WebhookLogs {
+  const own = token === undefined ? undefined : realmOf(sha256Hex(token));
+  const logOf = (name: string) => (webhookReaders ? `${origin} #${name}` : (own as string));
+  const kept = new Map([...webhookSecrets].map(([name, secrets]) => [name, { log: logOf(name), secrets }]));
+  const readers = [...(webhookReaders ?? [])].flatMap(([name, hashes]) =>
+    hashes.map((sha256) => [realmOf(sha256.toLowerCase()), { log: logOf(name), webhooks: [name] }] as const),
+  );
+  if (webhookReaders) return { kept, read: new Map(readers) };
+  const webhooks = [...webhookSecrets.keys()];
+  return { kept, read: new Map(own === undefined ? [] : [[own, { log: own, webhooks }]]) };
+}
+
+/**
+ * In the embedded service each webhook's events are those of one organisation.
+ * @throws UsageError where it is not clear which, or there is no such organisation
+ */
+export function logsOfBusinesses(
+  { webhookSecrets = new Map(), webhookReaders }: WebhookValues,
+  businessIds: readonly string[],
+): ReadonlyMap<string, WebhookLog> {
+  const [only, ...others] = businessIds;
+  return new Map(
+    [...webhookSecrets].map(([name, secrets]) => {
+      const log = webhookReaders?.get(name)?.[0] ?? (others.length === 0 ? only : undefined);
+      if (log !== undefined && businessIds.includes(log)) return [name, { log, secrets }];
+      const known = businessIds.length === 0 ? "the database holds none yet" : `one of ${businessIds.join(", ")}`;
+      throw new UsageError(`PROGRAMME_WEBHOOK_READERS must say whose the events of ${name} are: ${known}.`);
+    }),
+  );
+}

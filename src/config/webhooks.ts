@@ -1,0 +1,61 @@
+import { tokenPattern } from "../contract/tokens.ts";
+import type { Setting } from "./setting.ts";
+import { UsageError } from "./usage-error.ts";
+import { namedLists } from "./values.ts";
+
+/** Webhooks that come in. */
+export const webhookSettings = {
+  webhookSecrets: {
+    variable: "PROGRAMME_WEBHOOK_SECRETS",
+    type: namedLists(
+      /^[!-+\--:<-~]{16,512}$/,
+      2,
+      "name=secret, or name=new;old, separated by commas (16 characters at least)",
+    ),
+    defaultText: "none: no webhooks are taken",
+    secret: true,
+    help: "The webhooks that are taken at `/webhooks/{name}`, with the signing secret that the sender showed for each; while it is being replaced, the new one and the old one. Has no option, because other users can see a process's arguments.",
+    commands: ["http"],
+  },
+  webhookReaders: {
+    variable: "PROGRAMME_WEBHOOK_READERS",
+    option: "--webhook-readers <list>",
+    type: namedLists(/^[\w-]{1,255}$/, 100, "name=reader, or name=reader;reader, separated by commas"),
+    defaultText:
+      "with `PROGRAMME_BASE_URL`, whoever `PROGRAMME_TOKEN` stands for; else the one organisation of the database",
+    secret: true,
+    help: "Whose the events of each webhook are: with `PROGRAMME_BASE_URL`, the SHA-256 of the access tokens that may see them, in hexadecimal; else the id of an organisation. A name stands for one organisation for good: another organisation gets another name.",
+    commands: ["stdio", "http"],
+  },
+} as const satisfies Record<string, Setting>;
+
+interface WebhookValues {
+  readonly baseUrl: string | undefined;
+  readonly token: string | undefined;
+  readonly webhookSecrets: ReadonlyMap<string, readonly string[]> | undefined;
+  readonly webhookReaders: ReadonlyMap<string, readonly string[]> | undefined;
+}
+
+/** @throws UsageError where it is not clear whose events are */
+export function checkWebhooks({ baseUrl, token, webhookSecrets, webhookReaders }: WebhookValues): void {
+  for (const [name, readers] of webhookReaders ?? []) {
+    if (baseUrl === undefined && readers.length > 1) {
+      throw new UsageError(`PROGRAMME_WEBHOOK_READERS names several organisations for ${name}: its events are one's.`);
+    }
+    if (baseUrl !== undefined && !readers.every((reader) => tokenPattern.test(reader))) {
+      throw new UsageError(
+        `PROGRAMME_WEBHOOK_READERS must name the SHA-256 of access tokens for ${name}: 64 hexadecimal digits each.`,
+      );
+    }
+  }
+  if (baseUrl === undefined) return;
+  const all = [...(webhookReaders?.values() ?? [])].flat();
+  if (new Set(all.map((reader) => reader.toLowerCase())).size < all.length) {
+    throw new UsageError("PROGRAMME_WEBHOOK_READERS names an access token twice: it is of one organisation.");
+  }
+  for (const name of webhookSecrets?.keys() ?? []) {
+    if (webhookReaders ? webhookReaders.has(name) : token !== undefined) continue;
+    const instead = webhookReaders ? "" : ", or PROGRAMME_TOKEN set";
+    throw new UsageError(`PROGRAMME_WEBHOOK_READERS must say whose the events of ${name} are${instead}.`);
+  }
+}

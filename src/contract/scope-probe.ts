@@ -1,0 +1,36 @@
+import { type OperationName, operationNames, operations } from "./index.ts";
+import type { Scope } from "./scopes.ts";
+
+/** A call that costs little and changes nothing; that there is no such record tells as much as the record would. */
+interface Probe {
+  readonly operation: OperationName;
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
+/** What the reads that cannot do without it are asked about. */
+const example: Readonly<Record<string, unknown>> = { status: "pending", recipientEmail: "nobody@example.invalid" };
+
+/** The cheapest read that needs a scope: a list, else a record that does not exist. */
+export function probeOf(scope: Scope): Probe {
+  const reads = operationNames.filter((name) => operations[name].scope === scope && operations[name].effect === "read");
+  const probes = reads.map((operation) => ({ operation, input: inputOf(operation) }));
+  const [cheapest] = probes.toSorted((a, b) => variablesOf(a.operation).length - variablesOf(b.operation).length);
+  if (!cheapest) throw new Error(`No read needs ${scope}`);
+  return cheapest;
+}
+
+function inputOf(name: OperationName): Record<string, unknown> {
+  const { queryObject } = operations[name];
+  const required = Object.keys(queryObject.shape).filter(
+    (key) => !queryObject.shape[key]?.safeParse(undefined).success,
+  );
+  return {
+    ...Object.fromEntries(variablesOf(name).map((variable) => [variable, "no-such-record"])),
+    ...Object.fromEntries(required.map((key) => [key, example[key]])),
+    ...("limit" in queryObject.shape ? { limit: 1 } : {}),
+  };
+}
+
+function variablesOf(name: OperationName): string[] {
+  return Object.keys(operations[name].params.shape);
+}

@@ -1,0 +1,103 @@
+import type { Random } from "../lib/random.ts";
+import type { ContentStore, Store } from "../store/port.ts";
+import { fundBranding, pilotBranding } from "./branding.ts";
+import { type Course, planProgram, type SupplementRequest } from "./course.ts";
+import { type Documents, storeDocuments } from "./documents.ts";
+import type { Draw } from "./draw.ts";
+import { createForms, type Form } from "./forms.ts";
+import { fundProjects } from "./projects.ts";
+import { newProgram, roundOf, trackOf } from "./records.ts";
+import { createRubrics } from "./rubrics.ts";
+import { Timeline } from "./timeline.ts";
+
+export interface SeasonOptions {
+  readonly store: Store;
+  readonly content: ContentStore;
+  readonly businessId: string;
+  readonly now: Date;
+  readonly random: Random;
+  readonly draw: Draw;
+  /** Of the intake, in days from now. */
+  readonly closesInDays: number;
+}
+
+/** A programme that is drafted, with all that applicants and reviewers will need. */
+export interface PlannedSeason {
+  readonly programId: string;
+  readonly community: Course;
+  readonly pilot: Course;
+  readonly documents: Documents;
+}
+
+/** What only the product's own setup pages make: forms, rubrics, a programme of two tracks with two rounds each. */
+export async function planSeason(options: SeasonOptions): Promise<PlannedSeason> {
+  const { content, draw, now } = options;
+  const timeline = new Timeline(options);
+  const forms = createForms(timeline);
+  const [communityForm] = forms.community(1, 1);
+  const sheets = { community: communityForm, pilot: forms.pilot(1), support: forms.support(1) };
+  const [rubric] = createRubrics(timeline).reading(1, 1);
+  timeline.on(1, "office", async (desk) => {
+    for (const form of Object.values(sheets)) await desk.add("schemas", form, { action: "schema.published" });
+    await desk.add("rubrics", rubric.row, { action: "rubric.published" });
+  });
+
+  const year = now.getUTCFullYear();
+  const name = `Open Season ${year}`;
+  const program = newProgram({
+    programId: timeline.newId("prg", 1),
+    name,
+    year,
+    description: "A simulated season: everything in it is invented.",
+    branding: fundBranding(name),
+    feeRequired: true,
+    assignmentRules: {
+      reviewsPerSubmission: 2,
+      useExpertiseMatching: true,
+      domainFieldId: forms.fieldId("domain", 1),
+      excludePriorRoundReviewers: true,
+      maxPerReviewer: null,
+    },
+  });
+  const closesDaysAgo = -options.closesInDays;
+  const track = trackOf(timeline, program, 1);
+  const round = roundOf(timeline, 1);
+  const course = (given: Pick<Course, "track" | "form" | "supplements">): Course => ({
+    ...given,
+    program,
+    deadline: timeline.time(closesDaysAgo, 22),
+    endsDaysAgo: 0,
+    nextProject: draw.deck(fundProjects),
+    rounds: [
+      round(given.track, 1, "First reading", rubric, { ends: closesDaysAgo - 30 }),
+      round(given.track, 2, "Panel review", rubric, { ends: closesDaysAgo - 50 }),
+    ],
+  });
+  const community = course({
+    track: track("Community projects", 0, sheets.community, { closesDaysAgo }),
+    form: sheets.community,
+    supplements: [],
+  });
+  const pilot = course({
+    track: {
+      ...track("Enterprise pilots", 1, sheets.pilot, { closesDaysAgo, feeAmountMinor: 7500 }),
+      branding: pilotBranding,
+    },
+    form: sheets.pilot,
+    supplements: [letterOfSupport(timeline, sheets.support)],
+  });
+  planProgram(timeline, [community, pilot], { drafted: 1 });
+  await timeline.run();
+  return { programId: program.programId, community, pilot, documents: await storeDocuments(content, fundProjects) };
+}
+
+function letterOfSupport(timeline: Timeline, form: Form): SupplementRequest {
+  return {
+    supplementRequestId: timeline.newId("srq", 1),
+    title: "Letter of support by a partner",
+    required: true,
+    audience: "applicant",
+    form,
+    statements: ["Our association supports the project and will keep up what is built for at least five years."],
+  };
+}

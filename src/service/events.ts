@@ -1,0 +1,20 @@
+import { visibleKinds } from "../contract/event-log.ts";
+import type { Input, Result } from "../contract/index.ts";
+import { cursorIn } from "../contract/page.ts";
+import type { Reader } from "../store/port.ts";
+import type { Caller } from "../store/work.ts";
+
+interface EventWork {
+  readonly store: Reader;
+  readonly caller: Pick<Caller, "scopes">;
+}
+
+/** The same for whoever may see a log, also where the product's own service is worked on. */
+export async function list_events(
+  { store, caller }: EventWork,
+  input: Input<"list_events">,
+): Promise<Result<"list_events">> {
+  const { since, type, submissionId, limit } = input;
+  const filter = { since, type, submissionId, kinds: visibleKinds(caller.scopes) };
+  return store.pageEvents(filter, { limit, lastEvaluatedKey: cursorIn(input) });
+}

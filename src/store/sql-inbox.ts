@@ -1,0 +1,64 @@
+import { kindOfEvent, submissionIdOf } from "../contract/event-log.ts";
+import type { Db } from "./database.ts";
+import type { Inbox, InboxBounds, IncomingEvent } from "./event-log.ts";
+
+type Transact = <R>(work: (db: Db) => Promise<R>) => Promise<R>;
+
+export function createInbox(transact: Transact): Inbox {
+  return {
+    keep: (businessId, event, at, bounds) =>
+      transact(async (db) => {
+        if (await isKnown(db, businessId, event.eventId)) return false;
+        await insert(db, businessId, event, at, bounds);
+        return true;
+      }),
+  };
+}
+
+/** Its own events come back to a tenant whose service sends them to itself. */
+async function isKnown(db: Db, businessId: string, eventId: string): Promise<boolean> {
+  for (const table of ["receivedEvents", "events"]) {
+    const same = db.selectFrom(table).select("eventId").where("businessId", "=", businessId);
+    if (await same.where("eventId", "=", eventId).executeTakeFirst()) return true;
+  }
+  return false;
+}
+
+async function insert(
+  db: Db,
+  businessId: string,
+  { webhook, ...payload }: IncomingEvent,
+  at: string,
+  bounds: InboxBounds,
+): Promise<void> {
+  const { eventId, eventType, timestamp } = payload;
+  const last = await lastOf(db, businessId);
+  const position = last.position + 1;
+  const values = {
+    businessId,
+    eventId,
+    webhook,
+    eventType,
+    kind: kindOfEvent(eventType),
+    timestamp,
+    receivedAt: last.receivedAt >= at ? new Date(Date.parse(last.receivedAt) + 1).toISOString() : at,
+    submissionId: submissionIdOf(payload) ?? null,
+    payload: JSON.stringify(payload),
+    position,
+  };
+  await db.insertInto("receivedEvents").values(values).execute();
+  const ofTenant = db.deleteFrom("receivedEvents").where("businessId", "=", businessId);
+  await ofTenant.where("receivedAt", "<", bounds.notBefore).execute();
+  await ofTenant.where("position", "<=", position - bounds.maxEvents).execute();
+}
+
+async function lastOf(db: Db, businessId: string): Promise<{ position: number; receivedAt: string }> {
+  const last = await db
+    .selectFrom("receivedEvents")
+    .select(["position", "receivedAt"])
+    .where("businessId", "=", businessId)
+    .orderBy("position", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return { position: Number(last?.["position"] ?? 0), receivedAt: String(last?.["receivedAt"] ?? "") };
+}

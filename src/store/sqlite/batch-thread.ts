@@ -1,0 +1,28 @@
+import { DatabaseSync } from "node:sqlite";
+import { parentPort, workerData } from "node:worker_threads";
+import type { Batch, BatchOptions, Outcome } from "./batches.ts";
+
+/** The thread of `batches.ts`: a connection of its own, on which it can wait without holding up requests. */
+const { path, busyTimeoutMs } = workerData as BatchOptions;
+const db = new DatabaseSync(path, { timeout: busyTimeoutMs });
+db.exec("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON");
+
+parentPort?.on("message", (batch: Batch | "close") => {
+  if (batch === "close") {
+    db.close();
+    parentPort?.close();
+  } else parentPort?.postMessage(outcomeOf(batch));
+});
+
+function outcomeOf({ sql, rows }: Batch): Outcome {
+  try {
+    const statement = db.prepare(sql);
+    db.exec("BEGIN IMMEDIATE");
+    for (const row of rows) statement.run(...row);
+    db.exec("COMMIT");
+    return {};
+  } catch (error) {
+    if (db.isTransaction) db.exec("ROLLBACK");
+    return { error };
+  }
+}

@@ -1,0 +1,94 @@
+import { once } from "node:events";
+import { extname } from "node:path";
+import { Worker } from "node:worker_threads";
+import type { Stored } from "../codec.ts";
+
+export interface BatchOptions {
+  /** A file that exists. */
+  readonly path: string;
+  readonly busyTimeoutMs: number;
+}
+
+/** A statement and the parameters of each time it is run, all in one transaction. */
+export interface Batch {
+  readonly sql: string;
+  readonly rows: readonly (readonly Stored[])[];
+}
+
+export interface Outcome {
+  readonly error?: unknown;
+}
+
+/** Runs batches one after the other on a thread of their own, so that no request waits for the disk. */
+export interface Batches {
+  /** Whether the thread runs: it starts with the first batch. */
+  readonly started: boolean;
+  /** Resolves when the batch is committed; rejects when it is not, or when nobody can say. */
+  run(batch: Batch): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function createBatches(options: BatchOptions): Batches {
+  let worker: Worker | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+
+  function running(): Worker {
+    if (worker) return worker;
+    const started = start(options);
+    started.once("exit", () => {
+      if (worker === started) worker = undefined;
+    });
+    worker = started;
+    return started;
+  }
+
+  async function runNow(batch: Batch): Promise<void> {
+    const { error } = await answerOf(running(), batch);
+    if (error) throw error;
+  }
+
+  return {
+    get started() {
+      return worker !== undefined;
+    },
+    run(batch) {
+      const run = last.then(() => runNow(batch));
+      last = run.catch(() => undefined);
+      return run;
+    },
+    async close() {
+      await last;
+      if (!worker) return;
+      const exited = once(worker, "exit");
+      worker.ref();
+      worker.postMessage("close");
+      await exited;
+    },
+  };
+}
+
+function start(workerData: BatchOptions): Worker {
+  // The file beside this one: a source where this is one, built where this is.
+  const script = new URL(`batch-thread${extname(import.meta.url)}`, import.meta.url);
+  const worker = new Worker(script, { workerData, execArgv: ["--disable-warning=ExperimentalWarning"] });
+  // Between two batches nobody listens, and the process need not stay for it.
+  worker.on("error", () => undefined);
+  worker.unref();
+  return worker;
+}
+
+function answerOf(worker: Worker, batch: Batch): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    const settle = (then: () => void) => {
+      worker.off("message", answered).off("error", failed).off("exit", exited);
+      worker.unref();
+      then();
+    };
+    const answered = (outcome: Outcome) => settle(() => resolve(outcome));
+    const failed = (error: unknown) => settle(() => reject(error));
+    const exited = () => settle(() => reject(new Error("The thread that writes batches has ended")));
+    worker.on("message", answered).on("error", failed).on("exit", exited);
+    worker.ref();
+    worker.postMessage(batch);
+  });
+}

@@ -1,0 +1,82 @@
+import type { CallToolResult, ServerContext } from "@modelcontextprotocol/server";
+import { invalid, type Problem } from "../contract/errors.ts";
+import { callNames, operations } from "../contract/index.ts";
+import { lackedScopes } from "../contract/operation.ts";
+import type { Scope } from "../contract/scopes.ts";
+import { requestIdOf } from "../lib/request-id.ts";
+import { version } from "../lib/version.ts";
+import type { Connection } from "../upstream/port.ts";
+import { withheldBy } from "./offer.ts";
+import { resultIn } from "./results.ts";
+import type { ToolSession } from "./session.ts";
+import { lineOf } from "./text.ts";
+
+/** The one tool that is no operation of anything: it tells of the connection itself. */
+export const connectionName = "get_connection";
+export type ConnectionName = typeof connectionName;
+
+export const connectionSummary = "Get who you are here, what you may do, and why tools are missing";
+export const connectionDetails = "Token, organisation, scopes, rate left, hidden tools and what each lacks, privacy.";
+
+/**
+ * Answers `get_connection`: without using up the token's rate, and also while the service does not answer.
+ * @throws Problem `unauthorized`, `invalid_token`; `validation_failed` for arguments, of which it takes none
+ */
+export async function callConnection(
+  { upstream, token, settings, confirmation }: ToolSession,
+  context: ServerContext,
+  args: Readonly<Record<string, unknown>>,
+): Promise<CallToolResult> {
+  const [unknown] = Object.keys(args);
+  if (unknown !== undefined) {
+    const message = "Unknown argument; there are none";
+    throw invalid({ path: unknown.slice(0, 300), code: "unrecognized_keys", message });
+  }
+  const connection = await upstream.describe({
+    token,
+    requestId: requestIdOf(context),
+    signal: context.mcpReq.signal,
+  });
+  // Asked after the service was: what it refused is known by now.
+  const { scopes } = await upstream.identify(token);
+  const data = {
+    server: `programme-mcp ${version}`,
+    ...shown(connection),
+    scopes: [...scopes].sort(),
+    hiddenTools: hiddenTools(settings, scopes),
+    privacy: settings.privacy,
+    confirmation: { posture: confirmation.posture, approvedTools: [...confirmation.approved] },
+  };
+  return resultIn(settings.results, lineOf(data), { data });
+}
+
+function shown({ upstream, token, business, scopesAre, rate, events, fault }: Connection) {
+  return {
+    upstream,
+    ...(fault ? { fault: faultOf(fault) } : {}),
+    token,
+    business: business ?? null,
+    rate,
+    events: events ?? null,
+    scopesAre,
+  };
+}
+
+function faultOf({ code, message, next }: Problem) {
+  return { code, message, next };
+}
+
+/** Tools that the caller is not offered, by what each lacks: a setting of this server, scopes, or both. */
+function hiddenTools(settings: ToolSession["settings"], scopes: ReadonlySet<Scope>) {
+  const hidden = callNames.map((name) => {
+    const setting = withheldBy(settings, name);
+    const lacked = lackedScopes(operations[name], scopes);
+    return {
+      name,
+      lacks: [...(setting === undefined ? [] : [setting]), ...(lacked.length > 1 ? [lacked.join(" or ")] : lacked)],
+    };
+  });
+  const groups = Map.groupBy(hidden, ({ lacks }) => lacks.join(", "));
+  groups.delete("");
+  return [...groups].map(([lacks, tools]) => ({ lacks, tools: tools.map(({ name }) => name) }));
+}

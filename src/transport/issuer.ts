@@ -1,0 +1,220 @@
+import type { JWTPayload, JWTVerifyGetKey, JWTVerifyResult } from "jose";
+import * as z from "zod";
+import { Problem, problem } from "../contract/errors.ts";
+import { isScope, type Scope } from "../contract/scopes.ts";
+import type { Clock } from "../lib/clock.ts";
+import { sha256Hex } from "../lib/crypto.ts";
+import type { Log } from "../lib/log.ts";
+import { isLoopback } from "../lib/loopback.ts";
+import { version } from "../lib/version.ts";
+import { createHttpClient, type HttpClient } from "../upstream/http-client.ts";
+
+export interface IssuerOptions {
+  /** As tokens name it in `iss`, to the letter. */
+  readonly issuer: string;
+  /** What tokens must name in `aud`: this server (RFC 8707). */
+  readonly audience: string;
+  /** Where the issuer's keys are; looked up in its metadata without. */
+  readonly jwksUri: string | undefined;
+  /** Where proxies are looked up. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** What an access token says of who holds it. */
+export interface Claims {
+  readonly subject: string;
+  /** The client that it was issued to, where it says so. */
+  readonly client: string | undefined;
+  /** Those of its scopes that exist here. */
+  readonly scopes: ReadonlySet<Scope>;
+}
+
+/** Verifies access tokens of one issuer (RFC 9068), by its public keys. */
+export interface Issuer {
+  /** @throws Problem `invalid_token`; `unavailable` while the issuer's keys cannot be had */
+  verify(token: string): Promise<Claims>;
+  close(): Promise<void>;
+}
+
+/** Signatures by a private key alone: a public key must never do as a shared secret, nor nothing as a signature. */
+const algorithms = [
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+  "Ed25519",
+];
+/** Other kinds of signed tokens (logout, events, proofs) are not for getting in with. */
+const types: readonly unknown[] = [undefined, "jwt", "at+jwt", "application/at+jwt"];
+const skewSeconds = 10;
+/** A verified token is not verified again for so long: that is also how long a withdrawn key may still count. */
+const rememberMs = 60_000;
+const maxRemembered = 10_000;
+const fetchTimeoutMs = 5_000;
+/** After a failure nothing is fetched for so long: strangers' tokens must not become requests to the issuer. */
+const pauseMs = 5_000;
+
+interface Remembered {
+  readonly claims: Claims;
+  readonly untilMs: number;
+}
+
+export function createIssuer(options: IssuerOptions): Issuer {
+  const { issuer, audience, clock, log } = options;
+  const keys = createKeys(options);
+  const remembered = new Map<string, Remembered>();
+
+  async function verified(token: string): Promise<Remembered> {
+    const { errors, jwtVerify } = await import("jose");
+    try {
+      const currentDate = clock.now();
+      const rules = { issuer, audience, algorithms, clockTolerance: skewSeconds, currentDate };
+      const result = await jwtVerify(token, await keys.find(), { ...rules, requiredClaims: ["exp", "sub"] });
+      return {
+        claims: claimsOf(result),
+        untilMs: Math.min(expiryMs(result.payload), currentDate.getTime() + rememberMs),
+      };
+    } catch (error) {
+      if (error instanceof Problem) throw error;
+      const { code } = error as { readonly code?: string };
+      if (!(error instanceof errors.JOSEError) || code === "ERR_JWKS_INVALID") {
+        log.warn({ err: error }, "The issuer's keys are of no use");
+        throw unavailable();
+      }
+      log.debug({ code }, "An access token was refused");
+      throw problem("invalid_token");
+    }
+  }
+
+  return {
+    async verify(token) {
+      const key = sha256Hex(token);
+      const nowMs = clock.now().getTime();
+      const known = remembered.get(key);
+      if (known && known.untilMs > nowMs) return known.claims;
+      remembered.delete(key);
+      const fresh = await verified(token);
+      if (remembered.size >= maxRemembered) remembered.delete(remembered.keys().next().value as string);
+      remembered.set(key, fresh);
+      return fresh.claims;
+    },
+    close: () => keys.close(),
+  };
+}
+
+/** @throws Problem `invalid_token` for a signed token of another kind */
+function claimsOf({ payload, protectedHeader }: JWTVerifyResult): Claims {
+  const { sub, client_id, azp, cnf } = payload;
+  // A token bound to a key counts only with a proof of that key, which a bearer does not bring (RFC 9449).
+  if (!types.includes(protectedHeader.typ?.toLowerCase()) || cnf !== undefined || !sub) throw problem("invalid_token");
+  const client = [client_id, azp].find((name) => typeof name === "string");
+  return { subject: sub, client: client as string | undefined, scopes: scopesIn(payload) };
+}
+
+function expiryMs({ exp = 0 }: JWTPayload): number {
+  return (exp + skewSeconds) * 1000;
+}
+
+/** `scope` as RFC 9068 has it, or `scp` as others do: a text with spaces or a list. */
+function scopesIn({ scope, scp }: JWTPayload): Set<Scope> {
+  const texts = [scope, scp].flat().filter((text) => typeof text === "string");
+  return new Set(texts.flatMap((text) => text.split(" ")).filter(isScope));
+}
+
+const Metadata = z.looseObject({ issuer: z.string(), jwks_uri: z.url({ protocol: /^https?$/ }) });
+
+/** The issuer's public keys: fetched when first needed, and again when they are ten minutes old or one is not among them. */
+function createKeys({ issuer, jwksUri, env, log }: IssuerOptions) {
+  const clients = new Map<string, HttpClient>();
+  let keys: Promise<JWTVerifyGetKey> | undefined;
+  let failedAtMs = Number.NEGATIVE_INFINITY;
+
+  /** @throws Problem `unavailable` where it fails, and for a while after it failed */
+  async function fetched<R>(work: () => Promise<R>): Promise<R> {
+    if (performance.now() - failedAtMs < pauseMs) throw unavailable();
+    try {
+      return await work();
+    } catch (error) {
+      failedAtMs = performance.now();
+      log.warn({ err: error, issuer }, "The issuer's keys cannot be had");
+      throw unavailable();
+    }
+  }
+
+  async function textAt(address: string): Promise<string> {
+    const { origin, pathname, search } = new URL(address);
+    const timeouts = { connectTimeoutMs: fetchTimeoutMs, answerTimeoutMs: fetchTimeoutMs };
+    const client = clients.get(origin) ?? createHttpClient({ origin, env, ...timeouts });
+    clients.set(origin, client);
+    const headers = { accept: "application/json", "user-agent": `programme-mcp/${version}` };
+    const signal = AbortSignal.timeout(fetchTimeoutMs);
+    const { status, text } = await client.send({ method: "GET", path: `${pathname}${search}`, headers, signal });
+    if (status !== 200) throw new Error(`${address} answered ${status}`);
+    return text;
+  }
+
+  async function discover(): Promise<string> {
+    const faults: unknown[] = [];
+    for (const address of metadataAddresses(issuer)) {
+      try {
+        const metadata = Metadata.parse(JSON.parse(await textAt(address)));
+        if (metadata.issuer !== issuer) throw new Error(`${address} is of the issuer ${metadata.issuer}`);
+        if (!isSafe(metadata.jwks_uri, issuer)) throw new Error(`${address} names keys at no https address`);
+        return metadata.jwks_uri;
+      } catch (error) {
+        faults.push(error);
+      }
+    }
+    throw new AggregateError(faults, faults.map(String).join("; "));
+  }
+
+  async function open(): Promise<JWTVerifyGetKey> {
+    const { createRemoteJWKSet, customFetch } = await import("jose");
+    const address = jwksUri ?? (await fetched(discover));
+    return createRemoteJWKSet(new URL(address), {
+      [customFetch]: async (url: string) => new Response(await fetched(() => textAt(url))),
+    });
+  }
+
+  return {
+    async find(): Promise<JWTVerifyGetKey> {
+      keys ??= open();
+      try {
+        return await keys;
+      } catch (error) {
+        keys = undefined;
+        throw error;
+      }
+    },
+    async close(): Promise<void> {
+      await Promise.all([...clients.values()].map((client) => client.close()));
+    },
+  };
+}
+
+/** Where an issuer's metadata may be: RFC 8414, OpenID Connect, and OpenID Connect in the manner of RFC 8414. */
+function metadataAddresses(issuer: string): string[] {
+  const { origin, pathname } = new URL(issuer);
+  const path = pathname.replace(/\/$/, "");
+  const places = ["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"];
+  const inserted = places.map((place) => `${origin}${place}${path}`);
+  return [...new Set([...inserted, `${origin}${path}${places[1]}`])];
+}
+
+/** Keys come over https; from this machine alone, where the issuer itself is on it. */
+function isSafe(address: string, issuer: string): boolean {
+  const { protocol, hostname } = new URL(address);
+  return protocol === "https:" || (isLoopback(hostname) && isLoopback(new URL(issuer).hostname));
+}
+
+function unavailable(): Problem {
+  return problem("unavailable", { retryAfterSeconds: pauseMs / 1000 });
+}

@@ -1,0 +1,159 @@
+import { Problem, problem } from "../contract/errors.ts";
+import type { Scope } from "../contract/scopes.ts";
+import { confined } from "../gate/authorize.ts";
+import { sha256Hex } from "../lib/crypto.ts";
+import type { Log } from "../lib/log.ts";
+import type { Failure, Identity, Upstream, UpstreamCall, Watch, Watcher } from "./port.ts";
+
+/** As what a caller's calls run. */
+export interface Grant {
+  /** Who calls, as an opaque name: the same after what the caller presents was renewed. */
+  readonly caller: string;
+  /** Who calls, for the operator's log; nothing personal. */
+  readonly name: string;
+  /** The product token, which stays in this process. */
+  readonly token: string;
+  /** No more than these of the token's scopes; all of them without. */
+  readonly scopes?: ReadonlySet<Scope> | undefined;
+  /** The scopes that the caller could come back with; absent where what it presents has what it has. */
+  readonly attainable?: ReadonlySet<Scope> | undefined;
+}
+
+/**
+ * What is granted to whoever presents this.
+ * @throws Problem `unauthorized`, `invalid_token`, `gateway_not_admitted`; `unavailable` where it cannot be looked into now
+ */
+export type GrantOf = (presented: string | undefined) => Promise<Grant>;
+
+/**
+ * An upstream for callers that hold no product token: what they present stands for one, with no more scopes than they
+ * were given. Everything above knows what was presented alone; without this in between, the service would refuse it.
+ */
+export function createGatewayUpstream(upstream: Upstream, grantOf: GrantOf, log: Log): Upstream {
+  async function identify(presented: string | undefined): Promise<Identity> {
+    const { token, caller, name, scopes, attainable } = await grantOf(presented);
+    const identity = await told(name, upstream.identify(token));
+    const further = attainable && { attainable: identity.scopes.intersection(attainable) };
+    return { ...confined(identity, scopes), caller, ...further };
+  }
+
+  const describe: Upstream["describe"] = async (call) => {
+    const { token, name } = await grantOf(call.token);
+    const connection = await told(name, upstream.describe({ ...call, token }));
+    // Nothing of the product token, not even how it begins: a caller knows the name under which it was let in.
+    return { ...connection, token: { name }, fault: connection.fault && seen(connection.fault, name) };
+  };
+
+  async function granted<R extends { readonly ok: true }>(
+    call: UpstreamCall,
+    work: (call: UpstreamCall) => Promise<R | Failure>,
+  ): Promise<R | Failure> {
+    try {
+      const grant = await grantOf(call.token);
+      const answer = await work(callAs(grant, call));
+      const { operation, requestId } = call;
+      const outcome = answer.ok ? "ok" : answer.problem.code;
+      // The service's own audit names the product token, which several callers may stand behind.
+      log.info({ caller: grant.name, operation, requestId, outcome }, "A caller was answered");
+      return answer.ok ? answer : { ...answer, problem: seen(answer.problem, grant.name) };
+    } catch (error) {
+      if (error instanceof Problem) return { ok: false, problem: error };
+      throw error;
+    }
+  }
+
+  async function told<R>(name: string, work: Promise<R>): Promise<R> {
+    try {
+      return await work;
+    } catch (error) {
+      throw error instanceof Problem ? seen(error, name) : error;
+    }
+  }
+
+  /** That the product token is refused is no word on what the caller presented. */
+  function seen(refusal: Problem, name: string): Problem {
+    if (refusal.status !== 401) return refusal;
+    log.error({ caller: name }, "The service refuses the product token that this caller stands for");
+    return problem("gateway_token_refused");
+  }
+
+  const { watch, watchesRecords = false } = upstream;
+  return {
+    call: (call) => granted(call, (own) => upstream.call(own)),
+    rehearse: (call) => granted(call, (own) => upstream.rehearse(own)),
+    identify,
+    describe,
+    ...(watch ? { watch: (presented, watcher) => grantedWatch(watch, grantOf, presented, watcher) } : {}),
+    watchesRecords,
+  };
+}
+
+function callAs({ token, scopes, caller }: Grant, call: UpstreamCall): UpstreamCall {
+  const { idempotencyKey } = call;
+  return {
+    ...call,
+    token,
+    within: scopes,
+    // The service remembers keys by token: another caller behind the same one must not be given this one's answer.
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey: sha256Hex(JSON.stringify([caller, idempotencyKey])) }),
+  };
+}
+
+/** How soon a watcher is told nothing more, once what it presented no longer holds. */
+const checkMs = 1_000;
+
+/** A watch as the product token, told on as far as the grant goes and as long as it holds. */
+async function grantedWatch(
+  watch: NonNullable<Upstream["watch"]>,
+  grantOf: GrantOf,
+  presented: string | undefined,
+  watcher: Watcher,
+): Promise<Watch> {
+  let grant = await grantOf(presented);
+  let ofToken: ReadonlySet<Scope> = new Set();
+  let shown: ReadonlySet<Scope> = new Set();
+  let timer: NodeJS.Timeout | undefined;
+
+  function rescope(): void {
+    const scopes = ofToken.intersection(grant.scopes ?? ofToken);
+    if (scopes.symmetricDifference(shown).size === 0) return;
+    shown = scopes;
+    watcher.rescoped(scopes);
+  }
+
+  const inner = await watch(grant.token, {
+    changed: (changes) => watcher.changed(changes),
+    rescoped(scopes) {
+      ofToken = scopes;
+      rescope();
+    },
+    ended() {
+      clearInterval(timer);
+      watcher.ended();
+    },
+  });
+  ofToken = inner.scopes;
+  shown = ofToken.intersection(grant.scopes ?? ofToken);
+
+  function stop(): void {
+    clearInterval(timer);
+    inner.stop();
+  }
+
+  async function check(): Promise<void> {
+    try {
+      const renewed = await grantOf(presented);
+      if (renewed.token !== grant.token) throw problem("invalid_token");
+      grant = renewed;
+      rescope();
+    } catch (error) {
+      // Only a refusal ends it: an issuer that cannot be reached has refused nothing.
+      if (!(error instanceof Problem) || error.status >= 500) return;
+      stop();
+      watcher.ended();
+    }
+  }
+  timer = setInterval(() => void check(), checkMs);
+  timer.unref();
+  return { scopes: shown, stop };
+}

@@ -1,0 +1,56 @@
+import { probeOf } from "../contract/scope-probe.ts";
+import type { Scope } from "../contract/scopes.ts";
+import type { Clock } from "../lib/clock.ts";
+import { sha256Hex } from "../lib/crypto.ts";
+import { newId } from "../lib/ids.ts";
+import type { Upstream } from "./port.ts";
+
+/** What the service has shown lately of tokens: for what is shown here without asking it. */
+export interface ScopeProofs {
+  /**
+   * Which of these scopes the service lets the token use, by its word of at most a minute ago.
+   * @throws Problem `invalid_token`, `rate_limited`, `upstream_*`
+   */
+  held(token: string, scopes: Iterable<Scope>): Promise<ReadonlySet<Scope>>;
+}
+
+interface Proof {
+  readonly atMs: number;
+  readonly holds: Promise<boolean>;
+}
+
+const lastsMs = 60_000;
+const maxProofs = 20_000;
+
+/** Asks by the cheapest read that each scope is for; what is being asked is not asked twice at once. */
+export function createScopeProofs(call: Upstream["call"], clock: Clock): ScopeProofs {
+  const proofs = new Map<string, Proof>();
+
+  async function prove(token: string, scope: Scope): Promise<boolean> {
+    const answer = await call({ ...probeOf(scope), token, requestId: newId("req") });
+    // That there is no such record is said to those alone who may read such records.
+    if (answer.ok || answer.problem.code === "not_found") return true;
+    if (answer.problem.code === "insufficient_scope") return false;
+    throw answer.problem;
+  }
+
+  function holds(token: string, scope: Scope): Promise<boolean> {
+    const key = `${sha256Hex(token)} ${scope}`;
+    const nowMs = clock.now().getTime();
+    const known = proofs.get(key);
+    if (known && Math.abs(nowMs - known.atMs) < lastsMs) return known.holds;
+    proofs.delete(key);
+    if (proofs.size >= maxProofs) proofs.delete(proofs.keys().next().value as string);
+    const proof = { atMs: nowMs, holds: prove(token, scope) };
+    proofs.set(key, proof);
+    proof.holds.catch(() => proofs.get(key) === proof && proofs.delete(key));
+    return proof.holds;
+  }
+
+  return {
+    async held(token, scopes) {
+      const asked = await Promise.all([...scopes].map(async (scope) => ({ scope, held: await holds(token, scope) })));
+      return new Set(asked.filter(({ held }) => held).map(({ scope }) => scope));
+    },
+  };
+}

@@ -1,0 +1,147 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { newId } from "../../src/lib/ids.ts";
+import type { Desk } from "../support/desk.ts";
+import { download, fileDesk, jobOf, workOff } from "../support/exports.ts";
+import { createFactory } from "../support/factory.ts";
+import { auditOf } from "../support/state.ts";
+
+const submissions = 12_000;
+/** As long as a lease lasts. */
+const leaseMs = 30_000;
+
+/** An export that takes long enough to be caught in the middle. */
+async function large() {
+  const { desk, database } = await fileDesk();
+  const { programId, trackId } = await desk.seed.track();
+  const fields = { fld_title: "A light roof".repeat(100) };
+  await desk.write(async (tx) => {
+    const seed = createFactory((work) => work(tx));
+    for (let index = 0; index < submissions; index++) await seed.submission({ trackId, fields });
+  });
+  const { exportId } = await (await desk.as("REST")).create_export({ programId });
+  return { desk, database, exportId: exportId as string };
+}
+
+function start(database: string, { clock }: Desk): ChildProcess {
+  const script = fileURLToPath(new URL("./process.ts", import.meta.url));
+  const child = spawn(process.execPath, [script, database, String(clock.now().getTime())], { stdio: "pipe" });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return child;
+}
+
+/** Waits until a process is in the middle of an export's file. */
+async function untilWriting(database: string, exportId: string, after: ReadonlySet<string>): Promise<string> {
+  const spools = join(`${database}.exports`, "spool");
+  for (;;) {
+    const names = await readdir(spools).catch(() => []);
+    const name = names.find((each) => each.startsWith(exportId) && !after.has(each));
+    if (name && ((await stat(join(spools, name)).catch(() => undefined))?.size ?? 0) > 0) return name;
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}
+
+async function exited(child: ChildProcess): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+}
+
+async function files(database: string): Promise<string[]> {
+  const entries = await readdir(`${database}.exports`, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+}
+
+/** What is true of an export that was worked off once, whatever happened on the way. */
+async function expectOnce(desk: Desk, database: string, exportId: string): Promise<void> {
+  const job = await jobOf(desk, exportId);
+  expect(job).toMatchObject({ status: "completed", version: 1 });
+  expect(await files(database)).toEqual([job.sha256]);
+  expect(await auditOf(desk.app.store, desk.businessId, "export.completed")).toHaveLength(1);
+  const { status, body } = await download(desk, exportId);
+  expect([status, body.submissions.length]).toEqual([200, submissions]);
+}
+
+describe("an export whose process", { timeout: 120_000 }, () => {
+  test("is killed in the middle, again and again, is taken up by the next and completed once", async () => {
+    const { desk, database, exportId } = await large();
+    const seen = new Set<string>();
+    for (let killed = 0; killed < 5; killed++) {
+      const child = start(database, desk);
+      seen.add(await untilWriting(database, exportId, seen));
+      child.kill("SIGKILL");
+      await exited(child);
+      expect(await jobOf(desk, exportId)).toMatchObject({ status: "pending", version: 0 });
+      // Until its lease ends nobody else takes it up.
+      expect(await desk.app.exports?.step()).toBe(false);
+      desk.clock.advance(leaseMs + 10_000);
+    }
+    expect(seen.size).toBe(5);
+    const child = start(database, desk);
+    await expect.poll(async () => (await jobOf(desk, exportId)).status, { timeout: 30_000 }).toBe("completed");
+    child.kill("SIGTERM");
+    await exited(child);
+    desk.clock.advance(60_000);
+    await expectOnce(desk, database, exportId);
+  });
+
+  test("stands still beyond its lease is taken over; what it does when it goes on counts no more", async () => {
+    const { desk, database, exportId } = await large();
+    const child = start(database, desk);
+    let log = "";
+    child.stderr?.on("data", (chunk) => {
+      log += chunk;
+    });
+    await untilWriting(database, exportId, new Set());
+    child.kill("SIGSTOP");
+    desk.clock.advance(leaseMs + 10_000);
+    await workOff(desk);
+    await expectOnce(desk, database, exportId);
+    child.kill("SIGCONT");
+    await expect.poll(() => log, { timeout: 30_000 }).toContain("Another process took an export over");
+    child.kill("SIGTERM");
+    await exited(child);
+    await expectOnce(desk, database, exportId);
+  });
+
+  test("ends in good order is taken up at once", async () => {
+    const { desk, database, exportId } = await large();
+    const child = start(database, desk);
+    await untilWriting(database, exportId, new Set());
+    child.kill("SIGTERM");
+    await exited(child);
+    expect(child.exitCode).toBe(0);
+    expect(await files(database)).toEqual([]);
+    desk.clock.advance(10_000);
+    await workOff(desk);
+    await expectOnce(desk, database, exportId);
+  });
+});
+
+test("several processes at once work each export off once", { timeout: 60_000 }, async () => {
+  const { desk, database } = await fileDesk();
+  const { programId } = await desk.seed.submission();
+  const token = await desk.app.store.listTokens(desk.businessId);
+  expect(token).toEqual([]);
+  await desk.token(["exports:write"]);
+  const [issued] = await desk.app.store.listTokens(desk.businessId);
+  const exportIds = Array.from({ length: 40 }, () => newId("exp"));
+  await desk.write(async (tx) => {
+    const seed = createFactory((work) => work(tx));
+    for (const exportId of exportIds) {
+      await seed.exportJob({ exportId, programId, tokenId: issued?.tokenId ?? null, scopes: ["exports:write"] });
+    }
+  });
+  const children = [1, 2, 3].map(() => start(database, desk));
+  const pending = () => desk.app.store.reader(desk.businessId).count("exports", { where: { status: "pending" } });
+  await expect.poll(pending, { timeout: 40_000 }).toBe(0);
+  for (const child of children) child.kill("SIGTERM");
+  await Promise.all(children.map(exited));
+  const entries = await auditOf(desk.app.store, desk.businessId, "export.completed");
+  expect(entries.map(({ entityId }) => entityId).sort()).toEqual(exportIds);
+  const kept = [];
+  for await (const { sha256 } of desk.app.store.reader(desk.businessId).scan("exports", {})) kept.push(sha256);
+  expect((await files(database)).sort()).toEqual(kept.sort());
+});

@@ -1,0 +1,205 @@
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { pino } from "pino";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { openFileDesks, temporaryDirectory } from "../support/files.ts";
+import { changesOf } from "../support/state.ts";
+import { headerOf, openMailroom, openPost, smtp } from "./post.ts";
+
+describe("what people write stays where it belongs", () => {
+  test.each(["\r\n", "\n", "\r", "\u0085", "\u2028", "\u2029", "\0"])("a subject with %j starts no header", async (end) => {
+    const post = await openPost();
+    const { queue, settled } = await openMailroom(smtp(post));
+    const subject = `News${end}Bcc: all@example.com${end}${end}Another body`;
+    const { emailSendId } = await queue({ subject, body: `Dear Ada${end}.${end}MAIL FROM:<eve@example.com>` });
+    await settled(emailSendId, { status: "sent" });
+    const [letter] = post.taken;
+    if (!letter) throw new Error("Nothing came");
+    expect(post.taken).toHaveLength(1);
+    expect(letter).toMatchObject({ from: "calls@example.org", to: ["ada@example.org"] });
+    expect(headerOf(letter, "Bcc")).toEqual([]);
+    expect(headerOf(letter, "Subject")).toEqual(["News Bcc: all@example.com Another body"]);
+    expect(letter.raw.match(/\r\n\r\n/)?.index).toBeGreaterThan(letter.raw.indexOf("Subject:"));
+  });
+
+  test.each([
+    "ada@example.org\r\nRCPT TO:<all@example.com>",
+    "ada@example.org>\r\nDATA",
+    "ada@example.org, all@example.com",
+    "Ada <ada@example.org>",
+    "<ada@example.org>",
+    "ada@example.org ",
+    "@example.org",
+    "",
+  ])("an address such as %j is none", async (recipientEmail) => {
+    const post = await openPost();
+    const { queue, settled } = await openMailroom(smtp(post));
+    await settled((await queue({ recipientEmail })).emailSendId, { status: "failed" });
+    expect([post.connections(), post.taken]).toEqual([0, []]);
+  });
+
+  test("a name with marks and letters of all kinds stays the sender's name", async () => {
+    const post = await openPost();
+    const environment = smtp(post, { PROGRAMME_MAIL_FROM: "Förder, Rat: Übersee <calls@example.org>" });
+    const { queue, settled } = await openMailroom(environment);
+    await settled((await queue()).emailSendId, { status: "sent" });
+    const [from] = post.taken.flatMap((letter) => headerOf(letter, "From"));
+    expect(from).toMatch(/^=\?UTF-8\?Q\?F=C3=B6rder.*\?= <calls@example\.org>$/);
+  });
+
+  test("the longest text that can be sent arrives whole", async () => {
+    const post = await openPost();
+    const { queue, settled } = await openMailroom(smtp(post));
+    const body = ".".repeat(50_000);
+    await settled((await queue({ body, subject: "s".repeat(500) })).emailSendId, { status: "sent" });
+    const { raw = "" } = post.taken[0] ?? {};
+    const text = Buffer.from(raw.slice(raw.indexOf("\r\n\r\n")), "base64").toString();
+    expect(text === body).toBe(true);
+    for (const line of raw.split("\r\n")) expect(line.length).toBeLessThan(999);
+  });
+});
+
+describe("suppressed addresses", () => {
+  test("get nothing, neither what is queued nor what is to be, until they are allowed again", async () => {
+    const post = await openPost();
+    const { desk, queue, settled, all } = await openMailroom(smtp(post));
+    const { businessId } = desk;
+    const office = desk.app.people?.mailOffice;
+    if (!office) throw new Error("No mail office");
+    expect(await office.suppress(businessId, "Ada@Example.org", "unsubscribed")).toBe(true);
+    expect(await office.suppress(businessId, "ada@example.org", "manual")).toBe(false);
+    const { emailSendId } = await queue({ recipientEmail: "ADA@example.org" });
+    await settled(emailSendId, { status: "suppressed", error: null, sentAt: null });
+
+    const chair = await desk.as("REST");
+    const { programId } = await desk.seed.program();
+    const programIds = [programId];
+    for (const email of ["ada@example.org", "bo@example.org"]) await desk.seed.applicant({ programIds, email });
+    const applicantEmails = ["ada@example.org", "bo@example.org"];
+    const outcome = await chair.send_bulk_email({ programId, applicants: { applicantEmails, subject: "a", body: "b" } });
+    expect(outcome).toMatchObject({ queued: 1, suppressed: 1, skipped: [] });
+    await chair.invite_reviewer({ email: "ada@example.org" });
+    const other = await desk.other();
+    await other.seed.emailSend({ status: "queued", sentAt: null });
+    await vi.waitFor(() => expect(post.taken).toHaveLength(2), { timeout: 5_000 });
+    const listed = await chair.list_email_sends({ recipientEmail: "ada@example.org" });
+    expect(listed.map(({ status }: { status: string }) => status)).toEqual(Array(3).fill("suppressed"));
+    // Another organisation has a list of its own.
+    expect(post.taken.map(({ to }) => to[0]).toSorted()).toEqual(["ada@example.org", "bo@example.org"]);
+
+    expect(await office.unsuppress(businessId, "ADA@example.org")).toBe(true);
+    expect(await office.unsuppress(businessId, "ada@example.org")).toBe(false);
+    await office.retry(businessId, emailSendId);
+    await settled(emailSendId, { status: "sent" });
+    const bo = (await all()).find(({ recipientEmail }) => recipientEmail.startsWith("bo"));
+    await settled(bo?.emailSendId ?? "", { status: "sent" });
+    const retry = office.retry(businessId, emailSendId);
+    await expect(retry).rejects.toMatchObject({ code: "invalid_state_transition" });
+    await expect(office.retry(businessId, "eml_none")).rejects.toMatchObject({ code: "not_found" });
+    await expect(office.suppress(businessId, "ada", "manual")).rejects.toMatchObject({ code: "validation_failed" });
+    const audit = await changesOf(desk.app.store, businessId);
+    const ofList = audit.filter(({ entityType }) => entityType === "suppression").map(({ action }) => action);
+    expect(ofList.toSorted()).toEqual(["suppression.added", "suppression.removed"]);
+    expect(JSON.stringify(audit)).not.toMatch(/@example/i);
+  });
+
+  test("an invitation that is to send no e-mail sends none", async () => {
+    const post = await openPost();
+    const { desk, queue, settled, all } = await openMailroom(smtp(post));
+    await (await desk.as("REST")).invite_reviewer({ email: "ida@example.org", suppressEmails: true });
+    await settled((await queue()).emailSendId, { status: "sent" });
+    expect(post.taken.map(({ to }) => to)).toEqual([["ada@example.org"]]);
+    expect((await all()).map(({ status }) => status).toSorted()).toEqual(["sent", "suppressed"]);
+  });
+});
+
+describe("without a mail server", () => {
+  test("messages are kept as files for the owner alone, and the log says where", async () => {
+    const lines: string[] = [];
+    const log = pino({ level: "debug" }, { write: (line: string) => void lines.push(line) });
+    const directory = await temporaryDirectory();
+    onTestFinished(() => directory.remove());
+    const database = join(directory.path, "programme.db");
+    const { queue, settled } = await openMailroom({ PROGRAMME_DATABASE: database }, { log });
+    const { emailSendId, queuedAt } = await queue({ subject: "Grüße\r\nBcc: eve@example.com" });
+    await settled(emailSendId, { status: "sent" });
+    const place = `${database}.mail`;
+    expect(await readdir(place)).toEqual([`${emailSendId}.eml`]);
+    const file = join(place, `${emailSendId}.eml`);
+    expect([(await stat(place)).mode & 0o777, (await stat(file)).mode & 0o777]).toEqual([0o700, 0o600]);
+    const raw = await readFile(file, "utf8");
+    const letter = { from: "", to: [], raw };
+    expect(headerOf(letter, "To")).toEqual(["ada@example.org"]);
+    expect(headerOf(letter, "From")).toEqual(["no-reply@localhost"]);
+    expect(headerOf(letter, "Bcc")).toEqual([]);
+    expect(headerOf(letter, "Message-ID")).toEqual([`<${emailSendId}@localhost>`]);
+    expect(headerOf(letter, "Date")).toEqual([new Date(queuedAt).toUTCString().replace("GMT", "+0000")]);
+    expect(raw).toMatch(/\r\n\r\nDear Ada\r?\n?$/);
+    const said = lines.map((line) => JSON.parse(line));
+    expect(said.filter(({ directory: named }) => named === place)).toHaveLength(1);
+    expect(lines.join("")).not.toMatch(/ada@|Dear|Gr/);
+  });
+});
+
+test("several processes on one database send each message once", async () => {
+  const post = await openPost({ data: async () => void (await delay(5)) });
+  const { desks, close } = await openFileDesks(3, smtp(post));
+  onTestFinished(close);
+  const [first] = desks;
+  if (!first) throw new Error("No desk");
+  for (const { app } of desks) app.startWorkers();
+  for (let count = 0; count < 60; count++) await first.seed.emailSend({ status: "queued", sentAt: null });
+  const sent = async () => first.app.store.reader(first.businessId).count("emailSends", { where: { status: "sent" } });
+  await vi.waitFor(async () => expect(await sent()).toBe(60), { timeout: 20_000 });
+  expect(post.arrived).toHaveLength(60);
+  expect(new Set(post.taken.flatMap((letter) => headerOf(letter, "Message-ID"))).size).toBe(60);
+});
+
+test("one organisation's many messages do not hold up another's", async () => {
+  const post = await openPost({ data: async () => void (await delay(20)) });
+  const { desk, queue } = await openMailroom(smtp(post, { PROGRAMME_MAIL_CONCURRENCY: "1" }), {}, false);
+  for (let count = 0; count < 100; count++) await queue();
+  const other = await desk.other();
+  await other.seed.emailSend({ status: "queued", sentAt: null, recipientEmail: "few@example.org" });
+  desk.app.startWorkers();
+  await vi.waitFor(() => expect(post.taken.some(({ to }) => to[0] === "few@example.org")).toBe(true), {
+    timeout: 5_000,
+  });
+  expect(post.taken.length).toBeLessThan(5);
+});
+
+test("what has not been handed over when the service ends goes out when it begins again", async () => {
+  const post = await openPost({ rcpt: () => new Promise(() => undefined) });
+  const directory = await temporaryDirectory();
+  onTestFinished(() => directory.remove());
+  const environment = smtp(post, { PROGRAMME_DATABASE: join(directory.path, "programme.db") });
+  const first = await openMailroom(environment);
+  const { emailSendId } = await first.queue();
+  await vi.waitFor(() => expect(post.connections()).toBe(1), { timeout: 5_000 });
+  await delay(50);
+  const startedMs = performance.now();
+  await first.close();
+  expect(performance.now() - startedMs).toBeLessThan(3_000);
+  post.manners = {};
+  const second = await openMailroom(environment, { clock: first.clock });
+  await second.settled(emailSendId, { status: "sent", error: null });
+  expect(post.arrived).toHaveLength(1);
+});
+
+test("what has been handed over when the service ends is waited for", async () => {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const post = await openPost({ data: () => promise });
+  const directory = await temporaryDirectory();
+  onTestFinished(() => directory.remove());
+  const environment = smtp(post, { PROGRAMME_DATABASE: join(directory.path, "programme.db") });
+  const first = await openMailroom(environment);
+  const { emailSendId } = await first.queue();
+  await vi.waitFor(() => expect(post.arrived).toHaveLength(1), { timeout: 5_000 });
+  const closing = first.close();
+  await delay(300);
+  resolve(undefined);
+  await closing;
+  const second = await openMailroom(environment, { clock: first.clock }, false);
+  expect(await second.read(emailSendId)).toMatchObject({ status: "sent" });
+});

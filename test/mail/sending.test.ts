@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import { changesOf } from "../support/state.ts";
+import { headerOf, openMailroom, openPost, smtp } from "./post.ts";
+
+test("a bulk e-mail goes out one message for each recipient, who see nothing of one another", async () => {
+  const post = await openPost();
+  const { desk, settled, all } = await openMailroom(smtp(post));
+  const chair = await desk.as("REST");
+  const { programId } = await desk.seed.program();
+  const programIds = [programId];
+  const reviewerIds: string[] = [];
+  for (const name of ["rita", "sam"]) {
+    reviewerIds.push((await desk.seed.reviewer({ programIds, email: `${name}@example.org` })).reviewerId);
+  }
+  await desk.seed.applicant({ programIds, email: "ada@example.org" });
+  const body = "Dear all,\n\n.a line that begins with a dot\nGrüße — it begins.";
+  const outcome = await chair.send_bulk_email({
+    programId,
+    reviewers: { reviewerIds, subject: "Über das Gutachten", body },
+    applicants: { applicantEmails: ["ada@example.org"], subject: "News", body },
+  });
+  expect(outcome).toMatchObject({ queued: 3, suppressed: 0 });
+  for (const { emailSendId } of await all()) {
+    const now = desk.clock.now().toISOString();
+    expect(await settled(emailSendId, { status: "sent" })).toMatchObject({ sentAt: now, error: null });
+  }
+  const people = ["ada@example.org", "rita@example.org", "sam@example.org"];
+  expect(post.taken.map(({ to }) => to).toSorted()).toEqual(people.map((person) => [person]));
+  for (const letter of post.taken) {
+    expect(letter.from).toBe("calls@example.org");
+    expect(headerOf(letter, "To")).toEqual(letter.to);
+    expect(headerOf(letter, "From")).toEqual(["Open Calls <calls@example.org>"]);
+    for (const other of people) expect(letter.raw.includes(other)).toBe(letter.to.includes(other));
+    expect(headerOf(letter, "Cc").concat(headerOf(letter, "Bcc"))).toEqual([]);
+    expect(letter.raw).toMatch(/\r\n\.a line that begins with a dot/);
+    expect(letter.raw).toMatch(/Gr=C3=BC=C3=9Fe/);
+  }
+  const ids = (await all()).map(({ emailSendId }) => `<${emailSendId}@example.org>`);
+  expect(post.taken.flatMap((letter) => headerOf(letter, "Message-ID")).toSorted()).toEqual(ids.toSorted());
+  const subjects = post.taken.flatMap((letter) => headerOf(letter, "Subject"));
+  expect(subjects.filter((subject) => /^=\?UTF-8\?Q\?=C3=9Cber_das_Gutachten\?=$/i.test(subject))).toHaveLength(2);
+});
+
+test("sending is written down by the system, without a word of whom or what", async () => {
+  const post = await openPost();
+  const { desk, queue, settled } = await openMailroom(smtp(post));
+  const { emailSendId } = await queue();
+  await settled(emailSendId, { status: "sent" });
+  const [entry, ...others] = await changesOf(desk.app.store, desk.businessId);
+  expect(others).toEqual([]);
+  expect(entry).toMatchObject({ action: "email_send.sent", entityId: emailSendId, actorType: "system", actorId: "mail" });
+  expect(entry).toMatchObject({ tokenId: null, changes: [{ path: "status", from: "queued", to: "sent" }, {}] });
+  expect(JSON.stringify(entry)).not.toMatch(/ada|news|dear/i);
+  expect(await desk.outbox()).toEqual([]);
+});

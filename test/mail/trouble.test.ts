@@ -1,0 +1,224 @@
+import { createServer } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, expect, test, vi } from "vitest";
+import { retryDelaysMs } from "../../src/mail/schedule.ts";
+import { changesOf } from "../support/state.ts";
+import { type Manners, openMailroom, openPost, smtp } from "./post.ts";
+
+const recipientEmail = "ada.marsh@example.org";
+
+describe("a message that the server puts off", () => {
+  test("waits, says why, and goes out once", async () => {
+    const replies = ["450 4.2.0 <ada.marsh@example.org>: Greylisted, try again", "421 4.3.2 Going down"];
+    const post = await openPost({ rcpt: () => replies.shift() });
+    const { clock, queue, settled } = await openMailroom(smtp(post));
+    const { emailSendId } = await queue({ recipientEmail });
+    await settled(emailSendId, { status: "queued", error: "450 4.2.0 [address]: Greylisted, try again" });
+    await delay(700);
+    expect(post.connections()).toBe(1);
+    clock.advance(60_000);
+    await settled(emailSendId, { status: "queued", error: "421 4.3.2 Going down" });
+    clock.advance(300_000);
+    await settled(emailSendId, { status: "sent", error: null });
+    expect(post.taken).toHaveLength(1);
+  });
+
+  test("is given up after two days of it", async () => {
+    const post = await openPost({ data: () => "451 4.7.1 Too busy" });
+    const { clock, queue, settled } = await openMailroom(smtp(post));
+    const { emailSendId } = await queue();
+    let { version } = await settled(emailSendId, { status: "queued", error: "451 4.7.1 Too busy" });
+    for (const [index, delayMs] of retryDelaysMs.entries()) {
+      await vi.waitFor(() => expect(post.arrived).toHaveLength(index + 1), { timeout: 5_000 });
+      // What came of an attempt is written after the answer; nobody waits for it but the next attempt.
+      await delay(50);
+      clock.advance(delayMs);
+    }
+    const failed = await settled(emailSendId, { status: "failed", error: "451 4.7.1 Too busy (11 attempts)" });
+    expect(failed.version).toBe(++version);
+    expect(post.arrived).toHaveLength(11);
+    expect(post.taken).toEqual([]);
+  }, 60_000);
+});
+
+describe("a message that the server refuses for good", () => {
+  const cases: readonly [name: string, manners: Manners, status: "bounced" | "failed", error: string][] = [
+    [
+      "a mailbox that is not there",
+      { rcpt: () => "550 5.1.1 <ada.marsh@example.org> User ada.marsh unknown; see ada.marsh@example.org" },
+      "bounced",
+      "550 5.1.1 [address] User [address] unknown; see [address]",
+    ],
+    ["a full mailbox", { rcpt: () => "552 5.2.2 Mailbox full" }, "bounced", "552 5.2.2 Mailbox full"],
+    ["a recipient, with no more said", { rcpt: () => "550 No" }, "bounced", "550 No"],
+    ["a sender", { mail: () => "553 5.7.1 Not yours to send as" }, "failed", "553 5.7.1 Not yours to send as"],
+    ["what it says", { data: () => "554 5.7.1 Looks like spam" }, "failed", "554 5.7.1 Looks like spam"],
+    [
+      "a mailbox, only after the message",
+      { data: () => "550 5.1.1 No such user" },
+      "bounced",
+      "550 5.1.1 No such user",
+    ],
+  ];
+
+  test.each(cases)("%s", async (_, manners, status, error) => {
+    const post = await openPost(manners);
+    const { desk, clock, queue, settled } = await openMailroom(smtp(post));
+    const { emailSendId } = await queue({ recipientEmail });
+    const row = await settled(emailSendId, { status, error });
+    expect(row.sentAt).toBeNull();
+    const connections = post.connections();
+    clock.advance(3 * 24 * 3_600_000);
+    await delay(700);
+    expect([post.connections(), post.taken]).toEqual([connections, []]);
+    const suppressed = await desk.app.store.reader(desk.businessId).find("suppressions", {}, { limit: 10 });
+    const gone = error.startsWith("550 5.1.1");
+    expect(suppressed.map(({ email, reason }) => [email, reason])).toEqual(gone ? [[recipientEmail, "bounced"]] : []);
+    const audit = await changesOf(desk.app.store, desk.businessId);
+    expect(audit.map(({ action }) => action).toSorted()).toEqual(
+      [`email_send.${status}`, ...(gone ? ["suppression.created"] : [])].toSorted(),
+    );
+    expect(JSON.stringify(audit)).not.toMatch(/ada|marsh|example\.org/i);
+  });
+
+  test("a reply that is endless is cut, and one of many lines is one", async () => {
+    const post = await openPost({ rcpt: () => `550 5.7.1 ${"Because. ".repeat(60)}\nReally` });
+    const { queue, settled } = await openMailroom(smtp(post));
+    const { error } = await settled((await queue()).emailSendId, { status: "bounced" });
+    expect(error).toMatch(/^550 5\.7\.1 (Because\. ?)+/);
+    expect(error).not.toMatch(/\n/);
+    expect(error?.length).toBeLessThanOrEqual(300);
+  });
+
+  test("an address that nothing can be sent to never reaches the server", async () => {
+    const post = await openPost();
+    const { queue, settled } = await openMailroom(smtp(post));
+    const { emailSendId } = await queue({ recipientEmail: "ada" });
+    await settled(emailSendId, { status: "failed", error: "The address is not one that can be sent to" });
+    expect(post.connections()).toBe(0);
+  });
+});
+
+describe("a server in trouble", () => {
+  test("that is not there is waited for, however many messages there are", async () => {
+    const closed = await openPost();
+    await closed.close();
+    const { clock, queue, all, settled } = await openMailroom(smtp(closed, { PROGRAMME_MAIL_CONCURRENCY: "2" }));
+    for (let count = 0; count < 20; count++) await queue();
+    const refused = "The mail server refused the connection";
+    await vi.waitFor(async () => expect((await all()).some(({ error }) => error === refused)).toBe(true), {
+      timeout: 5_000,
+    });
+    await delay(600);
+    // Not every message has to find it out for itself.
+    expect((await all()).filter(({ error }) => error !== null).length).toBeLessThanOrEqual(4);
+    const post = await openPost({}, {}, closed.port);
+    clock.advance(60_000);
+    for (const { emailSendId } of await all()) await settled(emailSendId, { status: "sent", error: null });
+    expect(post.taken).toHaveLength(20);
+  });
+
+  test("that says nothing is given up in time", async () => {
+    const held = new Set<{ destroy(): void }>();
+    const server = createServer((socket) => void held.add(socket.on("error", () => undefined)));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as { port: number };
+    const url = { url: `smtp://127.0.0.1:${port}` } as Parameters<typeof smtp>[0];
+    const { queue, settled } = await openMailroom(smtp(url, { PROGRAMME_SMTP_TIMEOUT_SECONDS: "1" }));
+    const { emailSendId } = await queue();
+    await settled(emailSendId, { status: "queued", error: "The mail server did not answer in time" });
+    for (const socket of held) socket.destroy();
+    server.close();
+  });
+
+  test("that is slow before the message gets it again; one that is slow after it does not", async () => {
+    let slow = true;
+    const post = await openPost({ rcpt: async () => void (slow && (await delay(1_500))) });
+    const { clock, queue, settled } = await openMailroom(smtp(post, { PROGRAMME_SMTP_TIMEOUT_SECONDS: "1" }));
+    const first = await queue();
+    await settled(first.emailSendId, { status: "queued", error: "The mail server did not answer in time" });
+    expect(post.arrived).toEqual([]);
+    slow = false;
+    clock.advance(60_000);
+    await settled(first.emailSendId, { status: "sent" });
+    post.manners = { data: async () => void (await delay(1_500)) };
+    const second = await queue();
+    const { error } = await settled(second.emailSendId, { status: "failed" });
+    expect(error).toMatch(/^It is not known whether/);
+    clock.advance(3 * 24 * 3_600_000);
+    await delay(1_000);
+    expect(post.arrived).toHaveLength(2);
+  });
+
+  test("that breaks off with the message in its hands does not get it again", async () => {
+    const post = await openPost({
+      data: () => {
+        post.cut();
+        return new Promise(() => undefined);
+      },
+    });
+    const { clock, queue, settled } = await openMailroom(smtp(post));
+    const { emailSendId } = await queue();
+    const { error } = await settled(emailSendId, { status: "failed" });
+    expect(error).toMatch(/^It is not known whether/);
+    clock.advance(3 * 24 * 3_600_000);
+    await delay(700);
+    expect(post.arrived).toHaveLength(1);
+  });
+
+  test("that breaks off before the message gets it again, over a new connection", async () => {
+    let cuts = 1;
+    const post = await openPost({
+      rcpt: () => {
+        if (cuts-- > 0) post.cut();
+        return undefined;
+      },
+    });
+    const { clock, queue, settled } = await openMailroom(smtp(post));
+    const { emailSendId } = await queue();
+    const { error } = await settled(emailSendId, { status: "queued", version: 1 });
+    expect(error).toMatch(/^The connection to the mail server failed/);
+    clock.advance(60_000);
+    await settled(emailSendId, { status: "sent" });
+    expect(post.arrived).toHaveLength(1);
+  });
+
+  test("that ends a connection which was kept for the next message is asked anew at once", async () => {
+    let cuts = 1;
+    const post = await openPost({
+      mail: () => {
+        if (post.taken.length === 1 && cuts-- > 0) post.cut();
+        return undefined;
+      },
+    });
+    const { queue, settled } = await openMailroom(smtp(post, { PROGRAMME_MAIL_CONCURRENCY: "1" }));
+    const sends = await Promise.all([queue(), queue(), queue()]);
+    for (const { emailSendId } of sends) await settled(emailSendId, { status: "sent", version: 1 });
+    expect([post.taken.length, post.connections()]).toEqual([3, 2]);
+  });
+
+  test("that wants other credentials keeps the messages waiting, and is told no more often than needed", async () => {
+    const refuse = (_: unknown, __: unknown, done: (error: Error) => void) =>
+      done(Object.assign(new Error("5.7.8 Wrong user or password"), { responseCode: 535 }));
+    const post = await openPost({}, { authOptional: false, onAuth: refuse as never });
+    const url = { ...post, url: post.url.replace("//", "//robot:se%40cret@") };
+    const { queue, settled } = await openMailroom(smtp(url));
+    const { emailSendId } = await queue();
+    const { error } = await settled(emailSendId, { status: "queued", error: "535 5.7.8 Wrong user or password" });
+    expect(error).not.toMatch(/robot|cret/);
+    expect(post.connections()).toBe(1);
+  });
+
+  test("with the credentials it wants takes them", async () => {
+    const seen: unknown[] = [];
+    const accept = (auth: { username?: string; password?: string }, _: unknown, done: (e: null, r: object) => void) => {
+      seen.push([auth.username, auth.password]);
+      done(null, { user: auth.username });
+    };
+    const post = await openPost({}, { authOptional: false, onAuth: accept as never });
+    const url = { ...post, url: post.url.replace("//", "//robot:se%40cret@") };
+    const { queue, settled } = await openMailroom(smtp(url));
+    await settled((await queue()).emailSendId, { status: "sent" });
+    expect(seen).toEqual([["robot", "se@cret"]]);
+  });
+});

@@ -1,0 +1,228 @@
+import { chmod, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import type { AddressInfo, Server } from "node:net";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { operations } from "../../src/contract/index.ts";
+import { partsOf } from "../../src/contract/operation.ts";
+import { probeOf } from "../../src/contract/scope-probe.ts";
+import { readScopes, type Scope } from "../../src/contract/scopes.ts";
+import { validate } from "../../src/gate/validate.ts";
+import { selfSigned } from "../support/certificate.ts";
+import { type Home, openHome } from "../support/program.ts";
+import { openService } from "./service.ts";
+
+interface Check {
+  readonly name: string;
+  readonly status: string;
+  readonly found: string;
+  readonly fix?: string;
+}
+
+interface Report {
+  readonly code: number | null;
+  readonly ok: boolean;
+  readonly checks: readonly Check[];
+  /** The check of this name. */
+  of(name: string): Check | undefined;
+}
+
+async function examine(home: Home, environment: Record<string, string> = {}, args: string[] = []): Promise<Report> {
+  const { code, stdout, stderr } = await home.run(["doctor", "--json", ...args], environment);
+  expect(stderr).toBe("");
+  const { ok, checks } = JSON.parse(stdout) as Report;
+  expect(code).toBe(ok ? 0 : 1);
+  expect(ok).toBe(checks.every(({ status }) => status !== "fail"));
+  for (const check of checks) {
+    expect(check.found).toMatch(/^\S.*[.?]$/);
+    if (check.status === "fail" || check.status === "warn") expect(check.fix, check.name).toMatch(/.{10}/);
+  }
+  return { code, ok, checks, of: (name) => checks.find((check) => check.name === name) };
+}
+
+const failures = ({ checks }: Report) => checks.filter(({ status }) => status === "fail").map(({ name }) => name);
+
+async function listening(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+test("there is a cheap read for every read scope", () => {
+  for (const scope of readScopes) {
+    const { operation, input } = probeOf(scope);
+    expect(operations[operation]).toMatchObject({ scope, effect: "read" });
+    expect(() => validate(operations[operation], partsOf(operations[operation], input))).not.toThrow();
+  }
+});
+
+describe("with the product's own service", () => {
+  test("that works, everything is tried, and nothing is changed or left behind", async () => {
+    const service = await openService();
+    const token = await service.token();
+    const home = await openHome();
+    const environment = { PROGRAMME_BASE_URL: service.origin, PROGRAMME_TOKEN: token };
+    const report = await examine(home, environment);
+    expect(failures(report)).toEqual([]);
+    expect(report.of("service")?.found).toMatch(/answers in \d+ ms\.$/);
+    expect(report.of("token")?.status).toBe("ok");
+    expect(report.of("clock")?.found).toMatch(/ [01] seconds apart/);
+    for (const scope of readScopes) expect(report.of(scope)?.found).toBe("The token has it.");
+    expect(report.of("database file")?.found).toContain("the first start makes it");
+    expect(JSON.stringify(report.checks)).not.toContain(token);
+    const { stdout, code } = await home.run(["doctor"], environment);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^ok +configuration +programme-mcp /);
+    expect(stdout).toMatch(/\nIt works\.\n$/);
+    const { readdir } = await import("node:fs/promises");
+    expect(await readdir(home.path, { recursive: true })).toEqual([]);
+  });
+
+  test("scopes that the token lacks are named, beside what the operator says of them", async () => {
+    const service = await openService();
+    const home = await openHome();
+    const held: Scope[] = ["programs:read", "submissions:read", "persons:read"];
+    const environment = { PROGRAMME_BASE_URL: service.origin, PROGRAMME_TOKEN: await service.token(held) };
+    const untold = await examine(home, environment);
+    expect(untold.of("programs:read")?.status).toBe("ok");
+    expect(untold.of("reviews:read")).toMatchObject({
+      status: "warn",
+      found: "The token lacks it: tools that need it are hidden.",
+    });
+    expect(untold.ok).toBe(true);
+    const told = await examine(home, environment, ["--scopes", "programs:read,reviews:read"]);
+    expect(told.of("reviews:read")?.found).toBe("PROGRAMME_SCOPES names it, but the token lacks it.");
+    expect(told.of("persons:read")?.found).toBe("The token has it; PROGRAMME_SCOPES leaves it out.");
+    expect(told.of("audit:read")?.status).toBe("ok");
+  });
+
+  test("a token that it does not know is told; without one, what needs one is not tried", async () => {
+    const service = await openService();
+    const home = await openHome();
+    const wrong = await examine(home, { PROGRAMME_BASE_URL: service.origin, PROGRAMME_TOKEN: "a".repeat(64) });
+    expect(failures(wrong)).toEqual(["token"]);
+    expect(wrong.of("token")?.fix).toContain("Make a new token");
+    expect(wrong.of("programs:read")).toBeUndefined();
+    const none = await examine(home, { PROGRAMME_BASE_URL: service.origin });
+    expect(none.of("token")).toMatchObject({ status: "warn" });
+    expect(none.of("programs:read")).toBeUndefined();
+  });
+
+  const json = { "content-type": "application/json" };
+  const envelope = JSON.stringify({ success: true, data: [] });
+  const odd: [string, number, Record<string, string>, string, string, RegExp][] = [
+    ["another web site", 200, {}, "<html>", "service", /but not as the programme service does/],
+    ["a wrong path", 404, {}, "Not found", "service", /status 404/],
+    [
+      "a redirect",
+      301,
+      { location: "https://new.example/x" },
+      "",
+      "service",
+      /redirects \(301\) to https:\/\/new\.example\./,
+    ],
+    ["a service that is down", 503, json, envelope, "service", /status 503/],
+    [
+      "a clock an hour off",
+      200,
+      { ...json, date: new Date(Date.now() - 3_600_000).toUTCString() },
+      envelope,
+      "clock",
+      /3[56]\d\d seconds apart/,
+    ],
+  ];
+  test.each(odd)("%s is told", async (_, status, headers, body, name, found) => {
+    const server = createServer((_, response) => void response.writeHead(status, headers).end(body));
+    const origin = `http://127.0.0.1:${await listening(server)}`;
+    const report = await examine(await openHome(), { PROGRAMME_BASE_URL: origin, PROGRAMME_TOKEN: "a".repeat(64) });
+    expect(failures(report)).toContain(name);
+    expect(report.of(name)?.found).toMatch(found);
+  });
+
+  test("that is not there is told once, in words", async () => {
+    const home = await openHome();
+    const refused = await examine(home, { PROGRAMME_BASE_URL: "http://127.0.0.1:1", PROGRAMME_TOKEN: "a".repeat(64) });
+    expect(failures(refused)).toEqual(["service"]);
+    expect(refused.of("service")?.found).toBe("http://127.0.0.1:1 cannot be used: nothing listens there.");
+    const unknown = await examine(home, { PROGRAMME_BASE_URL: "https://service.invalid" });
+    expect(unknown.of("service")?.found).toMatch(/its name (is unknown|cannot be looked up now)/);
+  });
+
+  test("certificates: not trusted, trusted by a file of one's own, about to expire", async () => {
+    const home = await openHome();
+    const { cert, key } = selfSigned({ names: ["localhost"], addresses: [[127, 0, 0, 1]], validDays: 10 });
+    const server = createTlsServer({ cert, key }, (_, response) => void response.writeHead(200, json).end(envelope));
+    const origin = `https://localhost:${await listening(server)}`;
+    const untrusted = await examine(home, { PROGRAMME_BASE_URL: origin });
+    expect(untrusted.of("service")).toMatchObject({
+      status: "fail",
+      fix: expect.stringContaining("PROGRAMME_CA_FILE"),
+    });
+    expect(untrusted.of("service")?.found).toContain("its certificate is not trusted");
+    const caFile = join(home.path, "ca.pem");
+    await writeFile(caFile, cert);
+    const trusted = await examine(home, { PROGRAMME_BASE_URL: origin, PROGRAMME_CA_FILE: caFile });
+    expect(trusted.of("service")?.status).toBe("ok");
+    expect(trusted.of("certificate")).toMatchObject({ status: "warn" });
+    expect(trusted.of("certificate")?.found).toMatch(/by PROGRAMME_CA_FILE and expires in (9|10) days/);
+    for (const content of ["no certificate", undefined]) {
+      const file = join(home.path, content === undefined ? "missing.pem" : "bad.pem");
+      if (content !== undefined) await writeFile(file, content);
+      const bad = await examine(home, { PROGRAMME_BASE_URL: origin, PROGRAMME_CA_FILE: file });
+      expect(bad.of("configuration")?.found).toContain("PROGRAMME_CA_FILE must be a readable file of PEM certificates");
+    }
+  });
+});
+
+describe("with the embedded service", () => {
+  test("a database that is still to be made is left to the first start", async () => {
+    const home = await openHome();
+    const report = await examine(home);
+    expect(report.ok).toBe(true);
+    expect(report.of("token")?.status).toBe("skip");
+    const named = await examine(home, { PROGRAMME_DATABASE: join(home.path, "new", "p.db") });
+    expect(named.of("token")?.fix).toContain("token create");
+    const { readdir } = await import("node:fs/promises");
+    expect(await readdir(home.path, { recursive: true })).toEqual([]);
+  });
+
+  test("a database in use is opened, and the token tried", async () => {
+    const { home, token, store } = await openService();
+    const environment = { PROGRAMME_DATABASE: home.database };
+    const without = await examine(home, environment);
+    expect([without.ok, without.of("database")?.found]).toEqual([true, "It can be opened; it holds 1 organisation."]);
+    expect(without.of("programs:read")?.status).toBe("ok");
+    expect((await store.listTokens()).every(({ revokedAt }) => revokedAt !== null)).toBe(true);
+    const known = await examine(home, { ...environment, PROGRAMME_TOKEN: await token(["programs:read"]) });
+    expect([known.of("token")?.status, known.of("audit:read")?.status]).toEqual(["ok", "warn"]);
+    const unknown = await examine(home, { ...environment, PROGRAMME_TOKEN: "b".repeat(64) });
+    expect(failures(unknown)).toEqual(["token"]);
+  });
+
+  test("a file that others can use, that is no database, or that cannot be written is told", async () => {
+    const home = await openHome();
+    const environment = { PROGRAMME_DATABASE: home.database };
+    await home.run(["token", "create"], environment);
+    await chmod(home.database, 0o644);
+    expect((await examine(home, environment)).of("database file")).toMatchObject({
+      status: "warn",
+      fix: `chmod 600 ${home.database}`,
+    });
+    const broken = join(home.path, "broken.db");
+    await writeFile(broken, "this is no database at all, whatever its name says".repeat(100), { mode: 0o600 });
+    expect(failures(await examine(home, { PROGRAMME_DATABASE: broken }))).toEqual(["database"]);
+    expect(failures(await examine(home, { PROGRAMME_DATABASE: home.path }))).toEqual(["database file"]);
+    const inFile = join(broken, "p.db");
+    expect(failures(await examine(home, { PROGRAMME_DATABASE: inFile }))).toEqual(["database file"]);
+  });
+});
+
+test("a setting that does not fit is the first thing that is told", async () => {
+  const home = await openHome();
+  const plain = await examine(home, { PROGRAMME_BASE_URL: "http://programme.example" });
+  expect(failures(plain)).toEqual(["configuration"]);
+  expect(plain.of("configuration")?.found).toContain("PROGRAMME_BASE_URL must be an https address");
+  const unknown = await examine(home, { PROGRAMME_BASE_ULR: "https://programme.example" });
+  expect(unknown.of("configuration")?.found).toContain("did you mean PROGRAMME_BASE_URL?");
+});

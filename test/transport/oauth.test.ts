@@ -1,0 +1,603 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { Client, ClientCredentialsProvider, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { ClientCredentialsProvider as FirstMajorProvider } from "@modelcontextprotocol/sdk/client/auth-extensions.js";
+import { Client as FirstMajorClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport as FirstMajorTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { exportSPKI, importJWK, SignJWT, UnsecuredJWT } from "jose";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { loadConfig } from "../../src/config/load.ts";
+import { type Scope, scopes, sensitiveScope } from "../../src/contract/scopes.ts";
+import { randomToken } from "../../src/lib/crypto.ts";
+import { browsers } from "../resources/browsers.ts";
+import { clients, confirmationOf, errorOf, type ToolResult } from "../support/clients.ts";
+import { type Desk, openDesk, TestClock } from "../support/desk.ts";
+import { temporaryDirectory } from "../support/files.ts";
+import {
+  type Behind,
+  called,
+  callTool,
+  listTools,
+  messageOf,
+  openGateway,
+  postMcp,
+  toolNames,
+} from "../support/gateway.ts";
+import { freePort, openIssuer, type TestIssuer } from "../support/issuer.ts";
+import { type RawAnswer, send } from "../support/raw.ts";
+
+const overHttp = Object.entries(clients).filter(([name]) => name.endsWith("HTTP"));
+const ordinary = scopes.filter((scope) => scope !== sensitiveScope);
+
+afterEach(() => void vi.useRealTimers());
+
+/** A service whose MCP takes tokens of an issuer, and knows its subjects by a file of keys. */
+async function openGuarded(behind: Behind = "embedded", environment: Record<string, string> = {}) {
+  const port = await freePort();
+  const address = `http://127.0.0.1:${port}`;
+  const clock = new TestClock();
+  const issuer = await openIssuer(clock, `${address}/mcp`);
+  const gateway = await openGateway(behind, {
+    PROGRAMME_PORT: String(port),
+    PROGRAMME_PUBLIC_URL: address,
+    PROGRAMME_OAUTH_ISSUER: issuer.address,
+    ...environment,
+  });
+  const product = await gateway.desk.token();
+  const tokenFile = await gateway.keep(product);
+  await gateway.admit({ name: "anna", subject: "anna", tokenFile });
+  return { ...gateway, issuer, product, tokenFile };
+}
+
+/** A service for whose MCP a single token of its own stands behind all subjects. */
+async function openShared() {
+  const directory = await temporaryDirectory();
+  onTestFinished(() => directory.remove());
+  const database = join(directory.path, "programme.db");
+  const first = await openDesk({ PROGRAMME_DATABASE: database });
+  const product = await first.desk.token();
+  await first.close();
+  const port = await freePort();
+  const address = `http://127.0.0.1:${port}`;
+  const issuer = await openIssuer(first.desk.clock, `${address}/mcp`);
+  const { desk, close } = await openDesk({
+    PROGRAMME_DATABASE: database,
+    PROGRAMME_TOKEN: product,
+    PROGRAMME_PORT: String(port),
+    PROGRAMME_PUBLIC_URL: address,
+    PROGRAMME_OAUTH_ISSUER: issuer.address,
+  });
+  onTestFinished(close);
+  return { desk, issuer };
+}
+
+const statusOf = async (desk: { origin: string }, token: string) => (await postMcp(desk, token, listTools)).status;
+
+function challengeOf({ headers }: RawAnswer): Record<string, string> {
+  const header = headers.get("www-authenticate") ?? "";
+  return Object.fromEntries([...header.matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value]));
+}
+
+describe("what says where tokens are issued", () => {
+  test("is a document of RFC 9728, at the server's own path and where else clients look", async () => {
+    const { desk, issuer } = await openGuarded();
+    for (const path of ["", "/mcp"]) {
+      const answer = await send(`${desk.origin}/.well-known/oauth-protected-resource${path}`, {});
+      expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "application/json"]);
+      expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+      expect(answer.body).toEqual({
+        resource: `${desk.origin}/mcp`,
+        authorization_servers: [issuer.address],
+        scopes_supported: ordinary,
+        bearer_methods_supported: ["header"],
+        resource_name: "Programme",
+      });
+    }
+    const elsewhere = ["/.well-known/oauth-protected-resource/other", "/.well-known/oauth-authorization-server"];
+    for (const path of elsewhere) expect((await send(desk.origin + path, {})).status, path).toBe(404);
+  });
+
+  test("asks for no more than what is offered needs", async () => {
+    const { desk } = await openGuarded("embedded", { PROGRAMME_TOOLS: "list_programs,list_rounds" });
+    const { body } = await send(`${desk.origin}/.well-known/oauth-protected-resource`, {});
+    expect(body.scopes_supported).toEqual(["programs:read", "rounds:read"]);
+    expect(challengeOf(await postMcp(desk, undefined, listTools))).toEqual({
+      scope: "programs:read rounds:read",
+      resource_metadata: `${desk.origin}/.well-known/oauth-protected-resource/mcp`,
+    });
+  });
+
+  test("is not there without an issuer, and the challenge stays plain", async () => {
+    const { desk, close } = await openDesk();
+    onTestFinished(close);
+    expect((await send(`${desk.origin}/.well-known/oauth-protected-resource`, {})).status).toBe(404);
+    const answer = await postMcp(desk, undefined, listTools);
+    expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+  });
+
+  test("is behind a proxy's path too, as the public address has it", async () => {
+    const { desk, close } = await openDesk({
+      PROGRAMME_PUBLIC_URL: "https://calls.example.org/agents",
+      PROGRAMME_OAUTH_ISSUER: "https://login.example.org/",
+      PROGRAMME_TOKEN: randomToken(),
+    });
+    onTestFinished(close);
+    const path = "/.well-known/oauth-protected-resource/agents/mcp";
+    const { body } = await send(`${desk.origin}${path}`, {});
+    expect(body).toMatchObject({
+      resource: "https://calls.example.org/agents/mcp",
+      authorization_servers: ["https://login.example.org/"],
+    });
+    const refused = await postMcp(desk, undefined, listTools);
+    expect(challengeOf(refused)["resource_metadata"]).toBe(`https://calls.example.org${path}`);
+  });
+});
+
+describe.each<Behind>(["embedded", "remote"])("a token of the issuer, with the %s service", (behind) => {
+  test.each(overHttp)("opens what its scopes name to a client of %s", async (_, connect) => {
+    const { desk, issuer } = await openGuarded(behind);
+    const program = await desk.seed.program();
+    const client = await connect(desk, await issuer.token({ scope: "openid programs:read feedback:write profile" }));
+    const listed = (await client.list()).map(({ name }) => name);
+    expect(listed.slice(0, 3)).toEqual(["list_programs", "get_program", "release_feedback"]);
+    expect(listed).not.toContain("list_rounds");
+    expect((await client.call("list_programs", {})).structuredContent?.data).toEqual([program]);
+  });
+
+  test("counts as far as its subject's entry goes, and stands for that entry's product token", async () => {
+    const { desk, issuer, tokenFile, admit, keep } = await openGuarded(behind);
+    const other = await desk.other();
+    const [mine, theirs] = [await desk.seed.program(), await other.seed.program()];
+    await admit(
+      { name: "anna", subject: "anna", tokenFile, scopes: ["programs:read", "rounds:read"] },
+      { name: "otto", subject: "otto", tokenFile: await keep(await other.token()) },
+    );
+    const wide = { scope: ordinary.join(" ") };
+    const [anna, otto] = [await issuer.token(wide), await issuer.token({ ...wide, sub: "otto" })];
+    expect((await toolNames(desk, anna)).slice(0, 3)).toEqual(["list_programs", "get_program", "list_rounds"]);
+    expect(await toolNames(desk, anna)).not.toContain("list_submissions");
+    expect((await called(desk, anna, "list_programs", {})).structuredContent?.data).toEqual([mine]);
+    expect((await called(desk, otto, "list_programs", {})).structuredContent?.data).toEqual([theirs]);
+    const beyond = errorOf(await called(desk, anna, "list_submissions", {}));
+    expect(beyond).toMatchObject({ code: "insufficient_scope", details: { requiredScopes: ["submissions:read"] } });
+  });
+
+  test("is asked to come back with more, once and for all that a call needs", async () => {
+    const { desk, issuer, tokenFile, admit } = await openGuarded(behind);
+    await admit({ name: "anna", subject: "anna", tokenFile, scopes: [...ordinary] });
+    const { programId } = await desk.seed.program();
+    const token = await issuer.token({ scope: "rounds:read" });
+    const request = (method: string, params: object) => ({ jsonrpc: "2.0", id: 1, method, params });
+    const metadata = `${desk.origin}/.well-known/oauth-protected-resource/mcp`;
+    for (const [message, scope] of [
+      [callTool("list_programs", {}), "programs:read"],
+      [callTool("get_reviewer", { reviewerId: "x", includePersonFieldIds: "y" }), "reviewers:read persons:read"],
+      [callTool("get_reviewer", { reviewerId: "x", includePersonFieldIds: null }), "reviewers:read"],
+      [request("resources/read", { uri: `programme://programs/${programId}` }), "programs:read"],
+      [request("prompts/get", { name: "screen_eligibility" }), expect.stringContaining("submissions:write")],
+    ] as const) {
+      const answer = await postMcp(desk, token, message);
+      if (answer.status === 200 && "name" in message.params && message.method === "prompts/get") {
+        expect(messageOf(answer).error).toBeDefined();
+        continue;
+      }
+      expect(answer.status, JSON.stringify(message)).toBe(403);
+      expect(challengeOf(answer)).toEqual({ error: "insufficient_scope", scope, resource_metadata: metadata });
+    }
+    // What the subject cannot have is no matter of another token: its agent is told.
+    const never = await postMcp(desk, token, callTool("list_persons", { email: "a@example.org" }));
+    expect([200, 403]).toContain(never.status);
+    await admit({ name: "anna", subject: "anna", tokenFile, scopes: ["rounds:read"] });
+    const told = await postMcp(desk, token, callTool("list_programs", {}));
+    expect([told.status, errorOf(messageOf(told).result).code]).toEqual([200, "insufficient_scope"]);
+  });
+});
+
+describe("a token is refused", () => {
+  const claims: [string, Record<string, unknown>][] = [
+    ["for another audience", { aud: "https://other.example.org/mcp" }],
+    ["for the server, but not for MCP", { aud: "http://127.0.0.1" }],
+    ["for nobody in particular", { aud: undefined }],
+    ["of another issuer", { iss: "https://login.example.org" }],
+    ["of no issuer", { iss: undefined }],
+    ["without an end", { exp: undefined }],
+    ["without a subject", { sub: undefined }],
+    ["of an empty subject", { sub: "" }],
+    ["that begins in an hour", { nbf: Date.parse("2026-11-20T10:00:00Z") / 1000 }],
+    ["that counts only with a proof of its key", { cnf: { jkt: "x" } }],
+  ];
+
+  test.each(claims)("that is %s", async (_, given) => {
+    const { desk, issuer } = await openGuarded();
+    expect(await statusOf(desk, await issuer.token())).toBe(200);
+    await expectRefused(desk, await issuer.token(given));
+  });
+
+  test("that has expired, and one that expires while it is in use", async () => {
+    const { desk, issuer } = await openGuarded();
+    await expectRefused(desk, await issuer.token({}, { lastsSeconds: -60 }));
+    const token = await issuer.token({}, { lastsSeconds: 30 });
+    expect(await statusOf(desk, token)).toBe(200);
+    desk.clock.advance(45_000);
+    await expectRefused(desk, token);
+  });
+
+  test.each([
+    ["of another kind", { typ: "logout+jwt" }],
+    ["of a kind yet unknown", { typ: "dpop+jwt" }],
+    ["with a header that must be understood", { crit: ["exp"] }],
+    ["of a key that the issuer does not have", { kid: "nobody" }],
+  ])("that is %s", async (_, header) => {
+    const { desk, issuer } = await openGuarded();
+    const signed = await issuer.token({}, { header }).catch(() => undefined);
+    // The signing library itself will not make some of these.
+    const token = signed ?? withHeader(await issuer.token(), header);
+    await expectRefused(desk, token);
+  });
+
+  test("that is signed by nobody, by a public key as a secret, by another's key, or altered", async () => {
+    const { desk, issuer } = await openGuarded();
+    const good = await issuer.token();
+    const payload = JSON.parse(Buffer.from(good.split(".")[1] ?? "", "base64url").toString());
+    const { kid, publicJwk } = issuer.key;
+    const publicKey = await importJWK(publicJwk, "ES256", { extractable: true });
+    const asSecret = (secret: string) =>
+      new SignJWT(payload)
+        .setProtectedHeader({ alg: "HS256", kid, typ: "at+jwt" })
+        .sign(new TextEncoder().encode(secret));
+    const stranger = await openIssuer(desk.clock, "x");
+    const [head, , signature] = good.split(".");
+    const other = Buffer.from(JSON.stringify({ ...payload, sub: "otto" })).toString("base64url");
+    for (const token of [
+      new UnsecuredJWT(payload).encode(),
+      `${Buffer.from('{"alg":"none"}').toString("base64url")}.${good.split(".")[1]}.${signature}`,
+      await asSecret(await exportSPKI(publicKey as Parameters<typeof exportSPKI>[0])),
+      await asSecret(JSON.stringify(publicJwk)),
+      await issuer.token({}, { key: { ...stranger.key, kid } }),
+      `${head}.${other}.${signature}`,
+      `${head}.${good.split(".")[1]}.`,
+      `${head}.${good.split(".")[1]}`,
+      "a.b.c",
+      "..",
+      "x".repeat(8_000),
+    ]) {
+      await expectRefused(desk, token);
+    }
+    expect(await statusOf(desk, good)).toBe(200);
+  });
+
+  test("whatever is presented as a token of the service", async () => {
+    const { desk, product } = await openGuarded();
+    await expectRefused(desk, product);
+  });
+});
+
+async function expectRefused(desk: { origin: string }, token: string): Promise<void> {
+  const answer = await postMcp(desk, token, listTools);
+  expect([answer.status, answer.body?.error.data.code], token).toEqual([401, "invalid_token"]);
+  expect(challengeOf(answer)).toMatchObject({
+    error: "invalid_token",
+    resource_metadata: `${desk.origin}/.well-known/oauth-protected-resource/mcp`,
+  });
+}
+
+function withHeader(token: string, given: object): string {
+  const [head = "", ...rest] = token.split(".");
+  const header = { ...JSON.parse(Buffer.from(head, "base64url").toString()), ...given };
+  return [Buffer.from(JSON.stringify(header)).toString("base64url"), ...rest].join(".");
+}
+
+describe("a token is taken", () => {
+  test.each<[string, Record<string, unknown>]>([
+    ["one audience of several", { aud: ["https://other.example.org", "OWN"] }],
+    ["scopes as a list", { scope: undefined, scp: ["programs:read"] }],
+    ["scopes as others write them", { scope: undefined, scp: "programs:read" }],
+    ["a client by another name", { client_id: undefined, azp: "test-client" }],
+  ])("with %s", async (_, given) => {
+    const { desk, issuer } = await openGuarded();
+    const aud = [given["aud"]].flat().map((each) => (each === "OWN" ? `${desk.origin}/mcp` : each));
+    const token = await issuer.token({ ...given, ...("aud" in given ? { aud: aud as string[] } : {}) });
+    expect(await toolNames(desk, token)).toContain("list_programs");
+  });
+
+  test.each(["RS256", "PS256", "ES384", "EdDSA"])("signed with %s, of whichever kind", async (alg) => {
+    const { desk, issuer } = await openGuarded();
+    await issuer.rotate({ alg });
+    for (const typ of ["at+jwt", "JWT", undefined]) {
+      expect(await statusOf(desk, await issuer.token({}, { header: { typ } }))).toBe(200);
+    }
+  });
+
+  test("by the name that the operator gave as audience, from keys at the place that they gave", async () => {
+    const issuer = await openIssuer(new TestClock(), "api://programme");
+    const { desk } = await openGuardedBy(issuer, {
+      PROGRAMME_OAUTH_AUDIENCE: "api://programme",
+      PROGRAMME_OAUTH_JWKS_URI: `${issuer.address}/jwks`,
+    });
+    expect(await statusOf(desk, await issuer.token())).toBe(200);
+    expect(issuer.asked).toEqual(["/jwks"]);
+    await expectRefused(desk, await issuer.token({ aud: `${desk.origin}/mcp` }));
+  });
+});
+
+async function openGuardedBy(issuer: TestIssuer, environment: Record<string, string>) {
+  const port = await freePort();
+  const gateway = await openGateway("embedded", {
+    PROGRAMME_PORT: String(port),
+    PROGRAMME_PUBLIC_URL: `http://127.0.0.1:${port}`,
+    PROGRAMME_OAUTH_ISSUER: issuer.address,
+    ...environment,
+  });
+  await gateway.admit({ name: "anna", subject: "anna", tokenFile: await gateway.keep(await gateway.desk.token()) });
+  return gateway;
+}
+
+describe("the issuer's keys", () => {
+  test("are fetched once for any number of tokens", async () => {
+    const { desk, issuer } = await openGuarded();
+    const tokens = await Promise.all(Array.from({ length: 20 }, () => issuer.token()));
+    const statuses = await Promise.all([...tokens, ...tokens].map((token) => statusOf(desk, token)));
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect(issuer.asked).toEqual(["/.well-known/oauth-authorization-server", "/jwks"]);
+  });
+
+  test("may change: a new one is taken, one that was withdrawn is refused, strangers' names fetch nothing", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    const { desk, issuer } = await openGuarded();
+    const old = await issuer.token({}, { lastsSeconds: 86_400 });
+    expect(await statusOf(desk, old)).toBe(200);
+    await issuer.rotate();
+    vi.setSystemTime(Date.now() + 31_000);
+    expect(await statusOf(desk, await issuer.token())).toBe(200);
+    expect(await statusOf(desk, old)).toBe(200);
+    const asked = issuer.asked.length;
+    for (let count = 0; count < 20; count++) {
+      await expectRefused(desk, await issuer.token({}, { header: { kid: `stranger-${count}` } }));
+    }
+    expect(issuer.asked.length).toBe(asked);
+
+    await issuer.rotate({ withdraw: true });
+    vi.setSystemTime(Date.now() + 11 * 60_000);
+    desk.clock.advance(61_000);
+    expect(await statusOf(desk, await issuer.token())).toBe(200);
+    await expectRefused(desk, old);
+  });
+
+  test.each<[string, (issuer: TestIssuer) => void]>([
+    ["answers with a failure", (issuer) => (issuer.fault = 500)],
+    ["leads elsewhere", (issuer) => (issuer.fault = 302)],
+    ["says it is another", (issuer) => (issuer.metadata = { issuer: "https://login.example.org" })],
+    ["says nothing of its keys", (issuer) => (issuer.metadata = { jwks_uri: undefined })],
+    ["names keys in the clear", (issuer) => (issuer.metadata = { jwks_uri: "http://keys.example.org/jwks" })],
+  ])("cannot be had while the issuer %s: callers are told to wait, and it is not asked for each", async (_, spoil) => {
+    const { desk, issuer } = await openGuarded();
+    spoil(issuer);
+    const token = await issuer.token();
+    for (let count = 0; count < 10; count++) {
+      const answer = await postMcp(desk, token, listTools);
+      expect([answer.status, answer.body.error.data.code]).toEqual([503, "unavailable"]);
+      expect(answer.headers.get("www-authenticate")).toBeNull();
+    }
+    expect(issuer.asked.length).toBeLessThanOrEqual(3);
+  });
+
+  test("are asked for again when the issuer is back, and nobody waits long for one that hangs", async () => {
+    const { desk, issuer } = await openGuarded();
+    issuer.fault = "hang";
+    const token = await issuer.token();
+    const startedMs = performance.now();
+    expect(await statusOf(desk, token)).toBe(503);
+    expect(performance.now() - startedMs).toBeLessThan(20_000);
+    issuer.fault = undefined;
+    await vi.waitFor(async () => expect(await statusOf(desk, token)).toBe(200), { timeout: 10_000, interval: 200 });
+  }, 40_000);
+});
+
+describe("subjects", () => {
+  test("that no entry names are left out where any is named, and told so without another challenge", async () => {
+    const { desk, issuer, log } = await openGuarded("embedded", { PROGRAMME_TOKEN: randomToken() });
+    const answer = await postMcp(desk, await issuer.token({ sub: "mallory@example.org" }), listTools);
+    expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([403, null]);
+    expect(answer.body.error.data.code).toBe("gateway_not_admitted");
+    expect(log.join("\n")).not.toContain("mallory");
+  });
+
+  test("all stand for PROGRAMME_TOKEN where none is named, with the scopes of their tokens", async () => {
+    const { desk, issuer } = await openShared();
+    const program = await desk.seed.program();
+    for (const sub of ["anna", "otto"]) {
+      const token = await issuer.token({ sub });
+      expect((await called(desk, token, "list_programs", {})).structuredContent?.data).toEqual([program]);
+      expect((await postMcp(desk, token, callTool("list_rounds", { programId: program.programId }))).status).toBe(403);
+    }
+  });
+
+  test("are not each other, though one product token stands behind them", async () => {
+    const { desk, issuer, tokenFile, admit } = await openGuarded("embedded", { PROGRAMME_CONFIRM: "ask" });
+    await admit(...["anna", "otto"].map((name) => ({ name, subject: name, tokenFile })));
+    const scope = ordinary.join(" ");
+    const [anna, otto, otherClient] = [
+      await issuer.token({ scope }),
+      await issuer.token({ scope, sub: "otto" }),
+      await issuer.token({ scope, client_id: "another" }),
+    ];
+    const { submissionId, version } = await desk.seed.submission({ state: "IN_REVIEW" });
+    const args = { submissionId, version, reason: "Out of scope" };
+    const { token: confirmation } = confirmationOf(await called(desk, anna, "eliminate_submission", args));
+    for (const foreign of [otto, otherClient]) {
+      const refused = await called(desk, foreign, "eliminate_submission", { ...args, confirmation });
+      expect(errorOf(refused).code).toBe("confirmation_invalid");
+    }
+    const session = await openSession(desk, anna);
+    expect((await postMcp(desk, otto, listTools, session)).status).toBe(404);
+
+    // The same caller with a new token goes on where it was.
+    desk.clock.advance(1_000);
+    const renewed = await issuer.token({ scope });
+    expect((await postMcp(desk, renewed, listTools, session)).status).toBe(200);
+    const confirmed = await called(desk, renewed, "eliminate_submission", { ...args, confirmation });
+    expect(confirmed.structuredContent?.data).toMatchObject({ state: "ELIMINATED" });
+  });
+});
+
+async function openSession(desk: { origin: string }, token: string) {
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } };
+  const opened = await postMcp(desk, token, { jsonrpc: "2.0", id: 1, method: "initialize", params });
+  return { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" };
+}
+
+describe("a session", () => {
+  test("runs each request with the very token that came with it", async () => {
+    const { desk, issuer } = await openGuarded();
+    const { programId } = await desk.seed.program();
+    const narrow = await issuer.token({ scope: "programs:read" }, { lastsSeconds: 60 });
+    const session = await openSession(desk, narrow);
+    const wide = await issuer.token({ scope: "programs:read rounds:read" }, { lastsSeconds: 3_600 });
+    const listed = async (token: string) => {
+      const { result } = messageOf(await postMcp(desk, token, listTools, session));
+      return result.tools.map(({ name }: { name: string }) => name);
+    };
+    const [before, after, again] = [await listed(narrow), await listed(wide), await listed(narrow)];
+    expect([before.includes("list_rounds"), after.includes("list_rounds")]).toEqual([false, true]);
+    expect(again).toEqual(before);
+    desk.clock.advance(120_000);
+    expect((await postMcp(desk, narrow, listTools, session)).status).toBe(401);
+    const call = await postMcp(desk, wide, callTool("list_rounds", { programId }), session);
+    expect(messageOf(call).result.isError).toBeFalsy();
+    const read = { jsonrpc: "2.0", id: 1, method: "resources/read", params: { uri: "programme://programs" } };
+    expect(messageOf(await postMcp(desk, wide, read, session)).result.contents).toHaveLength(1);
+  });
+});
+
+test("a stream ends with the token that opened it", async () => {
+  const { desk, issuer } = await openGuarded();
+  const { programId } = await desk.seed.program();
+  const token = await issuer.token({ scope: "programs:read" }, { lastsSeconds: 60 });
+  const browser = await (browsers["2026-07-28 over HTTP"] as (typeof browsers)[string])(desk, token);
+  const uri = `programme://programs/${programId}`;
+  expect(await browser.follow(uri)).toEqual([uri]);
+  const staff = await desk.as("REST");
+  await staff.update_program({ programId, version: 0, name: "First" });
+  await vi.waitFor(() => expect(browser.heard.updated).toEqual([uri]), { timeout: 3_000 });
+  desk.clock.advance(120_000);
+  await wait(1_500);
+  await staff.update_program({ programId, version: 1, name: "Second" });
+  await wait(1_000);
+  expect(browser.heard.updated).toEqual([uri]);
+});
+
+describe("clients that know nothing but the address", () => {
+  type Connect = (
+    desk: Desk,
+    issuer: TestIssuer,
+  ) => Promise<{
+    call(name: string, args: Record<string, unknown>): Promise<ToolResult>;
+  }>;
+
+  const info = { name: "test", version: "1.0.0" };
+  const connects: Record<string, Connect> = {
+    "2026-07-28": (desk, issuer) => secondMajor(desk, issuer, { pin: "2026-07-28" }),
+    "either revision": (desk, issuer) => secondMajor(desk, issuer, "auto"),
+    "2025-era": (desk, issuer) => secondMajor(desk, issuer, "legacy"),
+    async "first major"({ origin }, issuer) {
+      const authProvider = new FirstMajorProvider({ ...issuer.client, expectedIssuer: issuer.address });
+      const transport = new FirstMajorTransport(new URL(`${origin}/mcp`), { authProvider });
+      const client = new FirstMajorClient(info);
+      await client.connect(transport as Parameters<typeof client.connect>[0]);
+      onTestFinished(() => client.close());
+      return { call: (name, args) => client.callTool({ name, arguments: args }) as unknown as Promise<ToolResult> };
+    },
+  };
+
+  async function secondMajor({ origin }: Desk, issuer: TestIssuer, mode: "auto" | "legacy" | { pin: string }) {
+    const authProvider = new ClientCredentialsProvider({ ...issuer.client, expectedIssuer: issuer.address });
+    const client = new Client(info, { versionNegotiation: { mode } });
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${origin}/mcp`), { authProvider }));
+    onTestFinished(() => client.close());
+    return {
+      call: (name: string, args: Record<string, unknown>) =>
+        client.callTool({ name, arguments: args }) as unknown as Promise<ToolResult>,
+    };
+  }
+
+  test.each(
+    Object.entries(connects),
+  )("%s: find the issuer, get a token, and come back with more scopes", async (_, connect) => {
+    const { desk, issuer } = await openGuarded();
+    const { programId } = await desk.seed.program();
+    issuer.consent = ["programs:read"];
+    const client = await connect(desk, issuer);
+    expect(issuer.requests).toEqual([{ scope: ordinary.join(" "), resource: `${desk.origin}/mcp` }]);
+    expect((await client.call("list_programs", {})).isError).toBeFalsy();
+    issuer.consent = ["programs:read", "rounds:read"];
+    expect((await client.call("list_rounds", { programId })).isError).toBeFalsy();
+    expect(issuer.requests).toHaveLength(2);
+    expect(issuer.requests[1]?.scope).toContain("rounds:read");
+  });
+
+  test("a human who agrees to no more is not asked for ever", async () => {
+    const { desk, issuer } = await openGuarded();
+    issuer.consent = ["programs:read"];
+    const client = await (connects["2026-07-28"] as Connect)(desk, issuer);
+    await expect(client.call("list_reviewers", {})).rejects.toThrow(/403|insufficient_scope|[Ff]orbidden/);
+    expect(issuer.requests.length).toBeLessThan(6);
+  });
+});
+
+test("neither the issuer's tokens nor the product's come into any answer or the log", async () => {
+  const { desk, issuer, log, product } = await openGuarded();
+  const tokens = [
+    await issuer.token(),
+    await issuer.token({ scope: ordinary.join(" ") }),
+    await issuer.token({ aud: "x" }),
+    await issuer.token({ sub: "otto" }),
+  ];
+  const texts: string[] = [];
+  for (const token of tokens) {
+    for (const message of [
+      listTools,
+      callTool("list_programs", {}),
+      callTool("list_rounds", {}),
+      callTool("get_connection", {}),
+    ]) {
+      const { text, headers } = await postMcp(desk, token, message);
+      texts.push(text, JSON.stringify([...headers]));
+    }
+  }
+  expect(texts.join("\n")).toMatch(/"name":"anna"/);
+  for (const secret of [
+    product,
+    product.slice(0, 12),
+    ...tokens,
+    ...tokens.map((token) => token.split(".")[2] ?? ""),
+  ]) {
+    expect(texts.join("\n")).not.toContain(secret);
+    expect(log.join("\n")).not.toContain(secret);
+  }
+});
+
+describe("settings that cannot work are refused at the start", () => {
+  const issuer = { PROGRAMME_OAUTH_ISSUER: "https://login.example.org" };
+  const whole = { ...issuer, PROGRAMME_PUBLIC_URL: "https://calls.example.org", PROGRAMME_TOKEN: "f".repeat(64) };
+
+  test.each<[Record<string, string>, RegExp]>([
+    [{ PROGRAMME_OAUTH_AUDIENCE: "x" }, /PROGRAMME_OAUTH_ISSUER is needed/],
+    [{ PROGRAMME_OAUTH_JWKS_URI: "https://login.example.org/jwks" }, /PROGRAMME_OAUTH_ISSUER is needed/],
+    [{ ...whole, PROGRAMME_PUBLIC_URL: "" }, /PROGRAMME_PUBLIC_URL is needed/],
+    [{ ...whole, PROGRAMME_PUBLIC_URL: "http://calls.example.org" }, /PROGRAMME_PUBLIC_URL is needed/],
+    [{ ...whole, PROGRAMME_TOKEN: "" }, /needs PROGRAMME_TOKEN or PROGRAMME_GATEWAY_KEYS/],
+    [{ ...whole, PROGRAMME_OAUTH_ISSUER: "http://login.example.org" }, /PROGRAMME_OAUTH_ISSUER must be/],
+    [{ ...whole, PROGRAMME_OAUTH_ISSUER: "https://a:b@login.example.org" }, /PROGRAMME_OAUTH_ISSUER must be/],
+    [{ ...whole, PROGRAMME_OAUTH_JWKS_URI: "http://login.example.org/jwks" }, /PROGRAMME_OAUTH_JWKS_URI must be/],
+  ])("%j", (environment, message) => {
+    expect(() => loadConfig(environment)).toThrow(message);
+  });
+
+  test("an issuer's name is kept to the letter, and the address of MCP is what tokens are for", () => {
+    const { oauth } = loadConfig({ ...whole, PROGRAMME_OAUTH_ISSUER: "https://login.example.org/" });
+    const resource = "https://calls.example.org/mcp";
+    expect(oauth).toEqual({ issuer: "https://login.example.org/", jwksUri: undefined, resource, audience: resource });
+    expect(loadConfig({}).oauth).toBeUndefined();
+  });
+});
