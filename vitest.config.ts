@@ -1,8 +1,21 @@
 import { defineConfig } from "vitest/config";
 
+/** Of the service's own tests, those that are worth running through a remote upstream each time; `test:remote` runs all. */
+const throughRemote = ["season", "submissions-states", "persons-redaction", "assignments-bulk", "reviewers-invite"];
+
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
+    projects: [
+      { extends: true, test: { name: "main", include: ["test/**/*.test.ts"] } },
+      {
+        extends: true,
+        test: {
+          name: "remote",
+          include: throughRemote.map((name) => `test/service/${name}.test.ts`),
+          env: { TEST_UPSTREAM: "remote" },
+        },
+      },
+    ],
     // Processes, not threads: tests handle signals, start servers and run the program itself.
     pool: "forks",
     setupFiles: ["test/support/matchers.ts"],

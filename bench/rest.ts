@@ -18,8 +18,8 @@ import { loadConfig } from "../src/config/load.ts";
 import { scopes } from "../src/contract/scopes.ts";
 import { seedDemo } from "../src/demo/seed.ts";
 
-const rounds = 7;
-const secondsPerRound = 2;
+const rounds = 15;
+const secondsPerRound = 1;
 const inFlight = 16;
 
 interface Target {

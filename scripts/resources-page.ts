@@ -1,11 +1,11 @@
 import { promptDefinitions } from "../src/resources/prompt-texts.ts";
-import { kinds } from "../src/resources/target.ts";
+import { kinds, type ResourceKind } from "../src/resources/target.ts";
 
 /** `docs/resources.md`, from the contract and the prompts. */
 export function resourcesPage(): string {
   const rows = kinds.map(
     ({ template, operation, name }) =>
-      `| \`${template}\` | ${operation.summary} | \`${name}\` | \`${operation.scope}\` |`,
+      `| \`${template}\` | ${operation.summary} | \`${name}\` | ${scopesOf(operation)} |`,
   );
   return `# Resources, subscriptions and prompts
 
@@ -37,7 +37,7 @@ Any URI of the table can be followed, with any arguments but those that name a p
 
 Only changes of the token's own organisation are told, and only what its scopes allow then. When its scopes change, the lists of tools, resources and prompts are told as changed; a revoked token is told nothing more, and its stream ends. A client follows at most 256 URIs; a token has at most 16 streams over HTTP.
 
-Tools of the product's own service (\`PROGRAMME_BASE_URL\`) work without: it does not say what changes.
+With the product's own service (\`PROGRAMME_BASE_URL\`) changes are told as far as it tells them by webhooks, to the tokens whose those are: see [webhooks-in.md](webhooks-in.md). Without webhooks only the lists of tools, resources and prompts can be followed there.
 
 ## Prompts
 
@@ -52,4 +52,8 @@ ${promptDefinitions.map(promptRow).join("\n")}
 function promptRow({ name, arguments: args, description, needs }: (typeof promptDefinitions)[number]): string {
   const given = args.map((argument) => `\`${argument.name}\`${argument.required ? "" : " (optional)"}`).join(", ");
   return `| \`${name}\` | ${given} | ${description} | ${needs.map((tool) => `\`${tool}\``).join(", ")} |`;
+}
+
+function scopesOf({ scope, orScopes = [] }: ResourceKind["operation"]): string {
+  return [scope, ...orScopes].map((each) => `\`${each}\``).join(" or ");
 }

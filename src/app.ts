@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 import type { Config } from "./config/load.ts";
 import { UsageError } from "./config/usage-error.ts";
+import { logsOfBusinesses, logsOfTokens, type WebhookLog } from "./config/webhook-logs.ts";
 import { type CallName, operations } from "./contract/index.ts";
 import { limits } from "./contract/limits.ts";
 import { lackedScopes } from "./contract/operation.ts";
@@ -26,6 +27,7 @@ import { createMailOffice, type MailOffice } from "./mail/office.ts";
 import { createSmtpCarrier } from "./mail/smtp.ts";
 import { createMailWorker } from "./mail/worker.ts";
 import { actHandlers } from "./service/desk/index.ts";
+import { list_events } from "./service/events.ts";
 import { personsOf } from "./service/expansion.ts";
 import { handlers } from "./service/index.ts";
 import { openContent } from "./store/content-open.ts";
@@ -43,19 +45,22 @@ import { openapiDocument } from "./transport/openapi.ts";
 import { createRestHandler } from "./transport/rest.ts";
 import { createServerFactory, type ServerFactory } from "./transport/server.ts";
 import { connectStdio, type StdioConnection, type Wire } from "./transport/stdio.ts";
+import { createWebhookHandler } from "./transport/webhooks.ts";
 import { createBlindUpstream } from "./upstream/blind.ts";
 import { createEmbeddedUpstream } from "./upstream/embedded.ts";
 import { createGatewayUpstream } from "./upstream/gateway.ts";
 import { createHandles } from "./upstream/handles.ts";
 import { createHttpClient } from "./upstream/http-client.ts";
 import type { Upstream } from "./upstream/port.ts";
-import { createRemoteUpstream } from "./upstream/remote.ts";
+import { createReceivingUpstream } from "./upstream/received.ts";
+import { createRemoteUpstream, realmOf } from "./upstream/remote.ts";
 import { timeoutsWithin } from "./upstream/timeouts.ts";
 import { createAddressGuard } from "./webhooks/address-guard.ts";
 import { resolveName } from "./webhooks/dialler.ts";
 import { createEndpoints, type Endpoints } from "./webhooks/endpoints.ts";
 import { createHousekeeper, type Housekeeper } from "./webhooks/housekeeper.ts";
 import { createProbe, type Probe } from "./webhooks/probe.ts";
+import { createReceiver } from "./webhooks/receive.ts";
 import { createReplay, type Replay } from "./webhooks/replay.ts";
 import { createSender } from "./webhooks/sender.ts";
 import { createDeliveryWorker, type DeliveryWorker } from "./webhooks/worker.ts";
@@ -119,7 +124,6 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
   const log = rest.log ?? createLogger({ level: config.logLevel, format: config.logFormat });
   const store = await openStore({ database: config.database });
   const places = await openContent(config.database, config.bucket);
-  const { content, artifacts } = places;
 
   let server: HttpServer | undefined;
   let door: Door | undefined;
@@ -127,18 +131,13 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
   const links = createLinks(store, clock, async () => config.publicUrl ?? (await servingLinks()).origin);
   const gate = createGate({ store, handlers, links, clock, log, options: config });
   const changes = createChangeFeed({ store, identify: gate.identify, clock, log });
-  const handlesOf = await handlesIn(store);
-  const remote =
-    config.baseUrl === undefined ? undefined : connectRemote(config, config.baseUrl, { store, clock, log });
+  const remote = connectProduct(config, { store, clock, log });
   const serverKey = serverKeyOf(config);
-  const webhooks = remote ? undefined : connectWebhooks(config, serverKey, { store, clock, log });
-  const exports = remote ? undefined : createExportWorker({ store, artifacts, personsOf, clock, log });
-  const people = remote ? undefined : connectPeople(config, places.mailDirectory, { store, clock, log });
-  const own = [webhooks?.deliveries, webhooks?.housekeeper, exports, people?.mailer];
-  const workers = own.filter((worker) => worker !== undefined);
+  const embedded = remote ? undefined : connectEmbedded(config, serverKey, places, { store, clock, log });
+  const { webhooks, exports, people, workers = [] } = embedded ?? {};
   const bare = remote?.upstream ?? createEmbeddedUpstream(gate, changes);
-  const upstream = createBlindUpstream(bare, config.privacy, handlesOf);
-  const downloads = createDownloads({ links, store, content, artifacts, log });
+  const upstream = createBlindUpstream(bare, config.privacy, await handlesIn(store));
+  const downloads = createDownloads({ ...places, links, store, log });
   const faces = { downloads, invitations: people?.invitations, log };
 
   /** Over stdio nothing listens yet when the first link is made: then a port for links alone is opened. */
@@ -152,7 +151,7 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
 
   return {
     store,
-    content,
+    content: places.content,
     gate,
     upstream,
     log,
@@ -165,13 +164,13 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
       for (const worker of workers) worker.start();
     },
     async listen() {
-      const openapi = JSON.stringify(openapiDocument());
       // The REST interface is the embedded service's; the product serves its own.
+      const openapi = JSON.stringify(openapiDocument());
       const rest = remote ? {} : { rest: createRestHandler({ ...config, gate, log, openapi }) };
       const callers = connectCallers(config, upstream, { clock, log });
-      const mcp = mcpEndpoint(callers);
-      door = { ...callers, mcp };
-      server = await listen(config, { ...rest, ...faces, mcp, resource: callers.resource });
+      door = { ...callers, mcp: mcpEndpoint(callers) };
+      const inlet = await webhookInlet(config, remote?.webhooks, { store, clock, log });
+      server = await listen(config, { ...rest, ...faces, ...door, webhooks: inlet });
       return server;
     },
     reloadKeys: () => door?.keys?.reload(),
@@ -182,7 +181,7 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
       await door?.issuer?.close();
       await server?.close();
       await (await linkServer)?.close();
-      await remote?.client.close();
+      await remote?.close();
       await Promise.all(workers.map((worker) => worker.stop()));
       await changes.close();
       await gate.close();
@@ -268,6 +267,16 @@ function serverKeyOf({ secretKey, database }: Config): () => Buffer {
   };
 }
 
+/** What the embedded service does beside requests. */
+function connectEmbedded(config: Config, serverKey: () => Buffer, places: Places, local: Local) {
+  const webhooks = connectWebhooks(config, serverKey, local);
+  const exports = createExportWorker({ ...local, artifacts: places.artifacts, personsOf });
+  const people = connectPeople(config, places.mailDirectory, local);
+  return { webhooks, exports, people, workers: [webhooks.deliveries, webhooks.housekeeper, exports, people.mailer] };
+}
+
+type Places = Awaited<ReturnType<typeof openContent>>;
+
 function connectWebhooks(config: Config, serverKey: () => Buffer, { store, clock, log }: Local): Webhooks {
   const allowLoopback = config.webhookLoopback;
   const refuses = createAddressGuard({ allowLoopback });
@@ -343,6 +352,34 @@ export function connectRemote(config: Config, baseUrl: string, { store, clock, l
       ),
   });
   return { client, upstream };
+}
+
+/** Where webhooks come in, if there are any; in the embedded service, for its organisations. */
+async function webhookInlet(config: Config, beside: ReadonlyMap<string, WebhookLog> | undefined, local: Local) {
+  const { store, ...common } = local;
+  const businessIds = (await store.listBusinesses()).map(({ businessId }) => businessId);
+  const webhooks = beside ?? logsOfBusinesses(config, businessIds);
+  const inlet = createReceiver({ webhooks, inbox: store.inbox, ...common });
+  return webhooks.size > 0 ? createWebhookHandler({ ...config, inlet, log: local.log }) : undefined;
+}
+
+/** The product's own service, where one is configured, with what it tells by webhooks. */
+function connectProduct(config: Config, local: Local) {
+  if (config.baseUrl === undefined) return undefined;
+  const { client, upstream } = connectRemote(config, config.baseUrl, local);
+  const { origin } = new URL(config.baseUrl);
+  const { kept, read } = logsOfTokens(config, origin, (sha256) => realmOf(origin, sha256));
+  const receiving = createReceivingUpstream(upstream, {
+    logOf: (realm) => read.get(realm),
+    list: (name, held, input) => list_events({ store: local.store.reader(name), caller: { scopes: held } }, input),
+    follow: (identify) => createChangeFeed({ ...local, identify }),
+    clock: local.clock,
+  });
+  const close = async () => {
+    await receiving.close();
+    await client.close();
+  };
+  return { upstream: config.hasEvents ? receiving : upstream, webhooks: kept, close };
 }
 
 function certificatesOf(file: string): string {

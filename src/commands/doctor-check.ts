@@ -14,7 +14,9 @@ export const skip = (name: string, found: string): Check => ({ name, status: "sk
 export const warn = (name: string, found: string, fix: string): Check => ({ name, status: "warn", found, fix });
 export const fail = (name: string, found: string, fix: string): Check => ({ name, status: "fail", found, fix });
 
-/** What an error says, on one line. */
-export function wordsOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).replace(/\s*\n\s*/g, " ");
+/** What an error says, as a sentence on one line. */
+export function sentenceOf(error: unknown): string {
+  const text = (error instanceof Error ? error.message : String(error)).replace(/\s*\n\s*/g, " ").trim();
+  const sentence = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
 }

@@ -1,7 +1,7 @@
-import { accessSync, constants, statSync } from "node:fs";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Config } from "../config/load.ts";
-import { type Check, fail, ok, skip, warn, wordsOf } from "./doctor-check.ts";
+import { type Check, fail, ok, sentenceOf, skip, warn } from "./doctor-check.ts";
 
 /** Whether the database is there, can be written, and is its owner's alone. */
 export function checkFiles({ database }: Config): Check[] {
@@ -15,7 +15,7 @@ export function checkFiles({ database }: Config): Check[] {
     accessSync(dirname(database), constants.W_OK | constants.X_OK);
   } catch (error) {
     const fix = "Give the user that runs the program the right to write the file and its directory.";
-    return [fail(name, `${database} cannot be written: ${wordsOf(error)}.`, fix)];
+    return [fail(name, `${database} cannot be written. ${sentenceOf(error)}`, fix)];
   }
   if (process.platform !== "win32" && (stats.mode & 0o077) !== 0) {
     return [warn(name, `${database} can be used by other users of this machine.`, `chmod 600 ${database}`)];
@@ -27,6 +27,7 @@ export function checkFiles({ database }: Config): Check[] {
 function checkDirectory(name: string, database: string): Check {
   const directory = existingAbove(dirname(database));
   try {
+    if (!statSync(directory).isDirectory()) throw new Error(`${directory} is no directory`);
     accessSync(directory, constants.W_OK | constants.X_OK);
     return ok(name, `${database} is not there yet; the first start makes it.`);
   } catch {
@@ -37,6 +38,6 @@ function checkDirectory(name: string, database: string): Check {
 
 function existingAbove(directory: string): string {
   const above = dirname(directory);
-  if (above === directory || statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return directory;
+  if (above === directory || existsSync(directory)) return directory;
   return existingAbove(above);
 }

@@ -4,7 +4,7 @@ import { type Config, loadConfig } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { systemClock } from "../lib/clock.ts";
 import { version } from "../lib/version.ts";
-import { type Check, fail, ok, skip, warn, wordsOf } from "./doctor-check.ts";
+import { type Check, fail, ok, sentenceOf, skip, warn } from "./doctor-check.ts";
 import { checkFiles } from "./doctor-files.ts";
 import { checkScopes } from "./doctor-scopes.ts";
 import { checkService } from "./doctor-service.ts";
@@ -53,7 +53,10 @@ async function checksWith(config: Config): Promise<Check[]> {
     app = await createApp({ ...config, database: kept ? config.database : ":memory:", logLevel: "silent" });
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    return [...files, fail(name, wordsOf(error), "Restore it from a backup, or name another in PROGRAMME_DATABASE.")];
+    return [
+      ...files,
+      fail(name, sentenceOf(error), "Restore it from a backup, or name another in PROGRAMME_DATABASE."),
+    ];
   }
   try {
     const opened = kept ? [await checkRecords(app, config, name)] : [];

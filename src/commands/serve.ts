@@ -11,9 +11,10 @@ export async function serveStdio(config: Config): Promise<void> {
   if (config.baseUrl !== undefined && config.token === undefined) {
     throw new UsageError("PROGRAMME_TOKEN is needed with PROGRAMME_BASE_URL: an access token of the product.");
   }
-  const app = await openWorking(config);
-  const local = config.token === undefined ? await issueProcessToken(app) : undefined;
+  const app = await openApp(config);
   if (config.token !== undefined && config.baseUrl === undefined) await refuseUnknownToken(app, config.token);
+  await startWork(app);
+  const local = config.token === undefined ? await issueProcessToken(app) : undefined;
   const connection = app.connectStdio(config.token ?? local?.token ?? "");
   const stop = onStop(app, async () => {
     await connection.close();
@@ -25,13 +26,14 @@ export async function serveStdio(config: Config): Promise<void> {
 
 /** Serves REST and MCP over HTTP until stopped. */
 export async function serveHttp(config: Config): Promise<void> {
-  const app = await openWorking(config);
+  const app = await openApp(config);
   const server = await app.listen().catch(async (error: NodeJS.ErrnoException) => {
     await app.close();
     if (error.code === "EADDRINUSE")
       throw new UsageError(`--port ${config.port} is in use on ${config.host}; choose another.`);
     throw error;
   });
+  await startWork(app);
   const { gatewayKeys, oauth, publicUrl = server.origin } = config;
   // Daemons are told so to read their files again; without such a file it is a terminal that closed.
   if (gatewayKeys !== undefined) process.on("SIGHUP", () => app.reloadKeys());
@@ -44,16 +46,14 @@ export async function serveHttp(config: Config): Promise<void> {
   process.stdout.write(banner(publicUrl, token));
 }
 
-/** The program with the work that goes on beside requests. */
-async function openWorking(config: Config): Promise<App> {
-  const app = await openApp(config);
+/** Once nothing stands in the way of serving, the work beside requests begins. */
+async function startWork(app: App): Promise<void> {
   try {
     app.startWorkers();
   } catch (error) {
     await app.close();
     throw error;
   }
-  return app;
 }
 
 async function refuseUnknownToken(app: App, token: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type App, createApp } from "../app.ts";
+import type { App } from "../app.ts";
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { operations } from "../contract/index.ts";
@@ -11,6 +11,7 @@ import { type Cast, calendar, type Stage } from "../demo/season-stage.ts";
 import { newId } from "../lib/ids.ts";
 import { seededRandom } from "../lib/random.ts";
 import type { Store } from "../store/port.ts";
+import { withApp } from "./open.ts";
 import { formatTable } from "./table.ts";
 import { chooseBusiness, issueToken, ordinaryScopes } from "./tokens.ts";
 
@@ -28,8 +29,7 @@ const requestsPerMinute = 1_000_000;
 
 /** Plays a season on the configured database, by desk and by token, and prints how many events it led to. */
 export async function simulate(config: Config, options: SimulateOptions): Promise<void> {
-  const app = await createApp({ ...config, requestsPerMinute });
-  try {
+  await withApp({ ...config, requestsPerMinute }, async (app) => {
     const businessId = await chooseBusiness(app.store, options.business);
     const from = await app.store.outbox.lastPosition(businessId);
     const startedMs = performance.now();
@@ -37,9 +37,7 @@ export async function simulate(config: Config, options: SimulateOptions): Promis
     const seconds = (performance.now() - startedMs) / 1000;
     const events = await countEvents(app.store, businessId, from);
     print({ programId, businessId, seconds: Math.round(seconds * 10) / 10, events }, options.json);
-  } finally {
-    await app.close();
-  }
+  });
 }
 
 async function play(app: App, businessId: string, options: SimulateOptions): Promise<string> {
@@ -55,10 +53,15 @@ async function play(app: App, businessId: string, options: SimulateOptions): Pro
   const plan = await planSeason({ store, content, businessId, now, random, draw, closesInDays });
   const expiresAt = new Date(now.getTime() + (closesInDays + 1) * dayMs).toISOString();
   const issued = await issueToken(store, { businessId, name: "simulation", scopes: ordinaryScopes, expiresAt });
+  const stopping = stopOnSignals();
   const stage: Stage = {
     reader: store.reader(businessId),
-    act: (name, given) => people.desk.act(businessId, name, given),
+    async act(name, given) {
+      stopping.throwIfAborted();
+      return people.desk.act(businessId, name, given);
+    },
     async call(name, input) {
+      stopping.throwIfAborted();
       const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
       const parts = partsOf(operations[name], given);
       const answer = await gate.invoke({ operation: name, token: issued.token, parts, requestId: newId("req") });
@@ -67,7 +70,7 @@ async function play(app: App, businessId: string, options: SimulateOptions): Pro
     },
     async until(day) {
       const waitMs = factor === undefined ? 0 : now.getTime() + (day * dayMs) / factor - Date.now();
-      if (waitMs > 0) await delay(waitMs);
+      if (waitMs > 0) await delay(waitMs, undefined, { signal: stopping }).catch(() => stopping.throwIfAborted());
     },
   };
   try {
@@ -76,6 +79,14 @@ async function play(app: App, businessId: string, options: SimulateOptions): Pro
     await store.revokeToken(issued.tokenId, new Date().toISOString());
   }
   return plan.programId;
+}
+
+/** Aborted by the usual signals: what the season has come to stays, its token does not. */
+function stopOnSignals(): AbortSignal {
+  const stopping = new AbortController();
+  const stop = () => stopping.abort(new Error("The season was stopped"));
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, stop);
+  return stopping.signal;
 }
 
 const eventsPerStep = 1_000;

@@ -21,8 +21,7 @@ export const webhookSettings = {
     variable: "PROGRAMME_WEBHOOK_READERS",
     option: "--webhook-readers <list>",
     type: namedLists(/^[\w-]{1,255}$/, 100, "name=reader, or name=reader;reader, separated by commas"),
-    defaultText:
-      "with `PROGRAMME_BASE_URL`, whoever `PROGRAMME_TOKEN` stands for; else the one organisation of the database",
+    defaultText: "with `PROGRAMME_BASE_URL`, `PROGRAMME_TOKEN` alone; else the one organisation of the database",
     secret: true,
     help: "Whose the events of each webhook are: with `PROGRAMME_BASE_URL`, the SHA-256 of the access tokens that may see them, in hexadecimal; else the id of an organisation. A name stands for one organisation for good: another organisation gets another name.",
     commands: ["stdio", "http"],

@@ -3,15 +3,11 @@ import { visibleKinds } from "../contract/event-log.ts";
 import { scopes as allScopes, type Scope } from "../contract/scopes.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
-import type { ChangeEntry, Reader, Store } from "../store/port.ts";
+import type { Reader, Store } from "../store/port.ts";
 import type { Caller } from "../store/work.ts";
-import { changesBy } from "./event-changes.ts";
+import { changesBy, type RecordChange } from "./event-changes.ts";
 
-/** Which record changed, by kind and ids: nothing personal. */
-export interface RecordChange extends Omit<ChangeEntry, "auditId" | "occurredAt"> {
-  /** Of an entry of the event log. */
-  readonly eventType?: string;
-}
+export type { RecordChange };
 
 /** Somebody who follows an organisation's records. */
 export interface Watcher {

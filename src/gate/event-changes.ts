@@ -1,5 +1,11 @@
 import type { LogEntry } from "../store/event-log.ts";
-import type { RecordChange } from "./changes.ts";
+import type { ChangeEntry } from "../store/port.ts";
+
+/** Which record changed, by kind and ids: nothing personal. */
+export interface RecordChange extends Omit<ChangeEntry, "auditId" | "occurredAt"> {
+  /** Of an entry of the event log. */
+  readonly eventType?: string;
+}
 
 /** What changed by the word of an event, the log itself first. The embedded service's own records tell of themselves. */
 export function changesBy({ eventId, webhook, payload: { eventType, data } }: LogEntry): RecordChange[] {

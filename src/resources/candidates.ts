@@ -1,4 +1,5 @@
 import type { AuditEntry } from "../contract/audit.ts";
+import { eventTypes } from "../contract/event-log.ts";
 import type { File } from "../contract/files.ts";
 import { type OperationName, operationNames, operations } from "../contract/index.ts";
 import { maxLimit } from "../contract/page.ts";
@@ -141,12 +142,14 @@ const sources: Readonly<Record<string, Source>> = {
     (await records.list<Person>("list_persons")).flatMap((person) =>
       person.platformUserId ? [of(person.platformUserId, ...namesOf(person))] : [],
     ),
+  since: dates,
   submittedFrom: dates,
   submittedTo: dates,
   updatedSince: dates,
   updatedAfter: dates,
   action: () => audits.map((action) => of(action)),
   entityType: () => audits.map((action) => of(action.split(".")[0] ?? "")),
+  type: () => eventTypes.map((type) => of(type)),
   limit: () => ["10", "25", "50", "100"].map((limit) => of(limit)),
 };
 

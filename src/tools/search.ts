@@ -1,7 +1,7 @@
 import type { CallToolResult, InputRequiredResult, ServerContext, Tool } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import { invalid, Problem } from "../contract/errors.ts";
-import { operations, toolsetOf } from "../contract/index.ts";
+import { isOperationName, operations, toolsetOf } from "../contract/index.ts";
 import type { Scope } from "../contract/scopes.ts";
 import { similar } from "../lib/spelling.ts";
 import { callTool } from "./call.ts";
@@ -130,7 +130,7 @@ function aboutOf(name: ToolName): { readonly summary: string; readonly noun: str
   if (name === connectionName)
     return { summary: connectionSummary, noun: "the connection", details: connectionDetails };
   const { summary, description: details = "" } = operations[name];
-  return { summary, noun: toolsetOf(name), details };
+  return { summary, noun: isOperationName(name) ? toolsetOf(name) : "events", details };
 }
 
 /** Words in lower case, of one spelling, without the ending of the plural. */

@@ -60,7 +60,7 @@ export const tokenCounts: Readonly<Record<string, number>> = {
   get_export: 63,
   get_audit_entry: 56,
   list_audit_entries: 122,
-  list_events: 127,
+  list_events: 120,
   get_connection: 55,
   find_tools: 97,
   describe_tool: 53,

@@ -15,6 +15,7 @@ import { createInvitationApp, invitationPath } from "./invitations.ts";
 import type { McpEndpoint } from "./mcp.ts";
 import type { ProtectedResource } from "./oauth.ts";
 import { type RestHandler, refuseBusy, restPath } from "./rest.ts";
+import { type WebhookHandler, webhookPath } from "./webhooks.ts";
 
 export interface HttpOptions {
   readonly host: string;
@@ -31,6 +32,7 @@ export interface HttpFaces {
   readonly mcp?: McpEndpoint;
   readonly downloads: Downloads;
   readonly invitations?: Invitations | undefined;
+  readonly webhooks?: WebhookHandler | undefined;
   /** What says where tokens for MCP are issued, if they are. */
   readonly resource?: ProtectedResource | undefined;
   readonly log: Log;
@@ -42,7 +44,7 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-/** Serves REST, MCP, downloads, invitations and `/healthz` on one port. */
+/** Serves REST, MCP, downloads, invitations, webhooks that come in and `/healthz` on one port. */
 export async function listen(options: HttpOptions, faces: HttpFaces): Promise<HttpServer> {
   const server = createServer(createListener(options, faces));
   await new Promise<void>((resolve, reject) => {
@@ -62,6 +64,7 @@ function createListener(options: HttpOptions, faces: HttpFaces) {
   return (request: IncomingMessage, response: ServerResponse): void => {
     const requestId = newId("req");
     const rest = isBelow(restPath, request.url) ? faces.rest : undefined;
+    const webhooks = isBelow(webhookPath, request.url) ? faces.webhooks : undefined;
     if (!rest) response.setHeader("x-request-id", requestId);
     if (request.url === "/healthz") {
       void serveOther(request, response);
@@ -72,6 +75,7 @@ function createListener(options: HttpOptions, faces: HttpFaces) {
       response.once("close", () => working.delete(response));
       const link = linkOf(request);
       if (rest) void rest(request, response, requestId);
+      else if (webhooks) void webhooks(request, response, requestId);
       else if (!link) void serveOther(request, response);
       // A download lasts as long as its client takes; only what led to it is work.
       else void serveDownload(faces, link, request, response).then(() => working.delete(response));

@@ -84,13 +84,12 @@ export function createIssuer(options: IssuerOptions): Issuer {
       };
     } catch (error) {
       if (error instanceof Problem) throw error;
-      const { code } = error as { readonly code?: string };
-      if (!(error instanceof errors.JOSEError) || code === "ERR_JWKS_INVALID") {
-        log.warn({ err: error }, "The issuer's keys are of no use");
-        throw unavailable();
+      if (error instanceof errors.JOSEError) {
+        log.debug({ code: error.code }, "An access token was refused");
+        throw problem("invalid_token");
       }
-      log.debug({ code }, "An access token was refused");
-      throw problem("invalid_token");
+      log.warn({ err: error }, "A key of the issuer is of no use");
+      throw unavailable();
     }
   }
 
@@ -130,6 +129,7 @@ function scopesIn({ scope, scp }: JWTPayload): Set<Scope> {
 }
 
 const Metadata = z.looseObject({ issuer: z.string(), jwks_uri: z.url({ protocol: /^https?$/ }) });
+const KeySet = z.looseObject({ keys: z.array(z.looseObject({ kty: z.string() })).max(1_000) });
 
 /** The issuer's public keys: fetched when first needed, and again when they are ten minutes old or one is not among them. */
 function createKeys({ issuer, jwksUri, env, log }: IssuerOptions) {
@@ -137,11 +137,11 @@ function createKeys({ issuer, jwksUri, env, log }: IssuerOptions) {
   let keys: Promise<JWTVerifyGetKey> | undefined;
   let failedAtMs = Number.NEGATIVE_INFINITY;
 
-  /** @throws Problem `unavailable` where it fails, and for a while after it failed */
-  async function fetched<R>(work: () => Promise<R>): Promise<R> {
+  /** @throws Problem `unavailable` where it fails or takes too long, and for a while after that */
+  async function fetched<R>(work: (signal: AbortSignal) => Promise<R>): Promise<R> {
     if (performance.now() - failedAtMs < pauseMs) throw unavailable();
     try {
-      return await work();
+      return await work(AbortSignal.timeout(fetchTimeoutMs));
     } catch (error) {
       failedAtMs = performance.now();
       log.warn({ err: error, issuer }, "The issuer's keys cannot be had");
@@ -149,23 +149,22 @@ function createKeys({ issuer, jwksUri, env, log }: IssuerOptions) {
     }
   }
 
-  async function textAt(address: string): Promise<string> {
+  async function jsonAt(address: string, signal: AbortSignal): Promise<unknown> {
     const { origin, pathname, search } = new URL(address);
     const timeouts = { connectTimeoutMs: fetchTimeoutMs, answerTimeoutMs: fetchTimeoutMs };
     const client = clients.get(origin) ?? createHttpClient({ origin, env, ...timeouts });
     clients.set(origin, client);
     const headers = { accept: "application/json", "user-agent": `programme-mcp/${version}` };
-    const signal = AbortSignal.timeout(fetchTimeoutMs);
     const { status, text } = await client.send({ method: "GET", path: `${pathname}${search}`, headers, signal });
     if (status !== 200) throw new Error(`${address} answered ${status}`);
-    return text;
+    return JSON.parse(text);
   }
 
-  async function discover(): Promise<string> {
+  async function discover(signal: AbortSignal): Promise<string> {
     const faults: unknown[] = [];
     for (const address of metadataAddresses(issuer)) {
       try {
-        const metadata = Metadata.parse(JSON.parse(await textAt(address)));
+        const metadata = Metadata.parse(await jsonAt(address, signal));
         if (metadata.issuer !== issuer) throw new Error(`${address} is of the issuer ${metadata.issuer}`);
         if (!isSafe(metadata.jwks_uri, issuer)) throw new Error(`${address} names keys at no https address`);
         return metadata.jwks_uri;
@@ -180,7 +179,8 @@ function createKeys({ issuer, jwksUri, env, log }: IssuerOptions) {
     const { createRemoteJWKSet, customFetch } = await import("jose");
     const address = jwksUri ?? (await fetched(discover));
     return createRemoteJWKSet(new URL(address), {
-      [customFetch]: async (url: string) => new Response(await fetched(() => textAt(url))),
+      [customFetch]: async (url: string) =>
+        Response.json(await fetched(async (signal) => KeySet.parse(await jsonAt(url, signal)))),
     });
   }
 

@@ -8,6 +8,7 @@ import type { Answer, Gate } from "../gate/invoke.ts";
 import type { Rate } from "../gate/limit.ts";
 import type { Log } from "../lib/log.ts";
 import { bearerOf, challengeOf } from "./bearer.ts";
+import { bytesOf } from "./body.ts";
 
 export interface RestDeps {
   readonly gate: Gate;
@@ -156,19 +157,6 @@ async function bodyOf(request: IncomingMessage, maxBytes: number): Promise<Read>
   } catch {
     return unreadable(problem("invalid_json"));
   }
-}
-
-/** The body, or nothing where it is too large; of that no more is read than to know. */
-async function bytesOf(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
-  if (Number(request.headers["content-length"] ?? 0) > maxBytes) return undefined;
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.byteLength;
-    if (size > maxBytes) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 type Send = (status: number, body: string, headers: Headers) => void;

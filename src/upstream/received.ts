@@ -7,8 +7,8 @@ import { authorize, confined } from "../gate/authorize.ts";
 import type { ChangeFeed, ChangeFeedDeps } from "../gate/changes.ts";
 import { validate } from "../gate/validate.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { Answer, Upstream, UpstreamCall, Watch, Watcher } from "./port.ts";
-import { createScopeProofs } from "./scope-proofs.ts";
+import type { Answer, Connection, Upstream, UpstreamCall, Watch, Watcher } from "./port.ts";
+import { createScopeProofs, type ScopeProofs } from "./scope-proofs.ts";
 
 /** What comes in by webhooks for some tokens. */
 export interface ReadLog {
@@ -34,82 +34,105 @@ export interface ReceivingUpstream extends Upstream {
  * no service asks for a token: so the service is asked whether it still knows the token, and what that may see.
  */
 export function createReceivingUpstream(upstream: Upstream, options: ReceivedOptions): ReceivingUpstream {
-  const { logOf, list, follow, clock } = options;
-  const proofs = createScopeProofs(upstream.call, clock);
-  const feed = follow(async (token) => {
-    const { realm, scopes } = await upstream.identify(token);
-    const own = logOf(realm);
-    if (own && token !== undefined) stayAlive(token);
-    return { businessId: own?.log ?? realm, scopes };
-  });
-  const aliveUntilMs = new Map<string, number>();
-
-  /** A revoked token is noticed before long also when nothing is called with it: then its watchers are told. */
-  function stayAlive(token: string): void {
-    const nowMs = clock.now().getTime();
-    if ((aliveUntilMs.get(token) ?? 0) > nowMs) return;
-    if (aliveUntilMs.size >= maxTokens) aliveUntilMs.clear();
-    aliveUntilMs.set(token, nowMs + aliveMs);
-    void proofs.held(token, eventScopes.slice(0, 1)).catch(() => undefined);
-  }
-
-  async function listEvents({ token, input: given, within }: UpstreamCall): Promise<Answer> {
-    const operation = operations.list_events;
-    const { realm, scopes: supposed } = await upstream.identify(token);
-    const { scopes } = confined({ scopes: supposed }, within);
-    authorize({ scopes }, operation);
-    const own = logOf(realm);
-    if (!own) throw problem("tool_not_offered", { tool: "list_events", setting: "PROGRAMME_WEBHOOK_READERS" });
-    const input = validate(operation, partsOf(operation, given)) as Input<"list_events">;
-    const shown = input.type === undefined ? eventScopes : [scopeOfEvent(input.type)];
-    const held = await proofs.held(
-      token ?? "",
-      shown.filter((scope) => scopes.has(scope)),
-    );
-    if (held.size === 0) throw problem("insufficient_scope", { requiredScopes: shown });
-    const { rows, lastEvaluatedKey } = await list(own.log, held, input);
-    const page = lastEvaluatedKey === undefined ? { hasMore: false } : { hasMore: true, lastEvaluatedKey };
-    return { ok: true, status: 200, data: rows, page, replayed: false };
-  }
-
-  async function watch(token: string | undefined, watcher: Watcher): Promise<Watch> {
-    const own = await upstream.watch?.(token, watcher);
-    try {
-      const ignore = () => undefined;
-      const records = await feed.watch(token, {
-        changed: watcher.changed.bind(watcher),
-        rescoped: ignore,
-        ended: ignore,
-      });
-      return { scopes: own?.scopes ?? records.scopes, stop: () => [own, records].forEach((each) => each?.stop()) };
-    } catch (error) {
-      own?.stop();
-      throw error;
-    }
-  }
-
+  const received = new Received(upstream, options);
   return {
     ...upstream,
-    async call(call) {
-      if (call.operation !== "list_events") return upstream.call(call);
-      try {
-        return await listEvents(call);
-      } catch (error) {
-        if (error instanceof Problem) return { ok: false, problem: error };
-        throw error;
-      }
-    },
-    async describe(call) {
-      const connection = await upstream.describe(call);
-      const { realm } = await upstream.identify(call.token);
-      const webhooks = logOf(realm)?.webhooks;
-      return { ...connection, events: webhooks && `webhook ${webhooks.join(", ")}` };
-    },
-    watch,
+    call: (call) => (call.operation === "list_events" ? received.list(call) : upstream.call(call)),
+    describe: (call) => received.describe(call),
+    watch: (token, watcher) => received.watch(token, watcher),
     watchesRecords: true,
-    close: () => feed.close(),
+    close: () => received.close(),
   };
 }
 
 const aliveMs = 5 * 60_000;
-const maxTokens = 10_000;
+const maxRealms = 10_000;
+
+class Received {
+  readonly #upstream: Upstream;
+  readonly #options: ReceivedOptions;
+  readonly #proofs: ScopeProofs;
+  readonly #feed: ChangeFeed;
+  /** Until when tokens need not be asked about for their watchers' sake, by realm. */
+  readonly #aliveUntilMs = new Map<string, number>();
+
+  constructor(upstream: Upstream, options: ReceivedOptions) {
+    this.#upstream = upstream;
+    this.#options = options;
+    this.#proofs = createScopeProofs(upstream.call, options.clock);
+    this.#feed = options.follow((token) => this.#follower(token));
+  }
+
+  async list(call: UpstreamCall): Promise<Answer> {
+    try {
+      return await this.#list(call);
+    } catch (error) {
+      if (error instanceof Problem) return { ok: false, problem: error };
+      throw error;
+    }
+  }
+
+  async #list({ token = "", input: given, within }: UpstreamCall): Promise<Answer> {
+    const operation = operations.list_events;
+    const { realm, scopes: supposed } = await this.#upstream.identify(token);
+    const { scopes } = confined({ scopes: supposed }, within);
+    authorize({ scopes }, operation);
+    const own = this.#options.logOf(realm);
+    if (!own) throw problem("tool_not_offered", { tool: "list_events", setting: "PROGRAMME_WEBHOOK_READERS" });
+    const input = validate(operation, partsOf(operation, given)) as Input<"list_events">;
+    const wanted = input.type === undefined ? eventScopes : [scopeOfEvent(input.type)];
+    const held = await this.#proofs.held(token, new Set(wanted).intersection(scopes));
+    if (held.size === 0) throw problem("insufficient_scope", { requiredScopes: wanted });
+    const { rows, lastEvaluatedKey } = await this.#options.list(own.log, held, input);
+    const page = lastEvaluatedKey === undefined ? { hasMore: false } : { hasMore: true, lastEvaluatedKey };
+    return { ok: true, status: 200, data: rows, page, replayed: false };
+  }
+
+  async describe(call: Parameters<Upstream["describe"]>[0]): Promise<Connection> {
+    const connection = await this.#upstream.describe(call);
+    const { realm } = await this.#upstream.identify(call.token);
+    const webhooks = this.#options.logOf(realm)?.webhooks;
+    return { ...connection, events: webhooks && `webhook ${webhooks.join(", ")}` };
+  }
+
+  async watch(token: string | undefined, watcher: Watcher): Promise<Watch> {
+    const { realm, scopes } = await this.#upstream.identify(token);
+    const own = (await this.#upstream.watch?.(token, watcher)) ?? { scopes, stop: ignore };
+    // Nobody is told of nothing: strangers, too, may come with tokens that nothing comes in for.
+    if (!this.#options.logOf(realm)) return own;
+    try {
+      const changed: Watcher["changed"] = (changes) => watcher.changed(changes);
+      const records = await this.#feed.watch(token, { changed, rescoped: ignore, ended: ignore });
+      const stop = () => {
+        own.stop();
+        records.stop();
+      };
+      return { scopes: own.scopes, stop };
+    } catch (error) {
+      own.stop();
+      throw error;
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#feed.close();
+  }
+
+  async #follower(token: string | undefined) {
+    const { realm, scopes } = await this.#upstream.identify(token);
+    this.#stayAlive(realm, token ?? "", scopes);
+    return { businessId: this.#options.logOf(realm)?.log ?? realm, scopes };
+  }
+
+  /** A revoked token is noticed before long also when nothing is called with it: then its watchers are told. */
+  #stayAlive(realm: string, token: string, scopes: ReadonlySet<Scope>): void {
+    const nowMs = this.#options.clock.now().getTime();
+    if ((this.#aliveUntilMs.get(realm) ?? 0) > nowMs) return;
+    if (this.#aliveUntilMs.size >= maxRealms) this.#aliveUntilMs.clear();
+    this.#aliveUntilMs.set(realm, nowMs + aliveMs);
+    const [any] = eventScopes.filter((scope) => scopes.has(scope));
+    if (any !== undefined) void this.#proofs.held(token, [any]).catch(ignore);
+  }
+}
+
+function ignore(): void {}

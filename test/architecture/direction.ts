@@ -56,6 +56,7 @@ export const confined: Readonly<Record<string, readonly Room[]>> = {
   undici: ["upstream", "webhooks"],
   hono: ["transport"],
   "@hono/": ["transport"],
+  jose: ["transport"],
   commander: ["config", "cli"],
   nodemailer: ["mail"],
   pino: ["lib"],

@@ -129,7 +129,9 @@ describe("what it can do", () => {
     const home = await openHome();
     const tools = JSON.parse((await home.run(["tools", "--json"])).stdout);
     expect(tools[0]).toMatchObject({ name: expect.any(String), scope: expect.any(String), effect: expect.any(String) });
-    expect(tools.map((tool: { name: string }) => tool.name).toSorted()).toEqual(operationNames.toSorted());
+    expect(tools.map((tool: { name: string }) => tool.name).toSorted()).toEqual(
+      [...operationNames, "list_events", "get_connection"].toSorted(),
+    );
     const { stdout } = await home.run(["tools"]);
     for (const name of operationNames) expect(stdout).toMatch(new RegExp(`^${name} `, "m"));
     expect(await readdir(home.path)).toEqual([]);

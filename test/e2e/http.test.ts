@@ -34,13 +34,13 @@ describe("the program over HTTP", () => {
     for (const mode of ["auto", "legacy", { pin: "2026-07-28" }] as const) {
       const client = new Client(info, { versionNegotiation: { mode } });
       await client.connect(new StreamableHTTPClientTransport(url, { requestInit }));
-      expect((await client.listTools()).tools).toHaveLength(58);
+      expect((await client.listTools()).tools).toHaveLength(60);
       await client.close();
     }
     const client = new FirstMajorClient(info);
     const transport = new FirstMajorTransport(url, { requestInit });
     await client.connect(transport as Parameters<typeof client.connect>[0]);
-    expect((await client.listTools()).tools).toHaveLength(58);
+    expect((await client.listTools()).tools).toHaveLength(60);
     const { content } = await client.callTool({ name: "list_programs", arguments: {} });
     expect(JSON.stringify(content)).toContain(body.data[0].programId);
     await client.close();

@@ -71,7 +71,7 @@ describe("the program over stdio", () => {
   test("works without a token: it makes one for itself and takes it back", async () => {
     const home = await openHome();
     const client = await (clients["2026-07-28"] as Start)(home, ["--database", home.database]);
-    expect((await client.listTools()).tools).toHaveLength(58);
+    expect((await client.listTools()).tools).toHaveLength(60);
     // A client may have started it before, to see which revision it speaks.
     const [token, ...others] = processTokens(home).filter(({ revokedAt }) => revokedAt === null);
     expect(others).toEqual([]);
@@ -116,7 +116,7 @@ describe("the program over stdio", () => {
     const numbers = answers.map(({ id }) => id).filter((id) => typeof id === "number");
     expect(numbers.toSorted()).toEqual([1, 2, 3, 4, 5]);
     const byId = new Map(answers.map((answer) => [answer.id, answer]));
-    expect(byId.get(2).result.tools).toHaveLength(58);
+    expect(byId.get(2).result.tools).toHaveLength(60);
     expect(byId.get(3).result.structuredContent.data.length).toBeGreaterThan(0);
     expect(byId.get(4).error.code).toBe(-32602);
     expect(byId.get(5).error.code).toBe(-32601);

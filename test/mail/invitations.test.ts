@@ -45,7 +45,7 @@ describe("the page of an invitation", () => {
     for (const response of [await open(desk, path), await accept(desk, path), await open(desk, path)]) {
       const { headers } = response;
       const page = await response.text();
-      const [, style = ""] = /<style>([^]*)<\/style>/.exec(page) ?? [];
+      const [, style = ""] = /<style>([\s\S]*)<\/style>/.exec(page) ?? [];
       const hash = createHash("sha256").update(style).digest("base64");
       expect(headers.get("content-security-policy")?.split("; ")).toEqual([
         "default-src 'none'",

@@ -1,5 +1,5 @@
 import type { AddressInfo, Socket } from "node:net";
-import { type Options, SMTPServer, type SMTPServerSession } from "smtp-server";
+import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from "smtp-server";
 import { onTestFinished, vi } from "vitest";
 import type { Row } from "../../src/store/tables.ts";
 import { type Desk, openDesk, TestClock } from "../support/desk.ts";
@@ -39,7 +39,7 @@ export interface Post {
 }
 
 /** A real SMTP server on this machine. */
-export async function openPost(manners: Manners = {}, options: Options = {}, port = 0): Promise<Post> {
+export async function openPost(manners: Manners = {}, options: SMTPServerOptions = {}, port = 0): Promise<Post> {
   const [taken, arrived]: [Letter[], Letter[]] = [[], []];
   let connections = 0;
   const post = { manners, taken, arrived, connections: () => connections };

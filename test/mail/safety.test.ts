@@ -8,7 +8,15 @@ import { changesOf } from "../support/state.ts";
 import { headerOf, openMailroom, openPost, smtp } from "./post.ts";
 
 describe("what people write stays where it belongs", () => {
-  test.each(["\r\n", "\n", "\r", "\u0085", "\u2028", "\u2029", "\0"])("a subject with %j starts no header", async (end) => {
+  test.each([
+    "\r\n",
+    "\n",
+    "\r",
+    "\u0085",
+    "\u2028",
+    "\u2029",
+    "\0",
+  ])("a subject with %j starts no header", async (end) => {
     const post = await openPost();
     const { queue, settled } = await openMailroom(smtp(post));
     const subject = `News${end}Bcc: all@example.com${end}${end}Another body`;
@@ -77,7 +85,10 @@ describe("suppressed addresses", () => {
     const programIds = [programId];
     for (const email of ["ada@example.org", "bo@example.org"]) await desk.seed.applicant({ programIds, email });
     const applicantEmails = ["ada@example.org", "bo@example.org"];
-    const outcome = await chair.send_bulk_email({ programId, applicants: { applicantEmails, subject: "a", body: "b" } });
+    const outcome = await chair.send_bulk_email({
+      programId,
+      applicants: { applicantEmails, subject: "a", body: "b" },
+    });
     expect(outcome).toMatchObject({ queued: 1, suppressed: 1, skipped: [] });
     await chair.invite_reviewer({ email: "ada@example.org" });
     const other = await desk.other();

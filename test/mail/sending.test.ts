@@ -48,7 +48,12 @@ test("sending is written down by the system, without a word of whom or what", as
   await settled(emailSendId, { status: "sent" });
   const [entry, ...others] = await changesOf(desk.app.store, desk.businessId);
   expect(others).toEqual([]);
-  expect(entry).toMatchObject({ action: "email_send.sent", entityId: emailSendId, actorType: "system", actorId: "mail" });
+  expect(entry).toMatchObject({
+    action: "email_send.sent",
+    entityId: emailSendId,
+    actorType: "system",
+    actorId: "mail",
+  });
   expect(entry).toMatchObject({ tokenId: null, changes: [{ path: "status", from: "queued", to: "sent" }, {}] });
   expect(JSON.stringify(entry)).not.toMatch(/ada|news|dear/i);
   expect(await desk.outbox()).toEqual([]);

@@ -196,4 +196,4 @@ export function answering(
   return changed((text) => JSON.stringify(change(JSON.parse(text))));
 }
 
-export { drop, silence, status, well };
+export { drop, status };

@@ -224,7 +224,7 @@ describe("on a database of several processes", () => {
     rescope(database, ["tracks:read"]);
     await vi.waitFor(() => expect(browser.heard.lists.toSorted()).toEqual(["prompts", "resources", "tools"]), told);
     const { tools } = await browser.client.listTools({}, { cacheMode: "refresh" });
-    expect(tools.map(({ name }: { name: string }) => name)).toEqual(["list_tracks"]);
+    expect(tools.map(({ name }: { name: string }) => name)).toEqual(["list_tracks", "get_connection"]);
     // What it may no longer read, it is not told of.
     await (await desk.as("REST")).update_program({ programId, name: "Quietly", version });
     await quiet();

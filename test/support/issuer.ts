@@ -31,6 +31,8 @@ export interface TestIssuer {
   readonly client: { readonly clientId: string; readonly clientSecret: string };
   /** What its metadata says besides or instead. */
   metadata: Record<string, unknown>;
+  /** What it answers instead of its keys. */
+  keyText: string | undefined;
   /** What it answers while it is out of order. */
   fault: number | "hang" | undefined;
   readonly key: SigningKey;
@@ -59,6 +61,7 @@ export async function openIssuer(clock: TestClock, audience: string): Promise<Te
     consent: undefined,
     client: { clientId: "test-client", clientSecret: "test-secret" },
     metadata: {},
+    keyText: undefined,
     fault: undefined,
     get key() {
       return key;
@@ -93,7 +96,7 @@ export async function openIssuer(clock: TestClock, audience: string): Promise<Te
     if (issuer.fault === "hang") return;
     if (issuer.fault) return send(response, {}, issuer.fault);
     if (pathname === "/.well-known/oauth-authorization-server") return send(response, metadataOf(issuer));
-    if (pathname === "/jwks") return send(response, { keys: published });
+    if (pathname === "/jwks") return void response.end(issuer.keyText ?? JSON.stringify({ keys: published }));
     if (pathname === "/token") return send(response, await grant(issuer, request));
     send(response, {}, 404);
   }

@@ -16,22 +16,22 @@ describe("programme-mcp tools", () => {
     const { status, stdout } = run([]);
     expect(status).toBe(0);
     const lines = stdout.trimEnd().split("\n");
-    expect(lines).toHaveLength(operationNames.length + 2);
+    expect(lines).toHaveLength(operationNames.length + 4);
     expect(lines[0]).toMatch(/^tool +scope +effect +bytes +tokens$/);
     const numbers = lines.slice(1).map((line) => /(\d+) +(\d+)$/.exec(line)?.slice(1).map(Number) ?? []);
     const [bytes, tokens] = numbers.at(-1) ?? [];
     const sum = (column: number) => numbers.slice(0, -1).reduce((total, row) => total + (row[column] ?? 0), 0);
     expect([bytes, tokens]).toEqual([sum(0), sum(1)]);
-    expect(lines.at(-1)).toMatch(/^58 in all/);
+    expect(lines.at(-1)).toMatch(/^60 in all/);
   });
 
   test("keeps to the settings that the server keeps to", () => {
-    const { tools, total } = JSON.parse(run(["--json", "--read-only", "--toolsets", "files,programs"]).stdout);
-    expect(tools.every(({ effect }: { effect: string }) => effect === "read")).toBe(true);
+    const tools = JSON.parse(run(["--json", "--read-only", "--toolsets", "files,programs"]).stdout);
+    expect(tools.at(-1)).toEqual({ name: "get_connection", bytes: expect.any(Number), tokens: expect.any(Number) });
+    expect(tools.slice(0, -1).every(({ effect }: { effect: string }) => effect === "read")).toBe(true);
     expect(tools.map(({ name }: { name: string }) => name)).toContain("list_tracks");
-    expect(total.tools).toBe(tools.length);
-    expect(JSON.parse(run(["--json"], { PROGRAMME_TOOL_MODE: "search" }).stdout).total.tools).toBe(3);
-    expect(JSON.parse(run(["--json"], { PROGRAMME_TOOLS: "get_program" }).stdout).tools).toEqual([
+    expect(JSON.parse(run(["--json"], { PROGRAMME_TOOL_MODE: "search" }).stdout)).toHaveLength(3);
+    expect(JSON.parse(run(["--json"], { PROGRAMME_TOOLS: "get_program" }).stdout)).toEqual([
       {
         name: "get_program",
         bytes: expect.any(Number),
@@ -42,6 +42,7 @@ describe("programme-mcp tools", () => {
         method: "GET",
         path: "/programs/{programId}",
       },
+      expect.objectContaining({ name: "get_connection" }),
     ]);
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { loadConfig } from "../../src/config/load.ts";
 import { UsageError } from "../../src/config/usage-error.ts";
-import { operationNames, operations, toolsetOf } from "../../src/contract/index.ts";
+import { type callNames, operationNames, operations, toolsetOf } from "../../src/contract/index.ts";
 import { readScopes, type Scope } from "../../src/contract/scopes.ts";
 import { clients, errorOf, type ToolClient, type ToolResult } from "../support/clients.ts";
 import { type Desk, openDesk } from "../support/desk.ts";
@@ -19,6 +19,9 @@ async function stateOf(desk: Desk, submissionId: string) {
   return (await desk.app.store.reader(desk.businessId).get("submissions", submissionId))?.state;
 }
 
+/** What is listed beside the operations, at the end. */
+const beside = ["list_events", "get_connection"];
+
 function textOf(result: ToolResult): string {
   return result.content[0]?.text ?? "";
 }
@@ -26,12 +29,17 @@ function textOf(result: ToolResult): string {
 describe("the list of tools", () => {
   test("has every tool, in the contract's order", async () => {
     const { names } = await scene({});
-    expect(await names()).toEqual(operationNames);
+    expect(await names()).toEqual([...operationNames, ...beside]);
   });
 
   test("has only what the token's scopes allow", async () => {
     const { names } = await scene({}, ["programs:read", "exports:write"]);
-    expect(await names()).toEqual(["list_programs", "get_program", "create_export"].toSorted(inContract));
+    expect(await names()).toEqual([
+      ...["list_programs", "get_program", "create_export"].toSorted(inContract),
+      ...beside,
+    ]);
+    const another = await scene({}, ["exports:write"]);
+    expect(await another.names()).toEqual(["create_export", "get_connection"]);
   });
 
   test("has only the toolsets and the tools named, together", async () => {
@@ -39,12 +47,12 @@ describe("the list of tools", () => {
     const expected = operationNames.filter(
       (name) => ["files", "audit"].includes(toolsetOf(name)) || name === "get_submission",
     );
-    expect(await names()).toEqual(expected);
+    expect(await names()).toEqual([...expected, ...beside]);
   });
 
   test("has only reads when it is read-only, whatever else is named", async () => {
     const { names } = await scene({ PROGRAMME_READ_ONLY: "1", PROGRAMME_TOOLS: "get_submission,withdraw_submission" });
-    expect(await names()).toEqual(["get_submission"]);
+    expect(await names()).toEqual(["get_submission", "get_connection"]);
   });
 
   test("promises structured content only where it is sent", async () => {
@@ -148,7 +156,7 @@ describe("search mode", () => {
       ["get_submission", "list_submissions"].toSorted(inContract),
     );
     expect(textOf(await agent.call("find_tools", { words: "xyzzy" }))).toBe(
-      "No tool fits; there are tools for submissions.",
+      "No tool fits; there are tools for submissions, events, the connection.",
     );
   });
 
@@ -205,8 +213,10 @@ describe("search mode", () => {
 
 test("every tool says what kind of call it is", async () => {
   const { agent } = await scene({});
-  for (const { name, annotations } of await agent.list()) {
-    const { effect } = operations[name as (typeof operationNames)[number]];
+  const tools = await agent.list();
+  expect(tools.at(-1)?.annotations).toEqual({ readOnlyHint: true, openWorldHint: false });
+  for (const { name, annotations } of tools.slice(0, -1)) {
+    const { effect } = operations[name as (typeof callNames)[number]];
     expect(annotations?.readOnlyHint, name).toBe(effect === "read");
     expect(annotations?.openWorldHint, name).toBe(effect === "send");
   }

@@ -1,0 +1,81 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { constantTimeEqual, hmac } from "../lib/crypto.ts";
+
+export interface Signed {
+  readonly headers: IncomingHttpHeaders;
+  /** As it came. */
+  readonly body: Buffer;
+}
+
+/** Whether a delivery is genuine and, if its sender signs that too, when this attempt was made. */
+export type Verification = { readonly genuine: false } | { readonly genuine: true; readonly attemptMs?: number };
+
+/**
+ * Verifies `X-Webhook-Signature` (specification 6.3) and the headers of Standard Webhooks: whichever there are must all
+ * be right, and one of the two there must be. Several secrets are valid while one is being replaced.
+ */
+export function verify({ headers, body }: Signed, secrets: readonly string[]): Verification {
+  const plain = headers["x-webhook-signature"];
+  const standard = standardNames.map((name) => headers[name]);
+  const isStandard = standard.some((value) => value !== undefined);
+  if (plain === undefined && !isStandard) return { genuine: false };
+  if (plain !== undefined && !isPlainlySigned(plain, body, secrets)) return { genuine: false };
+  if (!isStandard) return { genuine: true };
+  const attemptMs = attemptSigned(standard, body, secrets);
+  return attemptMs === undefined ? { genuine: false } : { genuine: true, attemptMs };
+}
+
+const standardNames = ["webhook-id", "webhook-timestamp", "webhook-signature"] as const;
+
+type Header = string | readonly string[] | undefined;
+
+function isPlainlySigned(header: Header, body: Buffer, secrets: readonly string[]): boolean {
+  const digits = typeof header === "string" ? /^sha256=([0-9a-f]{64})$/i.exec(header)?.[1] : undefined;
+  if (digits === undefined) return false;
+  const given = [Buffer.from(digits, "hex")];
+  return isAny(
+    given,
+    secrets.map((secret) => hmac(secret, body)),
+  );
+}
+
+/** When the attempt was made, in milliseconds, where a version 1 signature (HMAC-SHA256) is right. */
+function attemptSigned([id, timestamp, signatures]: readonly Header[], body: Buffer, secrets: readonly string[]) {
+  if (typeof id !== "string" || !/^[\x21-\x7e]{1,255}$/.test(id)) return undefined;
+  if (typeof timestamp !== "string" || !/^\d{1,12}$/.test(timestamp)) return undefined;
+  const given = typeof signatures === "string" ? signaturesIn(signatures) : [];
+  const content = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), body]);
+  const right = secrets.flatMap(keysOf).map((key) => hmac(key, content));
+  return isAny(given, right) ? Number(timestamp) * 1000 : undefined;
+}
+
+/** A header has no more than a few; each is compared with several. */
+const maxSignatures = 16;
+
+/** The version 1 signatures in a list like `v1,<base64> v1a,<base64>`; what else there is does not count. */
+export function signaturesIn(list: string): Buffer[] {
+  return list
+    .split(" ", maxSignatures)
+    .map((entry) => /^v1,([A-Za-z0-9+/]{43}=)$/.exec(entry)?.[1])
+    .filter((base64) => base64 !== undefined)
+    .map((base64) => Buffer.from(base64, "base64"));
+}
+
+const prefix = "whsec_";
+
+/** The keys that a secret may stand for: its bytes in Base64, or, of a secret in no such form, itself. */
+function keysOf(secret: string): Buffer[] {
+  const base64 = secret.startsWith(prefix) ? secret.slice(prefix.length) : secret;
+  const bytes = Buffer.from(base64, "base64");
+  const isBase64 = bytes.length > 0 && bytes.toString("base64").replace(/=+$/, "") === base64.replace(/=+$/, "");
+  return [...(isBase64 ? [bytes] : []), ...(secret.startsWith(prefix) && isBase64 ? [] : [Buffer.from(secret)])];
+}
+
+/** Compares all with all, so that the time tells nothing of which one it was. */
+function isAny(given: readonly Buffer[], right: readonly Buffer[]): boolean {
+  let found = false;
+  for (const one of given) {
+    for (const other of right) if (constantTimeEqual(one, other)) found = true;
+  }
+  return found;
+}
