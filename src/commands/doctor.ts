@@ -8,6 +8,7 @@ import { type Check, fail, ok, sentenceOf, skip, warn } from "./doctor-check.ts"
 import { checkFiles } from "./doctor-files.ts";
 import { checkScopes } from "./doctor-scopes.ts";
 import { checkService } from "./doctor-service.ts";
+import { checkWebhooksIn } from "./doctor-webhooks.ts";
 import { issueProcessToken } from "./local-token.ts";
 import { formatTable } from "./table.ts";
 
@@ -60,7 +61,8 @@ async function checksWith(config: Config): Promise<Check[]> {
   }
   try {
     const opened = kept ? [await checkRecords(app, config, name)] : [];
-    return [...files, ...opened, ...(await (config.baseUrl === undefined ? embedded : remote)(app, config))];
+    const tried = await (config.baseUrl === undefined ? embedded : remote)(app, config);
+    return [...files, ...opened, ...tried, await checkWebhooksIn(app, config)];
   } finally {
     await app.close();
   }

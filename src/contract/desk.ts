@@ -26,7 +26,7 @@ function act<Input extends z.ZodObject, Data extends z.ZodType>(
 const oneLine = (max: number) => text(max, 1).regex(/^[^\p{Cc}\p{Zl}\p{Zp}]*$/u, "Expected one line");
 
 /** What applicants, reviewers and staff do in the product itself, where no token is behind it. */
-export const acts = {
+const acts = {
   register_applicant: act({
     summary: "Register an applicant on a track",
     input: z.strictObject({ trackId: Id, email: Email, name: text(200, 1) }),

@@ -16,7 +16,7 @@ export interface Fault {
  */
 export function outcomeOf({ error, recipient, handedOver }: Fault): Outcome {
   const { responseCode, permanent, code = "" } = error;
-  if (responseCode === undefined) {
+  if (responseCode === undefined || code === "ETLS") {
     if (handedOver) return { kind: "uncertain" };
     if (code === "EMESSAGE" || code === "EENVELOPE") return refused("failed", localFaults[code]);
     return { kind: "deferred", error: connectionFault(error), serverTrouble: true };
@@ -68,7 +68,7 @@ function connectionFault({ code = "", originalCode = code }: NodemailerError): s
 const maxReplyChars = 300;
 
 /** A reply as one line without whom it is about. Servers repeat the address, whole or in parts. */
-export function replyText(reply: string, recipient: string): string {
+function replyText(reply: string, recipient: string): string {
   // The lines of one reply all begin with its code.
   const joined = headerLine(reply.replace(/[\r\n]+\d{3}[ -](?:[245]\.\d{1,3}\.\d{1,3} )?/g, " "));
   const localPart = recipient.slice(0, recipient.lastIndexOf("@")).toLowerCase();

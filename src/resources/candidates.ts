@@ -1,5 +1,4 @@
 import type { AuditEntry } from "../contract/audit.ts";
-import { eventTypes } from "../contract/event-log.ts";
 import type { File } from "../contract/files.ts";
 import { type OperationName, operationNames, operations } from "../contract/index.ts";
 import { maxLimit } from "../contract/page.ts";
@@ -9,6 +8,7 @@ import type { Reviewer } from "../contract/reviewers.ts";
 import type { Review } from "../contract/reviews.ts";
 import type { Rubric, Schema } from "../contract/schemas.ts";
 import type { Submission } from "../contract/submissions.ts";
+import { eventTypes } from "../contract/webhooks.ts";
 import type { Reading } from "./session.ts";
 
 /** A value that a variable can take, and what else it can be found by. */

@@ -107,7 +107,12 @@ function parsedOrUndefined(text: string): unknown {
 }
 
 function refuse(refusal: Problem, signpost: Signpost | undefined): Response {
-  const { code, message, next, status } = refusal;
+  const { code, message, next, status, details } = refusal;
   const error = { code: -32_001, message, data: { code, next } };
-  return Response.json({ jsonrpc: "2.0", id: null, error }, { status, headers: challengeOf(refusal, signpost) });
+  const retryAfter = details?.["retryAfterSeconds"];
+  const headers = {
+    ...challengeOf(refusal, signpost),
+    ...(retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }),
+  };
+  return Response.json({ jsonrpc: "2.0", id: null, error }, { status, headers });
 }

@@ -39,7 +39,12 @@ export interface Post {
 }
 
 /** A real SMTP server on this machine. */
-export async function openPost(manners: Manners = {}, options: SMTPServerOptions = {}, port = 0): Promise<Post> {
+export async function openPost(
+  manners: Manners = {},
+  options: SMTPServerOptions = {},
+  port = 0,
+  host = "127.0.0.1",
+): Promise<Post> {
   const [taken, arrived]: [Letter[], Letter[]] = [[], []];
   let connections = 0;
   const post = { manners, taken, arrived, connections: () => connections };
@@ -81,7 +86,7 @@ export async function openPost(manners: Manners = {}, options: SMTPServerOptions
   const cut = () => {
     for (const socket of sockets) socket.destroy();
   };
-  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", () => resolve()));
+  await new Promise<void>((resolve) => server.listen(port, host, () => resolve()));
   const { port: used } = server.server.address() as AddressInfo;
   const close = () => new Promise<void>((resolve) => server.close(() => resolve()));
   onTestFinished(close);

@@ -226,6 +226,28 @@ describe("with the embedded service", () => {
   });
 });
 
+test("webhooks that come in have a secret, an owner and an address", async () => {
+  const { home, businessId } = await openService();
+  const check = async (environment: Record<string, string>) => {
+    const report = await examine(home, { PROGRAMME_DATABASE: home.database, ...environment });
+    expect(JSON.stringify(report.checks)).not.toContain("a-secret");
+    return report.of("webhooks in");
+  };
+  const [secret, publicUrl] = ["crm=a-secret-of-16-characters", "https://desk.example"];
+  expect((await check({}))?.status).toBe("skip");
+  expect((await check({ PROGRAMME_WEBHOOK_SECRETS: secret }))?.fix).toContain("PROGRAMME_PUBLIC_URL");
+  const ready = { PROGRAMME_WEBHOOK_SECRETS: secret, PROGRAMME_PUBLIC_URL: publicUrl };
+  expect(await check(ready)).toMatchObject({
+    status: "ok",
+    found: "They come in at https://desk.example/webhooks/crm, each with a secret.",
+  });
+  const rotating = { ...ready, PROGRAMME_WEBHOOK_SECRETS: `${secret};a-secret-that-is-older` };
+  expect((await check(rotating))?.found).toMatch(/Being replaced: crm\.$/);
+  const readers = (id: string) => ({ ...ready, PROGRAMME_WEBHOOK_READERS: `crm=${id}` });
+  expect((await check(readers(businessId)))?.status).toBe("ok");
+  expect(await check(readers("biz_nobody"))).toMatchObject({ status: "fail" });
+});
+
 test("a setting that does not fit is the first thing that is told", async () => {
   const home = await openHome();
   const plain = await examine(home, { PROGRAMME_BASE_URL: "http://programme.example" });

