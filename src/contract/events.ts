@@ -15,7 +15,7 @@ const payment = {
   method: z.string().nullable(),
 };
 
-export const ActorType = z.enum(["token", "user", "applicant", "reviewer", "system"]);
+const ActorType = z.enum(["token", "user", "applicant", "reviewer", "system"]);
 export type ActorType = z.output<typeof ActorType>;
 
 /** `data` of each event type (specification 6.4): ids and states, never personal data. */

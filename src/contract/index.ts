@@ -59,10 +59,13 @@ export type Result<Name extends CallName> = Callable[Name] extends Operation ? R
 const toolsets = new Map<string, Toolset>();
 
 /** Every operation of the interface by name. Declaring a name twice throws. */
-export const contract: Contract = (() => {
+const contract: Contract = (() => {
   const all: Record<string, Operation> = {};
   for (const [toolset, module] of Object.entries(nouns)) {
-    for (const [name, value] of Object.entries(module as Record<string, unknown>)) {
+    // By name, which is how modules list what they export; tools that bundle or transform them may not.
+    for (const [name, value] of Object.entries(module as Record<string, unknown>).sort(([a], [b]) =>
+      a < b ? -1 : 1,
+    )) {
       if (!isOperation(value)) continue;
       if (all[name]) throw new Error(`Operation ${name} is declared twice`);
       assertFlat(name, value);

@@ -125,13 +125,15 @@ const cutInHalf: Behaviour = async ({ request, response, forward }) => {
   response.write(text.slice(0, text.length / 2), () => setTimeout(() => request.socket.destroy(), 10));
 };
 
-const huge: Behaviour = ({ response }) => {
+/** What was asked for, behind more than anybody wants to read. */
+const huge: Behaviour = async ({ response, forward }) => {
+  const { text } = await forward();
   response.writeHead(200, json);
   const piece = " ".repeat(1024 * 1024);
   let sent = 0;
   const more = () => {
-    while (!response.destroyed && sent++ < 40) if (!response.write(piece)) return void response.once("drain", more);
-    response.end();
+    while (!response.destroyed && sent++ < 20) if (!response.write(piece)) return void response.once("drain", more);
+    response.end(text);
   };
   more();
 };
@@ -144,7 +146,7 @@ const redirect =
 
 const html = "<!doctype html><html><title>Maintenance</title><p>Back soon</p></html>";
 const htmlType = { "content-type": "text/html" };
-const deep = `{"success":true,"data":${"[".repeat(5000)}${"]".repeat(5000)}}`;
+const deep = `${"[".repeat(5000)}${"]".repeat(5000)}`;
 
 /** Everything that a service, or what stands before it, does wrong now and then. */
 export const passingFaults = {
@@ -177,7 +179,7 @@ export const passingFaults = {
   "answers without data": status(200, json, '{"success":true}'),
   "answers other types": changed((text) => JSON.stringify({ ...JSON.parse(text), data: "a text" })),
   "answers other types inside": changed((text) => text.replaceAll(/"(createdAt|name)":"/g, '"$1":[1],"x":"')),
-  "answers what is too deep": status(200, json, deep),
+  "answers what is too deep": changed((text) => text.replace(/\{"(programId|personId)"/, `{"x":${deep},"$1"`)),
   "redirects for now": redirect(302),
   "redirects for now, method kept": redirect(307),
 } as const satisfies Record<string, Behaviour>;

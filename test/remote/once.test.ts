@@ -97,6 +97,18 @@ describe("keys that go to a remote service", () => {
     expect(keys()).toEqual([undefined]);
   });
 
+  test("are bound to the record too: services may tell requests apart by key and body alone", async () => {
+    const { proxy, agent } = await openStage();
+    const args = { reason: "Asked to", version: 0 };
+    for (const submissionId of ["sub_1", "sub_2", "sub_1"]) {
+      await agent.call("withdraw_submission", { submissionId, ...args }, { key: "withdrawals" });
+    }
+    const [first, second, third] = proxy.requests.map(({ headers }) => headers["idempotency-key"]);
+    expect(first).toMatch(/^[\x21-\x7e]{1,255}$/);
+    expect(second).not.toBe(first);
+    expect(third).toBe(first);
+  });
+
   test("an export that was made before is given again, not counted against the quota", async () => {
     const { desk, proxy, agent } = await openStage();
     const { programId } = await desk.seed.program();
