@@ -27,7 +27,7 @@ async function emit(desk: Desk, ...sent: readonly SentEvent[]): Promise<void> {
 type Row = Readonly<Record<string, unknown>>;
 
 const rowsOf = (result: { structuredContent?: { data?: unknown } }) => result.structuredContent?.data as Row[];
-const idsOf = (rows: readonly Row[]) => rows.map(({ eventId }) => eventId);
+const idsOf = (rows: readonly { readonly eventId?: unknown }[]) => rows.map(({ eventId }) => eventId);
 
 describe.each(Object.entries(clients))("a client of %s", (_, connect) => {
   test("lists what happened through the interface, the latest first", async () => {
@@ -286,8 +286,8 @@ describe("settings", () => {
     const names = async (environment: Record<string, string>) =>
       (await (await agentOf(await open(environment))).list()).map(({ name }) => name);
     expect(await names({ PROGRAMME_TOOLSETS: "audit" })).toEqual([
-      "list_audit_entries",
       "get_audit_entry",
+      "list_audit_entries",
       "list_events",
       "get_connection",
     ]);
