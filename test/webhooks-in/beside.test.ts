@@ -1,10 +1,12 @@
+import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { pino } from "pino";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createApp, type Webhooks } from "../../src/app.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { sha256Hex } from "../../src/lib/crypto.ts";
+import { randomToken, sha256Hex } from "../../src/lib/crypto.ts";
 import { browse, browsers, quiet } from "../resources/browsers.ts";
 import { clients, errorOf, type ToolClient } from "../support/clients.ts";
 import { type Desk, openDesk } from "../support/desk.ts";
@@ -190,6 +192,39 @@ test("with one configured token all that comes in is its, in other processes on 
   const replaced = await open(another);
   const agent = await browse({ ...service, app: replaced, origin }, another);
   expect((await agent.read("programme://events")).data).toEqual([]);
+});
+
+test("callers of a gateway see what comes in for the token that they stand for, within their scopes", async () => {
+  const { desk: service, close } = await openDesk();
+  onTestFinished(close);
+  const directory = await temporaryDirectory();
+  onTestFinished(() => directory.remove());
+  const token = await service.token();
+  const [tokenFile, keys, secret] = ["token", join(directory.path, "keys.json"), newSecret()];
+  await writeFile(join(directory.path, tokenFile), token, { mode: 0o600 });
+  const key = () => `gwk_${randomToken()}`;
+  const [whole, narrow] = [key(), key()];
+  const entries = [
+    { name: "whole", sha256: sha256Hex(whole), tokenFile },
+    { name: "narrow", sha256: sha256Hex(narrow), tokenFile, scopes: ["payments:read"] },
+  ];
+  await writeFile(keys, JSON.stringify(entries), { mode: 0o600 });
+  const app = await openRemote(service.origin, {
+    PROGRAMME_GATEWAY_KEYS: keys,
+    PROGRAMME_WEBHOOK_SECRETS: `acme=${secret}`,
+    PROGRAMME_WEBHOOK_READERS: `acme=${sha256Hex(token)}`,
+  });
+  onTestFinished(() => app.close());
+  const { origin } = await app.listen();
+  for (const type of ["payment.failed", "review.submitted"] as const) {
+    await deliver(origin, "acme", secret, eventOf(type, new Date()));
+  }
+  const typesOf = async (presented: string) => {
+    const agent = await overHttp({ ...service, app, origin }, presented);
+    return rowsOf(await agent.call("list_events", {})).map(({ eventType }) => eventType);
+  };
+  expect((await typesOf(whole)).toSorted()).toEqual(["payment.failed", "review.submitted"]);
+  expect(await typesOf(narrow)).toEqual(["payment.failed"]);
 });
 
 test("events that the product itself sends are verified, listed and told of", async () => {

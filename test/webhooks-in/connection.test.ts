@@ -193,10 +193,10 @@ test.each([
   "remote",
 ] as const)("callers of a gateway see nothing of the token that they stand for, %s", async (behind) => {
   const gateway = await openGateway(behind);
-  const { key, entry } = await gateway.caller("crm sync", { scopes: ["programs:read"] });
+  const { key, entry } = await gateway.caller("crm-sync", { scopes: ["programs:read"] });
   await gateway.admit(entry);
   const data = await connectionOf(gateway.desk, key);
-  expect(data).toMatchObject({ token: { name: "crm sync" }, scopes: ["programs:read"] });
-  expect(data.token).toEqual({ name: "crm sync" });
+  expect(data).toMatchObject({ token: { name: "crm-sync" }, scopes: ["programs:read"] });
+  expect(data.token).toEqual({ name: "crm-sync" });
   expect(data.hiddenTools.flatMap(({ tools }: { tools: string[] }) => tools)).toContain("list_submissions");
 });
