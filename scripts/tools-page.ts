@@ -62,6 +62,6 @@ function besideSection(counts: Readonly<Record<string, number>>): string {
 | --- | --- | --- |
 ${rows.join("\n")}
 
-\`list_events\` belongs to the toolset \`audit\`. It shows events of those types whose records the token may read: \`submission.*\` with \`submissions:read\`, \`payment.*\` with \`payments:read\`, and so on; types that the interface does not know with \`audit:read\`. Where they come from is told in [webhooks-in.md](webhooks-in.md). \`get_connection\` is always listed, and uses up nothing of the token's rate; in \`--tool-mode search\` both are found and called like the others.
+\`list_events\` belongs to the toolset \`audit\`. It shows events of those types whose records the token may read: \`submission.*\` with \`submissions:read\`, \`payment.*\` with \`payments:read\`, and so on; types that the interface does not know with \`audit:read\`. Where they come from is told in [webhooks-in.md](webhooks-in.md). \`get_connection\` is always listed; it uses up nothing of the token's rate in the embedded service, and asks the product's service once. In \`--tool-mode search\` both are found and called like the others.
 `;
 }

@@ -326,7 +326,7 @@ function connectMail(config: Config, directory: string, { store, clock, log }: L
     return createMailWorker({ ...common, from: mailFrom, carrier, lanes: mailConcurrency });
   }
   const from = mailFrom ?? { name: "", address: "no-reply@localhost" };
-  return createMailWorker({ ...common, from, carrier: () => createFolderCarrier(directory), lanes: 1, directory });
+  return createMailWorker({ ...common, from, carrier: () => createFolderCarrier(directory, log), lanes: 1 });
 }
 
 /** The product's own service as an upstream; what must be remembered of it is in the local store. */

@@ -1,7 +1,7 @@
 import { toolCosts } from "../app.ts";
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
-import { isOperationName, type OperationName, operations, toolsetOf } from "../contract/index.ts";
+import { type CallName, isCallName, isOperationName, operations, toolsetOf } from "../contract/index.ts";
 import type { Scope } from "../contract/scopes.ts";
 import { withApp } from "./open.ts";
 import { formatTable } from "./table.ts";
@@ -9,7 +9,7 @@ import { formatTable } from "./table.ts";
 /** Prints the tools that agents are offered, and what their list costs: of the configured token, if there is one. */
 export async function printTools(config: Config, json: boolean): Promise<void> {
   const costs = toolCosts(config, config.token === undefined ? undefined : await scopesOf(config, config.token));
-  const tools = costs.map((cost) => ({ ...cost, ...(isOperationName(cost.name) ? factsOf(cost.name) : {}) }));
+  const tools = costs.map((cost) => ({ ...cost, ...(isCallName(cost.name) ? factsOf(cost.name) : {}) }));
   if (json) {
     process.stdout.write(`${JSON.stringify(tools)}\n`);
     return;
@@ -36,7 +36,8 @@ async function scopesOf(config: Config, token: string): Promise<ReadonlySet<Scop
   return scopes;
 }
 
-function factsOf(name: OperationName) {
+function factsOf(name: CallName) {
   const { scope, effect, method, path } = operations[name];
-  return { toolset: toolsetOf(name), scope, effect, method, path };
+  const route = isOperationName(name) ? { scope, method, path } : {};
+  return { toolset: toolsetOf(name), effect, ...route };
 }

@@ -23,8 +23,6 @@ export interface MailWorkerDeps {
   readonly carrier: () => Carrier;
   /** Messages on their way at once. */
   readonly lanes: number;
-  /** Where messages are kept when there is no server to send them. */
-  readonly directory?: string;
 }
 
 const idleMs = 500;
@@ -48,8 +46,6 @@ export function createMailWorker(deps: MailWorkerDeps): Worker {
   });
   return {
     start() {
-      const { directory, log } = deps;
-      if (directory !== undefined) log.info({ directory }, "No mail server is set: messages are kept as files");
       for (const { loop } of lanes) loop.start();
     },
     async stop() {

@@ -19,7 +19,7 @@ export const connectionSummary = "Get who you are here, what you may do, and why
 export const connectionDetails = "Token, organisation, scopes, rate left, hidden tools and what each lacks, privacy.";
 
 /**
- * Answers `get_connection`: without using up the token's rate, and also while the service does not answer.
+ * Answers `get_connection`, also while the service does not answer or the token's rate is used up.
  * @throws Problem `unauthorized`, `invalid_token`; `validation_failed` for arguments, of which it takes none
  */
 export async function callConnection(

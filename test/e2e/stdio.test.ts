@@ -63,7 +63,13 @@ describe("the program over stdio", () => {
     const { stdout } = await home.run(["token", "create", "--scopes", "programs:read,feedback:write", ...database]);
     const client = await start(home, ["stdio", ...database], { PROGRAMME_TOKEN: stdout.trim() });
     const { tools } = await client.listTools();
-    expect(tools.map(({ name }) => name).toSorted()).toEqual(["get_program", "list_programs", "release_feedback"]);
+    expect(tools.map(({ name }) => name).toSorted()).toEqual([
+      "get_connection",
+      "get_program",
+      "list_events",
+      "list_programs",
+      "release_feedback",
+    ]);
     await client.close();
     expect(processTokens(home)).toEqual([]);
   });

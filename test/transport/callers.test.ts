@@ -199,7 +199,7 @@ describe.each<Behind>(["embedded", "remote"])("a gateway to the %s service", (be
     await admit(reader.entry, whole.entry);
     const client = await connect(desk, reader.key);
     const listed = (await client.list()).map(({ name }) => name);
-    expect(listed.slice(0, 3)).toEqual(["list_programs", "get_program", "release_feedback"]);
+    expect(listed.slice(0, 3)).toEqual(["get_program", "list_programs", "release_feedback"]);
     expect(listed).not.toContain("list_submissions");
     expect((await client.call("list_programs", {})).structuredContent?.data).toEqual([program]);
     const refused = errorOf(await client.call("list_submissions", {}));

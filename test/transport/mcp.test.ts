@@ -46,13 +46,9 @@ describe.each(entries)("a client of %s", (_, connect) => {
 
   test("sees the tools that its scopes allow, and is told why another is refused", async ({ desk }) => {
     const client = await connect(desk, await desk.token(["programs:read", "feedback:write"]));
-    expect((await client.list()).map(({ name }) => name)).toEqual([
-      "list_programs",
-      "get_program",
-      "release_feedback",
-      "list_events",
-      "get_connection",
-    ]);
+    const names = (await client.list()).map(({ name }) => name);
+    expect(names.slice(0, 3).toSorted()).toEqual(["get_program", "list_programs", "release_feedback"]);
+    expect(names.slice(3)).toEqual(["list_events", "get_connection"]);
     const refused = errorOf(await client.call("get_person", { personId: "per_1" }));
     expect(refused.code).toBe("insufficient_scope");
     expect(refused.next).toContain("persons:read");

@@ -139,7 +139,7 @@ describe.each<Behind>(["embedded", "remote"])("a token of the issuer, with the %
     const program = await desk.seed.program();
     const client = await connect(desk, await issuer.token({ scope: "openid programs:read feedback:write profile" }));
     const listed = (await client.list()).map(({ name }) => name);
-    expect(listed.slice(0, 3)).toEqual(["list_programs", "get_program", "release_feedback"]);
+    expect(listed.slice(0, 3)).toEqual(["get_program", "list_programs", "release_feedback"]);
     expect(listed).not.toContain("list_rounds");
     expect((await client.call("list_programs", {})).structuredContent?.data).toEqual([program]);
   });
@@ -154,7 +154,7 @@ describe.each<Behind>(["embedded", "remote"])("a token of the issuer, with the %
     );
     const wide = { scope: ordinary.join(" ") };
     const [anna, otto] = [await issuer.token(wide), await issuer.token({ ...wide, sub: "otto" })];
-    expect((await toolNames(desk, anna)).slice(0, 3)).toEqual(["list_programs", "get_program", "list_rounds"]);
+    expect((await toolNames(desk, anna)).slice(0, 3)).toEqual(["get_program", "list_programs", "list_rounds"]);
     expect(await toolNames(desk, anna)).not.toContain("list_submissions");
     expect((await called(desk, anna, "list_programs", {})).structuredContent?.data).toEqual([mine]);
     expect((await called(desk, otto, "list_programs", {})).structuredContent?.data).toEqual([theirs]);

@@ -285,12 +285,9 @@ describe("settings", () => {
   test("offer the list with the toolset audit or by its name alone, and always when reads are", async () => {
     const names = async (environment: Record<string, string>) =>
       (await (await agentOf(await open(environment))).list()).map(({ name }) => name);
-    expect(await names({ PROGRAMME_TOOLSETS: "audit" })).toEqual([
-      "get_audit_entry",
-      "list_audit_entries",
-      "list_events",
-      "get_connection",
-    ]);
+    const ofAudit = await names({ PROGRAMME_TOOLSETS: "audit" });
+    expect(ofAudit.slice(0, 2).toSorted()).toEqual(["get_audit_entry", "list_audit_entries"]);
+    expect(ofAudit.slice(2)).toEqual(["list_events", "get_connection"]);
     expect(await names({ PROGRAMME_TOOLS: "list_events" })).toEqual(["list_events", "get_connection"]);
     expect(await names({ PROGRAMME_TOOLSETS: "files" })).not.toContain("list_events");
     expect(await names({ PROGRAMME_READ_ONLY: "true" })).toContain("list_events");
