@@ -9,7 +9,10 @@ import { formatTable } from "./table.ts";
 /** Prints the tools that agents are offered, and what their list costs: of the configured token, if there is one. */
 export async function printTools(config: Config, json: boolean): Promise<void> {
   const costs = toolCosts(config, config.token === undefined ? undefined : await scopesOf(config, config.token));
-  const tools = costs.map((cost) => ({ ...cost, ...(isCallName(cost.name) ? factsOf(cost.name) : {}) }));
+  const tools = costs.map((cost) => {
+    const facts: Facts = isCallName(cost.name) ? factsOf(cost.name) : {};
+    return { ...cost, ...facts };
+  });
   if (json) {
     process.stdout.write(`${JSON.stringify(tools)}\n`);
     return;
@@ -36,7 +39,15 @@ async function scopesOf(config: Config, token: string): Promise<ReadonlySet<Scop
   return scopes;
 }
 
-function factsOf(name: CallName) {
+interface Facts {
+  readonly toolset?: string;
+  readonly effect?: string;
+  readonly scope?: string;
+  readonly method?: string;
+  readonly path?: string;
+}
+
+function factsOf(name: CallName): Facts {
   const { scope, effect, method, path } = operations[name];
   const route = isOperationName(name) ? { scope, method, path } : {};
   return { toolset: toolsetOf(name), effect, ...route };
