@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { configurationPage } from "./configuration-page.ts";
+import { manifest } from "./manifest.ts";
 import { resourcesPage } from "./resources-page.ts";
 import { tokenCounts } from "./token-counts.ts";
 import { toolsPage } from "./tools-page.ts";
@@ -9,6 +10,7 @@ const outputs: Readonly<Record<string, () => string>> = {
   "docs/configuration.md": configurationPage,
   "docs/resources.md": resourcesPage,
   "docs/tools.md": toolsPage,
+  "manifest.json": manifest,
   "src/tools/token-counts.ts": tokenCounts,
 };
 
