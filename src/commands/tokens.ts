@@ -1,5 +1,5 @@
 import { UsageError } from "../config/usage-error.ts";
-import { isScope, readScopes, type Scope, scopes, sensitiveScope } from "../contract/scopes.ts";
+import { isScope, readScopes, type Scope, scopes, withoutSensitive } from "../contract/scopes.ts";
 import { shownTokenChars, type Token } from "../contract/tokens.ts";
 import { randomToken, sha256Hex } from "../lib/crypto.ts";
 import { newId } from "../lib/ids.ts";
@@ -22,7 +22,7 @@ export interface TokenRequest {
 }
 
 /** Every scope but the one that shows sensitive personal data. */
-export const ordinaryScopes: readonly Scope[] = scopes.filter((scope) => scope !== sensitiveScope);
+export const ordinaryScopes: readonly Scope[] = [...withoutSensitive(scopes)];
 
 /** Makes a token and keeps its SHA-256 (specification 5). */
 export async function issueToken(store: Store, request: TokenRequest): Promise<IssuedToken> {

@@ -43,6 +43,11 @@ export const scopes = [...readScopes, ...writeScopes, sensitiveScope] as const;
 
 export type Scope = (typeof scopes)[number];
 
+/** Scopes less the one that shows sensitive personal data. */
+export function withoutSensitive(held: Iterable<Scope>): ReadonlySet<Scope> {
+  return new Set([...held].filter((scope) => scope !== sensitiveScope));
+}
+
 export function isScope(value: string): value is Scope {
   return (scopes as readonly string[]).includes(value);
 }

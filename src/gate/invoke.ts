@@ -2,7 +2,7 @@ import { Problem, problem } from "../contract/errors.ts";
 import { type CallName, operations } from "../contract/index.ts";
 import type { Operation, PageOf, Parts } from "../contract/operation.ts";
 import type { PageMeta } from "../contract/page.ts";
-import { type Scope, sensitiveScope } from "../contract/scopes.ts";
+import { type Scope, withoutSensitive } from "../contract/scopes.ts";
 import type { Token } from "../contract/tokens.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
@@ -265,7 +265,7 @@ function workOf({ links }: GateDeps, { caller, now }: Running): Work {
 async function present(store: Store, running: Running, outcome: Outcome, rate: Rate): Promise<Success> {
   const { operation, caller } = running;
   const { rows, lastEvaluatedKey } = operation.paginated ? (outcome.result as PageOf<unknown>) : {};
-  const shown = running.call.strict ? withoutSensitive(caller) : caller;
+  const shown = running.call.strict ? { ...caller, scopes: withoutSensitive(caller.scopes) } : caller;
   const data = await redact(store, shown, operation, operation.paginated ? rows : outcome.result);
   return {
     ok: true,
@@ -283,10 +283,6 @@ async function redact(store: Store, caller: Caller, operation: Operation, data: 
   const redactor = redactorOf(operation.data);
   if (!redactor) return data;
   return redactor(data, await viewOf(store.reader(caller.businessId), caller.scopes));
-}
-
-function withoutSensitive(caller: Caller): Caller {
-  return { ...caller, scopes: new Set([...caller.scopes].filter((scope) => scope !== sensitiveScope)) };
 }
 
 /** A catalogue refusal for whatever was thrown; what is unforeseen goes to the log and stays out of the answer. */

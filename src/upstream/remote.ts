@@ -2,7 +2,7 @@ import { Problem, problem } from "../contract/errors.ts";
 import { type CallName, operations } from "../contract/index.ts";
 import { type Operation, type Parts, partsOf } from "../contract/operation.ts";
 import type { PersonSchema } from "../contract/persons.ts";
-import { isScope, type Scope, sensitiveScope } from "../contract/scopes.ts";
+import { isScope, type Scope, sensitiveScope, withoutSensitive } from "../contract/scopes.ts";
 import { shownTokenChars, tokenPattern } from "../contract/tokens.ts";
 import { authorize, authorizeInput, confined, requireScopes } from "../gate/authorize.ts";
 import { checkKey } from "../gate/once.ts";
@@ -211,7 +211,7 @@ class Remote {
     const redactor = redactorOf(operation.data);
     if (!redactor) return data;
     const { scopes: known } = confined({ scopes: this.#memory.scopesOf(call.token ?? "") }, call.within);
-    const scopes = call.strict ? new Set([...known].filter((scope) => scope !== sensitiveScope)) : known;
+    const scopes = call.strict ? withoutSensitive(known) : known;
     const given = scopes.has(sensitiveScope) ? new Set<string>() : customFieldsIn(data);
     const standardFieldIds = given.size === 0 ? given : await this.#standardFields(call, given);
     return redactor(data, { scopes, standardFieldIds });

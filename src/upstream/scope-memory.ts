@@ -1,5 +1,5 @@
 import { problem } from "../contract/errors.ts";
-import { type Scope, scopes, sensitiveScope } from "../contract/scopes.ts";
+import { type Scope, scopes, withoutSensitive } from "../contract/scopes.ts";
 import type { Clock } from "../lib/clock.ts";
 import { sha256Hex } from "../lib/crypto.ts";
 import type { Watch, Watcher } from "./port.ts";
@@ -40,7 +40,7 @@ const nothing: Learnt = { missing: new Map(), rejectedUntilMs: 0 };
  */
 export function createScopeMemory(clock: Clock, told: readonly Scope[] | undefined): ScopeMemory {
   const learnt = new Map<string, Learnt>();
-  const supposed = new Set<Scope>(told ?? scopes.filter((scope) => scope !== sensitiveScope));
+  const supposed = new Set<Scope>(told ?? withoutSensitive(scopes));
 
   const of = (token: string) => learnt.get(sha256Hex(token)) ?? nothing;
 
