@@ -1,0 +1,29 @@
+import type { Config } from "../config/load.ts";
+import type { CallName } from "../contract/index.ts";
+import { version } from "../lib/version.ts";
+import { withheldBy } from "../tools/offer.ts";
+import type { ConfirmationPolicy } from "../tools/session.ts";
+import { createMcpEndpoint } from "../transport/mcp.ts";
+import { createServerFactory } from "../transport/server.ts";
+import type { Upstream } from "../upstream/port.ts";
+import type { Callers } from "./callers.ts";
+import type { Local } from "./local.ts";
+
+/** How agents meet the service: what they are offered, and when somebody is asked first. */
+export async function connectAgents(config: Config, upstream: Upstream, { store, clock, log }: Local) {
+  const withheld = (name: CallName) => withheldBy(config, name);
+  const confirmation: ConfirmationPolicy = {
+    posture: config.confirm,
+    approved: new Set(config.approvedTools),
+    key: await store.secret("confirmations"),
+    now: () => clock.now(),
+  };
+  const common = { version, log, confirmation, settings: config, withheldBy: withheld };
+  const mcpServer = (token: string | undefined) => createServerFactory({ ...common, upstream, token });
+  const mcpEndpoint = (callers: Callers) => {
+    const factory = createServerFactory({ ...common, upstream: callers.upstream });
+    const { resource: signpost } = callers;
+    return createMcpEndpoint({ ...config, ...common, upstream: callers.upstream, factory, signpost, clock });
+  };
+  return { withheld, mcpServer, mcpEndpoint };
+}

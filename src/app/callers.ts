@@ -1,0 +1,49 @@
+import type { Config } from "../config/load.ts";
+import { UsageError } from "../config/usage-error.ts";
+import { operations } from "../contract/index.ts";
+import { lackedScopes } from "../contract/operation.ts";
+import { scopes } from "../contract/scopes.ts";
+import { offered } from "../tools/offer.ts";
+import { createCallers } from "../transport/callers.ts";
+import { type GatewayKeys, type GatewayKeysOptions, openGatewayKeys } from "../transport/gateway-keys.ts";
+import { createIssuer, type Issuer } from "../transport/issuer.ts";
+import type { McpEndpoint } from "../transport/mcp.ts";
+import { type ProtectedResource, protectedResource } from "../transport/oauth.ts";
+import { createGatewayUpstream } from "../upstream/gateway.ts";
+import type { Upstream } from "../upstream/port.ts";
+import type { Local } from "./local.ts";
+
+/** Whoever calls MCP over HTTP, and the service as they meet it. */
+export interface Callers {
+  readonly upstream: Upstream;
+  readonly keys?: GatewayKeys | undefined;
+  readonly issuer?: Issuer | undefined;
+  readonly resource?: ProtectedResource | undefined;
+}
+
+export interface Door extends Callers {
+  readonly mcp: McpEndpoint;
+}
+
+/** Callers with access tokens of the service; or, where the operator set that up, with what stands for one. */
+export function connectCallers(config: Config, upstream: Upstream, { clock, log }: Omit<Local, "store">): Callers {
+  const { gatewayKeys: file, oauth, token } = config;
+  if (file === undefined && !oauth) return { upstream };
+  const keys = file === undefined ? undefined : keysIn({ file, env: process.env, token, clock, log });
+  const issuer = oauth && createIssuer({ ...oauth, env: process.env, clock, log });
+  const needed = offered(config, new Set(scopes)).flatMap((name) => lackedScopes(operations[name], new Set()));
+  return {
+    upstream: createGatewayUpstream(upstream, createCallers({ keys, issuer, token }), log),
+    keys,
+    issuer,
+    resource: oauth && protectedResource({ ...oauth, scopes: scopes.filter((scope) => needed.includes(scope)) }),
+  };
+}
+
+function keysIn(options: GatewayKeysOptions): GatewayKeys {
+  try {
+    return openGatewayKeys(options);
+  } catch (error) {
+    throw new UsageError(`PROGRAMME_GATEWAY_KEYS: ${(error as Error).message}.`);
+  }
+}

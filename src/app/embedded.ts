@@ -1,0 +1,114 @@
+import { randomBytes } from "node:crypto";
+import type { Config } from "../config/load.ts";
+import { limits } from "../contract/limits.ts";
+import { isOpen } from "../domain/invitations.ts";
+import { createExportWorker } from "../exports/worker.ts";
+import { createDesk, type Desk } from "../gate/desk.ts";
+import { createInvitations, type Invitations } from "../gate/invitations.ts";
+import { readOrMakeKey } from "../lib/key-file.ts";
+import { createSealer } from "../lib/sealed.ts";
+import { version } from "../lib/version.ts";
+import type { Worker } from "../lib/worker.ts";
+import { createFolderCarrier } from "../mail/folder.ts";
+import { createMailOffice, type MailOffice } from "../mail/office.ts";
+import { createSmtpCarrier } from "../mail/smtp.ts";
+import { createMailWorker } from "../mail/worker.ts";
+import { actHandlers } from "../service/desk/index.ts";
+import { personsOf } from "../service/expansion.ts";
+import type { openContent } from "../store/content-open.ts";
+import { createAddressGuard } from "../webhooks/address-guard.ts";
+import { resolveName } from "../webhooks/dialler.ts";
+import { createEndpoints, type Endpoints } from "../webhooks/endpoints.ts";
+import { createHousekeeper, type Housekeeper } from "../webhooks/housekeeper.ts";
+import { createProbe, type Probe } from "../webhooks/probe.ts";
+import { createReplay, type Replay } from "../webhooks/replay.ts";
+import { createSender } from "../webhooks/sender.ts";
+import { createDeliveryWorker, type DeliveryWorker } from "../webhooks/worker.ts";
+import type { Local } from "./local.ts";
+
+export interface Webhooks {
+  readonly endpoints: Endpoints;
+  readonly probe: Probe;
+  readonly replay: Replay;
+  readonly deliveries: DeliveryWorker;
+  readonly housekeeper: Housekeeper;
+}
+
+export interface People {
+  readonly desk: Desk;
+  readonly invitations: Invitations;
+  readonly mailOffice: MailOffice;
+  readonly mailer: Worker;
+}
+
+/** What the embedded service does beside requests. */
+export function connectEmbedded(config: Config, serverKey: () => Buffer, places: Places, local: Local) {
+  const webhooks = connectWebhooks(config, serverKey, local);
+  const exports = createExportWorker({ ...local, artifacts: places.artifacts, personsOf });
+  const people = connectPeople(config, places.mailDirectory, local);
+  return { webhooks, exports, people, workers: [webhooks.deliveries, webhooks.housekeeper, exports, people.mailer] };
+}
+
+export type Places = Awaited<ReturnType<typeof openContent>>;
+
+function connectWebhooks(config: Config, serverKey: () => Buffer, { store, clock, log }: Local): Webhooks {
+  const allowLoopback = config.webhookLoopback;
+  const refuses = createAddressGuard({ allowLoopback });
+  const sealer = createSealer(serverKey, "webhooks");
+  const endpoints = createEndpoints({ store, sealer, clock, rules: { refuses, allowLoopback } });
+  const send = createSender({ refuses, resolve: resolveName, userAgent: `programme-mcp/${version}` });
+  const { outbox } = store;
+  const idempotencyDays = limits.idempotencyTtlSeconds / 86_400;
+  return {
+    endpoints,
+    probe: createProbe({ endpoints, send, clock }),
+    replay: createReplay(outbox, clock),
+    deliveries: createDeliveryWorker({ outbox, endpoints, send, clock, log, concurrency: config.webhookConcurrency }),
+    housekeeper: createHousekeeper({
+      store,
+      clock,
+      log,
+      keptDays: {
+        deliveries: 30,
+        events: 30,
+        accesses: config.accessLogDays,
+        answers: idempotencyDays,
+        confirmations: 0,
+      },
+    }),
+  };
+}
+
+function connectPeople(config: Config, mailDirectory: string, local: Local): People {
+  const { store, clock } = local;
+  const desk = createDesk({ store, handlers: actHandlers, clock });
+  return {
+    desk,
+    invitations: createInvitations({ store, desk, clock, isOpen }),
+    mailOffice: createMailOffice(store, clock),
+    mailer: connectMail(config, mailDirectory, local),
+  };
+}
+
+/** What sends mail: through a server, or into a directory where there is none. */
+function connectMail(config: Config, directory: string, { store, clock, log }: Local): Worker {
+  const { smtpUrl: url, mailFrom, smtpTimeoutSeconds, mailConcurrency } = config;
+  const timeoutMs = smtpTimeoutSeconds * 1000;
+  const common = { store, clock, log, timeoutMs };
+  if (url !== undefined && mailFrom !== undefined) {
+    const carrier = () => createSmtpCarrier({ url, timeoutMs });
+    return createMailWorker({ ...common, from: mailFrom, carrier, lanes: mailConcurrency });
+  }
+  const from = mailFrom ?? { name: "", address: "no-reply@localhost" };
+  return createMailWorker({ ...common, from, carrier: () => createFolderCarrier(directory, log), lanes: 1 });
+}
+
+/** The key under which secrets are kept in the database: not in the database. */
+export function serverKeyOf({ secretKey, database }: Config): () => Buffer {
+  let key: Buffer | undefined;
+  return () => {
+    if (secretKey !== undefined) key ??= Buffer.from(secretKey, "hex");
+    key ??= database === ":memory:" ? randomBytes(32) : readOrMakeKey(`${database}.key`);
+    return key;
+  };
+}

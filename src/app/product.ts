@@ -1,0 +1,65 @@
+import { readFileSync } from "node:fs";
+import { createSecureContext } from "node:tls";
+import type { Config } from "../config/load.ts";
+import { UsageError } from "../config/usage-error.ts";
+import { logsOfTokens } from "../config/webhook-logs.ts";
+import { createChangeFeed } from "../gate/changes.ts";
+import { list_events } from "../service/events.ts";
+import { createHttpClient } from "../upstream/http-client.ts";
+import { createReceivingUpstream } from "../upstream/received.ts";
+import { createRemoteUpstream, realmOf } from "../upstream/remote.ts";
+import { timeoutsWithin } from "../upstream/timeouts.ts";
+import type { Local } from "./local.ts";
+
+/** The product's own service as an upstream; what must be remembered of it is in the local store. */
+export function connectRemote(config: Config, baseUrl: string, { store, clock, log }: Local) {
+  const timeouts = timeoutsWithin(config.timeoutSeconds);
+  const client = createHttpClient({
+    origin: new URL(baseUrl).origin,
+    ca: config.caFile === undefined ? undefined : certificatesOf(config.caFile),
+    env: process.env,
+    connectTimeoutMs: timeouts.connectMs,
+    answerTimeoutMs: timeouts.answerMs,
+  });
+  const upstream = createRemoteUpstream({
+    ...config,
+    baseUrl,
+    client,
+    timeouts,
+    clock,
+    log,
+    spend: (realm, { nonce, expiresAt }) =>
+      store.transaction({ businessId: realm, actorId: "remote", now: clock.now().toISOString() }, (transaction) =>
+        transaction.spend(nonce, expiresAt),
+      ),
+  });
+  return { client, upstream };
+}
+
+/** The product's own service, where one is configured, with what it tells by webhooks. */
+export function connectProduct(config: Config, local: Local) {
+  if (config.baseUrl === undefined) return undefined;
+  const { client, upstream } = connectRemote(config, config.baseUrl, local);
+  const { origin } = new URL(config.baseUrl);
+  const { kept, read } = logsOfTokens(config, origin, (sha256) => realmOf(origin, sha256));
+  const receiving = createReceivingUpstream(upstream, {
+    logOf: (realm) => read.get(realm),
+    list: (name, held, input) => list_events({ store: local.store.reader(name), caller: { scopes: held } }, input),
+    follow: (identify) => createChangeFeed({ ...local, identify }),
+    clock: local.clock,
+  });
+  const close = async () => {
+    await receiving.close();
+    await client.close();
+  };
+  return { upstream: config.hasEvents ? receiving : upstream, webhooks: kept, close };
+}
+
+function certificatesOf(file: string): string {
+  try {
+    const pem = readFileSync(file, "utf8");
+    createSecureContext({ ca: pem });
+    if (pem.includes("-----BEGIN CERTIFICATE-----")) return pem;
+  } catch {}
+  throw new UsageError(`PROGRAMME_CA_FILE must be a readable file of PEM certificates; ${file} is not.`);
+}
