@@ -1,8 +1,12 @@
 import { connectAgents } from "./app/agents.ts";
-import { connectCallers, type Door } from "./app/callers.ts";
-import { connectEmbedded, type People, serverKeyOf, type Webhooks } from "./app/embedded.ts";
-import { webhookInlet } from "./app/inlet.ts";
-import { connectProduct } from "./app/product.ts";
+import type { Door } from "./app/callers.ts";
+import { closeAll } from "./app/closing.ts";
+import type { People, Places, Webhooks } from "./app/embedded.ts";
+import { createLinkServer } from "./app/link-server.ts";
+import { type Local, openLocal } from "./app/local.ts";
+import { createReadiness } from "./app/readiness.ts";
+import { serverKeyOf } from "./app/server-key.ts";
+import { watchedGate } from "./app/watched.ts";
 import type { Config } from "./config/load.ts";
 import type { ExportWorker } from "./exports/worker.ts";
 import { createChangeFeed } from "./gate/changes.ts";
@@ -10,22 +14,20 @@ import { createDownloads } from "./gate/downloads.ts";
 import { createGate, type Gate } from "./gate/invoke.ts";
 import { createLinks } from "./gate/links.ts";
 import { type Clock, systemClock } from "./lib/clock.ts";
-import { createLogger, type Log } from "./lib/log.ts";
+import type { Log } from "./lib/log.ts";
 import { handlers } from "./service/index.ts";
 import { openContent } from "./store/content-open.ts";
-import { openStore } from "./store/open.ts";
 import type { ContentStore, Store } from "./store/port.ts";
-import { type HttpServer, listen } from "./transport/http.ts";
-import { openapiDocument } from "./transport/openapi.ts";
-import { createRestHandler } from "./transport/rest.ts";
+import type { HttpServer } from "./transport/http.ts";
+import type { MetricsServer } from "./transport/metrics.ts";
 import type { ServerFactory } from "./transport/server.ts";
 import { connectStdio, type StdioConnection, type Wire } from "./transport/stdio.ts";
 import { createBlindUpstream } from "./upstream/blind.ts";
 import { createEmbeddedUpstream } from "./upstream/embedded.ts";
-import { createHandles } from "./upstream/handles.ts";
+import { createHandleKeeper } from "./upstream/handles.ts";
 import type { Upstream } from "./upstream/port.ts";
 
-export { connectRemote } from "./app/product.ts";
+export { inspectDatabase } from "./app/database.ts";
 export { toolCosts } from "./tools/costs.ts";
 export type { People, Webhooks };
 
@@ -47,6 +49,8 @@ export interface App {
    * @throws Error when the server key cannot be had
    */
   startWorkers(): void;
+  /** Serves metrics where the configuration wants them: their address. */
+  serveMetrics(): Promise<string | undefined>;
   /**
    * Serves REST and MCP on the configured host and port.
    * @throws UsageError when the gateway keys cannot be used
@@ -58,6 +62,9 @@ export interface App {
   connectStdio(token: string, wire?: Wire): StdioConnection;
   /** Makes the MCP server of a connection that carries no token itself. */
   mcpServer(token: string | undefined): ServerFactory;
+  /** From now on `/readyz` says that requests should go elsewhere; they are still answered. */
+  drain(): void;
+  /** Takes nothing new, lets what is under way end as long as it may, and closes everything. */
   close(): Promise<void>;
 }
 
@@ -68,33 +75,31 @@ export interface Replacements {
 }
 
 export async function createApp(config: Config, { clock = systemClock, ...rest }: Replacements = {}): Promise<App> {
-  const log = rest.log ?? createLogger({ level: config.logLevel, format: config.logFormat });
-  const store = await openStore({ database: config.database });
-  const places = await openContent(config.database, config.bucket);
+  const { metrics, telemetry, ...common } = await openLocal(config, clock, rest.log);
+  const { store, log } = common;
+  const local = { ...common, telemetry };
+  const places = await openContent(config.filesBeside, config.bucket);
 
   let server: HttpServer | undefined;
   let door: Door | undefined;
-  let linkServer: Promise<HttpServer> | undefined;
-  const links = createLinks(store, clock, async () => config.publicUrl ?? (await servingLinks()).origin);
+  let metricsServer: MetricsServer | undefined;
+  const links = createLinks(store, clock, async () => config.publicUrl ?? (server ?? (await linkServer.open())).origin);
   const gate = createGate({ store, handlers, links, clock, log, options: config });
   const changes = createChangeFeed({ store, identify: gate.identify, clock, log });
-  const remote = connectProduct(config, { store, clock, log });
+  const remote = await productOf(config, local);
+  const { breaker } = remote ?? {};
   const serverKey = serverKeyOf(config);
-  const embedded = remote ? undefined : connectEmbedded(config, serverKey, places, { store, clock, log });
+  const embedded = remote ? undefined : await embeddedOf(config, serverKey, places, local);
   const { webhooks, exports, people, workers = [] } = embedded ?? {};
-  const bare = remote?.upstream ?? createEmbeddedUpstream(gate, changes);
-  const upstream = createBlindUpstream(bare, config.privacy, await handlesIn(store));
+  const bare = remote?.upstream ?? createEmbeddedUpstream(watchedGate(gate, "mcp", telemetry), changes);
+  const upstream = createBlindUpstream(bare, config.privacy, createHandleKeeper(await store.secret("handles")));
   const downloads = createDownloads({ ...places, links, store, log });
-  const faces = { downloads, invitations: people?.invitations, log };
+  const settleMs = config.shutdownSeconds * 1000;
+  const readiness = createReadiness({ ...local, workers, serverKey, breaker });
+  const faces = { downloads, invitations: people?.invitations, readiness: readiness.look, telemetry, log };
+  const linkServer = createLinkServer(config, () => faces);
 
-  /** Over stdio nothing listens yet when the first link is made: then a port for links alone is opened. */
-  function servingLinks(): Promise<HttpServer> {
-    if (server) return Promise.resolve(server);
-    linkServer ??= listen({ ...config, host: "127.0.0.1", port: 0 }, faces);
-    return linkServer;
-  }
-
-  const { mcpEndpoint, mcpServer, withheld } = await connectAgents(config, upstream, { store, clock, log });
+  const { lane, mcpEndpoint, mcpServer, withheld } = await connectAgents(config, upstream, local);
 
   return {
     store,
@@ -111,35 +116,39 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
       for (const worker of workers) worker.start();
     },
     async listen() {
-      // The REST interface is the embedded service's; the product serves its own.
-      const openapi = JSON.stringify(openapiDocument());
-      const rest = remote ? {} : { rest: createRestHandler({ ...config, gate, log, openapi }) };
-      const callers = connectCallers(config, upstream, { clock, log });
-      door = { ...callers, mcp: mcpEndpoint(callers) };
-      const inlet = await webhookInlet(config, remote?.webhooks, { store, clock, log });
-      server = await listen(config, { ...rest, ...faces, ...door, webhooks: inlet });
+      const { serveFaces } = await import("./app/serving.ts");
+      const own = remote ? undefined : watchedGate(gate, "rest", telemetry);
+      const serving = { upstream, gate: own, mcpEndpoint, webhooks: remote?.webhooks, faces };
+      ({ server, door } = await serveFaces(config, serving, local));
       return server;
+    },
+    async serveMetrics() {
+      if (!metrics || !config.metrics) return undefined;
+      const { openMetrics } = await import("./app/metrics.ts");
+      const watched = { ...local, queues: !remote, breaker, server: () => server, mcp: () => door?.mcp };
+      metricsServer = await openMetrics(metrics, config.metrics, watched);
+      return metricsServer.url;
     },
     reloadKeys: () => door?.keys?.reload(),
     connectStdio: (token, wire) =>
-      connectStdio({ factory: mcpServer(token), upstream, withheldBy: withheld, token, log }, wire),
+      connectStdio({ factory: mcpServer(token), lane, upstream, withheldBy: withheld, token, log }, wire),
+    drain: readiness.drain,
     async close() {
-      await door?.mcp.close();
-      await door?.issuer?.close();
-      await server?.close();
-      await (await linkServer)?.close();
-      await remote?.close();
-      await Promise.all(workers.map((worker) => worker.stop()));
-      await changes.close();
-      await gate.close();
-      await store.close();
-      await places.close();
+      const last = [remote, changes, gate, store, places, metricsServer];
+      await closeAll({ telemetry, settleMs, servers: [server, linkServer], door, workers, last });
     },
   };
 }
 
-/** Makes the handles that agents see of people, for each realm its own. */
-async function handlesIn(store: Store) {
-  const secret = await store.secret("handles");
-  return (realm: string) => createHandles(secret, realm);
+// Only one of the two is ever needed, and each takes time to load.
+
+async function productOf(config: Config, local: Local) {
+  if (config.baseUrl === undefined) return undefined;
+  const { connectProduct } = await import("./app/product.ts");
+  return connectProduct(config, config.baseUrl, local);
+}
+
+async function embeddedOf(config: Config, serverKey: () => Buffer, places: Places, local: Local) {
+  const { connectEmbedded } = await import("./app/embedded.ts");
+  return connectEmbedded(config, serverKey, places, local);
 }

@@ -3,14 +3,14 @@ import type { CallName } from "../contract/index.ts";
 import { version } from "../lib/version.ts";
 import { withheldBy } from "../tools/offer.ts";
 import type { ConfirmationPolicy } from "../tools/session.ts";
-import { createMcpEndpoint } from "../transport/mcp.ts";
+import { createLane } from "../transport/lane.ts";
 import { createServerFactory } from "../transport/server.ts";
 import type { Upstream } from "../upstream/port.ts";
 import type { Callers } from "./callers.ts";
 import type { Local } from "./local.ts";
 
 /** How agents meet the service: what they are offered, and when somebody is asked first. */
-export async function connectAgents(config: Config, upstream: Upstream, { store, clock, log }: Local) {
+export async function connectAgents(config: Config, upstream: Upstream, { store, clock, log, telemetry }: Local) {
   const withheld = (name: CallName) => withheldBy(config, name);
   const confirmation: ConfirmationPolicy = {
     posture: config.confirm,
@@ -18,12 +18,13 @@ export async function connectAgents(config: Config, upstream: Upstream, { store,
     key: await store.secret("confirmations"),
     now: () => clock.now(),
   };
-  const common = { version, log, confirmation, settings: config, withheldBy: withheld };
+  const common = { version, log, telemetry, confirmation, settings: config, withheldBy: withheld };
   const mcpServer = (token: string | undefined) => createServerFactory({ ...common, upstream, token });
-  const mcpEndpoint = (callers: Callers) => {
+  const mcpEndpoint = async (callers: Callers) => {
+    const { createMcpEndpoint } = await import("../transport/mcp.ts");
     const factory = createServerFactory({ ...common, upstream: callers.upstream });
     const { resource: signpost } = callers;
     return createMcpEndpoint({ ...config, ...common, upstream: callers.upstream, factory, signpost, clock });
   };
-  return { withheld, mcpServer, mcpEndpoint };
+  return { withheld, mcpServer, mcpEndpoint, lane: createLane({ ...common, upstream }) };
 }

@@ -1,8 +1,7 @@
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { operations } from "../contract/index.ts";
-import { lackedScopes } from "../contract/operation.ts";
-import { scopes } from "../contract/scopes.ts";
+import { lackedScopes, scopes } from "../contract/scopes.ts";
 import { offered } from "../tools/offer.ts";
 import { createCallers } from "../transport/callers.ts";
 import { type GatewayKeys, type GatewayKeysOptions, openGatewayKeys } from "../transport/gateway-keys.ts";
@@ -25,8 +24,23 @@ export interface Door extends Callers {
   readonly mcp: McpEndpoint;
 }
 
+/** The door for MCP over HTTP, and who comes in by it. */
+export async function connectDoor(
+  config: Config,
+  upstream: Upstream,
+  mcpEndpoint: (callers: Callers) => Promise<McpEndpoint>,
+  local: Pick<Local, "clock" | "log">,
+): Promise<Door> {
+  const callers = connectCallers(config, upstream, local);
+  return { ...callers, mcp: await mcpEndpoint(callers) };
+}
+
 /** Callers with access tokens of the service; or, where the operator set that up, with what stands for one. */
-export function connectCallers(config: Config, upstream: Upstream, { clock, log }: Omit<Local, "store">): Callers {
+export function connectCallers(
+  config: Config,
+  upstream: Upstream,
+  { clock, log }: Pick<Local, "clock" | "log">,
+): Callers {
   const { gatewayKeys: file, oauth, token } = config;
   if (file === undefined && !oauth) return { upstream };
   const keys = file === undefined ? undefined : keysIn({ file, env: process.env, token, clock, log });

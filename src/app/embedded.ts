@@ -1,15 +1,13 @@
-import { randomBytes } from "node:crypto";
 import type { Config } from "../config/load.ts";
 import { limits } from "../contract/limits.ts";
 import { isOpen } from "../domain/invitations.ts";
 import { createExportWorker } from "../exports/worker.ts";
 import { createDesk, type Desk } from "../gate/desk.ts";
 import { createInvitations, type Invitations } from "../gate/invitations.ts";
-import { readOrMakeKey } from "../lib/key-file.ts";
 import { createSealer } from "../lib/sealed.ts";
 import { version } from "../lib/version.ts";
 import type { Worker } from "../lib/worker.ts";
-import { createFolderCarrier } from "../mail/folder.ts";
+import { createFolderCarrier, sweepFolder } from "../mail/folder.ts";
 import { createMailOffice, type MailOffice } from "../mail/office.ts";
 import { createSmtpCarrier } from "../mail/smtp.ts";
 import { createMailWorker } from "../mail/worker.ts";
@@ -25,6 +23,7 @@ import { createReplay, type Replay } from "../webhooks/replay.ts";
 import { createSender } from "../webhooks/sender.ts";
 import { createDeliveryWorker, type DeliveryWorker } from "../webhooks/worker.ts";
 import type { Local } from "./local.ts";
+import { watchedCarrier, watchedSender } from "./watched.ts";
 
 export interface Webhooks {
   readonly endpoints: Endpoints;
@@ -43,7 +42,7 @@ export interface People {
 
 /** What the embedded service does beside requests. */
 export function connectEmbedded(config: Config, serverKey: () => Buffer, places: Places, local: Local) {
-  const webhooks = connectWebhooks(config, serverKey, local);
+  const webhooks = connectWebhooks(config, serverKey, places.mailDirectory, local);
   const exports = createExportWorker({ ...local, artifacts: places.artifacts, personsOf });
   const people = connectPeople(config, places.mailDirectory, local);
   return { webhooks, exports, people, workers: [webhooks.deliveries, webhooks.housekeeper, exports, people.mailer] };
@@ -51,12 +50,18 @@ export function connectEmbedded(config: Config, serverKey: () => Buffer, places:
 
 export type Places = Awaited<ReturnType<typeof openContent>>;
 
-function connectWebhooks(config: Config, serverKey: () => Buffer, { store, clock, log }: Local): Webhooks {
+function connectWebhooks(
+  config: Config,
+  serverKey: () => Buffer,
+  mailDirectory: string,
+  { store, clock, log, telemetry }: Local,
+): Webhooks {
   const allowLoopback = config.webhookLoopback;
   const refuses = createAddressGuard({ allowLoopback });
   const sealer = createSealer(serverKey, "webhooks");
   const endpoints = createEndpoints({ store, sealer, clock, rules: { refuses, allowLoopback } });
-  const send = createSender({ refuses, resolve: resolveName, userAgent: `programme-mcp/${version}` });
+  const sender = createSender({ refuses, resolve: resolveName, userAgent: `programme-mcp/${version}` });
+  const send = watchedSender(sender, telemetry);
   const { outbox } = store;
   const idempotencyDays = limits.idempotencyTtlSeconds / 86_400;
   return {
@@ -75,6 +80,7 @@ function connectWebhooks(config: Config, serverKey: () => Buffer, { store, clock
         answers: idempotencyDays,
         confirmations: 0,
       },
+      files: [{ keptDays: config.mailFileDays, sweep: (before, signal) => sweepFolder(mailDirectory, before, signal) }],
     }),
   };
 }
@@ -91,24 +97,19 @@ function connectPeople(config: Config, mailDirectory: string, local: Local): Peo
 }
 
 /** What sends mail: through a server, or into a directory where there is none. */
-function connectMail(config: Config, directory: string, { store, clock, log }: Local): Worker {
+function connectMail(config: Config, directory: string, { store, clock, log, telemetry }: Local): Worker {
   const { smtpUrl: url, mailFrom, smtpTimeoutSeconds, mailConcurrency } = config;
   const timeoutMs = smtpTimeoutSeconds * 1000;
   const common = { store, clock, log, timeoutMs };
   if (url !== undefined && mailFrom !== undefined) {
-    const carrier = () => createSmtpCarrier({ url, timeoutMs });
+    const carrier = () => watchedCarrier(createSmtpCarrier({ url, timeoutMs }), telemetry);
     return createMailWorker({ ...common, from: mailFrom, carrier, lanes: mailConcurrency });
   }
   const from = mailFrom ?? { name: "", address: "no-reply@localhost" };
-  return createMailWorker({ ...common, from, carrier: () => createFolderCarrier(directory, log), lanes: 1 });
-}
-
-/** The key under which secrets are kept in the database: not in the database. */
-export function serverKeyOf({ secretKey, database }: Config): () => Buffer {
-  let key: Buffer | undefined;
-  return () => {
-    if (secretKey !== undefined) key ??= Buffer.from(secretKey, "hex");
-    key ??= database === ":memory:" ? randomBytes(32) : readOrMakeKey(`${database}.key`);
-    return key;
-  };
+  return createMailWorker({
+    ...common,
+    from,
+    carrier: () => watchedCarrier(createFolderCarrier(directory, log), telemetry),
+    lanes: 1,
+  });
 }

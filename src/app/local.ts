@@ -1,10 +1,23 @@
+import type { Config } from "../config/load.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { Log } from "../lib/log.ts";
+import { createLogger, type Log } from "../lib/log.ts";
+import type { Telemetry } from "../lib/telemetry.ts";
+import { openStore } from "../store/open.ts";
 import type { Store } from "../store/port.ts";
+import { storeOptions } from "./database.ts";
+import { connectTelemetry, type Watching } from "./telemetry.ts";
 
 /** What every part of the program is made with. */
 export interface Local {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
+  readonly telemetry: Telemetry;
+}
+
+export async function openLocal(config: Config, clock: Clock, given: Log | undefined): Promise<Local & Watching> {
+  const log = given ?? (await createLogger({ level: config.logLevel, format: config.logFormat }));
+  const watching = await connectTelemetry(config.metrics !== undefined, process.env, log);
+  const store = await openStore({ ...storeOptions(config), log, telemetry: watching.telemetry });
+  return { store, clock, log, ...watching };
 }

@@ -5,42 +5,48 @@ import { UsageError } from "../config/usage-error.ts";
 import { logsOfTokens } from "../config/webhook-logs.ts";
 import { createChangeFeed } from "../gate/changes.ts";
 import { list_events } from "../service/events.ts";
+import { createBreaker } from "../upstream/breaker.ts";
 import { createHttpClient } from "../upstream/http-client.ts";
 import { createReceivingUpstream } from "../upstream/received.ts";
 import { createRemoteUpstream, realmOf } from "../upstream/remote.ts";
 import { timeoutsWithin } from "../upstream/timeouts.ts";
 import type { Local } from "./local.ts";
+import { watchedClient } from "./watched.ts";
 
 /** The product's own service as an upstream; what must be remembered of it is in the local store. */
-export function connectRemote(config: Config, baseUrl: string, { store, clock, log }: Local) {
+export function connectRemote(config: Config, baseUrl: string, { store, clock, log, telemetry }: Local) {
   const timeouts = timeoutsWithin(config.timeoutSeconds);
-  const client = createHttpClient({
-    origin: new URL(baseUrl).origin,
+  const { origin } = new URL(baseUrl);
+  const bare = createHttpClient({
+    origin,
     ca: config.caFile === undefined ? undefined : certificatesOf(config.caFile),
     env: process.env,
     connectTimeoutMs: timeouts.connectMs,
     answerTimeoutMs: timeouts.answerMs,
   });
+  const client = watchedClient(bare, origin, telemetry);
+  const breaker = createBreaker(clock);
   const upstream = createRemoteUpstream({
     ...config,
     baseUrl,
     client,
     timeouts,
+    breaker,
     clock,
     log,
+    telemetry,
     spend: (realm, { nonce, expiresAt }) =>
       store.transaction({ businessId: realm, actorId: "remote", now: clock.now().toISOString() }, (transaction) =>
         transaction.spend(nonce, expiresAt),
       ),
   });
-  return { client, upstream };
+  return { client, upstream, breaker };
 }
 
-/** The product's own service, where one is configured, with what it tells by webhooks. */
-export function connectProduct(config: Config, local: Local) {
-  if (config.baseUrl === undefined) return undefined;
-  const { client, upstream } = connectRemote(config, config.baseUrl, local);
-  const { origin } = new URL(config.baseUrl);
+/** The product's own service, with what it tells by webhooks. */
+export function connectProduct(config: Config, baseUrl: string, local: Local) {
+  const { client, upstream, breaker } = connectRemote(config, baseUrl, local);
+  const { origin } = new URL(baseUrl);
   const { kept, read } = logsOfTokens(config, origin, (sha256) => realmOf(origin, sha256));
   const receiving = createReceivingUpstream(upstream, {
     logOf: (realm) => read.get(realm),
@@ -52,7 +58,7 @@ export function connectProduct(config: Config, local: Local) {
     await receiving.close();
     await client.close();
   };
-  return { upstream: config.hasEvents ? receiving : upstream, webhooks: kept, close };
+  return { upstream: config.hasEvents ? receiving : upstream, webhooks: kept, breaker, close };
 }
 
 function certificatesOf(file: string): string {

@@ -93,7 +93,9 @@ const acts = {
     summary: "Record what became of a submission's entry fee",
     input: z.strictObject({
       submissionId: Id,
-      outcome: z.enum(["paid", "offline", "failed", "waived"]).describe("paid: by card; offline: seen by staff"),
+      outcome: z
+        .enum(["paid", "offline", "failed", "waived", "refunded"])
+        .describe("paid: by card; offline: seen by staff; refunded: what was paid is given back"),
       provider: oneLine(100).optional(),
       providerRef: oneLine(255).optional(),
       failureCode: oneLine(64).optional(),

@@ -32,7 +32,7 @@ export const Suppression = z.object({
 export type Suppression = z.output<typeof Suppression>;
 
 /** Most recipients of one bulk e-mail, of each kind. */
-const maxRecipients = 1000;
+export const maxRecipients = 1000;
 
 const message = { subject: personal(text(500, 1)), body: personal(text(50000, 1)) };
 

@@ -93,12 +93,6 @@ export function operation<
   };
 }
 
-/** The scopes that a holder of these lacks for an operation, whatever its input; none where one of several will do. */
-export function lackedScopes({ scope, orScopes = [] }: Operation, scopes: ReadonlySet<Scope>): readonly Scope[] {
-  const enough = [scope, ...orScopes];
-  return enough.some((each) => scopes.has(each)) ? [] : enough;
-}
-
 /** Names of the variables in a path, in order. */
 export function pathVariables(path: string): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string);

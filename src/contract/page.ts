@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { invalid } from "./errors.ts";
 
-const defaultLimit = 50;
+export const defaultLimit = 50;
 export const maxLimit = 100;
 
 /** Rows per page: larger than {@link maxLimit} is coerced to it, below 1 is refused. */

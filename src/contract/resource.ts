@@ -34,6 +34,8 @@ interface Home {
   readonly operation: Operation;
   /** Names of the record's own fields that make the URI. */
   readonly variables: readonly string[];
+  /** Those without which there is none. */
+  readonly required: readonly string[];
 }
 
 /** The reads that show records of each kind: what shows one alone goes before lists. */
@@ -43,9 +45,11 @@ const homes: ReadonlyMap<z.core.$ZodType, Home> = (() => {
   const alone = (operation: Operation) => !(operation.data instanceof z.ZodArray);
   for (const operation of [...reads.filter(alone), ...reads.filter((read) => !alone(read))]) {
     const ids = Object.keys(operation.queryObject.shape).filter((name) => name.endsWith("Id"));
-    const variables = [...pathVariables(operation.path), ...(alone(operation) ? [] : ids)];
+    const required = pathVariables(operation.path);
+    const variables = [...required, ...(alone(operation) ? [] : ids)];
     if (variables.length === 0 || requiresMore(operation)) continue;
-    for (const schema of kindsOf(operation.data)) if (!found.has(schema)) found.set(schema, { operation, variables });
+    for (const schema of kindsOf(operation.data))
+      if (!found.has(schema)) found.set(schema, { operation, variables, required });
   }
   return found;
 })();
@@ -54,9 +58,9 @@ function linkOf(schema: z.core.$ZodType, row: unknown): ResourceLink | undefined
   const home = homes.get(schema);
   if (!home || typeof row !== "object" || row === null) return undefined;
   const record = row as Readonly<Record<string, unknown>>;
-  const { operation, variables } = home;
+  const { operation, variables, required } = home;
   const given = variables.filter((name) => typeof record[name] === "string");
-  if (given.length === 0 || !pathVariables(operation.path).every((name) => given.includes(name))) return undefined;
+  if (given.length === 0 || !required.every((name) => given.includes(name))) return undefined;
   const values = Object.fromEntries(given.map((name) => [name, record[name]]));
   return { uri: expandResource(operation.resource ?? "", values), name: nameOf(schema, record, operation, given) };
 }

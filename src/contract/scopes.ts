@@ -51,3 +51,12 @@ export function withoutSensitive(held: Iterable<Scope>): ReadonlySet<Scope> {
 export function isScope(value: string): value is Scope {
   return (scopes as readonly string[]).includes(value);
 }
+
+/** The scopes that a holder of these lacks for an operation, whatever its input; none where one of several will do. */
+export function lackedScopes(
+  { scope, orScopes = [] }: { readonly scope: Scope; readonly orScopes?: readonly Scope[] },
+  held: ReadonlySet<Scope>,
+): readonly Scope[] {
+  const enough = [scope, ...orScopes];
+  return enough.some((each) => held.has(each)) ? [] : enough;
+}

@@ -1,4 +1,4 @@
-import { createHmac, hash, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHmac, hash, type KeyObject, randomBytes, timingSafeEqual } from "node:crypto";
 
 type Bytes = string | Uint8Array;
 
@@ -8,7 +8,7 @@ export function sha256Hex(data: Bytes): string {
 }
 
 /** HMAC-SHA256, 32 bytes: `.toString("hex")` or `.toString("base64url")` as the place wants it. */
-export function hmac(key: Bytes, data: Bytes): Buffer {
+export function hmac(key: Bytes | KeyObject, data: Bytes): Buffer {
   return createHmac("sha256", key).update(data).digest();
 }
 

@@ -1,9 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
+import { keyPattern } from "./key.ts";
 import { refuseShared } from "./private-file.ts";
-
-/** A key as it is written down: 32 bytes in hexadecimal. */
-export const keyPattern = /^[0-9a-f]{64}$/i;
 
 const writingMs = 2_000;
 

@@ -14,6 +14,15 @@ interface Context {
 /** Under which name an HTTP request's id travels beside its caller's token. */
 export const requestIdKey = "requestId";
 
+/** Under which name, beside it, who calls: an opaque name that opens nothing. */
+export const callerKey = "caller";
+
+/** Who calls, as far as a request of its own says so. */
+export function callerOf(context: Context): string | undefined {
+  const given = context.http?.authInfo?.extra?.[callerKey];
+  return typeof given === "string" ? given : undefined;
+}
+
 /** The id that the answer's `X-Request-Id` names; a new one where there is no HTTP. */
 export function requestIdOf(context: Context): string {
   const given = context.http?.authInfo?.extra?.[requestIdKey];

@@ -1,5 +1,5 @@
 // Together with main.ts this runs on every Node since 14, to say which Node is needed: no newer syntax or API here.
-import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
@@ -23,7 +23,13 @@ export function checkoutNode(root: string, platform: string): string {
 export function handOver(root: string, script: string): void {
   const node = checkoutNode(root, process.platform);
   if (!existsSync(node) || node === process.execPath) refuse();
-  const child = spawn(node, [...process.execArgv, script, ...process.argv.slice(2)], { stdio: "inherit" });
+  // Only here: a program that runs at once has no use for it.
+  import("node:child_process").then(({ spawn }) => {
+    follow(spawn(node, [...process.execArgv, script, ...process.argv.slice(2)], { stdio: "inherit" }));
+  });
+}
+
+function follow(child: ChildProcess): void {
   child.on("error", refuse);
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(signal, () => {

@@ -5,6 +5,17 @@ export interface Worker {
   start(): void;
   /** Takes up nothing new, and ends when what is being done has ended or is given up in good order. */
   stop(): Promise<void>;
+  state(): WorkerState;
+}
+
+/** `idle` before it was started and after it was stopped; `failing` while what it tried last did not work. */
+export type WorkerState = "idle" | "running" | "failing";
+
+/** The state of several as one: of the one that is worst off. */
+export function stateOf(workers: readonly Worker[]): WorkerState {
+  const states = workers.map((worker) => worker.state());
+  if (states.includes("idle")) return "idle";
+  return states.includes("failing") ? "failing" : "running";
 }
 
 export interface Loop {
@@ -19,13 +30,21 @@ export interface Loop {
 export function createLoop({ step, idleMs, failed }: Loop): Worker {
   const ending = new AbortController();
   let running: Promise<void> | undefined;
+  let failing = false;
 
   async function run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const more = await step(signal).catch((error: unknown) => {
-        failed(error);
-        return false;
-      });
+      const more = await step(signal).then(
+        (found) => {
+          failing = false;
+          return found;
+        },
+        (error: unknown) => {
+          failing = true;
+          failed(error);
+          return false;
+        },
+      );
       // Waiting for work keeps no process up.
       if (!more) await delay(idleMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
@@ -38,6 +57,10 @@ export function createLoop({ step, idleMs, failed }: Loop): Worker {
     async stop() {
       ending.abort();
       await running;
+    },
+    state() {
+      if (!running || ending.signal.aborted) return "idle";
+      return failing ? "failing" : "running";
     },
   };
 }

@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { type Issue, invalid, Problem } from "../contract/errors.ts";
-import { type CallName, operations } from "../contract/index.ts";
+import type { CallName } from "../contract/index.ts";
 import { unwrap } from "../contract/marks.ts";
 import { similar } from "../lib/spelling.ts";
 import { forgive } from "./forgive.ts";
-import { argumentsOf, type OwnArguments, ownShapeOf, toolLimit } from "./own.ts";
+import { type OwnArguments, takenBy, toolLimit } from "./own.ts";
 import { pathIssues, recordOf } from "./record.ts";
 
 /** A tool call's arguments, sorted: what the operation takes, and what only tools have. */
@@ -25,12 +25,13 @@ const maxNotes = 8;
  * @throws Problem `validation_failed` for own arguments that do not fit
  */
 export function prepare(name: CallName, args: Readonly<Record<string, unknown>>): Prepared {
-  const { args: forgiven, notes } = forgive(argumentsOf(name), withList(args));
-  const shape = ownShapeOf(name);
+  const taken = takenBy(name);
+  const { args: forgiven, notes } = forgive(taken.shape, withList(args));
   const entries = Object.entries(forgiven);
-  const own = checked(name, Object.fromEntries(entries.filter(([argument]) => Object.hasOwn(shape, argument))));
-  const input = Object.fromEntries(entries.filter(([argument]) => !Object.hasOwn(shape, argument)));
-  const unlimited = input["limit"] === undefined && Object.hasOwn(operations[name].queryObject.shape, "limit");
+  const isOwn = ([argument]: readonly [string, unknown]) => Object.hasOwn(taken.own.shape, argument);
+  const own = checked(name, taken.own, Object.fromEntries(entries.filter(isOwn)));
+  const input = Object.fromEntries(entries.filter((entry) => !isOwn(entry)));
+  const unlimited = input["limit"] === undefined && taken.limited;
   return {
     input: unlimited ? { ...input, limit: toolLimit } : input,
     own,
@@ -48,7 +49,7 @@ export function explained(name: CallName, refusal: Problem): Problem {
   if (refusal.code !== "validation_failed" || !Array.isArray(issues)) return refusal;
   const told = (issues as readonly Issue[]).map((issue) =>
     issue.code === "unrecognized_keys"
-      ? { ...issue, message: suggestion(argumentsOf(name), issue.path.split(".")) }
+      ? { ...issue, message: suggestion(takenBy(name).shape, issue.path.split(".")) }
       : issue,
   );
   return new Problem(refusal.code, { ...refusal.details, issues: told }, refusal.message);
@@ -81,8 +82,8 @@ function withList(args: Readonly<Record<string, unknown>>): Readonly<Record<stri
   return { ...args, select: select.split(",").map((path) => path.trim()) };
 }
 
-function checked(name: CallName, given: Readonly<Record<string, unknown>>): OwnArguments {
-  const result = z.strictObject(ownShapeOf(name)).safeParse(given);
+function checked(name: CallName, schema: z.ZodObject, given: Readonly<Record<string, unknown>>): OwnArguments {
+  const result = schema.safeParse(given);
   if (!result.success) {
     throw invalid(...result.error.issues.map(({ path, code, message }) => ({ path: path.join("."), code, message })));
   }

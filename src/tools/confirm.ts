@@ -6,23 +6,30 @@ import {
   type InputRequiredResult,
   inputRequired,
   inputResponse,
-  type ServerContext,
 } from "@modelcontextprotocol/server";
 import { problem } from "../contract/errors.ts";
 import { operations } from "../contract/index.ts";
 import { canonicalJson } from "../lib/canonical.ts";
 import { constantTimeEqual, hmac } from "../lib/crypto.ts";
 import type { Answer, Confirmed, Failure, UpstreamCall } from "../upstream/port.ts";
+import type { ToolName } from "./definitions.ts";
+import { connectionName } from "./listing.ts";
 import { previewOf } from "./preview.ts";
-import type { ConfirmationPolicy, ToolSession } from "./session.ts";
+import type { ConfirmationPolicy, ToolContext, ToolSession } from "./session.ts";
 
 /** A question instead of an answer. */
 export interface Question {
   readonly question: CallToolResult | InputRequiredResult;
 }
 
-const ttlMs = 5 * 60_000;
+export const ttlMs = 5 * 60_000;
 const responseKey = "confirm";
+
+/** Whether somebody may have to be asked before a tool does what it is called for. */
+export function mayAsk({ posture, approved }: ConfirmationPolicy, name: ToolName): boolean {
+  if (name === connectionName || operations[name].confirm === undefined) return false;
+  return posture !== "off" && !approved.has(name);
+}
 
 /**
  * Runs a call; where its contract wants somebody asked first, shows what it would do and waits for the answer. The
@@ -32,20 +39,22 @@ const responseKey = "confirm";
  */
 export async function withConfirmation(
   session: ToolSession,
-  context: ServerContext,
+  context: ToolContext,
   call: UpstreamCall,
   token: string | undefined,
 ): Promise<Answer | Question> {
-  const { upstream, confirmation } = session;
+  const { upstream, confirmation, telemetry } = session;
   const wording = operations[call.operation].confirm?.(call.input);
-  if (wording === undefined || confirmation.posture === "off" || confirmation.approved.has(call.operation)) {
-    return upstream.call(call);
-  }
+  if (wording === undefined || !mayAsk(confirmation, call.operation)) return upstream.call(call);
   const { caller } = await upstream.identify(call.token);
   const signer: Signer = (payload) => signatureOf(confirmation.key, call, caller, payload);
   const agreed = agreement(confirmation, context, signer, token);
   if (agreed === undefined) return ask(session, context, call, signer, wording);
-  if ("problem" in agreed) return agreed;
+  if ("problem" in agreed) {
+    if (agreed.problem.code === "confirmation_declined") telemetry.note("confirmation", "declined");
+    return agreed;
+  }
+  telemetry.note("confirmation", "accepted");
   const answer = await upstream.call({ ...call, confirmed: agreed });
   const stale = !answer.ok && answer.problem.code === "confirmation_stale";
   if (!stale) return answer;
@@ -55,7 +64,7 @@ export async function withConfirmation(
 /** What was agreed to, a refusal, or nothing where nobody has been asked yet. */
 function agreement(
   policy: ConfirmationPolicy,
-  context: ServerContext,
+  context: ToolContext,
   signer: Signer,
   token: string | undefined,
 ): Confirmed | Failure | undefined {
@@ -73,7 +82,7 @@ function agreement(
 
 async function ask(
   session: ToolSession,
-  context: ServerContext,
+  context: ToolContext,
   call: UpstreamCall,
   signer: Signer,
   wording: string,
@@ -87,6 +96,7 @@ async function ask(
   const expiresAt = new Date(confirmation.now().getTime() + ttlMs).toISOString();
   const nonce = randomBytes(16).toString("base64url");
   const state = sealed(signer, { digest: rehearsal.digest, nonce, expiresAt });
+  session.telemetry.note("confirmation", "asked");
   const question = [`${wording}?`, ...previewOf(call.operation, rehearsal)].join("\n");
   return { question: canAsk ? elicitation(question, state) : twoCalls(question, state, expiresAt) };
 }
@@ -112,7 +122,7 @@ function twoCalls(question: string, token: string, expiresAt: string): CallToolR
   };
 }
 
-function canElicit(session: ToolSession, context: ServerContext): boolean {
+function canElicit(session: ToolSession, context: ToolContext): boolean {
   const envelope = context.mcpReq.envelope as Readonly<Record<string, unknown>> | undefined;
   const declared = envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
   const elicitation = (envelope ? declared : session.clientCapabilities())?.elicitation;

@@ -1,22 +1,14 @@
-import type { CallToolResult, ServerContext } from "@modelcontextprotocol/server";
+import type { CallToolResult } from "@modelcontextprotocol/server";
 import { invalid, type Problem } from "../contract/errors.ts";
 import { callNames, operations } from "../contract/index.ts";
-import { lackedScopes } from "../contract/operation.ts";
-import type { Scope } from "../contract/scopes.ts";
+import { lackedScopes, type Scope } from "../contract/scopes.ts";
 import { requestIdOf } from "../lib/request-id.ts";
 import { version } from "../lib/version.ts";
 import type { Connection } from "../upstream/port.ts";
 import { withheldBy } from "./offer.ts";
 import { resultIn } from "./results.ts";
-import type { ToolSession } from "./session.ts";
+import type { ToolContext, ToolSession } from "./session.ts";
 import { lineOf } from "./text.ts";
-
-/** The one tool that is no operation of anything: it tells of the connection itself. */
-export const connectionName = "get_connection";
-export type ConnectionName = typeof connectionName;
-
-export const connectionSummary = "Get who you are here, what you may do, and why tools are missing";
-export const connectionDetails = "Token, organisation, scopes, rate left, hidden tools and what each lacks, privacy.";
 
 /**
  * Answers `get_connection`, also while the service does not answer or the token's rate is used up.
@@ -24,7 +16,7 @@ export const connectionDetails = "Token, organisation, scopes, rate left, hidden
  */
 export async function callConnection(
   { upstream, token, settings, confirmation }: ToolSession,
-  context: ServerContext,
+  context: ToolContext,
   args: Readonly<Record<string, unknown>>,
 ): Promise<CallToolResult> {
   const [unknown] = Object.keys(args);

@@ -1,7 +1,7 @@
 import type { Tool } from "@modelcontextprotocol/server";
 import { scopes as allScopes, type Scope } from "../contract/scopes.ts";
-import { connectionName } from "./connection.ts";
 import { definitionOf, toolNames } from "./definitions.ts";
+import { connectionName } from "./listing.ts";
 import { offered } from "./offer.ts";
 import { searchTools } from "./search.ts";
 import type { ToolSettings } from "./settings.ts";

@@ -1,6 +1,6 @@
-import type { ServerContext } from "@modelcontextprotocol/server";
 import { invalid } from "../contract/errors.ts";
 import { limits } from "../contract/limits.ts";
+import type { ToolContext } from "./session.ts";
 
 /** Under which name a call's `_meta` carries its caller's own idempotency key: 1 to 255 characters. */
 export const idempotencyMetaKey = "programme-mcp/idempotencyKey";
@@ -10,7 +10,7 @@ export const idempotencyMetaKey = "programme-mcp/idempotencyKey";
  * once, and answered as it was the first time (specification 8).
  * @throws Problem `validation_failed` for what is no such key
  */
-export function idempotencyKeyOf({ mcpReq }: ServerContext): string | undefined {
+export function idempotencyKeyOf({ mcpReq }: ToolContext): string | undefined {
   const key = (mcpReq._meta as Readonly<Record<string, unknown>> | undefined)?.[idempotencyMetaKey];
   if (key === undefined) return undefined;
   if (typeof key === "string" && key.length >= 1 && key.length <= limits.idempotencyKeyChars) return key;

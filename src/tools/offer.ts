@@ -1,7 +1,8 @@
 import { problem } from "../contract/errors.ts";
-import { type CallName, callNames, operations, toolsetOf } from "../contract/index.ts";
-import { lackedScopes } from "../contract/operation.ts";
-import type { Scope } from "../contract/scopes.ts";
+import type { CallName } from "../contract/index.ts";
+import { callNames } from "../contract/names.ts";
+import { outline } from "../contract/outline.ts";
+import { lackedScopes, type Scope } from "../contract/scopes.ts";
 import type { ToolSettings } from "./settings.ts";
 
 type OfferSettings = Pick<ToolSettings, "toolsets" | "tools" | "readOnly" | "hasEvents">;
@@ -9,7 +10,7 @@ type OfferSettings = Pick<ToolSettings, "toolsets" | "tools" | "readOnly" | "has
 /** The tools that a token with these scopes can use under these settings, always in the same order. */
 export function offered(settings: OfferSettings, scopes: ReadonlySet<Scope>): CallName[] {
   return callNames.filter(
-    (name) => lackedScopes(operations[name], scopes).length === 0 && withheldBy(settings, name) === undefined,
+    (name) => lackedScopes(outline[name], scopes).length === 0 && withheldBy(settings, name) === undefined,
   );
 }
 
@@ -24,9 +25,9 @@ export function withheldBy(
   { toolsets, tools, readOnly, hasEvents }: OfferSettings,
   name: CallName,
 ): string | undefined {
-  if (readOnly && operations[name].effect !== "read") return "--read-only (PROGRAMME_READ_ONLY)";
+  if (readOnly && outline[name].effect !== "read") return "--read-only (PROGRAMME_READ_ONLY)";
   if (name === "list_events" && !hasEvents) return "PROGRAMME_WEBHOOK_SECRETS";
   if (!toolsets && !tools) return undefined;
-  if (toolsets?.includes(toolsetOf(name)) || tools?.includes(name)) return undefined;
+  if (toolsets?.includes(outline[name].toolset) || tools?.includes(name)) return undefined;
   return toolsets ? "--toolsets (PROGRAMME_TOOLSETS)" : "--tools (PROGRAMME_TOOLS)";
 }

@@ -27,8 +27,31 @@ export interface OwnArguments {
   readonly confirmation?: string;
 }
 
-/** The shape of what a tool takes beside what its operation does. */
-export function ownShapeOf(name: CallName): Partial<typeof shapes> {
+export interface Taken {
+  /** Everything, in one flat shape: path variables, body, query, and what only the tool has. */
+  readonly shape: Readonly<Record<string, z.ZodType>>;
+  /** What the tool takes beside what its operation does. */
+  readonly own: z.ZodObject;
+  /** Whether it takes a number of rows. */
+  readonly limited: boolean;
+}
+
+const taken = new Map<CallName, Taken>();
+
+/** What a tool takes. Made once for each: a schema costs more than what it checks. */
+export function takenBy(name: CallName): Taken {
+  let found = taken.get(name);
+  if (!found) {
+    const { params, body, queryObject } = operations[name];
+    const own = z.strictObject(ownShapeOf(name));
+    const shape = { ...params.shape, ...body?.shape, ...queryObject.shape, ...own.shape };
+    found = { shape, own, limited: Object.hasOwn(queryObject.shape, "limit") };
+    taken.set(name, found);
+  }
+  return found;
+}
+
+function ownShapeOf(name: CallName): Partial<typeof shapes> {
   const operation = operations[name];
   const names: OwnName[] = [
     ...(operation.effect === "read" ? (["select"] as const) : []),
@@ -37,10 +60,4 @@ export function ownShapeOf(name: CallName): Partial<typeof shapes> {
     ...(operation.confirm ? (["confirmation"] as const) : []),
   ];
   return Object.fromEntries(names.map((own) => [own, shapes[own]]));
-}
-
-/** Everything that a tool takes, in one flat shape: path variables, body, query, and its own. */
-export function argumentsOf(name: CallName): Readonly<Record<string, z.ZodType>> {
-  const { params, body, queryObject } = operations[name];
-  return { ...params.shape, ...body?.shape, ...queryObject.shape, ...ownShapeOf(name) };
 }

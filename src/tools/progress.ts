@@ -1,4 +1,4 @@
-import type { ServerContext } from "@modelcontextprotocol/server";
+import type { ToolContext } from "./session.ts";
 
 /** Tells a client that asked for it how far its call is; a client that is gone is told nothing. */
 export type Progress = (progress: number, message: string) => Promise<void>;
@@ -10,11 +10,11 @@ export interface Following {
   readonly signal: AbortSignal;
 }
 
-export function followingOf(context: ServerContext): Following {
+export function followingOf(context: ToolContext): Following {
   return { progress: progressOf(context), signal: context.mcpReq.signal };
 }
 
-function progressOf(context: ServerContext): Progress {
+function progressOf(context: ToolContext): Progress {
   const progressToken = context.mcpReq._meta?.progressToken;
   if (progressToken === undefined) return async () => undefined;
   return async (progress, message) => {

@@ -1,6 +1,6 @@
 import { type CallName, operations } from "../contract/index.ts";
 import type { PageMeta } from "../contract/page.ts";
-import { rowsThatFit } from "../lib/json-size.ts";
+import { bytesOf, rowsThatFit } from "../lib/json-size.ts";
 import type { Failure, Success, UpstreamCall } from "../upstream/port.ts";
 import { fitRecord } from "./fit.ts";
 import type { OwnArguments } from "./own.ts";
@@ -82,6 +82,7 @@ function showRows(name: CallName, rows: readonly Row[], maxBytes: number) {
 }
 
 function showRecord(name: CallName, row: Row, maxBytes: number) {
+  if (bytesOf(row) <= maxBytes) return { record: row, notes: [] };
   const { record, left, cut } = fitRecord(row, kept(recordOf(name)), maxBytes);
   const how =
     operations[name].effect === "read"

@@ -1,25 +1,47 @@
 import { ProtocolError, ProtocolErrorCode, type Server } from "@modelcontextprotocol/server";
 import { tokenOf } from "../lib/request-id.ts";
 import { callTool } from "./call.ts";
+import { mayAsk } from "./confirm.ts";
 import { isToolName, toolsFor } from "./definitions.ts";
 import { callSearchTool, isSearchToolName, searchToolsFor } from "./search.ts";
-import type { ToolSession } from "./session.ts";
+import type { ToolContext, ToolSession } from "./session.ts";
+
+type Args = Readonly<Record<string, unknown>>;
 
 /** Answers `tools/list` and `tools/call` on a server. */
 export function registerTools(server: Server, session: ToolSession): void {
-  const { upstream, settings } = session;
-  const search = settings.toolMode === "search";
-
-  server.setRequestHandler("tools/list", async (_, context) => {
-    const { scopes } = await upstream.identify(tokenOf(context, session.token));
-    return { tools: search ? searchToolsFor(settings, scopes) : toolsFor(settings, scopes) };
-  });
+  server.setRequestHandler("tools/list", async (_, context) => ({
+    tools: await listTools({ ...session, token: tokenOf(context, session.token) }),
+  }));
 
   server.setRequestHandler("tools/call", async ({ params }, context) => {
     const { name, arguments: args = {} } = params;
-    const own = { ...session, token: tokenOf(context, session.token) };
-    if (search && isSearchToolName(name)) return callSearchTool(own, context, name, args);
-    if (isToolName(name)) return callTool(own, context, name, args);
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 128)}`);
+    return answerCall({ ...session, token: tokenOf(context, session.token) }, context, name, args);
   });
+}
+
+/** The tools that a caller sees. */
+export async function listTools({ upstream, settings, token }: ToolSession) {
+  const { scopes } = await upstream.identify(token);
+  return settings.toolMode === "search" ? searchToolsFor(settings, scopes) : toolsFor(settings, scopes);
+}
+
+/**
+ * Answers a call of any tool.
+ * @throws ProtocolError where there is no such tool
+ */
+export async function answerCall(session: ToolSession, context: ToolContext, name: string, args: Args) {
+  if (session.settings.toolMode === "search" && isSearchToolName(name))
+    return callSearchTool(session, context, name, args);
+  if (isToolName(name)) return callTool(session, context, name, args);
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 128)}`);
+}
+
+/** Whether a call is answered at once: nobody may have to be asked first, and it waits for nothing. */
+export function isAnsweredAtOnce(session: Pick<ToolSession, "settings" | "confirmation">, name: string, args: Args) {
+  const search = session.settings.toolMode === "search" && isSearchToolName(name);
+  if (search && name !== "call_tool") return true;
+  const { name: called, arguments: given } = search ? args : { name, arguments: args };
+  if (typeof called !== "string" || !isToolName(called) || mayAsk(session.confirmation, called)) return false;
+  return given === undefined || (typeof given === "object" && given !== null && !Object.hasOwn(given, "wait"));
 }

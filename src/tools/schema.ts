@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { type CallName, operations } from "../contract/index.ts";
-import { argumentsOf, toolLimit } from "./own.ts";
+import { takenBy, toolLimit } from "./own.ts";
 
 /** A JSON Schema node, as far as it is looked into here. */
 export interface JsonSchema {
@@ -34,7 +34,7 @@ const usualBounds: Readonly<Record<string, readonly unknown[]>> = {
  * combinator at the top, which some hosts refuse. Measured in tokens: every host sends the list to its model.
  */
 export function inputSchemaOf(name: CallName): JsonSchema {
-  const shape = { ...argumentsOf(name) };
+  const shape = { ...takenBy(name).shape };
   if (shape["limit"]) shape["limit"] = z.int().default(toolLimit);
   const { type, properties, required } = z.toJSONSchema(z.strictObject(shape), { io: "input" }) as JsonSchema;
   return {

@@ -1,17 +1,17 @@
-import type { CallToolResult, InputRequiredResult, ServerContext, Tool } from "@modelcontextprotocol/server";
+import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import * as z from "zod";
-import { invalid, Problem } from "../contract/errors.ts";
+import { invalid } from "../contract/errors.ts";
 import { isOperationName, operations, toolsetOf } from "../contract/index.ts";
 import type { Scope } from "../contract/scopes.ts";
 import { similar } from "../lib/spelling.ts";
 import { callTool } from "./call.ts";
-import { connectionDetails, connectionName, connectionSummary } from "./connection.ts";
 import { definitionOf, isToolName, type ToolName, toolNames } from "./definitions.ts";
 import { forgive } from "./forgive.ts";
+import { connectionDetails, connectionName, connectionSummary } from "./listing.ts";
 import { offered, refuseUnoffered } from "./offer.ts";
-import { errorResult } from "./results.ts";
-import type { ToolSession } from "./session.ts";
+import type { ToolContext, ToolSession } from "./session.ts";
 import type { ToolSettings } from "./settings.ts";
+import { type ToolResult, watched } from "./watched.ts";
 
 type Args = Readonly<Record<string, unknown>>;
 
@@ -67,26 +67,38 @@ export function isSearchToolName(name: string): name is SearchToolName {
 }
 
 /** Answers one of the three: finding and describing say only what the caller can use; calling passes the same gates. */
-export async function callSearchTool(
+export function callSearchTool(
   session: ToolSession,
-  context: ServerContext,
+  context: ToolContext,
   name: SearchToolName,
   given: Args,
-): Promise<CallToolResult | InputRequiredResult> {
-  try {
+): Promise<ToolResult> {
+  if (name === "call_tool") return callNamed(session, context, given);
+  return watched(session, context, name, async () => {
     const args = checked(name, given);
-    if (name === "find_tools") {
-      const { scopes } = await session.upstream.identify(session.token);
-      return found([...offered(session.settings, scopes), connectionName], String(args["words"]));
-    }
-    const tool = toolNamed(String(args["name"]));
-    if (name === "call_tool") return await callTool(session, context, tool, (args["arguments"] ?? {}) as Args);
-    if (tool !== connectionName) refuseUnoffered(session.settings, tool);
-    return { content: [{ type: "text", text: JSON.stringify(definitionOf(tool)) }] };
+    if (name === "describe_tool") return { result: described(session, toolNamed(args["name"])), code: "ok" };
+    const { scopes } = await session.upstream.identify(session.token);
+    return { result: found([...offered(session.settings, scopes), connectionName], String(args["words"])), code: "ok" };
+  });
+}
+
+/** Calls the tool that is named; of that call alone it is told. */
+async function callNamed(session: ToolSession, context: ToolContext, given: Args): Promise<ToolResult> {
+  let args: Args;
+  let tool: ToolName;
+  try {
+    args = checked("call_tool", given);
+    tool = toolNamed(args["name"]);
   } catch (error) {
-    if (error instanceof Problem) return errorResult(error);
-    throw error;
+    return watched(session, context, "call_tool", () => Promise.reject(error));
   }
+  return callTool(session, context, tool, (args["arguments"] ?? {}) as Args);
+}
+
+/** @throws Problem `tool_not_offered` */
+function described({ settings }: ToolSession, tool: ToolName): CallToolResult {
+  if (tool !== connectionName) refuseUnoffered(settings, tool);
+  return { content: [{ type: "text", text: JSON.stringify(definitionOf(tool)) }] };
 }
 
 function checked(name: SearchToolName, given: Args): Args {
@@ -95,7 +107,8 @@ function checked(name: SearchToolName, given: Args): Args {
   throw invalid(...result.error.issues.map(({ path, code, message }) => ({ path: path.join("."), code, message })));
 }
 
-function toolNamed(name: string): ToolName {
+function toolNamed(given: unknown): ToolName {
+  const name = String(given);
   if (isToolName(name)) return name;
   const meant = similar(name, toolNames);
   const message = `There is no such tool${meant ? `: did you mean ${meant}?` : "; find_tools finds one"}`;
@@ -103,7 +116,7 @@ function toolNamed(name: string): ToolName {
 }
 
 /** Names that one search gives. */
-const maxFound = 12;
+export const maxFound = 12;
 
 function found(names: readonly ToolName[], words: string): CallToolResult {
   const wanted = wordsOf(words);

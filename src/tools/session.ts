@@ -1,6 +1,7 @@
-import type { ClientCapabilities } from "@modelcontextprotocol/server";
+import type { ClientCapabilities, ServerContext } from "@modelcontextprotocol/server";
 import type { ConfirmationPosture } from "../contract/confirmation.ts";
 import type { CallName } from "../contract/index.ts";
+import type { Telemetry } from "../lib/telemetry.ts";
 import type { Upstream } from "../upstream/port.ts";
 import type { ToolSettings } from "./settings.ts";
 
@@ -13,6 +14,18 @@ export interface ConfirmationPolicy {
   now(): Date;
 }
 
+/** What a tool is told of its call: as much of the SDK's context as tools look into. */
+export interface ToolContext {
+  readonly mcpReq: Pick<
+    ServerContext["mcpReq"],
+    "_meta" | "envelope" | "signal" | "notify" | "inputResponses" | "requestState"
+  >;
+  readonly http?: {
+    readonly authInfo?: NonNullable<ServerContext["http"]>["authInfo"];
+    readonly req?: { readonly headers: Pick<Headers, "get"> };
+  };
+}
+
 /** What the tools of one connection or request work with. */
 export interface ToolSession {
   readonly upstream: Upstream;
@@ -20,6 +33,7 @@ export interface ToolSession {
   readonly token: string | undefined;
   readonly confirmation: ConfirmationPolicy;
   readonly settings: ToolSettings;
+  readonly telemetry: Telemetry;
   /** What the client of a 2025-era connection declared; over stateless HTTP nothing. */
   clientCapabilities(): ClientCapabilities | undefined;
   /** The revision that a 2025-era connection agreed on; over stateless HTTP nothing. */

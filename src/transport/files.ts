@@ -74,14 +74,24 @@ function headersOf({ sha256, contentType, fileName }: Download) {
     "repr-digest": `sha-256=:${Buffer.from(sha256, "hex").toString("base64")}:`,
     "content-type": isMediaType(contentType) ? contentType : "application/octet-stream",
     // Always a download, never a page of this origin, whatever an applicant uploaded.
-    "content-disposition": `attachment; filename*=UTF-8''${extendedValue(fileName)}`,
+    "content-disposition": attachment(fileName),
     "content-security-policy": "sandbox",
     "x-content-type-options": "nosniff",
     "cache-control": "private, no-store",
   };
 }
 
-/** As RFC 8187 spells a file name in a header. */
+/** Names that say the same to every client: no quotes, escapes or characters beyond ASCII (RFC 6266, appendix D). */
+const plainName = /^[\w.()-][\w .()-]*$/;
+
+/** A download by the name of its file; where that is not plain, a plain one before it, for clients that read no other. */
+function attachment(fileName: string): string {
+  if (plainName.test(fileName)) return `attachment; filename="${fileName}"`;
+  const plain = fileName.replace(/[^\w.()-]/gu, "_");
+  return `attachment; filename="${plain}"; filename*=UTF-8''${extendedValue(fileName)}`;
+}
+
+/** The characters that stand for themselves in an extended value, `attr-char`, and all others in percent (RFC 8187, 3.2.1). */
 function extendedValue(text: string): string {
   return encodeURIComponent(text.toWellFormed()).replace(
     /['()*]/g,

@@ -21,6 +21,8 @@ export interface GatewayKeys {
   holderOf(key: string): KeyHolder | undefined;
   /** Who the subject of an issuer's tokens is; nothing for one that is unknown or has expired. */
   subject(name: string): KeyHolder | undefined;
+  /** Everybody whom an entry names, expired or not. */
+  holders(): readonly (KeyHolder & { readonly expiresAt: string | undefined })[];
   /** Whether any entry names a subject: then those that none names are not let in. */
   readonly namesSubjects: boolean;
   /** Reads the file again at once. */
@@ -37,7 +39,7 @@ export interface GatewayKeysOptions {
   readonly log: Log;
 }
 
-const maxFileBytes = 8 * 1024 * 1024;
+export const maxFileBytes = 8 * 1024 * 1024;
 const maxTokenBytes = 1_000;
 const checkMs = 1_000;
 
@@ -98,6 +100,11 @@ export function openGatewayKeys(options: GatewayKeysOptions): GatewayKeys {
       return held && constantTimeEqual(held.entry.sha256 ?? "", sha256) ? live(held) : undefined;
     },
     subject: (name) => live(current().bySubject.get(name)),
+    holders() {
+      const { bySha256, bySubject } = current();
+      const held = new Set([...bySha256.values(), ...bySubject.values()]);
+      return [...held].map(({ entry, holder }) => ({ ...holder, expiresAt: entry.expiresAt }));
+    },
     get namesSubjects() {
       return current().bySubject.size > 0;
     },

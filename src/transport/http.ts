@@ -10,12 +10,15 @@ import type { Invitations } from "../gate/invitations.ts";
 import { newId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
 import { isLoopback } from "../lib/loopback.ts";
+import type { Face, Telemetry } from "../lib/telemetry.ts";
 import { linkOf, serveDownload } from "./files.ts";
 import { createInvitationApp, invitationPath } from "./invitations.ts";
 import type { McpEndpoint } from "./mcp.ts";
 import type { ProtectedResource } from "./oauth.ts";
+import { createProbes, type Readiness } from "./probes.ts";
 import { type RestHandler, refuseBusy, restPath } from "./rest.ts";
 import { type WebhookHandler, webhookPath } from "./webhooks.ts";
+import { createWork, type Work } from "./work.ts";
 
 export interface HttpOptions {
   readonly host: string;
@@ -25,6 +28,11 @@ export interface HttpOptions {
   readonly allowedHosts: readonly string[];
   /** Requests served at once; more are answered 503. */
   readonly maxConcurrentRequests: number;
+  /** Connections open at once; more are closed as they come. */
+  readonly maxConnections: number;
+  /** How long requests under way may take to end when the server closes. */
+  readonly shutdownSeconds: number;
+  readonly timeouts?: typeof httpTimeouts;
 }
 
 export interface HttpFaces {
@@ -35,51 +43,86 @@ export interface HttpFaces {
   readonly webhooks?: WebhookHandler | undefined;
   /** What says where tokens for MCP are issued, if they are. */
   readonly resource?: ProtectedResource | undefined;
+  readonly readiness: () => Promise<Readiness>;
+  readonly telemetry: Telemetry;
   readonly log: Log;
 }
 
 export interface HttpServer {
   /** `http://127.0.0.1:3000`, without a slash at the end. */
   readonly origin: string;
+  /** Connections that are open, and requests that are at work. */
+  load(): Promise<{ readonly connections: number; readonly requests: number }>;
   close(): Promise<void>;
 }
 
-/** Serves REST, MCP, downloads, invitations, webhooks that come in and `/healthz` on one port. */
+const mcpPath = "/mcp";
+
+/** How long a client may take, in milliseconds. */
+export const httpTimeouts = {
+  /** To send a request's head. */
+  headersMs: 10_000,
+  /** To send all of it. */
+  requestMs: 60_000,
+  /** To read some more of an answer that waits for it. */
+  stallMs: 30_000,
+  /** To send the next request. Longer than balancers keep an idle connection: else they would meet one that is closing. */
+  keepAliveMs: 65_000,
+};
+export const maxHeaderBytes = 16 * 1024;
+
+/** Serves REST, MCP, downloads, invitations, webhooks that come in, `/healthz` and `/readyz` on one port. */
 export async function listen(options: HttpOptions, faces: HttpFaces): Promise<HttpServer> {
-  const server = createServer(createListener(options, faces));
+  const { headersMs, requestMs, keepAliveMs } = options.timeouts ?? httpTimeouts;
+  const work = createWork(options.maxConcurrentRequests);
+  const server = createServer(
+    {
+      maxHeaderSize: maxHeaderBytes,
+      headersTimeout: headersMs,
+      requestTimeout: requestMs,
+      connectionsCheckingInterval: Math.ceil(headersMs / 5),
+      keepAliveTimeout: keepAliveMs,
+    },
+    createListener(options, faces, work),
+  );
+  server.maxConnections = options.maxConnections;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(options.port, options.host, resolve);
   });
   const { port } = server.address() as AddressInfo;
-  return { origin: `http://${urlHost(options.host)}:${port}`, close: () => closeServer(server) };
+  return {
+    origin: `http://${urlHost(options.host)}:${port}`,
+    load: async () => ({ connections: await connectionsOf(server), requests: work.size }),
+    close: () => closeServer(server, options.shutdownSeconds * 1000),
+  };
 }
 
-function createListener(options: HttpOptions, faces: HttpFaces) {
-  /** Requests at work, so that each is counted out once, however it ends. */
-  const working = new Set<ServerResponse>();
-  const serveOther = getRequestListener(createApp(faces, working).fetch);
+function connectionsOf(server: Server): Promise<number> {
+  return new Promise((resolve, reject) =>
+    server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+  );
+}
+
+function createListener(options: HttpOptions, faces: HttpFaces, work: Work) {
+  const isProbe = createProbes(faces.readiness);
   const isAllowed = createGuard(options);
+  const serve = createServing(faces, work);
+  const { stallMs } = options.timeouts ?? httpTimeouts;
 
   return (request: IncomingMessage, response: ServerResponse): void => {
     const requestId = newId("req");
-    const rest = isBelow(restPath, request.url) ? faces.rest : undefined;
-    const webhooks = isBelow(webhookPath, request.url) ? faces.webhooks : undefined;
-    if (!rest) response.setHeader("x-request-id", requestId);
-    if (request.url === "/healthz") {
-      void serveOther(request, response);
-    } else if (working.size >= options.maxConcurrentRequests) {
-      refuseBusy(response, requestId);
-    } else if (isOpen(request) || isAllowed(request, response, requestId)) {
-      working.add(response);
-      response.once("close", () => working.delete(response));
-      const link = linkOf(request);
-      if (rest) void rest(request, response, requestId);
-      else if (webhooks) void webhooks(request, response, requestId);
-      else if (!link) void serveOther(request, response);
-      // A download lasts as long as its client takes; only what led to it is work.
-      else void serveDownload(faces, link, request, response).then(() => working.delete(response));
-    }
+    const face = faceOf(request, faces);
+    if (face !== "rest") response.setHeader("x-request-id", requestId);
+    response.setTimeout(stallMs, () => {
+      // Of what is still being worked on or streamed, nothing waits to be read.
+      if (response.writableEnded || response.writableLength > 0) response.destroy();
+    });
+    faces.telemetry.exchange({ face, request, response, requestId }, () => {
+      if (face === "probe" && isProbe(request, response)) return;
+      if (!work.enter(response)) refuseBusy(response, requestId);
+      else if (isOpen(face) || isAllowed(request, response, requestId)) serve(face, request, response, requestId);
+    });
   };
 }
 
@@ -87,28 +130,61 @@ function createListener(options: HttpOptions, faces: HttpFaces) {
  * An invitation's page counts on the secret in its address alone, whoever leads there; and a browser that keeps that
  * address to itself says of the page's own form that it comes from nowhere.
  */
-function isOpen({ url }: IncomingMessage): boolean {
-  return isBelow(invitationPath, url);
+function isOpen(face: Face): boolean {
+  return face === "invitation";
+}
+
+/** What answers a request, by its path. */
+function faceOf(request: IncomingMessage, { rest, webhooks, mcp }: HttpFaces): Face {
+  const { url = "" } = request;
+  if (rest && isBelow(restPath, url)) return "rest";
+  if (mcp && isBelow(mcpPath, url)) return "mcp";
+  if (webhooks && isBelow(webhookPath, url)) return "webhook";
+  if (isBelow(invitationPath, url)) return "invitation";
+  if (url === "/healthz" || url === "/readyz") return "probe";
+  return linkOf(request) ? "download" : "other";
+}
+
+type Serve = (face: Face, request: IncomingMessage, response: ServerResponse, requestId: string) => void;
+
+function createServing(faces: HttpFaces, work: Work): Serve {
+  const serveOther = getRequestListener(createApp(faces, work).fetch);
+
+  async function serveMcp(request: IncomingMessage, response: ServerResponse, requestId: string) {
+    try {
+      const answered = request.url === mcpPath && (await faces.mcp?.answer(request, response, requestId));
+      if (!answered) await serveOther(request, response);
+    } catch (error) {
+      faces.log.debug({ err: error, requestId }, "An MCP request broke off");
+      response.destroy();
+    }
+  }
+
+  return (face, request, response, requestId) => {
+    const link = face === "download" ? linkOf(request) : undefined;
+    if (face === "rest") void faces.rest?.(request, response, requestId);
+    else if (face === "webhook") void faces.webhooks?.(request, response, requestId);
+    else if (face === "mcp") void serveMcp(request, response, requestId);
+    // A download lasts as long as its client takes; only what led to it is work.
+    else if (link) void serveDownload(faces, link, request, response).then(() => work.leave(response));
+    else void serveOther(request, response);
+  };
 }
 
 function isBelow(path: string, url = ""): boolean {
   return url.startsWith(path) && /^[/?]?$/.test(url.charAt(path.length));
 }
 
-function createApp(
-  { mcp, invitations, resource, log }: HttpFaces,
-  working: Set<ServerResponse>,
-): Hono<{ Bindings: HttpBindings }> {
+function createApp({ mcp, invitations, resource, log }: HttpFaces, work: Work): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
   app.use("*", async (context, next) => {
     await next();
     // A stream lasts as long as its client listens; only what led to it is work.
-    working.delete(context.env.outgoing as ServerResponse);
+    work.leave(context.env.outgoing as ServerResponse);
   });
   const requestIdOf = (outgoing: ServerResponse) => String(outgoing.getHeader("x-request-id"));
-  app.get("/healthz", (context) => context.json({ status: "ok" }));
   if (mcp)
-    app.all("/mcp", (context) => mcp.fetch(context.req.raw, requestIdOf(context.env.outgoing as ServerResponse)));
+    app.all(mcpPath, (context) => mcp.fetch(context.req.raw, requestIdOf(context.env.outgoing as ServerResponse)));
   if (invitations) app.route(invitationPath, createInvitationApp(invitations));
   for (const path of resource?.paths ?? []) {
     app.use(path, cors());
@@ -144,12 +220,9 @@ function urlHost(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
-/** How long open requests may finish in. */
-const drainMs = 5_000;
-
 const sweepMs = 50;
 
-async function closeServer(server: Server): Promise<void> {
+async function closeServer(server: Server, drainMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   // Again and again: a connection whose answer ends only now would stay until its client lets go of it.
   const sweeper = setInterval(() => server.closeIdleConnections(), sweepMs);

@@ -92,8 +92,8 @@ function page(title: string, content: unknown) {
     </html>`;
 }
 
-const requestsPerMinute = 60;
-const maxAddresses = 10_000;
+export const requestsPerMinute = 60;
+export const maxAddresses = 10_000;
 
 /** Counts requests by address within each minute. Secrets cannot be guessed; this keeps looking them up cheap. */
 function createCounter(): (address: string) => boolean {

@@ -35,6 +35,11 @@ export interface Claims {
 export interface Issuer {
   /** @throws Problem `invalid_token`; `unavailable` while the issuer's keys cannot be had */
   verify(token: string): Promise<Claims>;
+  /**
+   * Fetches the issuer's metadata and keys anew, to see whether they can be had.
+   * @throws Error that says which of them cannot, and why
+   */
+  probe(): Promise<{ readonly jwksUri: string; readonly keys: number }>;
   close(): Promise<void>;
 }
 
@@ -57,8 +62,8 @@ const types: readonly unknown[] = [undefined, "jwt", "at+jwt", "application/at+j
 const skewSeconds = 10;
 /** A verified token is not verified again for so long: that is also how long a withdrawn key may still count. */
 const rememberMs = 60_000;
-const maxRemembered = 10_000;
-const fetchTimeoutMs = 5_000;
+export const maxRemembered = 10_000;
+export const fetchTimeoutMs = 5_000;
 /** After a failure nothing is fetched for so long: strangers' tokens must not become requests to the issuer. */
 const pauseMs = 5_000;
 
@@ -105,6 +110,7 @@ export function createIssuer(options: IssuerOptions): Issuer {
       remembered.set(key, fresh);
       return fresh.claims;
     },
+    probe: () => keys.probe(),
     close: () => keys.close(),
   };
 }
@@ -131,9 +137,30 @@ function scopesIn({ scope, scp }: JWTPayload): Set<Scope> {
 const Metadata = z.looseObject({ issuer: z.string(), jwks_uri: z.url({ protocol: /^https?$/ }) });
 const KeySet = z.looseObject({ keys: z.array(z.looseObject({ kty: z.string() })).max(1_000) });
 
+/** Reads JSON from addresses, over a connection to each server. */
+function createReader(env: IssuerOptions["env"]) {
+  const clients = new Map<string, HttpClient>();
+
+  async function jsonAt(address: string, signal: AbortSignal): Promise<unknown> {
+    const { origin, pathname, search } = new URL(address);
+    const timeouts = { connectTimeoutMs: fetchTimeoutMs, answerTimeoutMs: fetchTimeoutMs };
+    const client = clients.get(origin) ?? createHttpClient({ origin, env, ...timeouts });
+    clients.set(origin, client);
+    const headers = { accept: "application/json", "user-agent": `programme-mcp/${version}` };
+    const { status, text } = await client.send({ method: "GET", path: `${pathname}${search}`, headers, signal });
+    if (status !== 200) throw new Error(`${address} answered ${status}`);
+    return JSON.parse(text);
+  }
+
+  return {
+    jsonAt,
+    close: async () => void (await Promise.all([...clients.values()].map((client) => client.close()))),
+  };
+}
+
 /** The issuer's public keys: fetched when first needed, and again when they are ten minutes old or one is not among them. */
 function createKeys({ issuer, jwksUri, env, log }: IssuerOptions) {
-  const clients = new Map<string, HttpClient>();
+  const { jsonAt, close } = createReader(env);
   let keys: Promise<JWTVerifyGetKey> | undefined;
   let failedAtMs = Number.NEGATIVE_INFINITY;
 
@@ -147,17 +174,6 @@ function createKeys({ issuer, jwksUri, env, log }: IssuerOptions) {
       log.warn({ err: error, issuer }, "The issuer's keys cannot be had");
       throw unavailable();
     }
-  }
-
-  async function jsonAt(address: string, signal: AbortSignal): Promise<unknown> {
-    const { origin, pathname, search } = new URL(address);
-    const timeouts = { connectTimeoutMs: fetchTimeoutMs, answerTimeoutMs: fetchTimeoutMs };
-    const client = clients.get(origin) ?? createHttpClient({ origin, env, ...timeouts });
-    clients.set(origin, client);
-    const headers = { accept: "application/json", "user-agent": `programme-mcp/${version}` };
-    const { status, text } = await client.send({ method: "GET", path: `${pathname}${search}`, headers, signal });
-    if (status !== 200) throw new Error(`${address} answered ${status}`);
-    return JSON.parse(text);
   }
 
   async function discover(signal: AbortSignal): Promise<string> {
@@ -194,9 +210,12 @@ function createKeys({ issuer, jwksUri, env, log }: IssuerOptions) {
         throw error;
       }
     },
-    async close(): Promise<void> {
-      await Promise.all([...clients.values()].map((client) => client.close()));
+    async probe() {
+      const signal = AbortSignal.timeout(fetchTimeoutMs);
+      const address = jwksUri ?? (await discover(signal));
+      return { jwksUri: address, keys: KeySet.parse(await jsonAt(address, signal)).keys.length };
     },
+    close,
   };
 }
 

@@ -69,6 +69,8 @@ export interface ListenDeps {
 }
 
 export interface Listening {
+  /** Streams that are open. */
+  readonly size: number;
   /**
    * Answers a `subscriptions/listen` request with a stream; whatever else, as the SDK refuses it.
    * @throws Problem `unavailable` and what else following changes can be refused with
@@ -78,10 +80,10 @@ export interface Listening {
 }
 
 /** Streams open at once, of all callers and of one. */
-const maxStreams = 1_024;
-const maxStreamsPerCaller = 16;
+export const maxStreams = 1_024;
+export const maxStreamsPerCaller = 16;
 /** Notifications that a client may leave unread before its stream is closed. */
-const maxUnread = 1_000;
+export const maxUnread = 1_000;
 
 /**
  * Subscriptions over HTTP. Each stream has a bus of its own that carries what its caller may know: one bus for all
@@ -97,6 +99,10 @@ export function createListening({ factory, upstream, withheldBy, log }: ListenDe
   }
 
   return {
+    get size() {
+      return streams.size;
+    },
+
     async open(request, parsedBody, authInfo) {
       if (isFull(authInfo.clientId)) return refuseFull(parsedBody);
       const outlet = createOutlet(() => void handler.close());

@@ -6,22 +6,28 @@ import {
   readRequestBody,
 } from "@modelcontextprotocol/server";
 import { Problem, problem } from "../contract/errors.ts";
-import { sha256Hex } from "../lib/crypto.ts";
-import { requestIdKey } from "../lib/request-id.ts";
+import { fingerprintOf } from "../lib/fingerprint.ts";
+import { callerKey, requestIdKey } from "../lib/request-id.ts";
 import type { Identity } from "../upstream/port.ts";
 import { bearerOf, challengeOf, type Signpost } from "./bearer.ts";
+import { createFastMcp, type FastMcp } from "./fast-mcp.ts";
+import { createLane, type LaneDeps } from "./lane.ts";
 import { createListening, type ListenDeps, listenMethod } from "./listen.ts";
 import { createSessions, type SessionOptions } from "./sessions.ts";
 import { scopesToAskFor } from "./step-up.ts";
 
-export interface McpDeps extends SessionOptions, ListenDeps {
+export interface McpDeps extends SessionOptions, ListenDeps, LaneDeps {
   /** Where clients get tokens, if there is an issuer. */
   readonly signpost?: Signpost | undefined;
 }
 
 export interface McpEndpoint {
+  /** Answers a request if it is plain; see {@link FastMcp}. */
+  readonly answer: FastMcp;
   /** @param requestId - what the answer's `X-Request-Id` says, and the audit entries of what was called */
   fetch(request: Request, requestId: string): Promise<Response>;
+  /** Sessions and streams of subscriptions that are open. */
+  open(): { readonly sessions: number; readonly subscriptions: number };
   close(): Promise<void>;
 }
 
@@ -37,6 +43,8 @@ export function createMcpEndpoint(deps: McpDeps): McpEndpoint {
     maxRequestBodySize: maxBodyBytes,
     onerror: (error) => log.debug({ err: error }, "An MCP request was refused"),
   });
+
+  const answer = createFastMcp({ lane: createLane(deps), sessions, upstream, maxBodyBytes, authInfoOf });
 
   async function route(request: Request, authInfo: AuthInfo): Promise<Response> {
     const sessionId = request.headers.get("mcp-session-id");
@@ -76,25 +84,34 @@ export function createMcpEndpoint(deps: McpDeps): McpEndpoint {
   }
 
   return {
+    answer,
     async fetch(request, requestId) {
       const token = bearerOf(request.headers.get("authorization") ?? undefined);
       try {
         const identity = await upstream.identify(token);
-        const scopes = [...identity.scopes];
-        // The client id only tells callers apart; it must not give away who they are.
-        const clientId = sha256Hex(identity.caller).slice(0, 16);
-        const authInfo = { token: token ?? "", clientId, scopes, extra: { [requestIdKey]: requestId } };
-        return await route(await weighed(request, identity), authInfo);
+        return await route(await weighed(request, identity), authInfoOf(token, identity, requestId));
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
         return refuse(error, signpost);
       }
     },
+    open: () => ({ sessions: sessions.size, subscriptions: listening.size }),
     async close() {
       await listening.close();
       await sessions.close();
       await handler.close();
     },
+  };
+}
+
+function authInfoOf(token: string | undefined, { scopes, caller }: Identity, requestId: string): AuthInfo {
+  // The client id only tells callers apart; it must not give away who they are.
+  const clientId = fingerprintOf(caller).slice(0, 16);
+  return {
+    token: token ?? "",
+    clientId,
+    scopes: [...scopes],
+    extra: { [requestIdKey]: requestId, [callerKey]: caller },
   };
 }
 

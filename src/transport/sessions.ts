@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { type AuthInfo, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
+import { type AuthInfo, type Server, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
 import type { Clock } from "../lib/clock.ts";
 import type { ServerFactory } from "./server.ts";
 
 /** A 2025-era connection over HTTP: it remembers its client, so that the client can be asked and told. */
 interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport;
+  readonly server: Server;
   /** Whose it is; another caller's request finds no such session. */
   readonly clientId: string;
   usedAtMs: number;
@@ -20,6 +21,10 @@ export interface SessionOptions {
 }
 
 export interface Sessions {
+  /** Open ones. */
+  readonly size: number;
+  /** The revision that a caller's session of that id agreed on, and marks the session as used; nothing where there is none. */
+  revisionOf(sessionId: string, clientId: string): string | undefined;
   /** Answers a request within its session; 404 where the caller has none of that id. */
   handle(request: Request, sessionId: string, authInfo: AuthInfo): Promise<Response>;
   /** Answers an `initialize` request with a new session; nothing where there are too many. */
@@ -27,10 +32,10 @@ export interface Sessions {
   close(): Promise<void>;
 }
 
-const idleMs = 30 * 60_000;
+export const idleMs = 30 * 60_000;
 const sweepMs = 60_000;
 /** Of one caller; one more closes the one that was idle longest. */
-const maxPerCaller = 20;
+export const maxPerCaller = 20;
 
 /** Sessions of 2025-era clients, bound to their caller's token, capped, and closed when idle. */
 export function createSessions({ factory, clock, maxBodyBytes, maxSessions }: SessionOptions): Sessions {
@@ -47,11 +52,23 @@ export function createSessions({ factory, clock, maxBodyBytes, maxSessions }: Se
     return own.reduce((idlest, session) => (session.usedAtMs < idlest.usedAtMs ? session : idlest)).transport.close();
   }
 
+  function use(sessionId: string, clientId: string | undefined): Session | undefined {
+    const session = sessions.get(sessionId);
+    if (session?.clientId !== clientId) return undefined;
+    if (session) session.usedAtMs = clock.now().getTime();
+    return session;
+  }
+
   return {
+    get size() {
+      return sessions.size;
+    },
+
+    revisionOf: (sessionId, clientId) => use(sessionId, clientId)?.server.getNegotiatedProtocolVersion(),
+
     async handle(request, sessionId, authInfo) {
-      const session = sessions.get(sessionId);
-      if (!session || session.clientId !== authInfo.clientId) return sessionNotFound();
-      session.usedAtMs = clock.now().getTime();
+      const session = use(sessionId, authInfo.clientId);
+      if (!session) return sessionNotFound();
       return session.transport.handleRequest(request, { authInfo });
     },
 
@@ -62,7 +79,7 @@ export function createSessions({ factory, clock, maxBodyBytes, maxSessions }: Se
         sessionIdGenerator: randomUUID,
         maxRequestBodySize: maxBodyBytes,
         onsessioninitialized: (sessionId) => {
-          sessions.set(sessionId, { transport, clientId: authInfo.clientId, usedAtMs: clock.now().getTime() });
+          sessions.set(sessionId, { transport, server, clientId: authInfo.clientId, usedAtMs: clock.now().getTime() });
         },
       });
       const server = factory({ era: "legacy", authInfo, requestInfo: request });

@@ -1,10 +1,19 @@
-import type { JSONRPCMessage, Server, Transport, TransportSendOptions } from "@modelcontextprotocol/server";
+import type {
+  JSONRPCMessage,
+  McpRequestContext,
+  Server,
+  Transport,
+  TransportSendOptions,
+} from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Log } from "../lib/log.ts";
 import { listenerOf } from "../resources/register.ts";
 import { createSubscriber, type Following, type Subscriber } from "../resources/subscriber.ts";
 import type { Upstream } from "../upstream/port.ts";
+import { AwaitedTransport } from "./awaited.ts";
+import type { Lane } from "./lane.ts";
 import { hearListen } from "./listen.ts";
+import { type PlainRequest, plainRequest } from "./plain.ts";
 import type { ServerFactory } from "./server.ts";
 
 /** What carries the messages of a connection. */
@@ -12,6 +21,7 @@ export type Wire = Transport;
 
 export interface StdioDeps {
   readonly factory: ServerFactory;
+  readonly lane: Lane;
   readonly upstream: Upstream;
   readonly withheldBy: Following["withheldBy"];
   readonly token: string;
@@ -19,33 +29,86 @@ export interface StdioDeps {
 }
 
 export interface StdioConnection {
+  /** Resolves when every request has been answered, at the latest after so long. */
+  settled(maxMs: number): Promise<void>;
   close(): Promise<void>;
 }
 
 /** Subscriptions open at once on one connection. */
-const maxListens = 64;
+export const maxListens = 64;
 
 /** Serves one MCP connection, over stdin and stdout unless another transport is given; every log line goes to stderr. */
 export function connectStdio(
-  { factory, upstream, withheldBy, token, log }: StdioDeps,
-  transport: Transport = new StdioServerTransport(),
+  { factory, lane, upstream, withheldBy, token, log }: StdioDeps,
+  wire: Transport = new StdioServerTransport(),
 ): StdioConnection {
+  const transport = new AwaitedTransport(wire);
   let server: Server | undefined;
+  let era: McpRequestContext["era"] | undefined;
   const tell = () => server && listenerOf(server);
   const subscriber = createSubscriber(
     { upstream, token, withheldBy },
     { updated: (uri) => tell()?.updated(uri), listChanged: (list) => tell()?.listChanged(list) },
   );
-  const handle = serveStdio((context) => (server = factory(context)), {
-    transport: new HeardTransport(transport, hearing(subscriber, log), () => subscriber.stop()),
+  const serve: ServerFactory = (context) => {
+    era = context.era;
+    server = factory(context);
+    return server;
+  };
+  /** How the connection began: the SDK settles that by its first messages. */
+  const footing = (): Footing | undefined => {
+    const revision = server?.getNegotiatedProtocolVersion();
+    return era === "modern" ? { stateless: true } : revision === undefined ? undefined : { stateless: false, revision };
+  };
+  const fast = besideSdk({ lane, token, footing, send: (message) => transport.send(message), log });
+  const handle = serveStdio(serve, {
+    transport: new HeardTransport(transport, fast, hearing(subscriber, log), () => subscriber.stop()),
     maxSubscriptions: maxListens,
     onerror: (error) => log.debug({ err: error }, "A message was refused"),
   });
   return {
+    settled: (maxMs) => transport.settled(maxMs),
     async close() {
       subscriber.stop();
       await handle.close();
     },
+  };
+}
+
+/** How requests of a connection say of which revision they are: each by itself, or by the handshake. */
+type Footing = { readonly stateless: true } | { readonly stateless: false; readonly revision: string };
+
+interface BesideSdk {
+  readonly lane: Lane;
+  readonly token: string;
+  readonly footing: () => Footing | undefined;
+  readonly send: (message: JSONRPCMessage) => Promise<void>;
+  readonly log: Log;
+}
+
+/** Answers plain requests; false for any other message, which is the SDK's. */
+function besideSdk({ lane, token, footing, send, log }: BesideSdk): (message: JSONRPCMessage) => boolean {
+  const calls = new Map<string | number, AbortController>();
+
+  async function answer(request: PlainRequest, revision: string | undefined): Promise<void> {
+    const controller = new AbortController();
+    calls.set(request.id, controller);
+    const response = await lane.answer(request, { token, revision, signal: controller.signal });
+    calls.delete(request.id);
+    // Who has called it off waits for no answer.
+    if (!controller.signal.aborted) await send(response);
+  }
+
+  return (message) => {
+    if (!("method" in message)) return false;
+    if (message.method === "notifications/cancelled") calls.get(message.params?.["requestId"] as string)?.abort();
+    const ground = footing();
+    const request = ground && plainRequest(message, ground.stateless);
+    if (!request || !lane.takes(request)) return false;
+    answer(request, ground.stateless ? undefined : ground.revision).catch((error: unknown) =>
+      log.debug({ err: error }, "An answer could not be sent"),
+    );
+    return true;
   };
 }
 
@@ -83,9 +146,15 @@ class HeardTransport implements Transport {
   readonly #inner: Transport;
   #order: Promise<void> = Promise.resolve();
 
-  constructor(inner: Transport, hear: (message: JSONRPCMessage) => Promise<JSONRPCMessage>, closed: () => void) {
+  constructor(
+    inner: Transport,
+    take: (message: JSONRPCMessage) => boolean,
+    hear: (message: JSONRPCMessage) => Promise<JSONRPCMessage>,
+    closed: () => void,
+  ) {
     this.#inner = inner;
     inner.onmessage = (message, extra) => {
+      if (take(message)) return;
       this.#order = this.#order.then(async () => this.onmessage?.(await hear(message), extra));
     };
     inner.onerror = (error) => this.onerror?.(error);

@@ -26,9 +26,9 @@ export interface WebhookDeps {
 export type WebhookHandler = (request: IncomingMessage, response: ServerResponse, requestId: string) => Promise<void>;
 
 /** No event comes near it. */
-const maxEventBytes = 256 * 1024;
+export const maxEventBytes = 256 * 1024;
 /** For a body to arrive. Anybody can begin to send one. */
-const bodyTimeoutMs = 10_000;
+export const bodyTimeoutMs = 10_000;
 
 /**
  * The door for webhooks: `POST /webhooks/{name}` is answered 204 once the event is kept or known. What is refused is told

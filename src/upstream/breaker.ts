@@ -4,7 +4,11 @@ import type { Clock } from "../lib/clock.ts";
 export interface Breaker {
   /** Lets a try through, or says why it is of no use now. */
   pass(): Pass | Refusal;
+  /** `half_open` when the next try is let through alone. */
+  state(): BreakerState;
 }
+
+export type BreakerState = "closed" | "open" | "half_open";
 
 /** A try that was let through. One that reports nothing, because its caller went away, says nothing of the service. */
 export interface Pass {
@@ -22,9 +26,9 @@ export interface Refusal {
   readonly cause: string;
 }
 
-const failuresToOpen = 10;
-const firstPauseMs = 2_000;
-const maxPauseMs = 60_000;
+export const failuresToOpen = 10;
+export const firstPauseMs = 2_000;
+export const maxPauseMs = 60_000;
 
 /**
  * Opens after ten failures in a row: nothing is let through. After a pause one try is; while such tries fail, the pauses
@@ -66,6 +70,11 @@ export function createBreaker(clock: Clock): Breaker {
       // This one tries; the others wait for what comes of it.
       pausedUntilMs = nowMs + pauseMs;
       return passOf(true);
+    },
+
+    state() {
+      if (pausedUntilMs === undefined) return "closed";
+      return pausedUntilMs > clock.now().getTime() ? "open" : "half_open";
     },
   };
 }

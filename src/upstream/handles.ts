@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv } from "node:crypto";
+import { createCipheriv, createDecipheriv, createSecretKey } from "node:crypto";
 import { problem } from "../contract/errors.ts";
 import type { HandleKind } from "../contract/marks.ts";
 import { constantTimeEqual, hmac } from "../lib/crypto.ts";
@@ -33,10 +33,24 @@ export function isAddressHandle(text: string): boolean {
   return /[@.]handle\.invalid$/i.test(text);
 }
 
+/** Realms whose handles are at hand at once. */
+const maxRealms = 1_000;
+
+/** Gives the handles of each realm: its keys are made when it is first met. */
+export function createHandleKeeper(secret: Uint8Array): (realm: string) => Handles {
+  const known = new Map<string, Handles>();
+  return (realm) => {
+    const handles = known.get(realm) ?? createHandles(secret, realm);
+    if (!known.has(realm) && known.size >= maxRealms) known.delete(known.keys().next().value as string);
+    known.set(realm, handles);
+    return handles;
+  };
+}
+
 /** The handles of one organisation's data (`realm`) under a secret of at least 32 bytes. */
 export function createHandles(secret: Uint8Array, realm: string): Handles {
-  const macKey = hmac(secret, `handle mac ${realm}`);
-  const cipherKey = hmac(secret, `handle cipher ${realm}`);
+  const macKey = createSecretKey(hmac(secret, `handle mac ${realm}`));
+  const cipherKey = createSecretKey(hmac(secret, `handle cipher ${realm}`));
 
   function encrypt(kind: HandleKind, value: string): Buffer {
     const tag = hmac(macKey, `${kind}\0${value}`).subarray(0, tagBytes);

@@ -22,15 +22,29 @@ const hidden = new RegExp(
   "gu",
 );
 
+/** Most texts: nothing in them is hidden, and to see that costs little. */
+const plain = /^[\t\n\r -~]*$/;
+
 /** Text as its reader sees it: what is invisible or turns text around is taken out. */
 export function neutralise(text: string): string {
-  return text.replace(hidden, "");
+  return plain.test(text) ? text : text.replace(hidden, "");
 }
 
-/** Applies a change to every text in a JSON value, names of properties too. */
+/** Applies a change to every text in a JSON value, names of properties too. What has nothing to change stays as it is. */
 export function mapTexts(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === "string") return change(value);
-  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [change(key), mapTexts(inner, change)]));
+  if (Array.isArray(value)) {
+    const items = value.map((item) => mapTexts(item, change));
+    return items.some((item, index) => item !== value[index]) ? items : value;
+  }
+  let same = true;
+  const entries: [string, unknown][] = [];
+  for (const key of Object.keys(value)) {
+    const before = (value as Readonly<Record<string, unknown>>)[key];
+    const entry: [string, unknown] = [change(key), mapTexts(before, change)];
+    same &&= entry[0] === key && entry[1] === before;
+    entries.push(entry);
+  }
+  return same ? value : Object.fromEntries(entries);
 }

@@ -1,6 +1,6 @@
 import { problem } from "../contract/errors.ts";
 import type { Clock } from "../lib/clock.ts";
-import { sha256Hex } from "../lib/crypto.ts";
+import { fingerprintOf } from "../lib/fingerprint.ts";
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
@@ -26,8 +26,8 @@ export interface Pace {
 
 const windowMs = 60_000;
 /** How long a call waits for its turn; longer, and its caller is told when to come again. */
-const maxWaitMs = 10_000;
-const maxTokens = 10_000;
+export const maxWaitMs = 10_000;
+export const maxTokens = 10_000;
 
 interface Lane {
   /** Turns of the last minute and of the seconds to come, in order. */
@@ -45,15 +45,18 @@ export function createPace(clock: Clock, requestsPerMinute: number, exportInterv
   const nowMs = () => clock.now().getTime();
 
   function laneOf(token: string): Lane {
-    const key = sha256Hex(token);
+    const key = fingerprintOf(token);
     const known = lanes.get(key);
     const lane = known ?? { turns: [], limit: requestsPerMinute, blockedUntilMs: 0, exportFromMs: 0 };
     // Taken out and put back, the tokens in use are the last to be forgotten.
     if (known) lanes.delete(key);
     else if (lanes.size >= maxTokens) lanes.delete(lanes.keys().next().value as string);
     lanes.set(key, lane);
-    const first = lane.turns.findIndex((atMs) => atMs > nowMs() - windowMs);
-    if (first !== 0) lane.turns.splice(0, first < 0 ? lane.turns.length : first);
+    const oldestMs = nowMs() - windowMs;
+    if ((lane.turns[0] ?? Number.POSITIVE_INFINITY) <= oldestMs) {
+      const first = lane.turns.findIndex((atMs) => atMs > oldestMs);
+      lane.turns.splice(0, first < 0 ? lane.turns.length : first);
+    }
     // Turns and blocks further off than any that are given come from a clock that was set back.
     if ((lane.turns.at(-1) ?? 0) > nowMs() + maxWaitMs) lane.turns = [];
     if (lane.blockedUntilMs > nowMs() + windowMs) lane.blockedUntilMs = 0;

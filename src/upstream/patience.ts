@@ -26,7 +26,7 @@ export interface Patience {
   run<R>(work: Work<R>): Promise<R>;
 }
 
-const maxAttempts = 6;
+export const maxAttempts = 6;
 const firstBackoffMs = 100;
 const maxBackoffMs = 5_000;
 

@@ -9,9 +9,10 @@ import { checkKey } from "../gate/once.ts";
 import { redactorOf } from "../gate/redact.ts";
 import { validate } from "../gate/validate.ts";
 import type { Clock } from "../lib/clock.ts";
-import { sha256Hex } from "../lib/crypto.ts";
+import { fingerprintOf } from "../lib/fingerprint.ts";
 import type { Log } from "../lib/log.ts";
-import { createBreaker } from "./breaker.ts";
+import type { Telemetry } from "../lib/telemetry.ts";
+import type { Breaker } from "./breaker.ts";
 import type { HttpClient } from "./http-client.ts";
 import { createPace, type Pace } from "./pace.ts";
 import { createPatience } from "./patience.ts";
@@ -44,10 +45,12 @@ export interface RemoteOptions {
   readonly requestsPerMinute: number;
   readonly exportIntervalSeconds: number;
   readonly timeouts: Timeouts;
+  readonly breaker: Breaker;
   /** Uses up a confirmation, across processes; false when it was used before. */
   readonly spend: (realm: string, confirmed: Confirmed) => Promise<boolean>;
   readonly clock: Clock;
   readonly log: Log;
+  readonly telemetry: Telemetry;
 }
 
 /** The product's own service at a base address, answered for each caller with the caller's own token. */
@@ -77,13 +80,13 @@ class Remote {
   readonly #standardFields: StandardFields;
 
   constructor(options: RemoteOptions) {
-    const { baseUrl, client, clock, timeouts } = options;
+    const { baseUrl, client, clock, timeouts, breaker, telemetry } = options;
     this.#options = options;
     this.#origin = new URL(baseUrl).origin;
     this.#pace = createPace(clock, options.requestsPerMinute, options.exportIntervalSeconds);
     this.#memory = createScopeMemory(clock, options.scopes);
-    const patience = createPatience(createBreaker(clock), timeouts);
-    this.#request = createRequester({ baseUrl, client, patience, pace: this.#pace });
+    const patience = createPatience(breaker, timeouts);
+    this.#request = createRequester({ baseUrl, client, patience, pace: this.#pace, telemetry });
     this.#requestPersons = withPersonsCursor(this.#request);
     this.#standardFields = createStandardFields(this.#request, clock);
   }
@@ -91,7 +94,7 @@ class Remote {
   identify(token: string | undefined): Identity {
     if (token === undefined || token === "") throw problem("unauthorized");
     if (!tokenPattern.test(token) || this.#memory.isRejected(token)) throw problem("invalid_token");
-    const sha256 = sha256Hex(token);
+    const sha256 = fingerprintOf(token);
     return { scopes: this.#memory.scopesOf(token), realm: realmOf(this.#origin, sha256), caller: sha256 };
   }
 

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Problem, problem } from "../contract/errors.ts";
 import type { Operation, Parts } from "../contract/operation.ts";
 import { sha256Hex } from "../lib/crypto.ts";
+import type { Telemetry } from "../lib/telemetry.ts";
 import { version } from "../lib/version.ts";
 import { type Read, readAnswer } from "./distrust.ts";
 import type { HttpClient, HttpRequest } from "./http-client.ts";
@@ -14,6 +15,7 @@ export interface Requesting {
   readonly client: HttpClient;
   readonly patience: Patience;
   readonly pace: Pace;
+  readonly telemetry: Telemetry;
 }
 
 /**
@@ -22,7 +24,7 @@ export interface Requesting {
  */
 export type Request = (call: UpstreamCall, operation: Operation, parts: Parts) => Promise<Read>;
 
-export function createRequester({ baseUrl, client, patience, pace }: Requesting): Request {
+export function createRequester({ baseUrl, client, patience, pace, telemetry }: Requesting): Request {
   const prefix = `${new URL(baseUrl).pathname.replace(/\/$/, "")}/integrations/v1`;
 
   return async (call, operation, parts) => {
@@ -40,9 +42,10 @@ export function createRequester({ baseUrl, client, patience, pace }: Requesting)
       const read = await patience.run({
         writes,
         signal,
-        turnMs: () => pace.take(token),
+        turnMs: () => turn(token),
         attempt: (attemptSignal) => {
           tries += 1;
+          if (tries > 1) telemetry.note("retry", "retry");
           return attempt(token, operation, { ...sent, signal: attemptSignal });
         },
       });
@@ -52,6 +55,12 @@ export function createRequester({ baseUrl, client, patience, pace }: Requesting)
       throw error instanceof Problem ? finished(error, call.requestId) : error;
     }
   };
+
+  function turn(token: string): number {
+    const waitMs = pace.take(token);
+    if (waitMs > 0) telemetry.note("pace", waitMs);
+    return waitMs;
+  }
 
   async function attempt(token: string, operation: Operation, request: HttpRequest): Promise<Read> {
     const response = await client.send(request);

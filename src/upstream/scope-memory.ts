@@ -1,7 +1,7 @@
 import { problem } from "../contract/errors.ts";
 import { type Scope, scopes, withoutSensitive } from "../contract/scopes.ts";
 import type { Clock } from "../lib/clock.ts";
-import { sha256Hex } from "../lib/crypto.ts";
+import { fingerprintOf } from "../lib/fingerprint.ts";
 import type { Watch, Watcher } from "./port.ts";
 
 /** What is known of the scopes of product tokens, which cannot be asked for: told by configuration, or learnt from refusals. */
@@ -24,7 +24,7 @@ export interface ScopeMemory {
 const forgetMs = 10 * 60_000;
 const rejectMs = 30_000;
 const maxTokens = 10_000;
-const maxWatchers = 4_096;
+export const maxWatchers = 4_096;
 
 interface Learnt {
   readonly missing: Map<Scope, number>;
@@ -42,11 +42,11 @@ export function createScopeMemory(clock: Clock, told: readonly Scope[] | undefin
   const learnt = new Map<string, Learnt>();
   const supposed = new Set<Scope>(told ?? withoutSensitive(scopes));
 
-  const of = (token: string) => learnt.get(sha256Hex(token)) ?? nothing;
+  const of = (token: string) => learnt.get(fingerprintOf(token)) ?? nothing;
 
   /** To be written to: only tokens of which something is learnt are remembered. */
   function noted(token: string): Learnt {
-    const key = sha256Hex(token);
+    const key = fingerprintOf(token);
     const known = learnt.get(key) ?? { missing: new Map(), rejectedUntilMs: 0 };
     if (!learnt.has(key) && learnt.size >= maxTokens) learnt.delete(learnt.keys().next().value as string);
     learnt.set(key, known);
@@ -94,7 +94,7 @@ function createScopeWatches(scopesOf: (token: string) => ReadonlySet<Scope>) {
   const watching = new Map<string, Set<Watching>>();
   let count = 0;
 
-  const of = (token: string) => watching.get(sha256Hex(token)) ?? new Set<Watching>();
+  const of = (token: string) => watching.get(fingerprintOf(token)) ?? new Set<Watching>();
 
   function look(token: string): void {
     const scopes = scopesOf(token);
@@ -116,7 +116,7 @@ function createScopeWatches(scopesOf: (token: string) => ReadonlySet<Scope>) {
     },
     watch(token: string, watcher: Watcher): Watch {
       if (count >= maxWatchers) throw problem("unavailable", { retryAfterSeconds: 60 });
-      const key = sha256Hex(token);
+      const key = fingerprintOf(token);
       const all = watching.get(key) ?? new Set<Watching>();
       const own: Watching = { watcher, shown: scopesOf(token) };
       watching.set(key, all.add(own));

@@ -1,7 +1,7 @@
 import { probeOf } from "../contract/scope-probe.ts";
 import type { Scope } from "../contract/scopes.ts";
 import type { Clock } from "../lib/clock.ts";
-import { sha256Hex } from "../lib/crypto.ts";
+import { fingerprintOf } from "../lib/fingerprint.ts";
 import { newId } from "../lib/ids.ts";
 import type { Upstream } from "./port.ts";
 
@@ -35,7 +35,7 @@ export function createScopeProofs(call: Upstream["call"], clock: Clock): ScopePr
   }
 
   function holds(token: string, scope: Scope): Promise<boolean> {
-    const key = `${sha256Hex(token)} ${scope}`;
+    const key = `${fingerprintOf(token)} ${scope}`;
     const nowMs = clock.now().getTime();
     const known = proofs.get(key);
     if (known && Math.abs(nowMs - known.atMs) < lastsMs) return known.holds;

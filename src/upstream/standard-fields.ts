@@ -1,7 +1,7 @@
 import { operations } from "../contract/index.ts";
 import { partsOf } from "../contract/operation.ts";
 import type { Clock } from "../lib/clock.ts";
-import { sha256Hex } from "../lib/crypto.ts";
+import { fingerprintOf } from "../lib/fingerprint.ts";
 import type { UpstreamCall } from "./port.ts";
 import type { Request } from "./requester.ts";
 
@@ -35,7 +35,7 @@ export function createStandardFields(request: Request, clock: Clock): StandardFi
   }
 
   return async (call, given) => {
-    const key = sha256Hex(call.token ?? "");
+    const key = fingerprintOf(call.token ?? "");
     const nowMs = clock.now().getTime();
     const known = knownOf.get(key);
     const ageMs = known ? nowMs - known.askedAtMs : Number.POSITIVE_INFINITY;

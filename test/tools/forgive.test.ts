@@ -4,12 +4,12 @@ import type * as z from "zod";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
 import { unwrap } from "../../src/contract/marks.ts";
 import { forgive } from "../../src/tools/forgive.ts";
-import { argumentsOf } from "../../src/tools/own.ts";
+import { takenBy } from "../../src/tools/own.ts";
 import { arbitraryOf } from "../store/arbitrary.ts";
 import { exampleArguments } from "../support/arguments.ts";
 
 function read(name: OperationName, args: Record<string, unknown>) {
-  return forgive(argumentsOf(name), args);
+  return forgive(takenBy(name).shape, args);
 }
 
 describe("what is miswritten but clear", () => {
@@ -153,7 +153,7 @@ function typed(schema: z.ZodType): fc.Arbitrary<unknown> {
 
 /** Arguments as wrong as can be, under names that are right, nearly right and wrong. */
 function anyArguments(name: OperationName): fc.Arbitrary<Record<string, unknown>> {
-  const known = Object.keys(argumentsOf(name));
+  const known = Object.keys(takenBy(name).shape);
   const snake = known.map((argument) => argument.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
   const values = fc.oneof(
     fc.jsonValue({ maxDepth: 3 }),

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { describe, expect } from "vitest";
+import { filesBeside } from "../support/database-settings.ts";
 import { type Desk, test } from "../support/desk.ts";
 import { openFileDesks } from "../support/files.ts";
 import { rest, send } from "../support/raw.ts";
@@ -34,11 +35,36 @@ describe("a download link", () => {
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       "content-type": "text/html",
       "content-length": String(bytes.byteLength),
-      "content-disposition": "attachment; filename*=UTF-8''%C5%81%C3%B3d%C5%BA%20%22plan%22.html",
+      "content-disposition":
+        "attachment; filename=\"__d___plan_.html\"; filename*=UTF-8''%C5%81%C3%B3d%C5%BA%20%22plan%22.html",
       "content-security-policy": "sandbox",
       "x-content-type-options": "nosniff",
       "cache-control": "private, no-store",
     });
+  });
+
+  test("names its file in plain ASCII for every client, and exactly for those that read RFC 8187", async ({ desk }) => {
+    const { url, fileId } = await linked(desk);
+    const dispositionOf = async (fileName: string) => {
+      await desk.write(async (tx) => {
+        const file = await tx.get("files", fileId);
+        if (file) await tx.update("files", file, { fileName });
+      });
+      return (await send(url.href, { method: "HEAD" })).headers.get("content-disposition") ?? "";
+    };
+    for (const fileName of ["plan.pdf", "Work plan (2).pdf", "a_b-c.tar.gz"]) {
+      expect(await dispositionOf(fileName)).toBe(`attachment; filename="${fileName}"`);
+    }
+    const attrChar = "[A-Za-z0-9!#$&+.^_`|~-]";
+    const form = new RegExp(
+      `^attachment; filename="([\\w.()-]+)"; filename\\*=UTF-8''((?:${attrChar}|%[0-9A-F]{2})*)$`,
+    );
+    const everyAscii = String.fromCharCode(...Array.from({ length: 128 }, (_, code) => code));
+    for (const fileName of [everyAscii, "ä€😀.pdf", '"; filename="x', "100%41.pdf", " plan.pdf", "\u202epdf.exe"]) {
+      const [, plain, extended = ""] = form.exec(await dispositionOf(fileName)) ?? [];
+      expect(plain, fileName).toHaveLength([...fileName].length);
+      expect(decodeURIComponent(extended)).toBe(fileName);
+    }
   });
 
   test("works until the quarter of an hour is over", async ({ desk }) => {
@@ -131,7 +157,7 @@ test("a link holds in every process of the installation, and whose bytes vanish 
   const { url } = await linked(first);
   const elsewhere = `${second.origin}${url.pathname}${url.search}`;
   expect((await send(elsewhere, {})).text).toBe(bytes.toString());
-  await rm(`${database}.files`, { recursive: true });
+  await rm(`${filesBeside(database)}.files`, { recursive: true });
   expect((await send(elsewhere, {})).status).toBe(404);
   expect((await send(`${second.origin}/healthz`, {})).status).toBe(200);
   await close();

@@ -12,7 +12,7 @@ import { randomToken } from "../../src/lib/crypto.ts";
 import { browsers } from "../resources/browsers.ts";
 import { clients, confirmationOf, errorOf, type ToolResult } from "../support/clients.ts";
 import { type Desk, openDesk, TestClock } from "../support/desk.ts";
-import { temporaryDirectory } from "../support/files.ts";
+import { temporaryDirectory } from "../support/directory.ts";
 import {
   type Behind,
   called,

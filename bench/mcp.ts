@@ -1,0 +1,186 @@
+/**
+ * A tool call through the program beside the same call through two floors, on loopback against a trivial upstream, in
+ * one interleaved run: over stdio one call after the other, over HTTP sixteen in flight, in both protocol revisions.
+ *
+ * The floors check nothing: a bare lane (a loop on stdin, or `node:http`, with an undici pool), and the SDK's low-level
+ * server with a static tool. Plain undici is the upstream without MCP. The program validates, paces, redacts, blinds
+ * and logs as it does by default. `node bench/mcp.ts [stdio|http]`
+ */
+import { type ChildProcess, fork, spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { path, type Revision, revisions, token } from "./mcp/case.ts";
+import { type Flood, httpClient, plainClient, portOf, type Sequence, stdioClient } from "./mcp/drive.ts";
+
+const rounds = Number(process.env["BENCH_ROUNDS"] ?? 9);
+const callsPerRound = 400;
+const secondsPerRound = 1;
+const inFlight = 16;
+
+const floors = fileURLToPath(new URL("mcp/floors.ts", import.meta.url));
+const bareLane = fileURLToPath(new URL("mcp/bare.mjs", import.meta.url));
+const program = fileURLToPath(new URL(process.env["BENCH_PROGRAM"] ?? "../dist/main.js", import.meta.url));
+const directory = mkdtempSync(join(tmpdir(), "programme-bench-"));
+const children: ChildProcess[] = [];
+
+try {
+  const upstream = `http://127.0.0.1:${await portOf(floor("upstream", ""))}`;
+  const [only] = process.argv.slice(2);
+  if (only !== "http") reportStdio(await measureStdio(upstream));
+  if (only !== "stdio") reportHttp(await measureHttp(upstream));
+} finally {
+  for (const child of children) child.kill();
+  rmSync(directory, { recursive: true, force: true });
+}
+
+function floor(role: string, upstream: string): ChildProcess {
+  return forked(floors, [role, upstream]);
+}
+
+function bare(face: "stdio" | "http", upstream: string): ChildProcess {
+  return forked(bareLane, [face, upstream, path, token]);
+}
+
+function forked(module: string, args: readonly string[]): ChildProcess {
+  const child = fork(module, args, { stdio: ["pipe", "pipe", "inherit", "ipc"] });
+  children.push(child);
+  return child;
+}
+
+/** The program as its users start it, against the upstream; its log goes where a host would put it. */
+function ours(upstream: string, name: string, args: readonly string[]): ChildProcess {
+  const env = {
+    PATH: process.env["PATH"],
+    PROGRAMME_BASE_URL: upstream,
+    PROGRAMME_TOKEN: token,
+    PROGRAMME_DATABASE: join(directory, `${name}.db`),
+    PROGRAMME_REQUESTS_PER_MINUTE: "1000000",
+  };
+  const child = spawn(process.execPath, [program, ...args], { env, stdio: ["pipe", "pipe", "ignore"] });
+  children.push(child);
+  return child;
+}
+
+/** Milliseconds of each call, for each lane. */
+async function measureStdio(upstream: string): Promise<Map<string, number[]>> {
+  const lanes = new Map<string, Sequence>([
+    ["bare", await stdioClient(bare("stdio", upstream), "2026-07-28")],
+    ["SDK", await stdioClient(floor("sdk-stdio", upstream), "2026-07-28")],
+  ]);
+  for (const revision of revisions) {
+    const child = ours(upstream, `stdio-${revision}`, ["stdio"]);
+    lanes.set(`program ${revision}`, await stdioClient(child, revision));
+  }
+  const timesMs = new Map<string, number[]>([...lanes.keys()].map((lane) => [lane, []]));
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const [lane, sequence] of lanes) {
+      const times = await sequence(callsPerRound);
+      // The first round warms up.
+      if (round > 0) timesMs.get(lane)?.push(...times);
+    }
+  }
+  return timesMs;
+}
+
+interface Lane {
+  readonly flood: Flood;
+  readonly pid: number | undefined;
+  readonly perSecond: number[];
+  readonly cpuUs: number[];
+}
+
+async function measureHttp(upstream: string): Promise<Map<string, Lane>> {
+  const lanes = new Map<string, Lane>();
+  const add = (name: string, flood: Flood, child?: ChildProcess) =>
+    lanes.set(name, { flood, pid: child?.pid, perSecond: [], cpuUs: [] });
+  add("undici, no MCP", plainClient(upstream));
+  for (const [name, child] of [
+    ["bare", bare("http", upstream)],
+    ["SDK", floor("sdk-http", upstream)],
+  ] as const) {
+    add(name, await httpClient(`http://127.0.0.1:${await portOf(child)}`, "2026-07-28", "/"), child);
+  }
+  for (const revision of revisions) {
+    const { origin, child } = await oursOverHttp(upstream, revision);
+    add(`program ${revision}`, await httpClient(origin, revision, "/mcp"), child);
+  }
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const lane of lanes.values()) {
+      const beforeUs = cpuUsOf(lane.pid);
+      const { perSecond } = await lane.flood(secondsPerRound, inFlight);
+      if (round === 0) continue;
+      lane.perSecond.push(perSecond);
+      lane.cpuUs.push((cpuUsOf(lane.pid) - beforeUs) / (perSecond * secondsPerRound));
+    }
+  }
+  return lanes;
+}
+
+async function oursOverHttp(upstream: string, revision: Revision) {
+  const port = await freePort();
+  const child = ours(upstream, `http-${revision}`, ["http", "--port", String(port)]);
+  const origin = `http://127.0.0.1:${port}`;
+  for (let tries = 0; tries < 200; tries += 1) {
+    const healthy = await fetch(`${origin}/healthz`).catch(() => undefined);
+    if (healthy?.ok) return { origin, child };
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error("The program does not answer");
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** CPU time of a process so far, by the kernel's count (proc(5), in ticks of 10 ms). */
+function cpuUsOf(pid: number | undefined): number {
+  if (pid === undefined) return 0;
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * 10_000;
+}
+
+/** The most memory that a process ever had resident, in MiB. */
+function peakMemoryMib(pid: number | undefined): number {
+  if (pid === undefined) return 0;
+  return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
+}
+
+function reportStdio(lanes: ReadonlyMap<string, readonly number[]>): void {
+  const bareMs = quantile(lanes.get("bare") ?? [], 0.5);
+  console.log("stdio, one call after the other");
+  for (const [lane, timesMs] of lanes) {
+    const p50 = quantile(timesMs, 0.5);
+    const p99 = quantile(timesMs, 0.99);
+    const wanted = lane.startsWith("program") ? " (wanted: at most 1.60)" : "";
+    console.log(
+      `  ${lane.padEnd(20)} p50 ${p50.toFixed(3)} ms  p99 ${p99.toFixed(3)} ms  ${(p50 / bareMs).toFixed(2)} × bare${wanted}`,
+    );
+  }
+}
+
+function reportHttp(lanes: ReadonlyMap<string, Lane>): void {
+  const bare = lanes.get("bare");
+  const barePerSecond = quantile(bare?.perSecond ?? [], 0.5);
+  const bareMib = peakMemoryMib(bare?.pid);
+  console.log(`HTTP, ${inFlight} in flight`);
+  for (const [lane, { perSecond, cpuUs, pid }] of lanes) {
+    const rate = quantile(perSecond, 0.5);
+    const memory = pid === undefined ? "" : `  ${peakMemoryMib(pid).toFixed(0)} MiB`;
+    const cpu = pid === undefined ? "" : `  ${quantile(cpuUs, 0.5).toFixed(0)} µs CPU`;
+    const ratios = `${(rate / barePerSecond).toFixed(2)} × bare's rate, ${(peakMemoryMib(pid) / bareMib).toFixed(2)} × its memory`;
+    const wanted = lane.startsWith("program") ? " (wanted: at least 0.60, at most 1.50)" : "";
+    console.log(`  ${lane.padEnd(20)} ${rate.toFixed(0)}/s${cpu}${memory}  ${ratios}${wanted}`);
+  }
+}
+
+function quantile(values: readonly number[], share: number): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? 0;
+}

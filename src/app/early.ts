@@ -1,0 +1,32 @@
+import type { Config } from "../config/load.ts";
+import { scopes, withoutSensitive } from "../contract/scopes.ts";
+import { version } from "../lib/version.ts";
+import { EarlyWire } from "../transport/early.ts";
+import { createGreeter } from "../transport/greeter.ts";
+
+export type { EarlyWire };
+
+/**
+ * Greets the client on stdin and shows it the tools, long before the service is open. Nothing where only the service
+ * can say which tools those are.
+ */
+export async function greetEarly(config: Config): Promise<EarlyWire | undefined> {
+  const supposed = supposedScopes(config);
+  if (!supposed || config.toolMode === "search") return undefined;
+  const greeter = createGreeter({
+    version,
+    settings: config,
+    scopes: supposed,
+    followed: true,
+    watchesRecords: config.hasEvents,
+  });
+  const wire = new EarlyWire(greeter);
+  await wire.greet();
+  return wire;
+}
+
+/** Those of a token that was never used, or was never seen. */
+function supposedScopes({ baseUrl, token, scopes: told }: Config) {
+  if (baseUrl !== undefined) return new Set(told ?? withoutSensitive(scopes));
+  return token === undefined ? withoutSensitive(scopes) : undefined;
+}

@@ -1,0 +1,23 @@
+import type { Config } from "../config/load.ts";
+import type { HttpFaces, HttpServer } from "../transport/http.ts";
+
+/** A port of this machine's for links alone, opened when the first is made: over stdio nothing else listens. */
+export interface LinkServer {
+  open(): Promise<HttpServer>;
+  close(): Promise<void>;
+}
+
+export function createLinkServer(config: Config, faces: () => HttpFaces): LinkServer {
+  let opened: Promise<HttpServer> | undefined;
+  return {
+    open() {
+      opened ??= import("../transport/http.ts").then(({ listen }) =>
+        listen({ ...config, host: "127.0.0.1", port: 0 }, faces()),
+      );
+      return opened;
+    },
+    async close() {
+      await (await opened)?.close();
+    },
+  };
+}

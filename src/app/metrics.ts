@@ -1,0 +1,42 @@
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { HttpServer } from "../transport/http.ts";
+import type { McpEndpoint } from "../transport/mcp.ts";
+import { type MetricsServer, serveMetrics } from "../transport/metrics.ts";
+import type { Breaker } from "../upstream/breaker.ts";
+import type { Local } from "./local.ts";
+
+/** What there is to look at; some of it only once something listens. */
+export interface Watched extends Pick<Local, "store" | "clock"> {
+  /** Nothing where the product has the queues. */
+  readonly queues: boolean;
+  readonly breaker: Breaker | undefined;
+  server(): HttpServer | undefined;
+  mcp(): McpEndpoint | undefined;
+}
+
+/** Counts what can be seen at any time beside what was counted, and serves all of it. */
+export function openMetrics(
+  metrics: Metrics,
+  address: { readonly host: string; readonly port: number },
+  { store, clock, queues, breaker, server, mcp }: Watched,
+): Promise<MetricsServer> {
+  metrics.watchGauges({
+    sessions: () => mcp()?.open().sessions ?? 0,
+    subscriptions: () => mcp()?.open().subscriptions ?? 0,
+    load: async () => (await server()?.load()) ?? { connections: 0, requests: 0 },
+    queues: queues ? () => queueGauges({ store, clock }) : undefined,
+    breaker: breaker && (() => breaker.state()),
+  });
+  return serveMetrics(address, () => metrics.render());
+}
+
+async function queueGauges({ store, clock }: Pick<Local, "store" | "clock">) {
+  const now = clock.now();
+  const backlogs = Object.entries(await store.backlogs(now.toISOString()));
+  return Object.fromEntries(
+    backlogs.map(([queue, { due, oldestAt }]) => {
+      const oldestSeconds = oldestAt === undefined ? 0 : Math.max(0, (now.getTime() - Date.parse(oldestAt)) / 1000);
+      return [queue, { due, oldestSeconds }];
+    }),
+  );
+}

@@ -1,0 +1,20 @@
+import { randomBytes } from "node:crypto";
+import type { Config } from "../config/load.ts";
+import { UsageError } from "../config/usage-error.ts";
+import { readOrMakeKey } from "../lib/key-file.ts";
+import { isPostgresAddress } from "../lib/postgres-address.ts";
+
+/** The key under which secrets are kept in the database: not in the database. */
+export function serverKeyOf({ secretKey, database, filesBeside }: Config): () => Buffer {
+  let key: Buffer | undefined;
+  return () => {
+    if (secretKey !== undefined) key ??= Buffer.from(secretKey, "hex");
+    if (key === undefined && isPostgresAddress(database)) {
+      throw new UsageError(
+        "PROGRAMME_SECRET_KEY is needed with a PostgreSQL database, the same for all processes on it: openssl rand -hex 32",
+      );
+    }
+    key ??= filesBeside === undefined ? randomBytes(32) : readOrMakeKey(`${filesBeside}.key`);
+    return key;
+  };
+}

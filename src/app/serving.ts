@@ -1,0 +1,35 @@
+import type { Config } from "../config/load.ts";
+import type { Gate } from "../gate/invoke.ts";
+import { type HttpFaces, type HttpServer, listen } from "../transport/http.ts";
+import { openapiDocument } from "../transport/openapi.ts";
+import { createRestHandler } from "../transport/rest.ts";
+import type { Upstream } from "../upstream/port.ts";
+import { type Callers, connectDoor, type Door } from "./callers.ts";
+import { webhookInlet } from "./inlet.ts";
+import type { Local } from "./local.ts";
+
+export interface Serving {
+  readonly upstream: Upstream;
+  /** The embedded service's gate; nothing where the product has its own REST interface. */
+  readonly gate: Gate | undefined;
+  readonly mcpEndpoint: (callers: Callers) => Promise<Door["mcp"]>;
+  readonly webhooks: Parameters<typeof webhookInlet>[1];
+  readonly faces: HttpFaces;
+}
+
+/**
+ * Serves everything on the configured host and port.
+ * @throws UsageError when the gateway keys cannot be used
+ */
+export async function serveFaces(
+  config: Config,
+  { upstream, gate, mcpEndpoint, webhooks, faces }: Serving,
+  local: Local,
+): Promise<{ readonly server: HttpServer; readonly door: Door }> {
+  const door = await connectDoor(config, upstream, mcpEndpoint, local);
+  const inlet = await webhookInlet(config, webhooks, local);
+  const rest =
+    gate && createRestHandler({ ...config, gate, log: local.log, openapi: JSON.stringify(openapiDocument()) });
+  const server = await listen(config, { ...faces, ...door, ...(rest ? { rest } : {}), webhooks: inlet });
+  return { server, door };
+}

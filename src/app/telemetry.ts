@@ -1,0 +1,22 @@
+import type { Log } from "../lib/log.ts";
+import { createAccessLines } from "../telemetry/access-lines.ts";
+import { type Environment, wantsTraces } from "../telemetry/environment.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import { createTelemetry, type ProgramTelemetry } from "../telemetry/telemetry.ts";
+import { toolNames } from "../tools/definitions.ts";
+import { searchTools } from "../tools/search.ts";
+
+export interface Watching {
+  readonly telemetry: ProgramTelemetry;
+  /** Where somebody asks for them. */
+  readonly metrics: Metrics | undefined;
+}
+
+/** Who watches: the access log always; what else is wanted is loaded only then. */
+export async function connectTelemetry(wantsMetrics: boolean, env: Environment, log: Log): Promise<Watching> {
+  const lines = createAccessLines(log);
+  const tools = [...toolNames, ...searchTools.map(({ name }) => name)];
+  const metrics = wantsMetrics ? (await import("../telemetry/metrics.ts")).createMetrics(tools) : undefined;
+  const tracer = wantsTraces(env) ? (await import("../telemetry/tracer.ts")).createTracer(env, log) : undefined;
+  return { telemetry: createTelemetry({ lines, metrics, tracer }), metrics };
+}

@@ -1,0 +1,53 @@
+import type { Gate } from "../gate/invoke.ts";
+import type { OperationCall, Outcome, Telemetry } from "../lib/telemetry.ts";
+import type { Carrier } from "../mail/carrier.ts";
+import type { HttpClient } from "../upstream/http-client.ts";
+import type { Sender } from "../webhooks/sender.ts";
+
+/** A gate whose calls are watched as those of one face. */
+export function watchedGate(gate: Gate, face: OperationCall["face"], telemetry: Telemetry): Gate {
+  return {
+    ...gate,
+    invoke: (call) =>
+      telemetry.watch(
+        { kind: "operation", name: call.operation, face, requestId: call.requestId },
+        () => gate.invoke(call),
+        (answer) => ({
+          code: answer.ok ? "ok" : answer.problem.code,
+          status: answer.ok ? answer.status : answer.problem.status,
+          caller: answer.caller,
+        }),
+      ),
+  };
+}
+
+/** A client whose tries are watched, and carry the trace on to the service. */
+export function watchedClient(client: HttpClient, origin: string, telemetry: Telemetry): HttpClient {
+  return {
+    ...client,
+    send: (request) =>
+      telemetry.watch(
+        { kind: "upstream", method: request.method, origin },
+        () => client.send({ ...request, headers: { ...request.headers, ...telemetry.traceHeaders() } }),
+        ({ status }) => ({ code: status < 400 ? "ok" : status < 500 ? "refused" : "failed", status }),
+      ),
+  };
+}
+
+export function watchedSender(send: Sender, telemetry: Telemetry): Sender {
+  const outcomeOf = ({ error }: Awaited<ReturnType<Sender>>): Outcome => ({ code: error === null ? "ok" : "failed" });
+  return (delivery, signal) =>
+    telemetry.watch({ kind: "delivery", of: "webhook" }, () => send(delivery, signal), outcomeOf);
+}
+
+export function watchedCarrier(carrier: Carrier, telemetry: Telemetry): Carrier {
+  return {
+    deliver: (...parcel) =>
+      telemetry.watch(
+        { kind: "delivery", of: "mail" },
+        () => carrier.deliver(...parcel),
+        ({ kind }) => ({ code: kind === "accepted" ? "ok" : kind }),
+      ),
+    rest: () => carrier.rest(),
+  };
+}

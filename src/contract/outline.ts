@@ -1,0 +1,26 @@
+import { type CallName, callNames, isOperationName, operations, type Toolset, toolsetOf } from "./index.ts";
+import type { Effect } from "./operation.ts";
+import type { Scope } from "./scopes.ts";
+
+/** What lists depend on, of whatever can be called. */
+export interface Outline {
+  readonly toolset: Toolset;
+  readonly effect: Effect;
+  readonly scope: Scope;
+  readonly orScopes: readonly Scope[];
+  /** Whether it is an operation of the interface. */
+  readonly hasRoute: boolean;
+}
+
+/**
+ * The contract without its schemas, in its order. Plain data, worked out when the program is bundled: a start that only
+ * lists has no time to make all schemas.
+ */
+export const outline = Object.fromEntries(callNames.map((name) => [name, outlineOf(name)])) as Readonly<
+  Record<CallName, Outline>
+>;
+
+function outlineOf(name: CallName): Outline {
+  const { effect, scope, orScopes = [] } = operations[name];
+  return { toolset: toolsetOf(name), effect, scope, orScopes, hasRoute: isOperationName(name) };
+}

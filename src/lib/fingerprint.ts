@@ -1,0 +1,16 @@
+import { sha256Hex } from "./crypto.ts";
+
+/** Of secrets seen last, so that the steps of one call do not each work it out anew; those are in memory all the while. */
+const recent = new Map<string, string>();
+const maxRecent = 64;
+
+/** By what a secret is known where it must not be kept: its SHA-256 in hexadecimal. */
+export function fingerprintOf(secret: string): string {
+  let fingerprint = recent.get(secret);
+  if (fingerprint === undefined) {
+    fingerprint = sha256Hex(secret);
+    if (recent.size >= maxRecent) recent.delete(recent.keys().next().value as string);
+    recent.set(secret, fingerprint);
+  }
+  return fingerprint;
+}

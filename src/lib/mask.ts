@@ -1,0 +1,71 @@
+const mark = "[redacted]";
+
+/** Longer texts are cut: some of them come from outside. */
+export const maxLogTextChars = 16_384;
+
+/** The last words of keys whose values are secrets or personal data, whatever is in them. */
+const secretKey =
+  /(?:authorization|cookie|token|secret|password|passphrase|credentials?|apikey|privatekey|secretkey|accesskey|signature|email|phone|mobile|firstname|lastname|fullname|innovatorname|recipientname|contactdetails|customfields)s?$/;
+
+/**
+ * What gives itself away by its form: tokens and other runs of hexadecimal digits as long, what follows `Bearer` and
+ * `Basic`, signing secrets, JSON Web Tokens, private keys, credentials in addresses, secrets in queries and links, e-mail
+ * addresses, telephone numbers with their country. Each search is linear: what it looks for starts where a run of its
+ * characters does, or has a length.
+ */
+const secretForms: readonly (readonly [RegExp, string])[] = [
+  [/-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]{0,20000}(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g, mark],
+  [/[0-9a-f]{64,}/gi, mark],
+  [/\b(bearer|basic)(\s{1,3}|%20)[\w.~+/=-]{1,20000}/gi, `$1 ${mark}`],
+  [/\bwhsec_[\w+/=-]{1,1000}/gi, mark],
+  [/\beyJ[\w-]{4,20000}\.[\w-]{1,20000}(?:\.[\w-]{0,20000})?/g, mark],
+  [/(?<=:\/\/)[^\s/?#"'<>]{0,2000}@/g, `${mark}@`],
+  [
+    /(?<=[?&;](?:x-amz-|x-goog-)?(?:signature|sig|credential|security-token|(?:access_|refresh_|id_)?token|secret|client_secret|password|api_?key|code|confirmation)=)[^&#\s"'<>]{1,20000}/gi,
+    mark,
+  ],
+  [/(?<=\/invitations\/)[^/?#\s"'<>]{1,2000}/g, mark],
+  [/(?<![\p{L}\p{N}._%+'~-])[\p{L}\p{N}._%+'~-]+(?:@|%40)(?:[\p{L}\p{N}-]{1,63}\.){1,8}\p{L}{2,24}/giu, mark],
+  [/\b((?:set-)?cookie|authorization)("?\s{0,3}[:=]\s{0,3}"?)[^\r\n"]{1,20000}/gi, `$1$2${mark}`],
+  [
+    /\b(passw(?:or)?d|passphrase|pwd|(?:client_)?secret|api[-_]?key)("?\s{0,3}[:=]\s{0,3}"?)[^\s"',;]{1,20000}/gi,
+    `$1$2${mark}`,
+  ],
+  [/(?<![\w.+])\+[1-9](?:[ ().-]{0,2}\d){7,14}(?!\d)/g, mark],
+];
+
+/** Something of every secret: text without any of it need not be looked into. */
+const suspicion =
+  /@|%40|[0-9a-f]{64}|bearer|basic|whsec_|eyJ|PRIVATE KEY|[?&;][\w-]{1,40}=|\/invitations\/|\+[1-9]|authorization|cookie|token|secret|passw|passphrase|pwd|credential|key|signature|mail|phone|mobile|(?:name|detail|field)s?"/i;
+
+/** A line of the log, which is JSON, without secrets and personal data. */
+export function maskLine(line: string): string {
+  if (line.length <= maxLogTextChars && !suspicion.test(line)) return line;
+  return `${JSON.stringify(maskValue(JSON.parse(line)))}\n`;
+}
+
+function maskValue(value: unknown): unknown {
+  if (typeof value === "string") return maskText(value);
+  if (Array.isArray(value)) return value.map(maskValue);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [maskText(key), isSecret(key, inner) ? mark : maskValue(inner)]),
+  );
+}
+
+/** Whether there is one is no secret. */
+function isSecret(key: string, value: unknown): boolean {
+  if (value === null || value === "" || typeof value === "boolean") return false;
+  return secretKey.test(key.toLowerCase().replace(/[^a-z]/g, ""));
+}
+
+/** Text without what gives itself away by its form. */
+export function maskText(text: string): string {
+  // Cut only then: half a secret has another form.
+  const shown = suspicion.test(text) ? masked(text) : text;
+  return shown.length > maxLogTextChars ? `${shown.slice(0, maxLogTextChars)}… (${text.length} characters)` : shown;
+}
+
+function masked(text: string): string {
+  return secretForms.reduce((rest, [form, instead]) => rest.replace(form, instead), text);
+}

@@ -1,0 +1,98 @@
+import { catalogue } from "../contract/errors.ts";
+import { isCallName, operations } from "../contract/index.ts";
+import type { Log } from "../lib/log.ts";
+import type { Exchange, OperationCall, Outcome, ToolCall, Work } from "../lib/telemetry.ts";
+
+/** One line for each request, whichever face it came in by. */
+export interface AccessLines {
+  work(work: Work, outcome: Outcome, durationMs: number): void;
+  begun(exchange: Exchange): void;
+  exchange(exchange: Exchange, status: number, durationMs: number): void;
+}
+
+type Level = "info" | "debug" | "trace";
+
+/**
+ * What changes something, and what failed for no fault of its caller's, is told at `info`; reads and refusals are the
+ * mass, and told at `debug`. Each line says who called, by an id that opens nothing.
+ */
+export function createAccessLines(log: Log): AccessLines {
+  /** Requests of which no line tells yet. */
+  const untold = new Set<string>();
+
+  function tell(level: Level, message: string, facts: Readonly<Record<string, unknown>>, durationMs: number): void {
+    log[level]({ ...facts, durationMs: Math.round(durationMs * 100) / 100 }, message);
+  }
+
+  return {
+    work(work, outcome, durationMs) {
+      const { code, status, caller } = outcome;
+      switch (work.kind) {
+        case "tool": {
+          const level = levelOf(work, code);
+          untold.delete(work.requestId);
+          if (!log.isLevelEnabled(level)) return;
+          const { name, requestId } = work;
+          tell(
+            level,
+            "Tool call",
+            { face: "mcp", tool: name, outcome: code, requestId, ...by(work.caller) },
+            durationMs,
+          );
+          return;
+        }
+        case "mcp": {
+          const level = code === "internal_error" ? "info" : "debug";
+          untold.delete(work.requestId);
+          if (!log.isLevelEnabled(level)) return;
+          const { method, requestId } = work;
+          tell(level, "MCP request", { face: "mcp", method, outcome: code, requestId, ...by(work.caller) }, durationMs);
+          return;
+        }
+        case "operation": {
+          // Of a tool call its own line tells.
+          const level = work.face === "mcp" ? "trace" : levelOf(work, code);
+          if (work.face === "rest") untold.delete(work.requestId);
+          if (!log.isLevelEnabled(level)) return;
+          const { face, name, requestId } = work;
+          tell(
+            level,
+            "Operation",
+            { face, operation: name, outcome: code, status, requestId, ...by(caller) },
+            durationMs,
+          );
+          return;
+        }
+        case "upstream": {
+          const { method, origin } = work;
+          if (log.isLevelEnabled("debug"))
+            tell("debug", "Upstream request", { method, origin, outcome: code }, durationMs);
+          return;
+        }
+        default:
+      }
+    },
+
+    begun({ requestId }) {
+      if (log.isLevelEnabled("debug")) untold.add(requestId);
+    },
+
+    exchange({ face, request, requestId }, status, durationMs) {
+      if (!untold.delete(requestId)) return;
+      const level = face === "probe" ? "trace" : "debug";
+      if (log.isLevelEnabled(level))
+        tell(level, "HTTP request", { face, method: request.method, status, requestId }, durationMs);
+    },
+  };
+}
+
+function levelOf({ name }: ToolCall | OperationCall, code: string): Level {
+  const failed = Object.hasOwn(catalogue, code) && catalogue[code as keyof typeof catalogue].status >= 500;
+  const reads = !isCallName(name) || operations[name].effect === "read";
+  return failed || (!reads && code === "ok") ? "info" : "debug";
+}
+
+/** An opaque name of a caller that is long is told by how it begins. */
+function by(caller: string | undefined) {
+  return caller === undefined ? {} : { caller: caller.length === 64 ? caller.slice(0, 16) : caller };
+}

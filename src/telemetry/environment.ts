@@ -1,0 +1,49 @@
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Whether the standard variables of OpenTelemetry say where traces go. */
+export function wantsTraces(env: Environment): boolean {
+  if (env["OTEL_SDK_DISABLED"]?.trim().toLowerCase() === "true") return false;
+  if ((env["OTEL_TRACES_EXPORTER"] || "otlp").trim() !== "otlp") return false;
+  return Boolean(env["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] || env["OTEL_EXPORTER_OTLP_ENDPOINT"]);
+}
+
+/** Why traces cannot go where the variables say, if so: OTLP over HTTP is what is spoken, in JSON. */
+export function unspoken(env: Environment): string | undefined {
+  const protocol = env["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"] || env["OTEL_EXPORTER_OTLP_PROTOCOL"];
+  return protocol === "grpc" ? "Traces are sent as http/json, not as OTEL_EXPORTER_OTLP_PROTOCOL=grpc" : undefined;
+}
+
+export interface Sampling {
+  /** Whether a caller's own decision counts where it has made one. */
+  readonly parentBased: boolean;
+  /** Of the other traces, 0 to 1. */
+  readonly ratio: number;
+}
+
+/** `OTEL_TRACES_SAMPLER` and its argument; what is not known is all traces, as the standard has it. */
+export function samplingOf(env: Environment): Sampling {
+  const name = (env["OTEL_TRACES_SAMPLER"] || "parentbased_always_on").trim().toLowerCase();
+  const given = Number(env["OTEL_TRACES_SAMPLER_ARG"] || 1);
+  const ratios: Readonly<Record<string, number>> = {
+    always_on: 1,
+    always_off: 0,
+    traceidratio: given >= 0 && given <= 1 ? given : 1,
+  };
+  const parentBased = name.startsWith("parentbased_");
+  const ratio = ratios[name.replace(/^parentbased_/, "")];
+  return ratio === undefined ? { parentBased: true, ratio: 1 } : { parentBased, ratio };
+}
+
+/** How spans are gathered before they are sent: the `OTEL_BSP_*` variables, with the standard's defaults. */
+export function batchingOf(env: Environment) {
+  const number = (name: string, otherwise: number) => {
+    const given = Number(env[name] || otherwise);
+    return Number.isSafeInteger(given) && given > 0 ? given : otherwise;
+  };
+  return {
+    scheduledDelayMillis: number("OTEL_BSP_SCHEDULE_DELAY", 5_000),
+    exportTimeoutMillis: number("OTEL_BSP_EXPORT_TIMEOUT", 30_000),
+    maxQueueSize: number("OTEL_BSP_MAX_QUEUE_SIZE", 2_048),
+    maxExportBatchSize: number("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", 512),
+  };
+}

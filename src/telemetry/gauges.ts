@@ -1,0 +1,58 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { Gauge, type Registry } from "prom-client";
+
+/** Work that is due, and how long the oldest of it has been. */
+export interface QueueGauge {
+  readonly due: number;
+  readonly oldestSeconds: number;
+}
+
+/** What can be looked at whenever somebody wants to know. */
+export interface Gauges {
+  sessions(): number;
+  subscriptions(): number;
+  /** Open HTTP connections, and requests being worked on. */
+  load(): Promise<{ readonly connections: number; readonly requests: number }>;
+  readonly queues?: (() => Promise<Readonly<Record<string, QueueGauge>>>) | undefined;
+  readonly breaker?: (() => (typeof breakerStates)[number]) | undefined;
+}
+
+const breakerStates = ["closed", "open", "half_open"] as const;
+
+/** A database that does not answer must not keep everything else from being told. */
+const patienceMs = 2_000;
+
+/** Declares gauges; what is given back looks at everything and sets them. */
+export function createGauges(registry: Registry, watched: Gauges): () => Promise<void> {
+  const gauge = (name: string, help: string, labelNames: string[] = []) =>
+    new Gauge({ name: `programme_${name}`, help, labelNames, registers: [registry] });
+  const sessions = gauge("sessions", "Sessions of 2025-era MCP clients that are open");
+  const subscriptions = gauge("subscriptions", "Streams on which MCP clients listen for changes");
+  const connections = gauge("http_connections", "HTTP connections that are open");
+  const requests = gauge("http_requests_in_flight", "HTTP requests being worked on");
+  const depth = watched.queues && gauge("queue_depth", "Work of a queue that is due", ["queue"]);
+  const oldest = watched.queues && gauge("queue_oldest_seconds", "How long the oldest of it has been due", ["queue"]);
+  const breaker = watched.breaker && gauge("upstream_breaker", "1 for the state that the breaker is in", ["state"]);
+
+  async function refreshQueues(): Promise<void> {
+    depth?.reset();
+    oldest?.reset();
+    const late = delay(patienceMs, undefined, { ref: false });
+    const backlogs = await Promise.race([watched.queues?.().catch(() => undefined), late]);
+    for (const [queue, { due, oldestSeconds }] of Object.entries(backlogs ?? {})) {
+      depth?.set({ queue }, due);
+      oldest?.set({ queue }, oldestSeconds);
+    }
+  }
+
+  return async () => {
+    sessions.set(watched.sessions());
+    subscriptions.set(watched.subscriptions());
+    const load = await watched.load();
+    requests.set(load.requests);
+    connections.set(load.connections);
+    const state = watched.breaker?.();
+    for (const each of breakerStates) breaker?.set({ state: each }, each === state ? 1 : 0);
+    await refreshQueues();
+  };
+}

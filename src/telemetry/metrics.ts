@@ -1,0 +1,105 @@
+import { collectDefaultMetrics, Registry } from "prom-client";
+import { catalogue } from "../contract/errors.ts";
+import { operationNames } from "../contract/index.ts";
+import type { Exchange, Notes, Outcome, Work } from "../lib/telemetry.ts";
+import { createGauges, type Gauges } from "./gauges.ts";
+import { createInstruments } from "./instruments.ts";
+
+export interface Metrics {
+  work(work: Work, outcome: Outcome, durationMs: number): void;
+  exchange(exchange: Exchange, status: number): void;
+  note<K extends keyof Notes>(kind: K, value: Notes[K]): void;
+  /** What there is to look at besides what was counted; to be called once. */
+  watchGauges(gauges: Gauges): void;
+  /** Everything in the text format of Prometheus. */
+  render(): Promise<{ readonly contentType: string; readonly text: string }>;
+}
+
+const mcpMethods = [
+  "initialize",
+  "ping",
+  "server/discover",
+  "tools/list",
+  "resources/list",
+  "resources/templates/list",
+  "resources/read",
+  "resources/subscribe",
+  "resources/unsubscribe",
+  "prompts/list",
+  "prompts/get",
+  "completion/complete",
+];
+
+/** How work comes out beside the codes of the catalogue. */
+const ownOutcomes = ["ok", "asked", "cancelled", "refused", "failed", "deferred", "uncertain", "stopped"];
+
+/** @param tools - every tool there is: no other name becomes a label */
+export function createMetrics(tools: readonly string[]): Metrics {
+  const registry = new Registry();
+  const to = createInstruments(registry);
+  collectDefaultMetrics({ register: registry });
+  let refresh = async (): Promise<void> => undefined;
+  // Labels are of these alone: what callers make up must not become a number of its own.
+  const toolOf = among(tools);
+  const methodOf = among(mcpMethods);
+  const operationOf = among(operationNames);
+  const outcomeOf = among([...ownOutcomes, ...Object.keys(catalogue)]);
+
+  return {
+    work(work, { code, status = 500 }, durationMs) {
+      const outcome = outcomeOf(code);
+      const durationSeconds = durationMs / 1000;
+      const face = work.kind === "operation" ? work.face : "mcp";
+      switch (work.kind) {
+        case "tool":
+          to.toolCalls.inc({ tool: toolOf(work.name), outcome });
+          to.toolSeconds.observe({ tool: toolOf(work.name) }, durationSeconds);
+          break;
+        case "mcp":
+          to.mcp.inc({ method: methodOf(work.method), outcome });
+          to.mcpSeconds.observe({ method: methodOf(work.method) }, durationSeconds);
+          break;
+        case "operation":
+          // Those of tool calls are counted there.
+          if (face === "mcp") return;
+          to.rest.inc({ operation: operationOf(work.name), status });
+          to.restSeconds.observe({ operation: operationOf(work.name) }, durationSeconds);
+          break;
+        case "transaction":
+          to.transactionSeconds.observe({ outcome: code === "ok" ? "committed" : "rolled_back" }, durationSeconds);
+          return;
+        case "upstream":
+          to.upstream.inc({ method: work.method, outcome });
+          to.upstreamSeconds.observe({ method: work.method }, durationSeconds);
+          return;
+        case "delivery":
+          to.deliveries.inc({ of: work.of, outcome });
+          to.deliverySeconds.observe({ of: work.of }, durationSeconds);
+          return;
+      }
+      if (code === "rate_limited") to.rateLimited.inc({ face });
+    },
+
+    exchange: ({ face }, status) => to.http.inc({ face, status }),
+
+    note(kind, value) {
+      if (kind === "confirmation") to.confirmations.inc({ outcome: String(value) });
+      else if (kind === "retry") to.retries.inc();
+      else (kind === "pace" ? to.paceWait : to.databaseWait).observe(Number(value) / 1000);
+    },
+
+    watchGauges(gauges) {
+      refresh = createGauges(registry, gauges);
+    },
+
+    async render() {
+      await refresh();
+      return { contentType: registry.contentType, text: await registry.metrics() };
+    },
+  };
+}
+
+function among(names: readonly string[]): (name: string) => string {
+  const known = new Set(names);
+  return (name) => (known.has(name) ? name : "other");
+}

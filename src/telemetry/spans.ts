@@ -1,0 +1,108 @@
+import { type Attributes, SpanKind } from "@opentelemetry/api";
+import { catalogue } from "../contract/errors.ts";
+import { type CallName, operations } from "../contract/index.ts";
+import type { Exchange, Outcome, Work } from "../lib/telemetry.ts";
+
+interface Description {
+  readonly name: string;
+  readonly kind: SpanKind;
+  readonly attributes: Attributes;
+}
+
+/**
+ * A span's name, kind and attributes, by the semantic conventions of OpenTelemetry for HTTP and for MCP. Only names that
+ * the contract knows: no argument, address, query or id of a record, some of which are people's.
+ */
+export function descriptionOf(work: Work): Description {
+  switch (work.kind) {
+    case "tool":
+      return {
+        name: `tools/call ${work.name}`,
+        kind: SpanKind.SERVER,
+        attributes: {
+          "mcp.method.name": "tools/call",
+          "gen_ai.operation.name": "execute_tool",
+          "gen_ai.tool.name": work.name,
+          "network.transport": work.transport,
+          "programme.request_id": work.requestId,
+        },
+      };
+    case "mcp":
+      return {
+        name: work.prompt === undefined ? work.method : `${work.method} ${work.prompt}`,
+        kind: SpanKind.SERVER,
+        attributes: {
+          "mcp.method.name": work.method,
+          ...(work.prompt === undefined ? {} : { "gen_ai.prompt.name": work.prompt }),
+          "network.transport": work.transport,
+          "programme.request_id": work.requestId,
+        },
+      };
+    case "operation":
+      return {
+        name: `gate.invoke ${work.name}`,
+        kind: SpanKind.INTERNAL,
+        attributes: { "programme.operation": work.name, "programme.request_id": work.requestId },
+      };
+    case "transaction":
+      return {
+        name: "transaction",
+        kind: SpanKind.CLIENT,
+        attributes: { "db.system.name": work.system, "db.operation.name": "transaction" },
+      };
+    case "upstream":
+      return { name: work.method, kind: SpanKind.CLIENT, attributes: upstreamAttributes(work.method, work.origin) };
+    case "delivery":
+      return { name: `deliver ${work.of}`, kind: SpanKind.PRODUCER, attributes: { "programme.delivery": work.of } };
+  }
+}
+
+function upstreamAttributes(method: string, origin: string): Attributes {
+  const { protocol, hostname, port } = new URL(origin);
+  return {
+    "http.request.method": method,
+    "url.scheme": protocol.slice(0, -1),
+    "server.address": hostname,
+    "server.port": Number(port || (protocol === "https:" ? 443 : 80)),
+  };
+}
+
+export function exchangeDescription({ face, request, requestId }: Exchange): Description {
+  const method = knownMethods.has(request.method ?? "") ? (request.method as string) : "_OTHER";
+  return {
+    name: `${method} ${face}`,
+    kind: SpanKind.SERVER,
+    attributes: {
+      "http.request.method": method,
+      "url.scheme": "http",
+      "network.protocol.version": request.httpVersion,
+      "programme.face": face,
+      "programme.request_id": requestId,
+    },
+  };
+}
+
+/** As the convention for HTTP has it. */
+const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"]);
+
+/** What a request to the REST interface is named by, once it is known which operation it is. */
+export function routeOf(work: Work): { readonly path: string; readonly name: string } | undefined {
+  if (work.kind !== "operation" || work.face !== "rest") return undefined;
+  const { method, path: below } = operations[work.name as CallName];
+  const path = `/integrations/v1${below}`;
+  return { path, name: `${method} ${path}` };
+}
+
+/** How a span ends; of a tool call, its error is within a result. */
+export function endOf({ code, status }: Outcome, ofTool: boolean) {
+  const good = code === "ok" || code === "asked";
+  const known = Object.hasOwn(catalogue, code) ? catalogue[code as keyof typeof catalogue].status : undefined;
+  // A refusal is the caller's error, not the server's; to an agent it is the tool's.
+  const failed = !good && (ofTool || (status ?? known ?? 500) >= 500);
+  const attributes: Attributes = {
+    "programme.outcome": code,
+    ...(status === undefined ? {} : { "http.response.status_code": status }),
+    ...(failed ? { "error.type": ofTool ? "tool_error" : code } : {}),
+  };
+  return { attributes, failed };
+}

@@ -1,0 +1,109 @@
+import { Problem } from "../contract/errors.ts";
+import type { Exchange, Notes, Outcome, Telemetry, Work } from "../lib/telemetry.ts";
+import type { AccessLines } from "./access-lines.ts";
+import type { Metrics } from "./metrics.ts";
+import type { Span, Tracer } from "./tracer.ts";
+
+export interface TelemetryDeps {
+  readonly lines: AccessLines;
+  readonly metrics?: Metrics | undefined;
+  readonly tracer?: Tracer | undefined;
+}
+
+export interface ProgramTelemetry extends Telemetry {
+  /** Resolves when no call of a caller's is under way, at the latest after so long. */
+  idle(maxMs: number): Promise<void>;
+  /** Sends what is still to be sent. */
+  close(): Promise<void>;
+}
+
+/** Tells the access log, metrics and traces of all that is done; of metrics and traces only those that there are. */
+export function createTelemetry({ lines, metrics, tracer }: TelemetryDeps): ProgramTelemetry {
+  const calls = createCount();
+
+  function ended(work: Work, outcome: Outcome, startedMs: number, span: Span | undefined): void {
+    const durationMs = performance.now() - startedMs;
+    lines.work(work, outcome, durationMs);
+    metrics?.work(work, outcome, durationMs);
+    span?.end(outcome);
+  }
+
+  return {
+    async watch<R>(work: Work, run: () => Promise<R>, outcomeOf: (result: R) => Outcome): Promise<R> {
+      const startedMs = performance.now();
+      const isCall = work.kind === "tool" || work.kind === "mcp";
+      if (isCall) calls.up();
+      const span = tracer?.start(work);
+      try {
+        const result = await (span ? span.run(run) : run());
+        ended(work, outcomeOf(result), startedMs, span);
+        return result;
+      } catch (error) {
+        ended(work, { code: codeOf(error) }, startedMs, span);
+        throw error;
+      } finally {
+        if (isCall) calls.down();
+      }
+    },
+
+    exchange(exchange: Exchange, serve: () => void): void {
+      const startedMs = performance.now();
+      const span = tracer?.startExchange(exchange);
+      lines.begun(exchange);
+      exchange.response.once("close", () => {
+        const { statusCode: status, writableFinished } = exchange.response;
+        const durationMs = performance.now() - startedMs;
+        lines.exchange(exchange, status, durationMs);
+        metrics?.exchange(exchange, status);
+        span?.end({ code: writableFinished ? "ok" : "aborted", status });
+      });
+      if (span) span.run(serve);
+      else serve();
+    },
+
+    note<K extends keyof Notes>(kind: K, value: Notes[K]): void {
+      metrics?.note(kind, value);
+    },
+
+    traceHeaders: () => tracer?.headers() ?? {},
+
+    idle: calls.zero,
+
+    async close() {
+      await tracer?.close();
+    },
+  };
+}
+
+/** Counts what is under way. */
+function createCount() {
+  let count = 0;
+  const waiting = new Set<() => void>();
+  return {
+    up(): void {
+      count += 1;
+    },
+    down(): void {
+      count -= 1;
+      if (count === 0) for (const resolve of waiting) resolve();
+    },
+    /** Resolves when it is nought, or after so long. */
+    async zero(maxMs: number): Promise<void> {
+      if (count === 0) return;
+      let timer: NodeJS.Timeout | undefined;
+      await new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, maxMs);
+        waiting.add(resolve);
+      });
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** A code for what was thrown: of the catalogue, of the protocol, or one for all that nobody foresaw. */
+function codeOf(error: unknown): string {
+  if (error instanceof Problem) return error.code;
+  const { name, code } = (error ?? {}) as { name?: unknown; code?: unknown };
+  if (name === "AbortError") return "cancelled";
+  return Number.isSafeInteger(code) ? String(code) : "internal_error";
+}

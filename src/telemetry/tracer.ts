@@ -1,0 +1,141 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { setTimeout as delay } from "node:timers/promises";
+import {
+  type Context,
+  DiagLogLevel,
+  defaultTextMapSetter,
+  diag,
+  type Span as OtelSpan,
+  ROOT_CONTEXT,
+  SpanStatusCode,
+  type TextMapGetter,
+  trace,
+} from "@opentelemetry/api";
+import { CompositePropagator, W3CBaggagePropagator, W3CTraceContextPropagator } from "@opentelemetry/core";
+import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
+import { defaultResource, detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";
+import {
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from "@opentelemetry/sdk-trace";
+import type { Log } from "../lib/log.ts";
+import type { Exchange, Outcome, TraceCarrier, Work } from "../lib/telemetry.ts";
+import { version } from "../lib/version.ts";
+import { batchingOf, type Environment, samplingOf, unspoken } from "./environment.ts";
+import { descriptionOf, endOf, exchangeDescription, routeOf } from "./spans.ts";
+
+/** Work that a trace tells of. */
+export interface Span {
+  /** Whatever is watched inside belongs to this span. */
+  run<R>(work: () => R): R;
+  end(outcome: Outcome): void;
+}
+
+export interface Tracer {
+  /** Nothing for what only matters as a part of something else, where there is nothing else. */
+  start(work: Work): Span | undefined;
+  startExchange(exchange: Exchange): Span | undefined;
+  headers(): Readonly<Record<string, string>>;
+  close(): Promise<void>;
+}
+
+/** For the spans that are left when the process ends. */
+const closeTimeoutMs = 3_000;
+/** Baggage and trace state are callers' own words. */
+const maxCarriedChars = 8_192;
+
+/** Traces to where the standard variables of OpenTelemetry say, over OTLP/HTTP. */
+export function createTracer(env: Environment, log: Log): Tracer {
+  const problem = unspoken(env);
+  if (problem !== undefined) log.warn(problem);
+  tellOf(log);
+  const provider = createProvider(env);
+  const tracer = provider.getTracer("programme-mcp", version);
+  const storage = new AsyncLocalStorage<Context>();
+  const traceContext = new W3CTraceContextPropagator();
+  const incoming = new CompositePropagator({ propagators: [traceContext, new W3CBaggagePropagator()] });
+
+  function spanIn(context: Context, span: OtelSpan, ofCall: boolean): Span {
+    const inside = trace.setSpan(context, span);
+    return {
+      run: (work) => storage.run(inside, work),
+      end(outcome) {
+        const { attributes, failed } = endOf(outcome, ofCall);
+        span.setAttributes(attributes);
+        if (failed) span.setStatus({ code: SpanStatusCode.ERROR });
+        span.end();
+      },
+    };
+  }
+
+  function start(work: Work): Span | undefined {
+    const around = storage.getStore() ?? ROOT_CONTEXT;
+    const ambient = trace.getSpan(around);
+    if (work.kind === "transaction" && !ambient) return undefined;
+    const route = routeOf(work);
+    if (route !== undefined) ambient?.setAttribute("http.route", route.path).updateName(route.name);
+    const carried = "trace" in work && work.trace ? incoming.extract(around, work.trace, getter) : around;
+    const parent = trace.getSpanContext(carried);
+    // The caller's own span is the parent; the request that brought the call is linked beside it.
+    const links = ambient && parent !== ambient.spanContext() ? [{ context: ambient.spanContext() }] : [];
+    const { name, ...options } = descriptionOf(work);
+    return spanIn(carried, tracer.startSpan(name, { ...options, links }, carried), work.kind === "tool");
+  }
+
+  return {
+    start,
+    startExchange(exchange) {
+      // Asked every few seconds, and never of interest.
+      if (exchange.face === "probe") return undefined;
+      const carried = incoming.extract(ROOT_CONTEXT, exchange.request.headers, getter);
+      const { name, ...options } = exchangeDescription(exchange);
+      return spanIn(carried, tracer.startSpan(name, options, carried), false);
+    },
+    headers() {
+      const headers: Record<string, string> = {};
+      // Not the baggage: that is the caller's word to this program, and no business of another's.
+      traceContext.inject(storage.getStore() ?? ROOT_CONTEXT, headers, defaultTextMapSetter);
+      return headers;
+    },
+    async close() {
+      const late = delay(closeTimeoutMs, undefined, { ref: false });
+      await Promise.race([provider.shutdown().catch(() => undefined), late]);
+    },
+  };
+}
+
+function createProvider(env: Environment): TracerProvider {
+  const { parentBased, ratio } = samplingOf(env);
+  const own = ratio === 1 ? new AlwaysOnSampler() : new TraceIdRatioBasedSampler(ratio);
+  const named = resourceFromAttributes({ "service.name": "programme-mcp", "service.version": version });
+  return new TracerProvider({
+    resource: defaultResource()
+      .merge(named)
+      .merge(detectResources({ detectors: [envDetector] })),
+    sampler: parentBased ? new ParentBasedSampler({ root: own }) : own,
+    spanLimits: { attributeValueLengthLimit: 256, attributeCountLimit: 32, linkCountLimit: 4 },
+    spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter(), ...batchingOf(env) })],
+  });
+}
+
+/** What the exporter has to say goes to the log; of a receiver that is down it says the same again and again. */
+function tellOf(log: Log): void {
+  const tell =
+    (level: "warn" | "debug") =>
+    (message: string, ...rest: unknown[]) =>
+      log[level]({ details: rest.map(String) }, `Traces: ${message}`);
+  const [warn, debug] = [tell("warn"), tell("debug")];
+  const logger = { error: warn, warn, info: debug, debug, verbose: debug };
+  diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+}
+
+const getter: TextMapGetter<TraceCarrier> = {
+  keys: (carrier) => Object.keys(carrier),
+  get(carrier, name) {
+    const value = carrier[name];
+    return typeof value === "string" && value.length <= maxCarriedChars ? value : undefined;
+  },
+};

@@ -1,0 +1,115 @@
+import { type AuthInfo, type JSONRPCResponse, type Result, SERVER_INFO_META_KEY } from "@modelcontextprotocol/server";
+import { succeeded } from "../lib/telemetry.ts";
+import { answerCall, isAnsweredAtOnce, listTools } from "../tools/register.ts";
+import type { ToolContext, ToolSession } from "../tools/session.ts";
+import { serverInfoOf, toolListCache } from "./greeting.ts";
+import type { PlainRequest } from "./plain.ts";
+import { askedOf, type ServerDeps, shown } from "./server.ts";
+
+/** Whose request it is, and what is known of its connection. */
+export interface LaneCaller {
+  readonly authInfo?: AuthInfo | undefined;
+  /** Of a connection whose requests bring no token. */
+  readonly token?: string | undefined;
+  /** The revision that a handshake agreed on; nothing where each request says so itself. */
+  readonly revision: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Answers plain requests beside the SDK, at a fraction of what an exchange costs there. */
+export interface Lane {
+  /** Whether the lane answers the request; whatever may need more than an answer is left to the SDK. */
+  takes(request: PlainRequest): boolean;
+  answer(request: PlainRequest, caller: LaneCaller): Promise<JSONRPCResponse>;
+  /** A response of this lane as JSON text. */
+  textOf(response: JSONRPCResponse): string;
+}
+
+export type LaneDeps = Omit<ServerDeps, "token">;
+
+/** Lists are the same for all tokens of the same scopes, and long. */
+const maxLists = 100;
+
+interface List {
+  readonly result: Result;
+  text?: string;
+}
+
+export function createLane(deps: LaneDeps): Lane {
+  const { log, version } = deps;
+  /** How revision 2026-07-28 marks a result. */
+  const stamp = { resultType: "complete", _meta: { [SERVER_INFO_META_KEY]: serverInfoOf(version) } };
+  const lists = new Map<string, List>();
+  const listOf = new WeakMap<Result, List>();
+
+  async function listFor(session: ToolSession, stateless: boolean): Promise<Result> {
+    const { scopes } = await session.upstream.identify(session.token);
+    const key = `${stateless} ${[...scopes].join(" ")}`;
+    const known = lists.get(key);
+    if (known) return known.result;
+    const tools = await listTools(session);
+    const result: Result = stateless ? { tools, ...stamp, ...toolListCache } : { tools };
+    const list = { result };
+    if (lists.size >= maxLists) lists.delete(lists.keys().next().value as string);
+    lists.set(key, list);
+    listOf.set(result, list);
+    return result;
+  }
+
+  async function resultOf(request: PlainRequest, caller: LaneCaller): Promise<Result> {
+    const { authInfo, revision } = caller;
+    const session: ToolSession = {
+      ...deps,
+      token: authInfo?.token ?? caller.token,
+      // Only who may have to be asked is looked at for what it declared.
+      clientCapabilities: () => undefined,
+      protocolVersion: () => revision,
+    };
+    const stateless = revision === undefined;
+    const context = contextOf(request, caller);
+    if (request.method === "tools/list") {
+      const asked = { ...askedOf(context), kind: "mcp", method: request.method } as const;
+      return deps.telemetry.watch(
+        asked,
+        () => listFor(session, stateless),
+        () => succeeded,
+      );
+    }
+    const result = await answerCall(session, context, request.name, request.args);
+    return stateless ? { ...result, ...stamp } : result;
+  }
+
+  return {
+    takes: (request) => request.method === "tools/list" || isAnsweredAtOnce(deps, request.name, request.args),
+
+    async answer(request, caller) {
+      const { id } = request;
+      try {
+        return { jsonrpc: "2.0", id, result: await resultOf(request, caller) };
+      } catch (error) {
+        const { code, message, data } = shown(error, log);
+        return { jsonrpc: "2.0", id, error: { code, message, ...(data === undefined ? {} : { data }) } };
+      }
+    },
+
+    textOf(response) {
+      const list = "result" in response ? listOf.get(response.result) : undefined;
+      if (!list) return JSON.stringify(response);
+      list.text ??= JSON.stringify(list.result);
+      return `{"jsonrpc":"2.0","id":${JSON.stringify(response.id)},"result":${list.text}}`;
+    },
+  };
+}
+
+function contextOf({ meta }: PlainRequest, { authInfo, revision, signal }: LaneCaller): ToolContext {
+  return {
+    mcpReq: {
+      ...(meta === undefined ? {} : { _meta: meta }),
+      ...(revision === undefined ? { envelope: meta as ToolContext["mcpReq"]["envelope"] } : {}),
+      signal,
+      notify: async () => undefined,
+      requestState: () => undefined,
+    },
+    ...(authInfo === undefined ? {} : { http: { authInfo } }),
+  } as ToolContext;
+}

@@ -1,0 +1,85 @@
+/** A stream of 2026-07-28 on which a client listens for changes. */
+export interface OpenStream {
+  /** The beginning of what was answered: an acknowledgement, or why there is no stream. */
+  readonly first: string;
+  /** Resolves when the stream has ended, by whichever side. */
+  readonly ended: Promise<void>;
+}
+
+const accept = "application/json, text/event-stream";
+
+/** Listens for changes of these resources until the signal says so. */
+export async function listenFor(
+  { origin }: { readonly origin: string },
+  token: string,
+  uris: readonly string[],
+  signal: AbortSignal,
+): Promise<OpenStream> {
+  const response = await fetch(`${origin}/mcp`, {
+    method: "POST",
+    signal,
+    headers: {
+      authorization: `Bearer ${token}`,
+      "content-type": "application/json",
+      accept,
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": "subscriptions/listen",
+    },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "subscriptions/listen",
+      params: {
+        notifications: { resourceSubscriptions: uris },
+        _meta: {
+          "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+          "io.modelcontextprotocol/clientCapabilities": {},
+        },
+      },
+    }),
+  });
+  const reader = (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream()).getReader();
+  const { value: first = "" } = await reader.read();
+  const rest = async () => {
+    while (!(await reader.read()).done);
+  };
+  return { first, ended: rest().catch(() => undefined) };
+}
+
+/** Opens a session of a 2025-era client; its id, or nothing where the client is served without one. */
+export async function openSession({ origin }: { readonly origin: string }, token: string): Promise<string | null> {
+  const response = await fetch(`${origin}/mcp`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json", accept },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "initialize",
+      params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1.0.0" } },
+    }),
+  });
+  const session = response.headers.get("mcp-session-id");
+  await response.text();
+  return session;
+}
+
+/** Whether a session is still there. */
+export async function sessionAnswers(
+  { origin }: { readonly origin: string },
+  token: string,
+  session: string,
+): Promise<boolean> {
+  const response = await fetch(`${origin}/mcp`, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${token}`,
+      "content-type": "application/json",
+      accept,
+      "mcp-session-id": session,
+      "mcp-protocol-version": "2025-06-18",
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 2, method: "tools/list" }),
+  });
+  await response.text();
+  return response.status === 200;
+}
