@@ -7,6 +7,7 @@ const listening = ["http"] as const;
 export const gatewaySettings = {
   gatewayKeys: {
     variable: "PROGRAMME_GATEWAY_KEYS",
+    group: "Callers of MCP",
     option: "--gateway-keys <file>",
     type: filePath,
     defaultText: "none: callers of MCP present access tokens of the service themselves",
@@ -15,6 +16,7 @@ export const gatewaySettings = {
   },
   oauthIssuer: {
     variable: "PROGRAMME_OAUTH_ISSUER",
+    group: "Callers of MCP",
     option: "--oauth-issuer <address>",
     type: issuerUrl,
     defaultText: "none",
@@ -23,6 +25,7 @@ export const gatewaySettings = {
   },
   oauthAudience: {
     variable: "PROGRAMME_OAUTH_AUDIENCE",
+    group: "Callers of MCP",
     option: "--oauth-audience <identifier>",
     type: text("what tokens name in aud"),
     defaultText: "the address of MCP: `PROGRAMME_PUBLIC_URL` with `/mcp`",
@@ -31,6 +34,7 @@ export const gatewaySettings = {
   },
   oauthJwksUri: {
     variable: "PROGRAMME_OAUTH_JWKS_URI",
+    group: "Callers of MCP",
     option: "--oauth-jwks-uri <address>",
     type: serviceUrl,
     defaultText: "looked up in the metadata of `PROGRAMME_OAUTH_ISSUER`",

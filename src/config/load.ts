@@ -2,6 +2,7 @@ import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { isLoopback } from "../lib/loopback.ts";
 import { nearest } from "../lib/spelling.ts";
+import { type DatabasePlace, databasePlace, refusePassword } from "./database.ts";
 import type { Setting } from "./setting.ts";
 import { type SettingName, settings, type table } from "./table.ts";
 import { UsageError } from "./usage-error.ts";
@@ -17,12 +18,8 @@ type Values = {
 };
 
 /** What the program runs with: every setting with its default worked out. Paths are absolute. */
-export interface Config extends Omit<Values, "dataDir" | "database" | "allowedHosts"> {
+export interface Config extends Omit<Values, "dataDir" | "database" | "allowedHosts">, DatabasePlace {
   readonly dataDir: string;
-  /** An absolute path or `:memory:`. */
-  readonly database: string;
-  /** Whether the database was named, rather than the default one. */
-  readonly databaseGiven: boolean;
   readonly allowedHosts: readonly string[];
   /** Where files are, if not beside the database. */
   readonly bucket: BucketConfig | undefined;
@@ -57,6 +54,7 @@ interface BucketConfig {
  */
 export function loadConfig(env: Environment, options: Readonly<Record<string, unknown>> = {}): Config {
   refuseUnknownVariables(env);
+  refusePassword(options["database"]);
   const values = Object.fromEntries(
     settings.map(([name, setting]) => [name, read(setting, env[setting.variable], options[name])]),
   ) as Values;
@@ -82,7 +80,7 @@ function longFlag(flags: string): string {
 function complete(values: Values, env: Environment): Config {
   const dataDir = resolve(values.dataDir ?? userDataDir(env));
   // Beside the product's own service, the database holds this program's keys and nothing of programmes.
-  const database = values.database ?? join(dataDir, values.baseUrl === undefined ? "programme.db" : "remote.db");
+  const byDefault = join(dataDir, values.baseUrl === undefined ? "programme.db" : "remote.db");
   const allowedHosts = values.allowedHosts ?? (values.publicUrl ? [new URL(values.publicUrl).hostname] : []);
   if (!isLoopback(values.host) && allowedHosts.length === 0) {
     throw new UsageError(
@@ -93,12 +91,10 @@ function complete(values: Values, env: Environment): Config {
     throw new UsageError("PROGRAMME_MAIL_FROM is needed with PROGRAMME_SMTP_URL: the address that messages come from.");
   }
   checkWebhooks(values);
-  const databaseGiven = values.database !== undefined;
   return {
     ...values,
     dataDir,
-    databaseGiven,
-    database: database === ":memory:" ? database : resolve(database),
+    ...databasePlace(values.database, byDefault, dataDir),
     allowedHosts,
     bucket: bucketOf(values),
     oauth: oauthOf(values),

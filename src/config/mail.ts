@@ -7,6 +7,7 @@ const serving = ["stdio", "http"] as const;
 export const mailSettings = {
   smtpUrl: {
     variable: "PROGRAMME_SMTP_URL",
+    group: "E-mail",
     type: smtpUrl,
     defaultText: "none: messages are kept as `.eml` files beside the database",
     secret: true,
@@ -15,6 +16,7 @@ export const mailSettings = {
   },
   mailFrom: {
     variable: "PROGRAMME_MAIL_FROM",
+    group: "E-mail",
     option: "--mail-from <mailbox>",
     type: mailbox,
     defaultText: "`no-reply@localhost` in files; needed with `PROGRAMME_SMTP_URL`",
@@ -23,6 +25,7 @@ export const mailSettings = {
   },
   smtpTimeoutSeconds: {
     variable: "PROGRAMME_SMTP_TIMEOUT_SECONDS",
+    group: "E-mail",
     option: "--smtp-timeout-seconds <number>",
     type: integer(1, 3_600),
     default: 600,
@@ -31,10 +34,20 @@ export const mailSettings = {
   },
   mailConcurrency: {
     variable: "PROGRAMME_MAIL_CONCURRENCY",
+    group: "E-mail",
     option: "--mail-concurrency <number>",
     type: integer(1, 32),
     default: 4,
     help: "Connections to the mail server at once.",
+    commands: serving,
+  },
+  mailFileDays: {
+    variable: "PROGRAMME_MAIL_FILE_DAYS",
+    group: "E-mail",
+    option: "--mail-file-days <number>",
+    type: integer(1, 36_500),
+    default: 30,
+    help: "How long messages stay that were kept as `.eml` files; `list_email_sends` shows them all the same.",
     commands: serving,
   },
 } as const satisfies Record<string, Setting>;

@@ -1,14 +1,26 @@
 import { type Command, Option } from "commander";
-import type { CommandName } from "./setting.ts";
+import { type CommandName, type Setting, settingGroups } from "./setting.ts";
 import { defaultInWords, settings } from "./table.ts";
 
 /** Gives a command the options of the settings that belong to it; `loadConfig` reads what they parse to. */
 export function addOptions(command: Command, name: CommandName): Command {
-  for (const [, setting] of settings) {
-    if (setting.option && setting.commands.includes(name)) {
-      const description = `${setting.help} Default: ${defaultInWords(setting)}. (${setting.variable})`;
-      command.addOption(new Option(setting.option, description.replaceAll("`", "")));
-    }
+  const own = settings.map(([, setting]) => setting).filter(({ commands }) => commands.includes(name));
+  for (const setting of settingGroups.flatMap((group) => own.filter((each) => each.group === group))) {
+    if (setting.option) command.addOption(optionOf(setting.option, setting));
   }
   return command;
+}
+
+function optionOf(flags: string, setting: Setting): Option {
+  const { help, variable, group, type } = setting;
+  const described = `${firstSentence(help)} Default: ${defaultInWords(setting)}. (${variable})`;
+  const option = new Option(flags, described.replaceAll("`", "")).helpGroup(`${group}:`);
+  // For completion and help alone: whether a value fits is said by `loadConfig`, of options and variables alike.
+  if (type.choices) option.argChoices = [...type.choices];
+  return option;
+}
+
+/** The rest is in `docs/configuration.md`. */
+function firstSentence(text: string): string {
+  return /^.*?[.;:](?=\s|$)(?<!e\.g\.)/s.exec(text)?.[0].replace(/[;:]$/, ".") ?? text;
 }

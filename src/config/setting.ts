@@ -15,9 +15,24 @@ export const commandNames = [
 ] as const;
 export type CommandName = (typeof commandNames)[number];
 
+/** What settings are about: the headings under which `--help` lists them. */
+export const settingGroups = [
+  "Data",
+  "Service",
+  "Agents",
+  "HTTP",
+  "Callers of MCP",
+  "Webhooks",
+  "E-mail",
+  "Limits",
+  "Log",
+] as const;
+export type SettingGroup = (typeof settingGroups)[number];
+
 /** One setting: its variable, its command-line option if it has one, its values, and what it is for. */
 export interface Setting<Value = unknown> {
   readonly variable: `PROGRAMME_${string}`;
+  readonly group: SettingGroup;
   /** Commander flags; the long one is the setting's name. A setting without is secret or rarely changed. */
   readonly option?: string;
   readonly type: ValueType<Value>;

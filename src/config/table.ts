@@ -1,13 +1,15 @@
 import { confirmationPostures } from "../contract/confirmation.ts";
-import { callNames, operationNames, toolsetNames } from "../contract/index.ts";
 import { limits } from "../contract/limits.ts";
+import { callNames, operationNames, toolsetNames } from "../contract/names.ts";
 import { privacyPostures } from "../contract/privacy.ts";
 import { scopes } from "../contract/scopes.ts";
 import { tokenPattern } from "../contract/tokens.ts";
-import { keyPattern } from "../lib/key-file.ts";
+import { keyPattern } from "../lib/key.ts";
 import { logFormats, logLevels } from "../lib/log.ts";
+import { databaseSettings } from "./database.ts";
 import { gatewaySettings } from "./gateway.ts";
 import { mailSettings } from "./mail.ts";
+import { operationSettings } from "./operation.ts";
 import { commandNames, type Setting } from "./setting.ts";
 import { baseUrl, boolean, filePath, hostNames, integer, listOf, matching, oneOf, serviceUrl, text } from "./values.ts";
 import { webhookSettings } from "./webhooks.ts";
@@ -28,23 +30,17 @@ const listing = ["stdio", "http", "tools"] as const;
 export const table = {
   dataDir: {
     variable: "PROGRAMME_DATA_DIR",
+    group: "Data",
     option: "--data-dir <directory>",
     type: text("a directory"),
     defaultText: "`programme-mcp` in the user's data directory",
-    help: "Where the database and finished exports are kept.",
+    help: "Where the database is kept, and what belongs to it: files, finished exports, messages, keys.",
     commands: everywhere,
   },
-  database: {
-    variable: "PROGRAMME_DATABASE",
-    option: "--database <file>",
-    type: filePath,
-    defaultText: "`programme.db` in the data directory, filled with demonstration data on first use",
-    secret: true,
-    help: "The SQLite database file; `:memory:` keeps nothing. A database that is named starts empty.",
-    commands: everywhere,
-  },
+  ...databaseSettings,
   baseUrl: {
     variable: "PROGRAMME_BASE_URL",
+    group: "Service",
     option: "--base-url <address>",
     type: serviceUrl,
     defaultText: "none: the embedded service",
@@ -54,6 +50,7 @@ export const table = {
   },
   scopes: {
     variable: "PROGRAMME_SCOPES",
+    group: "Service",
     option: "--scopes <scopes>",
     type: listOf(scopes, "scopes"),
     defaultText: "learnt from refusals; `persons:sensitive:read` counts only when it is named here",
@@ -62,6 +59,7 @@ export const table = {
   },
   caFile: {
     variable: "PROGRAMME_CA_FILE",
+    group: "Service",
     option: "--ca-file <file>",
     type: filePath,
     defaultText: "the usual certificates",
@@ -70,6 +68,7 @@ export const table = {
   },
   s3Bucket: {
     variable: "PROGRAMME_S3_BUCKET",
+    group: "Data",
     option: "--s3-bucket <name>",
     type: matching(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, "the name of a bucket: 3 to 63 of a-z, 0-9, dots and hyphens"),
     defaultText: "none: directories beside the database",
@@ -78,6 +77,7 @@ export const table = {
   },
   s3Endpoint: {
     variable: "PROGRAMME_S3_ENDPOINT",
+    group: "Data",
     option: "--s3-endpoint <address>",
     type: baseUrl,
     defaultText: "Amazon's own",
@@ -87,6 +87,7 @@ export const table = {
   },
   s3Region: {
     variable: "PROGRAMME_S3_REGION",
+    group: "Data",
     option: "--s3-region <name>",
     type: matching(/^[a-z0-9-]{1,50}$/, "the name of a region"),
     default: "us-east-1",
@@ -95,6 +96,7 @@ export const table = {
   },
   s3AccessKeyId: {
     variable: "PROGRAMME_S3_ACCESS_KEY_ID",
+    group: "Data",
     option: "--s3-access-key-id <id>",
     type: text("the id of an access key"),
     defaultText: "found where Amazon's tools look for credentials",
@@ -103,6 +105,7 @@ export const table = {
   },
   s3SecretAccessKey: {
     variable: "PROGRAMME_S3_SECRET_ACCESS_KEY",
+    group: "Data",
     type: text("the secret of an access key"),
     defaultText: "found where Amazon's tools look for credentials",
     secret: true,
@@ -111,6 +114,7 @@ export const table = {
   },
   s3Redirect: {
     variable: "PROGRAMME_S3_REDIRECT",
+    group: "Data",
     option: "--s3-redirect",
     type: boolean,
     default: false,
@@ -119,6 +123,7 @@ export const table = {
   },
   timeoutSeconds: {
     variable: "PROGRAMME_TIMEOUT_SECONDS",
+    group: "Service",
     option: "--timeout-seconds <number>",
     type: integer(1, 600),
     default: 45,
@@ -127,6 +132,7 @@ export const table = {
   },
   demo: {
     variable: "PROGRAMME_DEMO",
+    group: "Data",
     option: "--demo",
     type: boolean,
     default: false,
@@ -137,6 +143,7 @@ export const table = {
   ...gatewaySettings,
   token: {
     variable: "PROGRAMME_TOKEN",
+    group: "Service",
     type: matching(tokenPattern, "64 hexadecimal digits"),
     defaultText: "none",
     secret: true,
@@ -145,6 +152,7 @@ export const table = {
   },
   host: {
     variable: "PROGRAMME_HOST",
+    group: "HTTP",
     option: "--host <address>",
     type: text("an address of this machine"),
     default: "127.0.0.1",
@@ -153,6 +161,7 @@ export const table = {
   },
   port: {
     variable: "PROGRAMME_PORT",
+    group: "HTTP",
     option: "--port <number>",
     type: integer(0, 65_535),
     default: 3000,
@@ -161,6 +170,7 @@ export const table = {
   },
   allowedHosts: {
     variable: "PROGRAMME_ALLOWED_HOSTS",
+    group: "HTTP",
     option: "--allowed-hosts <names>",
     type: hostNames,
     defaultText: "the host of `PROGRAMME_PUBLIC_URL`, if that is set",
@@ -169,6 +179,7 @@ export const table = {
   },
   publicUrl: {
     variable: "PROGRAMME_PUBLIC_URL",
+    group: "HTTP",
     option: "--public-url <address>",
     type: baseUrl,
     defaultText: "the address listened on",
@@ -178,6 +189,7 @@ export const table = {
   },
   logLevel: {
     variable: "PROGRAMME_LOG_LEVEL",
+    group: "Log",
     option: "--log-level <level>",
     type: oneOf(logLevels),
     default: "info",
@@ -186,6 +198,7 @@ export const table = {
   },
   logFormat: {
     variable: "PROGRAMME_LOG_FORMAT",
+    group: "Log",
     option: "--log-format <format>",
     type: oneOf(logFormats),
     default: "auto",
@@ -194,6 +207,7 @@ export const table = {
   },
   privacy: {
     variable: "PROGRAMME_PRIVACY",
+    group: "Agents",
     option: "--privacy <posture>",
     type: oneOf(privacyPostures),
     default: "blind",
@@ -202,6 +216,7 @@ export const table = {
   },
   confirm: {
     variable: "PROGRAMME_CONFIRM",
+    group: "Agents",
     option: "--confirm <posture>",
     type: oneOf(confirmationPostures),
     default: "ask",
@@ -210,6 +225,7 @@ export const table = {
   },
   approvedTools: {
     variable: "PROGRAMME_APPROVED_TOOLS",
+    group: "Agents",
     option: "--approved-tools <names>",
     type: listOf(operationNames, "tool names"),
     default: [],
@@ -218,6 +234,7 @@ export const table = {
   },
   toolsets: {
     variable: "PROGRAMME_TOOLSETS",
+    group: "Agents",
     option: "--toolsets <names>",
     type: listOf(toolsetNames, `toolset names (${toolsetNames.join(", ")})`),
     defaultText: "all",
@@ -226,6 +243,7 @@ export const table = {
   },
   tools: {
     variable: "PROGRAMME_TOOLS",
+    group: "Agents",
     option: "--tools <names>",
     type: listOf(callNames, "tool names"),
     defaultText: "all",
@@ -234,6 +252,7 @@ export const table = {
   },
   readOnly: {
     variable: "PROGRAMME_READ_ONLY",
+    group: "Agents",
     option: "--read-only",
     type: boolean,
     default: false,
@@ -242,6 +261,7 @@ export const table = {
   },
   toolMode: {
     variable: "PROGRAMME_TOOL_MODE",
+    group: "Agents",
     option: "--tool-mode <mode>",
     type: oneOf(["full", "search"]),
     default: "full",
@@ -250,6 +270,7 @@ export const table = {
   },
   results: {
     variable: "PROGRAMME_RESULTS",
+    group: "Agents",
     option: "--results <form>",
     type: oneOf(["both", "text", "structured"]),
     default: "both",
@@ -258,6 +279,7 @@ export const table = {
   },
   resultBytes: {
     variable: "PROGRAMME_RESULT_BYTES",
+    group: "Agents",
     option: "--result-bytes <number>",
     type: integer(2_000, 10_000_000),
     default: 40_000,
@@ -266,6 +288,7 @@ export const table = {
   },
   exportWaitSeconds: {
     variable: "PROGRAMME_EXPORT_WAIT_SECONDS",
+    group: "Agents",
     option: "--export-wait-seconds <number>",
     type: integer(1, 3_600),
     default: 50,
@@ -274,6 +297,7 @@ export const table = {
   },
   requestsPerMinute: {
     variable: "PROGRAMME_REQUESTS_PER_MINUTE",
+    group: "Limits",
     option: "--requests-per-minute <number>",
     type: integer(1, 1_000_000),
     default: limits.requestsPerMinute,
@@ -282,6 +306,7 @@ export const table = {
   },
   exportIntervalSeconds: {
     variable: "PROGRAMME_EXPORT_INTERVAL_SECONDS",
+    group: "Limits",
     option: "--export-interval-seconds <number>",
     type: integer(0, 86_400),
     default: limits.exportIntervalSeconds,
@@ -290,6 +315,7 @@ export const table = {
   },
   idempotencyStrict: {
     variable: "PROGRAMME_IDEMPOTENCY_STRICT",
+    group: "Limits",
     option: "--idempotency-strict",
     type: boolean,
     default: false,
@@ -298,6 +324,7 @@ export const table = {
   },
   maxBodyBytes: {
     variable: "PROGRAMME_MAX_BODY_BYTES",
+    group: "Limits",
     option: "--max-body-bytes <number>",
     type: integer(1024, 64 * 1024 * 1024),
     default: limits.maxBodyBytes,
@@ -306,6 +333,7 @@ export const table = {
   },
   maxSessions: {
     variable: "PROGRAMME_MAX_SESSIONS",
+    group: "Limits",
     option: "--max-sessions <number>",
     type: integer(0, 100_000),
     default: 1000,
@@ -314,6 +342,7 @@ export const table = {
   },
   secretKey: {
     variable: "PROGRAMME_SECRET_KEY",
+    group: "Webhooks",
     type: matching(keyPattern, "64 hexadecimal digits"),
     defaultText: "kept in a file beside the database, `programme.db.key`, made on first start for its owner alone",
     secret: true,
@@ -322,6 +351,7 @@ export const table = {
   },
   webhookLoopback: {
     variable: "PROGRAMME_WEBHOOK_LOOPBACK",
+    group: "Webhooks",
     option: "--webhook-loopback",
     type: boolean,
     default: false,
@@ -330,6 +360,7 @@ export const table = {
   },
   webhookConcurrency: {
     variable: "PROGRAMME_WEBHOOK_CONCURRENCY",
+    group: "Webhooks",
     option: "--webhook-concurrency <number>",
     type: integer(2, 1_000),
     default: 100,
@@ -337,8 +368,10 @@ export const table = {
     commands: serving,
   },
   ...webhookSettings,
+  ...operationSettings,
   accessLogDays: {
     variable: "PROGRAMME_ACCESS_LOG_DAYS",
+    group: "Log",
     option: "--access-log-days <number>",
     type: integer(1, 36_500),
     default: 400,
@@ -347,6 +380,7 @@ export const table = {
   },
   maxConcurrentRequests: {
     variable: "PROGRAMME_MAX_CONCURRENT_REQUESTS",
+    group: "Limits",
     option: "--max-concurrent-requests <number>",
     type: integer(1, 65_536),
     default: 256,

@@ -6,6 +6,8 @@ export interface ValueType<Value> {
   readonly schema: z.ZodType<Value, string>;
   /** Completes "must be …". */
   readonly allowed: string;
+  /** What there is to choose from, one or, of a list, several. */
+  readonly choices?: readonly string[];
 }
 
 export function text(allowed: string): ValueType<string> {
@@ -34,7 +36,7 @@ export const boolean: ValueType<boolean> = {
 };
 
 export function oneOf<const Choice extends string>(choices: readonly Choice[]): ValueType<Choice> {
-  return { schema: z.string().trim().pipe(z.enum(choices)), allowed: `one of ${choices.join(", ")}` };
+  return { schema: z.string().trim().pipe(z.enum(choices)), allowed: `one of ${choices.join(", ")}`, choices };
 }
 
 /** Some of the choices, separated by commas. */
@@ -47,6 +49,7 @@ export function listOf<Choice extends string>(choices: readonly Choice[], what: 
       .refine((names) => names.every((name) => known.has(name)))
       .transform((names) => names as Choice[]),
     allowed: `${what} separated by commas`,
+    choices,
   };
 }
 
@@ -98,6 +101,20 @@ export const hostNames: ValueType<readonly string[]> = {
 function isHostName(name: string): boolean {
   return URL.canParse(`http://${name}`) && new URL(`http://${name}`).hostname === name;
 }
+
+/** Where to listen: `127.0.0.1:9464`; IPv6 in brackets, 0 for any free port. */
+export const listenAddress: ValueType<{ readonly host: string; readonly port: number }> = {
+  schema: z
+    .string()
+    .trim()
+    .regex(/^(?:[\w.-]+|\[[0-9a-f:.]+\]):\d{1,5}$/i)
+    .transform((text) => {
+      const at = text.lastIndexOf(":");
+      return { host: text.slice(0, at).replace(/^\[|\]$/g, ""), port: Number(text.slice(at + 1)) };
+    })
+    .refine(({ port }) => port <= 65_535),
+  allowed: "an address and a port, as in 127.0.0.1:9464",
+};
 
 /** An http(s) address to which paths are appended: no credentials, query or fragment, no slash at the end. */
 export const baseUrl: ValueType<string> = {

@@ -7,6 +7,7 @@ import { namedLists } from "./values.ts";
 export const webhookSettings = {
   webhookSecrets: {
     variable: "PROGRAMME_WEBHOOK_SECRETS",
+    group: "Webhooks",
     type: namedLists(
       /^[!-+\--:<-~]{16,512}$/,
       2,
@@ -19,6 +20,7 @@ export const webhookSettings = {
   },
   webhookReaders: {
     variable: "PROGRAMME_WEBHOOK_READERS",
+    group: "Webhooks",
     option: "--webhook-readers <list>",
     type: namedLists(/^[\w-]{1,255}$/, 100, "name=reader, or name=reader;reader, separated by commas"),
     defaultText: "with `PROGRAMME_BASE_URL`, `PROGRAMME_TOKEN` alone; else the one organisation of the database",

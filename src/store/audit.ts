@@ -3,17 +3,23 @@ import type { Stored } from "./codec.ts";
 import { auditSource, type Db, type Prepared, prepare, type Statements } from "./database.ts";
 
 const { codec } = auditSource;
-const columns = [...codec.names, "kind"];
+const columns = [...codec.names, "kind", "turn"];
 
 /** An entry's values in the order of the columns; its kind keeps changes apart from requests that changed nothing. */
-export function auditValues(entry: AuditEntry): Stored[] {
+function valuesOf(entry: AuditEntry, turn: number | null): Stored[] {
   const values = codec.encode(entry);
-  values.push(entry.status === null ? "change" : "access");
+  if (entry.status === null) values.push("change", turn);
+  else values.push("access", null);
   return values;
 }
 
-export async function insertAudit(db: Db, statements: Statements, entry: AuditEntry): Promise<void> {
-  await statements.insert("audit", columns)(db, ...auditValues(entry));
+/** Of a request that changed nothing, in nobody's turn. */
+export function accessValues(entry: AuditEntry): Stored[] {
+  return valuesOf(entry, null);
+}
+
+export async function insertAudit(db: Db, statements: Statements, entry: AuditEntry, turn: number): Promise<void> {
+  await statements.insert("audit", columns)(db, ...valuesOf(entry, turn));
 }
 
 /** Writes an entry unless it is there: where nobody can say whether a batch was committed it is written again. */

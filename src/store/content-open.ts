@@ -15,10 +15,14 @@ export interface ContentPlaces {
   close(): Promise<void>;
 }
 
-/** Content in a bucket if there is one, else in directories beside the database; with a database in memory for as long. */
-export async function openContent(database: string, bucket: Bucket | undefined): Promise<ContentPlaces> {
-  const temporary = database === ":memory:" ? await mkdtemp(join(tmpdir(), "programme-")) : undefined;
-  const directoryOf = (name: string) => (temporary === undefined ? `${database}.${name}` : join(temporary, name));
+/**
+ * Content in a bucket if there is one, else in directories.
+ *
+ * @param beside - what their paths begin with; without they are there until the end of the program
+ */
+export async function openContent(beside: string | undefined, bucket: Bucket | undefined): Promise<ContentPlaces> {
+  const temporary = beside === undefined ? await mkdtemp(join(tmpdir(), "programme-")) : undefined;
+  const directoryOf = (name: string) => (temporary === undefined ? `${beside}.${name}` : join(temporary, name));
   const place = (name: string) => {
     const directory = directoryOf(name);
     return bucket ? openContentBucket(bucket, name, join(directory, "spool")) : openContentDirectory(directory);

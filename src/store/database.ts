@@ -6,6 +6,7 @@ import {
   type QueryResult,
   sql,
 } from "kysely";
+import * as z from "zod";
 import { AuditEntry } from "../contract/audit.ts";
 import { Token } from "../contract/tokens.ts";
 import { type Codec, codecOf } from "./codec.ts";
@@ -48,7 +49,7 @@ export const changeSource: Source<ChangeEntry> = {
       entityId: true,
       programId: true,
       submissionId: true,
-    }),
+    }).extend({ turn: z.int() }),
   ),
 };
 

@@ -20,6 +20,8 @@ export const LogEntry = z.object({
   /** By which it came in. */
   webhook: z.string().nullable(),
   payload: EventFields,
+  /** Of the transaction that wrote it; none for what was there before turns were counted. */
+  turn: z.int().nullable(),
 });
 export type LogEntry = z.output<typeof LogEntry>;
 

@@ -1,12 +1,11 @@
 import { sql } from "kysely";
 import { newId } from "../lib/ids.ts";
 import type { Db } from "./database.ts";
+import { heldIfFree, type Transact } from "./engine.ts";
 import type { ExportClaim, ExportLease, ExportQueue, KeptArtifact } from "./port.ts";
 
-type Transact = <R>(work: (db: Db) => Promise<R>) => Promise<R>;
-
 /** The queue on one database: what is pending is read from the exports, who works on it is kept beside them. */
-export function createExportQueue(read: Db, write: Db, transact: Transact): ExportQueue {
+export function createExportQueue(read: Db, transact: Transact): ExportQueue {
   return {
     async claim(now, leaseUntil) {
       // Asked often, and mostly in vain: that must not take the right to write from others.
@@ -14,11 +13,11 @@ export function createExportQueue(read: Db, write: Db, transact: Transact): Expo
       return transact((db) => claim(db, now, leaseUntil));
     },
 
-    renew: (lease, leaseUntil) => change(write, lease, { leaseUntil }),
-    note: (lease, sha256) => change(write, lease, { sha256 }),
+    renew: (lease, leaseUntil) => transact((db) => change(db, lease, { leaseUntil })),
+    note: (lease, sha256) => transact((db) => change(db, lease, { sha256 })),
 
     async release(lease, claimableAt) {
-      await change(write, lease, { leaseId: "", leaseUntil: claimableAt });
+      await transact((db) => change(db, lease, { leaseId: "", leaseUntil: claimableAt }));
     },
 
     async expired(now, limit) {
@@ -33,12 +32,10 @@ export function createExportQueue(read: Db, write: Db, transact: Transact): Expo
     },
 
     async forget({ businessId, exportId }) {
-      await write
-        .deleteFrom("exportRuns")
-        .where("businessId", "=", businessId)
-        .where("exportId", "=", exportId)
-        .where("keptUntil", "is not", null)
-        .execute();
+      await transact((db) => {
+        const run = db.deleteFrom("exportRuns").where("businessId", "=", businessId).where("exportId", "=", exportId);
+        return run.where("keptUntil", "is not", null).execute();
+      });
     },
   };
 }
@@ -56,42 +53,54 @@ export async function endExport(db: Db, lease: ExportLease, keptUntil: string | 
 }
 
 async function claim(db: Db, now: string, leaseUntil: string): Promise<ExportClaim | undefined> {
-  const found = await firstClaimable(db, now);
-  if (!found) return undefined;
-  const { businessId, exportId, sha256 } = found;
-  const lease = { businessId, exportId, leaseId: newId("lse") };
-  const attempts = found.attempts + 1;
-  const holding = { leaseId: lease.leaseId, leaseUntil, attempts };
-  await db
+  for (;;) {
+    const found = await firstClaimable(db, now);
+    const claimed = found && (await claimOne(db, found, now, leaseUntil));
+    // Another process may have claimed what was found: then there may be others.
+    if (!found || claimed) return claimed;
+  }
+}
+
+async function claimOne(
+  db: Db,
+  found: Omit<ExportLease, "leaseId">,
+  now: string,
+  leaseUntil: string,
+): Promise<ExportClaim | undefined> {
+  const lease = { ...found, leaseId: newId("lse") };
+  const holding = { leaseId: lease.leaseId, leaseUntil };
+  const run = await db
     .insertInto("exportRuns")
-    .values({ exportId, businessId, ...holding, sha256: null, keptUntil: null })
-    .onConflict((conflict) => conflict.columns(["businessId", "exportId"]).doUpdateSet(holding))
-    .execute();
-  return { lease, attempts, abandonedSha256: sha256 };
+    .values({ ...found, ...holding, attempts: 1, sha256: null, keptUntil: null })
+    .onConflict((conflict) =>
+      conflict
+        .columns(["businessId", "exportId"])
+        .doUpdateSet({ ...holding, attempts: sql`${sql.ref("exportRuns.attempts")} + 1` })
+        .where("exportRuns.leaseUntil", "<=", now),
+    )
+    .returning(["attempts", "sha256"])
+    .executeTakeFirst();
+  if (!run) return undefined;
+  const abandonedSha256 = typeof run["sha256"] === "string" ? run["sha256"] : undefined;
+  return { lease, attempts: Number(run["attempts"]), abandonedSha256 };
 }
 
 async function firstClaimable(db: Db, now: string) {
-  const row = await db
+  const waiting = db
     .selectFrom("exports as e")
     .leftJoin("exportRuns as r", (join) =>
       join.onRef("r.businessId", "=", "e.businessId").onRef("r.exportId", "=", "e.exportId"),
     )
-    .select(["e.businessId", "e.exportId", "r.attempts", "r.sha256"])
+    .select(["e.businessId", "e.exportId"])
     // A literal, for the index over pending exports is of use only to a query that says so.
     .where(sql<boolean>`${sql.ref("e.status")} = ${sql.lit("pending")}`)
     .where((eb) => eb.or([eb("r.leaseUntil", "is", null), eb("r.leaseUntil", "<=", now)]))
     .orderBy("e.createdAt")
     .orderBy("e.businessId")
     .orderBy("e.exportId")
-    .limit(1)
-    .executeTakeFirst();
-  if (!row) return undefined;
-  return {
-    businessId: String(row["businessId"]),
-    exportId: String(row["exportId"]),
-    attempts: Number(row["attempts"] ?? 0),
-    sha256: typeof row["sha256"] === "string" ? row["sha256"] : undefined,
-  };
+    .limit(1);
+  const row = await (db.isTransaction ? heldIfFree(db, waiting, "e") : waiting).executeTakeFirst();
+  return row && { businessId: String(row["businessId"]), exportId: String(row["exportId"]) };
 }
 
 /** Changes a run while the lease is the one that is given. */

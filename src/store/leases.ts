@@ -1,7 +1,18 @@
 import { sql } from "kysely";
 import { newId } from "../lib/ids.ts";
 import type { Db } from "./database.ts";
+import { adapterOf, held, heldIfFree } from "./engine.ts";
 import type { EndpointKey, Lane, Lease } from "./outbox.ts";
+
+/**
+ * Keeps endpoints, and so what is on its way to them, from other transactions until this one ends. Whoever changes the
+ * state of deliveries begins with this, and in this order: else two could wait for each other.
+ */
+export async function holdEndpoints(db: Db, endpoints: readonly EndpointKey[]): Promise<void> {
+  if (!adapterOf(db).locksRows) return;
+  const keys = new Map(endpoints.map(({ businessId, endpointId }) => [endpointId, { businessId, endpointId }]));
+  for (const [, key] of [...keys].sort(([a], [b]) => (a < b ? -1 : 1))) await held(db, endpointOf(db, key)).execute();
+}
 
 /** Leases due deliveries, lane by lane, inside a write transaction. */
 export async function leaseLanes(db: Db, lanes: readonly Lane[], at: string, leaseUntil: string): Promise<Lease[]> {
@@ -26,8 +37,9 @@ interface Share {
 }
 
 async function leaseOf(db: Db, endpoint: EndpointKey, { at, leaseUntil, atOnce, limit }: Share): Promise<Lease[]> {
+  if (!(await isEnabled(db, endpoint))) return [];
   const count = Math.min(limit, atOnce - (await underWay(db, endpoint, at)));
-  if (count <= 0 || !(await isEnabled(db, endpoint))) return [];
+  if (count <= 0) return [];
   const deliveryIds = await waiting(db, endpoint, at, count);
   if (deliveryIds.length === 0) return [];
   const leaseId = newId("lse");
@@ -76,14 +88,15 @@ async function underWay(db: Db, endpoint: EndpointKey, at: string): Promise<numb
   return Number(n);
 }
 
-async function isEnabled(db: Db, { businessId, endpointId }: EndpointKey): Promise<boolean> {
-  const endpoint = await db
-    .selectFrom("webhookEndpoints")
-    .select("status")
-    .where("businessId", "=", businessId)
-    .where("endpointId", "=", endpointId)
-    .executeTakeFirst();
+/** An endpoint for which another process leases at this moment is passed over: there is always a next time. */
+async function isEnabled(db: Db, key: EndpointKey): Promise<boolean> {
+  const endpoint = await heldIfFree(db, endpointOf(db, key)).executeTakeFirst();
   return endpoint?.["status"] === "enabled";
+}
+
+function endpointOf(db: Db, { businessId, endpointId }: EndpointKey) {
+  const ofTenant = db.selectFrom("webhookEndpoints").select("status").where("businessId", "=", businessId);
+  return ofTenant.where("endpointId", "=", endpointId);
 }
 
 /** Deliveries left behind by a process that ended come first: they have waited longer. */
@@ -95,12 +108,8 @@ async function waiting(db: Db, endpoint: EndpointKey, at: string, limit: number)
   const found: string[] = [];
   for (const [status, time] of steps) {
     if (found.length >= limit) break;
-    const rows = await deliveriesOf(db, endpoint, status)
-      .where(time, "<=", at)
-      .select("deliveryId")
-      .orderBy(time)
-      .limit(limit - found.length)
-      .execute();
+    const due = deliveriesOf(db, endpoint, status).where(time, "<=", at).select("deliveryId").orderBy(time);
+    const rows = await heldIfFree(db, due.limit(limit - found.length)).execute();
     found.push(...rows.map((row) => row["deliveryId"] as string));
   }
   return found;

@@ -1,11 +1,10 @@
 import { newId } from "../lib/ids.ts";
 import type { Db } from "./database.ts";
+import { heldIfFree, type Transact } from "./engine.ts";
 import type { MailLease, MailQueue } from "./port.ts";
 
-type Transact = <R>(work: (db: Db) => Promise<R>) => Promise<R>;
-
 /** The queue on one database. A message that is leased is due again when the lease ends. */
-export function createMailQueue(read: Db, write: Db, transact: Transact): MailQueue {
+export function createMailQueue(read: Db, transact: Transact): MailQueue {
   let last = "";
   return {
     async lease(now, until) {
@@ -16,9 +15,9 @@ export function createMailQueue(read: Db, write: Db, transact: Transact): MailQu
       last = businessId;
       return transact((db) => leaseOf(db, businessId, now, until));
     },
-    markHandedOver: (lease, handedOverAt, until) => change(write, lease, { handedOverAt, dueAt: until }),
+    markHandedOver: (lease, handedOverAt, until) => transact((db) => change(db, lease, { handedOverAt, dueAt: until })),
     async giveBack(lease, dueAt) {
-      await change(write, lease, { leaseId: "", dueAt, handedOverAt: null });
+      await transact((db) => change(db, lease, { leaseId: "", dueAt, handedOverAt: null }));
     },
   };
 }
@@ -66,15 +65,9 @@ async function tenantsWithMail(db: Db, now: string): Promise<string[]> {
 }
 
 async function leaseOf(db: Db, businessId: string, now: string, until: string): Promise<MailLease | undefined> {
-  const due = await db
-    .selectFrom("mailQueue")
-    .selectAll()
-    .where("businessId", "=", businessId)
-    .where("dueAt", "<=", now)
-    .orderBy("dueAt")
-    .orderBy("emailSendId")
-    .limit(1)
-    .executeTakeFirst();
+  const ofTenant = db.selectFrom("mailQueue").selectAll().where("businessId", "=", businessId);
+  const waiting = ofTenant.where("dueAt", "<=", now).orderBy("dueAt").orderBy("emailSendId").limit(1);
+  const due = await heldIfFree(db, waiting).executeTakeFirst();
   if (!due) return undefined;
   const found: MailLease = {
     businessId,

@@ -1,74 +1,74 @@
-import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
-import { dirname, resolve } from "node:path";
-import { Kysely } from "kysely";
-import type { Database } from "./database.ts";
+import { existsSync } from "node:fs";
+import type { Log } from "../lib/log.ts";
+import { isPostgresAddress } from "../lib/postgres-address.ts";
+import type { Telemetry } from "../lib/telemetry.ts";
+import type { Engine } from "./engine.ts";
 import { type MigrationStatus, migrate, migrationStatus } from "./migrations/migrate.ts";
 import type { Store } from "./port.ts";
-import { createSqlStore, type Sides } from "./sql-store.ts";
-import { createBatches } from "./sqlite/batches.ts";
-import { SqliteDialect } from "./sqlite/dialect.ts";
-import { revisionOf } from "./sqlite/revision.ts";
+
+import { createSqlStore } from "./sql-store.ts";
+import { watchedEngine } from "./watched.ts";
 
 export interface StoreOptions {
-  /** A file, made when missing with access for its owner alone, or `:memory:`. */
+  /** `postgres://…`; or a file, made when missing with access for its owner alone; or `:memory:`. */
   readonly database: string;
   /** How long a transaction waits for another one before it is refused as `unavailable`. */
   readonly busyTimeoutMs?: number;
+  /** Connections of this process to a PostgreSQL database at once, two or more. */
+  readonly maxConnections?: number;
+  /** A PostgreSQL database is reached through a pooler that gives each transaction any connection. */
+  readonly pooler?: boolean;
+  /** Told when a PostgreSQL database cannot be reached, and when it can again. */
+  readonly log?: Log;
+  readonly telemetry?: Telemetry;
 }
 
-const defaultBusyTimeoutMs = 5000;
+export const defaultBusyTimeoutMs = 5000;
+const defaultConnections = 10;
 
 /**
  * Opens a store and brings its tables up to date.
- * @throws Error for an address that is no file, or a database that a later version has migrated
+ * @throws Error for an address of another kind of database, for one that cannot be used, or for a database that a later
+ * version has migrated
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const sides = open(options);
+  const engine = await open(options);
   try {
-    await migrate(sides.write);
-    return await createSqlStore(sides);
+    await migrate(engine);
+    const { telemetry } = options;
+    const system = isPostgresAddress(options.database) ? "postgresql" : "sqlite";
+    return await createSqlStore(telemetry ? watchedEngine(engine, system, telemetry) : engine);
   } catch (error) {
-    await close(sides);
+    await engine.close();
     throw error;
   }
 }
 
 /** Which migrations the database has and lacks; changes nothing. */
 export async function inspectStore(options: StoreOptions): Promise<MigrationStatus> {
-  refuseAddress(options.database);
-  const sides = open(existsSync(options.database) ? options : { database: ":memory:" });
+  const { database } = options;
+  const there = isPostgresAddress(database) || isAddress(database) || existsSync(database);
+  const engine = await open(there ? options : { database: ":memory:" });
   try {
-    return await migrationStatus(sides.read);
+    return await migrationStatus(engine.read);
   } finally {
-    await close(sides);
+    await engine.close();
   }
 }
 
-function open({ database, busyTimeoutMs = defaultBusyTimeoutMs }: StoreOptions): Sides {
-  refuseAddress(database);
-  const inMemory = database === ":memory:";
-  const path = inMemory ? database : resolve(database);
-  if (!inMemory) create(path);
-  const side = (role: "read" | "write") =>
-    new Kysely<Database>({ dialect: new SqliteDialect({ path, role, busyTimeoutMs }) });
-  const write = side("write");
-  if (inMemory) return { write, read: write };
-  const read = side("read");
-  return { write, read, revision: revisionOf(read), batches: createBatches({ path, busyTimeoutMs }) };
+/** Loads the driver of the one database that is used. */
+async function open({ database, busyTimeoutMs = defaultBusyTimeoutMs, ...options }: StoreOptions): Promise<Engine> {
+  if (isPostgresAddress(database)) {
+    const { openPostgres } = await import("./postgres/open.ts");
+    const { maxConnections = defaultConnections, pooler = false, log } = options;
+    return openPostgres({ database, busyTimeoutMs, maxConnections, pooler, log });
+  }
+  if (isAddress(database))
+    throw new Error(`Data is kept in a file or in PostgreSQL: ${database.replace(/:.*/s, "")} is not supported`);
+  const { openSqlite } = await import("./sqlite/open.ts");
+  return openSqlite({ database, busyTimeoutMs });
 }
 
-function refuseAddress(database: string): void {
-  const scheme = /^[a-z][a-z0-9+.-]+:\/\//i.exec(database)?.[0];
-  if (scheme) throw new Error(`This build keeps its data in a file: ${scheme} is not supported`);
-}
-
-/** Makes the file that SQLite would make, but for its owner alone. */
-function create(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  closeSync(openSync(path, "a", 0o600));
-}
-
-async function close({ read, write }: Sides): Promise<void> {
-  await read.destroy();
-  await write.destroy();
+function isAddress(database: string): boolean {
+  return /^[a-z][a-z0-9+.-]+:\/\//i.test(database);
 }

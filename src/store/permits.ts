@@ -1,5 +1,6 @@
 import { newId } from "../lib/ids.ts";
 import type { Db } from "./database.ts";
+import { adapterOf } from "./engine.ts";
 import type { PermitGrant, PermitRequest } from "./port.ts";
 
 /** A millisecond, and how many permits were used in it. */
@@ -19,6 +20,7 @@ interface Holding {
  */
 export async function leasePermits(db: Db, request: PermitRequest): Promise<PermitGrant> {
   const { tokenId, limit, windowMs, chunk, leaseMs, nowMs, settle } = request;
+  await takeTurn(db, tokenId);
   if (settle) await settleLease(db, tokenId, settle);
   const ofToken = db.deleteFrom("permits").where("tokenId", "=", tokenId);
   await ofToken.where("expiresAtMs", "<=", nowMs - windowMs).execute();
@@ -41,6 +43,17 @@ export async function leasePermits(db: Db, request: PermitRequest): Promise<Perm
     .values({ tokenId, ...lease, usedAtMs: null })
     .execute();
   return { lease, remaining: available - granted, retryAtMs: nowMs };
+}
+
+/** Of several processes one at a time reckons for a token: each waits for the same row. */
+async function takeTurn(db: Db, tokenId: string): Promise<void> {
+  if (!adapterOf(db).locksRows) return;
+  const nobodys = { leaseId: "", granted: 0, expiresAtMs: Number.MAX_SAFE_INTEGER, usedAtMs: "[]" };
+  await db
+    .insertInto("permits")
+    .values({ tokenId, ...nobodys })
+    .onConflict((conflict) => conflict.columns(["tokenId", "leaseId"]).doUpdateSet({ granted: 0 }))
+    .execute();
 }
 
 async function settleLease(

@@ -69,22 +69,24 @@ export interface Reader {
   /** The same for audit entries. Entries of requests that changed nothing show only when `action` is given. */
   pageAudit(filter: AuditFilter, page: PageRequest): Promise<PageOf<AuditEntry>>;
   getAudit(auditId: string): Promise<AuditEntry | undefined>;
-  /** What changed at `since` or later, in that order; at most `limit`. */
-  changesSince(since: string, limit: number): Promise<ChangeEntry[]>;
+  /** How many transactions have written: what the last of them told of carries this number. */
+  lastTurn(): Promise<number>;
+  /** What later turns than this one changed, in their order; at most `limit`. */
+  changesAfter(turn: number, limit: number): Promise<ChangeEntry[]>;
   /** The same for events, the tenant's own and those that came in. */
   pageEvents(filter: EventFilter, page: PageRequest): Promise<PageOf<LoggedEvent>>;
-  /** What came to the log at `since` or later, in that order; at most `limit`. */
-  eventsSince(since: string, limit: number): Promise<LogEntry[]>;
+  /** What came to the log in later turns than this one, in their order; at most `limit`. */
+  eventsAfter(turn: number, limit: number): Promise<LogEntry[]>;
   count<T extends TableName>(table: T, query: Query<T>): Promise<number>;
   /** Row counts by the value of a column; rows without one are not counted. */
   countBy<T extends TableName>(table: T, column: ScalarColumns<T>, query: Query<T>): Promise<Map<string, number>>;
 }
 
 /** The part of a change's audit entry that says which record it was. */
-export type ChangeEntry = Pick<
-  AuditEntry,
-  "auditId" | "occurredAt" | "entityType" | "entityId" | "programId" | "submissionId"
->;
+export interface ChangeEntry
+  extends Pick<AuditEntry, "auditId" | "occurredAt" | "entityType" | "entityId" | "programId" | "submissionId"> {
+  readonly turn: number;
+}
 
 export interface AuditFilter {
   readonly submissionId?: string | undefined;
@@ -120,6 +122,7 @@ export interface GateTransaction extends Transaction {
   readonly changes: readonly Change[];
   /** Runs `work`; when it throws, what it wrote is undone, `changes` too, and the error passes on. */
   savepoint<R>(work: () => Promise<R>): Promise<R>;
+  /** Entries that name a submission and no programme get the submission's: not every record says it. */
   appendAudit(entries: readonly AuditEntry[]): Promise<void>;
   appendEvents(events: readonly EventPayload[]): Promise<void>;
   /** The stored answer of this fingerprint. What is older than `notBefore` is forgotten. */
@@ -279,6 +282,14 @@ export interface Business {
 export const passing = ["deliveries", "events", "accesses", "answers", "confirmations"] as const;
 export type Passing = (typeof passing)[number];
 
+/** Work of one queue that is due, counted no further than a bound. */
+export interface Backlog {
+  readonly due: number;
+  /** Since when the oldest of it is due. ISO time. */
+  readonly oldestAt: string | undefined;
+}
+export type Backlogs = Readonly<Record<"webhooks" | "mail" | "exports", Backlog>>;
+
 /** The embedded service's whole memory: one instance per process, several processes on one database. */
 export interface Store {
   reader(businessId: string): Reader;
@@ -317,6 +328,12 @@ export interface Store {
    * @returns how many it deleted
    */
   forget(businessId: string, kind: Passing, before: string, limit: number): Promise<number>;
+  /**
+   * Asks the database whether it is there and has the tables of this version, or of a later one.
+   * @throws Error when it is not, or has not
+   */
+  check(): Promise<void>;
+  backlogs(now: string): Promise<Backlogs>;
   close(): Promise<void>;
 }
 

@@ -1,5 +1,6 @@
 import { type SelectQueryBuilder, sql } from "kysely";
 import type { Database, Db, Source } from "./database.ts";
+import { adapterOf } from "./engine.ts";
 
 /** A query on any table, as `port.ts` types it for each. */
 export interface AnyQuery {
@@ -50,7 +51,7 @@ export function matching(db: Db, source: Source<unknown>, businessId: string, qu
   }
   // A literal, for an index over changes alone is of use only to a query that says so.
   if (query.changesOnly) select = select.where(sql<boolean>`${sql.ref("t.kind")} = ${sql.lit("change")}`);
-  return query.search ? select.where(containing(query.search)) : select;
+  return query.search ? select.where(containing(db, query.search)) : select;
 }
 
 /** One step through the matching rows in an order: whole rows, as they are stored. */
@@ -134,10 +135,11 @@ function storable(value: unknown): unknown {
   return typeof value === "boolean" ? Number(value) : value;
 }
 
-function containing({ columns, text }: NonNullable<AnyQuery["search"]>) {
+function containing(db: Db, { columns, text }: NonNullable<AnyQuery["search"]>) {
+  const adapter = adapterOf(db);
   const tests = wordsOf(text).map((word) => {
-    const pattern = `%${word.replace(/[\\%_]/g, "\\$&")}%`;
-    const inColumns = columns.map((name) => sql`lower(${sql.ref(`t.${name}`)}) like lower(${pattern}) escape '\\'`);
+    const pattern = `%${word.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`;
+    const inColumns = columns.map((name) => sql`${adapter.lower(sql.ref(`t.${name}`))} like ${pattern} escape '\\'`);
     return sql`(${sql.join(inColumns, sql` or `)})`;
   });
   return tests.length > 0 ? sql<boolean>`(${sql.join(tests, sql` and `)})` : sql<boolean>`1 = 1`;

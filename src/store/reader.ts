@@ -2,7 +2,16 @@ import type { AuditEntry } from "../contract/audit.ts";
 import type { LoggedEvent } from "../contract/event-log.ts";
 import type { PageOf } from "../contract/operation.ts";
 import { cursorsOf, type Position } from "./cursor.ts";
-import { auditSource, changeSource, type Db, eventSource, type Source, type Statements, sourceOf } from "./database.ts";
+import {
+  auditSource,
+  changeSource,
+  type Db,
+  eventSource,
+  type Prepared,
+  type Source,
+  type Statements,
+  sourceOf,
+} from "./database.ts";
 import type { EventFilter, LogEntry } from "./event-log.ts";
 import type { AuditFilter, ChangeEntry, ListOrder, PageRequest, Query, Reader } from "./port.ts";
 import { type AnyQuery, matching, type Sort, step } from "./query.ts";
@@ -12,6 +21,8 @@ import type { Row, TableName } from "./tables.ts";
 export interface Shared {
   readonly statements: Statements;
   readonly cursorKey: Buffer;
+  /** The number of a tenant's last turn. */
+  readonly lastTurn: Prepared;
 }
 
 interface Find {
@@ -77,9 +88,13 @@ export class SqlReader implements Reader {
     return this.#page(auditSource, query, { column: "occurredAt", descending: true }, page);
   }
 
-  changesSince(since: string, limit: number): Promise<ChangeEntry[]> {
-    const query = { where: { occurredAt: { gte: since } }, changesOnly: true };
-    return this.#rows(changeSource, query, { column: "occurredAt", descending: false }, limit);
+  async lastTurn(): Promise<number> {
+    const { rows } = await this.shared.lastTurn(this.db, this.businessId);
+    return Number(rows[0]?.[0] ?? 0);
+  }
+
+  changesAfter(turn: number, limit: number): Promise<ChangeEntry[]> {
+    return this.#rows(changeSource, { where: { turn: { gt: turn } } }, { column: "turn", descending: false }, limit);
   }
 
   async pageEvents({ since, type, submissionId, kinds }: EventFilter, page: PageRequest): Promise<PageOf<LoggedEvent>> {
@@ -89,8 +104,8 @@ export class SqlReader implements Reader {
     return { rows: rows.map(eventOf), ...rest };
   }
 
-  eventsSince(since: string, limit: number): Promise<LogEntry[]> {
-    return this.#rows(eventSource, { where: { at: { gte: since } } }, { column: "at", descending: false }, limit);
+  eventsAfter(turn: number, limit: number): Promise<LogEntry[]> {
+    return this.#rows(eventSource, { where: { turn: { gt: turn } } }, { column: "turn", descending: false }, limit);
   }
 
   async count<T extends TableName>(table: T, query: Query<T>): Promise<number> {

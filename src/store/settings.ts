@@ -1,18 +1,17 @@
 import { randomBytes } from "node:crypto";
-import type { Db } from "./database.ts";
+import type { Transact } from "./engine.ts";
 
 const name = "masterKey";
 
-/** The key kept with the database from which all secrets are derived; made on first use. */
-export function masterKey(db: Db): Promise<Buffer> {
-  return db.transaction().execute(async (transaction) => {
-    const kept = await transaction.selectFrom("settings").select("value").where("name", "=", name).executeTakeFirst();
-    if (kept) return Buffer.from(kept["value"] as string, "base64");
-    const key = randomBytes(32);
-    await transaction
+/** The key kept with the database from which all secrets are derived; made on first use, once. */
+export function masterKey(transact: Transact): Promise<Buffer> {
+  return transact(async (db) => {
+    await db
       .insertInto("settings")
-      .values({ name, value: key.toString("base64") })
+      .values({ name, value: randomBytes(32).toString("base64") })
+      .onConflict((conflict) => conflict.column("name").doNothing())
       .execute();
-    return key;
+    const kept = db.selectFrom("settings").select("value").where("name", "=", name);
+    return Buffer.from((await kept.executeTakeFirstOrThrow())["value"] as string, "base64");
   });
 }

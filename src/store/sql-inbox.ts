@@ -1,15 +1,14 @@
 import { kindOfEvent, submissionIdOf } from "../contract/event-log.ts";
 import type { Db } from "./database.ts";
+import type { TransactInTurn } from "./engine.ts";
 import type { Inbox, InboxBounds, IncomingEvent } from "./event-log.ts";
 
-type Transact = <R>(work: (db: Db) => Promise<R>) => Promise<R>;
-
-export function createInbox(transact: Transact): Inbox {
+export function createInbox(inTurn: TransactInTurn): Inbox {
   return {
     keep: (businessId, event, at, bounds) =>
-      transact(async (db) => {
+      inTurn(businessId, async (db, turn) => {
         if (await isKnown(db, businessId, event.eventId)) return false;
-        await insert(db, businessId, event, at, bounds);
+        await insert(db, { businessId, turn }, event, at, bounds);
         return true;
       }),
   };
@@ -26,7 +25,7 @@ async function isKnown(db: Db, businessId: string, eventId: string): Promise<boo
 
 async function insert(
   db: Db,
-  businessId: string,
+  { businessId, turn }: { readonly businessId: string; readonly turn: number },
   { webhook, ...payload }: IncomingEvent,
   at: string,
   bounds: InboxBounds,
@@ -45,6 +44,7 @@ async function insert(
     submissionId: submissionIdOf(payload) ?? null,
     payload: JSON.stringify(payload),
     position,
+    turn,
   };
   await db.insertInto("receivedEvents").values(values).execute();
   const ofTenant = db.deleteFrom("receivedEvents").where("businessId", "=", businessId);

@@ -4,7 +4,8 @@ import { WebhookAttempt, WebhookDelivery } from "../contract/webhooks.ts";
 import { newId } from "../lib/ids.ts";
 import { codecOf, type StoredRow } from "./codec.ts";
 import { type Database, type Db, sourceOf } from "./database.ts";
-import { leaseLanes } from "./leases.ts";
+import type { Engine, Transact, TransactInTurn } from "./engine.ts";
+import { holdEndpoints, leaseLanes } from "./leases.ts";
 import type {
   DeliveryFilter,
   DueEndpoint,
@@ -28,12 +29,14 @@ const isPending = sql<boolean>`${sql.ref("d.status")} = ${sql.lit("pending")}`;
 const isLeased = sql<boolean>`${sql.ref("d.status")} = ${sql.lit("leased")}`;
 
 export class SqlOutbox implements Outbox {
-  readonly #write: Db;
   readonly #read: Db;
+  readonly #transact: Transact;
+  readonly #inTurn: TransactInTurn;
 
-  constructor(write: Db, read: Db) {
-    this.#write = write;
+  constructor({ read, transact, inTurn }: Pick<Engine, "read" | "transact" | "inTurn">) {
     this.#read = read;
+    this.#transact = transact;
+    this.#inTurn = inTurn;
   }
 
   async behind(): Promise<string[]> {
@@ -54,7 +57,7 @@ export class SqlOutbox implements Outbox {
   }
 
   fanOut(businessId: string, at: string, limit: number): Promise<number> {
-    return this.#transact(async (db) => {
+    return this.#inTurn(businessId, async (db) => {
       const endpoints = await enabledEndpoints(db, businessId);
       if (endpoints.length === 0) return 0;
       const cursor = await cursorOf(db, businessId);
@@ -99,17 +102,22 @@ export class SqlOutbox implements Outbox {
   }
 
   exchange({ outcomes, lanes, at, leaseUntil }: Exchange): Promise<Exchanged> {
-    return this.#transact(async (db) => ({
-      failing: await settle(db, outcomes, at),
-      leases: await leaseLanes(db, lanes, at, leaseUntil),
-    }));
+    return this.#transact(async (db) => {
+      await holdEndpoints(
+        db,
+        outcomes.map(({ lease }) => lease),
+      );
+      const failing = await settle(db, outcomes, at);
+      return { failing, leases: await leaseLanes(db, lanes, at, leaseUntil) };
+    });
   }
 
   async giveBack(leases: readonly Lease[], dueAt: string): Promise<void> {
     if (leases.length === 0) return;
     await this.#transact(async (db) => {
+      await holdEndpoints(db, leases);
       for (const lease of leases) {
-        await held(db, lease)
+        await ofLease(db, lease)
           .set({ status: "pending", dueAt, leaseId: null, leaseUntil: null })
           .where("status", "=", "leased")
           .execute();
@@ -138,7 +146,7 @@ export class SqlOutbox implements Outbox {
 
   replay({ businessId, endpointId, eventIds, arrivedToo, at }: ReplayRequest): Promise<number> {
     const inTheWay = ["pending", "leased", ...(arrivedToo ? [] : ["delivered"])];
-    return this.#transact(async (db) => {
+    return this.#inTurn(businessId, async (db) => {
       if (!(await enabledEndpoints(db, businessId)).some((endpoint) => endpoint.endpointId === endpointId)) return 0;
       const skipped = await db
         .selectFrom("webhookDeliveries")
@@ -187,10 +195,6 @@ export class SqlOutbox implements Outbox {
       .where("d.businessId", "=", businessId)
       .select(deliveryCodec.names.map((name) => `d.${name}` as const))
       .select("v.eventType");
-  }
-
-  #transact<R>(work: (db: Db) => Promise<R>): Promise<R> {
-    return this.#write.transaction().execute(work);
   }
 }
 
@@ -275,7 +279,7 @@ async function insertDelivery(db: Db, { at, replay, ...key }: NewDelivery): Prom
 }
 
 /** The delivery as far as this lease holds it. */
-function held(db: Db, { businessId, deliveryId, leaseId }: Lease) {
+function ofLease(db: Db, { businessId, deliveryId, leaseId }: Lease) {
   return db
     .updateTable("webhookDeliveries")
     .where("businessId", "=", businessId)
@@ -302,7 +306,7 @@ async function recordOutcome(db: Db, outcome: Outcome, at: string): Promise<void
     .insertInto("webhookAttempts")
     .values({ businessId, ...attempt })
     .execute();
-  const own = held(db, lease).set({
+  const own = ofLease(db, lease).set({
     status: next.status,
     attempt: lease.attempt + 1,
     leaseId: null,

@@ -2,17 +2,20 @@ import { hkdfSync } from "node:crypto";
 import type { AuditEntry } from "../contract/audit.ts";
 import type { EventPayload } from "../contract/events.ts";
 import type { Token } from "../contract/tokens.ts";
-import { auditValues, prepareAppend } from "./audit.ts";
-import type { Stored } from "./codec.ts";
-import { createStatements, type Db, holdConnection, type Prepared, prepare, tokenCodec } from "./database.ts";
+import { accessValues, prepareAppend } from "./audit.ts";
+import { readBacklogs } from "./backlogs.ts";
+import { createStatements, type Db, type Prepared, prepare, tokenCodec } from "./database.ts";
+import type { Engine } from "./engine.ts";
 import type { Inbox } from "./event-log.ts";
 import { createExportQueue } from "./export-queue.ts";
 import { forget } from "./forget.ts";
 import { createMailQueue } from "./mail-queue.ts";
+import { migrationStatus } from "./migrations/migrate.ts";
 import type { Outbox } from "./outbox.ts";
 import { leasePermits } from "./permits.ts";
 import type {
   Actor,
+  Backlogs,
   Business,
   ExportQueue,
   GateTransaction,
@@ -27,28 +30,11 @@ import { type Shared, SqlReader } from "./reader.ts";
 import { masterKey } from "./settings.ts";
 import { createInbox } from "./sql-inbox.ts";
 import { SqlOutbox } from "./sql-outbox.ts";
-import type { Batches } from "./sqlite/batches.ts";
 import { createTokenMemory } from "./token-memory.ts";
 import { SqlTransaction } from "./transaction.ts";
 
-/** The two sides of one database, which may be the same. */
-export interface Sides {
-  readonly write: Db;
-  readonly read: Db;
-  /** Another value after each commit, where there is such a one. */
-  readonly revision?: () => Promise<unknown>;
-  /** Writes beside this thread, where it can be done. */
-  readonly batches?: Batches;
-}
-
-/** From as many on a batch is worth a thread: until then it holds up requests for no longer than a few of them take. */
-const manyRows = 250;
-/** Other writers need not wait for more than these. */
-const rowsPerCommit = 1_000;
-
-export async function createSqlStore(sides: Sides): Promise<Store> {
-  if (sides.read !== sides.write) await holdConnection(sides.read);
-  return new SqlStore(sides, await masterKey(sides.write));
+export async function createSqlStore(engine: Engine): Promise<Store> {
+  return new SqlStore(engine, await masterKey(engine.transact));
 }
 
 class SqlStore implements Store {
@@ -56,25 +42,25 @@ class SqlStore implements Store {
   readonly inbox: Inbox;
   readonly exportQueue: ExportQueue;
   readonly mailQueue: MailQueue;
-  readonly #write: Db;
+  readonly #engine: Engine;
   readonly #read: Db;
   readonly #masterKey: Buffer;
   readonly #shared: Shared;
-  readonly #batches: Batches | undefined;
   readonly #append: Prepared;
   readonly #touch: Prepared;
   readonly #tokenBySha256: (sha256: string) => Promise<Token | undefined>;
 
-  constructor({ write, read, revision, batches }: Sides, masterKey: Buffer) {
-    this.#write = write;
+  constructor(engine: Engine, masterKey: Buffer) {
+    const { write, read, transact, inTurn, revision } = engine;
+    this.#engine = engine;
     this.#read = read;
     this.#masterKey = masterKey;
-    this.outbox = new SqlOutbox(write, read);
-    this.inbox = createInbox((work) => this.#transact(work));
-    this.exportQueue = createExportQueue(read, write, (work) => this.#transact(work));
-    this.mailQueue = createMailQueue(read, write, (work) => this.#transact(work));
-    this.#shared = { statements: createStatements(read), cursorKey: derive(masterKey, "cursor") };
-    this.#batches = batches;
+    this.outbox = new SqlOutbox(engine);
+    this.inbox = createInbox(inTurn);
+    this.exportQueue = createExportQueue(read, transact);
+    this.mailQueue = createMailQueue(read, transact);
+    const lastTurn = prepare(read.selectFrom("turns").select("turn").where("businessId", "=", ""));
+    this.#shared = { statements: createStatements(read), cursorKey: derive(masterKey, "cursor"), lastTurn };
     this.#tokenBySha256 = createTokenMemory(read, revision);
     this.#append = prepareAppend(write);
     this.#touch = prepare(
@@ -91,11 +77,11 @@ class SqlStore implements Store {
   }
 
   transaction<R>(actor: Actor, work: (transaction: GateTransaction) => Promise<R>): Promise<R> {
-    return this.#transact((db) => work(new SqlTransaction(db, this.#shared, actor)));
+    return this.#engine.inTurn(actor.businessId, (db, turn) => work(new SqlTransaction(db, this.#shared, actor, turn)));
   }
 
   appendAccess(entries: readonly AuditEntry[]): Promise<void> {
-    return this.#runAll(this.#append, entries.map(auditValues));
+    return this.#engine.runAll(this.#append, entries.map(accessValues));
   }
 
   findToken(sha256: string): Promise<Token | undefined> {
@@ -114,7 +100,8 @@ class SqlStore implements Store {
   }
 
   async insertToken(token: Token): Promise<void> {
-    await this.#shared.statements.insert("tokens", tokenCodec.names)(this.#write, ...tokenCodec.encode(token));
+    const insert = this.#shared.statements.insert("tokens", tokenCodec.names);
+    await this.#engine.transact((db) => insert(db, ...tokenCodec.encode(token)));
   }
 
   async listTokens(businessId?: string): Promise<Token[]> {
@@ -128,30 +115,30 @@ class SqlStore implements Store {
     return tokens.map((token) => tokenCodec.decode(token));
   }
 
-  async revokeToken(tokenId: string, at: string): Promise<boolean> {
-    const { numUpdatedRows } = await this.#write
-      .updateTable("tokens")
-      .set({ revokedAt: at })
-      .where("tokenId", "=", tokenId)
-      .where("revokedAt", "is", null)
-      .executeTakeFirstOrThrow();
-    return numUpdatedRows > 0n;
+  revokeToken(tokenId: string, at: string): Promise<boolean> {
+    return this.#engine.transact(async (db) => {
+      const token = db.updateTable("tokens").set({ revokedAt: at }).where("tokenId", "=", tokenId);
+      const { numUpdatedRows } = await token.where("revokedAt", "is", null).executeTakeFirstOrThrow();
+      return numUpdatedRows > 0n;
+    });
   }
 
   touchTokens(uses: ReadonlyMap<string, string>): Promise<void> {
-    return this.#runAll(
+    // In one order, whichever process does the same: else two would wait for each other.
+    const inOrder = [...uses].sort(([a], [b]) => (a < b ? -1 : 1));
+    return this.#engine.runAll(
       this.#touch,
-      [...uses].map(([tokenId, lastUsedAt]) => [lastUsedAt, tokenId, lastUsedAt]),
+      inOrder.map(([tokenId, lastUsedAt]) => [lastUsedAt, tokenId, lastUsedAt]),
     );
   }
 
   leasePermits(request: PermitRequest): Promise<PermitGrant> {
-    return this.#transact((db) => leasePermits(db, request));
+    return this.#engine.transact((db) => leasePermits(db, request));
   }
 
   async insertBusiness(business: Business): Promise<void> {
     const { businessId, name, createdAt } = business;
-    await this.#write.insertInto("businesses").values({ businessId, name, createdAt }).execute();
+    await this.#engine.transact((db) => db.insertInto("businesses").values({ businessId, name, createdAt }).execute());
   }
 
   async listBusinesses(): Promise<Business[]> {
@@ -176,42 +163,21 @@ class SqlStore implements Store {
   }
 
   forget(businessId: string, kind: Passing, before: string, limit: number): Promise<number> {
-    return this.#transact((db) => forget(db, businessId, kind, before, limit));
+    return this.#engine.inTurn(businessId, (db) => forget(db, businessId, kind, before, limit));
   }
 
-  async close(): Promise<void> {
-    await this.#batches?.close();
-    await this.#read.destroy();
-    await this.#write.destroy();
+  async check(): Promise<void> {
+    const { pending } = await migrationStatus(this.#read);
+    if (pending.length > 0) throw new Error(`The database lacks migrations (${pending.join(", ")})`);
   }
 
-  /**
-   * Runs a query with each of these parameters, beside this thread where they are many. When it fails some may be
-   * written: the query must bear to be run again.
-   */
-  async #runAll(query: Prepared, rows: readonly (readonly Stored[])[]): Promise<void> {
-    const aside = this.#batches && (this.#batches.started || rows.length >= manyRows) ? this.#batches : undefined;
-    for (let start = 0; start < rows.length; start += rowsPerCommit) {
-      const batch = rows.slice(start, start + rowsPerCommit);
-      if (aside) await aside.run({ sql: query.sql, rows: batch });
-      else await this.#transact((db) => runEach(db, query, batch));
-    }
+  backlogs(now: string): Promise<Backlogs> {
+    return readBacklogs(this.#read, now);
   }
 
-  #transact<R>(work: (db: Db) => Promise<R>): Promise<R> {
-    return this.#write.transaction().execute(async (db) => {
-      const release = await holdConnection(db);
-      try {
-        return await work(db);
-      } finally {
-        release();
-      }
-    });
+  close(): Promise<void> {
+    return this.#engine.close();
   }
-}
-
-async function runEach(db: Db, query: Prepared, rows: readonly (readonly Stored[])[]): Promise<void> {
-  for (const row of rows) await query(db, ...row);
 }
 
 function derive(key: Buffer, name: string): Buffer {

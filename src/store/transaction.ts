@@ -8,6 +8,7 @@ import { common } from "../contract/fields.ts";
 import { insertAudit } from "./audit.ts";
 import { type Db, type Source, sourceOf } from "./database.ts";
 import { endExport } from "./export-queue.ts";
+import { holdEndpoints } from "./leases.ts";
 import { enqueueMail, settleMail } from "./mail-queue.ts";
 import type { Actor, Change, ExportLease, GateTransaction, MailLease, StoredAnswer } from "./port.ts";
 import { type Shared, SqlReader } from "./reader.ts";
@@ -26,12 +27,14 @@ const listedByChange: ReadonlySet<TableName> = new Set(["submissions", "persons"
 export class SqlTransaction extends SqlReader implements GateTransaction {
   readonly changes: Change[] = [];
   readonly #actor: Actor;
+  readonly #turn: number;
   readonly #stamps = new Map<TableName, Promise<string>>();
   #savepoints = 0;
 
-  constructor(db: Db, shared: Shared, actor: Actor) {
+  constructor(db: Db, shared: Shared, actor: Actor, turn: number) {
     super(db, shared, actor.businessId);
     this.#actor = actor;
+    this.#turn = turn;
   }
 
   async insert<T extends TableName>(table: T, row: NewRow<T>): Promise<Row<T>> {
@@ -108,7 +111,9 @@ export class SqlTransaction extends SqlReader implements GateTransaction {
 
   async appendAudit(entries: readonly AuditEntry[]): Promise<void> {
     for (const entry of entries) {
-      await insertAudit(this.db, this.shared.statements, { ...entry, businessId: this.businessId });
+      const programId = entry.programId ?? (await this.#programOf(entry.submissionId));
+      const own = { ...entry, businessId: this.businessId, programId };
+      await insertAudit(this.db, this.shared.statements, own, this.#turn);
     }
   }
 
@@ -119,13 +124,13 @@ export class SqlTransaction extends SqlReader implements GateTransaction {
       .select((eb) => eb.fn.max("position").as("last"))
       .where("businessId", "=", this.businessId)
       .executeTakeFirstOrThrow();
-    const columns = ["businessId", "position", "eventId", "eventType", "timestamp", "submissionId", "payload"];
+    const columns = ["businessId", "position", "eventId", "eventType", "timestamp", "submissionId", "payload", "turn"];
     const insert = this.shared.statements.insert("events", columns);
     let position = Number(last ?? 0);
     for (const event of events) {
       const { eventId, eventType, timestamp } = event;
       const submissionId = submissionIdOf(event) ?? null;
-      const named = [eventId, eventType, timestamp, submissionId, JSON.stringify(event)];
+      const named = [eventId, eventType, timestamp, submissionId, JSON.stringify(event), this.#turn];
       await insert(this.db, this.businessId, ++position, ...named);
     }
   }
@@ -203,6 +208,7 @@ export class SqlTransaction extends SqlReader implements GateTransaction {
   }
 
   async cancelDeliveries(endpointId: string): Promise<void> {
+    await holdEndpoints(this.db, [{ businessId: this.businessId, endpointId }]);
     for (const status of ["pending", "leased"]) {
       await this.db
         .updateTable("webhookDeliveries")
@@ -237,6 +243,11 @@ export class SqlTransaction extends SqlReader implements GateTransaction {
       .where("businessId", "=", this.businessId)
       .executeTakeFirstOrThrow();
     return typeof last === "string" && last >= now ? new Date(Date.parse(last) + 1).toISOString() : now;
+  }
+
+  async #programOf(submissionId: string | null): Promise<string | null> {
+    if (submissionId === null) return null;
+    return (await this.get("submissions", submissionId))?.programId ?? null;
   }
 
   async #reindex<T extends TableName>(table: T, before: Members, after: Members, row: Row<T>): Promise<void> {

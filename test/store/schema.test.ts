@@ -1,7 +1,15 @@
 import { CompiledQuery, Kysely } from "kysely";
 import { beforeAll, describe, expect, test } from "vitest";
 import { codecOf } from "../../src/store/codec.ts";
-import { auditSource, type Database, type Source, sourceOf, tokenCodec } from "../../src/store/database.ts";
+import {
+  auditSource,
+  changeSource,
+  type Database,
+  eventSource,
+  type Source,
+  sourceOf,
+  tokenCodec,
+} from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrations/migrate.ts";
 import type { Query } from "../../src/store/port.ts";
 import { type AnyQuery, matching, type Sort, step } from "../../src/store/query.ts";
@@ -11,7 +19,7 @@ import { type TableName, tables } from "../../src/store/tables.ts";
 const db = new Kysely<Database>({ dialect: new SqliteDialect({ path: ":memory:", role: "write", busyTimeoutMs: 0 }) });
 
 beforeAll(async () => {
-  await migrate(db);
+  await migrate({ alone: (work) => db.transaction().execute(work) });
   return () => db.destroy();
 });
 
@@ -41,7 +49,7 @@ describe("columns", () => {
     Object.entries(codecs),
   )("%s: those of the record, null where the record allows it", async (table, codec) => {
     const migrated = await columnsOf(table);
-    const internal = table === "audit" ? ["kind"] : [];
+    const internal = table === "audit" ? ["kind", "turn"] : [];
     expect([...migrated.keys()].sort()).toEqual([...codec.names, ...internal].sort());
     for (const { name, nullable, kind } of codec.columns) {
       expect([name, migrated.get(name)?.nullable]).toEqual([name, nullable]);
@@ -202,6 +210,12 @@ describe("every list follows an index in its order, from the start and from a cu
       const equalities = ["businessId", ...Object.keys(where)];
       for (const name of equalities) expect(plan[0]).toContain(`${name}=?`);
     }
+  });
+
+  test.each([changeSource, eventSource])("$name by turn", async (source) => {
+    const plan = await planOf(source, { where: { turn: { gt: 1 } } }, { column: "turn", descending: false }, false);
+    expect(plan.join("\n")).not.toMatch(/TEMP B-TREE|SCAN/);
+    expect(plan.join("\n")).toMatch(/businessId=\? AND turn>\?/);
   });
 
   test.each([

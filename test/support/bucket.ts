@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { onTestFinished } from "vitest";
-import { temporaryDirectory } from "./files.ts";
+import { temporaryDirectory } from "./directory.ts";
 
 interface S3Server {
   run(): Promise<{ port: number }>;

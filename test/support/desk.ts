@@ -13,6 +13,8 @@ import { type Scope, scopes } from "../../src/contract/scopes.ts";
 import type { Log } from "../../src/lib/log.ts";
 import type { Transaction } from "../../src/store/port.ts";
 import type { HttpServer } from "../../src/transport/http.ts";
+import { newDatabase, onPostgres } from "./database.ts";
+import { settingsOn } from "./database-settings.ts";
 import { createFactory, type Factory } from "./factory.ts";
 import { openRemote, throughRemote } from "./remote.ts";
 
@@ -104,8 +106,11 @@ export async function openDesk(
   environment: Record<string, string> = {},
   { clock = new TestClock(), log = pino({ level: "silent" }) }: Surroundings = {},
 ): Promise<{ desk: Desk; close(): Promise<void> }> {
+  const made = onPostgres && environment["PROGRAMME_DATABASE"] === undefined ? await newDatabase() : undefined;
+  const database = environment["PROGRAMME_DATABASE"] ?? made?.database ?? ":memory:";
   const config: Config = loadConfig({
-    PROGRAMME_DATABASE: ":memory:",
+    PROGRAMME_DATABASE: database,
+    ...settingsOn(database),
     PROGRAMME_PORT: "0",
     PROGRAMME_REQUESTS_PER_MINUTE: "100000",
     // What agents see of people and are asked about is tested on its own; rules are tested on the data itself.
@@ -125,6 +130,7 @@ export async function openDesk(
       await Promise.all(running.clients.map((client) => client.close()));
       if (agents !== app) await agents.close();
       await app.close();
+      await made?.remove();
     },
   };
 }

@@ -9,7 +9,7 @@ import { randomToken, sha256Hex } from "../../src/lib/crypto.ts";
 import type { Log } from "../../src/lib/log.ts";
 import type { ToolResult } from "./clients.ts";
 import { type Desk, openDesk } from "./desk.ts";
-import { temporaryDirectory } from "./files.ts";
+import { temporaryDirectory } from "./directory.ts";
 import { type RawAnswer, send } from "./raw.ts";
 import { openRemote } from "./remote.ts";
 

@@ -2,9 +2,12 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { temporaryDirectory } from "./files.ts";
+import { temporaryDirectory } from "./directory.ts";
 
-const main = join(import.meta.dirname, "../../dist/main.js");
+const root = join(import.meta.dirname, "../..");
+const main = join(root, "dist/main.js");
+/** What one test's program has compiled serves the next one's. */
+const compiled = join(root, "node_modules/.cache/programme-mcp");
 
 /** What a process that ended said. */
 export interface Ended {
@@ -35,6 +38,8 @@ export interface Started {
   readonly process: ChildProcess;
   /** The first match on stdout, as soon as there is one. */
   printed(pattern: RegExp): Promise<RegExpExecArray>;
+  /** What it has said on stderr so far. */
+  said(): string;
   /** Everything that it said, once it has ended. */
   ended(): Promise<Ended>;
   stop(signal?: NodeJS.Signals): Promise<Ended>;
@@ -51,7 +56,7 @@ export async function openHome(): Promise<Home> {
   const command: Home["command"] = (args, environment = {}) => ({
     command: process.execPath,
     args: [main, ...args],
-    env: { PATH: process.env["PATH"] ?? "", HOME: directory.path, ...environment },
+    env: { PATH: process.env["PATH"] ?? "", HOME: directory.path, NODE_COMPILE_CACHE: compiled, ...environment },
   });
   const start: Home["start"] = (args, environment) => {
     const { command: node, args: all, env } = command(args, environment);
@@ -87,6 +92,7 @@ function follow(child: ChildProcess): Started {
         if ("code" in ended) throw new Error(`The program ended with ${ended.code}: ${ended.stderr}`);
       }
     },
+    said: () => stderr,
     ended: () => exited,
     stop(signal = "SIGTERM") {
       child.kill(signal);

@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import type { Db } from "../database.ts";
+import { adapterOf, type Engine } from "../engine.ts";
 import * as records from "./001_records.ts";
 import * as confirmations from "./002_confirmations.ts";
 import * as webhooks from "./003_webhooks.ts";
@@ -7,6 +8,7 @@ import * as exportRuns from "./004_export_runs.ts";
 import * as mail from "./006_mail.ts";
 import * as invitations from "./007_invitations.ts";
 import * as eventLog from "./008_event_log.ts";
+import * as turns from "./009_turns.ts";
 
 /** One step forward; there is none back. Released migrations never change. */
 export interface Migration {
@@ -21,6 +23,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "006_mail": mail,
   "007_invitations": invitations,
   "008_event_log": eventLog,
+  "009_turns": turns,
 };
 
 export interface MigrationStatus {
@@ -31,9 +34,10 @@ export interface MigrationStatus {
 }
 
 export async function migrationStatus(db: Db): Promise<MigrationStatus> {
-  const found = await db.introspection.getTables();
-  const exists = found.some(({ name }) => name === "migrations");
-  const rows = exists ? await db.selectFrom("migrations").select(["name", "appliedAt"]).orderBy("name").execute() : [];
+  const { exists } = adapterOf(db);
+  const rows = (await exists(db, "migrations"))
+    ? await db.selectFrom("migrations").select(["name", "appliedAt"]).orderBy("name").execute()
+    : [];
   const applied = rows.map((row) => ({ name: String(row["name"]), appliedAt: String(row["appliedAt"]) }));
   const names = new Set(applied.map(({ name }) => name));
   return {
@@ -44,12 +48,11 @@ export async function migrationStatus(db: Db): Promise<MigrationStatus> {
 }
 
 /**
- * Applies what is pending, all or nothing. Of processes that start at once one migrates and the others find it done:
- * a write transaction lets in one at a time.
+ * Applies what is pending, all or nothing. Of processes that start at once one migrates and the others find it done.
  * @throws Error when a later version has migrated the database
  */
-export function migrate(db: Db): Promise<void> {
-  return db.transaction().execute(async (transaction) => {
+export function migrate({ alone }: Pick<Engine, "alone">): Promise<void> {
+  return alone(async (transaction) => {
     await createMigrationsTable(transaction);
     const { pending, unknown } = await migrationStatus(transaction);
     if (unknown.length > 0) {

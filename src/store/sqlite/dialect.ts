@@ -5,18 +5,21 @@ import {
   type DatabaseConnection,
   type DatabaseIntrospector,
   type Dialect,
-  type DialectAdapter,
   type Driver,
+  type Expression,
   type Kysely,
   type QueryCompiler,
   type QueryResult,
+  type RawBuilder,
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
+  sql,
 } from "kysely";
 import { problem } from "../../contract/errors.ts";
-import type { PreparedQuery } from "../database.ts";
-import { Mutex } from "./mutex.ts";
+import type { Db, PreparedQuery } from "../database.ts";
+import type { EngineAdapter } from "../engine.ts";
+import { Mutex } from "../mutex.ts";
 
 export interface SqliteOptions {
   /** A file that exists or `:memory:`. */
@@ -43,7 +46,7 @@ export class SqliteDialect implements Dialect {
     return new SqliteQueryCompiler();
   }
 
-  createAdapter(): DialectAdapter {
+  createAdapter(): EngineAdapter {
     return new Adapter();
   }
 
@@ -53,7 +56,21 @@ export class SqliteDialect implements Dialect {
 }
 
 // The driver below has its own queue, which gives up after a time.
-class Adapter extends SqliteAdapter {
+class Adapter extends SqliteAdapter implements EngineAdapter {
+  get locksRows(): boolean {
+    return false;
+  }
+
+  async exists(db: Db, table: string): Promise<boolean> {
+    const found = await sql`select 1 from sqlite_master where type = 'table' and name = ${table}`.execute(db);
+    return found.rows.length > 0;
+  }
+
+  /** The driver has put its own function in the place of SQLite's. */
+  lower(text: Expression<unknown>): RawBuilder<string> {
+    return sql<string>`lower(${text})`;
+  }
+
   override get supportsMultipleConnections(): boolean {
     return true;
   }
@@ -87,7 +104,8 @@ class SqliteDriver implements Driver {
       db.close();
       throw error;
     }
-    this.#session = new Session(db);
+    // A reader has waited already when it is told that the database is busy.
+    this.#session = new Session(db, role === "write" ? busyTimeoutMs : 0);
   }
 
   async acquireConnection(): Promise<DatabaseConnection> {
@@ -137,10 +155,13 @@ class Session implements DatabaseConnection {
   readonly #statements = new Map<string, Statement>();
   /** Of prepared queries, of which there are only so many. */
   #kept = new WeakMap<object, Statement>();
+  readonly #patienceMs: number;
   #begun = false;
 
-  constructor(db: DatabaseSync) {
+  /** @param patienceMs - how long a statement between transactions waits for another process's transaction */
+  constructor(db: DatabaseSync, patienceMs: number) {
     this.#db = db;
+    this.#patienceMs = patienceMs;
   }
 
   begin(): void {
@@ -174,12 +195,10 @@ class Session implements DatabaseConnection {
   async executeQuery<R>(query: CompiledQuery | PreparedQuery): Promise<QueryResult<R>> {
     this.#assertBegun();
     try {
-      const { statement, answersRows } = "prepared" in query ? this.#keep(query) : this.#prepare(query.sql);
-      const values = query.parameters.map(bindable);
-      if (answersRows) return { rows: statement.all(...values) as R[] };
-      const { changes } = statement.run(...values);
-      return { rows: [], numAffectedRows: BigInt(changes) };
+      return this.#run(query);
     } catch (error) {
+      // A statement between transactions is one itself, and waits as one does.
+      if (isBusy(error) && !this.#begun) return untilFree(this.#patienceMs, () => this.#run(query));
       throw translation(error);
     }
   }
@@ -194,6 +213,14 @@ class Session implements DatabaseConnection {
     this.#statements.clear();
     this.#kept = new WeakMap();
     this.#db.close();
+  }
+
+  #run<R>(query: CompiledQuery | PreparedQuery): QueryResult<R> {
+    const { statement, answersRows } = "prepared" in query ? this.#keep(query) : this.#prepare(query.sql);
+    const values = query.parameters.map(bindable);
+    if (answersRows) return { rows: statement.all(...values) as R[] };
+    const { changes } = statement.run(...values);
+    return { rows: [], numAffectedRows: BigInt(changes) };
   }
 
   // Past a rollback by SQLite itself, the rest of a transaction would be written statement by statement.
@@ -235,33 +262,46 @@ function bindable(value: unknown): SQLInputValue {
 }
 
 /** Repeats what another process's transaction keeps from running, without holding up this process. */
-async function untilFree(timeoutMs: number, work: () => void): Promise<void> {
+async function untilFree<R>(timeoutMs: number, work: () => R): Promise<R> {
   const deadlineMs = performance.now() + timeoutMs;
   for (let delayMs = 1; ; delayMs = Math.min(2 * delayMs, 25)) {
     try {
-      work();
-      return;
+      return work();
     } catch (error) {
-      if (!isBusy(error)) throw error;
+      if (!isBusy(error)) throw translation(error);
       if (performance.now() + delayMs > deadlineMs) throw unavailable(error);
     }
     await sleep(delayMs * (0.5 + Math.random()));
   }
 }
 
-function translation(error: unknown): unknown {
-  return isBusy(error) ? unavailable(error) : error;
-}
+/** What keeps SQLite from working now and may be over later (https://sqlite.org/rescode.html). */
+const [busy, locked, ioError, full] = [5, 6, 10, 13];
+const diskTroubles = new Map([
+  [ioError, "The database's disk fails."],
+  [full, "The database's disk is full."],
+]);
 
-const busy = 5;
-const locked = 6;
+function translation(error: unknown): unknown {
+  if (isBusy(error)) return unavailable(error);
+  const trouble = diskTroubles.get(primaryCodeOf(error) ?? 0);
+  return trouble === undefined ? error : unavailable(error, { retryAfterSeconds: 60, message: trouble });
+}
 
 function isBusy(error: unknown): boolean {
-  if (!(error instanceof Error) || !("errcode" in error)) return false;
-  const primary = Number(error.errcode) & 0xff;
-  return primary === busy || primary === locked;
+  const code = primaryCodeOf(error);
+  return code === busy || code === locked;
 }
 
-function unavailable(cause: unknown): Error {
-  return Object.assign(problem("unavailable", { retryAfterSeconds: 1 }), { cause });
+function primaryCodeOf(error: unknown): number | undefined {
+  return error instanceof Error && "errcode" in error ? Number(error.errcode) & 0xff : undefined;
+}
+
+interface Refusal {
+  readonly retryAfterSeconds: number;
+  readonly message?: string;
+}
+
+function unavailable(cause: unknown, { retryAfterSeconds, message }: Refusal = { retryAfterSeconds: 1 }): Error {
+  return Object.assign(problem("unavailable", { retryAfterSeconds }, message), { cause });
 }

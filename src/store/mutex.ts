@@ -1,4 +1,4 @@
-import { problem } from "../../contract/errors.ts";
+import { problem } from "../contract/errors.ts";
 
 /** Lets one holder in at a time, in the order of asking. */
 export class Mutex {

@@ -1,0 +1,82 @@
+import { join, resolve } from "node:path";
+import * as z from "zod";
+import { isPostgresAddress, placeOfDatabase } from "../lib/postgres-address.ts";
+import { commandNames, type Setting } from "./setting.ts";
+import { UsageError } from "./usage-error.ts";
+import { boolean, filePath, integer, type ValueType } from "./values.ts";
+
+const database: ValueType<string> = {
+  schema: z
+    .string()
+    .trim()
+    .refine((given) => (isPostgresAddress(given) ? URL.canParse(given) : filePath.schema.safeParse(given).success)),
+  allowed: "a file, `:memory:` or an address as in `postgres://user:password@host:5432/name`",
+};
+
+const everywhere = commandNames;
+
+/** Where records are kept. */
+export const databaseSettings = {
+  database: {
+    variable: "PROGRAMME_DATABASE",
+    group: "Data",
+    option: "--database <file or address>",
+    type: database,
+    defaultText: "`programme.db` in the data directory, filled with demonstration data on first use",
+    secret: true,
+    help: "Where records are kept: a SQLite file, or a PostgreSQL database by its address (`docs/postgresql.md`); `:memory:` keeps nothing. A database that is named starts empty. An address with a password is not taken as an option, because other users can see a process's arguments.",
+    commands: everywhere,
+  },
+  databaseConnections: {
+    variable: "PROGRAMME_DATABASE_CONNECTIONS",
+    group: "Data",
+    option: "--database-connections <number>",
+    type: integer(2, 1_000),
+    default: 10,
+    help: "Connections of this process to a PostgreSQL database at once: half of them for changes, half for reads.",
+    commands: everywhere,
+  },
+  databasePooler: {
+    variable: "PROGRAMME_DATABASE_POOLER",
+    group: "Data",
+    option: "--database-pooler",
+    type: boolean,
+    default: false,
+    help: "The PostgreSQL database is reached through a pooler that gives each transaction another connection, such as PgBouncer in transaction mode: statements are not prepared, and nothing is set for a connection.",
+    commands: everywhere,
+  },
+} as const satisfies Record<string, Setting>;
+
+/** What follows from the setting of the database. */
+export interface DatabasePlace {
+  /** An absolute path, `:memory:` or the address of a PostgreSQL database. */
+  readonly database: string;
+  /** Whether the database was named, rather than the default one. */
+  readonly databaseGiven: boolean;
+  /** What messages call it: never with a password. */
+  readonly databaseName: string;
+  /** What the paths of files that belong to it begin with; none for one in memory. */
+  readonly filesBeside: string | undefined;
+}
+
+export function databasePlace(given: string | undefined, byDefault: string, dataDir: string): DatabasePlace {
+  const named = given ?? byDefault;
+  const databaseGiven = given !== undefined;
+  if (named === ":memory:") return { database: named, databaseGiven, databaseName: named, filesBeside: undefined };
+  if (isPostgresAddress(named)) {
+    const databaseName = `postgres://${placeOfDatabase(named)}`;
+    return { database: named, databaseGiven, databaseName, filesBeside: join(dataDir, "programme") };
+  }
+  const path = resolve(named);
+  return { database: path, databaseGiven, databaseName: path, filesBeside: path };
+}
+
+/** @throws UsageError for an option with a password */
+export function refusePassword(option: unknown): void {
+  if (typeof option !== "string" || !isPostgresAddress(option) || !URL.canParse(option)) return;
+  const { password, searchParams } = new URL(option);
+  if (password === "" && !searchParams.has("password")) return;
+  throw new UsageError(
+    "--database must have no password, because other users can see a process's arguments: set PROGRAMME_DATABASE.",
+  );
+}

@@ -1,0 +1,41 @@
+import { sql } from "kysely";
+import type { Db } from "./database.ts";
+import type { Backlog, Backlogs } from "./port.ts";
+
+/** No further than this is looked: who waits behind so many need not be counted. */
+export const maxCountedBacklog = 10_000;
+
+/** What is due in each queue, of all tenants. */
+export async function readBacklogs(db: Db, now: string): Promise<Backlogs> {
+  const limit = maxCountedBacklog;
+  const webhooks = db
+    .selectFrom("webhookDeliveries")
+    .select("dueAt as at")
+    // A literal, for the index over pending deliveries is of use only to a query that says so.
+    .where(sql<boolean>`${sql.ref("status")} = ${sql.lit("pending")}`)
+    .where("dueAt", "<=", now)
+    .limit(limit);
+  const mail = db.selectFrom("mailQueue").select("dueAt as at").where("dueAt", "<=", now).limit(limit);
+  const exports = db
+    .selectFrom("exports as e")
+    .leftJoin("exportRuns as r", (join) =>
+      join.onRef("r.businessId", "=", "e.businessId").onRef("r.exportId", "=", "e.exportId"),
+    )
+    .select("e.createdAt as at")
+    .where(sql<boolean>`${sql.ref("e.status")} = ${sql.lit("pending")}`)
+    .where((eb) => eb.or([eb("r.leaseUntil", "is", null), eb("r.leaseUntil", "<=", now)]))
+    .limit(limit);
+  return {
+    webhooks: await backlogOf(db, webhooks),
+    mail: await backlogOf(db, mail),
+    exports: await backlogOf(db, exports),
+  };
+}
+
+async function backlogOf(db: Db, due: ReturnType<Db["selectFrom"]>): Promise<Backlog> {
+  const { count, oldest } = await db
+    .selectFrom(due.as("due"))
+    .select(({ fn }) => [fn.countAll().as("count"), fn.min("at").as("oldest")])
+    .executeTakeFirstOrThrow();
+  return { due: Number(count), oldestAt: typeof oldest === "string" ? oldest : undefined };
+}

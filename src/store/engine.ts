@@ -1,0 +1,62 @@
+import type { DialectAdapter, Expression, RawBuilder, SelectQueryBuilder } from "kysely";
+import type { Stored } from "./codec.ts";
+import type { Database, Db, Prepared } from "./database.ts";
+
+/**
+ * Runs work in one transaction: it commits when the work resolves and undoes everything when it throws. Where the
+ * database gives a transaction up for another one's sake the work is run again.
+ *
+ * @throws Problem `unavailable` when it waits for too long, or the database cannot be reached
+ */
+export type Transact = <R>(work: (db: Db) => Promise<R>) => Promise<R>;
+
+/**
+ * The same for work on the records of one tenant: no two such transactions of a tenant run at once, in whichever
+ * process, so that what is read stays so until the end. They are numbered in the order of their commits.
+ */
+export type TransactInTurn = <R>(businessId: string, work: (db: Db, turn: number) => Promise<R>) => Promise<R>;
+
+/** A database as the store stands on it. */
+export interface Engine {
+  /** For statements and transactions that write. */
+  readonly write: Db;
+  /** For statements that read. May be the same. */
+  readonly read: Db;
+  readonly transact: Transact;
+  readonly inTurn: TransactInTurn;
+  /** Runs work in a transaction as long as it takes, while no other process does the same. */
+  readonly alone: <R>(work: (db: Db) => Promise<R>) => Promise<R>;
+  /** Another value after each commit, of whichever process, where there is such a one. */
+  readonly revision?: () => Promise<unknown>;
+  /**
+   * Runs a statement with each of these parameters, in as many transactions as it takes. When it fails some may be
+   * written: the statement must bear to be run again.
+   */
+  runAll(statement: Prepared, rows: readonly (readonly Stored[])[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** In what statements depend on the database. */
+export interface EngineAdapter extends DialectAdapter {
+  /** Whether transactions write at once, so that each must keep others from the rows that it has chosen. */
+  readonly locksRows: boolean;
+  exists(db: Db, table: string): Promise<boolean>;
+  /** Text as `toLowerCase` of JavaScript makes it. */
+  lower(text: Expression<unknown>): RawBuilder<string>;
+}
+
+export function adapterOf(db: Db): EngineAdapter {
+  return db.getExecutor().adapter as EngineAdapter;
+}
+
+type Select<Output> = SelectQueryBuilder<Database, string, Output>;
+
+/** Keeps the rows that a query in a transaction gives from others until it ends; of several tables, one's. */
+export function held<Output>(db: Db, query: Select<Output>, of?: string): Select<Output> {
+  return adapterOf(db).locksRows ? query.forUpdate(of) : query;
+}
+
+/** The same, passing over rows that another transaction holds. */
+export function heldIfFree<Output>(db: Db, query: Select<Output>, of?: string): Select<Output> {
+  return adapterOf(db).locksRows ? query.forUpdate(of).skipLocked() : query;
+}

@@ -1,0 +1,121 @@
+import {
+  type DatabaseConnection,
+  type DatabaseIntrospector,
+  type DataTypeNode,
+  type Dialect,
+  type Driver,
+  type Expression,
+  type Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryCompiler,
+  type RawBuilder,
+  sql,
+} from "kysely";
+import type { Pool, PoolClient } from "pg";
+import type { Db } from "../database.ts";
+import type { EngineAdapter } from "../engine.ts";
+import { Session } from "./session.ts";
+
+export interface PostgresOptions {
+  readonly pool: Pick<Pool, "end">;
+  /** Gives a client of the pool that is connected. */
+  readonly connect: () => Promise<PoolClient>;
+  /** Whether statements are prepared under names, which stay with a connection. */
+  readonly names: boolean;
+  /** The collation that knows which letters are the lower case of which. */
+  readonly letters: string;
+  /** What begins a transaction. */
+  readonly begin: string;
+}
+
+/** Kysely on `pg`. */
+export class PostgresDialect implements Dialect {
+  readonly #options: PostgresOptions;
+
+  constructor(options: PostgresOptions) {
+    this.#options = options;
+  }
+
+  createDriver(): Driver {
+    return new PostgresDriver(this.#options);
+  }
+
+  createQueryCompiler(): QueryCompiler {
+    return new Compiler();
+  }
+
+  createAdapter(): EngineAdapter {
+    return new Adapter(this.#options.letters);
+  }
+
+  createIntrospector(db: Kysely<unknown>): DatabaseIntrospector {
+    return new PostgresIntrospector(db);
+  }
+}
+
+// Lists and their cursors go by bytes, as those of SQLite do, whatever the database sorts names by.
+class Compiler extends PostgresQueryCompiler {
+  protected override visitDataType(node: DataTypeNode): void {
+    super.visitDataType(node);
+    if (node.dataType === "text") this.append(' collate "C"');
+  }
+}
+
+class Adapter extends PostgresAdapter implements EngineAdapter {
+  readonly #letters: string;
+
+  constructor(letters: string) {
+    super();
+    this.#letters = letters;
+  }
+
+  get locksRows(): boolean {
+    return true;
+  }
+
+  async exists(db: Db, table: string): Promise<boolean> {
+    const named = sql`select 1 from information_schema.tables where table_name = ${table}`;
+    const found = await sql`${named} and table_schema = current_schema()`.execute(db);
+    return found.rows.length > 0;
+  }
+
+  lower(text: Expression<unknown>): RawBuilder<string> {
+    return sql<string>`lower(${text} collate ${sql.id(this.#letters)})`;
+  }
+}
+
+class PostgresDriver implements Driver {
+  readonly #options: PostgresOptions;
+
+  constructor(options: PostgresOptions) {
+    this.#options = options;
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    return new Session(await this.#options.connect(), this.#options);
+  }
+
+  async beginTransaction(session: Session): Promise<void> {
+    await session.begin(this.#options.begin);
+  }
+
+  async commitTransaction(session: Session): Promise<void> {
+    await session.commit();
+  }
+
+  async rollbackTransaction(session: Session): Promise<void> {
+    await session.rollback();
+  }
+
+  async releaseConnection(session: Session): Promise<void> {
+    session.release();
+  }
+
+  async destroy(): Promise<void> {
+    await this.#options.pool.end();
+  }
+}

@@ -1,0 +1,94 @@
+import { Problem } from "../../contract/errors.ts";
+
+/**
+ * What went wrong with a statement:
+ * `conflict` – the transaction was given up for another one's sake, to be run again;
+ * `lost` – the connection is gone, or leads to a server that is of no use now;
+ * `busy` – the server is there, but does not do it now;
+ * `refused` – anything else the server says.
+ */
+type Fault = "conflict" | "lost" | "busy" | "refused";
+
+/** By SQLSTATE, or the class that it begins with. */
+const faults: Readonly<Record<string, Fault>> = {
+  40: "conflict",
+  // Nobody can say whether it was done.
+  40003: "lost",
+  "08": "lost",
+  "57P": "lost",
+  // Ended by the server: a transaction that was idle for too long, or took too long.
+  "25P03": "lost",
+  "25P04": "lost",
+  // After a failover: this server only reads now.
+  25006: "lost",
+  53300: "lost",
+  53: "busy",
+  "55P03": "busy",
+  57014: "busy",
+};
+
+/** An error of the server, as `pg` throws it. Other errors are of the connection. */
+interface ServerError extends Error {
+  readonly code: string;
+  readonly severity: string;
+  readonly table?: string;
+  readonly constraint?: string;
+}
+
+function isServerError(error: unknown): error is ServerError {
+  return error instanceof Error && "severity" in error && "code" in error;
+}
+
+export function faultOf(error: unknown): Fault {
+  if (!isServerError(error)) return error instanceof TypeError || error instanceof RangeError ? "refused" : "lost";
+  const { code } = error;
+  return faults[code] ?? faults[code.slice(0, 3)] ?? faults[code.slice(0, 2)] ?? "refused";
+}
+
+/** Whether a transaction in which this was thrown has left nothing behind and may be run again. */
+export function isRepeatable(error: unknown): error is Unavailable {
+  return error instanceof Unavailable && error.repeatable;
+}
+
+/** `unavailable`, with why. */
+export class Unavailable extends Problem {
+  readonly fault: Fault;
+  readonly repeatable: boolean;
+
+  constructor(cause: unknown, { repeatable }: { readonly repeatable: boolean }) {
+    super("unavailable", { retryAfterSeconds: 1 });
+    this.cause = cause;
+    this.fault = faultOf(cause);
+    this.repeatable = repeatable;
+  }
+}
+
+/** What an error of `pg` is to whoever ran a statement. */
+export function translation(error: unknown): Error {
+  if (error instanceof Problem) return error;
+  const fault = faultOf(error);
+  if (fault === "refused") return isServerError(error) ? new RefusedStatement(error) : (error as Error);
+  return new Unavailable(error, { repeatable: fault !== "busy" });
+}
+
+/** A commit of which no answer came. */
+export function unknownOutcome(error: unknown): Error {
+  return new Unavailable(error, { repeatable: false });
+}
+
+/** Of classes in which PostgreSQL quotes what is in the rows. */
+const quoting = /^2[23]/;
+
+/** An error of the server, without what rows hold: it goes to the log. */
+class RefusedStatement extends Error {
+  readonly code: string;
+
+  constructor({ code, message, table, constraint }: ServerError) {
+    const where = constraint ?? table;
+    super(
+      `PostgreSQL: ${quoting.test(code) ? `SQLSTATE ${code}` : message}${where === undefined ? "" : ` (${where})`}`,
+    );
+    this.name = "RefusedStatement";
+    this.code = code;
+  }
+}

@@ -1,0 +1,175 @@
+import { Kysely, sql } from "kysely";
+import type { default as Driver } from "pg";
+import type { Log } from "../../lib/log.ts";
+import { placeOfDatabase } from "../../lib/postgres-address.ts";
+import type { Stored } from "../codec.ts";
+import type { Database, Db, Prepared } from "../database.ts";
+import type { Engine, Transact } from "../engine.ts";
+
+import { PostgresDialect } from "./dialect.ts";
+import { clientConfig, openPool, type PoolOptions, statementTimeoutMs } from "./pools.ts";
+import { createTransact, createTransactInTurn } from "./transact.ts";
+
+export interface PostgresSettings {
+  /** `postgres://…` */
+  readonly database: string;
+  /** How long a transaction waits for another one before it is refused as `unavailable`. */
+  readonly busyTimeoutMs: number;
+  /** Connections of this process at once. */
+  readonly maxConnections: number;
+  readonly pooler: boolean;
+  readonly log: Log | undefined;
+}
+
+/** A transaction whose process has vanished must not hold up others for longer. */
+const idleInTransactionMs = 15_000;
+/** How long one process waits for another to migrate. */
+const migrationMs = 600_000;
+/** Other writers need not wait for more than these. */
+const rowsPerCommit = 1_000;
+
+/**
+ * Connects to a database.
+ * @throws Error that says what is wrong with the address, without the password
+ */
+export async function openPostgres(settings: PostgresSettings): Promise<Engine> {
+  const { busyTimeoutMs, maxConnections, pooler, log } = settings;
+  const { default: pg } = await import("pg");
+  const options: PoolOptions = { address: settings.database, maxConnections, pooler, log };
+  const letters = await lookAt(pg, options);
+  const open = (pool: PoolOptions, begin = beginning(busyTimeoutMs, statementTimeoutMs)) => {
+    const dialect = new PostgresDialect({ ...openPool(pg, pool), begin, letters, names: !pooler });
+    return new Kysely<Database>({ dialect });
+  };
+  const side = (maxConnections: number) => open({ ...options, maxConnections });
+  // Transactions wait for each other. Reads must not wait with them.
+  const writes = Math.floor(maxConnections / 2);
+  const [write, read] = [side(writes), side(maxConnections - writes)];
+  const transact = createTransact(write, busyTimeoutMs);
+
+  async function runAll(statement: Prepared, rows: readonly (readonly Stored[])[]): Promise<void> {
+    for (let start = 0; start < rows.length; start += rowsPerCommit) {
+      const batch = rows.slice(start, start + rowsPerCommit);
+      await transact((db) => runEach(db, statement, batch));
+    }
+  }
+
+  async function alone<R>(work: (db: Db) => Promise<R>): Promise<R> {
+    const db = open({ ...options, maxConnections: 1, patient: true }, beginning(migrationMs, 0));
+    try {
+      return await aloneIn(db, createTransact(db, migrationMs), work);
+    } finally {
+      await db.destroy();
+    }
+  }
+
+  return {
+    write,
+    read,
+    transact,
+    inTurn: createTransactInTurn(write, transact, busyTimeoutMs),
+    alone,
+    runAll,
+    async close() {
+      await Promise.all([write.destroy(), read.destroy()]);
+    },
+  };
+}
+
+function beginning(lockTimeoutMs: number, statementTimeoutMs: number): string {
+  return [
+    "begin",
+    `set local lock_timeout = ${lockTimeoutMs}`,
+    `set local statement_timeout = ${statementTimeoutMs}`,
+    `set local idle_in_transaction_session_timeout = ${idleInTransactionMs}`,
+  ].join("; ");
+}
+
+/** One row that whoever migrates holds. Its table comes before all migrations. */
+async function aloneIn<R>(db: Db, transact: Transact, work: (db: Db) => Promise<R>): Promise<R> {
+  await createLock(db);
+  return transact(async (transaction) => {
+    const lock = transaction.insertInto(lockTable).values({ name: "migrations", holders: 1 });
+    await lock
+      .onConflict((conflict) =>
+        conflict.column("name").doUpdateSet({ holders: sql`${sql.ref(`${lockTable}.holders`)} + 1` }),
+      )
+      .execute();
+    return work(transaction);
+  });
+}
+
+const lockTable = "migrationLock";
+/** What PostgreSQL says where two make a table at once. */
+const madeAlready = ["23505", "42P07"];
+
+async function createLock(db: Db): Promise<void> {
+  try {
+    await db.schema
+      .createTable(lockTable)
+      .ifNotExists()
+      .addColumn("name", "text", (column) => column.primaryKey())
+      .addColumn("holders", "bigint", (column) => column.notNull())
+      .execute();
+  } catch (error) {
+    if (!madeAlready.includes((error as { code?: string }).code ?? "")) throw error;
+  }
+}
+
+async function runEach(db: Db, statement: Prepared, rows: readonly (readonly Stored[])[]): Promise<void> {
+  for (const row of rows) await statement(db, ...row);
+}
+
+/** Collations that know the letters of all languages, those that know them as JavaScript does first. */
+const knowing = ["pg_unicode_fast", "und-x-icu", "pg_c_utf8"];
+
+interface Look {
+  readonly encoding: string;
+  readonly collations: readonly string[];
+}
+
+/** Whether the database can be used; gives the collation by which letters are made small. */
+async function lookAt(pg: typeof Driver, options: PoolOptions): Promise<string> {
+  const { encoding, collations } = await look(pg, options);
+  if (encoding !== "UTF8") {
+    throw new Error(`The database at ${placeOfDatabase(options.address)} keeps text as ${encoding}: it must be UTF8`);
+  }
+  return knowing.find((name) => collations.includes(name)) ?? "default";
+}
+
+async function look(pg: typeof Driver, options: PoolOptions): Promise<Look> {
+  const place = placeOfDatabase(options.address);
+  const client = new pg.Client(clientConfig(pg, options));
+  client.on("error", () => undefined);
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ encoding: string; name: string | null }>(
+      `select current_setting('server_encoding') as encoding, collname as name
+       from (select 1) as one left join pg_collation on collname = any ($1)`,
+      [knowing],
+    );
+    return { encoding: rows[0]?.encoding ?? "", collations: rows.map(({ name }) => name ?? "") };
+  } catch (error) {
+    throw new Error(`The database at ${place} cannot be used: ${reasonOf(error)}`);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "nothing listens there",
+  ENOTFOUND: "there is no such host",
+  EAI_AGAIN: "the name of the host cannot be looked up now",
+  ETIMEDOUT: "it does not answer",
+  "28P01": "the user name or the password is wrong",
+  28000: "the user may not connect like this",
+  "3D000": "there is no such database on the server",
+  42501: "the user lacks a right",
+  53300: "the server has no connection left",
+  "57P03": "the server is starting or stopping",
+};
+
+function reasonOf(error: unknown): string {
+  const { code, message } = error as { code?: string; message?: string };
+  return (code !== undefined && reasons[code]) || message || String(code);
+}

@@ -1,0 +1,138 @@
+import type { CompiledQuery, DatabaseConnection, QueryResult } from "kysely";
+import type { PoolClient, QueryArrayConfig, QueryConfig, QueryResult as Result } from "pg";
+import type { PreparedQuery } from "../database.ts";
+import { faultOf, translation, unknownOutcome } from "./faults.ts";
+import { encodeText } from "./text.ts";
+
+export interface SessionOptions {
+  /** Gives a client that is connected. */
+  readonly connect: () => Promise<PoolClient>;
+  /** Whether statements are prepared under names, which stay with a connection. */
+  readonly names: boolean;
+}
+
+type State = "free" | "begun" | "given up";
+
+/** A client of the pool while somebody has it. */
+export class Session implements DatabaseConnection {
+  readonly #options: SessionOptions;
+  /** None while another one is fetched. */
+  #client: PoolClient | undefined;
+  #lost = false;
+  #state: State = "free";
+  /** Why the transaction cannot be committed. */
+  #cause: unknown;
+
+  constructor(client: PoolClient, options: SessionOptions) {
+    this.#client = client;
+    this.#options = options;
+  }
+
+  async begin(statements: string): Promise<void> {
+    await this.#send({ text: statements });
+    this.#state = "begun";
+    this.#cause = undefined;
+  }
+
+  async commit(): Promise<void> {
+    // What was lost meanwhile must not go unnoticed because somebody has caught the error of one statement.
+    if (this.#state === "given up") throw this.#cause;
+    let result: Result;
+    try {
+      result = await this.#open().query("commit");
+    } catch (error) {
+      const lost = faultOf(error) === "lost";
+      this.#lost ||= lost;
+      throw lost ? unknownOutcome(error) : translation(error);
+    }
+    this.#state = "free";
+    // A transaction in which a statement failed ends so, without an error.
+    if (result.command === "ROLLBACK") throw new Error("PostgreSQL has rolled the transaction back");
+  }
+
+  /** Never throws: what made the transaction fail is worth more than what the rollback has to say. */
+  async rollback(): Promise<void> {
+    this.#state = "free";
+    if (this.#lost) return;
+    try {
+      await this.#open().query("rollback");
+    } catch {
+      this.#lost = true;
+    }
+  }
+
+  async executeQuery<R>(query: CompiledQuery | PreparedQuery): Promise<QueryResult<R>> {
+    const result = await this.#send(this.#configOf(query), query.query.kind === "SelectQueryNode");
+    const { command, rowCount, rows } = result;
+    const changes = command === "INSERT" || command === "UPDATE" || command === "DELETE";
+    return changes ? { rows, numAffectedRows: BigInt(rowCount ?? 0) } : { rows };
+  }
+
+  // biome-ignore lint/correctness/useYield: there is nothing to give
+  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    throw new Error("Queries are read in steps, not streamed");
+  }
+
+  release(): void {
+    this.#client?.release(this.#lost);
+  }
+
+  /** Outside transactions a statement that only reads is sent once more when its connection is lost. */
+  async #send(config: QueryConfig | QueryArrayConfig, reads = false): Promise<Result> {
+    try {
+      return await this.#open().query(config);
+    } catch (error) {
+      const lost = faultOf(error) === "lost";
+      this.#lost ||= lost;
+      if (lost && reads && this.#state === "free") {
+        await this.#reconnect();
+        return await this.#send(config);
+      }
+      throw this.#failed(error);
+    }
+  }
+
+  #failed(error: unknown): unknown {
+    const failure = translation(error);
+    const fault = faultOf(error);
+    if (this.#state === "begun" && (fault === "conflict" || fault === "lost")) {
+      this.#state = "given up";
+      this.#cause = failure;
+    }
+    return failure;
+  }
+
+  async #reconnect(): Promise<void> {
+    this.#client?.release(true);
+    this.#client = undefined;
+    this.#client = await this.#options.connect();
+    this.#lost = false;
+  }
+
+  #open(): PoolClient {
+    if (!this.#client) throw new Error("The connection is closed");
+    return this.#client;
+  }
+
+  #configOf(query: CompiledQuery | PreparedQuery): QueryConfig | QueryArrayConfig {
+    const { sql: text } = query;
+    const values = query.parameters.map(bindable);
+    if (!("prepared" in query)) return { text, values };
+    const named = this.#options.names ? { name: nameOf(query.prepared) } : {};
+    return { text, values, ...named, rowMode: "array" };
+  }
+}
+
+const names = new WeakMap<object, string>();
+let named = 0;
+
+function nameOf(prepared: object): string {
+  const name = names.get(prepared) ?? `programme_${++named}`;
+  names.set(prepared, name);
+  return name;
+}
+
+function bindable(value: unknown): unknown {
+  if (typeof value === "string") return encodeText(value);
+  return typeof value === "boolean" ? Number(value) : value;
+}

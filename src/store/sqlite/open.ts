@@ -1,0 +1,86 @@
+import { closeSync, mkdirSync, openSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { Kysely } from "kysely";
+import { type Database, type Db, holdConnection } from "../database.ts";
+import type { Engine, Transact } from "../engine.ts";
+import { prepareTurn } from "../turns.ts";
+import { createBatches } from "./batches.ts";
+import { SqliteDialect } from "./dialect.ts";
+import { revisionOf } from "./revision.ts";
+
+export interface SqliteSettings {
+  /** A file, made when missing with access for its owner alone, or `:memory:`. */
+  readonly database: string;
+  /** How long a transaction waits for another one before it is refused as `unavailable`. */
+  readonly busyTimeoutMs: number;
+}
+
+/** From as many on a batch is worth a thread: until then it holds up requests for no longer than a few of them take. */
+const manyRows = 250;
+/** Other writers need not wait for more than these. */
+const rowsPerCommit = 1_000;
+
+/** Opens a file. Transactions run one after the other, whosever they are. */
+export async function openSqlite({ database, busyTimeoutMs }: SqliteSettings): Promise<Engine> {
+  const inMemory = database === ":memory:";
+  const path = inMemory ? database : resolve(database);
+  if (!inMemory) create(path);
+  const side = (role: "read" | "write") =>
+    new Kysely<Database>({ dialect: new SqliteDialect({ path, role, busyTimeoutMs }) });
+  const write = side("write");
+  const read = inMemory ? write : side("read");
+  const batches = inMemory ? undefined : createBatches({ path, busyTimeoutMs });
+  const transact = createTransact(write);
+  const takeTurn = prepareTurn(write);
+  async function close() {
+    await batches?.close();
+    await read.destroy();
+    await write.destroy();
+  }
+  try {
+    if (!inMemory) await holdConnection(read);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+
+  return {
+    write,
+    read,
+    transact,
+    inTurn: (businessId, work) => transact(async (db) => work(db, await takeTurn(db, businessId))),
+    // A transaction that writes lets in no other.
+    alone: transact,
+    ...(inMemory ? {} : { revision: revisionOf(read) }),
+    async runAll(statement, rows) {
+      const aside = batches && (batches.started || rows.length >= manyRows) ? batches : undefined;
+      for (let start = 0; start < rows.length; start += rowsPerCommit) {
+        const batch = rows.slice(start, start + rowsPerCommit);
+        if (aside) await aside.run({ sql: statement.sql, rows: batch });
+        else
+          await transact(async (db) => {
+            for (const row of batch) await statement(db, ...row);
+          });
+      }
+    },
+    close,
+  };
+}
+
+function createTransact(write: Db): Transact {
+  return (work) =>
+    write.transaction().execute(async (db) => {
+      const release = await holdConnection(db);
+      try {
+        return await work(db);
+      } finally {
+        release();
+      }
+    });
+}
+
+/** Makes the file that SQLite would make, but for its owner alone. */
+function create(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  closeSync(openSync(path, "a", 0o600));
+}

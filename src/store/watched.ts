@@ -1,0 +1,37 @@
+import { succeeded, type Telemetry } from "../lib/telemetry.ts";
+import type { Engine } from "./engine.ts";
+
+/** An engine whose transactions are watched, and how long each waits to begin. */
+export function watchedEngine(engine: Engine, system: "sqlite" | "postgresql", telemetry: Telemetry): Engine {
+  function watch<R>(transact: (begun: () => void) => Promise<R>): Promise<R> {
+    const askedMs = performance.now();
+    let waits = true;
+    const begun = () => {
+      // Once, though the work may have to be run again.
+      if (waits) telemetry.note("databaseWait", performance.now() - askedMs);
+      waits = false;
+    };
+    return telemetry.watch(
+      { kind: "transaction", system },
+      () => transact(begun),
+      () => succeeded,
+    );
+  }
+  return {
+    ...engine,
+    transact: (work) =>
+      watch((begun) =>
+        engine.transact((db) => {
+          begun();
+          return work(db);
+        }),
+      ),
+    inTurn: (businessId, work) =>
+      watch((begun) =>
+        engine.inTurn(businessId, (db, turn) => {
+          begun();
+          return work(db, turn);
+        }),
+      ),
+  };
+}

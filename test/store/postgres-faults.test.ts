@@ -1,0 +1,232 @@
+import pg from "pg";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { openStore, type StoreOptions } from "../../src/store/open.ts";
+import type { Store } from "../../src/store/port.ts";
+import { type Cable, layCable } from "../support/cable.ts";
+import { openDatabases, runOn } from "../support/database-server.ts";
+import { createFactory } from "../support/factory.ts";
+import { type PostgresServer, startPostgres } from "../support/postgres-server.ts";
+import { benchOf } from "./conformance.ts";
+
+/** A server of this file's own: it is halted. */
+let server: PostgresServer;
+let databases: Awaited<ReturnType<typeof openDatabases>>;
+
+beforeAll(async () => {
+  server = await startPostgres();
+  databases = await openDatabases({ given: server.address });
+  return async () => {
+    await databases.stop();
+    await server.stop();
+  };
+});
+
+async function copy(): Promise<string> {
+  const { database, remove } = await databases.copy();
+  onTestFinished(remove);
+  return database;
+}
+
+async function opened(database: string, options: Partial<StoreOptions> = {}): Promise<Store> {
+  const store = await openStore({ database, ...options });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+/** A store at the end of a cable. */
+async function remote(options: Partial<StoreOptions> = {}): Promise<{ store: Store; cable: Cable; database: string }> {
+  const database = await copy();
+  const cable = await layCable(Number(new URL(database).port));
+  onTestFinished(() => cable.close());
+  const address = Object.assign(new URL(database), { port: String(cable.port) }).href;
+  return { store: await opened(address, options), cable, database };
+}
+
+async function rowsOf(database: string, statement: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client(database);
+  await client.connect();
+  try {
+    return (await client.query(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+const unavailable = { code: "unavailable", details: { retryAfterSeconds: 1 } };
+const names = async (store: Store) =>
+  (await store.reader("biz_one").find("programs", {}, { limit: 50 })).map(({ name }) => name);
+
+describe("a connection that is lost", () => {
+  test("in the middle of a transaction: it is run again, and done once", async () => {
+    const { store, cable } = await remote();
+    let runs = 0;
+    await benchOf(store).write(async (transaction) => {
+      const { program } = createFactory((work) => work(transaction));
+      await program({ name: "Before" });
+      if (++runs === 1) cable.cut();
+      await program({ name: "After" });
+    });
+    expect(runs).toBe(2);
+    expect((await names(store)).sort()).toEqual(["After", "Before"]);
+  });
+
+  test("in the middle, though somebody takes the failure for one of a single statement", async () => {
+    const { store, cable } = await remote();
+    let runs = 0;
+    await benchOf(store).write(async (transaction) => {
+      const { program } = createFactory((work) => work(transaction));
+      await program({ name: "Before" });
+      if (++runs === 1) cable.cut();
+      await transaction.savepoint(() => program({ name: "After" })).catch(() => undefined);
+    });
+    expect(runs).toBe(2);
+    expect((await names(store)).sort()).toEqual(["After", "Before"]);
+  });
+
+  test("with the commit: nobody knows, and it is not run again", async () => {
+    const { store, cable } = await remote();
+    let runs = 0;
+    const work = benchOf(store).write(async (transaction) => {
+      runs++;
+      await createFactory((work) => work(transaction)).program({ name: "Once" });
+      cable.cutAfter("commit");
+    });
+    await expect(work).rejects.toMatchObject(unavailable);
+    expect(runs).toBe(1);
+    expect(await names(store)).toEqual(["Once"]);
+  });
+
+  test("while it was idle: the next read and the next write do not notice", async () => {
+    const { store, cable } = await remote();
+    const { seed } = benchOf(store);
+    const program = await seed.program();
+    for (let round = 0; round < 3; round++) {
+      cable.cut();
+      expect(await store.reader("biz_one").get("programs", program.programId)).toEqual(program);
+      cable.cut();
+      await seed.program();
+    }
+    expect(await names(store)).toHaveLength(4);
+  });
+
+  test("ended by the server: the same", async () => {
+    const { store, database } = await remote();
+    const { seed } = benchOf(store);
+    const program = await seed.program();
+    const others = "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname";
+    for (let round = 0; round < 3; round++) {
+      await runOn(database, `${others} = current_database()`);
+      expect(await store.reader("biz_one").get("programs", program.programId)).toEqual(program);
+      await seed.program();
+    }
+    expect(await names(store)).toHaveLength(4);
+  });
+});
+
+describe("a server that is gone", () => {
+  test("is unavailable, and comes back by itself", async () => {
+    const store = await opened(await copy());
+    const { seed, write } = benchOf(store);
+    const program = await seed.program();
+    await server.halt();
+    const refused = [
+      seed.program(),
+      store.reader("biz_one").get("programs", program.programId),
+      store.findToken("0".repeat(64)),
+      store.outbox.due("2030-01-01T00:00:00.000Z"),
+      store.exportQueue.claim("2030-01-01T00:00:00.000Z", "2030-01-01T00:00:00.000Z"),
+      store.mailQueue.lease("2030-01-01T00:00:00.000Z", "2030-01-01T00:00:00.000Z"),
+      store.touchTokens(new Map([["tok_1", "2030-01-01T00:00:00.000Z"]])),
+    ];
+    for (const work of await Promise.allSettled(refused)) {
+      expect(work).toMatchObject({ status: "rejected", reason: unavailable });
+    }
+    const patient = write((transaction) => transaction.get("programs", program.programId));
+    await server.resume();
+    // A short absence is waited for.
+    expect(await patient).toEqual(program);
+    expect(await store.reader("biz_one").get("programs", program.programId)).toEqual(program);
+    await seed.program();
+    expect(await names(store)).toHaveLength(2);
+  });
+
+  test("without a word is unavailable too, when one has waited long enough", async () => {
+    const { store, cable } = await remote();
+    await benchOf(store).seed.program();
+    cable.block(true);
+    cable.cut();
+    await expect(names(store)).rejects.toMatchObject(unavailable);
+    cable.block(false);
+    cable.cut();
+    expect(await names(store)).toHaveLength(1);
+  });
+});
+
+describe("waiting", () => {
+  test("for another process's transaction ends in a refusal that may be tried again", async () => {
+    const database = await copy();
+    const store = await opened(database, { busyTimeoutMs: 100 });
+    const { seed } = benchOf(store);
+    await seed.program();
+    const holder = new pg.Client(database);
+    await holder.connect();
+    onTestFinished(() => holder.end());
+    await holder.query("begin; update turns set turn = turn + 1");
+    let ticks = 0;
+    const timer = setInterval(() => ticks++, 5);
+    onTestFinished(() => clearInterval(timer));
+    await expect(seed.program()).rejects.toMatchObject(unavailable);
+    expect(ticks).toBeGreaterThan(5);
+    // Another tenant's is none of its business.
+    await expect(createFactory((work) => benchOf(store).write(work, "biz_two")).program()).resolves.toMatchObject({});
+    expect(await names(store)).toHaveLength(1);
+    await holder.query("rollback");
+    await seed.program();
+    expect(await names(store)).toHaveLength(2);
+  });
+
+  test("takes no connection from those who read", async () => {
+    const database = await copy();
+    const store = await opened(database, { maxConnections: 2, busyTimeoutMs: 2_000 });
+    const go = Promise.withResolvers<void>();
+    const { write } = benchOf(store);
+    const writing = Array.from({ length: 5 }, (_, index) => write(() => go.promise, `biz_${index}`));
+    for (let read = 0; read < 20; read++) expect(await names(store)).toEqual([]);
+    go.resolve();
+    await Promise.all(writing);
+  });
+
+  test("connections are never more than were allowed", async () => {
+    const database = await copy();
+    const store = await opened(database, { maxConnections: 5 });
+    const { write } = benchOf(store);
+    const most = { connections: 0 };
+    const count = "select count(*)::int as n from pg_stat_activity where datname = current_database()";
+    const watched = (async () => {
+      for (let look = 0; look < 10; look++) {
+        const [row] = await rowsOf(database, count);
+        most.connections = Math.max(most.connections, Number(row?.["n"]) - 1);
+      }
+    })();
+    await Promise.all([
+      watched,
+      ...Array.from({ length: 200 }, () => names(store)),
+      ...Array.from({ length: 50 }, (_, index) => write(async () => undefined, `biz_${index}`)),
+    ]);
+    expect(most.connections).toBeLessThanOrEqual(5);
+    expect(most.connections).toBeGreaterThan(1);
+  });
+});
+
+test("through a pooler nothing is prepared by name or set for a connection", async () => {
+  const direct = await remote();
+  const pooled = await remote({ pooler: true });
+  for (const { store } of [direct, pooled]) {
+    await benchOf(store).seed.program();
+    expect(await names(store)).toHaveLength(1);
+  }
+  for (const mark of ["statement_timeout\0", "programme_1"]) {
+    expect([mark, direct.cable.sent().includes(mark)]).toEqual([mark, true]);
+    expect([mark, pooled.cable.sent().includes(mark)]).toEqual([mark, false]);
+  }
+});

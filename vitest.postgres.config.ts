@@ -1,0 +1,39 @@
+import { mergeConfig } from "vitest/config";
+import shared from "./vitest.config.ts";
+
+const { projects: _, ...test } = shared.test ?? {};
+
+/** What goes by the data: services of these tests stand on PostgreSQL in place of SQLite. */
+const suites = [
+  "confirm",
+  "content",
+  "demo",
+  "desk",
+  "exports",
+  "gate",
+  "mail",
+  "matrix",
+  "privacy",
+  "remote",
+  "resources",
+  "service",
+  "tools",
+  "transport",
+  "webhooks",
+  "webhooks-in",
+];
+
+/** The isolation level at which the server runs transactions: `serializable`, or its own default. */
+const isolation = process.env["TEST_ISOLATION"];
+
+export default mergeConfig(
+  { test },
+  {
+    test: {
+      include: suites.map((suite) => `test/${suite}/**/*.test.ts`),
+      globalSetup: ["test/support/postgres-setup.ts"],
+      env: { TEST_DATABASE: "postgres" },
+      provide: { isolation },
+    },
+  },
+);
