@@ -1,9 +1,9 @@
 import type { PaymentStatus } from "../contract/payments.ts";
+import { unsettled } from "../domain/payments.ts";
 import type { Patch } from "../store/tables.ts";
 import type { Batch, Copy } from "./batch.ts";
 import { courseFee } from "./course.ts";
 import type { Draw } from "./draw.ts";
-import { unpaid } from "./records.ts";
 import type { Author, Desk } from "./timeline.ts";
 
 /** Steps of the entry fee; without a fee nothing happens. `officer`: who waives fees. */
@@ -32,7 +32,7 @@ export function createFees(draw: Draw, officer: Author) {
       if (!fee) return undefined;
       const paymentId = desk.newId("pay");
       const { programId, trackId } = course.track;
-      await desk.add("payments", { ...unpaid, paymentId, submissionId, programId, trackId, ...fee });
+      await desk.add("payments", { ...unsettled, paymentId, submissionId, programId, trackId, ...fee });
       return paymentId;
     },
 

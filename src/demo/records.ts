@@ -100,17 +100,6 @@ export const unsubmitted = {
   decidedAt: null,
 } as const satisfies Partial<NewRow<"submissions">>;
 
-export const unpaid = {
-  status: "pending",
-  method: null,
-  provider: null,
-  providerRef: null,
-  failureCode: null,
-  paidAt: null,
-  waivedAt: null,
-  waivedBy: null,
-} as const satisfies Partial<NewRow<"payments">>;
-
 export const unanswered = {
   contributorId: null,
   contributorIndex: null,

@@ -37,10 +37,15 @@ export interface DemoOptions {
   readonly seed?: number;
   /** How many times as many submissions this year's programme of the first organisation has. Default 1: about sixty. */
   readonly scale?: number;
+  /** Is told now and then how much is done, from 0 to 1; what it throws ends the work. */
+  readonly onProgress?: (share: number) => void;
 }
 
 /** Submissions that share each step of their journey; more of them take turns. */
 const batchSize = 50;
+
+/** How much of the work is the first organisation's, about. */
+const foundationShare = 0.8;
 
 /** Every how many submissions one comes in by the interface. */
 const integrationEvery = 4;
@@ -50,7 +55,7 @@ const integrationEvery = 4;
  * and a smaller arts trust. Deterministic from `seed` and `now`: same ids, same texts.
  */
 export async function seedDemo(store: Store, content: ContentStore, options: DemoOptions): Promise<void> {
-  const { now, seed = 1, scale = 1 } = options;
+  const { now, seed = 1, scale = 1, onProgress = () => undefined } = options;
   const random = seededRandom(seed);
   const draw = createDraw(random);
   const documents = await storeDocuments(content, [...fundProjects, ...residencyProjects]);
@@ -76,8 +81,11 @@ export async function seedDemo(store: Store, content: ContentStore, options: Dem
     });
     return { timeline, draw, documents, year: now.getUTCFullYear() };
   };
-  await fillFoundation(await open("Aldersund Foundation", 900), scale);
-  await fillTrust(await open("Harbourlight Arts Trust", 640));
+  await fillFoundation(await open("Aldersund Foundation", 900), scale, (share) => onProgress(share * foundationShare));
+  const restShare = 1 - foundationShare;
+  await fillTrust(await open("Harbourlight Arts Trust", 640), (share) =>
+    onProgress(foundationShare + share * restShare),
+  );
 }
 
 interface Setting {
@@ -87,7 +95,9 @@ interface Setting {
   readonly year: number;
 }
 
-async function fillFoundation(setting: Setting, scale: number): Promise<void> {
+type OnProgress = (share: number) => void;
+
+async function fillFoundation(setting: Setting, scale: number, onProgress: OnProgress): Promise<void> {
   const { timeline } = setting;
   // With more submissions there are more reviewers, and each reads more.
   const growth = Math.sqrt(Math.max(1, scale));
@@ -115,10 +125,10 @@ async function fillFoundation(setting: Setting, scale: number): Promise<void> {
   travel(community, communityTraffic, scale);
   travel(pilot, pilotTraffic, scale);
   planInformation(timeline, people, mail, community);
-  await timeline.run();
+  await timeline.run(onProgress);
 }
 
-async function fillTrust(setting: Setting): Promise<void> {
+async function fillTrust(setting: Setting, onProgress: OnProgress): Promise<void> {
   const course = planTrust({ ...setting, maxPerReviewer: 12 });
   const { people, panel, travel } = gather(setting, residencyDomains, 120);
   setting.timeline.on(100, "crm", async (desk) => {
@@ -129,7 +139,7 @@ async function fillTrust(setting: Setting): Promise<void> {
   }
   panel.invite({ fate: "invited", invitedDaysAgo: 6, courses: [course] });
   travel(course, residencyTraffic, 1);
-  await setting.timeline.run();
+  await setting.timeline.run(onProgress);
 }
 
 /** The people of a tenant, and what sends submissions of a course on their journeys. */

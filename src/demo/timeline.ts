@@ -199,9 +199,11 @@ export class Timeline {
     session.tasks.push({ weight, work });
   }
 
-  async run(): Promise<void> {
+  async run(onProgress: (share: number) => void = () => undefined): Promise<void> {
     let lastMs = 0;
-    for (const { timeMs, author, tasks } of [...this.#sessions.values()].sort((a, b) => a.timeMs - b.timeMs)) {
+    const sessions = [...this.#sessions.values()].sort((a, b) => a.timeMs - b.timeMs);
+    for (const [index, { timeMs, author, tasks }] of sessions.entries()) {
+      onProgress(index / sessions.length);
       for (const part of parts(tasks)) {
         lastMs = Math.max(timeMs, lastMs + 1);
         await this.#write(lastMs, author, part);

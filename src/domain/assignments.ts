@@ -144,7 +144,7 @@ export function planPairs(
 }
 
 /** Most assignments that one run makes; the next run goes on where it stopped. */
-const maxPlanned = 10_000;
+export const maxPlanned = 10_000;
 /** Most conflicts of interest that one run names. */
 const maxSkipped = 1000;
 

@@ -7,9 +7,9 @@ import { patternTest } from "./pattern.ts";
 export type FieldDefinition = ApplicationField;
 
 /** Bounds that hold where the definition names no narrower ones (specification 2.6). */
-const maxTextLength = 32768;
+export const maxTextLength = 32768;
 const maxItemLength = 512;
-const maxItems = 100;
+export const maxItems = 100;
 const maxIdLength = 255;
 /** More issues than this help nobody. */
 const maxIssues = 50;

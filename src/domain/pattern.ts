@@ -1,7 +1,7 @@
 import { createContext, Script } from "node:vm";
 
 /** How long a tenant's patterns may run in all on one set of values. */
-const budgetMs = 250;
+export const budgetMs = 250;
 
 const sandbox: { pattern: RegExp; value: string } = { pattern: /(?:)/, value: "" };
 const context = createContext(sandbox);

@@ -20,8 +20,23 @@ export function isSettled(status: PaymentStatus | null): boolean {
   return status === "succeeded" || status === "waived";
 }
 
-/** What can become of a fee: paid by card, seen by staff to be paid otherwise, refused by the card's issuer, waived. */
-export type PaymentOutcome = "paid" | "offline" | "failed" | "waived";
+/** A payment of which nothing has come yet. */
+export const unsettled = {
+  status: "pending",
+  method: null,
+  provider: null,
+  providerRef: null,
+  failureCode: null,
+  paidAt: null,
+  waivedAt: null,
+  waivedBy: null,
+} as const satisfies Partial<Payment>;
+
+/**
+ * What can become of a fee: paid by card, seen by staff to be paid otherwise, refused by the card's issuer, waived, and
+ * given back once it was paid.
+ */
+export type PaymentOutcome = "paid" | "offline" | "failed" | "waived" | "refunded";
 
 const unpaid: readonly PaymentStatus[] = ["pending", "failed"];
 const moves: Readonly<Record<PaymentOutcome, readonly PaymentStatus[]>> = {
@@ -29,6 +44,7 @@ const moves: Readonly<Record<PaymentOutcome, readonly PaymentStatus[]>> = {
   offline: unpaid,
   failed: ["pending"],
   waived: unpaid,
+  refunded: ["succeeded"],
 };
 
 /**
@@ -53,9 +69,11 @@ export function paymentArrival(outcome: PaymentOutcome, now: string, by: string)
       return { status: "failed", method: "card" };
     case "waived":
       return { status: "waived", method: "waiver", waivedAt: now, waivedBy: by };
+    case "refunded":
+      return { status: "refunded" };
   }
 }
 
 interface SettledStatus {
-  readonly status: "succeeded" | "failed" | "waived";
+  readonly status: "succeeded" | "failed" | "waived" | "refunded";
 }

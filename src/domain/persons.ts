@@ -1,11 +1,11 @@
 import { type Issue, invalid } from "../contract/errors.ts";
 import type { CustomFields, Person, PersonField } from "../contract/persons.ts";
 import type { ExternalRefInput } from "../contract/refs.ts";
-import { checkValues, mergeValues, missingRequired } from "./fields.ts";
+import { checkChange, checkValues, mergeValues, missingRequired } from "./fields.ts";
 
 /** Bounds on what a person can collect over many changes. */
 export const maxExternalRefs = 500;
-const maxMetadataBytes = 256 * 1024;
+export const maxMetadataBytes = 256 * 1024;
 
 /** Whether a person can be written to, resolved and expanded. */
 export function isActive({ active, anonymizedAt }: Pick<Person, "active" | "anonymizedAt">): boolean {
@@ -31,11 +31,8 @@ export function changeCustomFields(
   change: Readonly<Record<string, CustomFields[string] | null>>,
 ): CustomFields {
   const after = mergeValues(before, change);
-  const known = new Set([...fields.map(({ fieldId }) => fieldId), ...Object.keys(before)]);
-  const unknown = Object.keys(change).filter((fieldId) => change[fieldId] === null && !known.has(fieldId));
   refuse([
-    ...checkValues(fields, change, "customFields"),
-    ...unknown.map((fieldId) => fieldIssue(fieldId, "unrecognized_keys", "The schema has no such field")),
+    ...checkChange(fields, before, change, "customFields"),
     ...missingRequired(fields, after)
       .filter((fieldId) => Object.hasOwn(change, fieldId))
       .map(requiredIssue),
@@ -135,12 +132,8 @@ export function personSelector(query: PersonQuery): PersonSelector {
   throw invalid(...missing.map((path) => ({ path, code: "required", message })));
 }
 
-function fieldIssue(fieldId: string, code: string, message: string): Issue {
-  return { path: `customFields.${fieldId}`, code, message };
-}
-
 function requiredIssue(fieldId: string): Issue {
-  return fieldIssue(fieldId, "required", "The field is required");
+  return { path: `customFields.${fieldId}`, code: "required", message: "The field is required" };
 }
 
 function refuse(issues: readonly Issue[]): void {

@@ -1,13 +1,15 @@
 import { limits } from "../contract/limits.ts";
 import { newId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
-import { createLoop, type Worker } from "../lib/worker.ts";
+import { succeeded, type Telemetry, unwatched } from "../lib/telemetry.ts";
+import { createLoop, stateOf, type Worker, type WorkerState } from "../lib/worker.ts";
 import type { ExportClaim, ExportLease } from "../store/port.ts";
 import { ExportFailure, failureOf, LeaseLost } from "./failure.ts";
 import { fail, type Held, type JobDeps, perform } from "./job.ts";
 
 export interface ExportWorkerDeps extends Omit<JobDeps, "maxBytes"> {
   readonly log: Log;
+  readonly telemetry?: Telemetry;
   /** The largest file that an export may come to. */
   readonly maxBytes?: number;
 }
@@ -26,12 +28,12 @@ export interface ExportWorker extends Worker {
 const leaseMs = 30_000;
 const renewMs = 10_000;
 /** Claims of one export, by whichever process: one that brings its process down must not do so for ever. */
-const maxAttempts = 10;
+export const maxAttempts = 10;
 const firstRetryMs = 2_000;
 const maxRetryMs = 5 * 60_000;
 
 /** Exports worked on at once, so that a large one does not hold up all others. */
-const lanes = 2;
+export const lanes = 2;
 const idleMs = 500;
 const sweepMs = 60_000;
 const sweepStep = 20;
@@ -74,6 +76,10 @@ class Exports implements ExportWorker {
     await Promise.all(this.#loops.map((loop) => loop.stop()));
   }
 
+  state(): WorkerState {
+    return stateOf(this.#loops);
+  }
+
   async step(signal: AbortSignal = new AbortController().signal): Promise<boolean> {
     const claim = await this.#deps.store.exportQueue.claim(this.#inMs(0), this.#inMs(leaseMs));
     if (claim) await this.#work(claim, signal);
@@ -105,7 +111,13 @@ class Exports implements ExportWorker {
     try {
       if (abandonedSha256 !== undefined) await artifacts.remove(abandonedSha256);
       if (attempts > maxAttempts) throw new ExportFailure("abandoned");
-      const { sizeBytes } = await perform(this.#deps, held);
+      const { telemetry = unwatched } = this.#deps;
+      const work = { kind: "delivery", of: "export" } as const;
+      const { sizeBytes } = await telemetry.watch(
+        work,
+        () => perform(this.#deps, held),
+        () => succeeded,
+      );
       log.info({ ...line, sizeBytes }, "An export is completed");
     } catch (error) {
       if (error instanceof LeaseLost || losing.signal.aborted) log.warn(line, "Another process took an export over");

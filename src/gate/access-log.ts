@@ -1,8 +1,11 @@
 import type { AuditEntry } from "../contract/audit.ts";
+import { problem } from "../contract/errors.ts";
 import type { Log } from "../lib/log.ts";
 import type { Store } from "../store/port.ts";
 
 export interface AccessLog {
+  /** @throws Problem `unavailable` while entries wait that cannot be written, as many as may */
+  expectRoom(): void;
   /** Takes an entry off the request's path; waits only while the queue is full. */
   record(entry: AuditEntry): Promise<void>;
   /** Writes what is queued. */
@@ -11,13 +14,14 @@ export interface AccessLog {
 }
 
 const intervalMs = 400;
-const maxQueued = 5_000;
+export const maxQueued = 5_000;
 
 /** Records requests that changed nothing, and when tokens were last used, in batches (specification 1). */
 export function createAccessLog(store: Store, log: Log): AccessLog {
   let queued: AuditEntry[] = [];
   let writing: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let troubled = false;
 
   async function write(): Promise<void> {
     const entries = queued;
@@ -29,10 +33,13 @@ export function createAccessLog(store: Store, log: Log): AccessLog {
     try {
       await store.appendAccess(entries);
       await store.touchTokens(uses);
+      troubled = false;
     } catch (error) {
       // Kept for the next attempt: an audit trail with holes is none. The bound on the queue holds the callers back.
       queued = entries.concat(queued);
-      log.error({ err: error }, "The access log could not be written");
+      // Once, not every time that it is tried.
+      if (!troubled) log.error({ err: error }, "The access log cannot be written");
+      troubled = true;
     }
   }
 
@@ -50,6 +57,10 @@ export function createAccessLog(store: Store, log: Log): AccessLog {
     if (queued.length >= maxQueued) await flush();
   }
 
+  function expectRoom(): void {
+    if (queued.length >= 2 * maxQueued) throw problem("unavailable", { retryAfterSeconds: 60 });
+  }
+
   function arm(): void {
     timer ??= setTimeout(() => {
       timer = undefined;
@@ -62,5 +73,5 @@ export function createAccessLog(store: Store, log: Log): AccessLog {
     await flush();
   }
 
-  return { record, flush, close };
+  return { expectRoom, record, flush, close };
 }

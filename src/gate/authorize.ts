@@ -1,6 +1,6 @@
 import { problem } from "../contract/errors.ts";
-import { lackedScopes, type Operation } from "../contract/operation.ts";
-import type { Scope } from "../contract/scopes.ts";
+import type { Operation } from "../contract/operation.ts";
+import { lackedScopes, type Scope } from "../contract/scopes.ts";
 import type { Caller } from "../store/work.ts";
 
 type Holder = Pick<Caller, "scopes">;

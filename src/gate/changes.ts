@@ -1,7 +1,5 @@
 import { Problem, problem } from "../contract/errors.ts";
-import { visibleKinds } from "../contract/event-log.ts";
-import { scopes as allScopes, type Scope } from "../contract/scopes.ts";
-import type { Clock } from "../lib/clock.ts";
+import type { Scope } from "../contract/scopes.ts";
 import type { Log } from "../lib/log.ts";
 import type { Reader, Store } from "../store/port.ts";
 import type { Caller } from "../store/work.ts";
@@ -38,61 +36,39 @@ export interface ChangeFeedDeps {
   readonly store: Store;
   /** @throws Problem `unauthorized`, `invalid_token` */
   readonly identify: (token: string | undefined) => Promise<Pick<Caller, "businessId" | "scopes">>;
-  readonly clock: Clock;
   readonly log: Log;
 }
 
 const pollMs = 400;
-/** How long after its time an entry may be committed: transactions wait for each other, clocks differ. */
-const overlapMs = 10_000;
-/** Within the overlap. */
-const maxChanges = 5_000;
-const maxWatchers = 4_096;
+/** Told one by one between two looks. */
+export const maxChanges = 5_000;
+export const maxWatchers = 4_096;
 
-/** Something that changes can be read from. */
-interface Trail {
-  /** When its latest entry is from; empty without any. */
-  latest(reader: Reader): Promise<string>;
-  /** Its entries from then on, oldest first. */
-  since(reader: Reader, since: string, limit: number): Promise<readonly TrailEntry[]>;
-}
-
+/** What transactions told of, by their turns (see `Reader.lastTurn`). */
 interface TrailEntry {
-  readonly id: string;
-  readonly at: string;
+  readonly turn: number;
   readonly changes: readonly RecordChange[];
 }
 
-const audit: Trail = {
-  async latest(reader) {
-    const { rows } = await reader.pageAudit({}, { limit: 1 });
-    return rows[0]?.occurredAt ?? "";
-  },
-  async since(reader, since, limit) {
-    const entries = await reader.changesSince(since, limit);
-    return entries.map(({ auditId, occurredAt, ...change }) => ({ id: auditId, at: occurredAt, changes: [change] }));
-  },
-};
+/** Something that changes can be read from, oldest first. */
+type Trail = (reader: Reader, afterTurn: number, limit: number) => Promise<readonly TrailEntry[]>;
 
-const events: Trail = {
-  async latest(reader) {
-    const { rows } = await reader.pageEvents({ kinds: visibleKinds(new Set(allScopes)) }, { limit: 1 });
-    return rows[0]?.receivedAt ?? rows[0]?.timestamp ?? "";
+const trails: readonly Trail[] = [
+  async function audit(reader, afterTurn, limit) {
+    const entries = await reader.changesAfter(afterTurn, limit);
+    return entries.map(({ auditId: _, occurredAt: __, turn, ...change }) => ({ turn, changes: [change] }));
   },
-  async since(reader, since, limit) {
-    const entries = await reader.eventsSince(since, limit);
-    return entries.map((entry) => ({ id: entry.eventId, at: entry.at, changes: changesBy(entry) }));
+  async function events(reader, afterTurn, limit) {
+    const entries = await reader.eventsAfter(afterTurn, limit);
+    return entries.map((entry) => ({ turn: entry.turn ?? 0, changes: changesBy(entry) }));
   },
-};
+];
 
-/** A trail of one organisation, read up to some time. */
+/** A trail of one organisation, read up to some turn. */
 interface Tail {
   readonly trail: Trail;
   readonly businessId: string;
-  /** When the latest entry occurred. */
-  latest: string;
-  /** Entries read already, as far back as the overlap goes. */
-  known: ReadonlySet<string>;
+  turn: number;
 }
 
 interface Follower {
@@ -208,30 +184,21 @@ class TrailFeed implements ChangeFeed {
   }
 }
 
-async function startTails(deps: ChangeFeedDeps, businessId: string): Promise<Tail[]> {
-  const tails: Tail[] = [];
-  for (const trail of [audit, events]) {
-    const latest = await trail.latest(deps.store.reader(businessId));
-    const tail = { trail, businessId, latest, known: new Set<string>() };
-    await readOn(deps, tail);
-    tails.push(tail);
-  }
-  return tails;
+async function startTails({ store }: ChangeFeedDeps, businessId: string): Promise<Tail[]> {
+  const turn = await store.reader(businessId).lastTurn();
+  return trails.map((trail) => ({ trail, businessId, turn }));
 }
 
-/** What was committed since the last time. */
-async function readOn({ store, clock }: ChangeFeedDeps, tail: Tail): Promise<readonly RecordChange[] | "many"> {
-  // An entry ahead of this clock must not hide what is yet to come.
-  const fromMs = Math.min(Date.parse(tail.latest) || 0, clock.now().getTime()) - overlapMs;
-  const since = new Date(Math.max(0, fromMs)).toISOString();
+/** What was committed since the last time. Turns are those of commits: behind one that was seen none is missing. */
+async function readOn({ store }: ChangeFeedDeps, tail: Tail): Promise<readonly RecordChange[] | "many"> {
   const reader = store.reader(tail.businessId);
-  const entries = await tail.trail.since(reader, since, maxChanges + 1);
-  const fresh = entries.filter(({ id }) => !tail.known.has(id));
-  tail.known = new Set(entries.map(({ id }) => id));
-  tail.latest = entries.at(-1)?.at ?? tail.latest;
-  if (entries.length <= maxChanges) return fresh.flatMap(({ changes }) => changes);
-  tail.latest = (await tail.trail.latest(reader)) || tail.latest;
-  return "many";
+  const last = await reader.lastTurn();
+  if (last === tail.turn) return [];
+  const entries = await tail.trail(reader, tail.turn, maxChanges + 1);
+  const many = entries.length > maxChanges;
+  // There may be entries of a turn that ended between the two reads.
+  tail.turn = many ? last : Math.max(last, entries.at(-1)?.turn ?? 0);
+  return many ? "many" : entries.flatMap(({ changes }) => changes);
 }
 
 function refused(error: unknown): undefined {

@@ -2,7 +2,7 @@ import type { LogEntry } from "../store/event-log.ts";
 import type { ChangeEntry } from "../store/port.ts";
 
 /** Which record changed, by kind and ids: nothing personal. */
-export interface RecordChange extends Omit<ChangeEntry, "auditId" | "occurredAt"> {
+export interface RecordChange extends Omit<ChangeEntry, "auditId" | "occurredAt" | "turn"> {
   /** Of an entry of the event log. */
   readonly eventType?: string;
 }

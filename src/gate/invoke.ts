@@ -61,6 +61,8 @@ export interface Success {
   /** Absent where the call used up nothing of it. */
   readonly rate?: Rate;
   readonly replayed: boolean;
+  /** The id of the token that called; of the product's own service it is not known. */
+  readonly caller?: string | undefined;
 }
 
 export interface Failure {
@@ -68,6 +70,7 @@ export interface Failure {
   readonly problem: Problem;
   readonly rate?: Rate;
   readonly replayed?: boolean;
+  readonly caller?: string | undefined;
 }
 
 export type Answer = Success | Failure;
@@ -122,6 +125,8 @@ export function createGate(deps: GateDeps): Gate {
     try {
       const operation = operations[call.operation];
       const caller = confined(await authenticate(store, clock, call.token), call.within);
+      // What cannot be recorded is not done.
+      accessLog.expectRoom();
       audited = { caller, operation, requestId: call.requestId, input: call.parts.params, now: clock.now() };
       rate = await limiter.take(caller.tokenId);
       authorize(caller, operation);
@@ -133,7 +138,7 @@ export function createGate(deps: GateDeps): Gate {
       if (error instanceof RateLimited) rate = error.rate;
       const refusal = refusalOf(error, call, log);
       if (audited) await accessLog.record(accessEntry(audited, refusal.status));
-      return { ok: false, problem: refusal, ...(rate ? { rate } : {}) };
+      return { ok: false, problem: refusal, ...(rate ? { rate } : {}), caller: audited?.caller.tokenId };
     }
   }
 
@@ -144,7 +149,7 @@ export function createGate(deps: GateDeps): Gate {
       // A refusal remembered with its key committed; it is still a refusal.
       const refusal = result instanceof Problem ? result : undefined;
       const answer = refusal
-        ? ({ ok: false, problem: refusal, rate, replayed } as const)
+        ? ({ ok: false, problem: refusal, rate, replayed, caller: running.caller.tokenId } as const)
         : await present(store, running, outcome, rate);
       if (!changed) await accessLog.record(accessEntry(running, answer.ok ? answer.status : answer.problem.status));
       return answer;
@@ -273,6 +278,7 @@ async function present(store: Store, running: Running, outcome: Outcome, rate: R
     data,
     rate,
     replayed: outcome.replayed,
+    caller: caller.tokenId,
     ...(operation.paginated
       ? { page: lastEvaluatedKey === undefined ? { hasMore: false } : { hasMore: true, lastEvaluatedKey } }
       : {}),
@@ -286,9 +292,14 @@ async function redact(store: Store, caller: Caller, operation: Operation, data: 
 }
 
 /** A catalogue refusal for whatever was thrown; what is unforeseen goes to the log and stays out of the answer. */
-function refusalOf(error: unknown, call: Call, log: Log): Problem {
+function refusalOf(error: unknown, { requestId, operation }: Call, log: Log): Problem {
   if (error instanceof RateLimited) return error.problem;
-  if (error instanceof Problem) return error;
-  log.error({ err: error, requestId: call.requestId, operation: call.operation }, "The call failed");
-  return problem("internal_error", { requestId: call.requestId });
+  if (error instanceof Problem) {
+    // The caller is told to come again; what is the matter is for the operator.
+    if (error.cause !== undefined)
+      log.warn({ err: error.cause, requestId, operation }, "The call could not be answered");
+    return error;
+  }
+  log.error({ err: error, requestId, operation }, "The call failed");
+  return problem("internal_error", { requestId });
 }

@@ -24,7 +24,7 @@ export interface Limiter {
 const windowMs = 60_000;
 const leaseMs = 5_000;
 const maxChunk = 10_000;
-const maxTokens = 10_000;
+export const maxTokens = 10_000;
 
 interface Holding {
   lease: PermitLease | undefined;

@@ -33,7 +33,7 @@ export function checkAll(...parts: readonly (readonly [schema: z.ZodType, value:
 const noBody = z.strictObject({});
 
 /** Enough to mend a request by; a hostile body could name a million. */
-const maxIssues = 50;
+export const maxIssues = 50;
 
 function issuesOf(issue: z.core.$ZodIssue): Issue[] {
   const path = issue.path.map(String);

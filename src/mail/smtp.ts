@@ -15,7 +15,7 @@ export interface SmtpServer {
 }
 
 /** Messages over one connection: servers count them. */
-const maxMessages = 100;
+export const maxMessages = 100;
 const greetingTimeoutMs = 30_000;
 
 /** Sends by SMTP, over one connection that is kept as long as there is something to send. */

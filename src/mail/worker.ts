@@ -4,7 +4,7 @@ import { recorded } from "../gate/record.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
-import { createLoop, type Worker } from "../lib/worker.ts";
+import { createLoop, stateOf, type Worker } from "../lib/worker.ts";
 import type { GateTransaction, MailLease, Store } from "../store/port.ts";
 import { emailKey, type Patch, type Row } from "../store/tables.ts";
 import type { Carrier, Outcome } from "./carrier.ts";
@@ -52,6 +52,7 @@ export function createMailWorker(deps: MailWorkerDeps): Worker {
       await Promise.all(lanes.map(({ loop }) => loop.stop()));
       for (const { carrier } of lanes) carrier.rest();
     },
+    state: () => stateOf(lanes.map(({ loop }) => loop)),
   };
 }
 

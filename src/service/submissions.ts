@@ -4,7 +4,7 @@ import type { Submission } from "../contract/submissions.ts";
 import { ended, incompleteStatuses } from "../domain/assignments.ts";
 import { mergeValues } from "../domain/fields.ts";
 import { pick } from "../domain/patch.ts";
-import { feeOf } from "../domain/payments.ts";
+import { feeOf, unsettled } from "../domain/payments.ts";
 import {
   arrival,
   checkComplete,
@@ -85,19 +85,7 @@ export async function beginDraft({ store, newId, emit }: ChangeWork, draft: NewD
     fileIds: [],
   });
   if (fee) {
-    await store.insert("payments", {
-      paymentId: newId("pay"),
-      ...ids,
-      ...fee,
-      status: "pending",
-      method: null,
-      provider: null,
-      providerRef: null,
-      failureCode: null,
-      paidAt: null,
-      waivedAt: null,
-      waivedBy: null,
-    });
+    await store.insert("payments", { paymentId: newId("pay"), ...ids, ...fee, ...unsettled });
   }
   emit("submission.draft_created", { ...eventIds(submission), source });
   return submission;

@@ -1,6 +1,6 @@
 import { promises as dns } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
-import { buildConnector } from "undici";
+import type { buildConnector } from "undici";
 import type { AddressGuard } from "./address-guard.ts";
 
 export interface ResolvedAddress {
@@ -48,7 +48,11 @@ function isLocalName(hostname: string): boolean {
  * Opens connections, but none to an address that the guard refuses. The address that is checked is the one that is
  * dialled, for no name is resolved in between.
  */
-export function createDialler(refuses: AddressGuard, resolve: Resolve, timeoutMs: number): buildConnector.connector {
+export async function createDialler(
+  refuses: AddressGuard,
+  resolve: Resolve,
+  timeoutMs: number,
+): Promise<buildConnector.connector> {
   const lookup: LookupFunction = (hostname, options, callback) => {
     const family = options.family === "IPv4" ? 4 : options.family === "IPv6" ? 6 : options.family;
     resolve(hostname)
@@ -61,7 +65,8 @@ export function createDialler(refuses: AddressGuard, resolve: Resolve, timeoutMs
       })
       .catch((error: Error) => callback(error, ""));
   };
-  const dial = buildConnector({ lookup, timeout: timeoutMs, allowH2: false });
+  const undici = await import("undici");
+  const dial = undici.buildConnector({ lookup, timeout: timeoutMs, allowH2: false });
   return (options, callback) => {
     // An address is dialled without a lookup.
     if (isIP(options.hostname) !== 0 && refuses(options.hostname)) return callback(new AddressRefused(), null);

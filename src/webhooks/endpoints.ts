@@ -1,8 +1,8 @@
-import type { AuditEntry } from "../contract/audit.ts";
 import { type Problem, problem } from "../contract/errors.ts";
 import type { EventType } from "../contract/events.ts";
 import type { DisabledReason } from "../contract/webhooks.ts";
-import { difference } from "../gate/audit.ts";
+import type { Act } from "../gate/audit.ts";
+import { recorded } from "../gate/record.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import type { Sealer } from "../lib/sealed.ts";
@@ -23,10 +23,7 @@ export interface NewSecret extends EndpointKey {
 }
 
 /** Who changes an endpoint. */
-interface Operator {
-  readonly actorType: AuditEntry["actorType"];
-  readonly actorId: string;
-}
+type Operator = Pick<Act, "actorType" | "actorId">;
 
 /** Whoever works the command line: it asks for no name. */
 const commandLine: Operator = { actorType: "user", actorId: "command_line" };
@@ -65,7 +62,7 @@ export interface EndpointsDeps {
 }
 
 /** Events are multiplied by endpoints. */
-const maxEndpoints = 20;
+export const maxEndpoints = 20;
 
 export function createEndpoints(deps: EndpointsDeps): Endpoints {
   return new StoredEndpoints(deps);
@@ -90,7 +87,7 @@ class StoredEndpoints implements Endpoints {
     const key = { businessId, endpointId: newId("whe", this.#clock.now().getTime()) };
     const secret = newSecret();
     const afterPosition = await this.#store.outbox.lastPosition(businessId);
-    await this.#change(businessId, commandLine, async (transaction) => {
+    await this.#change(businessId, "created", async (transaction) => {
       const others = await transaction.find("webhookEndpoints", {}, { limit: maxEndpoints });
       if (others.length >= maxEndpoints) throw refusedUrl(`there are ${maxEndpoints} endpoints already`);
       const known = others.find((other) => other.url === url);
@@ -126,7 +123,7 @@ class StoredEndpoints implements Endpoints {
   }
 
   remove(key: EndpointKey): Promise<void> {
-    return this.#change(key.businessId, commandLine, async (transaction) => {
+    return this.#change(key.businessId, "removed", async (transaction) => {
       const row = await found(transaction, key);
       await transaction.cancelDeliveries(key.endpointId);
       await transaction.remove("webhookEndpoints", row);
@@ -135,7 +132,7 @@ class StoredEndpoints implements Endpoints {
 
   async enable(key: EndpointKey): Promise<void> {
     const afterPosition = await this.#store.outbox.lastPosition(key.businessId);
-    await this.#change(key.businessId, commandLine, async (transaction) => {
+    await this.#change(key.businessId, "enabled", async (transaction) => {
       const row = await found(transaction, key);
       if (row.status === "enabled") return;
       const clean = { disabledReason: null, firstFailureAt: null, pausedUntil: null };
@@ -144,18 +141,19 @@ class StoredEndpoints implements Endpoints {
   }
 
   disable(key: EndpointKey, reason: DisabledReason): Promise<void> {
-    return this.#change(key.businessId, reason === "manual" ? commandLine : deliveryWorker, async (transaction) => {
+    const disabling = async (transaction: GateTransaction) => {
       const row = await found(transaction, key);
       if (row.status === "disabled") return;
       await transaction.cancelDeliveries(key.endpointId);
       await transaction.update("webhookEndpoints", row, { status: "disabled", disabledReason: reason });
-    });
+    };
+    return this.#change(key.businessId, "disabled", disabling, reason === "manual" ? commandLine : deliveryWorker);
   }
 
   async rotateSecret(key: EndpointKey, overlapMs: number): Promise<NewSecret> {
     const secret = newSecret();
     const until = new Date(this.#clock.now().getTime() + overlapMs).toISOString();
-    await this.#change(key.businessId, commandLine, async (transaction) => {
+    await this.#change(key.businessId, "secret_rotated", async (transaction) => {
       const row = await found(transaction, key);
       await transaction.update("webhookEndpoints", row, {
         secret: this.#sealer.seal(secret, contextOf(key)),
@@ -180,14 +178,19 @@ class StoredEndpoints implements Endpoints {
     return previous === undefined ? [secret] : [secret, previous];
   }
 
-  /** A change with its audit entries, in one transaction. */
-  #change<R>(businessId: string, by: Operator, work: (transaction: GateTransaction) => Promise<R>): Promise<R> {
-    const now = this.#clock.now().toISOString();
-    return this.#store.transaction({ businessId, actorId: by.actorId, now }, async (transaction) => {
-      const result = await work(transaction);
-      await transaction.appendAudit(auditOf(transaction, by, now));
-      return result;
-    });
+  /** A change with its audit entry, in one transaction; `done` is what the entry calls it. */
+  #change<R>(
+    businessId: string,
+    done: string,
+    work: (transaction: GateTransaction) => Promise<R>,
+    by = commandLine,
+  ): Promise<R> {
+    const now = this.#clock.now();
+    const action = `webhook_endpoint.${done}`;
+    const act = { ...by, businessId, tokenId: null, requestId: newId("req"), action, reason: null, now };
+    return this.#store.transaction({ businessId, actorId: by.actorId, now: now.toISOString() }, (transaction) =>
+      recorded(transaction, act, () => work(transaction)),
+    );
   }
 }
 
@@ -213,24 +216,4 @@ function refusedUrl(message: string): Problem {
 
 function unknownEndpoint(endpointId: string): Problem {
   return problem("not_found", { endpointId }, `${endpointId} is no webhook endpoint of this database`);
-}
-
-function auditOf(transaction: GateTransaction, { actorType, actorId }: Operator, occurredAt: string): AuditEntry[] {
-  return transaction.changes.map((change) => ({
-    auditId: newId("aud"),
-    businessId: transaction.businessId,
-    action: `webhook_endpoint.${change.before ? (change.after ? "updated" : "removed") : "created"}`,
-    entityType: "webhook_endpoint",
-    entityId: change.id,
-    programId: null,
-    submissionId: null,
-    actorType,
-    actorId,
-    tokenId: null,
-    requestId: newId("req"),
-    status: null,
-    changes: difference(change),
-    reason: null,
-    occurredAt,
-  }));
 }

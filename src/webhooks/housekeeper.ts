@@ -9,10 +9,18 @@ export interface HousekeeperDeps {
   readonly log: Log;
   /** How many days each kind is kept. */
   readonly keptDays: Readonly<Record<Passing, number>>;
+  /** What is kept in files for a time only. */
+  readonly files: readonly PassingFiles[];
+}
+
+export interface PassingFiles {
+  readonly keptDays: number;
+  /** Deletes what is from before a moment, bit by bit, unless the signal says that the end has come; how many it was. */
+  sweep(before: Date, signal?: AbortSignal): Promise<number>;
 }
 
 export interface Housekeeper extends Worker {
-  /** Deletes, without starting, all that is old now; how many rows it was. */
+  /** Deletes, without starting, all that is old now; how many rows and files it was. */
   sweep(): Promise<number>;
 }
 
@@ -22,9 +30,11 @@ const batchRows = 200;
 const dayMs = 86_400_000;
 
 /** Deletes what is kept for a time only, a batch at a time. */
-export function createHousekeeper({ store, clock, log, keptDays }: HousekeeperDeps): Housekeeper {
+export function createHousekeeper({ store, clock, log, keptDays, files }: HousekeeperDeps): Housekeeper {
+  const daysAgo = (days: number) => new Date(clock.now().getTime() - days * dayMs);
+
   async function sweepKind(businessId: string, kind: Passing, signal?: AbortSignal): Promise<number> {
-    const before = new Date(clock.now().getTime() - keptDays[kind] * dayMs).toISOString();
+    const before = daysAgo(keptDays[kind]).toISOString();
     let deleted = 0;
     for (let batch = batchRows; batch === batchRows && !signal?.aborted; deleted += batch) {
       batch = await store.forget(businessId, kind, before, batchRows);
@@ -37,17 +47,18 @@ export function createHousekeeper({ store, clock, log, keptDays }: HousekeeperDe
     for (const { businessId } of await store.listBusinesses()) {
       for (const kind of passing) deleted += await sweepKind(businessId, kind, signal);
     }
+    for (const kept of files) deleted += await kept.sweep(daysAgo(kept.keptDays), signal);
     return deleted;
   }
 
   const loop = createLoop({
     async step(signal) {
       const deleted = await sweep(signal);
-      if (deleted > 0) log.debug({ deleted }, "Old rows were deleted");
+      if (deleted > 0) log.debug({ deleted }, "Old rows and files were deleted");
       return false;
     },
     idleMs: intervalMs,
-    failed: (error) => log.error({ err: error }, "Old rows could not be deleted"),
+    failed: (error) => log.error({ err: error }, "Old rows or files could not be deleted"),
   });
 
   return { ...loop, sweep: () => sweep() };

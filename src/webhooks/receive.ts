@@ -29,14 +29,14 @@ export interface ReceiverDeps {
 }
 
 const [minuteMs, dayMs] = [60_000, 86_400_000];
-const toleranceMs = 5 * minuteMs;
+export const toleranceMs = 5 * minuteMs;
 /**
  * How late an event may come where the attempt itself bears no date: tries go on for days with the very same body and
  * signature. What was received is remembered for longer, so what is sent again in the meantime counts once all the same.
  */
 const latenessMs = 4 * dayMs;
-const keptMs = 30 * dayMs;
-const maxEvents = 50_000;
+export const keptMs = 30 * dayMs;
+export const maxEvents = 50_000;
 
 /** Takes what senders deliver to named webhooks: genuine events that are not too old, each once. */
 export function createReceiver({ webhooks, inbox, clock, log }: ReceiverDeps): Receiver {

@@ -21,7 +21,7 @@ export const retryDelaysMs: readonly number[] = [
 export const jitter = 0.2;
 
 /** A receiver may ask for no longer wait than this. */
-const maxRetryAfterMs = 24 * hours;
+export const maxRetryAfterMs = 24 * hours;
 
 /** An endpoint of which nothing has been heard but failure for this long is disabled. */
 export const giveUpAfterMs = 120 * hours;

@@ -1,4 +1,4 @@
-import { Client, type Dispatcher } from "undici";
+import type { buildConnector, Dispatcher } from "undici";
 import type { DeliveryError } from "../contract/webhooks.ts";
 import { isLoopback } from "../lib/loopback.ts";
 import type { AddressGuard } from "./address-guard.ts";
@@ -22,21 +22,24 @@ export interface SenderOptions {
   readonly timeoutMs?: number;
 }
 
-const attemptTimeoutMs = 15_000;
+export const attemptTimeoutMs = 15_000;
 const connectTimeoutMs = 10_000;
 /** How long the rest of an answer is waited for once its status is known. */
 const answerTimeoutMs = 2_000;
-const answerBytes = 1_024;
+export const answerBytes = 1_024;
 
 /** Sends by a connection of its own each time, so that no receiver can leave one behind in a state of its choosing. */
 export function createSender({ refuses, resolve, userAgent, timeoutMs = attemptTimeoutMs }: SenderOptions): Sender {
-  const connect = createDialler(refuses, resolve, Math.min(timeoutMs, connectTimeoutMs));
+  let dialler: Promise<buildConnector.connector> | undefined;
 
   async function post({ url, headers, body }: SendRequest, signal: AbortSignal): Promise<Omit<Attempt, "durationMs">> {
     const { origin, pathname, search, protocol, hostname } = new URL(url);
     // What is not encrypted stays on this machine.
     if (protocol !== "https:" && !isLocal(hostname)) throw new AddressRefused();
-    const client = new Client(origin, { connect, headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
+    // Loaded with the first webhook: most starts have none to send.
+    const { Client } = await import("undici");
+    dialler ??= createDialler(refuses, resolve, Math.min(timeoutMs, connectTimeoutMs));
+    const client = new Client(origin, { connect: await dialler, headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
     try {
       const response = await client.request({
         method: "POST",

@@ -7,7 +7,7 @@ export interface UrlRules {
   readonly allowLoopback: boolean;
 }
 
-const maxUrlChars = 2_000;
+export const maxUrlChars = 2_000;
 
 /**
  * What keeps an address from being sent to, as far as it can be told without looking its name up; `undefined` if nothing.

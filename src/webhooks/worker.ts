@@ -3,7 +3,7 @@ import { Problem } from "../contract/errors.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Random } from "../lib/random.ts";
-import { createLoop, type Worker } from "../lib/worker.ts";
+import { createLoop, type Worker, type WorkerState } from "../lib/worker.ts";
 import type { DueEndpoint, EndpointKey, FailingEndpoint, Lane, Lease, Outbox, Outcome } from "../store/outbox.ts";
 import type { Endpoints } from "./endpoints.ts";
 import { type Attempt, followUp, giveUpAfterMs } from "./schedule.ts";
@@ -33,9 +33,9 @@ const gatherMs = 10;
 /** Deliveries made in one transaction, which others wait for. */
 const madeAtOnce = 100;
 /** Attempts that one endpoint gets at once, in all processes; one alone while it is failing or slow. */
-const perEndpoint = 8;
-const slowMs = 2_000;
-const slowForMs = 600_000;
+export const perEndpoint = 8;
+export const slowMs = 2_000;
+export const slowForMs = 600_000;
 /** When an endpoint whose secret cannot be read is looked at again. */
 const unreadableMs = 300_000;
 /** How long attempts under way may take to end when the process does. */
@@ -96,6 +96,10 @@ class Deliveries implements DeliveryWorker {
       // What is not recorded is attempted again when the leases end.
       this.#deps.log.error({ err: error }, "The last webhook deliveries could not be recorded");
     }
+  }
+
+  state(): WorkerState {
+    return this.#loop.state();
   }
 
   async drain(): Promise<void> {

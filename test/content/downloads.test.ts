@@ -8,6 +8,7 @@ import { issueToken } from "../../src/commands/tokens.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { sha256Hex } from "../../src/lib/crypto.ts";
 import { openBucket } from "../support/bucket.ts";
+import { filesBeside } from "../support/database-settings.ts";
 import { type Desk, openDesk, test } from "../support/desk.ts";
 import { createFactory } from "../support/factory.ts";
 import { openFileDesks } from "../support/files.ts";
@@ -135,7 +136,7 @@ describe("a download", () => {
       null,
     ]);
     expect(headers.get("content-disposition")).toBe(
-      "attachment; filename*=UTF-8''a%0D%0Ab%3A%20c%27%281%29%2A.pdf%EF%BF%BD",
+      "attachment; filename=\"a__b__c_(1)_.pdf_\"; filename*=UTF-8''a%0D%0Ab%3A%20c%27%281%29%2A.pdf%EF%BF%BD",
     );
   });
 
@@ -159,7 +160,7 @@ test.for([20, 500_000])("content of %i bytes that was altered on the disk breaks
   const content = randomBytes(size);
   const { url, sha256 } = await linked(desks[0] as Desk, content);
   content[size - 1] = (content[size - 1] ?? 0) ^ 1;
-  await writeFile(join(`${database}.files`, sha256.slice(0, 2), sha256), content);
+  await writeFile(join(`${filesBeside(database)}.files`, sha256.slice(0, 2), sha256), content);
   await expect(fetch(url).then((response) => response.arrayBuffer())).rejects.toThrow();
 });
 
@@ -210,7 +211,7 @@ describe("with a bucket", () => {
     expect(location.pathname).toBe(`/programme/files/${sha256.slice(0, 2)}/${sha256}`);
     expect(Object.fromEntries(location.searchParams)).toMatchObject({
       "X-Amz-Expires": "60",
-      "response-content-disposition": "attachment; filename*=UTF-8''plan.pdf",
+      "response-content-disposition": 'attachment; filename="plan.pdf"',
       "response-content-type": "application/pdf",
     });
     expect(answer.headers.get("cache-control")).toBe("no-store");

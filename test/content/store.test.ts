@@ -9,7 +9,7 @@ import { openContentDirectory } from "../../src/store/content.ts";
 import { openContentBucket } from "../../src/store/content-s3.ts";
 import type { ContentStore } from "../../src/store/port.ts";
 import { openBucket } from "../support/bucket.ts";
-import { temporaryDirectory } from "../support/files.ts";
+import { temporaryDirectory } from "../support/directory.ts";
 
 /** A content store, and how its disk looks from outside. */
 interface Place {
@@ -183,8 +183,9 @@ describe.each(Object.keys(places))("content in a %s", (name) => {
     await given.write("given up");
     await given.discard();
     expect(await filesBelow(spools)).toEqual([]);
-    await (await content.spool(first)).write("left");
-    await (await content.spool(other)).write("left too");
+    const [ended, alsoEnded] = [await content.spool(first), await content.spool(other)];
+    await ended.write("left");
+    await alsoEnded.write("left too");
     const again = await content.spool(first);
     const left = await filesBelow(spools);
     expect(left).toHaveLength(2);
@@ -192,7 +193,7 @@ describe.each(Object.keys(places))("content in a %s", (name) => {
     await utimes(old, new Date("2026-01-01"), new Date("2026-01-01"));
     await content.sweep(new Date("2026-01-02"));
     expect(await filesBelow(spools)).toEqual(left.filter((file) => file !== old));
-    await again.discard();
+    for (const spool of [again, ended, alsoEnded]) await spool.discard();
     expect(await files()).toEqual([]);
   });
 });

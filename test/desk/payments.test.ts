@@ -20,6 +20,7 @@ const outcomes = [
   ["failed", "failed", "card"],
   ["waived", "waived", "waiver"],
 ] as const;
+const statuses = ["pending", "failed", "succeeded", "waived", "refunded"] as const;
 
 describe.each(outcomes)("a fee recorded as %s", (outcome, status, method) => {
   test("shows on the payment and the submission, in the events and by whom", async ({ desk }) => {
@@ -60,7 +61,7 @@ describe.each(outcomes)("a fee recorded as %s", (outcome, status, method) => {
 
   const allowed: readonly PaymentStatus[] = outcome === "failed" ? ["pending"] : ["pending", "failed"];
 
-  test.for(["pending", "failed", "succeeded", "waived", "refunded"] as const)("from %s", async (from, { desk }) => {
+  test.for(statuses)("from %s", async (from, { desk }) => {
     const act = actAt(desk);
     const { submission } = await owing(desk, from);
     const { submissionId } = submission;
@@ -83,6 +84,42 @@ test("a failed payment names why, and one that follows clears that", async ({ de
   expect(await act("record_payment", { submissionId, outcome: "paid" })).toMatchObject({ failureCode: null });
   const chair = await desk.as("REST");
   expect(await chair.get_submission_payment({ submissionId })).toMatchObject({ status: "succeeded", version: 2 });
+});
+
+describe("a fee recorded as refunded", () => {
+  test("shows on the payment and the submission, by staff; how it was paid stays, and no event tells of it", async ({
+    desk,
+  }) => {
+    const act = actAt(desk);
+    const { submission } = await owing(desk);
+    const { submissionId } = submission;
+    await act("record_payment", { submissionId, outcome: "paid", provider: "cardgate", providerRef: "ch_secret" });
+    const paidAt = desk.clock.now().toISOString();
+    desk.clock.advance(60_000);
+    const trace = await traceOf(desk, () => act("record_payment", { submissionId, outcome: "refunded" }));
+    const how = { method: "card", provider: "cardgate", providerRef: "ch_secret", paidAt, waivedAt: null };
+    expect(trace.data).toMatchObject({ status: "refunded", ...how, updatedBy: "command_line" });
+    expect(trace.audit).toEqual(["payment.refunded", "submission.updated"]);
+    expect(trace.events).toEqual([]);
+    expect(await rowOf(desk, "submissions", submissionId)).toMatchObject({ paymentStatus: "refunded", version: 2 });
+    for (const entry of await lastEntries(desk, 2)) {
+      expect(entry).toMatchObject({ actorType: "user", actorId: "command_line" });
+    }
+    const clerk = await desk.as("REST", ["payments:read"]);
+    expect(await clerk.list_payments({ status: "refunded" })).toMatchObject([{ submissionId }]);
+    expect(await clerk.list_payments({ status: "succeeded" })).toEqual([]);
+  });
+
+  test.for(statuses)("from %s", async (from, { desk }) => {
+    const { submission } = await owing(desk, from);
+    const { submissionId } = submission;
+    const trace = await traceOf(desk, () => actAt(desk)("record_payment", { submissionId, outcome: "refunded" }));
+    if (from === "succeeded") expect(trace.data).toMatchObject({ status: "refunded" });
+    else {
+      const details = { from, operation: "refunded", allowedFrom: ["succeeded"] };
+      expect(trace).toMatchObject({ problem: { code: "invalid_state_transition", details }, ...nothing });
+    }
+  });
 });
 
 test("where there is no fee, no programme or no such submission, nothing is recorded", async ({ desk }) => {

@@ -1,13 +1,12 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { newId } from "../../src/lib/ids.ts";
+import { filesBeside } from "../support/database-settings.ts";
 import type { Desk } from "../support/desk.ts";
 import { download, fileDesk, jobOf, workOff } from "../support/exports.ts";
 import { createFactory } from "../support/factory.ts";
+import { type OtherProcess, startProcess } from "../support/processes.ts";
 import { auditOf } from "../support/state.ts";
 
 const submissions = 12_000;
@@ -27,16 +26,14 @@ async function large() {
   return { desk, database, exportId: exportId as string };
 }
 
-function start(database: string, { clock }: Desk): ChildProcess {
-  const script = fileURLToPath(new URL("./process.ts", import.meta.url));
-  const child = spawn(process.execPath, [script, database, String(clock.now().getTime())], { stdio: "pipe" });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  return child;
+/** Another process, at the desk's time. */
+function start(database: string, { clock }: Desk): Promise<OtherProcess> {
+  return startProcess(database, { PROGRAMME_LOG_LEVEL: "warn" }, { aheadMs: clock.now().getTime() - Date.now() });
 }
 
 /** Waits until a process is in the middle of an export's file. */
 async function untilWriting(database: string, exportId: string, after: ReadonlySet<string>): Promise<string> {
-  const spools = join(`${database}.exports`, "spool");
+  const spools = join(`${filesBeside(database)}.exports`, "spool");
   for (;;) {
     const names = await readdir(spools).catch(() => []);
     const name = names.find((each) => each.startsWith(exportId) && !after.has(each));
@@ -45,12 +42,8 @@ async function untilWriting(database: string, exportId: string, after: ReadonlyS
   }
 }
 
-async function exited(child: ChildProcess): Promise<void> {
-  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
-}
-
 async function files(database: string): Promise<string[]> {
-  const entries = await readdir(`${database}.exports`, { recursive: true, withFileTypes: true });
+  const entries = await readdir(`${filesBeside(database)}.exports`, { recursive: true, withFileTypes: true });
   return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
 }
 
@@ -69,50 +62,41 @@ describe("an export whose process", { timeout: 120_000 }, () => {
     const { desk, database, exportId } = await large();
     const seen = new Set<string>();
     for (let killed = 0; killed < 5; killed++) {
-      const child = start(database, desk);
+      const child = await start(database, desk);
       seen.add(await untilWriting(database, exportId, seen));
-      child.kill("SIGKILL");
-      await exited(child);
+      await child.kill();
       expect(await jobOf(desk, exportId)).toMatchObject({ status: "pending", version: 0 });
       // Until its lease ends nobody else takes it up.
       expect(await desk.app.exports?.step()).toBe(false);
       desk.clock.advance(leaseMs + 10_000);
     }
     expect(seen.size).toBe(5);
-    const child = start(database, desk);
+    const child = await start(database, desk);
     await expect.poll(async () => (await jobOf(desk, exportId)).status, { timeout: 30_000 }).toBe("completed");
-    child.kill("SIGTERM");
-    await exited(child);
+    await child.stop();
     desk.clock.advance(60_000);
     await expectOnce(desk, database, exportId);
   });
 
   test("stands still beyond its lease is taken over; what it does when it goes on counts no more", async () => {
     const { desk, database, exportId } = await large();
-    const child = start(database, desk);
-    let log = "";
-    child.stderr?.on("data", (chunk) => {
-      log += chunk;
-    });
+    const child = await start(database, desk);
     await untilWriting(database, exportId, new Set());
-    child.kill("SIGSTOP");
+    child.signal("SIGSTOP");
     desk.clock.advance(leaseMs + 10_000);
     await workOff(desk);
     await expectOnce(desk, database, exportId);
-    child.kill("SIGCONT");
-    await expect.poll(() => log, { timeout: 30_000 }).toContain("Another process took an export over");
-    child.kill("SIGTERM");
-    await exited(child);
+    child.signal("SIGCONT");
+    await expect.poll(child.logged, { timeout: 30_000 }).toContain("Another process took an export over");
+    await child.stop();
     await expectOnce(desk, database, exportId);
   });
 
   test("ends in good order is taken up at once", async () => {
     const { desk, database, exportId } = await large();
-    const child = start(database, desk);
+    const child = await start(database, desk);
     await untilWriting(database, exportId, new Set());
-    child.kill("SIGTERM");
-    await exited(child);
-    expect(child.exitCode).toBe(0);
+    expect(await child.stop()).toBe(0);
     expect(await files(database)).toEqual([]);
     desk.clock.advance(10_000);
     await workOff(desk);
@@ -134,11 +118,10 @@ test("several processes at once work each export off once", { timeout: 60_000 },
       await seed.exportJob({ exportId, programId, tokenId: issued?.tokenId ?? null, scopes: ["exports:write"] });
     }
   });
-  const children = [1, 2, 3].map(() => start(database, desk));
+  const children = await Promise.all([1, 2, 3].map(() => start(database, desk)));
   const pending = () => desk.app.store.reader(desk.businessId).count("exports", { where: { status: "pending" } });
   await expect.poll(pending, { timeout: 40_000 }).toBe(0);
-  for (const child of children) child.kill("SIGTERM");
-  await Promise.all(children.map(exited));
+  await Promise.all(children.map((child) => child.stop()));
   const entries = await auditOf(desk.app.store, desk.businessId, "export.completed");
   expect(entries.map(({ entityId }) => entityId).sort()).toEqual(exportIds);
   const kept = [];

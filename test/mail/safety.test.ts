@@ -1,9 +1,7 @@
-import { readdir, readFile, stat } from "node:fs/promises";
-import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { pino } from "pino";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { openFileDesks, temporaryDirectory } from "../support/files.ts";
+import { ownDatabase } from "../support/database.ts";
+import { openFileDesks } from "../support/files.ts";
 import { changesOf } from "../support/state.ts";
 import { headerOf, openMailroom, openPost, smtp } from "./post.ts";
 
@@ -125,34 +123,6 @@ describe("suppressed addresses", () => {
   });
 });
 
-describe("without a mail server", () => {
-  test("messages are kept as files for the owner alone, and the log says where", async () => {
-    const lines: string[] = [];
-    const log = pino({ level: "debug" }, { write: (line: string) => void lines.push(line) });
-    const directory = await temporaryDirectory();
-    onTestFinished(() => directory.remove());
-    const database = join(directory.path, "programme.db");
-    const { queue, settled } = await openMailroom({ PROGRAMME_DATABASE: database }, { log });
-    const { emailSendId, queuedAt } = await queue({ subject: "Grüße\r\nBcc: eve@example.com" });
-    await settled(emailSendId, { status: "sent" });
-    const place = `${database}.mail`;
-    expect(await readdir(place)).toEqual([`${emailSendId}.eml`]);
-    const file = join(place, `${emailSendId}.eml`);
-    expect([(await stat(place)).mode & 0o777, (await stat(file)).mode & 0o777]).toEqual([0o700, 0o600]);
-    const raw = await readFile(file, "utf8");
-    const letter = { from: "", to: [], raw };
-    expect(headerOf(letter, "To")).toEqual(["ada@example.org"]);
-    expect(headerOf(letter, "From")).toEqual(["no-reply@localhost"]);
-    expect(headerOf(letter, "Bcc")).toEqual([]);
-    expect(headerOf(letter, "Message-ID")).toEqual([`<${emailSendId}@localhost>`]);
-    expect(headerOf(letter, "Date")).toEqual([new Date(queuedAt).toUTCString().replace("GMT", "+0000")]);
-    expect(raw).toMatch(/\r\n\r\nDear Ada\r?\n?$/);
-    const said = lines.map((line) => JSON.parse(line));
-    expect(said.filter(({ directory: named }) => named === place)).toHaveLength(1);
-    expect(lines.join("")).not.toMatch(/ada@|Dear|Gr/);
-  });
-});
-
 test("several processes on one database send each message once", async () => {
   const post = await openPost({ data: async () => void (await delay(5)) });
   const { desks, close } = await openFileDesks(3, smtp(post));
@@ -182,9 +152,7 @@ test("one organisation's many messages do not hold up another's", async () => {
 
 test("what has not been handed over when the service ends goes out when it begins again", async () => {
   const post = await openPost({ rcpt: () => new Promise(() => undefined) });
-  const directory = await temporaryDirectory();
-  onTestFinished(() => directory.remove());
-  const environment = smtp(post, { PROGRAMME_DATABASE: join(directory.path, "programme.db") });
+  const environment = smtp(post, { PROGRAMME_DATABASE: await ownDatabase() });
   const first = await openMailroom(environment);
   const { emailSendId } = await first.queue();
   await vi.waitFor(() => expect(post.connections()).toBe(1), { timeout: 5_000 });
@@ -201,9 +169,7 @@ test("what has not been handed over when the service ends goes out when it begin
 test("what has been handed over when the service ends is waited for", async () => {
   const { promise, resolve } = Promise.withResolvers<undefined>();
   const post = await openPost({ data: () => promise });
-  const directory = await temporaryDirectory();
-  onTestFinished(() => directory.remove());
-  const environment = smtp(post, { PROGRAMME_DATABASE: join(directory.path, "programme.db") });
+  const environment = smtp(post, { PROGRAMME_DATABASE: await ownDatabase() });
   const first = await openMailroom(environment);
   const { emailSendId } = await first.queue();
   await vi.waitFor(() => expect(post.arrived).toHaveLength(1), { timeout: 5_000 });

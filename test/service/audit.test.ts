@@ -129,6 +129,24 @@ describe.each(faces)("the audit log over %s", (face) => {
     expect(await other.list_audit_entries({ action: "person.updated" })).toEqual([]);
   });
 
+  test("a supplement and a file are found by their submission's programme", async ({ desk }) => {
+    const clerk = await desk.as(face);
+    const draft = await desk.seed.submission();
+    const { submissionId, programId, schemaId } = draft;
+    const { supplementResponseId, version } = await desk.seed.supplement({ submissionId, schemaId, status: "draft" });
+    await clerk.close_supplement({ submissionId, supplementResponseId, version });
+    desk.clock.advance(1000);
+    const content = { fileName: "plan.pdf", contentType: "application/pdf", sizeBytes: 4, sha256: "0".repeat(64) };
+    await desk.app.people?.desk.act(desk.businessId, "attach_file", { submissionId, ...content });
+    const entries = await clerk.list_audit_entries({ programId });
+    const place = { programId, submissionId };
+    expect(entries).toMatchObject([place, place, { ...place, entityId: supplementResponseId }]);
+    const actions = entries.map(({ action }: AuditEntry) => action);
+    expect(actions.toSorted()).toEqual(["file.uploaded", "submission.updated", "supplement.closed"]);
+    const { programId: other } = await desk.seed.program();
+    expect(await clerk.list_audit_entries({ programId: other })).toEqual([]);
+  });
+
   test("reads and refusals show when asked for by their action, with how they ended", async ({ desk }) => {
     const clerk = await desk.as(face);
     const stranger = await (await desk.other()).as(face);

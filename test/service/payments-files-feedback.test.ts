@@ -121,7 +121,7 @@ describe.each(faces)("files over %s", (face) => {
     expect(headers).toMatchObject({
       "content-type": "text/html",
       "content-length": "9",
-      "content-disposition": "attachment; filename*=UTF-8''Pl%C3%A1n%20%221%22%0D%0A.pdf",
+      "content-disposition": "attachment; filename=\"Pl_n__1___.pdf\"; filename*=UTF-8''Pl%C3%A1n%20%221%22%0D%0A.pdf",
       "content-security-policy": "sandbox",
       "x-content-type-options": "nosniff",
     });

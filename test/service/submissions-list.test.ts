@@ -1,23 +1,10 @@
 import fc from "fast-check";
 import { describe, expect } from "vitest";
-import type { OperationName } from "../../src/contract/index.ts";
 import type { Row } from "../../src/store/tables.ts";
 import { type Caller, type Desk, faces, test } from "../support/desk.ts";
+import { pagesOf } from "../support/lists.ts";
 
 type Submission = Row<"submissions">;
-
-/** Every page of a list, first to last; at most as many as there can be. */
-async function pagesOf(chair: Caller, name: OperationName, query: object): Promise<Submission[][]> {
-  const pages: Submission[][] = [];
-  let lastEvaluatedKey: string | undefined;
-  do {
-    const { data, page } = await chair.call(name, { ...query, lastEvaluatedKey });
-    pages.push(data);
-    expect(page?.hasMore).toBe(page?.lastEvaluatedKey !== undefined);
-    lastEvaluatedKey = page?.lastEvaluatedKey;
-  } while (lastEvaluatedKey !== undefined && pages.length < 1000);
-  return pages;
-}
 
 /** Two programmes: one with two tracks of two rounds, one with one; submissions in several states and rounds. */
 async function seasonOf({ seed, clock }: Desk): Promise<Submission[]> {

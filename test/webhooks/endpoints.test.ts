@@ -122,9 +122,9 @@ describe("endpoints", () => {
     const page = await app.store.reader(desk.businessId).pageAudit({ entityType: "webhook_endpoint" }, { limit: 50 });
     expect(page.rows.map(({ action }) => action).toReversed()).toEqual([
       "webhook_endpoint.created",
-      "webhook_endpoint.updated",
-      "webhook_endpoint.updated",
-      "webhook_endpoint.updated",
+      "webhook_endpoint.secret_rotated",
+      "webhook_endpoint.disabled",
+      "webhook_endpoint.enabled",
       "webhook_endpoint.removed",
     ]);
     for (const entry of page.rows) {

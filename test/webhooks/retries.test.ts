@@ -202,7 +202,7 @@ describe("an endpoint is disabled", () => {
     expect(statuses).toContain("failed");
     expect(statuses.every((status) => status === "failed" || status === "cancelled")).toBe(true);
     const [entry] = await auditOf(rig);
-    expect(entry).toMatchObject({ action: "webhook_endpoint.updated", actorType: "system", actorId: "webhooks" });
+    expect(entry).toMatchObject({ action: "webhook_endpoint.disabled", actorType: "system", actorId: "webhooks" });
     expect(entry?.changes).toContainEqual({ path: "disabledReason", from: null, to: "gone" });
   });
 

@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { readOrMakeKey } from "../../src/lib/key-file.ts";
 import { createLogger } from "../../src/lib/log.ts";
 import { createSealer } from "../../src/lib/sealed.ts";
-import { temporaryDirectory } from "../support/files.ts";
+import { temporaryDirectory } from "../support/directory.ts";
 import { answers, openReceiver } from "./receiver.ts";
 import { hour, openRig } from "./rig.ts";
 
@@ -100,7 +100,7 @@ test("signing secrets stand nowhere in the database, its log or the key file, an
   const path = await folder();
   const database = join(path, "programme.db");
   const lines: string[] = [];
-  const log = createLogger({ level: "trace", format: "json", stream: { write: (line) => lines.push(line) } });
+  const log = await createLogger({ level: "trace", format: "json", stream: { write: (line) => lines.push(line) } });
   const rig = await openRig({ environment: { PROGRAMME_DATABASE: database }, log });
   const [good, bad] = [await openReceiver(), await openReceiver(answers(500, {}, "The answer's own secret"))];
   const first = await rig.add(`${good.url}?key=swordfish`);

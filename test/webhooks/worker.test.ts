@@ -1,16 +1,9 @@
-import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Webhooks } from "../../src/app.ts";
+import { ownDatabase } from "../support/database.ts";
 import { TestClock } from "../support/desk.ts";
-import { temporaryDirectory } from "../support/files.ts";
 import { accepts, answers, hangs, openReceiver } from "./receiver.ts";
 import { hour, minute, openRig, type Rig, second } from "./rig.ts";
-
-async function databaseFile(): Promise<string> {
-  const directory = await temporaryDirectory();
-  onTestFinished(() => directory.remove());
-  return join(directory.path, "programme.db");
-}
 
 const settled = (rig: Rig) =>
   expect.poll(async () => (await rig.deliveries()).every(({ status }) => status === "delivered"), { timeout: 10_000 });
@@ -131,7 +124,7 @@ describe("receivers that are slow, dead, lying or elsewhere", () => {
 
 describe("two processes on one database", () => {
   test("deliver each event once to each endpoint", async () => {
-    const database = await databaseFile();
+    const database = await ownDatabase();
     const environment = { PROGRAMME_DATABASE: database };
     const [one, two] = [await openRig({ environment }), await openRig({ environment })];
     const receivers = [await openReceiver(), await openReceiver(), await openReceiver()];
@@ -148,7 +141,7 @@ describe("two processes on one database", () => {
   }, 60_000);
 
   test("one that stops in the middle gives back what it has not finished; the other sends it again", async () => {
-    const environment = { PROGRAMME_DATABASE: await databaseFile() };
+    const environment = { PROGRAMME_DATABASE: await ownDatabase() };
     const clock = new TestClock();
     const [one, two] = [await openRig({ environment, clock }), await openRig({ environment, clock })];
     const receiver = await openReceiver(hangs);
@@ -168,7 +161,7 @@ describe("two processes on one database", () => {
   });
 
   test("one finishes what it has begun when it stops", async () => {
-    const rig = await openRig({ environment: { PROGRAMME_DATABASE: await databaseFile() } });
+    const rig = await openRig({ environment: { PROGRAMME_DATABASE: await ownDatabase() } });
     const receiver = await openReceiver((response) => void setTimeout(() => response.writeHead(200).end(), 500));
     await rig.add(receiver.url);
     await rig.emit();
@@ -179,7 +172,7 @@ describe("two processes on one database", () => {
   });
 
   test("a lease that has ended is another's: a late answer is noted and does not count", async () => {
-    const environment = { PROGRAMME_DATABASE: await databaseFile() };
+    const environment = { PROGRAMME_DATABASE: await ownDatabase() };
     const clock = new TestClock();
     const [one, two] = [await openRig({ environment, clock }), await openRig({ environment, clock })];
     const late: ((status: number) => void)[] = [];
@@ -240,7 +233,7 @@ describe("an endpoint that is removed or disabled", () => {
 
 describe("a secret that cannot be read", () => {
   test("holds deliveries back without counting attempts, until it is replaced", async () => {
-    const database = await databaseFile();
+    const database = await ownDatabase();
     const clock = new TestClock();
     const environment = { PROGRAMME_DATABASE: database, PROGRAMME_SECRET_KEY: "a".repeat(64) };
     const rig = await openRig({ environment, clock });

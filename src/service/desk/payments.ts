@@ -6,7 +6,7 @@ import { found, writableProgram } from "../guards.ts";
 import { latestPayment } from "../payments.ts";
 import { applicantOf, staff } from "./authors.ts";
 
-/** Applicants pay by card; what is paid otherwise or waived is staff's word. */
+/** Applicants pay by card; what is paid otherwise, waived or given back is staff's word. */
 export const record_payment: ActHandler<"record_payment"> = {
   author: async (store, { submissionId, outcome }) =>
     outcome === "paid" || outcome === "failed" ? applicantOf(store, submissionId) : staff,
@@ -24,7 +24,8 @@ export const record_payment: ActHandler<"record_payment"> = {
     });
     const owing = await store.update("submissions", submission, { paymentStatus: arrival.status });
     const data = { ...eventIds(owing), ...pick(payment, "paymentId", "amountMinor", "currency", "status", "method") };
-    emit(`payment.${arrival.status}`, data);
+    // Of a refund the specification knows no event.
+    if (arrival.status !== "refunded") emit(`payment.${arrival.status}`, data);
     return payment;
   },
 };

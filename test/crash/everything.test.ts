@@ -1,0 +1,183 @@
+import { readdir } from "node:fs/promises";
+import { setTimeout as delay } from "node:timers/promises";
+import { expect, onTestFinished, test, vi } from "vitest";
+import type { Row, TableName } from "../../src/store/tables.ts";
+import { headerOf, openPost, type Post, smtp } from "../mail/post.ts";
+import { filesBeside } from "../support/database-settings.ts";
+import type { Desk } from "../support/desk.ts";
+import { openFileDesks } from "../support/files.ts";
+import { startProcess } from "../support/processes.ts";
+import { send } from "../support/raw.ts";
+import { auditOf } from "../support/state.ts";
+import { type Done, type Ground, Load } from "./load.ts";
+import { openReceivers, type Receivers } from "./receivers.ts";
+
+const kills = Number(process.env["TEST_KILLS"] ?? 8);
+/** By this each process's clock is ahead of that of the one before: leases end some processes later. */
+const aheadMs = 7_000;
+/** In the last one all leases have ended that those before have left. */
+const leasesEndMs = 120_000;
+const many = 1_000_000;
+
+/** A service with people to write to and receivers of all kinds; nothing runs yet. */
+async function openStage() {
+  const post = await openPost({ data: async () => void (await delay(30 * Math.random())) });
+  const environment = {
+    ...smtp(post, { PROGRAMME_SMTP_TIMEOUT_SECONDS: "15" }),
+    PROGRAMME_WEBHOOK_LOOPBACK: "true",
+    PROGRAMME_EXPORT_INTERVAL_SECONDS: "0",
+    PROGRAMME_REQUESTS_PER_MINUTE: "1000000",
+  };
+  const { desks, database, close } = await openFileDesks(1, environment);
+  onTestFinished(close);
+  const desk = desks[0] as Desk;
+  desk.clock.advance(Date.now() - desk.clock.now().getTime());
+  const { programId, trackId } = await desk.seed.track();
+  const applicantEmails = ["ada", "ben", "cleo", "dag", "eva"].map((name) => `${name}@example.org`);
+  for (const email of applicantEmails) await desk.seed.applicant({ email, programIds: [programId] });
+  const ground: Ground = { token: await desk.token(), programId, trackId, applicantEmails };
+  const receivers = await openReceivers(desk);
+  return { desk, database, post, receivers, ground, environment };
+}
+
+/**
+ * Loads one process after the other, each killed in the middle of it, every other one while the next works already; gives
+ * what the last one has brought to an end.
+ */
+async function killAgainAndAgain(database: string, environment: Record<string, string>, ground: Ground) {
+  let current = await startProcess(database, environment);
+  const load = new Load(ground, current.origin);
+  for (let kill = 1; kill <= kills; kill++) {
+    const ahead = { aheadMs: kill * aheadMs + (kill === kills ? leasesEndMs : 0) };
+    const next = startProcess(database, environment, ahead);
+    if (kill % 2 === 0) await next;
+    await delay(50 + 250 * Math.random());
+    await current.kill();
+    current = await next;
+    load.turnTo(current.origin);
+  }
+  return { survivor: current, done: await load.stop() };
+}
+
+async function rowsOf<T extends TableName>({ app, businessId }: Desk, table: T): Promise<Row<T>[]> {
+  const rows: Row<T>[] = [];
+  for await (const row of app.store.reader(businessId).scan(table, {})) rows.push(row);
+  return rows;
+}
+
+/** Waits until the last process has done all that there is to do for those who let it. */
+async function settled({ app, businessId }: Desk, receivers: Receivers): Promise<void> {
+  const reader = app.store.reader(businessId);
+  const left = async () => ({
+    exports: await reader.count("exports", { where: { status: "pending" } }),
+    mail: await reader.count("emailSends", { where: { status: "queued" } }),
+    events: receivers.missing(await app.store.outbox.lastPosition(businessId)),
+  });
+  await vi.waitFor(async () => expect(await left()).toEqual({ exports: 0, mail: 0, events: 0 }), {
+    timeout: 300_000,
+    interval: 250,
+  });
+}
+
+async function expectSubmissions(desk: Desk, { submissions }: Done): Promise<void> {
+  const rows = await rowsOf(desk, "submissions");
+  const found = new Map(
+    rows.map(({ submissionId, title, state, version }) => [submissionId, { title, state, version }]),
+  );
+  expect(found).toEqual(submissions);
+}
+
+/** What happened is told, and nothing else is: by the events written down and by those received. */
+async function expectEvents(desk: Desk, { submissions }: Done, receivers: Receivers): Promise<void> {
+  const events = await desk.app.store.listEvents(desk.businessId, many);
+  const told = (eventType: string) =>
+    events.flatMap(({ eventType: type, data }) =>
+      type === eventType && "submissionId" in data ? data.submissionId : [],
+    );
+  const withdrawn = [...submissions].filter(([, { state }]) => state === "WITHDRAWN");
+  expect(told("submission.draft_created").toSorted()).toEqual([...submissions.keys()].toSorted());
+  expect(told("submission.withdrawn").toSorted()).toEqual(withdrawn.map(([submissionId]) => submissionId).toSorted());
+  expect(told("submission.state_changed")).toHaveLength(withdrawn.length);
+  expect(events).toHaveLength(submissions.size + 2 * withdrawn.length);
+  const written = new Map(events.map((event) => [event.eventId, event]));
+  for (const received of receivers.good) {
+    expect(new Map(received.bodies().map((event) => [event.eventId, event]))).toEqual(written);
+  }
+}
+
+/** The good ones have everything, at the first attempt; the others have what is theirs still before them. */
+async function expectDeliveries({ app, businessId }: Desk, receivers: Receivers, events: number): Promise<void> {
+  const listed = (endpointId: string) => app.store.outbox.listDeliveries(businessId, { endpointId }, many);
+  for (const { endpointId } of receivers.good) {
+    const deliveries = await listed(endpointId);
+    expect(deliveries).toHaveLength(events);
+    expect(deliveries.filter(({ status, attempt }) => status !== "delivered" || attempt !== 1)).toEqual([]);
+  }
+  for (const [name, endpointId] of Object.entries(receivers.bad)) {
+    const waiting = (await listed(endpointId)).filter(({ status }) => status !== "delivered");
+    expect(waiting.length, name).toBeGreaterThan(events / 2);
+    expect(
+      waiting.filter(({ status }) => status === "failed" || status === "cancelled"),
+      name,
+    ).toEqual([]);
+  }
+  expect(receivers.strayed()).toEqual([]);
+}
+
+async function expectMail(desk: Desk, { bulks }: Done, post: Post): Promise<void> {
+  const rows = await rowsOf(desk, "emailSends");
+  const perBulk = Map.groupBy(rows, ({ bulkId }) => bulkId as string);
+  expect(new Map([...perBulk].map(([bulkId, sends]) => [bulkId, sends.length]))).toEqual(bulks);
+  const taken = post.taken.flatMap((letter) => headerOf(letter, "Message-ID"));
+  expect(taken).toHaveLength(new Set(taken).size);
+  const idOf = ({ emailSendId }: Row<"emailSends">) => `<${emailSendId}@example.org>`;
+  const sent = rows.filter(({ status }) => status === "sent");
+  expect(sent.map(idOf).filter((id) => !taken.includes(id))).toEqual([]);
+  expect(taken.filter((id) => !rows.some((row) => idOf(row) === id))).toEqual([]);
+  const others = rows.filter(({ status }) => status !== "sent");
+  const unknown = expect.stringMatching(/^It is not known whether the mail server took the message/);
+  for (const { status, error } of others) expect([status, error]).toEqual(["failed", unknown]);
+  // A process has at most as many messages in its hands as it has connections.
+  expect(others.length).toBeLessThanOrEqual(4 * kills);
+  expect(sent.length).toBeGreaterThan(others.length);
+}
+
+async function expectExports(desk: Desk, { exportIds }: Done, database: string): Promise<void> {
+  const jobs = await rowsOf(desk, "exports");
+  expect(jobs.map(({ exportId }) => exportId).toSorted()).toEqual(exportIds.toSorted());
+  expect(jobs.filter(({ status, errorCode }) => status !== "completed" || errorCode !== null)).toEqual([]);
+  const entries = await readdir(`${filesBeside(database)}.exports`, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+  expect(files.toSorted()).toEqual(jobs.map(({ sha256 }) => sha256).toSorted());
+  const completed = await auditOf(desk.app.store, desk.businessId, "export.completed");
+  expect(completed.map(({ entityId }) => entityId).toSorted()).toEqual(exportIds.toSorted());
+  const caller = await desk.as("REST");
+  for (const exportId of exportIds.slice(-3)) {
+    const { downloadUrl } = await caller.get_export({ exportId });
+    expect((await send(downloadUrl, {})).body).toMatchObject({ exportId, programId: jobs[0]?.programId });
+  }
+}
+
+async function expectNoLease({ app: { store }, businessId }: Desk): Promise<void> {
+  const later = new Date(Date.now() + 86_400_000).toISOString();
+  expect(await store.outbox.listDeliveries(businessId, { status: "leased" }, many)).toEqual([]);
+  expect(await store.exportQueue.claim(later, later)).toBeUndefined();
+  expect(await store.mailQueue.lease(later, later)).toBeUndefined();
+}
+
+test("processes killed again and again while they do everything at once lose nothing and do nothing twice", async () => {
+  const { desk, database, post, receivers, ground, environment } = await openStage();
+  const { survivor, done } = await killAgainAndAgain(database, environment, ground);
+  await settled(desk, receivers);
+  const events = await desk.app.store.outbox.lastPosition(desk.businessId);
+  await expectDeliveries(desk, receivers, events);
+  expect(await survivor.stop()).toBe(0);
+  await expectSubmissions(desk, done);
+  await expectEvents(desk, done, receivers);
+  await expectMail(desk, done, post);
+  await expectExports(desk, done, database);
+  await expectNoLease(desk);
+  // There was something to lose each time.
+  expect(done.submissions.size).toBeGreaterThan(2 * kills);
+  expect(done.unanswered).toBeGreaterThan(kills);
+}, 900_000);

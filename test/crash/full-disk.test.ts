@@ -1,0 +1,135 @@
+import { mkdir } from "node:fs/promises";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { type Desk, openDesk } from "../support/desk.ts";
+import { temporaryDirectory } from "../support/directory.ts";
+import { jobOf } from "../support/exports.ts";
+import { startProcess } from "../support/processes.ts";
+import { type RawAnswer, rest } from "../support/raw.ts";
+import { hasSmallDisks, mountSmallDisks } from "../support/small-disk.ts";
+
+const environment = { PROGRAMME_EXPORT_INTERVAL_SECONDS: "0", PROGRAMME_LOG_LEVEL: "warn" };
+
+async function openDirectory(): Promise<string> {
+  const { path, remove } = await temporaryDirectory();
+  onTestFinished(remove);
+  return path;
+}
+
+/** A service on a database file, at the time that it is. */
+async function openOn(database: string): Promise<{ desk: Desk; close(): Promise<void> }> {
+  const { desk, close } = await openDesk({ PROGRAMME_DATABASE: database, ...environment });
+  desk.clock.advance(Date.now() - desk.clock.now().getTime());
+  return { desk, close };
+}
+
+async function personsIn(desk: Desk): Promise<unknown[]> {
+  const found: unknown[] = [];
+  for await (const { metadata } of desk.app.store.reader(desk.businessId).scan("persons", {}))
+    found.push(metadata["n"]);
+  return found;
+}
+
+describe.runIf(hasSmallDisks)("with a full disk", { timeout: 120_000 }, () => {
+  test("under the database, changes are refused as unavailable and leave nothing, and go on once there is room", async () => {
+    const directory = await openDirectory();
+    const { desk, close } = await openOn(`${directory}/programme.db`);
+    const token = await desk.token();
+    await close();
+    const disk = `${directory}/disk`;
+    const { within, run } = await mountSmallDisks("12m", [disk]);
+    await run(`cp ${directory}/programme.db* ${disk}`);
+    const service = await startProcess(`${disk}/programme.db`, environment, { within });
+    const kept: number[] = [];
+    /** Makes a person, of more than what is left over on a full disk. */
+    async function create(n: number): Promise<RawAnswer> {
+      const metadata = { n, text: "x".repeat(50_000) };
+      const answer = await rest(service, token, "create_person", {
+        kinds: [],
+        provenance: { source: "crm" },
+        metadata,
+      });
+      if (answer.status === 201) kept.push(n);
+      return answer;
+    }
+    for (let n = 0; n < 5; n++) expect(await create(n)).toMatchObject({ status: 201 });
+    await run(`dd if=/dev/zero of=${disk}/filler bs=4k || true`);
+    let refused = await create(5);
+    // The database's own files may have some room left.
+    for (let n = 6; refused.status === 201; n++) refused = await create(n);
+    const details = { retryAfterSeconds: 60 };
+    const error = { code: "unavailable", message: "The database's disk is full.", details };
+    for (const answer of [refused, await create(1_000), await create(1_001)]) {
+      expect(answer).toMatchObject({ status: 503, body: { success: false, error } });
+      expect(answer.headers.get("retry-after")).toBe("60");
+    }
+    expect(service.logged()).toContain("database or disk is full");
+    await run(`rm ${disk}/filler`);
+    expect(await create(2_000)).toMatchObject({ status: 201 });
+    expect(await service.stop()).toBe(0);
+    await mkdir(`${directory}/after`);
+    await run(`cp ${disk}/programme.db* ${directory}/after`);
+    const after = await openOn(`${directory}/after/programme.db`);
+    expect(await personsIn(after.desk)).toEqual(kept);
+    expect(kept).toContain(2_000);
+    await after.close();
+  });
+
+  test("under exports and kept messages, exports fail with a code and messages wait; nothing half-written stays", async () => {
+    const directory = await openDirectory();
+    const database = `${directory}/programme.db`;
+    const { desk, close } = await openOn(database);
+    onTestFinished(close);
+    const [exports, mail] = [`${database}.exports`, `${database}.mail`];
+    const { within, run } = await mountSmallDisks("100k", [exports, mail]);
+    const filesIn = async (place: string) =>
+      (await run(`find ${place} -type f -printf '%f\\n'`)).split("\n").filter(Boolean);
+    const { programId, trackId } = await desk.seed.track();
+    const fields = { fld_title: "A light roof".repeat(100) };
+    for (let count = 0; count < 150; count++) await desk.seed.submission({ trackId, fields });
+    const messages = [];
+    for (let count = 0; count < 5; count++) {
+      messages.push(await desk.seed.emailSend({ status: "queued", sentAt: null, body: "Dear Ada\n".repeat(3_500) }));
+    }
+    const clerk = await desk.as("REST");
+    const { exportId } = await clerk.create_export({ programId });
+    const first = await startProcess(database, environment, { within });
+    await expect
+      .poll(() => jobOf(desk, exportId), { timeout: 30_000 })
+      .toMatchObject({
+        ...{ status: "failed", errorCode: "storage_full", sha256: null, downloadUrl: null },
+      });
+    expect(await filesIn(exports)).toEqual([]);
+    const sends = () => desk.app.store.reader(desk.businessId).find("emailSends", {}, { limit: 10 });
+    const waiting = "The message could not be kept (ENOSPC)";
+    await vi.waitFor(
+      async () =>
+        expect((await sends()).every(({ status, error }) => status === "sent" || error === waiting)).toBe(true),
+      { timeout: 60_000, interval: 100 },
+    );
+    const sent = (await sends()).filter(({ status }) => status === "sent");
+    expect(sent.length).toBeGreaterThan(0);
+    expect(sent.length).toBeLessThan(messages.length);
+    expect((await filesIn(mail)).toSorted()).toEqual(sent.map(({ emailSendId }) => `${emailSendId}.eml`).toSorted());
+    expect(first.logged()).toContain("ENOSPC");
+    expect(await first.stop()).toBe(0);
+
+    await run(`mount -o remount,size=4m ${exports} && mount -o remount,size=4m ${mail}`);
+    const { exportId: again } = await clerk.create_export({ programId });
+    const second = await startProcess(database, environment, { within, aheadMs: 600_000 });
+    await expect.poll(() => jobOf(desk, again), { timeout: 30_000 }).toMatchObject({ status: "completed" });
+    await vi.waitFor(
+      async () => expect((await sends()).map(({ status }) => status)).toEqual(messages.map(() => "sent")),
+      {
+        timeout: 30_000,
+        interval: 100,
+      },
+    );
+    expect((await filesIn(mail)).toSorted()).toEqual(
+      messages.map(({ emailSendId }) => `${emailSendId}.eml`).toSorted(),
+    );
+    const { sha256 } = await jobOf(desk, again);
+    expect(await filesIn(exports)).toEqual([sha256]);
+    expect((await run(`sha256sum ${exports}/*/${sha256}`)).slice(0, 64)).toBe(sha256);
+    expect(await second.stop()).toBe(0);
+  });
+});

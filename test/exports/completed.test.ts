@@ -1,0 +1,168 @@
+import { describe, expect } from "vitest";
+import { sha256Hex } from "../../src/lib/crypto.ts";
+import { openBucket } from "../support/bucket.ts";
+import { filesBeside } from "../support/database-settings.ts";
+import { type Desk, test } from "../support/desk.ts";
+import { download, fileDesk, jobOf, memoryDesk, workOff } from "../support/exports.ts";
+import { send } from "../support/raw.ts";
+import { auditOf } from "../support/state.ts";
+import { artifacts, waiting } from "./waiting.ts";
+
+const hourMs = 60 * 60 * 1000;
+const weekMs = 7 * 24 * hourMs;
+const refused = { status: 404, text: "This link is not valid, or no longer." };
+
+describe("a completed export", () => {
+  test("says when, how large and what it is, and is recorded as the service's own doing", async ({ desk }) => {
+    const { exportId, clerk } = await waiting(desk);
+    const before = await jobOf(desk, exportId);
+    desk.clock.advance(1_000);
+    await workOff(desk);
+    const now = desk.clock.now();
+    const job = await clerk.get_export({ exportId });
+    const { text } = await send(job.downloadUrl, {});
+    expect(job).toEqual({
+      ...before,
+      status: "completed",
+      completedAt: now.toISOString(),
+      sizeBytes: Buffer.byteLength(text),
+      sha256: sha256Hex(text),
+      downloadUrl: expect.stringContaining(`${desk.origin}/exports/${exportId}?`),
+      downloadExpiresAt: new Date(now.getTime() + hourMs).toISOString(),
+      version: 1,
+      updatedAt: now.toISOString(),
+      updatedBy: "exports",
+    });
+    const [entry] = await auditOf(desk.app.store, desk.businessId, "export.completed");
+    expect(entry).toEqual({
+      auditId: expect.stringMatching(/^aud_/),
+      businessId: desk.businessId,
+      action: "export.completed",
+      entityType: "export",
+      entityId: exportId,
+      programId: job.programId,
+      submissionId: null,
+      actorType: "system",
+      actorId: "exports",
+      tokenId: null,
+      requestId: expect.stringMatching(/^req_/),
+      status: null,
+      changes: [
+        { path: "status", from: "pending", to: "completed" },
+        { path: "sizeBytes", from: null, to: job.sizeBytes },
+        { path: "sha256", from: null, to: job.sha256 },
+        { path: "completedAt", from: null, to: job.completedAt },
+      ],
+      reason: null,
+      occurredAt: now.toISOString(),
+    });
+    expect(await desk.app.exports?.step()).toBe(false);
+  });
+
+  test("is downloaded as a file of its own name, whole or in part", async ({ desk }) => {
+    const { exportId, clerk } = await waiting(desk);
+    await workOff(desk);
+    const { downloadUrl, sha256, sizeBytes } = await clerk.get_export({ exportId });
+    const answer = await send(downloadUrl, {});
+    expect(answer.status).toBe(200);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      "content-type": "application/json",
+      "content-disposition": `attachment; filename="${exportId}.json"`,
+      "content-length": String(sizeBytes),
+      etag: `"${sha256}"`,
+      "cache-control": "private, no-store",
+    });
+    const part = await send(downloadUrl, { headers: { range: "bytes=-2" } });
+    expect([part.status, part.text]).toEqual([206, "}\n"]);
+    expect(answer.body).toMatchObject({ exportId });
+  });
+
+  test("gives a fresh link each time, which works for an hour and never longer than the file is kept", async ({
+    desk,
+  }) => {
+    const { exportId, clerk } = await waiting(desk);
+    await workOff(desk);
+    const first = (await clerk.get_export({ exportId })).downloadUrl;
+    desk.clock.advance(hourMs - 1);
+    expect((await send(first, {})).status).toBe(200);
+    desk.clock.advance(1);
+    expect(await send(first, {})).toMatchObject(refused);
+    const second = (await clerk.get_export({ exportId })).downloadUrl;
+    expect((await send(second, {})).status).toBe(200);
+    desk.clock.advance(weekMs - hourMs - 60_000);
+    const last = await clerk.get_export({ exportId });
+    const { completedAt } = last;
+    expect(Date.parse(last.downloadExpiresAt)).toBe(Date.parse(completedAt) + weekMs);
+    desk.clock.advance(60_000);
+    expect(await send(last.downloadUrl, {})).toMatchObject(refused);
+  });
+
+  test("is kept for seven days; then its file is removed, and the job says so", async () => {
+    const { desk, database } = await fileDesk();
+    const old = await waiting(desk);
+    await workOff(desk);
+    desk.clock.advance(hourMs);
+    const young = await waiting(desk);
+    await workOff(desk);
+    const { sha256 } = await jobOf(desk, young.exportId);
+    desk.clock.advance(weekMs - hourMs - 1);
+    await desk.app.exports?.sweep();
+    expect(await artifacts(`${filesBeside(database)}.exports`)).toHaveLength(2);
+    desk.clock.advance(1);
+    const gone = { status: "completed", errorCode: "expired", downloadUrl: null, downloadExpiresAt: null };
+    expect(await jobOf(desk, old.exportId)).toMatchObject(gone);
+    await desk.app.exports?.sweep();
+    await desk.app.exports?.sweep();
+    expect(await artifacts(`${filesBeside(database)}.exports`)).toEqual([sha256]);
+    expect((await download(desk, young.exportId)).status).toBe(200);
+    expect(await jobOf(desk, old.exportId)).toMatchObject(gone);
+  });
+
+  test("is as good from a bucket", async () => {
+    const bucket = await openBucket();
+    const desk = await memoryDesk(bucket.environment);
+    const { exportId } = await waiting(desk);
+    await workOff(desk);
+    expect((await download(desk, exportId)).body).toMatchObject({ exportId, submissions: { length: 1 } });
+    desk.clock.advance(weekMs);
+    const objects = async () => (await artifacts(bucket.directory)).filter((name) => name.endsWith("_object"));
+    expect(await objects()).toHaveLength(1);
+    await desk.app.exports?.sweep();
+    expect(await objects()).toEqual([]);
+  });
+});
+
+describe("a link to an export", () => {
+  test("opens that export alone: altered, of a file, of another tenant or not completed it is the same as none", async ({
+    desk,
+  }) => {
+    const other = await desk.other();
+    const [mine, second, theirs] = [await waiting(desk), await waiting(desk), await waiting(other)];
+    await workOff(desk);
+    const pending = await waiting(desk);
+    const link = async (at: Desk, exportId: string) => new URL((await jobOf(at, exportId)).downloadUrl);
+    const [url, foreign] = [await link(desk, mine.exportId), await link(other, theirs.exportId)];
+    const file = await desk.seed.file({
+      fileId: mine.exportId,
+      sizeBytes: 4,
+      sha256: await desk.app.content.put(Buffer.from("file")),
+    });
+    const fileUrl = (await (await desk.as("REST")).get_file_download_url({ fileId: file.fileId })).downloadUrl;
+    const bad = [
+      url.href.replace("/exports/", "/files/"),
+      fileUrl.replace("/files/", "/exports/"),
+      url.href.replace(mine.exportId, second.exportId),
+      url.href.replace(mine.exportId, pending.exportId),
+      url.href.replace(mine.exportId, theirs.exportId),
+      url.href.replace(desk.businessId, other.businessId),
+      foreign.href.replace(other.businessId, desk.businessId),
+      url.href.replace(/expires=\d+/, (found) => `${found}0`),
+      url.href.replace(/signature=./, "signature="),
+      url.href.replace(/\?.*/, ""),
+      `${url.origin}/exports/`,
+      `${url.origin}/exports/${mine.exportId}/${url.search}`,
+    ];
+    for (const href of bad) expect((await send(href, {})).status, href).toBe(404);
+    for (const href of [url.href, foreign.href, fileUrl]) expect((await send(href, {})).status).toBe(200);
+  });
+});

@@ -1,0 +1,164 @@
+import { describe, expect } from "vitest";
+import type { Scope } from "../../src/contract/scopes.ts";
+import { sha256Hex } from "../../src/lib/crypto.ts";
+import { newId } from "../../src/lib/ids.ts";
+import { openContentDirectory } from "../../src/store/content.ts";
+import type { ContentStore, Spool } from "../../src/store/port.ts";
+import { filesBeside } from "../support/database-settings.ts";
+import { type Desk, test } from "../support/desk.ts";
+import { fileDesk, jobOf, workOff } from "../support/exports.ts";
+import { auditOf } from "../support/state.ts";
+import { artifacts, at, waiting, workerOn } from "./waiting.ts";
+
+/** A place for artifacts in which something goes wrong. */
+async function broken(given: Partial<Spool>): Promise<ContentStore> {
+  const spool: Spool = {
+    sizeBytes: 0,
+    write: async () => undefined,
+    finish: async () => ({ sha256: sha256Hex("x"), sizeBytes: 1 }),
+    keep: async () => undefined,
+    discard: async () => undefined,
+    ...given,
+  };
+  const nothing = async () => undefined;
+  return {
+    put: async () => sha256Hex("x"),
+    spool: async () => spool,
+    find: nothing,
+    open: async () => Promise.reject(new Error("nothing")),
+    remove: nothing,
+    sweep: nothing,
+  };
+}
+
+function failing(code: string) {
+  return async () => Promise.reject(Object.assign(new Error(code), { code }));
+}
+
+describe("an export fails", () => {
+  async function failedWith(desk: Desk, exportId: string, errorCode: string): Promise<void> {
+    const job = await jobOf(desk, exportId);
+    expect(job).toMatchObject({ status: "failed", errorCode, downloadUrl: null, sha256: null, completedAt: null });
+    expect(await desk.app.exports?.step()).toBe(false);
+    const [entry] = await auditOf(desk.app.store, desk.businessId, "export.failed");
+    expect(entry).toMatchObject({ entityId: exportId, actorType: "system" });
+    expect(entry?.changes).toContainEqual({ path: "errorCode", from: null, to: errorCode });
+    expect(await auditOf(desk.app.store, desk.businessId, "export.completed")).toEqual([]);
+  }
+
+  test("when its token was revoked before it ran", async ({ desk }) => {
+    const { exportId } = await waiting(desk);
+    const job = await desk.app.store.reader(desk.businessId).get("exports", exportId);
+    await desk.app.store.revokeToken(job?.tokenId ?? "", desk.clock.now().toISOString());
+    await workOff(desk);
+    await failedWith(desk, exportId, "invalid_token");
+  });
+
+  test("when its token is revoked while it runs: nothing is kept", async () => {
+    const { desk, database } = await fileDesk();
+    const { exportId } = await waiting(desk);
+    const { store } = desk.app;
+    const job = await store.reader(desk.businessId).get("exports", exportId);
+    const place = openContentDirectory(`${filesBeside(database)}.exports`);
+    const worker = workerOn(desk, {
+      artifacts: {
+        ...place,
+        async spool(id) {
+          const spool = await place.spool(id);
+          const finish = async () => {
+            await store.revokeToken(job?.tokenId ?? "", desk.clock.now().toISOString());
+            return spool.finish();
+          };
+          return { ...spool, finish };
+        },
+      },
+    });
+    await worker.step();
+    await failedWith(desk, exportId, "invalid_token");
+    expect(await artifacts(`${filesBeside(database)}.exports`)).toEqual([]);
+  });
+
+  test("when its token has expired or lost a scope that it needs, or is no token of the tenant", async ({ desk }) => {
+    const { programId } = await desk.seed.program();
+    const other = await desk.other();
+    const tokens = async (at: Desk, granted: Scope[], expiresAt: string | null = null) => {
+      const tokenId = newId("tok");
+      const now = desk.clock.now().toISOString();
+      const rest = { name: "t", sha256: newId("sha"), prefix: "ab", revokedAt: null, lastUsedAt: null, createdAt: now };
+      await at.app.store.insertToken({ tokenId, businessId: at.businessId, scopes: granted, expiresAt, ...rest });
+      return tokenId;
+    };
+    const persons = { fieldIds: [] };
+    const cases = [
+      [{ tokenId: await tokens(desk, ["exports:write"], desk.clock.now().toISOString()) }, "invalid_token"],
+      [{ tokenId: await tokens(other, ["exports:write"]) }, "invalid_token"],
+      [{ tokenId: "tok_none" }, "invalid_token"],
+      [{ tokenId: null }, "invalid_token"],
+      [{ tokenId: await tokens(desk, ["exports:read"]) }, "insufficient_scope"],
+      [{ tokenId: await tokens(desk, ["exports:write"]), persons }, "insufficient_scope"],
+    ] as const;
+    for (const [given, errorCode] of cases) {
+      const scopes: Scope[] = ["exports:write", "persons:read"];
+      const { exportId } = await desk.seed.exportJob({ programId, ...given, ...(given as object), scopes });
+      await workOff(desk);
+      await failedWith(desk, exportId, errorCode);
+    }
+  });
+
+  test("when its file grows too large: what was written is gone", async () => {
+    const { desk, database } = await fileDesk();
+    const { exportId } = await waiting(desk);
+    const place = openContentDirectory(`${filesBeside(database)}.exports`);
+    await workerOn(desk, { artifacts: place, maxBytes: 400 }).step();
+    await failedWith(desk, exportId, "artifact_too_large");
+    expect(await artifacts(`${filesBeside(database)}.exports`)).toEqual([]);
+  });
+
+  test.for([
+    ["ENOSPC", "write", "storage_full"],
+    ["EDQUOT", "finish", "storage_full"],
+    ["ENOSPC", "keep", "storage_full"],
+    ["EFBIG", "write", "artifact_too_large"],
+  ] as const)("when the disk says %s at %s", async ([code, where, errorCode], { desk }) => {
+    const { exportId } = await waiting(desk);
+    await workerOn(desk, { artifacts: await broken({ [where]: failing(code) }) }).step();
+    await failedWith(desk, exportId, errorCode);
+  });
+
+  test.for([
+    ["keep", "storage_unavailable"],
+    ["write", "internal_error"],
+  ] as const)("only after many tries with longer and longer pauses when its place fails at %s", async (case_, {
+    desk,
+  }) => {
+    const [where, errorCode] = case_;
+    const { exportId } = await waiting(desk);
+    const worker = workerOn(desk, { artifacts: await broken({ [where]: failing("ECONNREFUSED") }) });
+    const pausesMs: number[] = [];
+    for (let tries = 1; tries < 10; tries++) {
+      expect(await worker.step()).toBe(true);
+      expect(await jobOf(desk, exportId)).toMatchObject({ status: "pending", errorCode: null });
+      let pauseMs = 0;
+      for (; !(await desk.app.store.exportQueue.claim(at(desk, pauseMs), at(desk, pauseMs))); pauseMs += 500);
+      pausesMs.push(pauseMs);
+      desk.clock.advance(pauseMs);
+      if (tries === 4) break;
+    }
+    expect(pausesMs).toEqual([2_000, 8_000, 32_000, 128_000]);
+    while ((await jobOf(desk, exportId)).status === "pending") {
+      desk.clock.advance(5 * 60_000);
+      expect(await worker.step()).toBe(true);
+    }
+    await failedWith(desk, exportId, errorCode);
+  });
+
+  test("when every process that took it up ended in the middle", async ({ desk }) => {
+    const { exportId } = await waiting(desk);
+    for (let tries = 0; tries < 10; tries++) {
+      expect(await desk.app.store.exportQueue.claim(at(desk, 0), at(desk, 1))).toMatchObject({ attempts: tries + 1 });
+      desk.clock.advance(1);
+    }
+    await workOff(desk);
+    await failedWith(desk, exportId, "abandoned");
+  });
+});

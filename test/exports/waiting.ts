@@ -1,0 +1,39 @@
+import { readdir } from "node:fs/promises";
+import { pino } from "pino";
+import type { Scope } from "../../src/contract/scopes.ts";
+import { createExportWorker, type ExportWorkerDeps } from "../../src/exports/worker.ts";
+import { personsOf } from "../../src/service/expansion.ts";
+import { openContentDirectory } from "../../src/store/content.ts";
+import type { Desk } from "../support/desk.ts";
+
+/** An export that waits, of a programme with a submission, and the token that asked for it. */
+export async function waiting(desk: Desk, granted: readonly Scope[] = ["exports:write", "exports:read"]) {
+  const clerk = await desk.as("REST", granted);
+  const { programId } = await desk.seed.submission();
+  const { exportId } = await clerk.create_export({ programId });
+  return { exportId: exportId as string, programId, clerk };
+}
+
+/** Every file below a directory, its spools aside. */
+export async function artifacts(directory: string): Promise<string[]> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(() => []);
+  return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+}
+
+/** A worker on a desk's store with something of it replaced. */
+export function workerOn({ app, clock }: Desk, given: Partial<ExportWorkerDeps>) {
+  const log = pino({ level: "silent" });
+  return createExportWorker({
+    store: app.store,
+    artifacts: openContentDirectory("/nowhere"),
+    clock,
+    log,
+    personsOf,
+    ...given,
+  });
+}
+
+/** ISO time that many milliseconds from now. */
+export function at({ clock }: Desk, ms: number): string {
+  return new Date(clock.now().getTime() + ms).toISOString();
+}
