@@ -1,16 +1,30 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { commandsPage } from "./commands-page.ts";
 import { configurationPage } from "./configuration-page.ts";
+import { hostExamples } from "./host-examples.ts";
+import { hostsPage } from "./hosts-page.ts";
+import { limitsPage } from "./limits-page.ts";
 import { manifest } from "./manifest.ts";
 import { resourcesPage } from "./resources-page.ts";
+import { serverJson } from "./server-json.ts";
 import { tokenCounts } from "./token-counts.ts";
 import { toolsPage } from "./tools-page.ts";
+import { versionModule } from "./version-module.ts";
+
+const [commands, examples] = await Promise.all([commandsPage(), hostExamples()]);
 
 /** Every generated file, relative to the project's folder, and what writes it. */
 const outputs: Readonly<Record<string, () => string>> = {
+  ...Object.fromEntries(Object.entries(examples).map(([path, text]) => [path, () => text])),
+  "docs/commands.md": () => commands,
   "docs/configuration.md": configurationPage,
+  "docs/limits.md": limitsPage,
+  "docs/hosts.md": hostsPage,
   "docs/resources.md": resourcesPage,
   "docs/tools.md": toolsPage,
   "manifest.json": manifest,
+  "server.json": () => serverJson(),
+  "src/lib/version.ts": versionModule,
   "src/tools/token-counts.ts": tokenCounts,
 };
 
@@ -19,7 +33,10 @@ const stale = Object.entries(outputs).filter(([path, render]) => {
   const target = new URL(`../${path}`, import.meta.url);
   const text = render();
   if (text === textOf(target)) return false;
-  if (!check) writeFileSync(target, text);
+  if (!check) {
+    mkdirSync(new URL(".", target), { recursive: true });
+    writeFileSync(target, text);
+  }
   return true;
 });
 

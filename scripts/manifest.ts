@@ -1,49 +1,65 @@
-import { readFileSync } from "node:fs";
-import { operationNames, operations } from "../src/contract/index.ts";
+import { type PromptDefinition, promptDefinitions, promptText } from "../src/resources/prompt-texts.ts";
+import { definitionOf, toolNames } from "../src/tools/definitions.ts";
+import { type HostSetting, hostSettings } from "./host-settings.ts";
+import { displayName, packageFacts, site } from "./package-facts.ts";
 
-const { name, version, description, license, engines } = JSON.parse(
-  readFileSync(new URL("../package.json", import.meta.url), "utf8"),
-) as { name: string; version: string; description: string; license: string; engines: { node: string } };
+const entryPoint = "dist/main.js";
 
-/** `manifest.json` of the desktop bundle: what starts the server, what its user is asked for, and its tools. */
+/** `manifest.json` of the desktop bundle (MCPB 0.4): what starts the server, what its user is asked for, what it offers. */
 export function manifest(): string {
+  const { name, version, description, keywords, license, engines } = packageFacts;
   const content = {
     manifest_version: "0.4",
     name,
-    display_name: "Programme",
+    display_name: displayName,
     version,
     description,
-    author: { name },
-    license,
+    long_description: longDescription,
+    author: { name: `The ${name} authors`, url: site },
+    homepage: site,
+    documentation: `${site}/docs`,
+    support: `${site}/support`,
+    icon: "icon.png",
     server: {
       type: "node",
-      entry_point: "dist/main.js",
+      entry_point: entryPoint,
       mcp_config: {
         command: "node",
-        args: [`\${__dirname}/dist/main.js`],
+        args: [`\${__dirname}/${entryPoint}`, "stdio"],
         // By environment, never by argument: other users can see a process's arguments.
-        env: { PROGRAMME_TOKEN: `\${user_config.token}`, PROGRAMME_BASE_URL: `\${user_config.base_url}` },
+        env: Object.fromEntries(hostSettings.map(({ key, setting }) => [setting.variable, `\${user_config.${key}}`])),
       },
     },
-    user_config: {
-      token: {
-        type: "string",
-        title: "Access token",
-        description: "64 hexadecimal digits; without one, demonstration data is served.",
-        sensitive: true,
-        required: false,
-        default: "",
-      },
-      base_url: {
-        type: "string",
-        title: "Base address",
-        description: "Of the product's own service; empty for the embedded one.",
-        required: false,
-        default: "",
-      },
-    },
-    compatibility: { runtimes: { node: engines.node } },
-    tools: operationNames.map((tool) => ({ name: tool, description: operations[tool].summary })),
+    tools: toolNames.map(definitionOf).map((tool) => ({ name: tool.name, description: tool.description })),
+    // Scopes and settings decide which of them are there.
+    tools_generated: true,
+    prompts: promptDefinitions.map(promptOf),
+    prompts_generated: true,
+    keywords,
+    license,
+    privacy_policies: [`${site}/privacy`],
+    compatibility: { platforms: ["darwin", "win32", "linux"], runtimes: { node: engines.node } },
+    user_config: Object.fromEntries(hostSettings.map(userConfigOf)),
   };
   return `${JSON.stringify(content, null, 2)}\n`;
+}
+
+const longDescription = [
+  "Lets an assistant work calls for applications: programmes with tracks and review rounds, submissions, reviewers and their reviews, decisions, feedback, payments, e-mail and exports.",
+  "With an access token and the address of the service it works there, with the token's scopes. Without an address it brings a service of its own, which keeps everything on this computer and is filled with demonstration data first.",
+  "What destroys, sends or cannot be undone is shown before and waits for a yes. The model sees handles instead of e-mail addresses and phone numbers. Until you change that, only tools are offered that change nothing.",
+].join("\n\n");
+
+function userConfigOf({ key, title, description, sensitive, initial }: HostSetting) {
+  const type = typeof initial === "boolean" ? "boolean" : "string";
+  const secret = sensitive ? { sensitive } : {};
+  return [key, { type, title, description, ...secret, required: false, default: initial }];
+}
+
+/** The server tells a prompt's text from the records it is about; here arguments stand for them, those that it needs. */
+function promptOf(definition: PromptDefinition) {
+  const names = definition.arguments.filter(({ required }) => required).map((argument) => argument.name);
+  const given = Object.fromEntries(names.map((name) => [name, `\${arguments.${name}}`]));
+  const text = promptText(definition, { program: undefined, round: undefined, given, can: () => true });
+  return { name: definition.name, description: definition.description, arguments: names, text };
 }

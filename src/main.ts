@@ -2,14 +2,19 @@
 // Every Node since 14 must be able to read this file: what needs a newer one is imported only once that is known.
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
+import { keepCompiled } from "./lib/compile-cache.ts";
+import { handOver, isSupported } from "./lib/runtime.ts";
 
 const script = fileURLToPath(import.meta.url);
 
-import("./lib/runtime.ts").then(({ isSupported, handOver }) => {
-  if (!isSupported(process.versions.node)) return handOver(dirname(dirname(script)), script);
+if (isSupported(process.versions.node)) run();
+else handOver(dirname(dirname(script)), script);
+
+function run() {
   muteSqliteWarning();
-  return import("./cli.ts").then(({ main }) => main(process.argv));
-});
+  keepCompiled(process.env, process.platform);
+  import("./cli.ts").then(({ main }) => main(process.argv));
+}
 
 /** Node calls its SQLite experimental in every process that opens a database; other warnings stay. */
 function muteSqliteWarning() {

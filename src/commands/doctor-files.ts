@@ -36,7 +36,8 @@ function checkDirectory(name: string, database: string): Check {
   }
 }
 
-function existingAbove(directory: string): string {
+/** The directory, or the nearest above it that is there. */
+export function existingAbove(directory: string): string {
   const above = dirname(directory);
   if (above === directory || existsSync(directory)) return directory;
   return existingAbove(above);

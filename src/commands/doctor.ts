@@ -1,33 +1,46 @@
 import { existsSync } from "node:fs";
-import { type App, connectRemote, createApp } from "../app.ts";
+import { connectRemote } from "../app/product.ts";
+import { type App, createApp } from "../app.ts";
 import { type Config, loadConfig } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { systemClock } from "../lib/clock.ts";
+import { isPostgresAddress } from "../lib/postgres-address.ts";
+import { unwatched } from "../lib/telemetry.ts";
 import { version } from "../lib/version.ts";
+import { checkCallers } from "./doctor-callers.ts";
 import { type Check, fail, ok, sentenceOf, skip, warn } from "./doctor-check.ts";
 import { checkFiles } from "./doctor-files.ts";
+import { checkPostgres } from "./doctor-postgres.ts";
 import { checkScopes } from "./doctor-scopes.ts";
 import { checkService } from "./doctor-service.ts";
 import { checkWebhooksIn } from "./doctor-webhooks.ts";
 import { issueProcessToken } from "./local-token.ts";
+import { type Options, paint, print, printJson } from "./output.ts";
 import { formatTable } from "./table.ts";
-
-type Options = Readonly<Record<string, string | boolean | undefined>>;
 
 /** Tries the configuration from end to end and prints what was found and what to fix; ends with 1 where it does not work. */
 export async function examine(env: NodeJS.ProcessEnv, options: Options): Promise<void> {
   const checks = await checksOf(env, options);
   const works = checks.every(({ status }) => status !== "fail");
-  process.stdout.write(options["json"] ? `${JSON.stringify({ ok: works, checks })}\n` : reportOf(checks, works));
+  if (options["json"]) printJson({ ok: works, checks });
+  else print(reportOf(checks, works));
   process.exitCode = works ? 0 : 1;
 }
+
+type Status = Check["status"];
+const colours = { ok: "green", warn: "yellow", fail: "red", skip: "dim" } as const satisfies Record<Status, string>;
 
 function reportOf(checks: readonly Check[], works: boolean): string {
   const rows = checks.flatMap(({ status, name, found, fix }) => [
     [status, name, found],
     ...(fix === undefined ? [] : [["", "", `→ ${fix}`]]),
   ]);
-  return `${formatTable(rows)}\n${works ? "It works." : "It does not work yet."}\n`;
+  // Painted once the columns stand: colours take up characters, but no room.
+  const table = formatTable(rows).replace(/^(ok|warn|fail|skip)\b/gm, (status) =>
+    paint(colours[status as Status], status),
+  );
+  const verdict = works ? paint("green", "It works.") : paint("red", "It does not work yet.");
+  return `${table}\n${verdict}\n`;
 }
 
 async function checksOf(env: NodeJS.ProcessEnv, options: Options): Promise<Check[]> {
@@ -44,14 +57,16 @@ async function checksOf(env: NodeJS.ProcessEnv, options: Options): Promise<Check
 }
 
 async function checksWith(config: Config): Promise<Check[]> {
-  const files = checkFiles(config);
   // What is examined is not made by examining it.
-  const kept = config.database !== ":memory:" && existsSync(config.database);
+  const { checks: files, kept } = isPostgresAddress(config.database)
+    ? await checkPostgres(config)
+    : { checks: checkFiles(config), kept: config.database !== ":memory:" && existsSync(config.database) };
   if (files.some(({ status }) => status === "fail")) return files;
   const name = "database";
   let app: App;
   try {
-    app = await createApp({ ...config, database: kept ? config.database : ":memory:", logLevel: "silent" });
+    const examined = kept ? config : { ...config, database: ":memory:", filesBeside: undefined };
+    app = await createApp({ ...examined, logLevel: "silent" });
   } catch (error) {
     if (error instanceof UsageError) throw error;
     return [
@@ -62,7 +77,8 @@ async function checksWith(config: Config): Promise<Check[]> {
   try {
     const opened = kept ? [await checkRecords(app, config, name)] : [];
     const tried = await (config.baseUrl === undefined ? embedded : remote)(app, config);
-    return [...files, ...opened, ...tried, await checkWebhooksIn(app, config)];
+    const callers = await checkCallers(app, config, kept);
+    return [...files, ...opened, ...tried, ...callers, await checkWebhooksIn(app, config)];
   } finally {
     await app.close();
   }
@@ -80,7 +96,7 @@ async function checkRecords({ store }: App, { baseUrl }: Config, name: string): 
 async function remote(app: App, config: Config): Promise<Check[]> {
   const { baseUrl = "", token, scopes } = config;
   // The truth about the token, not what the operator says of it.
-  const local = { store: app.store, clock: systemClock, log: app.log };
+  const local = { store: app.store, clock: systemClock, log: app.log, telemetry: unwatched };
   const connected = connectRemote({ ...config, scopes: undefined }, baseUrl, local);
   try {
     const checks = await checkService(config, baseUrl, connected);

@@ -1,9 +1,8 @@
 import { UsageError } from "../config/usage-error.ts";
 import { GatewayEntry, gatewayKeyPrefix } from "../contract/gateway-keys.ts";
 import { randomToken, sha256Hex } from "../lib/crypto.ts";
+import { note, type Options, print, printJson } from "./output.ts";
 import { parseExpiry, parseScopes } from "./tokens.ts";
-
-type Options = Readonly<Record<string, string | boolean | undefined>>;
 
 /**
  * Makes a gateway key and prints it, the only time, with the entry by which the file of gateway keys knows it.
@@ -21,12 +20,12 @@ export function createGatewayKey(options: Options): void {
     expiresAt: typeof expires === "string" ? parseExpiry(expires, new Date()) : undefined,
   });
   if (options["json"]) {
-    process.stdout.write(`${JSON.stringify({ key, entry })}\n`);
+    printJson({ key, entry });
     return;
   }
-  process.stdout.write(`${key}\n${JSON.stringify(entry)}\n`);
-  process.stderr.write(
-    "The key is for its caller and is not shown again. The entry goes into the list in the file of PROGRAMME_GATEWAY_KEYS.\n",
+  print(`${key}\n${JSON.stringify(entry)}\n`);
+  note(
+    "The key is for its caller and is not shown again. The entry goes into the list in the file of PROGRAMME_GATEWAY_KEYS.",
   );
 }
 

@@ -23,13 +23,13 @@ export async function issueProcessToken(app: App): Promise<{ token: string; revo
  * The token that pasted client settings keep working with across restarts: made on first use and kept beside the
  * database in a file that only its owner can read.
  */
-export async function localToken(app: App, { database }: Config): Promise<string> {
-  const file = `${database}.token`;
-  const kept = database === ":memory:" ? undefined : await readToken(file);
+export async function localToken(app: App, { filesBeside }: Config): Promise<string> {
+  const file = filesBeside === undefined ? undefined : `${filesBeside}.token`;
+  const kept = file === undefined ? undefined : await readToken(file);
   if (kept !== undefined && (await isValid(app, kept))) return kept;
   const businessId = await firstBusiness(app.store);
   const { token } = await issueToken(app.store, { businessId, name: "local", scopes: ordinaryScopes, expiresAt: null });
-  if (database !== ":memory:") await writeFile(file, `${token}\n`, { mode: 0o600 });
+  if (file !== undefined) await writeFile(file, `${token}\n`, { mode: 0o600 });
   return token;
 }
 

@@ -3,10 +3,9 @@ import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { Problem } from "../contract/errors.ts";
 import { withApp } from "./open.ts";
+import { type Options, print, printJson, textOf } from "./output.ts";
 import { formatTable } from "./table.ts";
 import { chooseBusiness } from "./tokens.ts";
-
-type Options = Readonly<Record<string, string | boolean | undefined>>;
 
 /** Sees to it that an organisation sends nothing more to an address. */
 export function suppressAddress(config: Config, email: string, options: Options): Promise<void> {
@@ -29,7 +28,8 @@ export function listSuppressions(config: Config, options: Options): Promise<void
   return withOffice(config, options, async (office, businessId) => {
     for await (const { email, reason, createdAt } of office.suppressions(businessId)) {
       const row = { email, reason, since: createdAt };
-      print(options["json"] ? `${JSON.stringify(row)}\n` : formatTable([[createdAt, reason, email]]));
+      if (options["json"]) printJson(row);
+      else print(formatTable([[createdAt, reason, email]]));
     }
   });
 }
@@ -49,8 +49,7 @@ function withOffice(
 ): Promise<void> {
   return withApp(config, async ({ people, store }) => {
     if (!people) throw new UsageError("The product's own service sends its own mail");
-    const business = options["business"];
-    const businessId = await chooseBusiness(store, typeof business === "string" ? business : undefined);
+    const businessId = await chooseBusiness(store, textOf(options, "business"));
     try {
       await work(people.mailOffice, businessId);
     } catch (error) {
@@ -60,9 +59,6 @@ function withOffice(
 }
 
 function done(options: Options, result: object, words: string): void {
-  print(options["json"] ? `${JSON.stringify(result)}\n` : `${words}\n`);
-}
-
-function print(text: string): void {
-  process.stdout.write(text);
+  if (options["json"]) printJson(result);
+  else print(`${words}\n`);
 }

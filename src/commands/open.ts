@@ -1,6 +1,7 @@
 import { type App, createApp } from "../app.ts";
 import type { Config } from "../config/load.ts";
-import { seedDemo } from "../demo/seed.ts";
+import { onInterrupt } from "./interruption.ts";
+import { showProgress } from "./progress.ts";
 
 /** Whether the database is one for trying things out: the default one, or any that demonstration data was asked for. */
 export function isDemo(config: Config): boolean {
@@ -11,8 +12,30 @@ export function isDemo(config: Config): boolean {
 export async function openApp(config: Config): Promise<App> {
   const app = await createApp(config);
   const empty = (await app.store.listBusinesses()).length === 0;
-  if (empty && isDemo(config)) await seedDemo(app.store, app.content, { now: new Date() });
+  if (empty && isDemo(config)) await fillDemo(app, {});
   return app;
+}
+
+/**
+ * Fills an empty database with demonstration data, and shows how far it has come.
+ * @throws Interrupted when the process is told to stop
+ */
+export async function fillDemo(app: App, options: { seed?: number; scale?: number }): Promise<void> {
+  const { seedDemo } = await import("../demo/seed.ts");
+  const progress = showProgress("Making demonstration data", 1);
+  using interruption = onInterrupt("The database holds only part of the demonstration data: begin with an empty one.");
+  try {
+    await seedDemo(app.store, app.content, {
+      now: new Date(),
+      ...options,
+      onProgress(share) {
+        interruption.signal.throwIfAborted();
+        progress.to(share);
+      },
+    });
+  } finally {
+    progress.end();
+  }
 }
 
 /** Runs `work` on the opened program and closes it again. */

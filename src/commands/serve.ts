@@ -1,27 +1,36 @@
-import { fileURLToPath } from "node:url";
+import { constants } from "node:os";
+import { setTimeout as delay } from "node:timers/promises";
+import type { EarlyWire } from "../app/early.ts";
 import type { App } from "../app.ts";
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { version } from "../lib/version.ts";
+import { launchOf, running } from "./hosts/launch.ts";
+import { stopSignals } from "./interruption.ts";
 import { issueProcessToken, localToken } from "./local-token.ts";
 import { isDemo, openApp } from "./open.ts";
+import { print } from "./output.ts";
+import { whenUnread } from "./reader.ts";
 
-/** Serves MCP over stdin and stdout until the client goes away. */
-export async function serveStdio(config: Config): Promise<void> {
-  if (config.baseUrl !== undefined && config.token === undefined) {
-    throw new UsageError("PROGRAMME_TOKEN is needed with PROGRAMME_BASE_URL: an access token of the product.");
-  }
+/** Serves MCP over stdin and stdout, or what was heard there already, until the client goes away. */
+export async function serveConnection(config: Config, wire: EarlyWire | undefined): Promise<void> {
   const app = await openApp(config);
   if (config.token !== undefined && config.baseUrl === undefined) await refuseUnknownToken(app, config.token);
   await startWork(app);
   const local = config.token === undefined ? await issueProcessToken(app) : undefined;
-  const connection = app.connectStdio(config.token ?? local?.token ?? "");
+  await serveMetrics(app, config);
+  const connection = app.connectStdio(config.token ?? local?.token ?? "", wire);
   const stop = onStop(app, async () => {
+    // Calls that came in are still answered: a client may end its input right after the last one.
+    await connection.settled(config.shutdownSeconds * 1000);
     await connection.close();
     await local?.revoke();
   });
   // Not by a signal to itself: without its input the process would end before that arrives.
   process.stdin.once("end", () => void stop());
+  // It may have ended before anybody listened; what was said is heard first.
+  if (process.stdin.readableEnded) setImmediate(() => void stop());
+  whenUnread(() => void stop());
 }
 
 /** Serves REST and MCP over HTTP until stopped. */
@@ -34,16 +43,22 @@ export async function serveHttp(config: Config): Promise<void> {
     throw error;
   });
   await startWork(app);
+  await serveMetrics(app, config);
   const { gatewayKeys, oauth, publicUrl = server.origin } = config;
   // Daemons are told so to read their files again; without such a file it is a terminal that closed.
   if (gatewayKeys !== undefined) process.on("SIGHUP", () => app.reloadKeys());
-  onStop(app, async () => undefined, gatewayKeys === undefined ? stopSignals : ["SIGINT", "SIGTERM"]);
+  const drain = async () => {
+    app.drain();
+    await delay(config.drainSeconds * 1000);
+  };
+  onStop(app, drain, gatewayKeys === undefined ? stopSignals : ["SIGINT", "SIGTERM"]);
+  whenUnread(() => undefined);
   if (gatewayKeys !== undefined || oauth) {
-    process.stdout.write(gatewayBanner(publicUrl, config));
+    print(gatewayBanner(publicUrl, config));
     return;
   }
   const token = isDemo(config) ? await localToken(app, config) : undefined;
-  process.stdout.write(banner(publicUrl, token));
+  print(banner(publicUrl, config, token));
 }
 
 /** Once nothing stands in the way of serving, the work beside requests begins. */
@@ -53,6 +68,19 @@ async function startWork(app: App): Promise<void> {
   } catch (error) {
     await app.close();
     throw error;
+  }
+}
+
+async function serveMetrics(app: App, { metrics }: Config): Promise<void> {
+  try {
+    const url = await app.serveMetrics();
+    if (url !== undefined) app.log.info({ url }, "Metrics are served");
+  } catch (error) {
+    await app.close();
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "EADDRINUSE" && code !== "EADDRNOTAVAIL") throw error;
+    const why = code === "EADDRINUSE" ? "is in use" : "is no address of this machine";
+    throw new UsageError(`--metrics ${metrics?.host}:${metrics?.port} ${why}; choose another.`);
   }
 }
 
@@ -67,11 +95,17 @@ async function refuseUnknownToken(app: App, token: string): Promise<void> {
   }
 }
 
-const stopSignals: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"];
-
-/** Ends cleanly on the usual signals, or when told: what is open is finished, what is queued is written. */
-function onStop(app: App, before: () => Promise<void>, signals = stopSignals): () => Promise<void> {
+/**
+ * Ends cleanly on the usual signals, or when told: what is open is finished, what is queued is written. A second signal
+ * ends it at once, as if nothing had been done about it.
+ */
+function onStop(
+  app: App,
+  before: () => Promise<void>,
+  signals: readonly NodeJS.Signals[] = stopSignals,
+): () => Promise<void> {
   let stopping = false;
+  let signalled = false;
   const stop = async () => {
     if (stopping) return;
     stopping = true;
@@ -84,28 +118,39 @@ function onStop(app: App, before: () => Promise<void>, signals = stopSignals): (
       process.exit(1);
     }
   };
-  for (const signal of signals) process.on(signal, () => void stop());
+  for (const signal of signals) {
+    process.on(signal, () => {
+      if (signalled) process.exit(128 + constants.signals[signal]);
+      signalled = true;
+      void stop();
+    });
+  }
   return stop;
 }
 
-function addressesOf(origin: string): string[] {
-  return [`programme-mcp ${version}`, `  MCP   ${origin}/mcp`, `  REST  ${origin}/integrations/v1`];
+function addressesOf(origin: string, { baseUrl, webhookSecrets }: Config): string[] {
+  // The product serves its own REST interface.
+  const rest = baseUrl === undefined ? [`  REST  ${origin}/integrations/v1`] : [];
+  const webhooks = [...(webhookSecrets?.keys() ?? [])].map((name) => `  Hooks ${origin}/webhooks/${name}`);
+  return [`programme-mcp ${version}`, `  MCP   ${origin}/mcp`, ...rest, ...webhooks];
 }
 
 /** What callers of MCP need where access tokens are not for them. */
-function gatewayBanner(origin: string, { gatewayKeys, oauth }: Config): string {
+function gatewayBanner(origin: string, config: Config): string {
+  const { gatewayKeys, oauth } = config;
   const keys = gatewayKeys === undefined ? [] : ["  Keys  programme-mcp gateway-key create --name NAME"];
   const issuer = oauth ? [`  OAuth ${oauth.issuer}`] : [];
-  return `${[...addressesOf(origin), ...keys, ...issuer].join("\n")}\n`;
+  return `${[...addressesOf(origin, config), ...keys, ...issuer].join("\n")}\n`;
 }
 
-function banner(origin: string, token: string | undefined): string {
-  const addresses = addressesOf(origin);
-  if (token === undefined)
-    return `${[...addresses, "  Token programme-mcp token create --database FILE"].join("\n")}\n`;
+function banner(origin: string, config: Config, token: string | undefined): string {
+  const addresses = addressesOf(origin, config);
+  if (token === undefined) {
+    const made = config.baseUrl === undefined ? ["  Token programme-mcp token create --database FILE"] : [];
+    return `${[...addresses, ...made].join("\n")}\n`;
+  }
   const overHttp = { type: "http", url: `${origin}/mcp`, headers: { Authorization: `Bearer ${token}` } };
-  const main = fileURLToPath(new URL("../main.js", import.meta.url));
-  const overStdio = { command: "node", args: [main], env: { PROGRAMME_TOKEN: token } };
+  const overStdio = { ...launchOf(running(process.env), "auto"), env: { PROGRAMME_TOKEN: token } };
   const settings = (server: object) => JSON.stringify({ mcpServers: { programme: server } }, null, 2);
   return [
     ...addresses,
@@ -116,6 +161,8 @@ function banner(origin: string, token: string | undefined): string {
     "",
     "Client settings over stdio:",
     settings(overStdio),
+    "",
+    "For a client by its name: programme-mcp config --help",
     "",
   ].join("\n");
 }

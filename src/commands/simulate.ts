@@ -11,7 +11,10 @@ import { type Cast, calendar, type Stage } from "../demo/season-stage.ts";
 import { newId } from "../lib/ids.ts";
 import { seededRandom } from "../lib/random.ts";
 import type { Store } from "../store/port.ts";
+import { onInterrupt } from "./interruption.ts";
 import { withApp } from "./open.ts";
+import { print, printJson } from "./output.ts";
+import { showProgress } from "./progress.ts";
 import { formatTable } from "./table.ts";
 import { chooseBusiness, issueToken, ordinaryScopes } from "./tokens.ts";
 
@@ -36,7 +39,7 @@ export async function simulate(config: Config, options: SimulateOptions): Promis
     const programId = await play(app, businessId, options);
     const seconds = (performance.now() - startedMs) / 1000;
     const events = await countEvents(app.store, businessId, from);
-    print({ programId, businessId, seconds: Math.round(seconds * 10) / 10, events }, options.json);
+    show({ programId, businessId, seconds: Math.round(seconds * 10) / 10, events }, options.json);
   });
 }
 
@@ -53,7 +56,9 @@ async function play(app: App, businessId: string, options: SimulateOptions): Pro
   const plan = await planSeason({ store, content, businessId, now, random, draw, closesInDays });
   const expiresAt = new Date(now.getTime() + (closesInDays + 1) * dayMs).toISOString();
   const issued = await issueToken(store, { businessId, name: "simulation", scopes: ordinaryScopes, expiresAt });
-  const stopping = stopOnSignals();
+  using interruption = onInterrupt("The season was stopped: what it has come to stays.");
+  const stopping = interruption.signal;
+  const progress = showProgress("Playing a season", calendar.ends);
   const stage: Stage = {
     reader: store.reader(businessId),
     async act(name, given) {
@@ -69,6 +74,7 @@ async function play(app: App, businessId: string, options: SimulateOptions): Pro
       return { data: answer.data as never, lastEvaluatedKey: answer.page?.lastEvaluatedKey };
     },
     async until(day) {
+      progress.to(day);
       const waitMs = factor === undefined ? 0 : now.getTime() + (day * dayMs) / factor - Date.now();
       if (waitMs > 0) await delay(waitMs, undefined, { signal: stopping }).catch(() => stopping.throwIfAborted());
     },
@@ -76,17 +82,10 @@ async function play(app: App, businessId: string, options: SimulateOptions): Pro
   try {
     await new Season(stage, plan, draw, options).play();
   } finally {
+    progress.end();
     await store.revokeToken(issued.tokenId, new Date().toISOString());
   }
   return plan.programId;
-}
-
-/** Aborted by the usual signals: what the season has come to stays, its token does not. */
-function stopOnSignals(): AbortSignal {
-  const stopping = new AbortController();
-  const stop = () => stopping.abort(new Error("The season was stopped"));
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, stop);
-  return stopping.signal;
 }
 
 const eventsPerStep = 1_000;
@@ -111,14 +110,14 @@ interface Summary {
   readonly events: Readonly<Record<string, number>>;
 }
 
-function print(summary: Summary, json: boolean): void {
+function show(summary: Summary, json: boolean): void {
   if (json) {
-    process.stdout.write(`${JSON.stringify(summary)}\n`);
+    printJson(summary);
     return;
   }
   const { events, programId, seconds } = summary;
   const all = Object.values(events).reduce((sum, count) => sum + count, 0);
   const rows = [...Object.entries(events), ["all", all] as const].map(([type, count]) => [type, String(count)]);
-  process.stdout.write(`Programme ${programId}, played in ${seconds} s.\n`);
-  process.stdout.write(formatTable([["event", "count"], ...rows]));
+  print(`Programme ${programId}, played in ${seconds} s.\n`);
+  print(formatTable([["event", "count"], ...rows], "header"));
 }

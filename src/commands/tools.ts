@@ -4,6 +4,7 @@ import { UsageError } from "../config/usage-error.ts";
 import { type CallName, isCallName, isOperationName, operations, toolsetOf } from "../contract/index.ts";
 import type { Scope } from "../contract/scopes.ts";
 import { withApp } from "./open.ts";
+import { print, printJson } from "./output.ts";
 import { formatTable } from "./table.ts";
 
 /** Prints the tools that agents are offered, and what their list costs: of the configured token, if there is one. */
@@ -13,10 +14,7 @@ export async function printTools(config: Config, json: boolean): Promise<void> {
     const facts: Facts = isCallName(cost.name) ? factsOf(cost.name) : {};
     return { ...cost, ...facts };
   });
-  if (json) {
-    process.stdout.write(`${JSON.stringify(tools)}\n`);
-    return;
-  }
+  if (json) return printJson(tools);
   const rows = tools.map(({ name, scope = "", effect = "", bytes, tokens }) => [
     name,
     scope,
@@ -27,7 +25,7 @@ export async function printTools(config: Config, json: boolean): Promise<void> {
   const sum = (of: (cost: (typeof costs)[number]) => number) =>
     String(costs.reduce((total, cost) => total + of(cost), 0));
   const last = [`${costs.length} in all`, "", "", sum(({ bytes }) => bytes), sum(({ tokens }) => tokens)];
-  process.stdout.write(formatTable([["tool", "scope", "effect", "bytes", "tokens"], ...rows, last]));
+  print(formatTable([["tool", "scope", "effect", "bytes", "tokens"], ...rows, last], "header"));
 }
 
 async function scopesOf(config: Config, token: string): Promise<ReadonlySet<Scope>> {

@@ -13,18 +13,18 @@ import {
 } from "../contract/webhooks.ts";
 import type { ListedDelivery } from "../store/outbox.ts";
 import { withApp } from "./open.ts";
+import { note, type Options, print, printJson, textOf } from "./output.ts";
 import { formatTable } from "./table.ts";
 import { parseSpan, parseTime } from "./times.ts";
 import { chooseBusiness } from "./tokens.ts";
 
-type Options = Readonly<Record<string, string | boolean | undefined>>;
 type Endpoint = Awaited<ReturnType<Webhooks["endpoints"]["find"]>>;
 
 /** Registers an endpoint; its secret is shown once. */
 export function addWebhook(config: Config, url: string, options: Options): Promise<void> {
   return withWebhooks(config, async ({ endpoints }, { store }) => {
-    const types = text(options, "events")?.split(",").map(parseEventType) ?? [];
-    const businessId = await chooseBusiness(store, text(options, "business"));
+    const types = textOf(options, "events")?.split(",").map(parseEventType) ?? [];
+    const businessId = await chooseBusiness(store, textOf(options, "business"));
     const added = await endpoints.add(businessId, url, types);
     if (options["json"]) return printJson(added);
     print(`${added.secret}\n`);
@@ -34,7 +34,7 @@ export function addWebhook(config: Config, url: string, options: Options): Promi
 
 export function listWebhooks(config: Config, options: Options): Promise<void> {
   return withWebhooks(config, async ({ endpoints }, { store }) => {
-    const wanted = text(options, "business");
+    const wanted = textOf(options, "business");
     const businesses =
       wanted === undefined ? await store.listBusinesses() : [{ businessId: await chooseBusiness(store, wanted) }];
     const found = (await Promise.all(businesses.map(({ businessId }) => endpoints.list(businessId)))).flat();
@@ -46,7 +46,7 @@ export function listWebhooks(config: Config, options: Options): Promise<void> {
       endpoint.eventTypes.length === 0 ? "all" : endpoint.eventTypes.join(","),
       stateOf(endpoint),
     ]);
-    print(formatTable([["endpoint", "business", "address", "events", "state"], ...rows]));
+    print(formatTable([["endpoint", "business", "address", "events", "state"], ...rows], "header"));
   });
 }
 
@@ -84,7 +84,7 @@ export function disableWebhook(config: Config, endpointId: string, options: Opti
 
 /** Makes a new secret, shown once; the old one signs too for a while. */
 export function rotateWebhookSecret(config: Config, endpointId: string, options: Options): Promise<void> {
-  const overlap = text(options, "overlap") ?? "";
+  const overlap = textOf(options, "overlap") ?? "";
   const overlapMs = parseSpan(overlap);
   if (overlapMs === undefined) throw new UsageError(`--overlap: ${JSON.stringify(overlap)} must be a span: 24h or 7d`);
   return withEndpoint(config, endpointId, async ({ endpoints }, endpoint) => {
@@ -97,13 +97,13 @@ export function rotateWebhookSecret(config: Config, endpointId: string, options:
 
 /** Lists deliveries, the latest first; of one delivery, its attempts with what was answered. */
 export function listDeliveries(config: Config, id: string | undefined, options: Options): Promise<void> {
-  const [limit, status] = [Number(options["limit"]), parseStatus(text(options, "status"))];
+  const [limit, status] = [Number(options["limit"]), parseStatus(textOf(options, "status"))];
   if (!Number.isInteger(limit) || limit < 1 || limit > 1000)
     throw new UsageError("--limit must be a number from 1 to 1000");
   return withWebhooks(config, async ({ endpoints }, { store }) => {
     if (id?.startsWith("dlv_")) return showDelivery(store, await findDelivery(store, id), options["json"] === true);
     const endpoint = id === undefined ? undefined : await endpoints.find(id);
-    const businessId = endpoint?.businessId ?? (await chooseBusiness(store, text(options, "business")));
+    const businessId = endpoint?.businessId ?? (await chooseBusiness(store, textOf(options, "business")));
     const found = await store.outbox.listDeliveries(businessId, { endpointId: endpoint?.endpointId, status }, limit);
     if (options["json"]) return printJson(found);
     const rows = found.map((delivery) => [
@@ -117,7 +117,10 @@ export function listDeliveries(config: Config, id: string | undefined, options: 
       delivery.status === "pending" ? `due ${delivery.dueAt}` : (delivery.deliveredAt ?? delivery.updatedAt),
     ]);
     print(
-      formatTable([["delivery", "endpoint", "type", "event", "state", "attempts", "last answer", "when"], ...rows]),
+      formatTable(
+        [["delivery", "endpoint", "type", "event", "state", "attempts", "last answer", "when"], ...rows],
+        "header",
+      ),
     );
   });
 }
@@ -132,7 +135,7 @@ async function showDelivery(store: App["store"], delivery: ListedDelivery, json:
     // Whatever a stranger answered, it must not steer the terminal.
     JSON.stringify(answer ?? "").slice(0, 100),
   ]);
-  print(formatTable([["attempt", "took", "answer", "begins"], ...rows]));
+  print(formatTable([["attempt", "took", "answer", "begins"], ...rows], "header"));
 }
 
 function outcomeOf(statusCode: number | null, error: DeliveryError | null): string {
@@ -145,7 +148,7 @@ export function replayWebhooks(config: Config, id: string, options: Options): Pr
   return withWebhooks(config, async ({ endpoints, replay }, { store }) => {
     const again = async () => {
       if (id.startsWith("dlv_")) return replay.delivery((await findDelivery(store, id)).businessId, id);
-      const since = parseSince(text(options, "since"));
+      const since = parseSince(textOf(options, "since"));
       const endpoint = await endpoints.find(id);
       if (endpoint.status === "disabled") throw new UsageError(`${id} is disabled; enable it first`);
       return replay.since(endpoint, since, options["all"] === true);
@@ -159,7 +162,7 @@ export function replayWebhooks(config: Config, id: string, options: Options): Pr
 /** Sends an invented event at once and tells what came of it. */
 export function testWebhook(config: Config, endpointId: string, options: Options): Promise<void> {
   return withEndpoint(config, endpointId, async ({ probe }, endpoint) => {
-    const wanted = text(options, "event");
+    const wanted = textOf(options, "event");
     const eventType = wanted === undefined ? (endpoint.eventTypes[0] ?? eventTypes[0]) : parseEventType(wanted);
     const { eventId, statusCode, error, answer, durationMs } = await probe(endpoint, eventType);
     if (options["json"]) printJson({ eventType, eventId, statusCode, error, answer, durationMs });
@@ -210,21 +213,4 @@ function parseSince(given: string | undefined): string {
   const timeMs = spanMs === undefined ? parseTime(given ?? "") : Date.now() - spanMs;
   if (timeMs !== undefined) return new Date(timeMs).toISOString();
   throw new UsageError(`--since is needed for an endpoint: 24h, 7d, a date or an RFC 3339 time`);
-}
-
-function text(options: Options, name: string): string | undefined {
-  const value = options[name];
-  return typeof value === "string" ? value : undefined;
-}
-
-function printJson(value: unknown): void {
-  print(`${JSON.stringify(value)}\n`);
-}
-
-function print(output: string): void {
-  process.stdout.write(output);
-}
-
-function note(line: string): void {
-  process.stderr.write(`${line}\n`);
 }

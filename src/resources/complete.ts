@@ -12,7 +12,7 @@ import type { Reading } from "./session.ts";
 import { kinds, missingScopes, type ResourceKind } from "./target.ts";
 
 /** As many as an answer may hold (MCP). */
-const maxValues = 100;
+export const maxValues = 100;
 const maxTypedChars = 200;
 
 /**

@@ -11,10 +11,10 @@ import { type OperationName, operations } from "../contract/index.ts";
 import type { Program, Round } from "../contract/programs.ts";
 import { linksOf } from "../contract/resource.ts";
 import type { Scope } from "../contract/scopes.ts";
-import { type Facts, type PromptDefinition, promptDefinitions, promptRules } from "./prompt-texts.ts";
+import { type PromptDefinition, promptDefinitions, promptText } from "./prompt-texts.ts";
 import type { Reading } from "./session.ts";
 
-const maxArgumentChars = 4_000;
+export const maxArgumentChars = 4_000;
 
 export function promptOf(name: string): PromptDefinition | undefined {
   return promptDefinitions.find((definition) => definition.name === name);
@@ -58,16 +58,11 @@ export async function getPrompt(
   return {
     description: definition.description,
     messages: [
-      { role: "user", content: { type: "text", text: textOf(definition, { program, round, given, can }) } },
+      { role: "user", content: { type: "text", text: promptText(definition, { program, round, given, can }) } },
       ...(program ? linksOf("get_program", program).map(linkMessage) : []),
       ...(round ? linksOf("list_rounds", [round]).map(linkMessage) : []),
     ],
   };
-}
-
-function textOf(definition: PromptDefinition, facts: Facts): string {
-  const [task, ...steps] = definition.steps(facts).filter((step) => step !== false);
-  return [task, ...steps.map((step, index) => `${index + 1}. ${step}`), promptRules].join("\n");
 }
 
 function linkMessage({ uri, name }: { uri: string; name: string }): { role: "user"; content: ContentBlock } {

@@ -1,9 +1,9 @@
 import { ResourceNotFoundError, UriTemplate } from "@modelcontextprotocol/server";
 import { type CallName, callNames, operations } from "../contract/index.ts";
 import { markOf } from "../contract/marks.ts";
-import { lackedScopes, type Operation, pathVariables } from "../contract/operation.ts";
+import { type Operation, pathVariables } from "../contract/operation.ts";
 import { typedArgument } from "../contract/query.ts";
-import type { Scope } from "../contract/scopes.ts";
+import { lackedScopes, type Scope } from "../contract/scopes.ts";
 
 /** A read that a URI stands for. */
 export interface Target {
@@ -36,7 +36,7 @@ export const kinds: readonly ResourceKind[] = callNames
   .sort((a, b) => a.variables.length - b.variables.length);
 
 /** Longer than the longest that a template makes of valid arguments. */
-const maxUriChars = 8_192;
+export const maxUriChars = 8_192;
 /** What a URI is written in (RFC 3986), without fragments. */
 const uriText = /^programme:\/\/[\w\-.~:/?@!$&'()*+,;=%[\]]+$/;
 

@@ -17,6 +17,8 @@ export const direction = {
   webhooks: ["contract", "gate", "port", "lib"],
   exports: ["contract", "gate", "port", "lib"],
   mail: ["contract", "gate", "port", "lib"],
+  // Knows what is watched by its interface in `lib` alone: no other room imports it.
+  telemetry: ["contract", "lib"],
   config: ["contract", "lib"],
   app: [
     "contract",
@@ -33,6 +35,7 @@ export const direction = {
     "webhooks",
     "exports",
     "mail",
+    "telemetry",
     "config",
   ],
   demo: ["contract", "domain", "port", "lib"],
@@ -60,6 +63,9 @@ export const confined: Readonly<Record<string, readonly Room[]>> = {
   commander: ["config", "cli"],
   nodemailer: ["mail"],
   pino: ["lib"],
+  "pino-pretty": ["lib"],
+  "prom-client": ["telemetry"],
+  "@opentelemetry/": ["telemetry"],
 };
 
 /** The packages of rooms that do no I/O; every other room may import what is not confined elsewhere. */

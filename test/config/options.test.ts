@@ -18,7 +18,7 @@ describe("options", () => {
     for (const name of commandNames) {
       const options = addOptions(new Command(name), name).options.map((option) => option.attributeName());
       const expected = settings.filter(([, entry]) => "option" in entry && entry.commands.includes(name));
-      expect(options).toEqual(expected.map(([setting]) => setting));
+      expect(options.toSorted()).toEqual(expected.map(([setting]) => setting as string).toSorted());
     }
   });
 

@@ -15,7 +15,14 @@ describe("a mistake ends with 2 and one line that names it", () => {
     [["http", "--prot", "3000"], {}, /--prot/],
     [["http", "--port", "many"], {}, /--port.*"many"/],
     [["http", "extra"], {}, /argument/i],
-    [["serve"], {}, /serve/],
+    [["http", "--prot", "3000"], {}, /Did you mean --port.*programme-mcp http --help/],
+    [["serve"], {}, /"serve" is no command/],
+    [["tokn", "list"], {}, /Did you mean token\?/],
+    [["--no-color", "tols"], {}, /Did you mean tools\?/],
+    [["token", "craete"], {}, /Did you mean create\?/],
+    [["webhook", "remove"], {}, /endpointId/],
+    [["desk", "respond", "--response", "accept"], {}, /--assignment-id/],
+    [["completion", "tcsh"], {}, /bash, zsh, fish/],
     [["http"], { PROGRAMME_PROT: "3000" }, /PROGRAMME_PROT.*PROGRAMME_PORT/],
     [["stdio"], { PROGRAMME_LOG_LEVEL: "loud" }, /PROGRAMME_LOG_LEVEL.*"loud"/],
     [["stdio"], { PROGRAMME_TOKEN: "secret-looking" }, /PROGRAMME_TOKEN/],
@@ -26,7 +33,7 @@ describe("a mistake ends with 2 and one line that names it", () => {
     [["token", "revoke", "tok_none"], {}, /tok_none/],
     [["seed"], {}, /--demo/],
     [["seed", "--demo", "--seed", "x"], {}, /--seed.*"x"/],
-    [["migrate", "--database", "postgres://localhost/x"], {}, /--database/],
+    [["migrate", "--database", "mysql://localhost/x"], {}, /--database/],
   ])("%j %j", async (args, environment, named) => {
     const home = await openHome();
     const database = { PROGRAMME_DATABASE: home.database };
@@ -35,6 +42,13 @@ describe("a mistake ends with 2 and one line that names it", () => {
     expect(stderr).toMatch(named);
     expect(stderr).toMatch(/^[^\n]+\n$/);
     expect(stderr).not.toMatch(/secret-looking|f{64}/);
+  });
+
+  test("a group without its command is told what there is", async () => {
+    const home = await openHome();
+    const { code, stdout, stderr } = await home.run(["token"]);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toMatch(/Usage: programme-mcp token.*\n[\s\S]*create/);
   });
 
   test("a port that is taken", async () => {
@@ -95,6 +109,30 @@ describe("tokens", () => {
   });
 });
 
+describe("what a command did", () => {
+  test("is told as one line of JSON", async () => {
+    const home = await openHome();
+    const run = async (...args: string[]) => {
+      const { code, stdout, stderr } = await home.run([...args, "--json"]);
+      expect([args[0], code, stderr]).toEqual([args[0], 0, ""]);
+      expect(stdout).toMatch(/^[^\n]+\n$/);
+      return JSON.parse(stdout);
+    };
+    const database = ["--database", home.database];
+    expect(await run("version")).toMatchObject({ name: "programme-mcp", version, node: process.versions.node });
+    expect(await run("migrate", ...database)).toEqual({ database: home.database, upToDate: true });
+    const { businesses } = await run("seed", "--demo", ...database);
+    expect(businesses).toHaveLength(2);
+    const [{ businessId }] = businesses;
+    const { tokenId } = await run("token", "create", "--business", businessId, ...database);
+    expect(await run("token", "revoke", tokenId, ...database)).toEqual({ tokenId, status: "revoked" });
+    expect(await run("webhook", "list", ...database)).toEqual([]);
+    expect(await run("mail", "suppress", "noor@example.org", "--business", businessId, ...database)).toMatchObject({
+      suppressed: true,
+    });
+  });
+});
+
 describe("databases", () => {
   test("are brought up to date, again and again", async () => {
     const home = await openHome();
@@ -142,8 +180,12 @@ describe("what it can do", () => {
     expect(await home.run(["--version"])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
     const help = await home.run(["--help"]);
     expect([help.code, help.stderr]).toEqual([0, ""]);
-    for (const command of ["stdio", "http", "token", "tools", "migrate", "seed"])
+    for (const command of ["stdio", "http", "token", "tools", "migrate", "seed", "config", "completion", "Exit codes"])
       expect(help.stdout).toContain(command);
+    expect(help.stdout).not.toMatch(/^ +complete /m);
+    expect((await home.run([])).code).toBe(0);
+    expect(await home.run(["help"])).toEqual(help);
+    expect((await home.run(["help", "token", "create"])).stdout).toContain("--expires");
     const options = await home.run(["http", "--help"]);
     expect([options.code, options.stdout]).toEqual([0, expect.stringContaining("PROGRAMME_PORT")]);
   });

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as wait } from "node:timers/promises";
 import { Client } from "@modelcontextprotocol/client";
@@ -49,6 +50,25 @@ function processTokens({ database }: Home): TokenRow[] {
   return rows as unknown as TokenRow[];
 }
 
+/** Those in use once the service is open, which a client that was greeted does not wait for. */
+async function inUse(home: Home): Promise<TokenRow[]> {
+  for (let left = 200; left > 0; left--) {
+    const rows = tokensIfThere(home).filter(({ revokedAt }) => revokedAt === null);
+    if (rows.length > 0) return rows;
+    await wait(50);
+  }
+  return [];
+}
+
+function tokensIfThere(home: Home): TokenRow[] {
+  try {
+    return processTokens(home);
+  } catch {
+    // There is no database yet, or its tables are being made.
+    return [];
+  }
+}
+
 /** The token rows once the last process has ended, which a client does not wait for. */
 async function settled(home: Home): Promise<TokenRow[]> {
   for (let left = 100; left > 0 && processTokens(home).some(({ revokedAt }) => revokedAt === null); left--)
@@ -79,7 +99,7 @@ describe("the program over stdio", () => {
     const client = await (clients["2026-07-28"] as Start)(home, ["--database", home.database]);
     expect((await client.listTools()).tools).toHaveLength(60);
     // A client may have started it before, to see which revision it speaks.
-    const [token, ...others] = processTokens(home).filter(({ revokedAt }) => revokedAt === null);
+    const [token, ...others] = await inUse(home);
     expect(others).toEqual([]);
     expect(JSON.parse(token?.scopes ?? "[]")).toHaveLength(30);
     expect(token?.scopes).not.toContain("persons:sensitive:read");
@@ -92,10 +112,38 @@ describe("the program over stdio", () => {
     const started = home.start(["stdio", "--database", home.database]);
     started.process.stdin?.write(`${JSON.stringify(initialize)}\n`);
     await started.printed(/\n/);
+    expect(await inUse(home)).toHaveLength(1);
     if (end === "the end of its input") started.process.stdin?.end();
     const { code } = await (end === "the end of its input" ? started.ended() : started.stop(end));
     expect(code).toBe(0);
     expect(processTokens(home).map(({ revokedAt }) => revokedAt !== null)).toEqual([true]);
+  });
+
+  test.each([
+    "SIGTERM",
+    "SIGINT",
+    "the end of its input",
+  ] as const)("greets and shows its tools before it opens anything, and leaves nothing behind at %s", async (end) => {
+    const home = await openHome();
+    const product = { PROGRAMME_BASE_URL: "http://127.0.0.1:9", PROGRAMME_TOKEN: "0123456789abcdef".repeat(4) };
+    const started = home.start(["stdio", "--database", home.database], product);
+    const list = { jsonrpc: "2.0", id: 2, method: "tools/list" };
+    for (const message of [initialize, list]) started.process.stdin?.write(`${JSON.stringify(message)}\n`);
+    await started.printed(/"id":2.*\n/);
+    if (end === "the end of its input") started.process.stdin?.end();
+    const { code, stdout, stderr } = await (end === "the end of its input" ? started.ended() : started.stop(end));
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout.trimEnd().split("\n")).toHaveLength(2);
+    expect(existsSync(home.database)).toBe(false);
+  });
+
+  test("says why it cannot open a database, also to a client that it greeted", async () => {
+    const home = await openHome();
+    const started = home.start(["stdio", "--database", home.path]);
+    started.process.stdin?.write(`${JSON.stringify(initialize)}\n`);
+    const { code, stderr } = await started.ended();
+    expect(stderr).toMatch(/^error: /m);
+    expect(code).toBe(1);
   });
 
   test("writes nothing but the protocol to stdout, whatever comes in and however much is logged", async () => {
@@ -134,6 +182,7 @@ describe("the program over stdio", () => {
     const client = new Client(info, { versionNegotiation: { mode: "auto" } });
     const command = home.command(["--database", home.database, "--demo"]);
     await client.connect(new StdioClientTransport({ ...command, stderr: "ignore" }));
+    await client.callTool({ name: "list_programs", arguments: {} });
     const link = await client.callTool({ name: "get_file_download_url", arguments: { fileId: cleanFile(home) } });
     const { data } = link.structuredContent as { data: { downloadUrl: string } };
     expect(data.downloadUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/files\//);

@@ -1,8 +1,8 @@
-import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test as plain } from "vitest";
 import type { OperationName } from "../../src/contract/index.ts";
 import { scopes, sensitiveScope } from "../../src/contract/scopes.ts";
 import { type Desk, openDesk, test } from "../support/desk.ts";
+import { rescope } from "../support/edit.ts";
 import { personFieldIds } from "../support/factory.ts";
 import { openFileDesks } from "../support/files.ts";
 import { type RawAnswer, rest } from "../support/raw.ts";
@@ -232,11 +232,11 @@ describe("a remembered answer", () => {
     const input = { ...person, primaryEmail: "nora@example.org", customFields: { [personFieldIds.pii]: "1980-01-02" } };
     const first = await rest(desk, token, "create_person", input, key);
     expect(first.text).not.toContain("nora@example.org");
-    grant(database, scopes);
+    await rescope(database, scopes);
     const second = await rest(desk, token, "create_person", input, key);
     expect(second.body.data).toEqual({ ...first.body.data, ...input, metadata: {} });
     expect(replayed(second)).toBe(true);
-    grant(database, ordinary);
+    await rescope(database, ordinary);
     expect((await rest(desk, token, "create_person", input, key)).text).toBe(first.text);
     await close();
   });
@@ -252,10 +252,3 @@ describe("a remembered answer", () => {
     expect([replayed(again), again.body.data.customFields]).toEqual([true, {}]);
   });
 });
-
-/** Gives every token other scopes, as the product's own pages do. */
-function grant(database: string, granted: readonly string[]): void {
-  const db = new DatabaseSync(database);
-  db.prepare("update tokens set scopes = ?").run(JSON.stringify(granted));
-  db.close();
-}

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -63,7 +63,6 @@ describe("the launcher", () => {
   beforeEach(() => {
     checkout = mkdtempSync(join(tmpdir(), "programme-launcher-"));
     cpSync(join(root, "dist/main.js"), join(checkout, "dist/main.js"));
-    cpSync(join(root, "dist/lib/runtime.js"), join(checkout, "dist/lib/runtime.js"));
     writeFileSync(join(checkout, "package.json"), '{ "type": "module" }');
     writeFileSync(join(checkout, "dist/cli.js"), program);
   });
@@ -71,7 +70,9 @@ describe("the launcher", () => {
   afterEach(() => rmSync(checkout, { recursive: true, force: true }));
 
   function start(node: string, ...args: string[]) {
-    const child = spawn(node, [join(checkout, "dist/main.js"), ...args]);
+    const child = spawn(node, [join(checkout, "dist/main.js"), ...args], {
+      env: { ...process.env, XDG_CACHE_HOME: join(checkout, "cache"), NODE_COMPILE_CACHE: "" },
+    });
     const ended = Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
     const outcome = ended.then(([stdout, stderr, [code, signal]]) => ({ stdout, stderr, code, signal }));
     return { child, outcome };
@@ -87,6 +88,13 @@ describe("the launcher", () => {
     expect(code).toBe(3);
     expect(stderr).toContain("another warning");
     expect(stderr).not.toContain("SQLite");
+  });
+
+  test.runIf(process.platform === "linux")("lets Node keep what it compiles, in a folder of the user's", async () => {
+    const { code } = await start(process.execPath, "done").outcome;
+    expect(code).toBe(0);
+    const kept = readdirSync(join(checkout, "cache/programme-mcp/compiled"), { recursive: true });
+    expect(kept.length).toBeGreaterThan(1);
   });
 
   describe.skipIf(!oldNode())("on a Node that is too old", () => {

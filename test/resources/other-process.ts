@@ -1,10 +1,13 @@
 import { pino } from "pino";
 import { createApp } from "../../src/app.ts";
 import { loadConfig } from "../../src/config/load.ts";
+import { settingsOn } from "../support/database-settings.ts";
 
 /** Another process on the same database: `other-process.ts <database> <token> <programId> <version>` renames a programme. */
 const [database = "", token = "", programId = "", version = ""] = process.argv.slice(2);
-const app = await createApp(loadConfig({ PROGRAMME_DATABASE: database }), { log: pino({ level: "silent" }) });
+const app = await createApp(loadConfig({ PROGRAMME_DATABASE: database, ...settingsOn(database) }), {
+  log: pino({ level: "silent" }),
+});
 const answer = await app.upstream.call({
   operation: "update_program",
   input: { programId, name: "By another process", version: Number(version) },

@@ -1,13 +1,10 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, vi } from "vitest";
-import type { Scope } from "../../src/contract/scopes.ts";
+import { ownDatabase } from "../support/database.ts";
 import { type Desk, openDesk, tenantTest as test } from "../support/desk.ts";
+import { rescope } from "../support/edit.ts";
 import { browse, browsers, quiet, refusal, toldMs } from "./browsers.ts";
 
 const told = { timeout: toldMs, interval: 20 };
@@ -187,21 +184,10 @@ describe("limits", () => {
 
 describe("on a database of several processes", () => {
   async function deskOnFile(): Promise<{ desk: Desk; database: string }> {
-    const folder = mkdtempSync(join(tmpdir(), "programme-subscriptions-"));
-    const database = join(folder, "programme.db");
+    const database = await ownDatabase();
     const { desk, close } = await openDesk({ PROGRAMME_DATABASE: database });
-    onTestFinished(async () => {
-      await close();
-      rmSync(folder, { recursive: true });
-    });
+    onTestFinished(close);
     return { desk, database };
-  }
-
-  /** Changes scopes as the product's own pages do. */
-  function rescope(database: string, scopes: readonly Scope[]): void {
-    const db = new DatabaseSync(database);
-    db.prepare("update tokens set scopes = ?").run(JSON.stringify(scopes));
-    db.close();
   }
 
   test.for(Object.entries(browsers))("%s hears of another process's change", async ([_, connect]) => {
@@ -221,7 +207,7 @@ describe("on a database of several processes", () => {
     const { programId, version } = await desk.seed.program();
     const browser = await connect(desk, await desk.token(["programs:read", "programs:write"]));
     await browser.follow(`programme://programs/${programId}`);
-    rescope(database, ["tracks:read"]);
+    await rescope(database, ["tracks:read"]);
     await vi.waitFor(() => expect(browser.heard.lists.toSorted()).toEqual(["prompts", "resources", "tools"]), told);
     const { tools } = await browser.client.listTools({}, { cacheMode: "refresh" });
     expect(tools.map(({ name }: { name: string }) => name)).toEqual(["list_tracks", "get_connection"]);

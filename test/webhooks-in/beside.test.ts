@@ -10,7 +10,7 @@ import { randomToken, sha256Hex } from "../../src/lib/crypto.ts";
 import { browse, browsers, quiet } from "../resources/browsers.ts";
 import { clients, errorOf, type ToolClient } from "../support/clients.ts";
 import { type Desk, openDesk } from "../support/desk.ts";
-import { temporaryDirectory } from "../support/files.ts";
+import { temporaryDirectory } from "../support/directory.ts";
 import { openRemote } from "../support/remote.ts";
 import { openBeside } from "./beside.ts";
 import { deliver, eventOf, newSecret } from "./sender.ts";

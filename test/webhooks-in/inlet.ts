@@ -1,11 +1,10 @@
-import { join } from "node:path";
 import { pino } from "pino";
 import { onTestFinished } from "vitest";
 import { type LoggedEvent, visibleKinds } from "../../src/contract/event-log.ts";
 import { scopes } from "../../src/contract/scopes.ts";
 import { openStore } from "../../src/store/open.ts";
+import { ownDatabase } from "../support/database.ts";
 import { type Desk, openDesk, TestClock } from "../support/desk.ts";
-import { temporaryDirectory } from "../support/files.ts";
 import { newSecret } from "./sender.ts";
 
 /** The embedded service with a webhook that comes in, `crm`, for its organisation. */
@@ -21,9 +20,7 @@ export interface Inlet {
 }
 
 export async function openInlet(environment: Record<string, string> = {}): Promise<Inlet> {
-  const directory = await temporaryDirectory();
-  onTestFinished(() => directory.remove());
-  const database = join(directory.path, "programme.db");
+  const database = await ownDatabase();
   const clock = new TestClock();
   const store = await openStore({ database });
   await store.insertBusiness({ businessId: "biz_one", name: "One", createdAt: clock.now().toISOString() });

@@ -12,7 +12,7 @@ import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port.ts";
 import { step } from "../../src/store/query.ts";
 import { SqliteDialect } from "../../src/store/sqlite/dialect.ts";
-import { temporaryDirectory } from "../support/files.ts";
+import { temporaryDirectory } from "../support/directory.ts";
 import { eventOf, type SentEvent } from "./sender.ts";
 
 const kinds = visibleKinds(new Set(scopes));
@@ -124,7 +124,7 @@ const database = async () => {
 
 test("every list follows an index in its order on both sides, from the start and from a cursor", async () => {
   const db = await database();
-  await migrate(db);
+  await migrate({ alone: (work) => db.transaction().execute(work) });
   for (const where of [{}, { submissionId: "sub" }, { eventType: "review.submitted" }, { at: { gte: at(0) } }]) {
     for (const after of [undefined, [at(1), "evt_1"]]) {
       const sort = { column: "at", descending: !("at" in where) };

@@ -1,0 +1,44 @@
+import type { Host, Server } from "../src/commands/hosts/host.ts";
+import { type HostName, hostNames, hosts } from "../src/commands/hosts/hosts.ts";
+import { npxLaunch } from "../src/commands/hosts/launch.ts";
+import { mergeSettings } from "../src/commands/hosts/merge.ts";
+
+const secret = { variable: "PROGRAMME_TOKEN", value: undefined };
+const platform = "linux";
+const started = { kind: "stdio", ...npxLaunch(platform) } as const;
+
+/** The servers of every example: the demonstration, the product's own service, and a server that a team shares. */
+export const exampleServers: Readonly<Record<string, Server>> = {
+  programme: { ...started, env: {}, secret: undefined },
+  "programme-product": { ...started, env: { PROGRAMME_BASE_URL: "https://programmes.example.org" }, secret },
+  "programme-team": { kind: "http", url: "https://mcp.example.org/mcp", platform, secret },
+};
+
+/** Where the example of a host is, relative to the project's folder. */
+export function examplePath(name: HostName): string {
+  return `examples/${name}/${name === "n8n" ? "nodes.json" : fileName(name)}`;
+}
+
+/** The name of a host's settings file, without the folders that it is in. */
+function fileName(name: HostName): string {
+  const file = hosts[name].file({ platform, env: {}, home: "/" }) ?? "";
+  return file.slice(file.lastIndexOf("/") + 1).replace(/^\./, "");
+}
+
+/** Every example by its path: a settings file with the three servers, or with those that the host can use. */
+export async function hostExamples(): Promise<Record<string, string>> {
+  const texts = hostNames.map(async (name) => [examplePath(name), await exampleOf(hosts[name])] as const);
+  return Object.fromEntries(await Promise.all(texts));
+}
+
+async function exampleOf(host: Host): Promise<string> {
+  if (!host.starts) {
+    const [name = "", server] = Object.entries(exampleServers).at(-1) ?? [];
+    return server ? `${JSON.stringify(host.settings(server, name).entry, null, 2)}\n` : "";
+  }
+  let text = "";
+  for (const [name, server] of Object.entries(exampleServers)) {
+    text = await mergeSettings(host, text, name, host.settings(server, name));
+  }
+  return text;
+}

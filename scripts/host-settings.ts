@@ -1,0 +1,68 @@
+import type { Setting } from "../src/config/setting.ts";
+import { type SettingName, table } from "../src/config/table.ts";
+
+/** A setting that whoever installs the server in a host is asked for. */
+export interface HostSetting {
+  /** Its name in the host's form. */
+  readonly key: string;
+  readonly title: string;
+  readonly description: string;
+  readonly setting: Setting;
+  readonly sensitive?: true;
+  /** What it is unless the user says otherwise: always something, because a host hands over a reference to nothing as it is. */
+  readonly initial: string | boolean;
+}
+
+type Shown = Omit<HostSetting, "setting" | "initial"> & { readonly initial?: boolean };
+
+const shown: Partial<Record<SettingName, Shown>> = {
+  token: {
+    key: "token",
+    title: "Access token",
+    description: "64 hexadecimal digits. Without one, the embedded service is used with a token of its own.",
+    sensitive: true,
+  },
+  baseUrl: {
+    key: "base_url",
+    title: "Address of the service",
+    description: "Base address of the product's own service; empty for the embedded service.",
+  },
+  database: {
+    key: "database",
+    title: "Database",
+    description: "Full path of the embedded service's database; empty for demonstration data.",
+  },
+  readOnly: {
+    key: "read_only",
+    title: "Read only",
+    description: "Offer only tools that change nothing.",
+    // More careful than the program itself: whoever installs it in a host has not read much about it.
+    initial: true,
+  },
+  toolsets: {
+    key: "toolsets",
+    title: "Toolsets",
+    description: `Which tools to offer, separated by commas; empty for all. ${choicesOf(table.toolsets)}`,
+  },
+  privacy: {
+    key: "privacy",
+    title: "Privacy",
+    description:
+      "What the model sees of people: blind shows handles instead of e-mail addresses and phone numbers, strict hides everything sensitive, api shows all that the token may see.",
+  },
+  confirm: {
+    key: "confirm",
+    title: "Ask first",
+    description:
+      "Before what cannot be undone: ask shows a preview and asks, human refuses where no human can be asked, off asks nobody.",
+  },
+};
+
+export const hostSettings: readonly HostSetting[] = Object.entries(shown).map(([name, each]) => {
+  const setting: Setting = table[name as SettingName];
+  return { ...each, setting, initial: each.initial ?? (typeof setting.default === "string" ? setting.default : "") };
+});
+
+function choicesOf({ type }: Setting): string {
+  return `One or more of: ${type.choices?.join(", ")}.`;
+}

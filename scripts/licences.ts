@@ -1,0 +1,47 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, sep } from "node:path";
+
+/** Terms under which a package may go into what is published. */
+const allowed = ["MIT", "MIT-0", "ISC", "0BSD", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "MIT OR Apache-2.0"];
+
+interface PackageJson {
+  readonly name: string;
+  readonly version: string;
+  readonly license?: string;
+}
+
+const rule = "-".repeat(80);
+
+/**
+ * The licences of all packages that these files belong to, as one text.
+ * @param files - paths of modules; those outside `node_modules` are our own
+ * @throws Error for a package under other terms than those allowed, or one that does not say its terms
+ */
+export function licencesOf(files: Iterable<string>): string {
+  const roots = new Set([...files].map(packageRoot).filter((root) => root !== undefined));
+  const titles = new Map<string, string[]>();
+  for (const { title, text } of [...roots].map(termsOf)) titles.set(text, [...(titles.get(text) ?? []), title]);
+  const sections = [...titles].map(([text, named]) => [named.sort().join("\n"), text].join("\n\n").trim()).sort();
+  const head = "This program includes the following packages, each under its own terms.";
+  return `${[head, ...sections].join(`\n\n${rule}\n\n`)}\n`;
+}
+
+/** The folder of the package that a file belongs to, which may lie in another package's folder. */
+function packageRoot(file: string): string | undefined {
+  const parts = file.replace(/[?\0].*$/, "").split(sep);
+  const modules = parts.lastIndexOf("node_modules");
+  if (modules < 0) return undefined;
+  const nameParts = parts[modules + 1]?.startsWith("@") ? 2 : 1;
+  return parts.slice(0, modules + 1 + nameParts).join(sep);
+}
+
+/** A package's title, and the text of its terms as far as it holds one. */
+function termsOf(root: string): { title: string; text: string } {
+  const { name, version, license } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as PackageJson;
+  if (license === undefined || !allowed.includes(license)) {
+    throw new Error(`${name} ${version} is under ${license ?? "unknown terms"}: it must not be bundled unread`);
+  }
+  const files = readdirSync(root).filter((file) => /^(licen[cs]e|notice)\b/i.test(file));
+  const texts = files.sort().map((file) => readFileSync(join(root, file), "utf8").replaceAll("\r\n", "\n").trim());
+  return { title: `${name} ${version} (${license})`, text: texts.join("\n\n") };
+}

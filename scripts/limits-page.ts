@@ -1,0 +1,290 @@
+import { goodForMs } from "../src/app/readiness.ts";
+import { settings, table } from "../src/config/table.ts";
+import { maxRecipients } from "../src/contract/emails.ts";
+import { limits } from "../src/contract/limits.ts";
+import { defaultLimit, maxLimit } from "../src/contract/page.ts";
+import { maxPlanned } from "../src/domain/assignments.ts";
+import { maxItems, maxTextLength } from "../src/domain/fields.ts";
+import { budgetMs as patternBudgetMs } from "../src/domain/pattern.ts";
+import { maxExternalRefs, maxMetadataBytes } from "../src/domain/persons.ts";
+import { maxAttempts as exportAttempts, lanes as exportLanes } from "../src/exports/worker.ts";
+import { maxQueued } from "../src/gate/access-log.ts";
+import { maxChanges, maxWatchers } from "../src/gate/changes.ts";
+import { maxTokens as maxLimitedTokens } from "../src/gate/limit.ts";
+import { maxIssues } from "../src/gate/validate.ts";
+import { maxLogTextChars } from "../src/lib/mask.ts";
+import { retryDelaysMs as mailDelaysMs } from "../src/mail/schedule.ts";
+import { maxMessages } from "../src/mail/smtp.ts";
+import { maxValues } from "../src/resources/complete.ts";
+import { maxArgumentChars } from "../src/resources/prompts.ts";
+import { maxFollowed } from "../src/resources/subscriber.ts";
+import { maxUriChars } from "../src/resources/target.ts";
+import { maxCountedBacklog } from "../src/store/backlogs.ts";
+import { defaultBusyTimeoutMs } from "../src/store/open.ts";
+import { batchingOf } from "../src/telemetry/environment.ts";
+import { ttlMs as confirmationTtlMs } from "../src/tools/confirm.ts";
+import { toolLimit } from "../src/tools/own.ts";
+import { maxRows } from "../src/tools/pages.ts";
+import { maxFound } from "../src/tools/search.ts";
+import { maxFileBytes } from "../src/transport/gateway-keys.ts";
+import { httpTimeouts, maxHeaderBytes } from "../src/transport/http.ts";
+import { maxAddresses, requestsPerMinute } from "../src/transport/invitations.ts";
+import { fetchTimeoutMs, maxRemembered } from "../src/transport/issuer.ts";
+import { maxStreams, maxStreamsPerCaller, maxUnread } from "../src/transport/listen.ts";
+import { maxMetricsConnections } from "../src/transport/metrics.ts";
+import { idleMs, maxPerCaller } from "../src/transport/sessions.ts";
+import { maxListens } from "../src/transport/stdio.ts";
+import { bodyTimeoutMs, maxEventBytes } from "../src/transport/webhooks.ts";
+import { patienceMs } from "../src/transport/work.ts";
+import { failuresToOpen, firstPauseMs, maxPauseMs } from "../src/upstream/breaker.ts";
+import { connections, maxAnswerBytes } from "../src/upstream/http-client.ts";
+import { maxTokens as maxPacedTokens, maxWaitMs } from "../src/upstream/pace.ts";
+import { maxAttempts as upstreamAttempts } from "../src/upstream/patience.ts";
+import { maxWatchers as maxRemoteWatchers } from "../src/upstream/scope-memory.ts";
+import { maxEndpoints } from "../src/webhooks/endpoints.ts";
+import { keptMs, maxEvents, toleranceMs } from "../src/webhooks/receive.ts";
+import { giveUpAfterMs, maxRetryAfterMs, retryDelaysMs } from "../src/webhooks/schedule.ts";
+import { answerBytes, attemptTimeoutMs } from "../src/webhooks/sender.ts";
+import { maxUrlChars } from "../src/webhooks/url.ts";
+import { perEndpoint, slowForMs, slowMs } from "../src/webhooks/worker.ts";
+
+/** What is limited, the limit, and what happens when it is reached. */
+type Row = readonly [what: string, limit: string, reached: string];
+
+const count = (number: number) => number.toLocaleString("en-US");
+
+function bytes(number: number): string {
+  const [unit, size] = [["GiB", 1024 ** 3] as const, ["MiB", 1024 ** 2] as const, ["KiB", 1024] as const].find(
+    ([, each]) => number % each === 0,
+  ) ?? ["bytes", 1];
+  return `${count(number / size)} ${unit}`;
+}
+
+function time(ms: number): string {
+  const units = [["days", 86_400_000] as const, ["hours", 3_600_000] as const, ["minutes", 60_000] as const];
+  const [unit, size] = units.find(([, each]) => ms % each === 0 && ms / each > 1) ?? ["seconds", 1_000];
+  return ms < 1_000 ? `${ms} ms` : `${count(ms / size)} ${unit}`;
+}
+
+const seconds = (number: number) => time(number * 1_000);
+
+type Numeric = {
+  [K in keyof typeof table]: (typeof table)[K] extends { default: number } ? K : never;
+}[keyof typeof table];
+
+/** A limit that a setting sets: its default, and the setting. */
+function set(name: Numeric, written: (value: number) => string): string {
+  const setting = settings.find(([each]) => each === name)?.[1];
+  return `${written(table[name].default)} ([${setting?.variable}](configuration.md#${setting?.variable.toLowerCase()}))`;
+}
+
+const sections: Readonly<Record<string, readonly Row[]>> = {
+  "HTTP, of all callers together": [
+    ["Connections open at once", set("maxConnections", count), "one more is closed as it comes"],
+    [
+      "Requests worked on at once",
+      set("maxConcurrentRequests", count),
+      "503 `unavailable`, come again in a second; first a request whose client has dawdled gives up its place",
+    ],
+    ["Dawdling over a request or an answer while others want the place", time(patienceMs), "the connection is closed"],
+    ["A request's head", bytes(maxHeaderBytes), "431"],
+    ["Time for a request's head", time(httpTimeouts.headersMs), "408"],
+    ["Time for all of a request", time(httpTimeouts.requestMs), "408"],
+    ["Time without reading any of an answer", time(httpTimeouts.stallMs), "the connection is closed"],
+    ["Time between two requests of a connection", time(httpTimeouts.keepAliveMs), "the connection is closed"],
+    ["A request's body", set("maxBodyBytes", bytes), "413 `payload_too_large`"],
+    ["Nesting of free-form JSON", count(limits.maxJsonDepth), "400 `validation_failed`"],
+    ["Things wrong with a request that are told", count(maxIssues), "the rest is not"],
+    ["Time for requests under way when the program stops", set("shutdownSeconds", seconds), "they are cut off"],
+    [
+      "Requests a minute for invitations, from one address",
+      count(requestsPerMinute),
+      `429; ${count(maxAddresses)} addresses are remembered, the oldest forgotten first`,
+    ],
+  ],
+  "Of one token": [
+    ["Requests in any minute", set("requestsPerMinute", count), "429 `rate_limited` with `Retry-After`"],
+    ["Time between two exports", set("exportIntervalSeconds", seconds), "429 `export_rate_limited` with `Retry-After`"],
+    [
+      "Tokens whose rate is remembered",
+      count(maxLimitedTokens),
+      "the oldest is forgotten; what it had leased counts as used",
+    ],
+    ["An idempotency key", `${limits.idempotencyKeyChars} characters`, "400 `validation_failed`"],
+    ["How long an idempotency key counts", seconds(limits.idempotencyTtlSeconds), "the request is carried out again"],
+  ],
+  MCP: [
+    [
+      "Sessions of 2025-era clients over HTTP",
+      set("maxSessions", count),
+      "the client is served without one and cannot be asked",
+    ],
+    ["Of one caller", count(maxPerCaller), "the one that was idle longest ends"],
+    ["Time that a session may be idle", time(idleMs), "it ends; the client opens another"],
+    ["Streams of `subscriptions/listen` over HTTP", count(maxStreams), "refused: `Subscription limit reached`"],
+    ["Of one caller", count(maxStreamsPerCaller), "the same"],
+    ["On one stdio connection", count(maxListens), "refused"],
+    [
+      "Resources followed by one client",
+      count(maxFollowed),
+      "refused; of one `subscriptions/listen` the rest is left out of the acknowledgement",
+    ],
+    [
+      "Clients that follow changes, in one process",
+      `${count(maxWatchers)}; with the product's service ${count(maxRemoteWatchers)}`,
+      "refused: `unavailable`",
+    ],
+    ["Notifications that a client leaves unread", count(maxUnread), "its stream ends; it listens again"],
+    ["Changes told one by one at a time", count(maxChanges), "whoever follows anything is told to read it again"],
+    [
+      "A tool result's data",
+      set("resultBytes", bytesOrPlain),
+      "lists are cut between rows with a cursor, records lose their largest fields; a note says so",
+    ],
+    ["Rows of a list, where a call does not say how many", count(toolLimit), "a cursor leads on"],
+    ["Rows that one call with `all` gathers", count(maxRows), "a cursor leads on"],
+    ["Tools that `find_tools` names", count(maxFound), "the best are named"],
+    ["How long a confirmation holds", time(confirmationTtlMs), "`confirmation_invalid`: it is asked again"],
+    [
+      "Waiting for an export with `wait`",
+      set("exportWaitSeconds", seconds),
+      "the job as it is, with a note; it goes on",
+    ],
+    ["A resource's URI", `${count(maxUriChars)} characters`, "it is not found"],
+    ["A prompt's argument", `${count(maxArgumentChars)} characters`, "refused"],
+    ["Completions of one argument", count(maxValues), "`hasMore` is true"],
+  ],
+  "Lists and records": [
+    ["Rows of a page", `${maxLimit}; ${defaultLimit} where a request does not say`, "400 `validation_failed`"],
+    [
+      "Fields expanded in a list, and rows with them",
+      `${limits.expandedFieldIds} and ${limits.expandedRows}`,
+      "400 `validation_failed`",
+    ],
+    ["Assignments in one bulk request", count(limits.bulkAssignments), "400 `validation_failed`"],
+    ["Assignments planned at once", count(maxPlanned), "the rest is told of as left out"],
+    ["Recipients of one bulk e-mail", count(maxRecipients), "400 `validation_failed`"],
+    ["External references of a person", count(maxExternalRefs), "400 `validation_failed`"],
+    ["Metadata of a person", bytes(maxMetadataBytes), "400 `validation_failed`"],
+    [
+      "A text in a field, and entries of a list in one",
+      `${count(maxTextLength)} characters and ${count(maxItems)}`,
+      "400 `validation_failed`",
+    ],
+    ["Time for a pattern of a schema to match", time(patternBudgetMs), "the value counts as unfit"],
+    [
+      "A download link of a file, and of an export",
+      `${seconds(limits.fileLinkSeconds)} and ${time(limits.exportLinkSeconds * 1000)}`,
+      "404; a new one is to be had",
+    ],
+  ],
+  "The product's own service": [
+    [
+      "A call, its repetitions included",
+      set("timeoutSeconds", seconds),
+      "`upstream_timeout`; of a change that may have been made, `upstream_uncertain`",
+    ],
+    ["Tries of a call", count(upstreamAttempts), "what the last one met"],
+    ["Waiting for a token's turn", time(maxWaitMs), "`rate_limited` with when to come again"],
+    [
+      "Failures in a row before calls are held back",
+      count(failuresToOpen),
+      `\`upstream_unavailable\` at once, for ${time(firstPauseMs)} at first and ${time(maxPauseMs)} at most; then one call tries`,
+    ],
+    ["Connections", count(connections), "calls wait for one within their time"],
+    ["An answer", bytes(maxAnswerBytes), "`upstream_invalid_answer`"],
+    ["Tokens whose rate is remembered", count(maxPacedTokens), "the one that was used longest ago is forgotten"],
+  ],
+  "Webhooks that go out": [
+    ["Endpoints of an organisation", count(maxEndpoints), "refused"],
+    [
+      "Attempts at once",
+      set("webhookConcurrency", count),
+      "the others wait; a quarter of the places is for receivers that fail or are slow",
+    ],
+    [
+      "Attempts at once to one endpoint",
+      `${perEndpoint}; one while it fails or has taken more than ${time(slowMs)} in the last ${time(slowForMs)}`,
+      "the others wait",
+    ],
+    ["An attempt", time(attemptTimeoutMs), "it has failed"],
+    [
+      "Attempts at a delivery",
+      count(retryDelaysMs.length + 1),
+      "the delivery has failed; `webhook replay` makes another",
+    ],
+    ["A wait that a receiver asks for", time(maxRetryAfterMs), "no longer is waited"],
+    ["Time of nothing but failure", time(giveUpAfterMs), "the endpoint is disabled"],
+    ["What is kept of a receiver's answer", bytes(answerBytes), "the rest is not read"],
+    ["An endpoint's address", `${count(maxUrlChars)} characters`, "refused"],
+  ],
+  "Webhooks that come in": [
+    ["A delivery", bytes(maxEventBytes), "413"],
+    ["Time for it to arrive", time(bodyTimeoutMs), "the connection is closed"],
+    ["Difference of clocks", time(toleranceMs), "refused as a replay"],
+    ["Events kept of one webhook", `${count(maxEvents)}, for ${time(keptMs)}`, "the oldest are forgotten"],
+  ],
+  "Mail and exports": [
+    ["Messages on their way at once", set("mailConcurrency", count), "the others wait"],
+    ["Handing over a message", set("smtpTimeoutSeconds", seconds), "it is tried again, or of unknown fate"],
+    ["Attempts at a message", count(mailDelaysMs.length + 1), "it has failed; `mail retry` queues it again"],
+    ["Messages over one connection", count(maxMessages), "another is opened"],
+    ["Exports worked on at once, in one process", count(exportLanes), "the others wait"],
+    ["Attempts at an export", count(exportAttempts), "it has failed"],
+    ["An export's file", bytes(limits.maxExportBytes), "it has failed: `too_large`"],
+    ["How long a finished export is kept", seconds(limits.exportRetentionSeconds), "404; ask for another"],
+  ],
+  "The program itself": [
+    [
+      "Waiting for the database to let a transaction begin",
+      time(defaultBusyTimeoutMs),
+      "503 `unavailable`, come again",
+    ],
+    [
+      "Connections to a PostgreSQL database",
+      set("databaseConnections", count),
+      "transactions wait for one within that time",
+    ],
+    [
+      "Requests that still have to be recorded in the audit log",
+      count(maxQueued),
+      "further ones wait until they are; at twice as many 503 `unavailable`",
+    ],
+    ["The file of gateway keys", bytes(maxFileBytes), "it is not taken; the keys that were read before stay"],
+    ["Asking an OAuth issuer for its keys", time(fetchTimeoutMs), "503 `unavailable`"],
+    ["Tokens of an issuer that are remembered", count(maxRemembered), "the oldest is checked again when it comes"],
+    ["A text in the log", `${count(maxLogTextChars)} characters`, "it is cut, with its length"],
+    ["How long a look for `/readyz` is good", time(goodForMs), "the database is asked again"],
+    ["Connections to `/metrics`", count(maxMetricsConnections), "one more is closed as it comes"],
+    ["Work of a queue that metrics count", count(maxCountedBacklog), "more is told as that many"],
+    [
+      "Spans that wait to be sent",
+      `${count(batchingOf({}).maxQueueSize)} (OTEL_BSP_MAX_QUEUE_SIZE)`,
+      "further ones are dropped; the log says how many",
+    ],
+  ],
+};
+
+/** A number of bytes that is no power of two. */
+function bytesOrPlain(number: number): string {
+  return `${count(number)} bytes`;
+}
+
+/** `docs/limits.md`, from the limits themselves. */
+export function limitsPage(): string {
+  const told = Object.entries(sections).map(
+    ([title, rows]) => `## ${title}
+
+| what | limit | when it is reached |
+| --- | --- | --- |
+${rows.map((row) => `| ${row.join(" | ")} |`).join("\n")}
+`,
+  );
+  return `# Limits
+
+<!-- Generated by \`npm run gen\` from the limits in the code. -->
+
+Everything that somebody else can make grow has a bound. Those with a variable beside them can be changed; the others are the same everywhere. What the interface itself limits, argument by argument, is in its OpenAPI document and in the input schemas of the tools.
+
+${told.join("\n")}`;
+}

@@ -1,0 +1,22 @@
+import { readFileSync } from "node:fs";
+
+interface PackageFacts {
+  readonly name: string;
+  readonly version: string;
+  readonly mcpName: string;
+  readonly description: string;
+  readonly keywords: readonly string[];
+  readonly license: string;
+  readonly engines: { readonly node: string };
+}
+
+/** What `package.json` says, and other files repeat. */
+export const packageFacts = JSON.parse(
+  readFileSync(new URL("../package.json", import.meta.url), "utf8"),
+) as PackageFacts;
+
+/** How people read the name. */
+export const displayName = "Programme";
+
+/** Where the project is told of; under a domain that is nobody's (RFC 2606) until it has one of its own. */
+export const site = "https://programme-mcp.example";

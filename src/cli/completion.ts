@@ -1,0 +1,34 @@
+import type { Command } from "commander";
+import { completionScripts, type Shell, shells } from "./completion-scripts.ts";
+import { addExamples } from "./help.ts";
+import { chosenArgument } from "./options.ts";
+import { suggest } from "./suggest.ts";
+
+export function addCompletion(command: Command): void {
+  command
+    .addArgument(chosenArgument("<shell>", "the shell that the script is for", shells))
+    .action((shell: Shell) => void process.stdout.write(completionScripts[shell]));
+  addExamples(
+    command,
+    [`completion bash >> ~/.bash_completion`, "bash, from the next start on"],
+    [`completion zsh > ~/.zfunc/_programme-mcp`, "zsh, where ~/.zfunc is in its fpath"],
+    [`completion fish > ~/.config/fish/completions/programme-mcp.fish`, "fish, at once"],
+  );
+}
+
+/**
+ * Answers the scripts: a line for each word that may follow, with what it means after a tab.
+ * @param whole - puts the whole program together
+ */
+export function addComplete(command: Command, whole: () => Promise<Command>): void {
+  command.argument("[words...]").action(async (words: readonly string[]) => {
+    const { words: found, files } = suggest(await whole(), words);
+    const lines = found.map(({ word, description }) => `${word}\t${summaryOf(description)}`);
+    process.stdout.write([...lines, ...(files ? [":files"] : [])].map((line) => `${line}\n`).join(""));
+  });
+}
+
+/** The first sentence, on one line. */
+function summaryOf(description: string): string {
+  return (/^[^.;]*/.exec(description.replace(/\s+/g, " "))?.[0] ?? "").slice(0, 80);
+}

@@ -1,0 +1,29 @@
+import type { Command } from "commander";
+import { loadConfig } from "../config/load.ts";
+import { addOptions } from "../config/options.ts";
+import { addExamples } from "./help.ts";
+import { jsonOption, wholeNumber } from "./options.ts";
+
+export function addMigrate(command: Command): void {
+  addOptions(command, "migrate")
+    .option(...jsonOption)
+    .action(async (options) => {
+      const { migrate } = await import("../commands/database.ts");
+      await migrate(loadConfig(process.env, options), options);
+    });
+  addExamples(command, ["migrate --database programme.db", "before several processes of a new version start on it"]);
+}
+
+export function addSeed(command: Command): void {
+  addOptions(command, "seed")
+    .requiredOption("--demo", "invented programmes, submissions, reviewers and persons of two organisations")
+    .option("--seed <number>", "another number makes other data", "1")
+    .option("--scale <number>", "how many times the usual volume", "1")
+    .option(...jsonOption)
+    .action(async ({ demo: _, ...options }) => {
+      const given = { seed: wholeNumber("--seed", options.seed), scale: wholeNumber("--scale", options.scale) };
+      const { seed } = await import("../commands/database.ts");
+      await seed(loadConfig(process.env, options), { ...given, json: options.json === true });
+    });
+  addExamples(command, ["seed --demo --scale 10 --database demo.db", "ten times as many submissions as usual"]);
+}

@@ -1,0 +1,48 @@
+import type { Command } from "commander";
+import { actCommands } from "../commands/act-commands.ts";
+import type { Options } from "../commands/output.ts";
+import { loadConfig } from "../config/load.ts";
+import { addOptions } from "../config/options.ts";
+import { addExamples } from "./help.ts";
+import { businessOption, choice, jsonOption, subcommand, wholeNumber } from "./options.ts";
+
+export function addDesk(desk: Command): void {
+  for (const { name, act, description, example, options } of actCommands) {
+    const sub = subcommand(desk, name, description, "desk").option(...businessOption);
+    for (const { flags, description: told, required, choices } of options) {
+      sub.addOption(choice(flags, told, choices).makeOptionMandatory(required));
+    }
+    addExamples(sub, [`desk ${name} ${example}`, description.charAt(0).toLowerCase() + description.slice(1)]);
+    sub.action(async (given: Options) =>
+      (await import("../commands/desk.ts")).runAct(loadConfig(process.env, given), act, given),
+    );
+  }
+}
+
+export function addSimulate(command: Command): void {
+  addOptions(command, "simulate")
+    .option(...businessOption)
+    .option("--seed <number>", "another number makes other choices", "1")
+    .option("--applicants <number>", "at least 16, so that everything happens", "200")
+    .option("--reviewers <number>", "at least 4", "40")
+    .option("--pace <pace>", "fast, or how many times faster than life: 86400 is a day a second", "fast")
+    .option(...jsonOption)
+    .action(async (options: Options) => {
+      const pace = String(options["pace"]);
+      const given = {
+        business: options["business"] as string | undefined,
+        seed: wholeNumber("--seed", options["seed"]),
+        applicants: wholeNumber("--applicants", options["applicants"], 16),
+        reviewers: wholeNumber("--reviewers", options["reviewers"], 4, 1_000),
+        factor: pace === "fast" ? undefined : wholeNumber("--pace", pace, 1, 1_000_000_000),
+        json: options["json"] === true,
+      };
+      const { simulate } = await import("../commands/simulate.ts");
+      await simulate(loadConfig(process.env, options), given);
+    });
+  addExamples(
+    command,
+    ["simulate --applicants 50 --reviewers 10", "a small season, as fast as it goes"],
+    ["simulate --pace 86400", "a day a second, to watch what webhooks and subscribers make of it"],
+  );
+}

@@ -1,0 +1,72 @@
+import { styleText } from "node:util";
+import { type Command, Help, type HelpConfiguration, type Option } from "commander";
+
+/** A command line that works as it stands, and what it is for. */
+export interface Example {
+  readonly line: string;
+  readonly purpose: string;
+}
+
+const examples = new WeakMap<Command, readonly Example[]>();
+
+/** Shows examples at the end of a command's help, and on its page. */
+export function addExamples(
+  command: Command,
+  ...lines: readonly (readonly [line: string, purpose: string])[]
+): Command {
+  const shown = lines.map(([line, purpose]) => ({ line: `programme-mcp ${line}`, purpose }));
+  examples.set(command, shown);
+  return command.addHelpText("after", () => {
+    const text = shown.map(({ line, purpose }) => `  ${styled("dim", `# ${purpose}`)}\n  ${line}\n`);
+    return `\n${styled("bold", "Examples:")}\n${text.join("")}`.trimEnd();
+  });
+}
+
+export function examplesOf(command: Command): readonly Example[] {
+  return examples.get(command) ?? [];
+}
+
+/** What the process ends with, at the end of the program's help and on the page of commands. */
+export const exitCodes: readonly (readonly [code: string, meaning: string])[] = [
+  ["0", "done; or a server that was told to stop has finished what it began"],
+  ["1", "failed, for the reason that is told; doctor: something does not work yet"],
+  ["2", "an argument or a setting is wrong, and nothing was done"],
+  ["130, 143", "interrupted (SIGINT, SIGTERM) before it was done"],
+];
+
+export function exitCodesHelp(): string {
+  const rows = exitCodes.map(([code, meaning]) => `  ${code.padEnd(9)}${meaning}`);
+  return `\n${styled("bold", "Exit codes:")}\n${rows.join("\n")}`;
+}
+
+/** Long lists of choices are for completion; help would drown in them. */
+const maxShownChoices = 8;
+
+export const helpConfiguration: HelpConfiguration = {
+  styleTitle: (title) => styled("bold", title),
+  styleCommandText: (text) => styled("cyan", text),
+  styleSubcommandText: (text) => styled("cyan", text),
+  styleOptionText: (text) => styled("cyan", text),
+  styleArgumentText: (text) => styled("cyan", text),
+  optionDescription: describeOption,
+  subcommandTerm: (command) => command.name(),
+  // A command's own options come before the settings.
+  groupItems(unsorted, visible, groupOf) {
+    const groups = Help.prototype.groupItems(unsorted, visible, groupOf);
+    const own = groups.get("Options:");
+    return own ? new Map([["Options:", own], ...groups]) : groups;
+  },
+};
+
+export function describeOption({ flags, description, argChoices, defaultValue, mandatory }: Option): string {
+  const isShown = argChoices && argChoices.length <= maxShownChoices && !flags.includes("|");
+  const choices = isShown ? [`one of ${argChoices.join(", ")}`] : [];
+  const preset = defaultValue === undefined || defaultValue === false ? [] : [`default: ${defaultValue}`];
+  const extra = [...(mandatory ? ["needed"] : []), ...choices, ...preset];
+  return extra.length === 0 ? description : `${description} (${extra.join("; ")})`;
+}
+
+/** commander takes colours away again where they are not wanted. */
+function styled(format: Parameters<typeof styleText>[0], text: string): string {
+  return styleText(format, text, { validateStream: false });
+}

@@ -1,0 +1,193 @@
+import { Command, type CommanderError, Option } from "commander";
+import { UsageError } from "../config/usage-error.ts";
+import { similar } from "../lib/spelling.ts";
+import { version } from "../lib/version.ts";
+import { addExamples, exitCodesHelp, helpConfiguration } from "./help.ts";
+
+/** A command of the program; what is in it is loaded when it is wanted. */
+interface Branch {
+  readonly name: string;
+  readonly description: string;
+  readonly group: string;
+  readonly isDefault?: boolean;
+  readonly hidden?: boolean;
+  readonly load: () => Promise<(command: Command) => void>;
+}
+
+const [serve, use, manage, tryOut] = ["Serve:", "Use:", "Manage:", "Try out:"] as const;
+
+const branches: readonly Branch[] = [
+  {
+    name: "stdio",
+    description: "serve MCP over stdin and stdout (what a client starts)",
+    group: serve,
+    isDefault: true,
+    load: async () => (await import("./serve.ts")).addStdio,
+  },
+  {
+    name: "http",
+    description: "serve MCP and REST over HTTP",
+    group: serve,
+    load: async () => (await import("./serve.ts")).addHttp,
+  },
+  {
+    name: "config",
+    description: "print or write the settings by which an AI client finds this server",
+    group: use,
+    load: async () => (await import("./config.ts")).addConfig,
+  },
+  {
+    name: "tools",
+    description: "list the tools with their scopes, effects and what their list costs",
+    group: use,
+    load: async () => (await import("./tools.ts")).addTools,
+  },
+  {
+    name: "doctor",
+    description: "try the configuration from end to end and say what to fix",
+    group: use,
+    load: async () => (await import("./tools.ts")).addDoctor,
+  },
+  {
+    name: "completion",
+    description: "print the script by which a shell completes this program's commands",
+    group: use,
+    load: async () => (await import("./completion.ts")).addCompletion,
+  },
+  {
+    name: "version",
+    description: "print the version of the program and of what it runs on",
+    group: use,
+    load: async () => (await import("./tools.ts")).addVersion,
+  },
+  {
+    name: "token",
+    description: "make, list and revoke access tokens",
+    group: manage,
+    load: async () => (await import("./token.ts")).addToken,
+  },
+  {
+    name: "gateway-key",
+    description: "make keys for callers of MCP over HTTP",
+    group: manage,
+    load: async () => (await import("./token.ts")).addGatewayKey,
+  },
+  {
+    name: "webhook",
+    description: "manage where events are sent",
+    group: manage,
+    load: async () => (await import("./webhook.ts")).addWebhook,
+  },
+  {
+    name: "mail",
+    description: "see to the e-mail that is sent",
+    group: manage,
+    load: async () => (await import("./mail.ts")).addMail,
+  },
+  {
+    name: "migrate",
+    description: "bring the database to this version",
+    group: manage,
+    load: async () => (await import("./database.ts")).addMigrate,
+  },
+  {
+    name: "seed",
+    description: "fill a database with demonstration data",
+    group: tryOut,
+    load: async () => (await import("./database.ts")).addSeed,
+  },
+  {
+    name: "desk",
+    description: "act as an applicant, a reviewer or staff",
+    group: tryOut,
+    load: async () => (await import("./desk.ts")).addDesk,
+  },
+  {
+    name: "simulate",
+    description: "play a whole season: applicants, reviewers, decisions, all types of events",
+    group: tryOut,
+    load: async () => (await import("./desk.ts")).addSimulate,
+  },
+  {
+    name: "complete",
+    description: "what may follow a command line that is being typed",
+    group: use,
+    hidden: true,
+    load: async () => {
+      const { addComplete } = await import("./completion.ts");
+      return (command) => addComplete(command, () => buildProgram());
+    },
+  },
+];
+
+/**
+ * The command line as a tree.
+ * @param args - fills in only the commands that these arguments name; all of them without
+ * @throws UsageError for a command that does not exist
+ */
+export async function buildProgram(args?: readonly string[]): Promise<Command> {
+  const root = new Command("programme-mcp")
+    .description("Calls for applications as MCP tools, with an embedded programme service.")
+    .version(version, "-V, --version", "print the version")
+    .option("--no-color", "no colours on a terminal, as with NO_COLOR; --color asks for them elsewhere")
+    .addOption(new Option("--color").hideHelp())
+    .helpOption("-h, --help", "print help, also of a command")
+    .helpCommand("help [command]", "print help, of a command")
+    .commandsGroup(use)
+    .configureHelp(helpConfiguration)
+    .configureOutput({ outputError: () => undefined })
+    .addHelpText("after", exitCodesHelp);
+  addExamples(
+    root,
+    ["http", "serve the demonstration, and print what a client needs"],
+    ["config claude-desktop --write", "let Claude Desktop find this server"],
+    ["doctor", "say what does not work yet"],
+  );
+  if (args) refuseUnknown(args);
+  const wanted = args && new Set(namedIn(args));
+  for (const { name, description, group, isDefault = false, hidden = false, load } of branches) {
+    const command = root.command(name, { isDefault, hidden }).description(description).helpGroup(group);
+    if (wanted?.has(name) ?? true) (await load())(command);
+  }
+  explainMistakes(root);
+  return root;
+}
+
+/** The commands that arguments may mean; something else may be called the same, which does no harm. */
+function namedIn(args: readonly string[]): readonly string[] {
+  const named = branches.filter(({ name }) => args.includes(name)).map(({ name }) => name);
+  return isOption(operandOf(args)) ? [...named, "stdio"] : named;
+}
+
+function isOption(arg: string | undefined): boolean {
+  return arg?.startsWith("-") ?? true;
+}
+
+/** The first argument that is not about colours. */
+function operandOf(args: readonly string[]): string | undefined {
+  return args.find((arg) => !/^--(no-)?color$/.test(arg));
+}
+
+function refuseUnknown(args: readonly string[]): void {
+  const operand = operandOf(args);
+  const known = [...branches.filter(({ hidden }) => !hidden).map(({ name }) => name), "help"];
+  if (operand === undefined || isOption(operand) || [...known, "complete"].includes(operand)) return;
+  const meant = similar(operand, known);
+  const hint = meant === undefined ? "" : ` Did you mean ${meant}?`;
+  throw new UsageError(`${JSON.stringify(operand)} is no command.${hint} See: programme-mcp --help`);
+}
+
+/** Makes one line of commander's message, with where to read on. */
+function explainMistakes(command: Command): void {
+  command.exitOverride((error: CommanderError) => {
+    if (error.exitCode === 0 || error.code === "commander.help") throw error;
+    const message = error.message.replace(/^error: /, "").replace(/\s*\n\s*/g, " ");
+    throw new UsageError(`${/[.?)]$/.test(message) ? message : `${message}.`} See: ${pathOf(command)} --help`);
+  });
+  for (const sub of command.commands) explainMistakes(sub);
+}
+
+/** A command's name with those of its groups: `programme-mcp token create`. */
+export function pathOf(command: Command): string {
+  return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
+}

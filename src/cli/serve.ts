@@ -1,0 +1,31 @@
+import type { Command } from "commander";
+import { loadConfig } from "../config/load.ts";
+import { addOptions } from "../config/options.ts";
+import { addExamples } from "./help.ts";
+
+export function addStdio(command: Command): void {
+  addOptions(command, "stdio").action(async (options) => {
+    const { serveStdio } = await import("../commands/stdio.ts");
+    await serveStdio(loadConfig(process.env, options));
+  });
+  addExamples(
+    command,
+    ["stdio --database programme.db", "serve a database of your own"],
+    ["stdio --read-only --toolsets programs,submissions", "offer some tools, none of which changes anything"],
+  );
+}
+
+export function addHttp(command: Command): void {
+  addOptions(command, "http").action(async (options) => {
+    const { serveHttp } = await import("../commands/serve.ts");
+    await serveHttp(loadConfig(process.env, options));
+  });
+  addExamples(
+    command,
+    ["http --port 8080 --database programme.db", "serve a database of your own on another port"],
+    [
+      "http --host 0.0.0.0 --public-url https://mcp.example.org",
+      "serve others, behind a proxy that brings the encryption",
+    ],
+  );
+}

@@ -1,0 +1,41 @@
+import type { Command } from "commander";
+import { loadConfig } from "../config/load.ts";
+import { addOptions } from "../config/options.ts";
+import { addExamples } from "./help.ts";
+import { jsonOption } from "./options.ts";
+
+export function addTools(command: Command): void {
+  addOptions(command, "tools")
+    .option(...jsonOption)
+    .action(async (options) => {
+      const { printTools } = await import("../commands/tools.ts");
+      await printTools(loadConfig(process.env, options), options.json === true);
+    });
+  addExamples(
+    command,
+    ["tools --toolsets submissions,reviews", "what the tools of two nouns cost"],
+    ["tools --read-only --json", "the same facts for a program"],
+  );
+}
+
+export function addDoctor(command: Command): void {
+  addOptions(command, "doctor")
+    .option(...jsonOption)
+    .action(async (options) => {
+      const { examine } = await import("../commands/doctor.ts");
+      await examine(process.env, options);
+    });
+  addExamples(
+    command,
+    ["doctor --database programme.db", "try an embedded service"],
+    ["doctor --base-url https://programmes.example.org", "try the product's own, with the token of PROGRAMME_TOKEN"],
+  );
+}
+
+export function addVersion(command: Command): void {
+  command.option(...jsonOption).action(async (options) => {
+    const { printVersion } = await import("../commands/version.ts");
+    printVersion(options.json === true);
+  });
+  addExamples(command, ["version --json", "what to name in a report of a fault"]);
+}

@@ -1,0 +1,131 @@
+import * as z from "zod";
+import { type ActName, actDeclarations } from "../contract/desk.ts";
+
+/** An option of the command line for a field of an act. */
+export interface ActOption {
+  readonly flags: string;
+  readonly description: string;
+  readonly required: boolean;
+  readonly choices: readonly string[];
+}
+
+export interface ActCommand {
+  readonly name: string;
+  readonly act: ActName;
+  readonly description: string;
+  readonly example: string;
+  readonly options: readonly ActOption[];
+}
+
+interface Declared {
+  readonly act: ActName;
+  /** Options that go together, for the command's help. */
+  readonly example: string;
+}
+
+/** By the command's name. Invitations are accepted on their own page. */
+const commands = {
+  register: {
+    act: "register_applicant",
+    example: "--track-id trk_01JB2Q5Y8ZV3K7N4M6P9R0S1T2 --email noor@example.org --name Noor",
+  },
+  draft: {
+    act: "save_draft",
+    example:
+      "--track-id trk_01JB2Q5Y8ZV3K7N4M6P9R0S1T2 --applicant-id apl_01JB2Q5Y8ZV3K7N4M6P9R0S1T2 --fields @fields.json",
+  },
+  "attach-file": {
+    act: "attach_file",
+    example:
+      "--submission-id sub_01JB2Q5Y8ZV3K7N4M6P9R0S1T2 --field-id fld_01JB2Q5Y8ZV3K7N4M6P9R0S1T2 --file budget.xlsx",
+  },
+  "request-supplement": {
+    act: "request_supplement",
+    example:
+      "--submission-id sub_01JB2Q5Y8ZV3K7N4M6P9R0S1T2 --schema-id sch_01JB2Q5Y8ZV3K7N4M6P9R0S1T2 --title 'Letter of support'",
+  },
+  "submit-supplement": {
+    act: "submit_supplement",
+    example: "--supplement-response-id sup_01JB2Q5Y8ZV3K7N4M6P9R0S1T2 --fields @fields.json",
+  },
+  payment: {
+    act: "record_payment",
+    example: "--submission-id sub_01JB2Q5Y8ZV3K7N4M6P9R0S1T2 --outcome offline",
+  },
+  respond: {
+    act: "respond_to_assignment",
+    example: "--assignment-id asg_01JB2Q5Y8ZV3K7N4M6P9R0S1T2 --response accept",
+  },
+  conflict: {
+    act: "attest_conflict",
+    example: "--assignment-id asg_01JB2Q5Y8ZV3K7N4M6P9R0S1T2 --has-conflict false --statement 'I know nobody there.'",
+  },
+  review: {
+    act: "submit_review",
+    example: "--assignment-id asg_01JB2Q5Y8ZV3K7N4M6P9R0S1T2 --recommendation accept --scores @scores.json",
+  },
+  feedback: {
+    act: "prepare_feedback",
+    example:
+      "--submission-id sub_01JB2Q5Y8ZV3K7N4M6P9R0S1T2 --round-id rnd_01JB2Q5Y8ZV3K7N4M6P9R0S1T2 --subject 'Your application' --body 'Thank you.'",
+  },
+} as const satisfies Record<string, Declared>;
+
+/** What is worked out from the file itself. */
+const ofTheFile = new Set(["fileName", "sizeBytes", "sha256"]);
+
+const fileOption: ActOption = {
+  flags: "--file <path>",
+  description: "the file to attach",
+  required: true,
+  choices: [],
+};
+
+/** A command for each act, with an option for each field: `--track-id` for `trackId`; what is not text is JSON. */
+export const actCommands: readonly ActCommand[] = Object.entries(commands).map(([name, { act, example }]) => {
+  const fields = fieldsOf(act).filter((field) => act !== "attach_file" || !ofTheFile.has(field.name));
+  const options = fields.map(optionOf);
+  return {
+    name,
+    act,
+    description: actDeclarations[act].summary,
+    example,
+    options: act === "attach_file" ? [fileOption, ...options] : options,
+  };
+});
+
+export interface Field {
+  readonly name: string;
+  readonly schema: z.core.JSONSchema.BaseSchema;
+  readonly required: boolean;
+}
+
+/** The fields of an act, of which options are made. */
+export function fieldsOf(act: ActName): Field[] {
+  const { properties = {}, required = [] } = z.toJSONSchema(actDeclarations[act].input, { io: "input" });
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    schema: schema as z.core.JSONSchema.BaseSchema,
+    // The type of a file can be told by its name.
+    required: required.includes(name) && name !== "contentType",
+  }));
+}
+
+function optionOf({ name, schema, required }: Field): ActOption {
+  const { enum: words, type, description = wordsOf(name), default: preset } = schema;
+  const choices = type === "boolean" ? ["true", "false"] : (words ?? []).map(String);
+  const value = choices.length > 0 ? choices.join("|") : type === "string" ? "text" : "json or @file";
+  const told = preset === undefined ? description : `${description}. Default: ${JSON.stringify(preset)}`;
+  return { flags: `${flagOf(name)} <${value}>`, description: told, required, choices };
+}
+
+/** What a field without a description is, by its name. */
+function wordsOf(name: string): string {
+  const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return words.endsWith(" id") ? `Id of the ${words.slice(0, -3)}` : words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** `--track-id` for `trackId`. */
+export function flagOf(name: string): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}

@@ -1,0 +1,53 @@
+import { accessSync, constants } from "node:fs";
+import { dirname } from "node:path";
+import { inspectDatabase } from "../app.ts";
+import type { Config } from "../config/load.ts";
+import { type Check, fail, ok, sentenceOf, warn } from "./doctor-check.ts";
+import { existingAbove } from "./doctor-files.ts";
+
+/** What was found of a PostgreSQL database. */
+export interface Examined {
+  readonly checks: Check[];
+  /** Whether there is anything in it. */
+  readonly kept: boolean;
+}
+
+/** Whether a PostgreSQL database can be used, and what processes on it have to share. */
+export async function checkPostgres(config: Config): Promise<Examined> {
+  const name = "database server";
+  const { databaseName } = config;
+  try {
+    const { applied, pending } = await inspectDatabase(config);
+    const kept = applied.length > 0;
+    const found = kept
+      ? `${databaseName} can be reached.`
+      : `${databaseName} is empty; the first start makes its tables.`;
+    const late = kept && pending.length > 0;
+    const reached = late
+      ? warn(name, `${databaseName} is of an earlier version.`, "Bring it to this one with: programme-mcp migrate")
+      : ok(name, found);
+    return { kept, checks: [reached, ...checkShared(config)] };
+  } catch (error) {
+    const fix = "Correct PROGRAMME_DATABASE, or see to the server; docs/postgresql.md says what it needs.";
+    return { kept: false, checks: [fail(name, sentenceOf(error), fix)] };
+  }
+}
+
+function checkShared({ secretKey, baseUrl, bucket, filesBeside = "" }: Config): Check[] {
+  const checks: Check[] = [];
+  if (secretKey === undefined && baseUrl === undefined) {
+    const fix = "Set it to what this prints, the same for all processes: openssl rand -hex 32";
+    checks.push(fail("server key", "PROGRAMME_SECRET_KEY is not set, which a PostgreSQL database needs.", fix));
+  }
+  if (bucket) return checks;
+  const name = "files";
+  const directory = existingAbove(dirname(filesBeside));
+  try {
+    accessSync(directory, constants.W_OK | constants.X_OK);
+    const found = `Files are kept in ${dirname(filesBeside)}, which all processes on the database have to share.`;
+    checks.push(warn(name, found, "With several machines set PROGRAMME_S3_BUCKET, or mount one directory on all."));
+  } catch {
+    checks.push(fail(name, `${directory} cannot be written.`, "Set PROGRAMME_DATA_DIR or PROGRAMME_S3_BUCKET."));
+  }
+  return checks;
+}

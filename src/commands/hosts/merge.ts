@@ -1,0 +1,203 @@
+import { isDeepStrictEqual } from "node:util";
+import type { JSONPath, ParseError } from "jsonc-parser";
+import { UsageError } from "../../config/usage-error.ts";
+import type { Host, Json, JsonObject, Settings } from "./host.ts";
+
+/** One value set, or taken away, at a path. */
+interface Edit {
+  readonly path: readonly (string | number)[];
+  readonly value: Json | undefined;
+}
+
+/** What says how a server is reached; everything else in an entry is its owner's. */
+const ownKeys = [
+  "type",
+  "command",
+  "args",
+  "env",
+  "env_vars",
+  "url",
+  "serverUrl",
+  "httpUrl",
+  "headers",
+  "http_headers",
+  "bearer_token_env_var",
+];
+
+/** Of these maps only what this program has put there is replaced. */
+const maps: Readonly<Record<string, (key: string) => boolean>> = {
+  env: (key) => key.startsWith("PROGRAMME_") || key === "AUTHORIZATION",
+  headers: (key) => key.toLowerCase() === "authorization",
+  http_headers: (key) => key.toLowerCase() === "authorization",
+};
+
+/** Keys that the other way to reach a server has. */
+const ofStdio = ["command", "args", "env", "env_vars"];
+
+/**
+ * A settings file's text with a server in it; comments, order and everything else stay as they are.
+ * @param text - undefined where there is no file yet
+ * @throws UsageError where the text is not what the host could read either
+ */
+export async function mergeSettings(
+  host: Host,
+  text: string | undefined,
+  name: string,
+  settings: Settings,
+): Promise<string> {
+  const format = await (host.format === "toml" ? tomlFormat() : jsonFormat());
+  const before = text === undefined || text.trim() === "" ? {} : format.parse(text);
+  const edits = editsOf(host, objectAt(before, []), name, settings);
+  if (edits.length === 0) return text ?? "";
+  const after = edits.reduce<Json>(applied, before);
+  const merged = await format.edit(text ?? "", after, edits);
+  // Whatever the libraries make of unusual texts: nothing but the edits may have changed.
+  if (!isDeepStrictEqual(format.parse(merged), after))
+    throw new Error("The settings could not be changed without harm");
+  return merged;
+}
+
+function editsOf(host: Host, before: JsonObject, name: string, { entry, inputs = [] }: Settings): Edit[] {
+  const path = [host.section, name];
+  objectAt(before, [host.section]);
+  const existing = objectAt(before, path);
+  const wanted: Edit[] =
+    valueAt(before, path) === undefined
+      ? [{ path, value: entry }]
+      : ownKeys.map((key) => ({ path: [...path, key], value: wantedOf(key, existing[key], entry) }));
+  const known = before["inputs"] ?? [];
+  if (inputs.length > 0 && !Array.isArray(known)) throw notAnObject(["inputs"]);
+  const questions = inputs.map((input): Edit => {
+    const index = (known as readonly Json[]).findIndex((each) => isObject(each) && each["id"] === input.id);
+    return { path: ["inputs", index < 0 ? (known as readonly Json[]).length : index], value: { ...input } };
+  });
+  return [...questions, ...wanted].filter((edit) => !isDeepStrictEqual(valueAt(before, edit.path), edit.value));
+}
+
+function wantedOf(key: string, existing: Json | undefined, entry: JsonObject): Json | undefined {
+  const isOwn = maps[key];
+  if (isOwn === undefined || !isObject(existing)) return entry[key];
+  if (ofStdio.includes(key) !== "command" in entry) return entry[key];
+  const foreign = Object.entries(existing).filter(([each]) => !isOwn(each));
+  const own = entry[key];
+  const merged = { ...Object.fromEntries(foreign), ...(isObject(own) ? own : {}) };
+  return Object.keys(merged).length === 0 ? undefined : merged;
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
+}
+
+function objectAt(root: Json, path: readonly string[]): JsonObject {
+  const value = valueAt(root, path) ?? {};
+  if (!isObject(value)) throw notAnObject(path);
+  return value;
+}
+
+function notAnObject(path: readonly string[]): UsageError {
+  return new UsageError(`the settings are left as they are: ${path.join(".") || "the file"} is not what it should be`);
+}
+
+function valueAt(root: Json, path: readonly (string | number)[]): Json | undefined {
+  return path.reduce<Json | undefined>((value, key) => {
+    if (Array.isArray(value)) return typeof key === "number" ? (value as readonly Json[])[key] : undefined;
+    return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+  }, root);
+}
+
+function applied(root: Json | undefined, { path, value }: Edit): Json {
+  const [key, ...rest] = path;
+  if (key === undefined) return value as Json;
+  if (typeof key === "number") {
+    const list = Array.isArray(root) ? [...root] : [];
+    list[key] = applied(list[key], { path: rest, value });
+    return list;
+  }
+  const object = isObject(root) ? root : {};
+  if (rest.length === 0 && value === undefined) {
+    const { [key]: _, ...others } = object;
+    return others;
+  }
+  return { ...object, [key]: applied(object[key], { path: rest, value }) };
+}
+
+interface Format {
+  parse(text: string): Json;
+  edit(text: string, after: Json, edits: readonly Edit[]): string | Promise<string>;
+}
+
+/** Objects as JSON has them: what is read from TOML has no prototype. Dates stay what they are. */
+function plain(value: Json): Json {
+  if (Array.isArray(value)) return value.map(plain);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, plain(each)]));
+}
+
+/** What edits make of nothing. */
+function created(edits: readonly Edit[]): JsonObject {
+  return objectAt(edits.reduce<Json>(applied, {}), []);
+}
+
+/** TOML of servers alone, each in a table of its own. */
+export async function serverTable(content: JsonObject): Promise<string> {
+  const { stringify } = await import("@decimalturn/toml-patch");
+  // The table above them says nothing.
+  return stringify(content, { inlineTableStart: 2, bracketSpacing: false }).replace(/^\[\w+\]\n+(?=\[)/, "");
+}
+
+/** JSON, with the comments and trailing commas that some hosts allow. */
+async function jsonFormat(): Promise<Format> {
+  const { applyEdits, modify, parse, printParseErrorCode } = await import("jsonc-parser");
+  return {
+    parse(text) {
+      const errors: ParseError[] = [];
+      const value: unknown = parse(text.replace(/^\uFEFF/, ""), errors, { allowTrailingComma: true });
+      const [first] = errors;
+      if (!first) return value as Json;
+      const line = text.slice(0, first.offset).split("\n").length;
+      throw new UsageError(
+        `the settings are left as they are: line ${line} is not valid JSON (${printParseErrorCode(first.error)})`,
+      );
+    },
+    edit(begun, after, edits) {
+      if (begun.trim() === "") return `${JSON.stringify(after, null, 2)}\n`;
+      const formattingOptions = {
+        insertSpaces: !/^\t/m.test(begun),
+        tabSize: /^( +)\S/m.exec(begun)?.[1]?.length ?? 2,
+        eol: begun.includes("\r\n") ? "\r\n" : "\n",
+      };
+      return edits.reduce((current, { path, value }) => {
+        const isArrayInsertion = typeof path.at(-1) === "number" && valueAt(parse(current) as Json, path) === undefined;
+        return applyEdits(current, modify(current, path as JSONPath, value, { formattingOptions, isArrayInsertion }));
+      }, begun);
+    },
+  };
+}
+
+async function tomlFormat(): Promise<Format> {
+  const { parse, patch } = await import("@decimalturn/toml-patch");
+  const parsed = (text: string): Json | undefined => {
+    try {
+      return plain(parse(text) as Json);
+    } catch {
+      return undefined;
+    }
+  };
+  return {
+    parse(text) {
+      try {
+        return plain(parse(text) as Json);
+      } catch (error) {
+        const [reason = ""] = String((error as Error).message).split("\n");
+        throw new UsageError(`the settings are left as they are: they are not valid TOML (${reason})`);
+      }
+    },
+    async edit(text, after, edits) {
+      const eol = text.includes("\r\n") ? "\r\n" : "\n";
+      const begun = text.trim() === "" ? "" : `${text.trimEnd()}${eol}${eol}`;
+      // A new server stands best in a table of its own at the end, where that changes nothing else.
+      const appended = `${begun}${(await serverTable(created(edits))).replaceAll("\n", eol)}`;
+      return isDeepStrictEqual(parsed(appended), after) ? appended : patch(text, after);
+    },
+  };
+}

@@ -1,0 +1,10 @@
+import { version } from "../lib/version.ts";
+import { print, printJson } from "./output.ts";
+
+/** Prints what a report of a fault should name. */
+export function printVersion(json: boolean): void {
+  const { node } = process.versions;
+  const { platform, arch } = process;
+  if (json) printJson({ name: "programme-mcp", version, node, platform, arch });
+  else print(`programme-mcp ${version} (Node ${node}, ${platform} ${arch})\n`);
+}

@@ -1,0 +1,95 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { beforeAll, describe, expect, test } from "vitest";
+import { examplesOf, exitCodes } from "../../src/cli/help.ts";
+import { buildProgram, pathOf } from "../../src/cli/program.ts";
+import { settings } from "../../src/config/table.ts";
+
+let program: Command;
+beforeAll(async () => {
+  program = await buildProgram();
+});
+
+/** Every command that does something, hidden ones aside. */
+function leaves(command: Command): Command[] {
+  const subs = command.createHelp().visibleCommands(command);
+  const own = subs.filter((sub) => sub.name() !== "help");
+  return own.length === 0 ? [command] : own.flatMap(leaves);
+}
+
+/** A command line as a shell takes it apart. */
+function wordsOf(line: string): string[] {
+  return (line.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replace(/^'|'$/g, ""));
+}
+
+describe("the help of a command", () => {
+  test("has examples, and says what every option is for", () => {
+    for (const command of leaves(program)) {
+      expect(examplesOf(command), pathOf(command)).not.toEqual([]);
+      for (const option of command.options)
+        expect(option.description, `${pathOf(command)} ${option.flags}`).not.toBe("");
+      for (const argument of command.registeredArguments) expect(argument.description, pathOf(command)).not.toBe("");
+    }
+  });
+
+  test("has examples that are right", async () => {
+    for (const { line } of [program, ...leaves(program)].flatMap(examplesOf)) {
+      const args = wordsOf(line.replace(/ >>? .*$/, "")).slice(1);
+      const parsed = await buildProgram();
+      const ran: string[] = [];
+      // What is refused is refused before the action: nothing is done here.
+      for (const command of leaves(parsed)) command.action(() => void ran.push(pathOf(command)));
+      await parsed.parseAsync(args, { from: "user" });
+      expect(ran, line).toHaveLength(1);
+      expect(line).toContain(ran[0]);
+    }
+  });
+
+  test("shows its own options before the settings, which are in groups", () => {
+    const create = leaves(program).find((command) => pathOf(command) === "programme-mcp token create");
+    const help = create?.helpInformation() ?? "";
+    expect(help.indexOf("Options:")).toBeLessThan(help.indexOf("Data:"));
+    expect(help.indexOf("--expires")).toBeLessThan(help.indexOf("--database"));
+    expect(help).toMatch(/\nLog:\n/);
+  });
+
+  test("prints --json wherever there is a result to print", () => {
+    const silent = ["stdio", "http", "completion"].map((name) => `programme-mcp ${name}`);
+    for (const command of leaves(program)) {
+      const hasJson = command.options.some(({ long }) => long === "--json");
+      expect([pathOf(command), hasJson]).toEqual([pathOf(command), !silent.includes(pathOf(command))]);
+    }
+  });
+});
+
+test("only the commands that a command line names are put together", async () => {
+  const named = await buildProgram(["token", "create", "--name", "http"]);
+  const filled = named.commands.filter((command) => command.commands.length + command.options.length > 0);
+  expect(filled.map((command) => command.name()).toSorted()).toEqual(["http", "token"]);
+  const none = await buildProgram(["--read-only"]);
+  expect(none.commands.filter((command) => command.options.length > 0).map((command) => command.name())).toEqual([
+    "stdio",
+  ]);
+});
+
+describe("the page of commands", () => {
+  test("tells of every command, with every option", async () => {
+    const page = await readFile(join(import.meta.dirname, "../../docs/commands.md"), "utf8");
+    for (const [code] of exitCodes) expect(page).toContain(`| ${code} |`);
+    for (const command of leaves(program)) {
+      const name = pathOf(command).replace("programme-mcp ", "");
+      const [, section = ""] = page.split(`\n## ${name}\n`);
+      const own = command.options.filter(({ helpGroupHeading }) => helpGroupHeading === undefined);
+      for (const { flags } of own) expect(section.split("\n## ")[0], name).toContain(flags.replaceAll("|", "\\|"));
+    }
+  });
+
+  test("leads to settings that there are", async () => {
+    const page = await readFile(join(import.meta.dirname, "../../docs/commands.md"), "utf8");
+    const anchors = [...page.matchAll(/configuration\.md#(\w+)\)/g)].map(([, anchor]) => anchor);
+    const known = settings.map(([, { variable }]) => variable.toLowerCase());
+    expect(anchors.length).toBeGreaterThan(50);
+    expect(anchors.filter((anchor) => !known.includes(anchor as string))).toEqual([]);
+  });
+});

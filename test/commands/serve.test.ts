@@ -1,0 +1,48 @@
+import { describe, expect, test } from "vitest";
+import { openHome } from "../support/program.ts";
+
+const secrets = { PROGRAMME_WEBHOOK_SECRETS: `crm=${"s".repeat(20)},shop=${"t".repeat(20)};${"u".repeat(20)}` };
+
+describe("what a server says when it starts", () => {
+  test("names the addresses of webhooks that come in, without their secrets", async () => {
+    const home = await openHome();
+    const database = ["--database", home.database];
+    await home.run(["token", "create", ...database]);
+    const started = home.start(["http", "--port", "0", ...database], secrets);
+    const [, origin = ""] = await started.printed(/MCP +(http:\/\/\S+)\/mcp\n/);
+    await started.printed(/Token /);
+    const { code, stdout } = await started.stop();
+    expect(code).toBe(0);
+    expect(stdout).toContain(`  Hooks ${origin}/webhooks/crm\n  Hooks ${origin}/webhooks/shop\n`);
+    expect(stdout).not.toMatch(/s{20}|t{20}|u{20}/);
+  });
+
+  test("names them as senders reach them, and no REST interface beside the product's own service", async () => {
+    const home = await openHome();
+    const environment = {
+      ...secrets,
+      PROGRAMME_BASE_URL: "http://127.0.0.1:9",
+      PROGRAMME_TOKEN: "a".repeat(64),
+      PROGRAMME_PUBLIC_URL: "https://mcp.example.org",
+    };
+    const started = home.start(["http", "--port", "0", "--database", home.database], environment);
+    await started.printed(/webhooks\/shop\n/);
+    const { stdout } = await started.stop();
+    expect(stdout.split("\n").slice(1)).toEqual([
+      "  MCP   https://mcp.example.org/mcp",
+      "  Hooks https://mcp.example.org/webhooks/crm",
+      "  Hooks https://mcp.example.org/webhooks/shop",
+      "",
+    ]);
+  });
+
+  test("prints settings for stdio that start this very program", async () => {
+    const home = await openHome();
+    const started = home.start(["http", "--port", "0"]);
+    const [, settings = ""] = await started.printed(/over stdio:\n(\{[\s\S]*?\n\})\n/);
+    await started.stop();
+    const { programme } = JSON.parse(settings).mcpServers;
+    expect(programme.args).toEqual(home.command([]).args);
+    expect(programme.env.PROGRAMME_TOKEN).toMatch(/^[0-9a-f]{64}$/);
+  });
+});
