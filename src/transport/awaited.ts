@@ -29,8 +29,11 @@ export class AwaitedTransport implements Transport {
   }
 
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
-    await this.#inner.send(message, options);
-    if (!("method" in message)) this.#answered(message.id);
+    try {
+      await this.#inner.send(message, options);
+    } finally {
+      if (!("method" in message)) this.#answered(message.id);
+    }
   }
 
   close(): Promise<void> {
@@ -39,6 +42,8 @@ export class AwaitedTransport implements Transport {
 
   /** Resolves when every request has been answered or called off, at the latest after so long. */
   async settled(maxMs: number): Promise<void> {
+    // What was sent just now is on its way here.
+    await new Promise((resolve) => setImmediate(resolve));
     if (this.#open.size === 0) return;
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {

@@ -6,7 +6,8 @@ import type {
   Transport,
   TransportSendOptions,
 } from "@modelcontextprotocol/server";
-import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { openStandardWire, type StandardWire } from "./standard.ts";
 
 /** What a client says before there is anything to do. */
 const smallTalk: readonly string[] = [
@@ -37,7 +38,10 @@ export class EarlyWire implements Transport {
   #connected = false;
 
   /** @param greeter - makes the server that greets: it knows of the methods above and nothing else */
-  constructor(greeter: (context: McpRequestContext) => Server, inner: Transport = new StdioServerTransport()) {
+  constructor(
+    greeter: (context: McpRequestContext) => Server,
+    { wire: inner, ended }: StandardWire = openStandardWire(),
+  ) {
     this.#inner = inner;
     this.wanted = new Promise((resolve) => {
       this.#want = resolve;
@@ -48,6 +52,7 @@ export class EarlyWire implements Transport {
       this.#want(false);
       this.onclose?.();
     };
+    void ended.then(() => this.#want(false));
     serveStdio(greeter, { transport: this.#greeting });
   }
 

@@ -5,7 +5,7 @@ import type {
   Transport,
   TransportSendOptions,
 } from "@modelcontextprotocol/server";
-import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Log } from "../lib/log.ts";
 import { listenerOf } from "../resources/register.ts";
 import { createSubscriber, type Following, type Subscriber } from "../resources/subscriber.ts";
@@ -15,6 +15,7 @@ import type { Lane } from "./lane.ts";
 import { hearListen } from "./listen.ts";
 import { type PlainRequest, plainRequest } from "./plain.ts";
 import type { ServerFactory } from "./server.ts";
+import { openStandardWire } from "./standard.ts";
 
 /** What carries the messages of a connection. */
 export type Wire = Transport;
@@ -40,7 +41,7 @@ export const maxListens = 64;
 /** Serves one MCP connection, over stdin and stdout unless another transport is given; every log line goes to stderr. */
 export function connectStdio(
   { factory, lane, upstream, withheldBy, token, log }: StdioDeps,
-  wire: Transport = new StdioServerTransport(),
+  wire: Transport = openStandardWire().wire,
 ): StdioConnection {
   const transport = new AwaitedTransport(wire);
   let server: Server | undefined;

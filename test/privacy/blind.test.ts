@@ -1,6 +1,5 @@
 import { Client } from "@modelcontextprotocol/client";
 import { InMemoryTransport } from "@modelcontextprotocol/server";
-import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { pino } from "pino";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ordinaryScopes } from "../../src/commands/tokens.ts";
@@ -54,7 +53,7 @@ async function tapped(desk: Desk, token: string, mode: "legacy" | { pin: string 
       return send(message, options);
     };
   }
-  serveStdio(desk.app.mcpServer(token), { transport: there });
+  desk.app.connectStdio(token, there);
   const client = new Client({ name: "test", version: "1.0.0" }, { versionNegotiation: { mode } });
   await client.connect(here);
   onTestFinished(() => client.close());

@@ -1,6 +1,5 @@
 import { Client } from "@modelcontextprotocol/client";
 import { InMemoryTransport } from "@modelcontextprotocol/server";
-import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { onTestFinished } from "vitest";
 import type { App } from "../../src/app.ts";
 import { type OperationName, operationNames } from "../../src/contract/index.ts";
@@ -38,7 +37,7 @@ export type Finishing = (work: () => Promise<void>) => void;
 /** An agent of a token, with a client of 2026-07-28. */
 export async function agentOf(app: App, token: string, finishing: Finishing = onTestFinished): Promise<Agent> {
   const [here, there] = InMemoryTransport.createLinkedPair();
-  serveStdio(app.mcpServer(token), { transport: there });
+  app.connectStdio(token, there);
   const client = new Client({ name: "test", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
   await client.connect(here);
   finishing(() => client.close());

@@ -3,7 +3,6 @@ import { Client as FirstMajorClient } from "@modelcontextprotocol/sdk/client/ind
 import { StreamableHTTPClientTransport as FirstMajorTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { InMemoryTransport, type Tool } from "@modelcontextprotocol/server";
-import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { onTestFinished } from "vitest";
 import type { Desk } from "./desk.ts";
 
@@ -54,7 +53,7 @@ function http(desk: Desk, token: string) {
 
 function stdio(desk: Desk, token: string) {
   const [here, there] = InMemoryTransport.createLinkedPair();
-  serveStdio(desk.app.mcpServer(token), { transport: there });
+  desk.app.connectStdio(token, there);
   return here;
 }
 

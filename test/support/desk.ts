@@ -1,6 +1,5 @@
 import { Client } from "@modelcontextprotocol/client";
 import { InMemoryTransport } from "@modelcontextprotocol/server";
-import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { pino } from "pino";
 import { test as base } from "vitest";
 import { type App, createApp } from "../../src/app.ts";
@@ -224,7 +223,7 @@ function restParts(name: OperationName, input: Record<string, unknown>) {
 
 async function mcpCall({ agents, clients }: Running, token: string): Promise<Call> {
   const [here, there] = InMemoryTransport.createLinkedPair();
-  serveStdio(agents.mcpServer(token), { transport: there });
+  agents.connectStdio(token, there);
   const client = new Client({ name: "test", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
   await client.connect(here);
   clients.push(client);

@@ -1,5 +1,4 @@
 import { type CallToolResult, InMemoryTransport } from "@modelcontextprotocol/server";
-import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { OperationName } from "../../src/contract/index.ts";
 import { readScopes } from "../../src/contract/scopes.ts";
@@ -75,7 +74,7 @@ describe("a record", () => {
     const { desk } = await scene();
     const { programId } = await desk.seed.program();
     const [here, there] = InMemoryTransport.createLinkedPair();
-    serveStdio(desk.app.mcpServer(await desk.token()), { transport: there });
+    desk.app.connectStdio(await desk.token(), there);
     const answers = Promise.withResolvers<{ result: CallToolResult }>();
     here.onmessage = (message) => {
       if ("id" in message && message.id === 2) answers.resolve(message as never);

@@ -1,0 +1,31 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { describe, expect, onTestFinished } from "vitest";
+import { tenantTest as test } from "../support/desk.ts";
+import { listenFor, roads } from "../support/roads.ts";
+
+const suite = join(import.meta.dirname, "../../node_modules/@modelcontextprotocol/conformance/dist/index.js");
+const baseline = join(import.meta.dirname, "baseline.yml");
+
+/** Runs what a revision requires of a server. */
+function run(url: string, revision: string): Promise<{ readonly failed: boolean; readonly report: string }> {
+  const args = [suite, "server", "--url", url, "--requirements", revision, "--expected-failures", baseline];
+  return new Promise((resolve) => {
+    execFile(process.execPath, args, { timeout: 120_000, maxBuffer: 16 * 1024 * 1024 }, (error, stdout, stderr) =>
+      resolve({ failed: error !== null, report: `${stdout}${stderr}` }),
+    );
+  });
+}
+
+describe.each(roads)("by the road of the %s", (road) => {
+  test.for(["2026-07-28", "2025-11-25"])("the protocol's own suite for %s passes", async (revision, { desk }) => {
+    await desk.seed.program();
+    const listener = await listenFor(desk.origin, await desk.token(), road);
+    onTestFinished(() => listener.close());
+    const { failed, report } = await run(`${listener.origin}/mcp`, revision);
+    expect(failed, report).toBe(false);
+    for (const scenario of ["tools-list", "resources-list", "prompts-list", "dns-rebinding-protection"]) {
+      expect(report).toContain(`✓ ${scenario}`);
+    }
+  });
+});
