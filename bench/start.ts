@@ -1,12 +1,13 @@
 /**
- * How long a start takes over stdio, from the process to the answer to `tools/list`, and how much memory it holds then:
- * the program, and a bare server of the SDK that is bundled in the same way, turn by turn.
+ * How long a start takes over stdio, from the process to the answer to `tools/list`, and how much memory it holds when
+ * it is left alone: the program, and a bare server of the SDK that is bundled in the same way, turn by turn. Processor
+ * time is told too: on a machine with other work it is the steadier of the two.
  *
  *     node bench/start.ts [ROUNDS]
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -25,12 +26,14 @@ interface Case {
 
 interface Start {
   readonly ms: number;
-  readonly rssMb: number;
+  /** Undefined where the platform does not tell. */
+  readonly cpuMs: number | undefined;
   readonly tools: number;
 }
 
 const rounds = Number(process.argv[2] ?? 20);
-const idleMs = 1_000;
+/** By then V8 has given back what only the start needed. */
+const idleSeconds = 20;
 const mostMemory = 1.3;
 const folder = mkdtempSync(join(tmpdir(), "programme-start-"));
 try {
@@ -42,9 +45,14 @@ try {
 async function run(): Promise<void> {
   const cases = await prepare();
   console.log(`Node ${process.versions.node}, ${availableParallelism()} cores, ${rounds} rounds\n`);
-  const compiled = join(folder, "compiled");
-  report("With what Node has kept compiled", cases, await measure(cases, { NODE_COMPILE_CACHE: compiled }));
-  report("Compiled anew", cases, await measure(cases, { NODE_DISABLE_COMPILE_CACHE: "1" }));
+  const [kept, anew] = [{ NODE_COMPILE_CACHE: join(folder, "compiled") }, { NODE_DISABLE_COMPILE_CACHE: "1" }];
+  report(
+    "As installed: the program lets Node keep what it compiles, the bare server does not",
+    await measure(cases, {}),
+  );
+  report("Both with what Node has kept compiled", await measure(cases, kept));
+  report("Both compiled anew", await measure(cases, anew));
+  await reportMemory(cases);
 }
 
 /** Builds both programs and fills a database. */
@@ -68,7 +76,9 @@ async function prepare(): Promise<Case[]> {
   ];
 }
 
-async function measure(cases: readonly Case[], kept: Readonly<Record<string, string>>): Promise<Map<Case, Start[]>> {
+type Environment = Readonly<Record<string, string>>;
+
+async function measure(cases: readonly Case[], kept: Environment): Promise<Map<Case, Start[]>> {
   const starts = new Map(cases.map((each) => [each, [] as Start[]]));
   // The first round fills what is kept, of files too, and is not counted.
   for (let round = 0; round <= rounds; round++) {
@@ -80,21 +90,25 @@ async function measure(cases: readonly Case[], kept: Readonly<Record<string, str
   return starts;
 }
 
-async function startOnce({ args, env }: Case, kept: Readonly<Record<string, string>>): Promise<Start> {
+async function startOnce(each: Case, kept: Environment): Promise<Start> {
   const begun = performance.now();
-  const child = spawn(process.execPath, args, {
-    env: environment({ ...kept, ...env }),
-    stdio: ["pipe", "pipe", "inherit"],
-  });
+  const child = begin(each, kept);
   const tools = await listTools(child);
   const ms = performance.now() - begun;
-  await delay(idleMs);
-  const rssMb = rssOf(child.pid as number);
+  const cpuMs = cpuOf(child.pid as number);
+  await end(child);
+  return { ms, cpuMs, tools };
+}
+
+function begin({ args, env }: Case, kept: Environment): ChildProcess {
+  return spawn(process.execPath, args, { env: environment({ ...kept, ...env }), stdio: ["pipe", "pipe", "inherit"] });
+}
+
+async function end(child: ChildProcess): Promise<void> {
   child.stdin?.end();
-  const killer = setTimeout(() => child.kill(), idleMs);
+  const killer = setTimeout(() => child.kill(), 2_000);
   await once(child, "exit");
   clearTimeout(killer);
-  return { ms, rssMb, tools };
 }
 
 /** What a client of 2025-11-25 does before it can show tools. */
@@ -119,27 +133,51 @@ function environment(env: Readonly<Record<string, string>>): Record<string, stri
   return { PATH: process.env["PATH"] ?? "", HOME: folder, ...env };
 }
 
+/** Processor time of a process so far, of all its threads: the first number of each, in nanoseconds. */
+function cpuOf(pid: number): number | undefined {
+  if (process.platform !== "linux") return undefined;
+  const threads = readdirSync(`/proc/${pid}/task`);
+  const spent = threads.map((thread) =>
+    Number.parseInt(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8"), 10),
+  );
+  return spent.reduce((sum, each) => sum + each, 0) / 1e6;
+}
+
 /** Resident memory, in megabytes. */
 function rssOf(pid: number): number {
   if (process.platform !== "linux") return Number(execFileSync("ps", ["-o", "rss=", "-p", String(pid)])) / 1024;
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
 }
 
-function report(title: string, cases: readonly Case[], starts: ReadonlyMap<Case, readonly Start[]>): void {
+function report(title: string, starts: ReadonlyMap<Case, readonly Start[]>): void {
   console.log(title);
-  const rows = cases.map((each) => {
-    const of = starts.get(each) ?? [];
-    return { each, tools: of[0]?.tools, ms: median(of.map(({ ms }) => ms)), rssMb: median(of.map((s) => s.rssMb)) };
-  });
-  const [bare] = rows;
-  for (const { each, tools, ms, rssMb } of rows) {
-    const times = (value: number, base = Number.NaN) => `${(value / base).toFixed(2)} ×`;
-    const [time, memory] = [times(ms, bare?.ms), times(rssMb, bare?.rssMb)];
-    const promised = each.most ? ` (promised: ${each.most} × and ${mostMemory} ×)` : "";
-    const name = `  ${each.name}, ${tools} tools`.padEnd(48);
-    console.log(`${name} ${ms.toFixed(0)} ms ${time}, ${rssMb.toFixed(0)} MB ${memory}${promised}`);
+  const [bare = []] = starts.values();
+  for (const [{ name, most }, of] of starts) {
+    const wall = compared(of, bare, ({ ms }) => ms);
+    const cpu = of[0]?.cpuMs === undefined ? "" : `; processor ${compared(of, bare, ({ cpuMs = 0 }) => cpuMs)}`;
+    const label = `  ${name}, ${of[0]?.tools} tools`.padEnd(46);
+    console.log(`${label}${wall}${cpu}${most === undefined ? "" : ` (promised ${most} ×)`}`);
   }
   console.log();
+}
+
+/** The median, and its ratio to the median of what it is compared with. */
+function compared(of: readonly Start[], base: readonly Start[], value: (start: Start) => number): string {
+  const [own, other] = [median(of.map(value)), median(base.map(value))];
+  return `${own.toFixed(0).padStart(4)} ms ${(own / other).toFixed(2)} ×`;
+}
+
+async function reportMemory(cases: readonly Case[]): Promise<void> {
+  const children = cases.map((each) => begin(each, {}));
+  await Promise.all(children.map(listTools));
+  await delay(idleSeconds * 1000);
+  const used = children.map((child) => rssOf(child.pid as number));
+  await Promise.all(children.map(end));
+  console.log(`Memory after ${idleSeconds} idle seconds (promised ${mostMemory} ×)`);
+  for (const [index, { name }] of cases.entries()) {
+    const [own = Number.NaN, bare = Number.NaN] = [used[index], used[0]];
+    console.log(`${`  ${name}`.padEnd(46)}${own.toFixed(0).padStart(4)} MB ${(own / bare).toFixed(2)} ×`);
+  }
 }
 
 function median(values: readonly number[]): number {

@@ -41,6 +41,7 @@ export async function bundleProgram(folder: string): Promise<void> {
     codeSplitting: {
       groups: [{ name: "start", test: /[\\/]src[\\/](config[\\/]load|commands[\\/]stdio|app[\\/]early)\.ts$/ }],
     },
+    comments: { legal: true, annotation: false, jsdoc: false },
     // Names and lines are kept: a stack trace tells something, and some packages tell errors by their classes' names.
     minify: { compress: true, mangle: false, codegen: { removeWhitespace: false } },
   });

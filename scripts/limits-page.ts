@@ -1,3 +1,4 @@
+import { STDIO_DEFAULT_MAX_BUFFER_SIZE } from "@modelcontextprotocol/server";
 import { goodForMs } from "../src/app/readiness.ts";
 import { settings, table } from "../src/config/table.ts";
 import { maxRecipients } from "../src/contract/emails.ts";
@@ -63,7 +64,8 @@ function bytes(number: number): string {
 function time(ms: number): string {
   const units = [["days", 86_400_000] as const, ["hours", 3_600_000] as const, ["minutes", 60_000] as const];
   const [unit, size] = units.find(([, each]) => ms % each === 0 && ms / each > 1) ?? ["seconds", 1_000];
-  return ms < 1_000 ? `${ms} ms` : `${count(ms / size)} ${unit}`;
+  if (ms < 1_000) return `${ms} ms`;
+  return ms === 1_000 ? "1 second" : `${count(ms / size)} ${unit}`;
 }
 
 const seconds = (number: number) => time(number * 1_000);
@@ -99,7 +101,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     [
       "Requests a minute for invitations, from one address",
       count(requestsPerMinute),
-      `429; ${count(maxAddresses)} addresses are remembered, the oldest forgotten first`,
+      `429; so is an address beyond the first ${count(maxAddresses)} of a minute`,
     ],
   ],
   "Of one token": [
@@ -114,16 +116,17 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ["How long an idempotency key counts", seconds(limits.idempotencyTtlSeconds), "the request is carried out again"],
   ],
   MCP: [
+    ["A message over stdio", bytes(STDIO_DEFAULT_MAX_BUFFER_SIZE), "the connection ends"],
     [
       "Sessions of 2025-era clients over HTTP",
       set("maxSessions", count),
       "the client is served without one and cannot be asked",
     ],
-    ["Of one caller", count(maxPerCaller), "the one that was idle longest ends"],
+    ["Sessions of one caller", count(maxPerCaller), "the one that was idle longest ends"],
     ["Time that a session may be idle", time(idleMs), "it ends; the client opens another"],
     ["Streams of `subscriptions/listen` over HTTP", count(maxStreams), "refused: `Subscription limit reached`"],
-    ["Of one caller", count(maxStreamsPerCaller), "the same"],
-    ["On one stdio connection", count(maxListens), "refused"],
+    ["Streams of one caller", count(maxStreamsPerCaller), "the same"],
+    ["The same on one stdio connection", count(maxListens), "refused"],
     [
       "Resources followed by one client",
       count(maxFollowed),
@@ -162,7 +165,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       "400 `validation_failed`",
     ],
     ["Assignments in one bulk request", count(limits.bulkAssignments), "400 `validation_failed`"],
-    ["Assignments planned at once", count(maxPlanned), "the rest is told of as left out"],
+    ["Assignments planned at once", count(maxPlanned), "the next run goes on where it stopped"],
     ["Recipients of one bulk e-mail", count(maxRecipients), "400 `validation_failed`"],
     ["External references of a person", count(maxExternalRefs), "400 `validation_failed`"],
     ["Metadata of a person", bytes(maxMetadataBytes), "400 `validation_failed`"],
@@ -173,7 +176,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ],
     ["Time for a pattern of a schema to match", time(patternBudgetMs), "the value counts as unfit"],
     [
-      "A download link of a file, and of an export",
+      "How long a download link of a file works, and of an export",
       `${seconds(limits.fileLinkSeconds)} and ${time(limits.exportLinkSeconds * 1000)}`,
       "404; a new one is to be had",
     ],
@@ -231,7 +234,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ["Messages over one connection", count(maxMessages), "another is opened"],
     ["Exports worked on at once, in one process", count(exportLanes), "the others wait"],
     ["Attempts at an export", count(exportAttempts), "it has failed"],
-    ["An export's file", bytes(limits.maxExportBytes), "it has failed: `too_large`"],
+    ["An export's file", bytes(limits.maxExportBytes), "it has failed: `artifact_too_large`"],
     ["How long a finished export is kept", seconds(limits.exportRetentionSeconds), "404; ask for another"],
   ],
   "The program itself": [

@@ -85,7 +85,7 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
   let metricsServer: MetricsServer | undefined;
   const links = createLinks(store, clock, async () => config.publicUrl ?? (server ?? (await linkServer.open())).origin);
   const gate = createGate({ store, handlers, links, clock, log, options: config });
-  const changes = createChangeFeed({ store, identify: gate.identify, clock, log });
+  const changes = createChangeFeed({ store, identify: gate.identify, log });
   const remote = await productOf(config, local);
   const { breaker } = remote ?? {};
   const serverKey = serverKeyOf(config);

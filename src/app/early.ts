@@ -3,14 +3,16 @@ import { scopes, withoutSensitive } from "../contract/scopes.ts";
 import { version } from "../lib/version.ts";
 import { EarlyWire } from "../transport/early.ts";
 import { createGreeter } from "../transport/greeter.ts";
+import type { Wire } from "../transport/stdio.ts";
 
 export type { EarlyWire };
 
 /**
  * Greets the client on stdin and shows it the tools, long before the service is open. Nothing where only the service
  * can say which tools those are.
+ * @param stdio - another transport in place of stdin and stdout
  */
-export async function greetEarly(config: Config): Promise<EarlyWire | undefined> {
+export async function greetEarly(config: Config, stdio?: Wire): Promise<EarlyWire | undefined> {
   const supposed = supposedScopes(config);
   if (!supposed || config.toolMode === "search") return undefined;
   const greeter = createGreeter({
@@ -20,7 +22,7 @@ export async function greetEarly(config: Config): Promise<EarlyWire | undefined>
     followed: true,
     watchesRecords: config.hasEvents,
   });
-  const wire = new EarlyWire(greeter);
+  const wire = new EarlyWire(greeter, stdio);
   await wire.greet();
   return wire;
 }

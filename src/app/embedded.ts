@@ -59,14 +59,15 @@ function connectWebhooks(
   const allowLoopback = config.webhookLoopback;
   const refuses = createAddressGuard({ allowLoopback });
   const sealer = createSealer(serverKey, "webhooks");
-  const endpoints = createEndpoints({ store, sealer, clock, rules: { refuses, allowLoopback } });
+  const rules = { refuses, allowLoopback };
+  const endpoints = createEndpoints({ store, sealer, clock, rules });
   const sender = createSender({ refuses, resolve: resolveName, userAgent: `programme-mcp/${version}` });
   const send = watchedSender(sender, telemetry);
   const { outbox } = store;
   const idempotencyDays = limits.idempotencyTtlSeconds / 86_400;
   return {
     endpoints,
-    probe: createProbe({ endpoints, send, clock }),
+    probe: createProbe({ endpoints, send, clock, rules }),
     replay: createReplay(outbox, clock),
     deliveries: createDeliveryWorker({ outbox, endpoints, send, clock, log, concurrency: config.webhookConcurrency }),
     housekeeper: createHousekeeper({

@@ -41,7 +41,7 @@ _programme_mcp() {
   done < <("\${words[1]}" complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)
   (( \${#found} )) && _describe programme-mcp found
 }
-if [[ \${funcstack[1]} == _programme_mcp ]]; then
+if [[ \${funcstack[1]} == _programme[_-]mcp ]]; then
   _programme_mcp "$@"
 else
   compdef _programme_mcp programme-mcp

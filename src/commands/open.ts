@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { type App, createApp } from "../app.ts";
 import type { Config } from "../config/load.ts";
 import { onInterrupt } from "./interruption.ts";
@@ -28,9 +29,11 @@ export async function fillDemo(app: App, options: { seed?: number; scale?: numbe
     await seedDemo(app.store, app.content, {
       now: new Date(),
       ...options,
-      onProgress(share) {
-        interruption.signal.throwIfAborted();
+      async onProgress(share) {
         progress.to(share);
+        // Otherwise no signal would be heard: the database answers without waiting for anything.
+        await setImmediate();
+        interruption.signal.throwIfAborted();
       },
     });
   } finally {

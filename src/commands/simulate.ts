@@ -76,7 +76,9 @@ async function play(app: App, businessId: string, options: SimulateOptions): Pro
     async until(day) {
       progress.to(day);
       const waitMs = factor === undefined ? 0 : now.getTime() + (day * dayMs) / factor - Date.now();
-      if (waitMs > 0) await delay(waitMs, undefined, { signal: stopping }).catch(() => stopping.throwIfAborted());
+      // However fast it goes: without a pause no signal would be heard.
+      const pause = delay(Math.max(0, waitMs), undefined, { signal: stopping });
+      await pause.catch(() => stopping.throwIfAborted());
     },
   };
   try {

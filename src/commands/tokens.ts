@@ -1,6 +1,7 @@
 import { UsageError } from "../config/usage-error.ts";
 import { isScope, readScopes, type Scope, scopes, withoutSensitive } from "../contract/scopes.ts";
-import { shownTokenChars, type Token } from "../contract/tokens.ts";
+import { shownTokenChars } from "../contract/token-form.ts";
+import type { Token } from "../contract/tokens.ts";
 import { randomToken, sha256Hex } from "../lib/crypto.ts";
 import { newId } from "../lib/ids.ts";
 import type { Store } from "../store/port.ts";

@@ -155,7 +155,7 @@ export function replayWebhooks(config: Config, id: string, options: Options): Pr
     };
     const queued = await again();
     if (options["json"]) return printJson({ queued });
-    print(queued === 0 ? "There was nothing to send again.\n" : `${queued} will be sent again.\n`);
+    print(queued === 0 ? "There was nothing to send.\n" : `${queued} will be sent now.\n`);
   });
 }
 

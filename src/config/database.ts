@@ -6,10 +6,12 @@ import { UsageError } from "./usage-error.ts";
 import { boolean, filePath, integer, type ValueType } from "./values.ts";
 
 const database: ValueType<string> = {
-  schema: z
-    .string()
-    .trim()
-    .refine((given) => (isPostgresAddress(given) ? URL.canParse(given) : filePath.schema.safeParse(given).success)),
+  get schema() {
+    return z
+      .string()
+      .trim()
+      .refine((given) => (isPostgresAddress(given) ? URL.canParse(given) : filePath.schema.safeParse(given).success));
+  },
   allowed: "a file, `:memory:` or an address as in `postgres://user:password@host:5432/name`",
 };
 

@@ -3,7 +3,7 @@ import { limits } from "../contract/limits.ts";
 import { callNames, operationNames, toolsetNames } from "../contract/names.ts";
 import { privacyPostures } from "../contract/privacy.ts";
 import { scopes } from "../contract/scopes.ts";
-import { tokenPattern } from "../contract/tokens.ts";
+import { tokenPattern } from "../contract/token-form.ts";
 import { keyPattern } from "../lib/key.ts";
 import { logFormats, logLevels } from "../lib/log.ts";
 import { databaseSettings } from "./database.ts";

@@ -3,6 +3,7 @@ import { isLoopback } from "../lib/loopback.ts";
 
 /** How a setting's text becomes its value, and what to tell someone whose text does not. */
 export interface ValueType<Value> {
+  /** Made when it is asked for: most settings are not given, and making all takes longer than a start should. */
   readonly schema: z.ZodType<Value, string>;
   /** Completes "must be …". */
   readonly allowed: string;
@@ -11,50 +12,72 @@ export interface ValueType<Value> {
 }
 
 export function text(allowed: string): ValueType<string> {
-  return { schema: z.string(), allowed };
+  return {
+    get schema() {
+      return z.string();
+    },
+    allowed,
+  };
 }
 
 export function integer(min: number, max: number): ValueType<number> {
   return {
     // Digits only: what Number() takes beyond them (0x10, 1e3, 5.0) is more likely a mistake.
-    schema: z
-      .string()
-      .trim()
-      .regex(/^\d{1,15}$/)
-      .transform(Number)
-      .pipe(z.int().min(min).max(max)),
+    get schema() {
+      return z
+        .string()
+        .trim()
+        .regex(/^\d{1,15}$/)
+        .transform(Number)
+        .pipe(z.int().min(min).max(max));
+    },
     allowed: `an integer from ${min} to ${max}`,
   };
 }
 
 export const boolean: ValueType<boolean> = {
-  schema: z
-    .string()
-    .trim()
-    .pipe(z.stringbool({ truthy: ["true", "1", "yes", "on"], falsy: ["false", "0", "no", "off"] })),
+  get schema() {
+    return z
+      .string()
+      .trim()
+      .pipe(z.stringbool({ truthy: ["true", "1", "yes", "on"], falsy: ["false", "0", "no", "off"] }));
+  },
   allowed: "true or false (also 1 or 0, yes or no, on or off)",
 };
 
 export function oneOf<const Choice extends string>(choices: readonly Choice[]): ValueType<Choice> {
-  return { schema: z.string().trim().pipe(z.enum(choices)), allowed: `one of ${choices.join(", ")}`, choices };
+  return {
+    get schema() {
+      return z.string().trim().pipe(z.enum(choices));
+    },
+    allowed: `one of ${choices.join(", ")}`,
+    choices,
+  };
 }
 
 /** Some of the choices, separated by commas. */
 export function listOf<Choice extends string>(choices: readonly Choice[], what: string): ValueType<readonly Choice[]> {
   const known = new Set<string>(choices);
   return {
-    schema: z
-      .string()
-      .transform((list) => list.split(",").map((name) => name.trim()))
-      .refine((names) => names.every((name) => known.has(name)))
-      .transform((names) => names as Choice[]),
+    get schema() {
+      return z
+        .string()
+        .transform((list) => list.split(",").map((name) => name.trim()))
+        .refine((names) => names.every((name) => known.has(name)))
+        .transform((names) => names as Choice[]);
+    },
     allowed: `${what} separated by commas`,
     choices,
   };
 }
 
 export function matching(pattern: RegExp, allowed: string): ValueType<string> {
-  return { schema: z.string().trim().regex(pattern), allowed };
+  return {
+    get schema() {
+      return z.string().trim().regex(pattern);
+    },
+    allowed,
+  };
 }
 
 /** A path; an address such as `postgres://…` would become a strange folder if it were taken for one. */
@@ -74,27 +97,31 @@ export function namedLists(
     return [name.trim(), values.map((each) => each.trim())] as const;
   };
   return {
-    schema: z
-      .string()
-      .transform((list) => list.split(",").map(entryOf))
-      .refine((entries) => new Set(entries.map(([name]) => name)).size === entries.length && entries.length <= 1000)
-      .refine((entries) =>
-        entries.every(([name, values]) => {
-          const distinct = new Set(values).size === values.length && values.length <= maxValues;
-          return webhookName.test(name) && distinct && values.every((each) => value.test(each));
-        }),
-      )
-      .transform((entries) => new Map(entries)),
+    get schema() {
+      return z
+        .string()
+        .transform((list) => list.split(",").map(entryOf))
+        .refine((entries) => new Set(entries.map(([name]) => name)).size === entries.length && entries.length <= 1000)
+        .refine((entries) =>
+          entries.every(([name, values]) => {
+            const distinct = new Set(values).size === values.length && values.length <= maxValues;
+            return webhookName.test(name) && distinct && values.every((each) => value.test(each));
+          }),
+        )
+        .transform((entries) => new Map(entries));
+    },
     allowed,
   };
 }
 
 /** Host names and addresses as a `Host` header has them, without the port; IPv6 in brackets. */
 export const hostNames: ValueType<readonly string[]> = {
-  schema: z
-    .string()
-    .transform((list) => list.split(",").map((name) => name.trim().toLowerCase()))
-    .pipe(z.array(z.string().refine(isHostName)).max(100)),
+  get schema() {
+    return z
+      .string()
+      .transform((list) => list.split(",").map((name) => name.trim().toLowerCase()))
+      .pipe(z.array(z.string().refine(isHostName)).max(100));
+  },
   allowed: "host names without scheme or port, separated by commas",
 };
 
@@ -104,51 +131,59 @@ function isHostName(name: string): boolean {
 
 /** Where to listen: `127.0.0.1:9464`; IPv6 in brackets, 0 for any free port. */
 export const listenAddress: ValueType<{ readonly host: string; readonly port: number }> = {
-  schema: z
-    .string()
-    .trim()
-    .regex(/^(?:[\w.-]+|\[[0-9a-f:.]+\]):\d{1,5}$/i)
-    .transform((text) => {
-      const at = text.lastIndexOf(":");
-      return { host: text.slice(0, at).replace(/^\[|\]$/g, ""), port: Number(text.slice(at + 1)) };
-    })
-    .refine(({ port }) => port <= 65_535),
+  get schema() {
+    return z
+      .string()
+      .trim()
+      .regex(/^(?:[\w.-]+|\[[0-9a-f:.]+\]):\d{1,5}$/i)
+      .transform((text) => {
+        const at = text.lastIndexOf(":");
+        return { host: text.slice(0, at).replace(/^\[|\]$/g, ""), port: Number(text.slice(at + 1)) };
+      })
+      .refine(({ port }) => port <= 65_535);
+  },
   allowed: "an address and a port, as in 127.0.0.1:9464",
 };
 
 /** An http(s) address to which paths are appended: no credentials, query or fragment, no slash at the end. */
 export const baseUrl: ValueType<string> = {
-  schema: z
-    .string()
-    .trim()
-    .pipe(z.url({ protocol: /^https?$/ }))
-    .transform((address) => address.replace(/\/+$/, ""))
-    .refine((address) => {
-      const url = new URL(address);
-      return url.username === "" && url.password === "" && !/[?#]/.test(address);
-    }),
+  get schema() {
+    return z
+      .string()
+      .trim()
+      .pipe(z.url({ protocol: /^https?$/ }))
+      .transform((address) => address.replace(/\/+$/, ""))
+      .refine((address) => {
+        const url = new URL(address);
+        return url.username === "" && url.password === "" && !/[?#]/.test(address);
+      });
+  },
   allowed: "an http or https address without credentials, query or fragment",
 };
 
 /** The base address of a service that gets a token: encrypted, unless it cannot leave this machine. */
 export const serviceUrl: ValueType<string> = {
-  schema: baseUrl.schema.refine((address) => {
-    const { protocol, hostname } = new URL(address);
-    return protocol === "https:" || isLoopback(hostname);
-  }),
+  get schema() {
+    return baseUrl.schema.refine((address) => {
+      const { protocol, hostname } = new URL(address);
+      return protocol === "https:" || isLoopback(hostname);
+    });
+  },
   allowed: "an https address (http only on this machine) without credentials, query or fragment",
 };
 
 /** A mail server; its credentials are part of the address. */
 export const smtpUrl: ValueType<string> = {
-  schema: z
-    .string()
-    .trim()
-    .refine((address) => {
-      if (!/^smtps?:\/\/[^/?#]+\/?$/.test(address) || !URL.canParse(address)) return false;
-      const { hostname, username, password } = new URL(address);
-      return hostname !== "" && [username, password].every(isDecodable);
-    }),
+  get schema() {
+    return z
+      .string()
+      .trim()
+      .refine((address) => {
+        if (!/^smtps?:\/\/[^/?#]+\/?$/.test(address) || !URL.canParse(address)) return false;
+        const { hostname, username, password } = new URL(address);
+        return hostname !== "" && [username, password].every(isDecodable);
+      });
+  },
   allowed: "smtp://host:port or smtps://host:port, with user:password@ before the host if it asks for them",
 };
 
@@ -162,30 +197,34 @@ function isDecodable(text: string): boolean {
 
 /** `name@example.org`, or a name and that in angle brackets. */
 export const mailbox: ValueType<{ readonly name: string; readonly address: string }> = {
-  schema: z
-    .string()
-    .trim()
-    .transform((text) => {
-      const { name = "", address = text } = /^(?<name>[^<>]*)<(?<address>[^<>]*)>$/.exec(text)?.groups ?? {};
-      return { name: name.trim().replace(/^"(.*)"$/, "$1"), address };
-    })
-    .pipe(
-      z.object({
-        name: z
-          .string()
-          .max(100)
-          .regex(/^[^\p{Cc}\p{Zl}\p{Zp}"]*$/u),
-        address: z.email().max(254),
-      }),
-    ),
+  get schema() {
+    return z
+      .string()
+      .trim()
+      .transform((text) => {
+        const { name = "", address = text } = /^(?<name>[^<>]*)<(?<address>[^<>]*)>$/.exec(text)?.groups ?? {};
+        return { name: name.trim().replace(/^"(.*)"$/, "$1"), address };
+      })
+      .pipe(
+        z.object({
+          name: z
+            .string()
+            .max(100)
+            .regex(/^[^\p{Cc}\p{Zl}\p{Zp}"]*$/u),
+          address: z.email().max(254),
+        }),
+      );
+  },
   allowed: "an e-mail address, or a name followed by one in angle brackets",
 };
 
 /** An authorization server's name, which is compared to the letter (RFC 8414): encrypted, unless it is on this machine. */
 export const issuerUrl: ValueType<string> = {
-  schema: z
-    .string()
-    .trim()
-    .refine((address) => serviceUrl.schema.safeParse(address).success),
+  get schema() {
+    return z
+      .string()
+      .trim()
+      .refine((address) => serviceUrl.schema.safeParse(address).success);
+  },
   allowed: serviceUrl.allowed,
 };

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { common, DateTime, Id, Timestamp, text } from "./fields.ts";
+import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
 
 export const ExportStatus = z.enum(["pending", "completed", "failed"]);
@@ -39,7 +40,7 @@ export const create_export = operation({
     state: text(64, 1).optional(),
     submittedFrom: DateTime.optional(),
     submittedTo: DateTime.optional(),
-    persons: z.strictObject({ fieldIds: z.array(text(255, 1)).max(25) }).optional(),
+    persons: z.strictObject({ fieldIds: z.array(text(255, 1)).max(limits.expandedFieldIds) }).optional(),
   }),
   data: ExportJob,
   audit: "export.created",

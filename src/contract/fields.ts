@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { limits } from "./limits.ts";
 import { reachable } from "./marks.ts";
 
 /** An opaque identifier, as in `sub_01JD…`. */
@@ -52,11 +53,15 @@ function toUtc(value: string): string {
 /** Comma-separated custom-field ids, at most 25 (specification 4.3). */
 export const PersonFieldIds = z
   .string()
-  .max(25 * 256)
+  .max(limits.expandedFieldIds * 256)
   .transform((value, context) => {
     const ids = [...new Set(value.split(",").map((id) => id.trim()))].filter((id) => id !== "");
-    if (ids.length >= 1 && ids.length <= 25) return ids;
-    context.issues.push({ code: "custom", message: "Expected 1 to 25 comma-separated field ids", input: value });
+    if (ids.length >= 1 && ids.length <= limits.expandedFieldIds) return ids;
+    context.issues.push({
+      code: "custom",
+      message: `Expected 1 to ${limits.expandedFieldIds} comma-separated field ids`,
+      input: value,
+    });
     return z.NEVER;
   });
 

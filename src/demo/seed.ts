@@ -27,7 +27,7 @@ import { Panel } from "./reviewers.ts";
 import { Reviewing } from "./reviewing.ts";
 import { createSteps } from "./submissions.ts";
 import { Supplements } from "./supplements.ts";
-import { type Door, dayMs, Timeline } from "./timeline.ts";
+import { type Door, dayMs, type OnProgress, Timeline } from "./timeline.ts";
 import { planTrust } from "./trust.ts";
 
 export interface DemoOptions {
@@ -37,8 +37,8 @@ export interface DemoOptions {
   readonly seed?: number;
   /** How many times as many submissions this year's programme of the first organisation has. Default 1: about sixty. */
   readonly scale?: number;
-  /** Is told now and then how much is done, from 0 to 1; what it throws ends the work. */
-  readonly onProgress?: (share: number) => void;
+  /** Is told now and then how much is done, from 0 to 1, and waited for; what it throws ends the work. */
+  readonly onProgress?: OnProgress;
 }
 
 /** Submissions that share each step of their journey; more of them take turns. */
@@ -94,8 +94,6 @@ interface Setting {
   readonly documents: Documents;
   readonly year: number;
 }
-
-type OnProgress = (share: number) => void;
 
 async function fillFoundation(setting: Setting, scale: number, onProgress: OnProgress): Promise<void> {
   const { timeline } = setting;

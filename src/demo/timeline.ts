@@ -150,6 +150,9 @@ interface Session {
   readonly tasks: Task[];
 }
 
+/** Is told how much of the work is done, from 0 to 1. */
+export type OnProgress = (share: number) => void | Promise<void>;
+
 export interface TimelineOptions {
   readonly store: Store;
   readonly businessId: string;
@@ -199,12 +202,12 @@ export class Timeline {
     session.tasks.push({ weight, work });
   }
 
-  async run(onProgress: (share: number) => void = () => undefined): Promise<void> {
+  async run(onProgress: OnProgress = () => undefined): Promise<void> {
     let lastMs = 0;
     const sessions = [...this.#sessions.values()].sort((a, b) => a.timeMs - b.timeMs);
     for (const [index, { timeMs, author, tasks }] of sessions.entries()) {
-      onProgress(index / sessions.length);
       for (const part of parts(tasks)) {
+        await onProgress(index / sessions.length);
         lastMs = Math.max(timeMs, lastMs + 1);
         await this.#write(lastMs, author, part);
       }

@@ -93,7 +93,7 @@ function verbOf({ before, after }: Change): string {
 }
 
 /** What a change made of a record: personal paths are named without their values. */
-export function difference({ table, before = {}, after = {} }: Change): AuditEntry["changes"] {
+function difference({ table, before = {}, after = {} }: Change): AuditEntry["changes"] {
   const shape = tables[table].record.shape as Record<string, z.core.$ZodType>;
   return Object.entries(shape).flatMap(([path, schema]) => {
     const [from, to] = [before[path] ?? null, after[path] ?? null];

@@ -1,5 +1,6 @@
 import { problem } from "../contract/errors.ts";
-import { type Token, tokenPattern } from "../contract/tokens.ts";
+import { tokenPattern } from "../contract/token-form.ts";
+import type { Token } from "../contract/tokens.ts";
 import type { Clock } from "../lib/clock.ts";
 import { constantTimeEqual, sha256Hex } from "../lib/crypto.ts";
 import type { Store } from "../store/port.ts";

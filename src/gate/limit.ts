@@ -1,5 +1,6 @@
 import { problem } from "../contract/errors.ts";
 import type { Clock } from "../lib/clock.ts";
+import { remember } from "../lib/remember.ts";
 import type { PermitLease, Store } from "../store/port.ts";
 
 /** Where a token stands against its request rate; for the rate headers. */
@@ -46,9 +47,8 @@ export function createLimiter(store: Store, clock: Clock, limit: number): Limite
     let holding = holdings.get(tokenId);
     if (!holding) {
       // A forgotten lease counts in full until it ends: never too many requests, at worst too few for a minute.
-      if (holdings.size >= maxTokens) holdings.delete(holdings.keys().next().value as string);
       holding = { lease: undefined, usedAtMs: [], remaining: 0, blockedUntilMs: 0, leasing: undefined };
-      holdings.set(tokenId, holding);
+      remember(holdings, tokenId, holding, maxTokens);
     }
     return holding;
   }

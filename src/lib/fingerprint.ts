@@ -1,4 +1,5 @@
 import { sha256Hex } from "./crypto.ts";
+import { remember } from "./remember.ts";
 
 /** Of secrets seen last, so that the steps of one call do not each work it out anew; those are in memory all the while. */
 const recent = new Map<string, string>();
@@ -9,8 +10,7 @@ export function fingerprintOf(secret: string): string {
   let fingerprint = recent.get(secret);
   if (fingerprint === undefined) {
     fingerprint = sha256Hex(secret);
-    if (recent.size >= maxRecent) recent.delete(recent.keys().next().value as string);
-    recent.set(secret, fingerprint);
+    remember(recent, secret, fingerprint, maxRecent);
   }
   return fingerprint;
 }

@@ -1,4 +1,5 @@
 import type { DialectAdapter, Expression, RawBuilder, SelectQueryBuilder } from "kysely";
+import type { CatalogueQueries, StoredTable } from "./catalogue.ts";
 import type { Stored } from "./codec.ts";
 import type { Database, Db, Prepared } from "./database.ts";
 
@@ -26,6 +27,8 @@ export interface Engine {
   readonly inTurn: TransactInTurn;
   /** Runs work in a transaction as long as it takes, while no other process does the same. */
   readonly alone: <R>(work: (db: Db) => Promise<R>) => Promise<R>;
+  /** Runs work that reads, as long as it takes: what it sees is as it was committed when it began. */
+  readonly snapshot: <R>(work: (db: Db) => Promise<R>) => Promise<R>;
   /** Another value after each commit, of whichever process, where there is such a one. */
   readonly revision?: () => Promise<unknown>;
   /**
@@ -43,6 +46,10 @@ export interface EngineAdapter extends DialectAdapter {
   exists(db: Db, table: string): Promise<boolean>;
   /** Text as `toLowerCase` of JavaScript makes it. */
   lower(text: Expression<unknown>): RawBuilder<string>;
+  /** How the database tells what tables it has. */
+  readonly catalogue: CatalogueQueries;
+  /** Inserts many rows, whose values are in the order of the table's columns. */
+  insertAll(db: Db, table: StoredTable, rows: readonly (readonly Stored[])[]): Promise<void>;
 }
 
 export function adapterOf(db: Db): EngineAdapter {

@@ -32,7 +32,7 @@ const defaultConnections = 10;
  * version has migrated
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const engine = await open(options);
+  const engine = await openEngine(options);
   try {
     await migrate(engine);
     const { telemetry } = options;
@@ -48,7 +48,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 export async function inspectStore(options: StoreOptions): Promise<MigrationStatus> {
   const { database } = options;
   const there = isPostgresAddress(database) || isAddress(database) || existsSync(database);
-  const engine = await open(there ? options : { database: ":memory:" });
+  const engine = await openEngine(there ? options : { database: ":memory:" });
   try {
     return await migrationStatus(engine.read);
   } finally {
@@ -56,8 +56,12 @@ export async function inspectStore(options: StoreOptions): Promise<MigrationStat
   }
 }
 
-/** Loads the driver of the one database that is used. */
-async function open({ database, busyTimeoutMs = defaultBusyTimeoutMs, ...options }: StoreOptions): Promise<Engine> {
+/** Opens a database as it is, and loads no other driver than its own. */
+export async function openEngine({
+  database,
+  busyTimeoutMs = defaultBusyTimeoutMs,
+  ...options
+}: StoreOptions): Promise<Engine> {
   if (isPostgresAddress(database)) {
     const { openPostgres } = await import("./postgres/open.ts");
     const { maxConnections = defaultConnections, pooler = false, log } = options;

@@ -112,7 +112,11 @@ export interface Outbox {
   lastPosition(businessId: string): Promise<number>;
   /** Events before a place (the latest without one), latest first. */
   eventsBefore(businessId: string, position: number | undefined, limit: number): Promise<PlacedEvent[]>;
-  /** Makes further deliveries of events, but not of those on their way to the endpoint. @returns how many */
+  /**
+   * Makes further deliveries of events, but not of those on their way to the endpoint: what waits for its next attempt
+   * is due at once instead.
+   * @returns of how many events it did either
+   */
   replay(request: ReplayRequest): Promise<number>;
   /** The latest deliveries first. */
   listDeliveries(businessId: string, filter: DeliveryFilter, limit: number): Promise<ListedDelivery[]>;

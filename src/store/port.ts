@@ -6,6 +6,7 @@ import type { PageOf } from "../contract/operation.ts";
 import type { Token } from "../contract/tokens.ts";
 import type { EventFilter, Inbox, LogEntry } from "./event-log.ts";
 import type { Outbox } from "./outbox.ts";
+import type { Sessions } from "./sessions.ts";
 import type { NewRow, Patch, Row, TableName, tables } from "./tables.ts";
 
 type Scalar = string | number | boolean | null;
@@ -313,6 +314,7 @@ export interface Store {
   leasePermits(request: PermitRequest): Promise<PermitGrant>;
   readonly exportQueue: ExportQueue;
   readonly mailQueue: MailQueue;
+  readonly sessions: Sessions;
 
   insertBusiness(business: Business): Promise<void>;
   listBusinesses(): Promise<Business[]>;

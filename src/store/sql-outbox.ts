@@ -158,7 +158,16 @@ export class SqlOutbox implements Outbox {
         .execute();
       const wanted = new Set(eventIds).difference(new Set(skipped.map((row) => row["eventId"])));
       for (const eventId of wanted) await insertDelivery(db, { businessId, endpointId, eventId, at, replay: true });
-      return wanted.size;
+      const { numUpdatedRows: hastened } = await db
+        .updateTable("webhookDeliveries")
+        .set({ dueAt: at })
+        .where("businessId", "=", businessId)
+        .where("eventId", "in", [...eventIds])
+        .where("endpointId", "=", endpointId)
+        .where("status", "=", "pending")
+        .where("dueAt", ">", at)
+        .executeTakeFirstOrThrow();
+      return wanted.size + Number(hastened);
     });
   }
 

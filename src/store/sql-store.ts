@@ -27,9 +27,11 @@ import type {
   Store,
 } from "./port.ts";
 import { type Shared, SqlReader } from "./reader.ts";
+import type { Sessions } from "./sessions.ts";
 import { masterKey } from "./settings.ts";
 import { createInbox } from "./sql-inbox.ts";
 import { SqlOutbox } from "./sql-outbox.ts";
+import { createSessions } from "./sql-sessions.ts";
 import { createTokenMemory } from "./token-memory.ts";
 import { SqlTransaction } from "./transaction.ts";
 
@@ -42,6 +44,7 @@ class SqlStore implements Store {
   readonly inbox: Inbox;
   readonly exportQueue: ExportQueue;
   readonly mailQueue: MailQueue;
+  readonly sessions: Sessions;
   readonly #engine: Engine;
   readonly #read: Db;
   readonly #masterKey: Buffer;
@@ -59,6 +62,7 @@ class SqlStore implements Store {
     this.inbox = createInbox(inTurn);
     this.exportQueue = createExportQueue(read, transact);
     this.mailQueue = createMailQueue(read, transact);
+    this.sessions = createSessions(engine);
     const lastTurn = prepare(read.selectFrom("turns").select("turn").where("businessId", "=", ""));
     this.#shared = { statements: createStatements(read), cursorKey: derive(masterKey, "cursor"), lastTurn };
     this.#tokenBySha256 = createTokenMemory(read, revision);

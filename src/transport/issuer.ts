@@ -6,6 +6,7 @@ import type { Clock } from "../lib/clock.ts";
 import { sha256Hex } from "../lib/crypto.ts";
 import type { Log } from "../lib/log.ts";
 import { isLoopback } from "../lib/loopback.ts";
+import { remember } from "../lib/remember.ts";
 import { version } from "../lib/version.ts";
 import { createHttpClient, type HttpClient } from "../upstream/http-client.ts";
 
@@ -106,8 +107,7 @@ export function createIssuer(options: IssuerOptions): Issuer {
       if (known && known.untilMs > nowMs) return known.claims;
       remembered.delete(key);
       const fresh = await verified(token);
-      if (remembered.size >= maxRemembered) remembered.delete(remembered.keys().next().value as string);
-      remembered.set(key, fresh);
+      remember(remembered, key, fresh, maxRemembered);
       return fresh.claims;
     },
     probe: () => keys.probe(),

@@ -1,4 +1,5 @@
 import { type AuthInfo, type JSONRPCResponse, type Result, SERVER_INFO_META_KEY } from "@modelcontextprotocol/server";
+import { remember } from "../lib/remember.ts";
 import { succeeded } from "../lib/telemetry.ts";
 import { answerCall, isAnsweredAtOnce, listTools } from "../tools/register.ts";
 import type { ToolContext, ToolSession } from "../tools/session.ts";
@@ -50,8 +51,7 @@ export function createLane(deps: LaneDeps): Lane {
     const tools = await listTools(session);
     const result: Result = stateless ? { tools, ...stamp, ...toolListCache } : { tools };
     const list = { result };
-    if (lists.size >= maxLists) lists.delete(lists.keys().next().value as string);
-    lists.set(key, list);
+    remember(lists, key, list, maxLists);
     listOf.set(result, list);
     return result;
   }

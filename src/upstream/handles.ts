@@ -2,6 +2,7 @@ import { createCipheriv, createDecipheriv, createSecretKey } from "node:crypto";
 import { problem } from "../contract/errors.ts";
 import type { HandleKind } from "../contract/marks.ts";
 import { constantTimeEqual, hmac } from "../lib/crypto.ts";
+import { remember } from "../lib/remember.ts";
 
 /**
  * Handles stand for values by which a person can be reached, so that an agent can compare, look up and act without
@@ -41,8 +42,7 @@ export function createHandleKeeper(secret: Uint8Array): (realm: string) => Handl
   const known = new Map<string, Handles>();
   return (realm) => {
     const handles = known.get(realm) ?? createHandles(secret, realm);
-    if (!known.has(realm) && known.size >= maxRealms) known.delete(known.keys().next().value as string);
-    known.set(realm, handles);
+    remember(known, realm, handles, maxRealms);
     return handles;
   };
 }

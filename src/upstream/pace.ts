@@ -1,6 +1,7 @@
 import { problem } from "../contract/errors.ts";
 import type { Clock } from "../lib/clock.ts";
 import { fingerprintOf } from "../lib/fingerprint.ts";
+import { remember } from "../lib/remember.ts";
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
@@ -49,9 +50,8 @@ export function createPace(clock: Clock, requestsPerMinute: number, exportInterv
     const known = lanes.get(key);
     const lane = known ?? { turns: [], limit: requestsPerMinute, blockedUntilMs: 0, exportFromMs: 0 };
     // Taken out and put back, the tokens in use are the last to be forgotten.
-    if (known) lanes.delete(key);
-    else if (lanes.size >= maxTokens) lanes.delete(lanes.keys().next().value as string);
-    lanes.set(key, lane);
+    lanes.delete(key);
+    remember(lanes, key, lane, maxTokens);
     const oldestMs = nowMs() - windowMs;
     if ((lane.turns[0] ?? Number.POSITIVE_INFINITY) <= oldestMs) {
       const first = lane.turns.findIndex((atMs) => atMs > oldestMs);

@@ -3,7 +3,7 @@ import { type CallName, operations } from "../contract/index.ts";
 import { type Operation, type Parts, partsOf } from "../contract/operation.ts";
 import type { PersonSchema } from "../contract/persons.ts";
 import { isScope, type Scope, sensitiveScope, withoutSensitive } from "../contract/scopes.ts";
-import { shownTokenChars, tokenPattern } from "../contract/tokens.ts";
+import { shownTokenChars, tokenPattern } from "../contract/token-form.ts";
 import { authorize, authorizeInput, confined, requireScopes } from "../gate/authorize.ts";
 import { checkKey } from "../gate/once.ts";
 import { redactorOf } from "../gate/redact.ts";

@@ -2,6 +2,7 @@ import { problem } from "../contract/errors.ts";
 import { type Scope, scopes, withoutSensitive } from "../contract/scopes.ts";
 import type { Clock } from "../lib/clock.ts";
 import { fingerprintOf } from "../lib/fingerprint.ts";
+import { remember } from "../lib/remember.ts";
 import type { Watch, Watcher } from "./port.ts";
 
 /** What is known of the scopes of product tokens, which cannot be asked for: told by configuration, or learnt from refusals. */
@@ -48,8 +49,7 @@ export function createScopeMemory(clock: Clock, told: readonly Scope[] | undefin
   function noted(token: string): Learnt {
     const key = fingerprintOf(token);
     const known = learnt.get(key) ?? { missing: new Map(), rejectedUntilMs: 0 };
-    if (!learnt.has(key) && learnt.size >= maxTokens) learnt.delete(learnt.keys().next().value as string);
-    learnt.set(key, known);
+    remember(learnt, key, known, maxTokens);
     return known;
   }
 

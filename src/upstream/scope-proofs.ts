@@ -3,6 +3,7 @@ import type { Scope } from "../contract/scopes.ts";
 import type { Clock } from "../lib/clock.ts";
 import { fingerprintOf } from "../lib/fingerprint.ts";
 import { newId } from "../lib/ids.ts";
+import { remember } from "../lib/remember.ts";
 import type { Upstream } from "./port.ts";
 
 /** What the service has shown lately of tokens: for what is shown here without asking it. */
@@ -40,9 +41,8 @@ export function createScopeProofs(call: Upstream["call"], clock: Clock): ScopePr
     const known = proofs.get(key);
     if (known && Math.abs(nowMs - known.atMs) < lastsMs) return known.holds;
     proofs.delete(key);
-    if (proofs.size >= maxProofs) proofs.delete(proofs.keys().next().value as string);
     const proof = { atMs: nowMs, holds: prove(token, scope) };
-    proofs.set(key, proof);
+    remember(proofs, key, proof, maxProofs);
     proof.holds.catch(() => proofs.get(key) === proof && proofs.delete(key));
     return proof.holds;
   }

@@ -2,6 +2,7 @@ import { operations } from "../contract/index.ts";
 import { partsOf } from "../contract/operation.ts";
 import type { Clock } from "../lib/clock.ts";
 import { fingerprintOf } from "../lib/fingerprint.ts";
+import { remember } from "../lib/remember.ts";
 import type { UpstreamCall } from "./port.ts";
 import type { Request } from "./requester.ts";
 
@@ -43,9 +44,8 @@ export function createStandardFields(request: Request, clock: Clock): StandardFi
       const ids = await known.ids;
       if (ageMs < againMs || given.isSubsetOf(ids)) return ids;
     }
-    if (!known && knownOf.size >= maxTokens) knownOf.delete(knownOf.keys().next().value as string);
     const ids = ask(call);
-    knownOf.set(key, { ids, askedAtMs: nowMs });
+    remember(knownOf, key, { ids, askedAtMs: nowMs }, maxTokens);
     return ids;
   };
 }

@@ -3,17 +3,17 @@ import type { Clock } from "../lib/clock.ts";
 import type { Outbox } from "../store/outbox.ts";
 import type { ShownEndpoint } from "./endpoints.ts";
 
-/** Sends events again: the same bodies under the same ids. */
+/** Sends events again, the same bodies under the same ids; what waits for its next attempt is sent at once. */
 export interface Replay {
   /**
    * The event of one delivery, whatever became of that.
-   * @returns how many deliveries were made; none when the event is on its way already
+   * @returns how many deliveries are due; none when it is under way at this moment
    * @throws Problem `not_found`
    */
   delivery(businessId: string, deliveryId: string): Promise<number>;
   /**
    * What the endpoint takes and has not received since a time, whatever the reason; with `arrivedToo` what it has, too.
-   * @returns how many deliveries were made
+   * @returns how many deliveries are due
    */
   since(endpoint: ShownEndpoint, since: string, arrivedToo: boolean): Promise<number>;
 }

@@ -47,7 +47,14 @@ export const direction = {
 export type Room = keyof typeof direction;
 
 /** The files that handlers and the gate know the store by. */
-export const portFiles = ["store/port.ts", "store/tables.ts", "store/work.ts", "store/outbox.ts", "store/event-log.ts"];
+export const portFiles = [
+  "store/port.ts",
+  "store/tables.ts",
+  "store/work.ts",
+  "store/outbox.ts",
+  "store/event-log.ts",
+  "store/sessions.ts",
+];
 
 /** Packages that only some rooms may import; a name ending in a slash stands for a whole scope. */
 export const confined: Readonly<Record<string, readonly Room[]>> = {

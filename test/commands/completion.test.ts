@@ -127,14 +127,19 @@ describe("the script", () => {
     expect(output).toMatch(/token\tmake, list and revoke access tokens/);
   });
 
-  test.skipIf(!installed("zsh"))("completes in zsh", async () => {
+  test.skipIf(!installed("zsh")).each([
+    ["sourced", "autoload -U compinit; compinit -u -D; source <(programme-mcp completion zsh)"],
+    [
+      "found on the path of functions",
+      "mkdir zfunc; programme-mcp completion zsh > zfunc/_programme-mcp; fpath=($PWD/zfunc $fpath); autoload -U compinit; compinit -u -D",
+    ],
+  ])("completes in zsh, %s", async (_, setup) => {
     const home = await openHome();
     const env = await onPath(home);
     await writeFile(join(home.path, "mine.db"), "");
     // A terminal of its own, with a widget that tells the line after the key that completes it.
     const inner = `
-      PROMPT=; unsetopt zle_bracketed_paste; autoload -U compinit; compinit -u -D
-      source <(programme-mcp completion zsh)
+      PROMPT=; unsetopt zle_bracketed_paste; ${setup}
       tell() { zle complete-word; print -r -- "<$BUFFER>" >> completed; BUFFER=; }
       zle -N tell; bindkey '^I' tell; print ready >> completed`;
     await writeFile(join(home.path, "inner.zsh"), inner);

@@ -1,8 +1,10 @@
 import { mkdir } from "node:fs/promises";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import type { Row } from "../../src/store/tables.ts";
 import { type Desk, openDesk } from "../support/desk.ts";
 import { temporaryDirectory } from "../support/directory.ts";
 import { jobOf } from "../support/exports.ts";
+import { createFactory } from "../support/factory.ts";
 import { startProcess } from "../support/processes.ts";
 import { type RawAnswer, rest } from "../support/raw.ts";
 import { hasSmallDisks, mountSmallDisks } from "../support/small-disk.ts";
@@ -85,9 +87,12 @@ describe.runIf(hasSmallDisks)("with a full disk", { timeout: 120_000 }, () => {
       (await run(`find ${place} -type f -printf '%f\\n'`)).split("\n").filter(Boolean);
     const { programId, trackId } = await desk.seed.track();
     const fields = { fld_title: "A light roof".repeat(100) };
-    for (let count = 0; count < 150; count++) await desk.seed.submission({ trackId, fields });
-    const messages = [];
-    for (let count = 0; count < 5; count++) {
+    await desk.write(async (tx) => {
+      const seed = createFactory((work) => work(tx));
+      for (let count = 0; count < 150; count++) await seed.submission({ trackId, fields });
+    });
+    const messages: Row<"emailSends">[] = [];
+    for (let count = 0; count < 4; count++) {
       messages.push(await desk.seed.emailSend({ status: "queued", sentAt: null, body: "Dear Ada\n".repeat(3_500) }));
     }
     const clerk = await desk.as("REST");

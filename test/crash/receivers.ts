@@ -2,13 +2,15 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 import type { EventPayload } from "../../src/contract/events.ts";
 import type { Desk } from "../support/desk.ts";
-import { type Answer, accepts, answers, hangs, openReceiver } from "../webhooks/receiver.ts";
+import { type Answer, answers, hangs, openReceiver } from "../webhooks/receiver.ts";
 
 /** Receivers of webhooks, each an endpoint for all events. */
 export interface Receivers {
   readonly good: readonly Good[];
-  /** Ids of those that fail or take long, by what is wrong with them. */
-  readonly bad: Readonly<Record<string, string>>;
+  /** Ids of those that nothing can come to, by what is wrong with them. */
+  readonly hopeless: Readonly<Record<string, string>>;
+  /** Ids of those that take long. */
+  readonly tedious: Readonly<Record<string, string>>;
   /** How many of so many events have not come to one of the good ones. */
   missing(events: number): number;
   /** Where requests came to that none was to come to. */
@@ -20,8 +22,8 @@ interface Good {
   bodies(): EventPayload[];
 }
 
-/** Says so much later. */
-const late: Answer = (response) => void setTimeout(() => response.writeHead(204).end(), 3_000);
+/** Says so much later, but in time. */
+const late: Answer = (response) => void setTimeout(() => response.writeHead(204).end(), 10_000);
 
 /** Promises more than it will ever say. */
 const promises: Answer = (response) => void response.writeHead(200, { "content-length": "1000000" }).write("no");
@@ -35,18 +37,24 @@ export async function openReceivers(desk: Desk): Promise<Receivers> {
     const bodies = () => received.map(({ body }) => JSON.parse(body) as EventPayload);
     good.push({ endpointId: await add(url), bodies });
   }
-  const bad: Record<string, string> = {};
-  const ways = { slow: late, dead: hangs, lying: promises, redirecting: answers(307, { location: target.url }) };
-  for (const [name, answer] of Object.entries(ways)) bad[name] = await add((await openReceiver(answer)).url);
-  bad["babbling"] = await add(await openBabbler());
-  const unused = await openReceiver(accepts);
-  bad["private"] = await add(unused.url);
-  const row = await store.reader(desk.businessId).get("webhookEndpoints", bad["private"]);
+  const tedious = {
+    slow: await add((await openReceiver(late)).url),
+    lying: await add((await openReceiver(promises)).url),
+  };
+  const unused = await openReceiver();
+  const hopeless = {
+    dead: await add((await openReceiver(hangs)).url),
+    redirecting: await add((await openReceiver(answers(307, { location: target.url }))).url),
+    babbling: await add(await openBabbler()),
+    private: await add(unused.url),
+  };
+  const row = await store.reader(desk.businessId).get("webhookEndpoints", hopeless.private);
   // An address may come to lead there after it was taken.
   if (row) await desk.write((tx) => tx.update("webhookEndpoints", row, { url: "https://10.0.0.1/hook" }));
   return {
     good,
-    bad,
+    hopeless,
+    tedious,
     missing: (events) => Math.max(...[first, second].map(({ eventIds }) => events - new Set(eventIds()).size)),
     strayed: () => [target, unused].flatMap(({ received }) => received.map(({ path }) => path)),
   };

@@ -78,7 +78,7 @@ test("at a slower pace it takes the time that it says, and can be stopped withou
   const started = home.start(["simulate", ...small, "--pace", "86400", ...database]);
   await new Promise((resolve) => setTimeout(resolve, 4_000));
   const { code, stdout, stderr } = await started.stop("SIGINT");
-  expect([code, stdout, stderr]).toEqual([1, "", "error: The season was stopped\n"]);
+  expect([code, stdout, stderr]).toEqual([130, "", "error: The season was stopped: what it has come to stays.\n"]);
   const listed = JSON.parse((await home.run(["token", "list", "--json", ...database])).stdout);
   expect(listed).toMatchObject([{ name: "simulation", revokedAt: expect.any(String) }]);
   const { desk } = await openMailroom({ PROGRAMME_DATABASE: home.database }, {}, false);

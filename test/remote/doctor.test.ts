@@ -32,7 +32,9 @@ interface Report {
 async function examine(home: Home, environment: Record<string, string> = {}, options = {}): Promise<Report> {
   const said: string[] = [];
   const write = vi.spyOn(process.stdout, "write").mockImplementation((chunk) => said.push(String(chunk)) > 0);
-  await examineCommand({ HOME: home.path, ...environment }, { json: true, ...options });
+  // Its home is that of the tests: what this process has is not looked at.
+  const own = { HOME: home.path, XDG_DATA_HOME: join(home.path, ".local/share") };
+  await examineCommand({ ...own, ...environment }, { json: true, ...options });
   write.mockRestore();
   const code = process.exitCode;
   process.exitCode = undefined;

@@ -118,14 +118,17 @@ export function processes(make: () => Promise<string>): void {
     const writers = [write(one, 0), write(two, 7_000), write(one, -7_000), write(two, 0)];
     let writing = true;
     const looking = (async () => {
-      while (writing) await look();
+      while (writing) {
+        await look();
+        await new Promise((resolve) => setImmediate(resolve));
+      }
     })();
-    await Promise.all(
-      writers.map(async (each) => {
-        for (let round = 0; round < 15; round++) await each();
-      }),
-    );
-    writing = false;
+    const all = writers.map(async (each) => {
+      for (let round = 0; round < 15; round++) await each();
+    });
+    await Promise.all(all).finally(() => {
+      writing = false;
+    });
     await looking;
     await look();
     for (const ids of Object.values(seen)) expect([...ids].toSorted()).toEqual(written.toSorted());

@@ -121,6 +121,12 @@ describe("deliveries", () => {
       stderr: expect.stringMatching(/did not take the event/),
     });
     receiver.answer(answers(200, {}, "thanks \u{1b}[31m"));
+    const elsewhere = { PROGRAMME_DATABASE: home.database };
+    expect(await home.run(["webhook", "test", endpointId], elsewhere)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/on this machine, which only PROGRAMME_WEBHOOK_LOOPBACK allows/),
+    });
+    expect(receiver.received).toHaveLength(2);
     expect(await json("deliveries")).toEqual([]);
 
     const database = { PROGRAMME_DATABASE: home.database, PROGRAMME_WEBHOOK_LOOPBACK: "true", PROGRAMME_PORT: "0" };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { accepts, answers, openReceiver } from "./receiver.ts";
-import { day, hour, openRig, type Rig } from "./rig.ts";
+import { type Answer, accepts, answers, openReceiver } from "./receiver.ts";
+import { day, hour, openRig, type Rig, second } from "./rig.ts";
 
 const sinceHoursAgo = ({ clock }: Rig, hours: number) => new Date(clock.now().getTime() - hours * hour).toISOString();
 
@@ -24,16 +24,35 @@ describe("a replay", () => {
     expect(new Set(all.map(({ deliveryId }) => deliveryId)).size).toBe(2);
   });
 
-  test("of what is on its way already is none", async () => {
+  test("of what waits for its next attempt makes that at once; of what is due or under way it is none", async () => {
     const receiver = await openReceiver(answers(500));
     const rig = await openRig();
-    await rig.add(receiver.url);
+    const key = await rig.add(receiver.url);
     await rig.emit();
     await rig.drain();
+    rig.clock.advance(second);
+    const { promise: repaired, resolve: repair } = Promise.withResolvers<void>();
+    const hangsForNow: Answer = (response) => void repaired.then(() => response.writeHead(500).end());
+    receiver.answer(hangsForNow);
     const [delivery] = await rig.deliveries();
-    expect(delivery?.status).toBe("pending");
-    expect(await rig.webhooks.replay.delivery(rig.desk.businessId, String(delivery?.deliveryId))).toBe(0);
-    expect(await rig.deliveries()).toHaveLength(1);
+    const again = () => rig.webhooks.replay.delivery(rig.desk.businessId, String(delivery?.deliveryId));
+    expect(delivery).toMatchObject({ status: "pending", attempt: 1 });
+    expect([await again(), await again()]).toEqual([1, 0]);
+    const draining = rig.drain();
+    await receiver.waitFor(2);
+    expect(await again()).toBe(0);
+    expect(receiver.eventIds()).toEqual([delivery?.eventId, delivery?.eventId]);
+    expect(await rig.deliveries()).toMatchObject([{ status: "leased", attempt: 1 }]);
+    repair();
+    await draining;
+    // The schedule goes on from there.
+    expect(await rig.deliveries()).toMatchObject([{ status: "pending", attempt: 2 }]);
+    receiver.answer(accepts);
+    expect(
+      await rig.webhooks.replay.since(await rig.webhooks.endpoints.find(key.endpointId), sinceHoursAgo(rig, 1), false),
+    ).toBe(1);
+    await rig.drain();
+    expect(await rig.deliveries()).toMatchObject([{ status: "delivered", attempt: 3 }]);
   });
 
   test("since a time sends what an endpoint has missed, and what it has received only if told", async () => {

@@ -9,6 +9,7 @@ import * as mail from "./006_mail.ts";
 import * as invitations from "./007_invitations.ts";
 import * as eventLog from "./008_event_log.ts";
 import * as turns from "./009_turns.ts";
+import * as sessions from "./010_sessions.ts";
 
 /** One step forward; there is none back. Released migrations never change. */
 export interface Migration {
@@ -24,6 +25,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "007_invitations": invitations,
   "008_event_log": eventLog,
   "009_turns": turns,
+  "010_sessions": sessions,
 };
 
 export interface MigrationStatus {

@@ -63,12 +63,24 @@ export async function openPostgres(settings: PostgresSettings): Promise<Engine> 
     }
   }
 
+  async function snapshot<R>(work: (db: Db) => Promise<R>): Promise<R> {
+    const patient = "set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0";
+    const begin = `begin isolation level repeatable read read only; ${patient}`;
+    const db = open({ ...options, maxConnections: 1, patient: true }, begin);
+    try {
+      return await db.transaction().execute(work);
+    } finally {
+      await db.destroy();
+    }
+  }
+
   return {
     write,
     read,
     transact,
     inTurn: createTransactInTurn(write, transact, busyTimeoutMs),
     alone,
+    snapshot,
     runAll,
     async close() {
       await Promise.all([write.destroy(), read.destroy()]);

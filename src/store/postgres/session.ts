@@ -133,6 +133,7 @@ function nameOf(prepared: object): string {
 }
 
 function bindable(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(bindable);
   if (typeof value === "string") return encodeText(value);
   return typeof value === "boolean" ? Number(value) : value;
 }

@@ -17,7 +17,9 @@ import {
   sql,
 } from "kysely";
 import { problem } from "../../contract/errors.ts";
-import type { Db, PreparedQuery } from "../database.ts";
+import { type CatalogueQueries, type StoredTable, sqliteCatalogue } from "../catalogue.ts";
+import type { Stored } from "../codec.ts";
+import { type Db, type PreparedQuery, prepare } from "../database.ts";
 import type { EngineAdapter } from "../engine.ts";
 import { Mutex } from "../mutex.ts";
 
@@ -69,6 +71,16 @@ class Adapter extends SqliteAdapter implements EngineAdapter {
   /** The driver has put its own function in the place of SQLite's. */
   lower(text: Expression<unknown>): RawBuilder<string> {
     return sql<string>`lower(${text})`;
+  }
+
+  get catalogue(): CatalogueQueries {
+    return sqliteCatalogue;
+  }
+
+  async insertAll(db: Db, { name, columns }: StoredTable, rows: readonly (readonly Stored[])[]): Promise<void> {
+    const values = Object.fromEntries(columns.map((column) => [column.name, null]));
+    const insert = prepare(db.insertInto(name).values(values));
+    for (const row of rows) await insert(db, ...row);
   }
 
   override get supportsMultipleConnections(): boolean {

@@ -1,6 +1,6 @@
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { Kysely } from "kysely";
+import { Kysely, sql } from "kysely";
 import { type Database, type Db, holdConnection } from "../database.ts";
 import type { Engine, Transact } from "../engine.ts";
 import { prepareTurn } from "../turns.ts";
@@ -51,6 +51,21 @@ export async function openSqlite({ database, busyTimeoutMs }: SqliteSettings): P
     inTurn: (businessId, work) => transact(async (db) => work(db, await takeTurn(db, businessId))),
     // A transaction that writes lets in no other.
     alone: transact,
+    async snapshot(work) {
+      if (inMemory) return transact(work);
+      // Of its own: a snapshot that lasts would show old rows to whoever reads beside it.
+      const own = side("read");
+      try {
+        return await own.connection().execute(async (db) => {
+          await sql`begin`.execute(db);
+          // It begins with what is read first.
+          await sql`select 1 from sqlite_master limit 1`.execute(db);
+          return work(db);
+        });
+      } finally {
+        await own.destroy();
+      }
+    },
     ...(inMemory ? {} : { revision: revisionOf(read) }),
     async runAll(statement, rows) {
       const aside = batches && (batches.started || rows.length >= manyRows) ? batches : undefined;

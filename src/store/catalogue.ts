@@ -1,0 +1,102 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Db } from "./database.ts";
+import { adapterOf } from "./engine.ts";
+
+export type ColumnType = "text" | "bigint" | "double precision";
+
+interface StoredColumn {
+  readonly name: string;
+  readonly type: ColumnType;
+}
+
+interface StoredIndex {
+  readonly name: string;
+  readonly columns: readonly string[];
+  readonly unique: boolean;
+}
+
+/** A table as the database has it. */
+export interface StoredTable {
+  readonly name: string;
+  readonly columns: readonly StoredColumn[];
+  /** The columns of its primary key, in their order. */
+  readonly key: readonly string[];
+  /** With that of the key. */
+  readonly indexes: readonly StoredIndex[];
+}
+
+/** Queries by which a database tells what it holds. */
+export interface CatalogueQueries {
+  /** A row for each column, in the order of the table: `table`, `column`, `type`, and its place in the primary key or 0. */
+  readonly columns: RawBuilder<ColumnRow>;
+  /** A row for each column of an index, in its order: `table`, `index`, `column`, and 1 as `unique` where it is so. */
+  readonly indexes: RawBuilder<IndexRow>;
+}
+
+interface ColumnRow {
+  readonly table: string;
+  readonly column: string;
+  readonly type: string;
+  readonly place: number;
+}
+
+interface IndexRow {
+  readonly table: string;
+  readonly index: string;
+  readonly column: string;
+  readonly unique: number;
+}
+
+/** The tables of a database by their names, as it has them itself. */
+export async function readCatalogue(db: Db): Promise<StoredTable[]> {
+  const queries = adapterOf(db).catalogue;
+  const columns = Map.groupBy((await queries.columns.execute(db)).rows, ({ table }) => table);
+  const indexes = Map.groupBy((await queries.indexes.execute(db)).rows, ({ table }) => table);
+  return [...columns].map(([name, own]) => ({
+    name,
+    columns: own.map(({ column, type }) => ({ name: column, type: type.toLowerCase() as ColumnType })),
+    key: keyOf(own),
+    indexes: indexesOf(indexes.get(name) ?? []),
+  }));
+}
+
+function keyOf(columns: readonly ColumnRow[]): string[] {
+  const inKey = columns.filter(({ place }) => place > 0);
+  return inKey.toSorted((a, b) => a.place - b.place).map(({ column }) => column);
+}
+
+function indexesOf(rows: readonly IndexRow[]): StoredIndex[] {
+  return [...Map.groupBy(rows, ({ index }) => index)].map(([name, own]) => ({
+    name,
+    columns: own.map(({ column }) => column),
+    unique: own[0]?.unique === 1,
+  }));
+}
+
+export const sqliteCatalogue: CatalogueQueries = {
+  columns: sql`
+    select m.name as "table", c.name as "column", c.type, c.pk as place
+    from sqlite_master m join pragma_table_info(m.name) c
+    where m.type = 'table' order by m.name, c.cid`,
+  indexes: sql`
+    select m.name as "table", l.name as "index", c.name as "column", l."unique"
+    from sqlite_master m join pragma_index_list(m.name) l join pragma_index_info(l.name) c
+    where m.type = 'table' order by m.name, l.name, c.seqno`,
+};
+
+export const postgresCatalogue: CatalogueQueries = {
+  columns: sql`
+    select t.relname::text as "table", a.attname::text as "column", format_type(a.atttypid, null) as type,
+      coalesce(array_position(string_to_array(i.indkey::text, ' '), a.attnum::text), 0) as place
+    from pg_class t join pg_attribute a on a.attrelid = t.oid and a.attnum > 0 and not a.attisdropped
+    left join pg_index i on i.indrelid = t.oid and i.indisprimary
+    where t.relkind in ('r', 'p') and t.relnamespace = current_schema()::regnamespace
+    order by t.relname collate "C", a.attnum`,
+  indexes: sql`
+    select t.relname::text as "table", n.relname::text as "index", a.attname::text as "column",
+      i.indisunique::int as "unique"
+    from pg_index i join pg_class t on t.oid = i.indrelid join pg_class n on n.oid = i.indexrelid
+    join pg_attribute a on a.attrelid = n.oid
+    where t.relkind in ('r', 'p') and t.relnamespace = current_schema()::regnamespace
+    order by t.relname collate "C", n.relname collate "C", a.attnum`,
+};

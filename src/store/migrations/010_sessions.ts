@@ -1,0 +1,29 @@
+import type { Db } from "../database.ts";
+
+/** What processes tell each other of MCP sessions over HTTP, of which any of them may get the next request. */
+export async function up(db: Db): Promise<void> {
+  await db.schema
+    .createTable("sessions")
+    .addColumn("callerId", "text", (column) => column.notNull())
+    .addColumn("sessionId", "text", (column) => column.notNull())
+    .addColumn("ended", "bigint", (column) => column.notNull())
+    .addColumn("streamId", "text")
+    .addColumn("followed", "text", (column) => column.notNull())
+    .addColumn("changedAt", "text", (column) => column.notNull())
+    .addColumn("expiresAt", "text", (column) => column.notNull())
+    .addPrimaryKeyConstraint("sessions_key", ["callerId", "sessionId"])
+    .execute();
+  await db.schema
+    .createIndex("sessions_index_1")
+    .on("sessions")
+    .columns(["callerId", "ended", "changedAt", "sessionId"])
+    .execute();
+  await db.schema
+    .createTable("sessionAnswers")
+    .addColumn("callerId", "text", (column) => column.notNull())
+    .addColumn("questionId", "text", (column) => column.notNull())
+    .addColumn("answer", "text", (column) => column.notNull())
+    .addColumn("expiresAt", "text", (column) => column.notNull())
+    .addPrimaryKeyConstraint("sessionAnswers_key", ["callerId", "questionId"])
+    .execute();
+}

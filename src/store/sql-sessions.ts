@@ -1,0 +1,120 @@
+import { type Db, prepare } from "./database.ts";
+import { type Engine, held } from "./engine.ts";
+import { createMemory } from "./memory.ts";
+import type { SessionBounds, SessionKey, SessionRecord, Sessions } from "./sessions.ts";
+
+/** Sessions of which it is remembered what there is. */
+const maxKnown = 1_000;
+/** As many records as one change forgets at once. */
+const maxForgotten = 100;
+
+export function createSessions({ read, transact, revision }: Pick<Engine, "read" | "transact" | "revision">): Sessions {
+  const byKey = prepare(
+    read
+      .selectFrom("sessions")
+      .select(["ended", "streamId", "followed"])
+      .where("callerId", "=", "")
+      .where("sessionId", "=", ""),
+  );
+  const remember = createMemory<SessionRecord | undefined>(revision, maxKnown, () => true);
+
+  return {
+    find: ({ callerId, sessionId }) =>
+      remember(`${callerId} ${sessionId}`, async () => {
+        const [row] = (await byKey(read, callerId, sessionId)).rows;
+        return row && recordOf(row[0], row[1], row[2]);
+      }),
+
+    change: (key, { at, expiresAt, bounds }, work) =>
+      transact(async (db) => {
+        const made = await makeRecord(db, key, at, expiresAt);
+        const own = db.selectFrom("sessions").select(["ended", "streamId", "followed"]);
+        const row = await held(db, ofSession(own, key)).executeTakeFirstOrThrow();
+        const record = work(recordOf(row["ended"], row["streamId"], row["followed"]));
+        const { ended, streamId = null, followed } = record;
+        const values = { ended: Number(ended), streamId, followed: JSON.stringify(followed), changedAt: at };
+        await ofSession(db.updateTable("sessions").set(values), key).execute();
+        if (made) await forgetOldest(db, key.callerId, bounds);
+        return record;
+      }),
+
+    async leaveAnswer(callerId, { questionId, answer }, expiresAt) {
+      await transact((db) =>
+        db
+          .insertInto("sessionAnswers")
+          .values({ callerId, questionId, answer, expiresAt })
+          .onConflict((conflict) => conflict.columns(["callerId", "questionId"]).doNothing())
+          .execute(),
+      );
+    },
+
+    async takeAnswers(callerId, questionIds) {
+      const wanted = read.selectFrom("sessionAnswers").select("questionId").where("callerId", "=", callerId);
+      // Asked often, and mostly in vain: that must not take the right to write from others.
+      const found = await wanted.where("questionId", "in", [...questionIds]).execute();
+      if (found.length === 0) return [];
+      const ids = found.map((row) => row["questionId"]);
+      const rows = await transact((db) => {
+        const taken = db.deleteFrom("sessionAnswers").where("callerId", "=", callerId).where("questionId", "in", ids);
+        return taken.returning(["questionId", "answer"]).execute();
+      });
+      return rows.map((row) => ({ questionId: String(row["questionId"]), answer: String(row["answer"]) }));
+    },
+
+    async sweep(now, limit) {
+      for (const [table, id] of [
+        ["sessions", "sessionId"],
+        ["sessionAnswers", "questionId"],
+      ] as const) {
+        const expired = await read
+          .selectFrom(table)
+          .select(["callerId", id])
+          .where("expiresAt", "<=", now)
+          .orderBy("callerId")
+          .orderBy(id)
+          .limit(limit)
+          .execute();
+        for (const [callerId, rows] of Map.groupBy(expired, (row) => String(row["callerId"]))) {
+          const ids = rows.map((row) => row[id]);
+          await transact((db) => db.deleteFrom(table).where("callerId", "=", callerId).where(id, "in", ids).execute());
+        }
+      }
+    },
+  };
+}
+
+/** Makes the record of a session if it has none; whether it did. */
+async function makeRecord(db: Db, key: SessionKey, at: string, expiresAt: string): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto("sessions")
+    .values({ ...key, ended: 0, streamId: null, followed: "[]", changedAt: at, expiresAt })
+    .onConflict((conflict) => conflict.columns(["callerId", "sessionId"]).doNothing())
+    .executeTakeFirstOrThrow();
+  return numInsertedOrUpdatedRows === 1n;
+}
+
+async function forgetOldest(db: Db, callerId: string, { live, all }: SessionBounds): Promise<void> {
+  const own = db.selectFrom("sessions").select("sessionId").where("callerId", "=", callerId);
+  const newestFirst = own.orderBy("changedAt", "desc").orderBy("sessionId", "desc").limit(maxForgotten);
+  for (const beyond of [newestFirst.where("ended", "=", 0).offset(live), newestFirst.offset(all)]) {
+    const ids = (await beyond.execute()).map((row) => row["sessionId"]);
+    if (ids.length === 0) continue;
+    await db.deleteFrom("sessions").where("callerId", "=", callerId).where("sessionId", "in", ids).execute();
+  }
+}
+
+interface Conditional<Q> {
+  where(column: string, operator: "=", value: string): Q;
+}
+
+function ofSession<Q extends Conditional<Q>>(query: Q, { callerId, sessionId }: SessionKey): Q {
+  return query.where("callerId", "=", callerId).where("sessionId", "=", sessionId);
+}
+
+function recordOf(ended: unknown, streamId: unknown, followed: unknown): SessionRecord {
+  return {
+    ended: Number(ended) === 1,
+    streamId: typeof streamId === "string" ? streamId : undefined,
+    followed: JSON.parse(String(followed)) as readonly string[],
+  };
+}

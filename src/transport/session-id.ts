@@ -1,0 +1,59 @@
+import { randomBytes } from "node:crypto";
+import type { ClientCapabilities } from "@modelcontextprotocol/server";
+import { constantTimeEqual, hmac } from "../lib/crypto.ts";
+
+/** What a 2025-era client and this server agreed on, for whichever process gets the client's next request. */
+export interface SessionTerms {
+  readonly sessionId: string;
+  /** Whose it is: another caller's request finds no such session. */
+  readonly callerId: string;
+  readonly revision: string;
+  /** What the client can be asked for, as far as it is asked here. */
+  readonly elicitation: ClientCapabilities["elicitation"];
+  /** ISO time. */
+  readonly expiresAt: string;
+}
+
+/** Session ids that say themselves what was agreed on, signed. Nothing in them is personal. */
+export interface SessionIds {
+  seal(terms: SessionTerms): string;
+  /** Nothing for an id that was not made here, or has expired. */
+  open(text: string): SessionTerms | undefined;
+  /** The id of a question asked within a session. */
+  question(terms: SessionTerms): string;
+  /** Whether such a question was asked within the session. */
+  isQuestion(terms: SessionTerms, id: unknown): id is string;
+}
+
+export function createSessionIds(key: Uint8Array, now: () => Date): SessionIds {
+  const signature = (...parts: readonly string[]) => hmac(key, parts.join(" ")).toString("base64url");
+
+  return {
+    seal(terms) {
+      const payload = Buffer.from(JSON.stringify(terms)).toString("base64url");
+      return `${payload}.${signature("session", payload)}`;
+    },
+
+    open(text) {
+      const [payload = "", signed = ""] = text.split(".");
+      if (!constantTimeEqual(signed, signature("session", payload))) return undefined;
+      const terms = JSON.parse(Buffer.from(payload, "base64url").toString("utf8")) as SessionTerms;
+      return terms.expiresAt > now().toISOString() ? terms : undefined;
+    },
+
+    question({ sessionId }) {
+      const name = newName();
+      return `${name}.${signature("question", sessionId, name)}`;
+    },
+
+    isQuestion({ sessionId }, id): id is string {
+      const [name = "", signed = ""] = typeof id === "string" ? id.split(".") : [];
+      return constantTimeEqual(signed, signature("question", sessionId, name));
+    },
+  };
+}
+
+/** 128 random bits. */
+export function newName(): string {
+  return randomBytes(16).toString("base64url");
+}

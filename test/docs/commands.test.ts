@@ -1,0 +1,127 @@
+import { spawnSync } from "node:child_process";
+import type { Command } from "commander";
+import { describe, expect, test } from "vitest";
+import { buildProgram, pathOf } from "../../src/cli/program.ts";
+import { type Block, type Page, pages } from "./pages.ts";
+import { runBlocks } from "./shell.ts";
+
+const notRun = /^not run: (\S.*)$/s;
+const isCommand = ({ language }: Block) => language === "sh";
+const isRun = (block: Block) => isCommand(block) && !notRun.test(block.marker ?? "");
+
+/** Pages of generated examples name records that nobody has: they are read, and run by nobody. */
+const onlyRead = ["docs/commands.md"];
+const run = pages.filter(({ path, blocks }) => !onlyRead.includes(path) && blocks.some(isRun));
+const told = pages.flatMap(({ path, blocks }) => blocks.filter(isCommand).map(({ text }) => [path, text] as const));
+
+/** What does not stay the same from one run to the next. */
+function settled(text: string): string {
+  return text
+    .replace(/\b([a-z]{3})_(?:[0-9A-HJKMNP-TV-Z]{26}|…)/g, "$1_…")
+    .replace(/\b[0-9a-f]{64}\b|<the printed token>/g, "<token>")
+    .replace(/\bwhsec_[A-Za-z0-9+/]{43}=|whsec_…/g, "<secret>")
+    .replace(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<time>")
+    .replace(/\s+/g, "");
+}
+
+/** The parts of a text that follow one another in what was printed; `…` on a line of its own stands for the rest. */
+function partsOf(text: string): string[] {
+  return text
+    .split(/^\s*…\s*$/m)
+    .map(settled)
+    .filter((part) => part !== "");
+}
+
+function expectPrinted(part: string, printed: string, path: string): string {
+  const at = printed.indexOf(part);
+  if (at < 0) expect(printed, path).toContain(part);
+  return printed.slice(at + part.length);
+}
+
+async function runPage({ path, blocks }: Page): Promise<void> {
+  const commands = blocks.filter(isRun);
+  const { code, printed, stderr } = await runBlocks(commands);
+  const last = commands[printed.length - 1]?.text;
+  expect({ path, code, ...(code === 0 ? {} : { last, stderr }) }).toEqual({ path, code: 0 });
+  expect(printed).toHaveLength(commands.length);
+  let latest = "";
+  for (const block of blocks) {
+    if (isRun(block)) latest = settled(printed[commands.indexOf(block)] ?? "");
+    if (block.marker !== "prints") continue;
+    expect(partsOf(block.text), path).not.toEqual([]);
+    for (const part of partsOf(block.text)) latest = expectPrinted(part, latest, path);
+  }
+}
+
+describe("the commands of a page", () => {
+  test("are there to be run", () => {
+    expect(run.length).toBeGreaterThan(8);
+    expect(told.length).toBeGreaterThan(40);
+  });
+
+  // Each in a home of its own, one after the other as its reader would.
+  test.for(run.map((page) => [page.path, page] as const))("%s can be run", async ([, page]) => {
+    await runPage(page);
+  });
+
+  test("that are not run say why, and are right as far as can be told", () => {
+    for (const { path, blocks } of pages) {
+      for (const block of blocks.filter(isCommand)) {
+        if (block.marker?.startsWith("not run")) expect(block.marker, path).toMatch(notRun);
+        const { status, stderr } = spawnSync("bash", ["-n"], { input: block.text, encoding: "utf8" });
+        expect({ path, text: block.text, status, stderr }).toMatchObject({ status: 0, stderr: "" });
+      }
+    }
+  });
+});
+
+/** The command lines of this program in a text, without what a shell does with them. */
+function linesOf(text: string): string[][] {
+  const whole = text.replace(/\\\n\s*/g, " ").replace(/(^|\s)#.*$/gm, "$1");
+  const found = whole.matchAll(
+    /(?:programme-mcp(?:@[\d.]+)?|node dist\/main\.js)((?: +(?:'[^']*'|"[^"]*"|[^\s|;&)<>]+))*)/g,
+  );
+  return [...found]
+    .filter(
+      ([all, , ...rest]) => !/[/:]/.test(whole[(rest.at(-2) as unknown as number) - 1] ?? "") || all.startsWith("node"),
+    )
+    .map(([, args = ""]) =>
+      (args.match(/'[^']*'|"[^"]*"|\S+/g) ?? []).map((word) => word.replace(/^(['"])(.*)\1$/, "$2")),
+    );
+}
+
+function leaves(command: Command): Command[] {
+  return command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
+}
+
+/** Refused is refused before anything is done. */
+async function parse(args: readonly string[]): Promise<string[]> {
+  const program = await buildProgram();
+  const ran: string[] = [];
+  for (const command of [program, ...leaves(program)]) command.action(() => void ran.push(pathOf(command)));
+  await program.parseAsync(args, { from: "user" });
+  return ran;
+}
+
+describe("a command line of this program", () => {
+  test("in a block of commands has options and arguments that there are", async () => {
+    const lines = told.flatMap(([path, text]) => linesOf(text).map((args) => [path, args] as const));
+    expect(lines.length).toBeGreaterThan(60);
+    for (const [path, args] of lines) {
+      if (args.includes("--help") || args.includes("--version")) continue;
+      await expect(parse(args), `${path}: programme-mcp ${args.join(" ")}`).resolves.toHaveLength(1);
+    }
+  });
+
+  test("in a sentence is a command that there is", async () => {
+    const program = await buildProgram();
+    const names = leaves(program).map(pathOf);
+    const groups = program.commands.map(pathOf);
+    for (const { path, codes } of pages) {
+      for (const code of codes.filter((each) => /^programme-mcp [a-z]/.test(each))) {
+        const known = [...names, ...groups].some((name) => code === name || code.startsWith(`${name} `));
+        expect({ path, code, known }).toEqual({ path, code, known: true });
+      }
+    }
+  });
+});

@@ -1,0 +1,47 @@
+import { parse as parseJsonc } from "jsonc-parser";
+import { describe, expect, test } from "vitest";
+import { openHome } from "../support/program.ts";
+import { pageAt, pages } from "./pages.ts";
+
+const blocks = pages.flatMap(({ path, blocks: all }) =>
+  all.filter(({ language }) => language === "json").map(({ text }) => [path, text] as const),
+);
+
+interface Entry {
+  readonly command?: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly url?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+describe("a block of JSON", () => {
+  test("can be parsed", () => {
+    expect(blocks.length).toBeGreaterThan(8);
+    for (const [path, text] of blocks) expect(() => JSON.parse(text), `${path}: ${text}`).not.toThrow();
+  });
+});
+
+test("settings in the README are those that `config` prints", async () => {
+  const home = await openHome();
+  const shown = pageAt("README.md")
+    .blocks.filter(({ language }) => language === "json")
+    .map(({ text }) => JSON.parse(text) as { mcpServers?: Record<string, Entry> })
+    .flatMap(({ mcpServers = {} }) => Object.values(mcpServers));
+  expect(shown.length).toBeGreaterThan(1);
+  for (const entry of shown) {
+    const args = entry.url === undefined ? ["--launch", "npx"] : ["--http", entry.url, "--inline-token"];
+    const environment: Record<string, string> =
+      entry.url === undefined ? { ...entry.env, PROGRAMME_TOKEN: "" } : { PROGRAMME_TOKEN: "f".repeat(64) };
+    const { code, stdout, stderr } = await home.run(["config", "claude-code", ...args], environment);
+    expect([code, stderr.includes("error")]).toEqual([0, false]);
+    const [printed] = Object.values((parseJsonc(stdout) as { mcpServers: Record<string, Entry> }).mcpServers);
+    const given = JSON.stringify(entry).replace(/<[\w ]*token>/, "f".repeat(64));
+    expect(withoutVersion(printed)).toEqual(withoutVersion(JSON.parse(given)));
+  }
+});
+
+/** Who pastes takes the latest version, who lets `config` write the one that wrote. */
+function withoutVersion(entry: unknown): unknown {
+  return JSON.parse(JSON.stringify(entry).replace(/programme-mcp@[\d.]+/g, "programme-mcp"));
+}

@@ -1,0 +1,117 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { buildProgram } from "../../src/cli/program.ts";
+import { settings } from "../../src/config/table.ts";
+import { isExternal, pageAt, pages, root, targetOf } from "./pages.ts";
+
+const links = pages.flatMap((page) => page.links.map((href) => [page, href] as const));
+
+describe("a link", () => {
+  test("within the project leads to a file and a heading that are there", () => {
+    const within = links.filter(([, href]) => !isExternal(href));
+    expect(within.length).toBeGreaterThan(100);
+    for (const [page, href] of within) {
+      const { path, anchor } = targetOf(page, href);
+      expect({ page: page.path, href, exists: existsSync(join(root, path)) }).toMatchObject({ exists: true });
+      if (anchor !== "" && path.endsWith(".md"))
+        expect({ page: page.path, href, anchors: [...pageAt(path).anchors] }).toMatchObject({
+          anchors: expect.arrayContaining([anchor]),
+        });
+    }
+  });
+
+  test("to elsewhere is a whole address, encrypted, without anybody's name in it", () => {
+    for (const [page, href] of links.filter(([, each]) => isExternal(each))) {
+      const { protocol, username, hostname } = new URL(href);
+      expect([page.path, href, protocol, username]).toEqual([page.path, href, "https:", ""]);
+      expect(hostname, page.path).toContain(".");
+    }
+  });
+});
+
+describe("a page", () => {
+  test("can be reached from the README", () => {
+    const reached = new Set(["README.md"]);
+    for (const path of reached) {
+      for (const href of pageAt(path).links.filter((each) => !isExternal(each))) {
+        const target = targetOf(pageAt(path), href).path;
+        if (target.endsWith(".md")) reached.add(target);
+      }
+    }
+    const missed = pages.map(({ path }) => path).filter((path) => !reached.has(path) && !path.startsWith(".github/"));
+    expect(missed).toEqual([]);
+  });
+
+  test("has one title, and nothing twice under it", () => {
+    for (const { path, text, anchors } of pages.filter((each) => !each.path.startsWith(".github/"))) {
+      expect([path, text.match(/^# /gm)?.length]).toEqual([path, 1]);
+      const again = [...anchors].filter((anchor) => /-\d+$/.test(anchor) && anchors.has(anchor.replace(/-\d+$/, "")));
+      // A changelog says "Added" of every version.
+      if (path !== "CHANGELOG.md") expect([path, again]).toEqual([path, []]);
+    }
+  });
+});
+
+describe("what a page names", () => {
+  test("is a variable that there is", () => {
+    const known = new Set(settings.map(([, { variable }]) => variable));
+    for (const { path, text } of pages) {
+      const named = text.match(/\bPROGRAMME_[A-Z0-9_]+\b(?!_?…|\*)/g) ?? [];
+      expect([path, named.filter((name) => !known.has(name))]).toEqual([path, []]);
+    }
+  });
+
+  test("is an option that some command has", async () => {
+    const program = await buildProgram();
+    const known = new Set(
+      [program, ...program.commands, ...program.commands.flatMap(({ commands }) => commands)].flatMap(({ options }) =>
+        options.flatMap(({ long }) => long ?? []),
+      ),
+    );
+    for (const { path, codes } of pages) {
+      const named = codes.flatMap(
+        (code) => (/^(?:--|programme-mcp )/.test(code) ? code.match(/(?<!\S)--[a-z][a-z-]*/g) : null) ?? [],
+      );
+      expect([path, named.filter((name) => !known.has(name) && !["--help", "--version"].includes(name))]).toEqual([
+        path,
+        [],
+      ]);
+    }
+  });
+
+  test("is a file or folder of the project that there is", () => {
+    const places = /^(?:src|test|docs|scripts|examples|bench|\.ci|\.github)\/[\w./-]*$/;
+    const named = pages.flatMap(({ path, codes }) =>
+      codes.filter((code) => places.test(code)).map((code) => [path, code]),
+    );
+    expect(named.length).toBeGreaterThan(20);
+    for (const [path, code = ""] of named)
+      expect([path, code, existsSync(join(root, code))]).toEqual([path, code, true]);
+  });
+});
+
+describe("the page on security", () => {
+  const { text } = pageAt("docs/security.md");
+
+  test("names tests that there are, by their words", () => {
+    const cited = [...text.matchAll(/\[[^\]]+\]\(\.\.\/(test\/[\w./-]+\.test\.ts)\)((?: “[^”]+”,?)*)/g)];
+    expect(cited.length).toBeGreaterThan(40);
+    for (const [, file = "", words = ""] of cited) {
+      expect(statSync(join(root, file)).isFile(), file).toBe(true);
+      const source = readFileSync(join(root, file), "utf8").replace(/\s+/g, " ");
+      for (const [, title = ""] of words.matchAll(/“([^”]+)”/g)) expect(source, file).toContain(title);
+    }
+  });
+
+  test("says of each threat what is done, where, and which test shows it", () => {
+    const [, ...sections] = text.split(/^## (?=\S)/m);
+    const threats = sections.filter((section) => section.includes("| what is done | where | shown by |"));
+    expect(threats.length).toBeGreaterThan(8);
+    for (const section of threats) {
+      const rows = section.split("\n").filter((line) => line.startsWith("| ") && !/^\| (what is done|---)/.test(line));
+      expect(rows.length, section.slice(0, 30)).toBeGreaterThan(0);
+      for (const row of rows) expect(row).toMatch(/\]\(\.\.\/src\/.*\| .*\]\(\.\.\/test\//);
+    }
+  });
+});

@@ -1,0 +1,72 @@
+import { spawn } from "node:child_process";
+import { createHmac } from "node:crypto";
+import { once } from "node:events";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { openRig } from "../webhooks/rig.ts";
+import { root } from "./pages.ts";
+import { freePort } from "./shell.ts";
+
+/** The example as a reader of the page on webhooks starts it, beside the real sender. */
+async function openReceiver() {
+  const rig = await openRig();
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}/`;
+  const { endpointId, secret } = await rig.add(url);
+  const environment = { PATH: process.env["PATH"] ?? "", SIGNING_SECRET: secret, PORT: String(port) };
+  const child = spawn(process.execPath, [join(root, "examples/webhook-receiver.mjs")], { env: environment });
+  onTestFinished(() => void child.kill());
+  let said = "";
+  child.stdout.on("data", (chunk) => (said += chunk));
+  while (!said.includes(url.slice(0, -1))) await once(child.stdout, "data");
+  const taken = () =>
+    said
+      .trimEnd()
+      .split("\n")
+      .slice(1)
+      .map((line) => JSON.parse(line).eventId as string);
+  return { rig, url, secret, endpointId, taken };
+}
+
+const signed = (body: string, secret: string) => ({
+  "x-webhook-signature": `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`,
+});
+
+test("the example takes what the service sends, each event once", async () => {
+  const { rig, endpointId, taken } = await openReceiver();
+  const events = await rig.emit(3);
+  await rig.drain();
+  expect((await rig.deliveries()).map(({ status, lastStatusCode }) => [status, lastStatusCode])).toEqual(
+    Array(3).fill(["delivered", 204]),
+  );
+  expect(taken().toSorted()).toEqual(events.map(({ eventId }) => eventId).toSorted());
+  const endpoint = await rig.webhooks.endpoints.find(endpointId);
+  expect(await rig.webhooks.replay.since(endpoint, new Date(0).toISOString(), true)).toBe(3);
+  await rig.drain();
+  const again = await rig.deliveries();
+  expect(again.map(({ status, lastStatusCode }) => [status, lastStatusCode])).toEqual(
+    Array(6).fill(["delivered", 204]),
+  );
+  expect(taken()).toHaveLength(3);
+});
+
+test("the example takes nothing else", async () => {
+  const { url, secret, taken } = await openReceiver();
+  const body = JSON.stringify({ eventType: "submission.submitted", eventId: "evt_1", data: {} });
+  const post = async (sent: string, headers: Record<string, string>) =>
+    (await fetch(url, { method: "POST", body: sent, headers })).status;
+  expect(await post(body, {})).toBe(401);
+  expect(await post(body, signed(body, `${secret}x`))).toBe(401);
+  expect(await post(body.replace("evt_1", "evt_2"), signed(body, secret))).toBe(401);
+  // The same event, in other bytes.
+  expect(await post(JSON.stringify(JSON.parse(body), null, 1), signed(body, secret))).toBe(401);
+  expect(await post(body, { "x-webhook-signature": signed(body, secret)["x-webhook-signature"].slice(0, -1) })).toBe(
+    401,
+  );
+  expect(await post(" ".repeat(256 * 1024 + 1), signed(body, secret))).toBe(413);
+  expect((await fetch(url)).status).toBe(405);
+  expect(await post("no JSON", signed("no JSON", secret))).toBe(500);
+  expect(taken()).toEqual([]);
+  expect(await post(body, signed(body, secret))).toBe(204);
+  expect(taken()).toEqual(["evt_1"]);
+});
