@@ -47,7 +47,8 @@ export async function fill(databases: Readonly<Partial<Record<EngineName, string
     if (batch.push(values) >= rowsPerStatement) await flush(table);
   }
   for (const table of [...waiting.keys()]) await flush(table);
-  await Promise.all(lanes.map((lane) => lane.finish()));
+  // One after the other: what SQLite does holds up this process, and connections do not wait for it.
+  for (const lane of lanes) await lane.finish();
   return rows.landmarks;
 }
 

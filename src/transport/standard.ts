@@ -9,17 +9,35 @@ export interface StandardWire {
   readonly ended: Promise<void>;
 }
 
-/**
- * Opens stdin and stdout. A client that ends its input is still answered what it has asked before: the SDK's own wire
- * closes right then.
- */
 export function openStandardWire(): StandardWire {
   const { stdin } = process;
-  const input = new PassThrough();
-  stdin.pipe(input, { end: false });
   const ended = new Promise<void>((resolve) => {
     if (stdin.readableEnded || stdin.destroyed) resolve();
     else stdin.once("end", resolve).once("close", resolve);
   });
-  return { wire: new StdioServerTransport(input), ended };
+  return { wire: new PatientTransport(new PassThrough()), ended };
+}
+
+/**
+ * A client that ends its input is still answered what it has asked before: the SDK's own transport closes right then,
+ * so the end is kept from it.
+ */
+class PatientTransport extends StdioServerTransport {
+  readonly #input: PassThrough;
+
+  constructor(input: PassThrough) {
+    super(input);
+    this.#input = input;
+  }
+
+  override async start(): Promise<void> {
+    await super.start();
+    process.stdin.pipe(this.#input, { end: false });
+  }
+
+  override async close(): Promise<void> {
+    // Else the process would stay up to go on reading.
+    process.stdin.unpipe(this.#input).pause();
+    await super.close();
+  }
 }
