@@ -3,8 +3,13 @@ import { defineConfig } from "vitest/config";
 /** Of the service's own tests, those that are worth running through a remote upstream each time; `test:remote` runs all. */
 const throughRemote = ["season", "submissions-states", "persons-redaction", "assignments-bulk", "reviewers-invite"];
 
+// The program, which some tests start, refuses variables that it does not know.
+const { PROGRAMME_TEST_POSTGRES_URL: postgres } = process.env;
+delete process.env["PROGRAMME_TEST_POSTGRES_URL"];
+
 export default defineConfig({
   test: {
+    provide: { postgres: postgres || undefined },
     projects: [
       { extends: true, test: { name: "main", include: ["test/**/*.test.ts"] } },
       {

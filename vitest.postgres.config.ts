@@ -23,9 +23,6 @@ const suites = [
   "webhooks-in",
 ];
 
-/** The isolation level at which the server runs transactions: `serializable`, or its own default. */
-const isolation = process.env["TEST_ISOLATION"];
-
 export default mergeConfig(
   { test },
   {
@@ -33,7 +30,6 @@ export default mergeConfig(
       include: suites.map((suite) => `test/${suite}/**/*.test.ts`),
       globalSetup: ["test/support/postgres-setup.ts"],
       env: { TEST_DATABASE: "postgres" },
-      provide: { isolation },
     },
   },
 );

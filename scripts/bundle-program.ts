@@ -26,7 +26,7 @@ export async function bundleProgram(folder: string): Promise<void> {
     external: ["pg-native"],
     // Its main module finds the others by a `require` that no bundler sees.
     resolve: { alias: { "jsonc-parser": join(root, "node_modules/jsonc-parser/lib/esm/main.js") } },
-    plugins: [dataModules],
+    plugins: [dataModules, asciiChunks],
     onLog: (_, { message }) => {
       throw new Error(message);
     },
@@ -62,4 +62,22 @@ function dataExport([name, value]: [name: string, value: unknown]): string {
   const json = JSON.stringify(value);
   if (!isDeepStrictEqual(JSON.parse(json), value)) throw new Error(`${name} is not plain data`);
   return `export const ${name} = JSON.parse(${JSON.stringify(json)});`;
+}
+
+/** V8 keeps a source with any other character in it at two bytes for each, as long as the program runs. */
+const asciiChunks: Plugin = {
+  name: "ascii-chunks",
+  generateBundle(_, bundle) {
+    for (const chunk of Object.values(bundle)) {
+      if (chunk.type !== "chunk") continue;
+      const raw = /String\.raw`[^`]*[^\0-\x7f`]/.exec(chunk.code);
+      if (raw) throw new Error(`${chunk.fileName}: ${raw[0]} would become another text`);
+      chunk.code = chunk.code.replace(/[^\0-\x7f]/g, escaped);
+    }
+  },
+};
+
+/** The same in strings, templates and regular expressions. */
+function escaped(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }

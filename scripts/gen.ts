@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { commandsPage } from "./commands-page.ts";
 import { configurationPage } from "./configuration-page.ts";
+import { errorsPage } from "./errors-page.ts";
 import { hostExamples } from "./host-examples.ts";
 import { hostsPage } from "./hosts-page.ts";
 import { limitsPage } from "./limits-page.ts";
@@ -18,6 +19,7 @@ const outputs: Readonly<Record<string, () => string>> = {
   ...Object.fromEntries(Object.entries(examples).map(([path, text]) => [path, () => text])),
   "docs/commands.md": () => commands,
   "docs/configuration.md": configurationPage,
+  "docs/errors.md": errorsPage,
   "docs/limits.md": limitsPage,
   "docs/hosts.md": hostsPage,
   "docs/resources.md": resourcesPage,

@@ -12,6 +12,7 @@ import { maxAttempts as exportAttempts, lanes as exportLanes } from "../src/expo
 import { maxQueued } from "../src/gate/access-log.ts";
 import { maxChanges, maxWatchers } from "../src/gate/changes.ts";
 import { maxTokens as maxLimitedTokens } from "../src/gate/limit.ts";
+import { sessionBounds } from "../src/gate/sessions.ts";
 import { maxIssues } from "../src/gate/validate.ts";
 import { maxLogTextChars } from "../src/lib/mask.ts";
 import { retryDelaysMs as mailDelaysMs } from "../src/mail/schedule.ts";
@@ -33,7 +34,8 @@ import { maxAddresses, requestsPerMinute } from "../src/transport/invitations.ts
 import { fetchTimeoutMs, maxRemembered } from "../src/transport/issuer.ts";
 import { maxStreams, maxStreamsPerCaller, maxUnread } from "../src/transport/listen.ts";
 import { maxMetricsConnections } from "../src/transport/metrics.ts";
-import { idleMs, maxPerCaller } from "../src/transport/sessions.ts";
+import { maxAnswerChars } from "../src/transport/questions.ts";
+import { sessionMs } from "../src/transport/sessions.ts";
 import { maxListens } from "../src/transport/stdio.ts";
 import { bodyTimeoutMs, maxEventBytes } from "../src/transport/webhooks.ts";
 import { patienceMs } from "../src/transport/work.ts";
@@ -117,15 +119,17 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
   ],
   MCP: [
     ["A message over stdio", bytes(STDIO_DEFAULT_MAX_BUFFER_SIZE), "the connection ends"],
+    ["How long a session of a 2025-era client over HTTP lasts", time(sessionMs), "404; the client opens another"],
     [
-      "Sessions of 2025-era clients over HTTP",
-      set("maxSessions", count),
-      "the client is served without one and cannot be asked",
+      "Sessions of one caller that follow changes",
+      count(sessionBounds.live),
+      "what is remembered of the one that changed longest ago is forgotten",
     ],
-    ["Sessions of one caller", count(maxPerCaller), "the one that was idle longest ends"],
-    ["Time that a session may be idle", time(idleMs), "it ends; the client opens another"],
+    ["Streams of sessions", set("maxSessions", count), "503 `unavailable`"],
+    ["Streams of one caller's sessions", count(maxStreamsPerCaller), "503 `unavailable`"],
+    ["A client's answer to a question", `${count(maxAnswerChars)} characters`, "it is refused"],
     ["Streams of `subscriptions/listen` over HTTP", count(maxStreams), "refused: `Subscription limit reached`"],
-    ["Streams of one caller", count(maxStreamsPerCaller), "the same"],
+    ["Those of one caller", count(maxStreamsPerCaller), "the same"],
     ["The same on one stdio connection", count(maxListens), "refused"],
     [
       "Resources followed by one client",

@@ -2,7 +2,7 @@ import { type HostSetting, hostSettings } from "./host-settings.ts";
 import { displayName, packageFacts, site } from "./package-facts.ts";
 
 /** Where releases of this version lie. */
-export const releaseUrl = `${site}/releases/v${packageFacts.version}`;
+const releaseUrl = `${site}/releases/v${packageFacts.version}`;
 export const bundleName = `${packageFacts.name}-${packageFacts.version}.mcpb`;
 
 /**

@@ -1,82 +1,84 @@
 import { sql } from "kysely";
 import { readCatalogue, type StoredTable } from "../../src/store/catalogue.ts";
 import type { Stored } from "../../src/store/codec.ts";
-import type { Db } from "../../src/store/database.ts";
 import { adapterOf, type Engine } from "../../src/store/engine.ts";
 import { openEngine, openStore } from "../../src/store/open.ts";
 import { type Landmarks, Rows } from "./rows.ts";
 
-export const engines = ["sqlite", "postgres"] as const;
-export type EngineName = (typeof engines)[number];
+export const engineNames = ["SQLite", "PostgreSQL"] as const;
+export type EngineName = (typeof engineNames)[number];
 
-/** What makes filling quick and would be wrong in service; and the indexes, which are made when the rows are there. */
+/** What makes filling quick and would be wrong in service, and how the indexes are found, to be made when all rows are there. */
 const ways = {
-  sqlite: {
+  SQLite: {
     before: ["pragma foreign_keys = off", "pragma synchronous = off", "pragma cache_size = -262144"],
     each: "select 1",
-    indexes: `select name, sql from sqlite_master where type = 'index' and sql is not null`,
-    after: [],
+    indexes: "select name, sql from sqlite_master where type = 'index' and sql is not null",
+    after: ["pragma wal_checkpoint(truncate)"],
   },
-  postgres: {
+  PostgreSQL: {
     before: [],
     each: "set local session_replication_role = replica",
     indexes: `select i.indexname as name, i.indexdef as sql from pg_indexes i
       where i.schemaname = current_schema()
       and not exists (select 1 from pg_constraint c where c.conname = i.indexname)`,
-    after: ["vacuum analyze"],
+    after: ["vacuum (freeze, analyze)"],
   },
 } as const;
 
+type StoredValues = Readonly<Record<string, unknown>>;
+
 const rowsPerStatement = 1_000;
+const rowsPerTransaction = 20_000;
 
-/** Fills empty databases with the same rows: what is there at any size. */
-export async function fill(databases: Readonly<Partial<Record<EngineName, string>>>, size: number): Promise<Landmarks> {
-  const lanes = await Promise.all(
-    Object.entries(databases).map(([name, database]) => openLane(database, ways[name as EngineName])),
-  );
-  const rows = new Rows(size);
-  const waiting = new Map<string, Readonly<Record<string, unknown>>[]>();
-  const flush = async (table: string) => {
-    const batch = waiting.get(table) ?? [];
-    waiting.delete(table);
-    await Promise.all(lanes.map((lane) => lane.insert(table, batch)));
-  };
-  for (const [table, values] of rows.all()) {
-    const batch = waiting.get(table) ?? [];
-    waiting.set(table, batch);
-    if (batch.push(values) >= rowsPerStatement) await flush(table);
-  }
-  for (const table of [...waiting.keys()]) await flush(table);
-  // One after the other: what SQLite does holds up this process, and connections do not wait for it.
-  for (const lane of lanes) await lane.finish();
-  return rows.landmarks;
-}
-
-async function openLane(database: string, way: (typeof ways)[EngineName]) {
+/** Fills an empty database with this many submissions and what goes with them; gives what is there to be looked at. */
+export async function fill(name: EngineName, database: string, size: number): Promise<Landmarks> {
   await (await openStore({ database })).close();
+  const way = ways[name];
   const engine = await openEngine({ database });
   const { write } = engine;
   for (const statement of way.before) await sql.raw(statement).execute(write);
-  const tables = new Map((await readCatalogue(write)).map((table) => [table.name, table]));
   const indexes = (await sql.raw<{ name: string; sql: string }>(way.indexes).execute(write)).rows;
-  for (const { name } of indexes) await write.schema.dropIndex(name).execute();
-  return {
-    insert: (name: string, rows: readonly Readonly<Record<string, unknown>>[]) =>
-      insert(engine, way.each, tables.get(name) as StoredTable, rows),
-    async finish() {
-      await engine.alone(async (db) => {
-        for (const index of indexes) await sql.raw(index.sql).execute(db);
-      });
-      for (const statement of way.after) await sql.raw(statement).execute(write);
-      await engine.close();
-    },
-  };
+  for (const index of indexes) await write.schema.dropIndex(index.name).execute();
+  const rows = new Rows(size);
+  await insertAll(engine, way.each, rows);
+  await engine.alone(async (db) => {
+    for (const index of indexes) await sql.raw(index.sql).execute(db);
+  });
+  await engine.close();
+  await tidy(database, way.after);
+  return rows.landmarks;
 }
 
-function insert(engine: Engine, each: string, table: StoredTable, rows: readonly Readonly<Record<string, unknown>>[]) {
-  const values = rows.map((row) => table.columns.map(({ name }) => (row[name] ?? null) as Stored));
-  return engine.transact(async (db: Db) => {
-    await sql.raw(each).execute(db);
-    await adapterOf(db).insertAll(db, table, values);
-  });
+async function insertAll(engine: Engine, each: string, rows: Rows): Promise<void> {
+  const tables = new Map((await readCatalogue(engine.write)).map((table) => [table.name, table]));
+  const waiting = new Map<string, StoredValues[]>();
+  let count = 0;
+  const flush = () =>
+    engine.transact(async (db) => {
+      await sql.raw(each).execute(db);
+      for (const [name, own] of waiting) {
+        const table = tables.get(name) as StoredTable;
+        for (let start = 0; start < own.length; start += rowsPerStatement) {
+          const batch = own.slice(start, start + rowsPerStatement);
+          const values = batch.map((row) => table.columns.map((column) => (row[column.name] ?? null) as Stored));
+          await adapterOf(db).insertAll(db, table, values);
+        }
+      }
+      waiting.clear();
+    });
+  for (const [table, values] of rows.all()) {
+    const own = waiting.get(table);
+    if (own) own.push(values);
+    else waiting.set(table, [values]);
+    count += 1;
+    if (count % rowsPerTransaction === 0) await flush();
+  }
+  await flush();
+}
+
+async function tidy(database: string, statements: readonly string[]): Promise<void> {
+  const engine = await openEngine({ database });
+  for (const statement of statements) await sql.raw(statement).execute(engine.write);
+  await engine.close();
 }

@@ -1,4 +1,5 @@
 import { scopes } from "../../src/contract/scopes.ts";
+import type { SubmissionState } from "../../src/contract/submissions.ts";
 import { sha256Hex } from "../../src/lib/crypto.ts";
 import { seededIds } from "../../src/lib/ids.ts";
 import { type Random, seededRandom } from "../../src/lib/random.ts";
@@ -254,7 +255,7 @@ export class Rows {
         currentRoundId: roundId,
         state,
         title,
-        fields: { [fieldId]: title, fld_summary: `${title}. `.repeat(10) },
+        fields: { [fieldId]: title, fld_summary: `${title}. `.repeat(4) },
         schemaId: tenant.schemaId,
         schemaVersion: 1,
         deadline: "2099-01-01T00:00:00.000Z",
@@ -278,7 +279,7 @@ export class Rows {
   }
 
   *#applicant(tenant: Tenant, atMs: number, programId: string, trackId: string): Generator<Filled, Applicant> {
-    if (tenant.applicants.length > 0 && this.#random() < 0.3) return this.#pick(tenant.applicants);
+    if (tenant.applicants.length > 0 && this.#random() < 0.5) return this.#pick(tenant.applicants);
     const applicantId = this.#newId("app", atMs);
     const email = `${applicantId.toLowerCase()}@example.org`;
     const name = `${this.#pick(words)} ${this.#pick(words)}`;
@@ -339,7 +340,7 @@ export class Rows {
   ): Generator<Filled> {
     const at = isoOf(atMs);
     const { submissionId } = ids;
-    if (this.#random() < 0.3) {
+    if (this.#random() < 0.2) {
       yield this.#record(tenant, "supplements", atMs, {
         supplementResponseId: this.#newId("sup", atMs),
         submissionId,
@@ -359,7 +360,7 @@ export class Rows {
         reopenedAt: null,
       });
     }
-    if (this.#random() < 0.4) {
+    if (this.#random() < 0.2) {
       yield this.#record(tenant, "files", atMs, {
         fileId: this.#newId("fil", atMs),
         submissionId,
@@ -373,7 +374,7 @@ export class Rows {
         uploadedAt: at,
       });
     }
-    if (this.#random() < 0.3) {
+    if (this.#random() < 0.2) {
       const paid = this.#random() < 0.95;
       yield this.#record(tenant, "payments", atMs, {
         paymentId: this.#newId("pay", atMs),
@@ -390,7 +391,7 @@ export class Rows {
         waivedBy: null,
       });
     }
-    if (this.#random() < 0.3) {
+    if (this.#random() < 0.2) {
       const released = this.#random() < 0.6;
       yield this.#record(tenant, "feedbacks", atMs, {
         feedbackId: this.#newId("fbk", atMs),
@@ -404,7 +405,7 @@ export class Rows {
         releasedBy: released ? "usr_office" : null,
       });
     }
-    if (this.#random() < 0.4) {
+    if (this.#random() < 0.2) {
       yield* this.#found(tenant, "emailSends", atMs, {
         emailSendId: this.#newId("eml", atMs),
         programId: ids.programId,
@@ -430,7 +431,8 @@ export class Rows {
     open: boolean,
   ): Generator<Filled> {
     const at = isoOf(atMs);
-    for (let count = 0; count < 2; count++) {
+    const readers = this.#random() < 0.4 ? 2 : 1;
+    for (let count = 0; count < readers; count++) {
       const assignmentId = this.#newId("asg", atMs);
       const reviewerId = this.#pick(tenant.reviewerIds);
       const reviewed = this.#random() < (open ? 0.3 : 0.8);
@@ -490,7 +492,8 @@ export class Rows {
       requestId: "req_scale",
       reason: null,
     };
-    const actions = ["submission.created", "submission.submitted"];
+    const actions = ["submission.created"];
+    if (this.#random() < 0.3) actions.push("submission.submitted");
     if (this.#random() < 0.01) actions.push("submission.state_set");
     for (const [index, action] of actions.entries()) {
       const occurredAt = isoOf(atMs + index);
@@ -505,6 +508,7 @@ export class Rows {
       tenant.position += 1;
       yield ["audit", { ...named(auditSource.codec.names, values), kind: "change", turn: tenant.position }];
     }
+    if (this.#random() < 0.5) return;
     const values = auditSource.codec.encode({
       ...entry,
       auditId: this.#newId("aud", atMs + 9),
@@ -580,14 +584,20 @@ export class Rows {
 
   #tenantBy(chance: number): Tenant {
     let left = chance;
-    return this.#tenants.find(({ share }) => (left -= share) < 0) ?? (this.#tenants[0] as Tenant);
+    const drawn = this.#tenants.find(({ share }) => {
+      left -= share;
+      return left < 0;
+    });
+    return drawn ?? (this.#tenants[0] as Tenant);
   }
 
-  #fate<State extends string>(percent: Readonly<Record<State, number>>): State {
+  #fate(percent: Readonly<Partial<Record<SubmissionState, number>>>): SubmissionState {
     let left = this.#random() * 100;
-    const [first, ...others] = Object.entries<number>(percent) as [State, number][];
-    for (const [state, share] of others) if ((left -= share) < 0) return state;
-    return (first as [State, number])[0];
+    const drawn = Object.entries(percent).find(([, share]) => {
+      left -= share;
+      return left < 0;
+    });
+    return (drawn?.[0] ?? "DRAFT") as SubmissionState;
   }
 
   #pick<T>(list: readonly T[]): T {

@@ -1,5 +1,6 @@
 import type { Config } from "../config/load.ts";
 import type { CallName } from "../contract/index.ts";
+import { createSessionBook } from "../gate/sessions.ts";
 import { version } from "../lib/version.ts";
 import { withheldBy } from "../tools/offer.ts";
 import type { ConfirmationPolicy } from "../tools/session.ts";
@@ -18,13 +19,16 @@ export async function connectAgents(config: Config, upstream: Upstream, { store,
     key: await store.secret("confirmations"),
     now: () => clock.now(),
   };
+  const sessionBook = createSessionBook(store, clock);
+  const sessionKey = await store.secret("sessions");
   const common = { version, log, telemetry, confirmation, settings: config, withheldBy: withheld };
   const mcpServer = (token: string | undefined) => createServerFactory({ ...common, upstream, token });
   const mcpEndpoint = async (callers: Callers) => {
     const { createMcpEndpoint } = await import("../transport/mcp.ts");
     const factory = createServerFactory({ ...common, upstream: callers.upstream });
     const { resource: signpost } = callers;
-    return createMcpEndpoint({ ...config, ...common, upstream: callers.upstream, factory, signpost, clock });
+    const serving = { upstream: callers.upstream, factory, signpost, sessionBook, sessionKey, clock };
+    return createMcpEndpoint({ ...config, ...common, ...serving });
   };
   return { withheld, mcpServer, mcpEndpoint, lane: createLane({ ...common, upstream }) };
 }

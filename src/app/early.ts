@@ -3,7 +3,7 @@ import { scopes, withoutSensitive } from "../contract/scopes.ts";
 import { version } from "../lib/version.ts";
 import { EarlyWire } from "../transport/early.ts";
 import { createGreeter } from "../transport/greeter.ts";
-import type { Wire } from "../transport/stdio.ts";
+import type { StandardWire } from "../transport/standard.ts";
 
 export type { EarlyWire };
 
@@ -12,7 +12,7 @@ export type { EarlyWire };
  * can say which tools those are.
  * @param stdio - another transport in place of stdin and stdout
  */
-export async function greetEarly(config: Config, stdio?: Wire): Promise<EarlyWire | undefined> {
+export async function greetEarly(config: Config, stdio?: StandardWire): Promise<EarlyWire | undefined> {
   const supposed = supposedScopes(config);
   if (!supposed || config.toolMode === "search") return undefined;
   const greeter = createGreeter({

@@ -28,6 +28,7 @@ export interface MailWorkerDeps {
 const idleMs = 500;
 /** A lease outlasts the attempt by this: clocks of several machines differ. */
 const leaseMarginMs = 5_000;
+const lastPatienceMs = 2_000;
 const actorId = "mail";
 
 /**
@@ -103,8 +104,9 @@ class Lane {
     const send = await store.reader(lease.businessId).get("emailSends", lease.emailSendId);
     if (!send) throw new Error(`The queued message ${lease.emailSendId} is missing`);
     const fate = await this.#fateOf(lease, send, signal);
-    if (fate.kind === "stopped") await store.mailQueue.giveBack(lease, this.#at(0));
-    else await untilWritten(() => this.#record(lease, send, fate));
+    await this.#untilWritten(signal, () =>
+      fate.kind === "stopped" ? store.mailQueue.giveBack(lease, this.#at(0)) : this.#record(lease, send, fate),
+    );
     return true;
   }
 
@@ -175,6 +177,24 @@ class Lane {
     log[status === "failed" ? "warn" : "debug"]({ emailSendId, status, error }, "A message was worked on");
   }
 
+  /**
+   * What came of a message is worth patience with a database that is busy or away: it would be taken for unknown.
+   * Nobody else looks at the message before the lease ends; at the end of the process there is less time.
+   */
+  async #untilWritten(stopping: AbortSignal, write: () => Promise<void>): Promise<void> {
+    const startedMs = performance.now();
+    for (;;) {
+      try {
+        return await write();
+      } catch (error) {
+        if (!(error instanceof Problem) || error.code !== "unavailable") throw error;
+        const patienceMs = stopping.aborted ? lastPatienceMs : this.#deps.timeoutMs;
+        if (performance.now() - startedMs > patienceMs) throw error;
+      }
+      await delay(200);
+    }
+  }
+
   #at(inMs: number): string {
     return new Date(this.#deps.clock.now().getTime() + inMs).toISOString();
   }
@@ -187,15 +207,3 @@ class Lane {
 const badAddress = "The address is not one that can be sent to";
 const unknownFate =
   "It is not known whether the mail server took the message, for no answer came; it is not sent again";
-
-/** What came of a message is worth some patience with a database that is busy: it would be taken for unknown. */
-async function untilWritten(write: () => Promise<void>): Promise<void> {
-  for (let triesLeft = 10; ; triesLeft -= 1) {
-    try {
-      return await write();
-    } catch (error) {
-      if (!(error instanceof Problem) || error.code !== "unavailable" || triesLeft === 0) throw error;
-    }
-    await delay(200);
-  }
-}

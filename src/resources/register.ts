@@ -28,25 +28,44 @@ export function registerResources(server: Server, session: ResourceSession): voi
   );
 }
 
+/** What a 2025-era client follows. */
+export interface Subscriptions {
+  /** @throws what {@link Subscriber.add} and {@link Subscriber.start} do */
+  follow(uri: string): Promise<void>;
+  unfollow(uri: string): Promise<void>;
+}
+
 /** Follows changes for a 2025-era connection, which is told of changed lists without asking. */
 export function registerSubscriptions(server: Server, following: Following, onClose: (work: () => void) => void): void {
   const subscriber = createSubscriber(following, listenerOf(server));
-  if (following.upstream.watchesRecords) registerSubscribing(server, subscriber);
+  if (following.upstream.watchesRecords) registerSubscribing(server, subscriptionsBy(subscriber));
   // A token that cannot be followed is refused at the next request too, which says why.
   server.oninitialized = () => void subscriber.start().catch(() => undefined);
   onClose(() => subscriber.stop());
 }
 
-function registerSubscribing(server: Server, subscriber: Subscriber): void {
+function subscriptionsBy(subscriber: Subscriber): Subscriptions {
   const subscribed = new Set<string>();
+  return {
+    async follow(uri) {
+      await subscriber.start();
+      if (!subscribed.has(uri)) subscriber.add(uri);
+      subscribed.add(uri);
+    },
+    async unfollow(uri) {
+      if (subscribed.delete(uri)) subscriber.remove(uri);
+    },
+  };
+}
+
+/** Answers `resources/subscribe` and `resources/unsubscribe` on a server. */
+export function registerSubscribing(server: Server, subscriptions: Subscriptions): void {
   server.setRequestHandler("resources/subscribe", async ({ params: { uri } }) => {
-    await subscriber.start();
-    if (!subscribed.has(uri)) subscriber.add(uri);
-    subscribed.add(uri);
+    await subscriptions.follow(uri);
     return {};
   });
-  server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }) => {
-    if (subscribed.delete(uri)) subscriber.remove(uri);
+  server.setRequestHandler("resources/unsubscribe", async ({ params: { uri } }) => {
+    await subscriptions.unfollow(uri);
     return {};
   });
 }

@@ -310,10 +310,13 @@ async function settle(db: Db, outcomes: readonly Outcome[], at: string): Promise
 async function recordOutcome(db: Db, outcome: Outcome, at: string): Promise<void> {
   const { lease, startedAt, durationMs, statusCode, error, answer, next } = outcome;
   const { businessId, deliveryId } = lease;
-  const attempt = { attemptId: newId("att"), deliveryId, startedAt, durationMs, statusCode, error, answer };
+  // One for each lease: what came of it is recorded again where nobody could say whether it was.
+  const attemptId = lease.leaseId.replace(/^[a-z]+/, "att");
+  const attempt = { attemptId, deliveryId, startedAt, durationMs, statusCode, error, answer };
   await db
     .insertInto("webhookAttempts")
     .values({ businessId, ...attempt })
+    .onConflict((conflict) => conflict.columns(["businessId", "deliveryId", "attemptId"]).doNothing())
     .execute();
   const own = ofLease(db, lease).set({
     status: next.status,

@@ -127,12 +127,13 @@ export class SqlTransaction extends SqlReader implements GateTransaction {
     const columns = ["businessId", "position", "eventId", "eventType", "timestamp", "submissionId", "payload", "turn"];
     const insert = this.shared.statements.insert("events", columns);
     let position = Number(last ?? 0);
-    for (const event of events) {
+    const inserts = events.map((event) => {
       const { eventId, eventType, timestamp } = event;
       const submissionId = submissionIdOf(event) ?? null;
       const named = [eventId, eventType, timestamp, submissionId, JSON.stringify(event), this.#turn];
-      await insert(this.db, this.businessId, ++position, ...named);
-    }
+      return insert(this.db, this.businessId, ++position, ...named);
+    });
+    await Promise.all(inserts);
   }
 
   async findAnswer(fingerprint: string, notBefore: string): Promise<StoredAnswer | undefined> {

@@ -26,7 +26,7 @@ const patienceMs = 2_000;
 export function createGauges(registry: Registry, watched: Gauges): () => Promise<void> {
   const gauge = (name: string, help: string, labelNames: string[] = []) =>
     new Gauge({ name: `programme_${name}`, help, labelNames, registers: [registry] });
-  const sessions = gauge("sessions", "Sessions of 2025-era MCP clients that are open");
+  const sessions = gauge("sessions", "Sessions of 2025-era MCP clients that listen for changes");
   const subscriptions = gauge("subscriptions", "Streams on which MCP clients listen for changes");
   const connections = gauge("http_connections", "HTTP connections that are open");
   const requests = gauge("http_requests_in_flight", "HTTP requests being worked on");

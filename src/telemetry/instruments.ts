@@ -4,8 +4,6 @@ import { version } from "../lib/version.ts";
 /** Upper bounds in seconds: from a read out of memory to what clients give up on. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-export type Instruments = ReturnType<typeof createInstruments>;
-
 /** Every counter and histogram there is. */
 export function createInstruments(registry: Registry) {
   const registers = [registry];

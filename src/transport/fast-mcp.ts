@@ -88,15 +88,16 @@ export function createFastMcp({ lane, sessions, upstream, maxBodyBytes, authInfo
     const identity = await identify(token);
     if (!identity) return false;
     const authInfo = authInfoOf(token, identity, requestId);
-    const footing = stateless ? { revision: undefined, sessionId: undefined } : footingOf(sessionId, authInfo);
+    const footing = stateless ? { revision: undefined, sessionId: undefined } : await footingOf(sessionId, authInfo);
     if (!footing) return false;
     await answer(plain, footing, authInfo, response);
     return true;
 
-    function footingOf(id: string | undefined, { clientId }: AuthInfo): Footing | undefined {
+    async function footingOf(id: string | undefined, { clientId }: AuthInfo): Promise<Footing | undefined> {
       if (id === undefined)
         return { revision: single(headers["mcp-protocol-version"]) ?? assumedRevision, sessionId: id };
-      const revision = sessions.revisionOf(id, clientId);
+      // What went wrong is said on the other road.
+      const revision = await sessions.revisionOf(id, clientId).catch(() => undefined);
       return revision === undefined ? undefined : { revision, sessionId: id };
     }
   };

@@ -139,7 +139,7 @@ export function createListening({ factory, upstream, withheldBy, log }: ListenDe
 }
 
 /** Where notifications go out to one stream, as long as its client reads them. */
-function createOutlet(end: () => void) {
+export function createOutlet(end: () => void) {
   let deliver: ((event: ServerEvent) => void) | undefined;
   let unread = 0;
   const listener: Listener = {

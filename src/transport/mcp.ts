@@ -55,8 +55,8 @@ export function createMcpEndpoint(deps: McpDeps): McpEndpoint {
       return handler.fetch(request, { authInfo });
     const { readAgain, parsed } = await read(request);
     if (named === listenMethod && parsed !== undefined) return listening.open(readAgain, parsed, authInfo);
-    const opened = isInitializeRequest(parsed) ? await sessions.open(readAgain, parsed, authInfo) : undefined;
-    return opened ?? handler.fetch(readAgain, { authInfo });
+    if (isInitializeRequest(parsed)) return sessions.open(readAgain, { parsedBody: parsed, authInfo });
+    return handler.fetch(readAgain, { authInfo });
   }
 
   /** @throws Problem `payload_too_large` */

@@ -5,7 +5,12 @@ import type { Log } from "../lib/log.ts";
 import { callerOf, requestIdOf } from "../lib/request-id.ts";
 import { succeeded, type Telemetry, unwatched } from "../lib/telemetry.ts";
 import { promptOf } from "../resources/prompts.ts";
-import { registerResources, registerSubscriptions } from "../resources/register.ts";
+import {
+  registerResources,
+  registerSubscribing,
+  registerSubscriptions,
+  type Subscriptions,
+} from "../resources/register.ts";
 import { registerTools } from "../tools/register.ts";
 import type { ConfirmationPolicy, ToolContext } from "../tools/session.ts";
 import type { ToolSettings } from "../tools/settings.ts";
@@ -25,7 +30,8 @@ export interface ServerDeps {
   readonly token?: string | undefined;
 }
 
-export type ServerFactory = (context: McpRequestContext) => Server;
+/** @param subscriptions - where a 2025-era connection that does not last keeps what its client follows */
+export type ServerFactory = (context: McpRequestContext, subscriptions?: Subscriptions) => GuardedServer;
 
 /**
  * Makes the MCP server of one HTTP request or one stdio connection, for either protocol revision. The SDK's low-level
@@ -42,7 +48,7 @@ export function createServerFactory({
   withheldBy,
 }: ServerDeps): ServerFactory {
   const followed = upstream.watch !== undefined;
-  return ({ authInfo, era }) => {
+  return ({ authInfo, era }, subscriptions) => {
     const server = new GuardedServer(
       serverInfoOf(version),
       serverOptions({ followed, watchesRecords: upstream.watchesRecords === true }),
@@ -55,13 +61,14 @@ export function createServerFactory({
     registerTools(server, { ...session, confirmation, settings, telemetry, clientCapabilities, protocolVersion });
     const { resultBytes } = settings;
     registerResources(server, { ...session, resultBytes });
-    if (followed && era === "legacy") registerSubscriptions(server, session, (work) => server.closing.push(work));
+    if (subscriptions && upstream.watchesRecords) registerSubscribing(server, subscriptions);
+    else if (followed && era === "legacy") registerSubscriptions(server, session, (work) => server.closing.push(work));
     return server;
   };
 }
 
 /** The SDK sends whatever a handler throws as it is; here only what was meant to be seen passes. */
-class GuardedServer extends Server {
+export class GuardedServer extends Server {
   #log: Log | undefined;
   #telemetry = unwatched;
   /** What is done when the connection has closed. */
@@ -70,6 +77,14 @@ class GuardedServer extends Server {
   watch(telemetry: Telemetry, log: Log): void {
     this.#telemetry = telemetry;
     this.#log = log;
+  }
+
+  /** Does work of which nobody who watches is told. */
+  async unwatched(work: () => Promise<void>): Promise<void> {
+    const telemetry = this.#telemetry;
+    this.#telemetry = unwatched;
+    await work();
+    this.#telemetry = telemetry;
   }
 
   protected override _onclose(): void {

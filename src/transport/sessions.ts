@@ -1,98 +1,167 @@
-import { randomUUID } from "node:crypto";
 import { type AuthInfo, type Server, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
+import type { SessionBook } from "../gate/sessions.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import { requestIdOf } from "../lib/request-id.ts";
+import type { Subscriptions } from "../resources/register.ts";
+import { createSubscriber, type Following } from "../resources/subscriber.ts";
+import type { Upstream } from "../upstream/port.ts";
+import { createQuestions } from "./questions.ts";
 import type { ServerFactory } from "./server.ts";
-
-/** A 2025-era connection over HTTP: it remembers its client, so that the client can be asked and told. */
-interface Session {
-  readonly transport: WebStandardStreamableHTTPServerTransport;
-  readonly server: Server;
-  /** Whose it is; another caller's request finds no such session. */
-  readonly clientId: string;
-  usedAtMs: number;
-}
+import { type Opening, SessionExchange } from "./session-exchange.ts";
+import { createSessionIds, newName, type SessionTerms } from "./session-id.ts";
+import { createSessionStreams, follow } from "./session-streams.ts";
 
 export interface SessionOptions {
   readonly factory: ServerFactory;
+  readonly upstream: Upstream;
+  readonly withheldBy: Following["withheldBy"];
+  readonly sessionBook: SessionBook;
+  /** Signs the ids of sessions; at least 32 bytes, the same in all processes. */
+  readonly sessionKey: Uint8Array;
   readonly clock: Clock;
+  readonly log: Log;
   readonly maxBodyBytes: number;
-  /** Open at once, of all callers together. */
+  /** That are told of changes at once, of all callers together. */
   readonly maxSessions: number;
 }
 
 export interface Sessions {
-  /** Open ones. */
+  /** Those whose clients listen. */
   readonly size: number;
-  /** The revision that a caller's session of that id agreed on, and marks the session as used; nothing where there is none. */
-  revisionOf(sessionId: string, clientId: string): string | undefined;
-  /** Answers a request within its session; 404 where the caller has none of that id. */
+  /** The revision that a caller's session of that id agreed on; nothing where the caller has none. */
+  revisionOf(sessionId: string, clientId: string): Promise<string | undefined>;
+  /**
+   * Answers a request within its session; 404 where the caller has none of that id.
+   * @throws Problem `invalid_token` of a token that the service does not know; `unavailable`
+   */
   handle(request: Request, sessionId: string, authInfo: AuthInfo): Promise<Response>;
-  /** Answers an `initialize` request with a new session; nothing where there are too many. */
-  open(request: Request, parsedBody: unknown, authInfo: AuthInfo): Promise<Response | undefined>;
+  /** Answers an `initialize` request with a new session. */
+  open(request: Request, opening: Opening): Promise<Response>;
   close(): Promise<void>;
 }
 
-export const idleMs = 30 * 60_000;
+/** A session ends so long after it was opened. */
+export const sessionMs = 7 * 24 * 60 * 60_000;
 const sweepMs = 60_000;
-/** Of one caller; one more closes the one that was idle longest. */
-export const maxPerCaller = 20;
 
-/** Sessions of 2025-era clients, bound to their caller's token, capped, and closed when idle. */
-export function createSessions({ factory, clock, maxBodyBytes, maxSessions }: SessionOptions): Sessions {
-  const sessions = new Map<string, Session>();
+/**
+ * Sessions of 2025-era clients, bound to their caller. What was agreed on stands in a session's id, so that any process
+ * on the same database takes a session up; only what follows changes, and what has ended, is remembered there.
+ */
+export function createSessions(options: SessionOptions): Sessions {
+  const { factory, upstream, sessionBook: book, sessionKey, clock, log, maxBodyBytes } = options;
+  const ids = createSessionIds(sessionKey, () => clock.now());
+  const questions = createQuestions({ book, ids, log });
+  const streams = createSessionStreams({ ...options, book });
+  const running = new Map<string, SessionExchange>();
   const sweeper = setInterval(() => {
-    const oldestMs = clock.now().getTime() - idleMs;
-    for (const session of sessions.values()) if (session.usedAtMs < oldestMs) void session.transport.close();
+    void sweep().catch((error: unknown) => log.warn({ err: error }, "Sessions could not be swept"));
   }, sweepMs);
   sweeper.unref();
 
-  function makeRoom(clientId: string): Promise<void> | undefined {
-    const own = [...sessions.values()].filter((session) => session.clientId === clientId);
-    if (own.length < maxPerCaller) return undefined;
-    return own.reduce((idlest, session) => (session.usedAtMs < idlest.usedAtMs ? session : idlest)).transport.close();
+  async function sweep(): Promise<void> {
+    await streams.sweep();
+    await book.sweep();
   }
 
-  function use(sessionId: string, clientId: string | undefined): Session | undefined {
-    const session = sessions.get(sessionId);
-    if (session?.clientId !== clientId) return undefined;
-    if (session) session.usedAtMs = clock.now().getTime();
-    return session;
+  async function find(sessionId: string, callerId: string): Promise<SessionTerms | undefined> {
+    const terms = ids.open(sessionId);
+    if (terms?.callerId !== callerId) return undefined;
+    return terms && (await book.find(terms))?.ended !== true ? terms : undefined;
+  }
+
+  function exchange(request: Request, authInfo: AuthInfo, terms?: SessionTerms): SessionExchange {
+    const subscriptions = terms && subscriptionsOf(options, terms, authInfo.token);
+    const serve = () => factory({ era: "legacy", authInfo, requestInfo: request }, subscriptions);
+    return new SessionExchange({ serve, questions, running, maxBodyBytes }, terms);
+  }
+
+  async function end(request: Request, terms: SessionTerms): Promise<Response> {
+    const answer = await new WebStandardStreamableHTTPServerTransport().handleRequest(request);
+    if (answer.status !== 200) return answer;
+    await book.end(terms);
+    streams.end(terms);
+    return answer;
   }
 
   return {
     get size() {
-      return sessions.size;
+      return streams.size;
     },
 
-    revisionOf: (sessionId, clientId) => use(sessionId, clientId)?.server.getNegotiatedProtocolVersion(),
+    revisionOf: async (sessionId, clientId) => (await find(sessionId, clientId))?.revision,
 
     async handle(request, sessionId, authInfo) {
-      const session = use(sessionId, authInfo.clientId);
-      if (!session) return sessionNotFound();
-      return session.transport.handleRequest(request, { authInfo });
+      const terms = await find(sessionId, authInfo.clientId);
+      if (!terms) return sessionNotFound();
+      if (request.method !== "GET" && request.method !== "DELETE") {
+        return exchange(request, authInfo, terms).answer(request, authInfo);
+      }
+      await expectKnown(upstream, authInfo);
+      return request.method === "GET" ? streams.open(request, terms, authInfo) : end(request, terms);
     },
 
-    async open(request, parsedBody, authInfo) {
-      await makeRoom(authInfo.clientId);
-      if (sessions.size >= maxSessions) return undefined;
-      const transport = new WebStandardStreamableHTTPServerTransport({
-        sessionIdGenerator: randomUUID,
-        maxRequestBodySize: maxBodyBytes,
-        onsessioninitialized: (sessionId) => {
-          sessions.set(sessionId, { transport, server, clientId: authInfo.clientId, usedAtMs: clock.now().getTime() });
-        },
-      });
-      const server = factory({ era: "legacy", authInfo, requestInfo: request });
-      server.onclose = () => void (transport.sessionId && sessions.delete(transport.sessionId));
-      await server.connect(transport);
-      return transport.handleRequest(request, { parsedBody, authInfo });
-    },
+    open: (request, opening) =>
+      exchange(request, opening.authInfo).open(request, opening, (server) =>
+        ids.seal(termsOf(server, opening.authInfo, clock.now())),
+      ),
 
     async close() {
       clearInterval(sweeper);
-      await Promise.all([...sessions.values()].map(({ transport }) => transport.close()));
+      questions.close();
+      await streams.close();
+      await Promise.all([...new Set(running.values())].map((each) => each.close()));
     },
   };
+}
+
+/** What a session's client follows is remembered for whichever process tells it. */
+function subscriptionsOf(
+  { upstream, withheldBy, sessionBook: book }: SessionOptions,
+  terms: SessionTerms,
+  token: string,
+): Subscriptions {
+  return {
+    async follow(uri) {
+      const subscriber = createSubscriber({ upstream, token, withheldBy }, silent);
+      try {
+        await subscriber.start();
+        const record = await book.find(terms);
+        if (record) follow(subscriber, new Set(), record);
+        subscriber.add(uri);
+      } finally {
+        subscriber.stop();
+      }
+      await book.follow(terms, uri);
+    },
+    unfollow: (uri) => book.unfollow(terms, uri),
+  };
+}
+
+/**
+ * Only for callers whom the service knows anything is remembered, or held open.
+ * @throws Problem `invalid_token`
+ */
+async function expectKnown(upstream: Upstream, authInfo: AuthInfo): Promise<void> {
+  const { token } = authInfo;
+  const { fault } = await upstream.describe({ token, requestId: requestIdOf({ http: { authInfo } }) });
+  if (fault?.status === 401) throw fault;
+}
+
+function termsOf(server: Server, { clientId: callerId }: AuthInfo, now: Date): SessionTerms {
+  const expiresAt = new Date(now.getTime() + sessionMs).toISOString();
+  const revision = server.getNegotiatedProtocolVersion() ?? "";
+  return { sessionId: newName(), callerId, revision, elicitation: elicitationOf(server), expiresAt };
+}
+
+const silent = { updated: () => undefined, listChanged: () => undefined };
+
+/** As much of what a client declared as is looked into here. */
+function elicitationOf(server: Server): SessionTerms["elicitation"] {
+  const declared = server.getClientCapabilities()?.elicitation;
+  if (!declared) return undefined;
+  return { ...(declared.form ? { form: {} } : {}), ...(declared.url ? { url: {} } : {}) };
 }
 
 function sessionNotFound(): Response {

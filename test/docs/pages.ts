@@ -18,6 +18,8 @@ export interface Page {
   readonly path: string;
   readonly text: string;
   readonly blocks: readonly Block[];
+  /** Headings of the first level. */
+  readonly titles: readonly string[];
   /** What follows `#` in addresses of its headings. */
   readonly anchors: ReadonlySet<string>;
   readonly links: readonly string[];
@@ -50,11 +52,18 @@ export const isExternal = (href: string) => /^[a-z][a-z+.-]*:/i.test(href);
 function pageOf(path: string): Page {
   const text = readFileSync(join(root, path), "utf8").replaceAll("\r\n", "\n");
   const slugger = new GithubSlugger();
-  const page = { blocks: [] as Block[], anchors: new Set<string>(), links: [] as string[], codes: [] as string[] };
+  const page = {
+    blocks: [] as Block[],
+    titles: [] as string[],
+    anchors: new Set<string>(),
+    links: [] as string[],
+    codes: [] as string[],
+  };
   let marker: string | undefined;
   walkTokens(lexer(text), (each) => {
     const token = each as MarkedToken;
     if (token.type === "code") page.blocks.push({ language: token.lang ?? "", text: token.text, marker });
+    if (token.type === "heading" && token.depth === 1) page.titles.push(token.text);
     if (token.type === "heading") page.anchors.add(slugger.slug(plainText(token)));
     if (token.type === "link" || token.type === "image") page.links.push(token.href);
     if (token.type === "codespan") page.codes.push(token.text);

@@ -32,7 +32,15 @@ export async function runBlocks(blocks: readonly Block[]): Promise<Outcome> {
   }
   for (const name of ["dist", "examples", "package.json"]) await symlink(join(root, name), join(directory.path, name));
   const script = join(bin, "page.sh");
-  await writeFile(script, blocks.map(({ text }) => `printf '${separator}'\n${exchange(text, ports)}\n`).join(""));
+  await writeFile(
+    script,
+    blocks
+      .map(
+        ({ text }) =>
+          `printf '${separator}'\n${exchange(text, ports).replaceAll("<the printed token>", "$(printed-token)")}\n`,
+      )
+      .join(""),
+  );
   const child = spawn("bash", ["-euo", "pipefail", script], {
     cwd: directory.path,
     env: {
@@ -103,7 +111,6 @@ export async function freePort(): Promise<number> {
 const stay = `stay() {
   local said="$HOME/bin/said.$$"
   "$@" >"$said" 2>"$said.err" </dev/null &
-  echo $! >"$HOME/bin/latest"
   for _ in $(seq 600); do
     [ -s "$said" ] && { sleep 0.1; cat "$said"; exit 0; }
     kill -0 $! 2>/dev/null || break
@@ -124,8 +131,13 @@ main="${join(root, "dist/main.js")}"
 if [ "\${1-}" = http ] && [[ " $* " != *" --help "* ]]; then
   if [[ " $* " != *" --port "* ]]; then
     # Whoever starts a second one there has ended the first.
-    [ -f "$HOME/bin/latest" ] && { kill "$(cat "$HOME/bin/latest")" 2>/dev/null && sleep 0.5 || true; }
+    if [ -f "$HOME/bin/server" ]; then
+      kill "$(cat "$HOME/bin/server")"
+      while kill -0 "$(cat "$HOME/bin/server")" 2>/dev/null; do sleep 0.05; done
+    fi
     export PROGRAMME_PORT="$SERVER_PORT"
+    # Its own id is that of the program, once it has become that.
+    stay bash -c 'echo $$ >"$HOME/bin/server"; exec "$@"' - "$NODE" "$main" "$@"
   fi
   stay "$NODE" "$main" "$@"
 fi
@@ -142,6 +154,8 @@ exec "$NODE" "$@"
 [[ "\${1-}" =~ ^programme-mcp(@[0-9.]+)?$ ]] || { echo "npx: $1 is not of this project" >&2; exit 127; }
 shift
 exec programme-mcp "$@"
+`,
+  "printed-token": `grep -hoE '[0-9a-f]{64}' "$HOME"/bin/said.* | head -1
 `,
   npm: `case "\${1-}" in
   ci) exit 0 ;;

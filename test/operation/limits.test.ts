@@ -5,10 +5,11 @@ import { pino } from "pino";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { unwatched } from "../../src/lib/telemetry.ts";
 import { type HttpFaces, httpTimeouts, listen, maxHeaderBytes } from "../../src/transport/http.ts";
+import { maxStreamsPerCaller } from "../../src/transport/listen.ts";
 import { patienceMs } from "../../src/transport/work.ts";
 import { type Desk, openDesk } from "../support/desk.ts";
 import { rest, send } from "../support/raw.ts";
-import { listenFor, openSession, sessionAnswers } from "./streams.ts";
+import { listenFor, listenInSession } from "./streams.ts";
 
 async function deskWith(environment: Record<string, string> = {}): Promise<Desk> {
   const { desk, close } = await openDesk(environment);
@@ -179,26 +180,25 @@ test("connections beyond the most are closed as they come", async () => {
   await vi.waitFor(async () => expect((await send(`${desk.origin}/healthz`, {})).status).toBe(200));
 });
 
-describe("sessions", () => {
-  test("beyond the most are not opened: the client is served without one", async () => {
+describe("sessions that listen", () => {
+  test("are no more than the operator allows, of all callers", async () => {
     const desk = await deskWith({ PROGRAMME_MAX_SESSIONS: "1" });
-    expect(await openSession(desk, await desk.token())).toEqual(expect.any(String));
-    expect(await openSession(desk, await desk.token())).toBeNull();
+    const ending = new AbortController();
+    onTestFinished(() => ending.abort());
+    expect(await listenInSession(desk, await desk.token(), ending.signal)).toBe(200);
+    expect(await listenInSession(desk, await desk.token(), ending.signal)).toBe(503);
   });
 
-  test("of one caller end, the one that was idle longest first, when it opens too many", async () => {
+  test("are no more than anybody may have, of one caller", async () => {
     const desk = await deskWith();
     const [token, other] = [await desk.token(), await desk.token()];
-    const others = await openSession(desk, other);
-    const opened: string[] = [];
-    for (let count = 0; count < 21; count++) {
-      opened.push((await openSession(desk, token)) ?? "");
-      desk.clock.advance(1_000);
+    const ending = new AbortController();
+    onTestFinished(() => ending.abort());
+    for (let count = 0; count < maxStreamsPerCaller; count++) {
+      expect(await listenInSession(desk, token, ending.signal)).toBe(200);
     }
-    const [first = "", second = ""] = opened;
-    expect(await sessionAnswers(desk, token, first)).toBe(false);
-    expect(await sessionAnswers(desk, token, second)).toBe(true);
-    expect(await sessionAnswers(desk, other, others ?? "")).toBe(true);
+    expect(await listenInSession(desk, token, ending.signal)).toBe(503);
+    expect(await listenInSession(desk, other, ending.signal)).toBe(200);
   });
 });
 
@@ -208,7 +208,7 @@ test("streams of one caller beyond the most are refused, and others' are not", a
   const ending = new AbortController();
   onTestFinished(() => ending.abort());
   const uris = ["programme://programs"];
-  for (let count = 0; count < 16; count++) {
+  for (let count = 0; count < maxStreamsPerCaller; count++) {
     expect((await listenFor(desk, token, uris, ending.signal)).first).not.toContain("limit");
   }
   expect((await listenFor(desk, token, uris, ending.signal)).first).toContain("Subscription limit reached");

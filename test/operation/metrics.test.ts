@@ -8,7 +8,7 @@ import { packagesLoadedBy } from "../support/loaded.ts";
 import { rest, send } from "../support/raw.ts";
 import { openRemote } from "../support/remote.ts";
 import { openCounted, scrape } from "./scrape.ts";
-import { listenFor } from "./streams.ts";
+import { listenFor, listenInSession } from "./streams.ts";
 
 const [overHttp, overStdio] = [clients["2026-07-28 over HTTP"], clients["2025-era over stdio"]];
 
@@ -124,19 +124,21 @@ test("queues tell how much is due and for how long", async () => {
 test("sessions and subscriptions are counted while they are open", async () => {
   const { desk, scrape } = await openCounted();
   const token = await desk.token();
-  const agent = await (clients["2025-era over HTTP"] as NonNullable<typeof overHttp>)(desk, token);
-  await agent.list();
+  const ending = new AbortController();
+  expect(await listenInSession(desk, token, ending.signal)).toBe(200);
   const before = await scrape();
   expect([before.value("programme_sessions"), before.value("programme_subscriptions")]).toEqual([1, 0]);
 
-  const ending = new AbortController();
   const { programId } = await desk.seed.program();
   const stream = await listenFor(desk, token, [`programme://programs/${programId}`], ending.signal);
   const seen = await scrape();
   expect([seen.value("programme_sessions"), seen.value("programme_subscriptions")]).toEqual([1, 1]);
   ending.abort();
   await stream.ended;
-  await vi.waitFor(async () => expect((await scrape()).value("programme_subscriptions")).toBe(0));
+  await vi.waitFor(async () => {
+    const after = await scrape();
+    expect([after.value("programme_sessions"), after.value("programme_subscriptions")]).toEqual([0, 0]);
+  });
   expect(seen.value("programme_http_connections")).toBeGreaterThan(0);
 });
 

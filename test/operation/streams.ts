@@ -46,8 +46,8 @@ export async function listenFor(
   return { first, ended: rest().catch(() => undefined) };
 }
 
-/** Opens a session of a 2025-era client; its id, or nothing where the client is served without one. */
-export async function openSession({ origin }: { readonly origin: string }, token: string): Promise<string | null> {
+/** Opens a session of a 2025-era client: its id. */
+async function openSession({ origin }: { readonly origin: string }, token: string): Promise<string> {
   const response = await fetch(`${origin}/mcp`, {
     method: "POST",
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json", accept },
@@ -58,28 +58,21 @@ export async function openSession({ origin }: { readonly origin: string }, token
       params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1.0.0" } },
     }),
   });
-  const session = response.headers.get("mcp-session-id");
   await response.text();
-  return session;
+  return response.headers.get("mcp-session-id") ?? "";
 }
 
-/** Whether a session is still there. */
-export async function sessionAnswers(
-  { origin }: { readonly origin: string },
+/** The status of the stream on which a new session's client listens; it stays open until the signal says so. */
+export async function listenInSession(
+  service: { readonly origin: string },
   token: string,
-  session: string,
-): Promise<boolean> {
-  const response = await fetch(`${origin}/mcp`, {
-    method: "POST",
-    headers: {
-      authorization: `Bearer ${token}`,
-      "content-type": "application/json",
-      accept,
-      "mcp-session-id": session,
-      "mcp-protocol-version": "2025-06-18",
-    },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 2, method: "tools/list" }),
-  });
-  await response.text();
-  return response.status === 200;
+  signal: AbortSignal,
+): Promise<number> {
+  const headers = {
+    authorization: `Bearer ${token}`,
+    accept: "text/event-stream",
+    "mcp-session-id": await openSession(service, token),
+    "mcp-protocol-version": "2025-06-18",
+  };
+  return (await fetch(`${service.origin}/mcp`, { headers, signal })).status;
 }

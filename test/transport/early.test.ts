@@ -1,4 +1,4 @@
-import { Client, type ClientOptions } from "@modelcontextprotocol/client";
+import { Client } from "@modelcontextprotocol/client";
 import { InMemoryTransport, type JSONRPCMessage } from "@modelcontextprotocol/server";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { greetEarly } from "../../src/app/early.ts";
@@ -42,7 +42,7 @@ async function open(config: Config): Promise<{ app: App; token: string }> {
 }
 
 /** A client, and everything that it is told. */
-function clientOn(transport: InMemoryTransport, mode: NonNullable<ClientOptions["versionNegotiation"]>["mode"]) {
+function clientOn(transport: InMemoryTransport, mode: (typeof revisions)[keyof typeof revisions]) {
   const heard: JSONRPCMessage[] = [];
   const client = new Client({ name: "test", version: "1.0.0" }, { versionNegotiation: { mode } });
   onTestFinished(() => client.close());
@@ -57,8 +57,13 @@ function clientOn(transport: InMemoryTransport, mode: NonNullable<ClientOptions[
   return { client, connect, heard };
 }
 
+/** A wire in place of stdin and stdout. */
+function standard(wire: InMemoryTransport) {
+  return { wire, ended: new Promise<void>(() => undefined) };
+}
+
 async function greeted(config: Config, transport: InMemoryTransport): Promise<EarlyWire> {
-  const wire = await greetEarly(config, transport);
+  const wire = await greetEarly(config, standard(transport));
   if (!wire) throw new Error("Nobody is greeted");
   return wire;
 }
@@ -134,6 +139,6 @@ describe("the wire", () => {
 
 test("nobody is greeted where only the service can say which tools there are", async () => {
   const [, there] = InMemoryTransport.createLinkedPair();
-  expect(await greetEarly(configOf({ PROGRAMME_TOKEN: productToken }), there)).toBeUndefined();
-  expect(await greetEarly(configOf({ PROGRAMME_TOOL_MODE: "search" }), there)).toBeUndefined();
+  expect(await greetEarly(configOf({ PROGRAMME_TOKEN: productToken }), standard(there))).toBeUndefined();
+  expect(await greetEarly(configOf({ PROGRAMME_TOOL_MODE: "search" }), standard(there))).toBeUndefined();
 });

@@ -129,7 +129,7 @@ async function createLock(db: Db): Promise<void> {
 }
 
 async function runEach(db: Db, statement: Prepared, rows: readonly (readonly Stored[])[]): Promise<void> {
-  for (const row of rows) await statement(db, ...row);
+  await Promise.all(rows.map((row) => statement(db, ...row)));
 }
 
 /** Collations that know the letters of all languages, those that know them as JavaScript does first. */

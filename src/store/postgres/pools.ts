@@ -33,6 +33,8 @@ export function clientConfig(pg: typeof Driver, { address, pooler, patient }: Po
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     types: { getTypeParser },
+    // Statements that do not wait for each other's answers are sent together.
+    pipeline: true,
     // A server that is gone without a word ends no statement itself.
     ...(patient ? {} : { query_timeout: statementTimeoutMs + 5_000 }),
     ...(pooler || patient ? {} : { statement_timeout: statementTimeoutMs }),

@@ -1,0 +1,118 @@
+/**
+ * What requests cost as a database grows: p50 and p99 of every list, of single records and of the main writes, through
+ * the gate, at each size on each engine. Ends with 1 where a page or a single record costs more than twice as much at
+ * the largest size as at the smallest.
+ *
+ * `node bench/scale.ts [--sizes 10000,100000,1000000] [--engines SQLite,PostgreSQL] [--directory DIR] [--rounds 12]`
+ *
+ * One engine after the other, so that no more is on the disk at once than its databases: about 10 GB at these sizes.
+ */
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { startPostgres } from "../test/support/postgres-server.ts";
+import { type EngineName, engineNames, fill } from "./scale/fill.ts";
+import { type Measured, measure, quantile, type Results } from "./scale/measure.ts";
+import { openSubject, type Subject } from "./scale/subject.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    sizes: { type: "string", default: "10000,100000,1000000" },
+    engines: { type: "string", default: engineNames.join() },
+    directory: { type: "string", default: join(tmpdir(), "scale") },
+    rounds: { type: "string", default: "12" },
+  },
+});
+const sizes = options.sizes.split(",").map(Number);
+const engines = engineNames.filter((name) => options.engines.split(",").includes(name));
+const effort = { rounds: Number(options.rounds), callsPerRound: 10 };
+const allowedGrowth = 2;
+
+mkdirSync(options.directory, { recursive: true, mode: 0o755 });
+const grown: string[] = [];
+for (const engine of engines) {
+  const results = await examine(engine);
+  report(engine, results);
+  grown.push(...grownOf(results).map((label) => `${engine}: ${label}`));
+}
+for (const label of grown) console.log(`More than ${allowedGrowth} times as much at the largest size: ${label}`);
+if (grown.length > 0) process.exitCode = 1;
+
+async function examine(engine: EngineName): Promise<Results> {
+  const place = await openPlace(engine);
+  const subjects: Subject[] = [];
+  try {
+    for (const size of sizes) {
+      const startedMs = performance.now();
+      const database = await place.make(size);
+      const landmarks = await fill(engine, database, size);
+      const seconds = ((performance.now() - startedMs) / 1000).toFixed(0);
+      console.error(`${engine}: ${size.toLocaleString("en-US")} submissions are there after ${seconds} s`);
+      subjects.push(await openSubject(database, size, landmarks, options.directory));
+    }
+    return await measure(subjects, effort);
+  } finally {
+    for (const subject of subjects) await subject.close();
+    await place.remove();
+  }
+}
+
+/** Where databases of an engine are; a server keeps its own as it would in service, but for the place. */
+async function openPlace(engine: EngineName) {
+  const directory = mkdtempSync(join(options.directory, "databases-"));
+  const removeDirectory = () => rmSync(directory, { recursive: true, force: true });
+  if (engine === "SQLite")
+    return { make: async (size: number) => join(directory, `${size}.db`), remove: removeDirectory };
+  const { default: pg } = await import("pg");
+  const settings = {
+    fsync: "on",
+    synchronous_commit: "on",
+    full_page_writes: "on",
+    shared_buffers: "1GB",
+    max_wal_size: "1GB",
+  };
+  const server = await startPostgres({ directory: options.directory, settings });
+  return {
+    async make(size: number) {
+      const client = new pg.Client(server.address);
+      await client.connect();
+      await client.query(`create database scale_${size}`);
+      await client.end();
+      return Object.assign(new URL(server.address), { pathname: `/scale_${size}` }).href;
+    },
+    async remove() {
+      await server.stop();
+      removeDirectory();
+    },
+  };
+}
+
+function report(engine: EngineName, results: Results): void {
+  const head = sizes.map((size) => `${size.toLocaleString("en-US")}: p50, p99`.padStart(22)).join("");
+  console.log(`\n${engine}, milliseconds${" ".repeat(58 - engine.length)}${head}   growth   rows`);
+  for (const [label, { kind }] of results.get(sizes[0] as number) ?? []) {
+    const own = sizes.map((size) => results.get(size)?.get(label) as Measured);
+    const times = own.map(({ timesMs }) => `${show(timesMs, 0.5)}${show(timesMs, 0.99)}`.padStart(22)).join("");
+    const rows = [...new Set(own.map((each) => each.rows))].join("/");
+    console.log(`  ${label.padEnd(62)}${kind.padEnd(8)}${times}   ${growthOf(own).toFixed(2).padStart(6)}   ${rows}`);
+  }
+}
+
+function show(timesMs: readonly number[], share: number): string {
+  return quantile(timesMs, share).toFixed(2).padStart(9);
+}
+
+function growthOf(own: readonly Measured[]): number {
+  const [first, last] = [own[0], own.at(-1)].map((each) => quantile(each?.timesMs ?? [], 0.5)) as [number, number];
+  return last / first;
+}
+
+function grownOf(results: Results): string[] {
+  const labels = [...(results.get(sizes[0] as number) ?? [])];
+  return labels.flatMap(([label, { kind }]) => {
+    if (kind === "write" || kind === "search") return [];
+    const own = sizes.map((size) => results.get(size)?.get(label) as Measured);
+    return growthOf(own) > allowedGrowth ? [label] : [];
+  });
+}

@@ -1,0 +1,200 @@
+import {
+  type AuthInfo,
+  type JSONRPCNotification,
+  type ServerEvent,
+  WebStandardStreamableHTTPServerTransport,
+} from "@modelcontextprotocol/server";
+import { problem } from "../contract/errors.ts";
+import type { SessionBook, SessionRecord } from "../gate/sessions.ts";
+import type { Log } from "../lib/log.ts";
+import { createSubscriber, type Following, type Subscriber } from "../resources/subscriber.ts";
+import type { Upstream, Watcher } from "../upstream/port.ts";
+import { createOutlet, maxStreamsPerCaller } from "./listen.ts";
+import { newName, type SessionTerms } from "./session-id.ts";
+
+export interface SessionStreamsDeps {
+  readonly upstream: Upstream;
+  readonly withheldBy: Following["withheldBy"];
+  readonly book: SessionBook;
+  readonly log: Log;
+  /** Open at once, of all callers together. */
+  readonly maxSessions: number;
+}
+
+/** Streams by which clients of 2025-era sessions are told what changed. */
+export interface SessionStreams {
+  /** Open ones. */
+  readonly size: number;
+  /**
+   * Answers a request for a session's stream. An older one of the session ends.
+   * @throws Problem `unavailable` with too many streams, and what following changes is refused with
+   */
+  open(request: Request, terms: SessionTerms, authInfo: AuthInfo): Promise<Response>;
+  /** Ends a session's stream, if it is here. */
+  end(terms: SessionTerms): void;
+  /** Ends streams of sessions that have ended, or have another stream in another process. */
+  sweep(): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface Stream {
+  readonly terms: SessionTerms;
+  /** Ends the stream unless it is still the one by which the session's client is told. */
+  look(): Promise<void>;
+  end(): void;
+}
+
+const retryAfterSeconds = 60;
+
+export function createSessionStreams(deps: SessionStreamsDeps): SessionStreams {
+  const { upstream, maxSessions } = deps;
+  const streams = new Map<string, Stream>();
+
+  function expectRoom({ sessionId, callerId }: SessionTerms): void {
+    if (streams.has(sessionId)) return;
+    const own = [...streams.values()].filter(({ terms }) => terms.callerId === callerId);
+    if (streams.size >= maxSessions || own.length >= maxStreamsPerCaller) {
+      throw problem("unavailable", { retryAfterSeconds });
+    }
+  }
+
+  return {
+    get size() {
+      return streams.size;
+    },
+
+    async open(request, terms, authInfo) {
+      if (!upstream.watch) return notOffered();
+      expectRoom(terms);
+      const inner = new WebStandardStreamableHTTPServerTransport();
+      inner.sessionId = request.headers.get("mcp-session-id") ?? "";
+      const answer = await inner.handleRequest(request);
+      if (answer.status !== 200 || !answer.body) return answer;
+      streams.get(terms.sessionId)?.end();
+      const outlet = createOutlet(() => stream.end());
+      outlet.deliverTo((event) => void inner.send(notificationOf(event)));
+      const stream = createStream(deps, terms, authInfo.token, outlet.listener, () => {
+        if (streams.get(terms.sessionId) === stream) streams.delete(terms.sessionId);
+        void inner.close();
+      });
+      streams.set(terms.sessionId, stream);
+      try {
+        await stream.start();
+      } catch (error) {
+        stream.end();
+        throw error;
+      }
+      const { body, headers } = outlet.counted(answer);
+      return new Response(body && watched(body, () => stream.end()), { headers });
+    },
+
+    end: ({ sessionId }) => streams.get(sessionId)?.end(),
+
+    async sweep() {
+      for (const stream of [...streams.values()]) await stream.look();
+    },
+
+    async close() {
+      for (const stream of [...streams.values()]) stream.end();
+    },
+  };
+}
+
+type Listener = Parameters<typeof createSubscriber>[1];
+
+/** What tells one session's client; what it follows is read again before it is told, for it may have said so elsewhere. */
+function createStream(
+  { upstream, withheldBy, book, log }: SessionStreamsDeps,
+  terms: SessionTerms,
+  token: string,
+  listener: Listener,
+  release: () => void,
+) {
+  const streamId = newName();
+  const followed = new Set<string>();
+  let telling: Promise<void> = Promise.resolve();
+  let open = true;
+  const subscriber = createSubscriber({ upstream: { ...upstream, watch }, token, withheldBy }, listener);
+
+  /** Tells in the order in which it was told, after a look at what the client follows. */
+  function watch(of: string | undefined, watcher: Watcher) {
+    const later = (what: () => void) => {
+      telling = telling.then(async () => {
+        await look();
+        if (open) what();
+      });
+    };
+    if (!upstream.watch) throw problem("unavailable", { retryAfterSeconds });
+    return upstream.watch(of, {
+      changed: (changes) => later(() => watcher.changed(changes)),
+      rescoped: (scopes) => later(() => watcher.rescoped(scopes)),
+      ended: () => watcher.ended(),
+    });
+  }
+
+  async function look(): Promise<void> {
+    try {
+      const record = await book.find(terms);
+      if (!record || record.ended || record.streamId !== streamId) end();
+      else follow(subscriber, followed, record);
+    } catch (error) {
+      // What was followed so far is told all the same.
+      log.warn({ err: error }, "A session could not be looked at");
+    }
+  }
+
+  function end(): void {
+    if (!open) return;
+    open = false;
+    subscriber.stop();
+    release();
+  }
+
+  return {
+    terms,
+    look,
+    end,
+    async start(): Promise<void> {
+      await subscriber.start();
+      follow(subscriber, followed, await book.tellBy(terms, streamId));
+    },
+  };
+}
+
+/** Follows what a session's record names, and nothing else. */
+export function follow(subscriber: Subscriber, followed: Set<string>, record: SessionRecord): void {
+  const wanted = new Set(record.followed);
+  for (const uri of followed.difference(wanted)) {
+    subscriber.remove(uri);
+    followed.delete(uri);
+  }
+  for (const uri of wanted.difference(followed)) {
+    try {
+      subscriber.add(uri);
+      followed.add(uri);
+    } catch {
+      // Its token is no longer let to see it; one that is finds it there again.
+    }
+  }
+}
+
+function notificationOf(event: ServerEvent): JSONRPCNotification {
+  if (event.kind === "resource_updated") {
+    return { jsonrpc: "2.0", method: "notifications/resources/updated", params: { uri: event.uri } };
+  }
+  const list = event.kind.split("_")[0];
+  return { jsonrpc: "2.0", method: `notifications/${list}/list_changed` };
+}
+
+/** The same body, of which it is known when nobody reads it any more. */
+function watched(body: ReadableStream<Uint8Array>, ended: () => void): ReadableStream<Uint8Array> {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  body.pipeTo(writable).then(ended, ended);
+  return readable;
+}
+
+/** There are no changes to tell of (specification of 2025-06-18, transports: listening for messages from the server). */
+function notOffered(): Response {
+  const error = { code: -32_000, message: "Method not allowed." };
+  return Response.json({ jsonrpc: "2.0", id: null, error }, { status: 405, headers: { allow: "POST, DELETE" } });
+}
