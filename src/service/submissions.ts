@@ -25,18 +25,36 @@ import { checkFields, formOf } from "./forms.ts";
 import { expectVersion, found, writableProgram } from "./guards.ts";
 import { type ApplicantColumns, enrolApplicant } from "./identity.ts";
 
-export const list_submissions: Handler<"list_submissions"> = ({ store }, input) => {
+export const list_submissions: Handler<"list_submissions"> = async ({ store }, input) => {
   const { programId, trackId, state, roundId, submittedFrom, submittedTo, updatedSince, ...page } = input;
+  const home = await narrowest(store, { programId, trackId, roundId });
+  if (!home) return { rows: [] };
   const where = {
-    programId,
-    trackId,
+    ...home,
     state,
-    currentRoundId: roundId,
     submittedAt: { gte: submittedFrom, lte: submittedTo },
     updatedAt: { gte: updatedSince },
   };
   return store.page("submissions", { where }, updatedSince === undefined ? "newest" : "changed", page);
 };
+
+/**
+ * Where submissions are to be, by the narrowest of these alone: a round is of one track, and a track of one programme.
+ * Nothing where they contradict each other: to find that out row by row would take a look at each.
+ */
+async function narrowest(store: Reader, { programId, trackId, roundId }: Partial<Record<Home, string | undefined>>) {
+  const named = [programId, trackId, roundId].filter((id) => id !== undefined);
+  if (named.length > 1) {
+    const narrow = roundId === undefined ? undefined : await store.get("rounds", roundId);
+    const track = roundId === undefined && trackId !== undefined ? await store.get("tracks", trackId) : narrow;
+    if (!track || (programId ?? track.programId) !== track.programId) return undefined;
+    if ((trackId ?? track.trackId) !== track.trackId) return undefined;
+  }
+  if (roundId !== undefined) return { currentRoundId: roundId };
+  return trackId === undefined ? { programId } : { trackId };
+}
+
+type Home = "programId" | "trackId" | "roundId";
 
 export const get_submission: Handler<"get_submission"> = ({ store }, { submissionId }) =>
   found(store, "submissions", submissionId);

@@ -98,8 +98,13 @@ class SqlStore implements Store {
   }
 
   async findInvitation(sha256: string) {
-    const invitation = this.#read.selectFrom("invitations").select(["businessId", "invitationId"]);
-    const found = await invitation.where("sha256", "=", sha256).executeTakeFirst();
+    // Tenant by tenant, by the index that each row is unique by: whoever follows a link names none.
+    const found = await this.#read
+      .selectFrom("businesses as b")
+      .innerJoin("invitations as i", "i.businessId", "b.businessId")
+      .select(["i.businessId", "i.invitationId"])
+      .where("i.sha256", "=", sha256)
+      .executeTakeFirst();
     return found as { businessId: string; invitationId: string } | undefined;
   }
 

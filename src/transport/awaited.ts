@@ -13,7 +13,7 @@ export class AwaitedTransport implements Transport {
   constructor(inner: Transport) {
     this.#inner = inner;
     inner.onmessage = (message, extra) => {
-      this.#note(message);
+      this.heard(message);
       this.onmessage?.(message, extra);
     };
     inner.onerror = (error) => this.onerror?.(error);
@@ -53,7 +53,8 @@ export class AwaitedTransport implements Transport {
     clearTimeout(timer);
   }
 
-  #note(message: JSONRPCMessage): void {
+  /** Notes a message that came in. */
+  heard(message: JSONRPCMessage): void {
     if (!("method" in message)) return;
     if (message.method === "notifications/cancelled") this.#answered(message.params?.["requestId"]);
     // Whoever listens is answered when nobody listens any more.

@@ -30,6 +30,7 @@ export class EarlyWire implements Transport {
   onmessage?: NonNullable<Transport["onmessage"]>;
   /** Whether something is said that takes the server before the client is gone. */
   readonly wanted: Promise<boolean>;
+  readonly lines: StandardWire["lines"];
   readonly #inner: Transport;
   readonly #greeting = new Greeting((message) => this.#greeted(message));
   readonly #kept: [message: JSONRPCMessage, extra: MessageExtraInfo | undefined][] = [];
@@ -40,8 +41,9 @@ export class EarlyWire implements Transport {
   /** @param greeter - makes the server that greets: it knows of the methods above and nothing else */
   constructor(
     greeter: (context: McpRequestContext) => Server,
-    { wire: inner, ended }: StandardWire = openStandardWire(),
+    { wire: inner, ended, lines }: StandardWire = openStandardWire(),
   ) {
+    this.lines = lines;
     this.#inner = inner;
     this.wanted = new Promise((resolve) => {
       this.#want = resolve;

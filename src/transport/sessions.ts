@@ -72,7 +72,7 @@ export function createSessions(options: SessionOptions): Sessions {
   }
 
   function exchange(request: Request, authInfo: AuthInfo, terms?: SessionTerms): SessionExchange {
-    const subscriptions = terms && subscriptionsOf(options, terms, authInfo.token);
+    const subscriptions = terms && subscriptionsOf(options, terms, authInfo);
     const serve = () => factory({ era: "legacy", authInfo, requestInfo: request }, subscriptions);
     return new SessionExchange({ serve, questions, running, maxBodyBytes }, terms);
   }
@@ -120,14 +120,16 @@ export function createSessions(options: SessionOptions): Sessions {
 function subscriptionsOf(
   { upstream, withheldBy, sessionBook: book }: SessionOptions,
   terms: SessionTerms,
-  token: string,
+  authInfo: AuthInfo,
 ): Subscriptions {
+  const { token } = authInfo;
   return {
     async follow(uri) {
+      const record = await book.find(terms);
+      if (!record) await expectKnown(upstream, authInfo);
       const subscriber = createSubscriber({ upstream, token, withheldBy }, silent);
       try {
         await subscriber.start();
-        const record = await book.find(terms);
         if (record) follow(subscriber, new Set(), record);
         subscriber.add(uri);
       } finally {

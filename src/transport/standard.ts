@@ -1,12 +1,15 @@
 import { PassThrough } from "node:stream";
 import type { Transport } from "@modelcontextprotocol/server";
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+import { Lines } from "./lines.ts";
 
 /** stdin and stdout as a wire. */
 export interface StandardWire {
   readonly wire: Transport;
   /** Resolves when the client has ended its input. */
   readonly ended: Promise<void>;
+  /** What comes in, before the wire reads it. */
+  readonly lines?: Lines;
 }
 
 export function openStandardWire(): StandardWire {
@@ -15,7 +18,9 @@ export function openStandardWire(): StandardWire {
     if (stdin.readableEnded || stdin.destroyed) resolve();
     else stdin.once("end", resolve).once("close", resolve);
   });
-  return { wire: new PatientTransport(new PassThrough()), ended };
+  const input = new PassThrough();
+  const lines = new Lines(stdin, input);
+  return { wire: new PatientTransport(input, lines), ended, lines };
 }
 
 /**
@@ -23,21 +28,21 @@ export function openStandardWire(): StandardWire {
  * so the end is kept from it.
  */
 class PatientTransport extends StdioServerTransport {
-  readonly #input: PassThrough;
+  readonly #lines: Lines;
 
-  constructor(input: PassThrough) {
+  constructor(input: PassThrough, lines: Lines) {
     super(input);
-    this.#input = input;
+    this.#lines = lines;
   }
 
   override async start(): Promise<void> {
     await super.start();
-    process.stdin.pipe(this.#input, { end: false });
+    this.#lines.start();
   }
 
   override async close(): Promise<void> {
     // Else the process would stay up to go on reading.
-    process.stdin.unpipe(this.#input).pause();
+    this.#lines.stop();
     await super.close();
   }
 }

@@ -6,13 +6,17 @@ import { createSubscriber, type Following, type Subscriber } from "../resources/
 import type { Upstream } from "../upstream/port.ts";
 import { AwaitedTransport } from "./awaited.ts";
 import type { Lane } from "./lane.ts";
+import type { Lines } from "./lines.ts";
 import { hearListen } from "./listen.ts";
-import { type PlainRequest, plainRequest } from "./plain.ts";
+import { isObject, type PlainRequest, plainRequest } from "./plain.ts";
 import type { ServerFactory } from "./server.ts";
 import { openStandardWire } from "./standard.ts";
 
 /** What carries the messages of a connection. */
-export type Wire = Transport;
+export type Wire = Transport & {
+  /** The same before they are read, where they come in lines. */
+  readonly lines?: Lines | undefined;
+};
 
 export interface StdioDeps {
   readonly factory: ServerFactory;
@@ -35,8 +39,9 @@ export const maxListens = 64;
 /** Serves one MCP connection, over stdin and stdout unless another transport is given; every log line goes to stderr. */
 export function connectStdio(
   { factory, lane, upstream, withheldBy, token, log }: StdioDeps,
-  wire: Transport = openStandardWire().wire,
+  given?: Wire,
 ): StdioConnection {
+  const { wire, lines } = given ? { wire: given, lines: given.lines } : openStandardWire();
   const transport = new AwaitedTransport(wire);
   let server: ReturnType<ServerFactory> | undefined;
   let era: McpRequestContext["era"] | undefined;
@@ -56,6 +61,7 @@ export function connectStdio(
     return era === "modern" ? { stateless: true } : revision === undefined ? undefined : { stateless: false, revision };
   };
   const fast = besideSdk({ lane, token, footing, send: (message) => transport.send(message), log });
+  if (lines) lines.take = (line) => taken(line, fast, transport);
   const handle = serveStdio(serve, {
     transport: new HeardTransport(transport, fast, hearing(subscriber, log), () => subscriber.stop()),
     maxSubscriptions: maxListens,
@@ -95,7 +101,7 @@ function besideSdk({ lane, token, footing, send, log }: BesideSdk): (message: JS
   }
 
   return (message) => {
-    if (!("method" in message)) return false;
+    if (!isObject(message) || !("method" in message)) return false;
     if (message.method === "notifications/cancelled") calls.get(message.params?.["requestId"] as string)?.abort();
     const ground = footing();
     const request = ground && plainRequest(message, ground.stateless);
@@ -105,6 +111,19 @@ function besideSdk({ lane, token, footing, send, log }: BesideSdk): (message: JS
     );
     return true;
   };
+}
+
+/** Takes a line that is a plain request: the SDK's reader looks into each message for longer than answering it takes. */
+function taken(line: string, fast: (message: JSONRPCMessage) => boolean, transport: AwaitedTransport): boolean {
+  if (!line.includes('"tools/')) return false;
+  try {
+    const message = JSON.parse(line) as JSONRPCMessage;
+    if (!fast(message)) return false;
+    transport.heard(message);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Follows what a client of 2026-07-28 listens for; gives the message back as it is to be answered. */

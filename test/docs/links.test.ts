@@ -107,7 +107,7 @@ describe("the page on security", () => {
     for (const section of threats) {
       const rows = section.split("\n").filter((line) => line.startsWith("| ") && !/^\| (what is done|---)/.test(line));
       expect(rows.length, section.slice(0, 30)).toBeGreaterThan(0);
-      for (const row of rows) expect(row).toMatch(/\]\(\.\.\/src\/.*\| .*\]\(\.\.\/test\//);
+      for (const row of rows) expect(row).toMatch(/\]\(\.\.\/.*\| .*\]\(\.\.\/test\//);
     }
   });
 });

@@ -188,6 +188,7 @@ plain(
     });
     await close();
   },
+  120_000,
 );
 
 /** The entries of an action, as soon as there are any, but at most a second later. */

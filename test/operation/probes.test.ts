@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { failuresToOpen } from "../../src/upstream/breaker.ts";
 import { openMisbehaving } from "../remote/misbehaving.ts";
 import { openDesk, type TestClock } from "../support/desk.ts";
 import { temporaryDirectory } from "../support/directory.ts";
@@ -87,7 +88,7 @@ describe("/readyz", () => {
     desk.app.startWorkers();
     const migrations = new DatabaseSync(database);
     onTestFinished(() => migrations.close());
-    migrations.exec("insert into migrations values ('999_later', '2030-01-01T00:00:00.000Z')");
+    migrations.exec("insert into migrations (name, \"appliedAt\") values ('999_later', '2030-01-01T00:00:00.000Z')");
     expect((await ask(desk.origin)).status).toBe(200);
     migrations.exec("delete from migrations where name like '001%'");
     later(desk.clock);
@@ -114,8 +115,7 @@ describe("/readyz", () => {
     );
     const token = await desk.token();
     const call = () => app.upstream.call({ operation: "list_programs", input: {}, token, requestId: "req_x" });
-    await call();
-    await call();
+    await Promise.all(Array.from({ length: failuresToOpen }, call));
     later(desk.clock);
     const told = await ask(origin);
     expect([told.status, told.body.checks.upstream]).toEqual([200, "open"]);

@@ -12,4 +12,5 @@ export const allApplied = {
   applied: migrations.map((name) => ({ name, appliedAt: expect.any(String) })),
   pending: [],
   unknown: [],
+  incompatible: [],
 };

@@ -1,3 +1,6 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
 import { inspectStore, openStore, type StoreOptions } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port.ts";
@@ -67,10 +70,17 @@ describe("the address", () => {
   });
 });
 
+test.each(["sqlite", "pg"])("the driver that is not used is not loaded: %s alone is", async (driver) => {
+  const database = driver === "pg" ? await copy() : ":memory:";
+  const script = fileURLToPath(new URL("./loaded.ts", import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, [script, database]);
+  expect(JSON.parse(stdout)).toEqual({ pg: driver === "pg", sqlite: driver === "sqlite" });
+});
+
 describe("migrations", () => {
   test("are listed before and after, and looking changes nothing", async () => {
     const database = await empty();
-    const nothing = { applied: [], pending: migrations, unknown: [] };
+    const nothing = { applied: [], pending: migrations, unknown: [], incompatible: [] };
     for (let look = 0; look < 2; look++) expect(await inspectStore({ database })).toEqual(nothing);
     await opened(database);
     expect(await inspectStore({ database })).toEqual(allApplied);
@@ -78,7 +88,7 @@ describe("migrations", () => {
 
   test("of a later version keep this one out", async () => {
     const database = await copy();
-    await edit(database, `insert into migrations values ('999_later', '2030-01-01T00:00:00.000Z')`);
+    await edit(database, `insert into migrations (name, "appliedAt") values ('999_later', '2030-01-01T00:00:00.000Z')`);
     await expect(openStore({ database })).rejects.toThrow(/later version.*999_later/);
   });
 

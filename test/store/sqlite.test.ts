@@ -95,7 +95,12 @@ describe("the file", () => {
 describe("migrations", () => {
   test("are listed before and after, and looking changes nothing", async () => {
     const path = databaseFile();
-    expect(await inspectStore({ database: path })).toEqual({ applied: [], pending: migrations, unknown: [] });
+    expect(await inspectStore({ database: path })).toEqual({
+      applied: [],
+      pending: migrations,
+      unknown: [],
+      incompatible: [],
+    });
     expect(existsSync(path)).toBe(false);
     await (await openStore({ database: path })).close();
     expect(await inspectStore({ database: path })).toEqual(allApplied);
@@ -104,7 +109,7 @@ describe("migrations", () => {
   test("of a later version keep this one out", async () => {
     const path = databaseFile();
     await (await openStore({ database: path })).close();
-    edit(path, "insert into migrations values ('999_later', '2030-01-01T00:00:00.000Z')");
+    edit(path, "insert into migrations (name, \"appliedAt\") values ('999_later', '2030-01-01T00:00:00.000Z')");
     await expect(openStore({ database: path })).rejects.toThrow(/later version.*999_later/);
     expect(await inspectStore({ database: path })).toMatchObject({ unknown: ["999_later"] });
   });

@@ -10,13 +10,21 @@ import * as invitations from "./007_invitations.ts";
 import * as eventLog from "./008_event_log.ts";
 import * as turns from "./009_turns.ts";
 import * as sessions from "./010_sessions.ts";
+import * as tenantFirst from "./011_tenant_first.ts";
 
 /** One step forward; there is none back. Released migrations never change. */
 export interface Migration {
   up(db: Db): Promise<void>;
+  /**
+   * The last migration that a program has to know to work on the database after this one: an earlier one where this one
+   * only adds, or takes away what programs have not used since then. This one itself where nothing is said.
+   */
+  readonly since?: string;
 }
 
-const migrations: Readonly<Record<string, Migration>> = {
+export type Migrations = Readonly<Record<string, Migration>>;
+
+export const migrations: Migrations = {
   "001_records": records,
   "002_confirmations": confirmations,
   "003_webhooks": webhooks,
@@ -26,6 +34,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "008_event_log": eventLog,
   "009_turns": turns,
   "010_sessions": sessions,
+  "011_tenant_first": tenantFirst,
 };
 
 export interface MigrationStatus {
@@ -33,37 +42,48 @@ export interface MigrationStatus {
   readonly pending: readonly string[];
   /** Applied by a later version of this program. */
   readonly unknown: readonly string[];
+  /** Those of them that this version cannot work with. */
+  readonly incompatible: readonly string[];
 }
 
-export async function migrationStatus(db: Db): Promise<MigrationStatus> {
+export async function migrationStatus(db: Db, known = migrations): Promise<MigrationStatus> {
   const { exists } = adapterOf(db);
   const rows = (await exists(db, "migrations"))
-    ? await db.selectFrom("migrations").select(["name", "appliedAt"]).orderBy("name").execute()
+    ? await db.selectFrom("migrations").selectAll().orderBy("name").execute()
     : [];
   const applied = rows.map((row) => ({ name: String(row["name"]), appliedAt: String(row["appliedAt"]) }));
   const names = new Set(applied.map(({ name }) => name));
+  const later = rows.filter((row) => !Object.hasOwn(known, String(row["name"])));
+  const tooLate = later.filter((row) => !Object.hasOwn(known, String(row["since"])));
   return {
     applied,
-    pending: Object.keys(migrations).filter((name) => !names.has(name)),
-    unknown: [...names].filter((name) => !Object.hasOwn(migrations, name)),
+    pending: Object.keys(known).filter((name) => !names.has(name)),
+    unknown: later.map((row) => String(row["name"])),
+    incompatible: tooLate.map((row) => String(row["name"])),
   };
 }
 
 /**
  * Applies what is pending, all or nothing. Of processes that start at once one migrates and the others find it done.
- * @throws Error when a later version has migrated the database
+ * @throws Error when a later version has migrated the database beyond what this one works with
  */
-export function migrate({ alone }: Pick<Engine, "alone">): Promise<void> {
+export function migrate({ alone }: Pick<Engine, "alone">, known = migrations): Promise<void> {
   return alone(async (transaction) => {
     await createMigrationsTable(transaction);
-    const { pending, unknown } = await migrationStatus(transaction);
-    if (unknown.length > 0) {
-      throw new Error(`A later version of this program has migrated the database (${unknown.join(", ")})`);
+    const { pending, incompatible } = await migrationStatus(transaction, known);
+    if (incompatible.length > 0) {
+      throw new Error(`A later version of this program has migrated the database (${incompatible.join(", ")})`);
     }
     for (const name of pending) {
-      await migrations[name]?.up(transaction);
+      await known[name]?.up(transaction);
       const appliedAt = new Date().toISOString();
       await transaction.insertInto("migrations").values({ name, appliedAt }).execute();
+    }
+    // The first ones come before there is a column for it.
+    for (const name of pending) {
+      const since = known[name]?.since;
+      if (since !== undefined)
+        await transaction.updateTable("migrations").set({ since }).where("name", "=", name).execute();
     }
   });
 }

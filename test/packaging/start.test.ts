@@ -1,0 +1,54 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { pathToFileURL } from "node:url";
+import { describe, expect, test } from "vitest";
+import { openHome } from "../support/program.ts";
+
+const hook = pathToFileURL(join(import.meta.dirname, "loaded.mjs")).href;
+const product = { PROGRAMME_BASE_URL: "http://127.0.0.1:9", PROGRAMME_TOKEN: "0123456789abcdef".repeat(4) };
+const clientInfo = { name: "test", version: "1.0.0" };
+const opening = [
+  { id: 1, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo } },
+  { method: "notifications/initialized" },
+  { id: 2, method: "tools/list" },
+];
+
+/** What a start over stdio has loaded when it answers the last of these messages. */
+async function loadedFor(messages: readonly object[], environment: Record<string, string>): Promise<string[]> {
+  const home = await openHome();
+  const { command, args, env } = home.command([], { ...environment, PROGRAMME_DATABASE: home.database });
+  const child = spawn(command, ["--import", hook, ...args], { env, cwd: home.path });
+  let loaded = "";
+  child.stderr.on("data", (chunk) => (loaded += chunk));
+  for (const message of messages) child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  const last = (messages.at(-1) as { id: number }).id;
+  for await (const line of createInterface({ input: child.stdout })) if (JSON.parse(line).id === last) break;
+  const soFar = loaded;
+  child.kill();
+  await once(child, "close");
+  return [...soFar.matchAll(/^loaded (\S+\.js)$/gm)]
+    .map((match) => match[1] as string)
+    .filter((file) => file !== "loaded.mjs");
+}
+
+describe("a start over stdio", () => {
+  test.each([
+    ["of the product's service", product],
+    ["of the embedded service", {}],
+  ])("%s shows its tools with no more than what greets", async (_, environment) => {
+    const loaded = await loadedFor(opening, environment);
+    expect(loaded.toSorted()).toEqual(["cli.js", "main.js", "rolldown-runtime.js", "start.js"]);
+  });
+
+  test("loads what a call needs, and nothing that only others need", async () => {
+    const call = { id: 3, method: "tools/call", params: { name: "list_programs", arguments: {} } };
+    const loaded = await loadedFor([...opening, call], { PROGRAMME_DEMO: "true" });
+    expect(loaded).toContain("app.js");
+    expect(loaded).toContain("embedded.js");
+    for (const file of ["undici.js", "http.js", "product.js", "smtp-connection.js", "dist-cjs.js", "help.js"]) {
+      expect(loaded).not.toContain(file);
+    }
+  });
+});

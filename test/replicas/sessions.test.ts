@@ -1,0 +1,197 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, expect, test, vi } from "vitest";
+import { browsers, toldMs } from "../resources/browsers.ts";
+import { clients, type Human, type ToolClient } from "../support/clients.ts";
+import type { Desk } from "../support/desk.ts";
+import { startProcess } from "../support/processes.ts";
+import { openBalancer } from "./balancer.ts";
+import { openGround } from "./ground.ts";
+import { openSession, type RawSession } from "./raw-session.ts";
+
+const told = { timeout: 5 * toldMs, interval: 20 };
+const old = ["2025-era over HTTP", "first major over HTTP"] as const;
+const asked = { PROGRAMME_CONFIRM: "ask" };
+
+/** Two replicas of a service; the desk works on the same database. */
+async function openTwo(environment: Record<string, string> = {}) {
+  const { desk, database } = await openGround(environment);
+  const replicas = await Promise.all([startProcess(database, environment), startProcess(database, environment)]);
+  const [one, two] = replicas.map(({ origin }) => origin) as [string, string];
+  const balancer = await openBalancer([one, two]);
+  return { desk, database, one, two, replicas, balanced: { ...desk, origin: balancer.origin } };
+}
+
+const yes: Human = () => ({ action: "accept", content: { confirm: true } });
+
+function connect(name: (typeof old)[number], desk: Desk, token: string, human?: Human): Promise<ToolClient> {
+  return (clients[name] as (typeof clients)[string])(desk, token, human);
+}
+
+describe("a session", () => {
+  test.each(old)("of %s is served by whichever replica its requests come to", async (name) => {
+    const { desk, balanced } = await openTwo(asked);
+    const client = await connect(name, balanced, await desk.token(), yes);
+    const { programId } = await desk.seed.program({ name: "Light roofs" });
+    for (let round = 0; round < 4; round++) {
+      expect((await client.list()).length).toBeGreaterThan(50);
+      const read = await client.call("get_program", { programId });
+      expect(read.structuredContent?.data).toMatchObject({ name: "Light roofs" });
+    }
+  });
+
+  test.each(old)("of %s lets its client be asked, wherever the answer arrives", async (name) => {
+    const { desk, balanced } = await openTwo(asked);
+    const questions: string[] = [];
+    const client = await connect(name, balanced, await desk.token(), (question) => {
+      questions.push(question);
+      return { action: "accept", content: { confirm: true } };
+    });
+    for (let round = 1; round <= 4; round++) {
+      const { submissionId, version } = await desk.seed.submission({ state: "SUBMITTED" });
+      const done = await client.call("eliminate_submission", { submissionId, version, reason: "Late" });
+      expect(done.structuredContent?.data).toMatchObject({ state: "ELIMINATED" });
+      expect(questions).toHaveLength(round);
+    }
+  });
+
+  test.each(old)("of %s hears of changes, wherever it subscribed and whoever made them", async (name) => {
+    const { desk, balanced } = await openTwo();
+    const browser = await (browsers[name] as (typeof browsers)[string])(balanced, await desk.token());
+    const staff = await desk.as("REST");
+    const first = await desk.seed.submission({ state: "SUBMITTED" });
+    const second = await desk.seed.submission({ state: "SUBMITTED" });
+    const [one, two] = [first, second].map(({ submissionId }) => `programme://submissions/${submissionId}`) as [
+      string,
+      string,
+    ];
+    // The stream and the two subscriptions come to both replicas.
+    expect(await browser.follow(one, two)).toEqual([one, two]);
+    await staff.screen_submission({ submissionId: first.submissionId, eligible: true, version: first.version });
+    await vi.waitFor(() => expect(browser.heard.updated).toEqual([one]), told);
+    await staff.screen_submission({ submissionId: second.submissionId, eligible: true, version: second.version });
+    await vi.waitFor(() => expect(browser.heard.updated).toEqual([one, two]), told);
+    await browser.unfollow();
+    await staff.withdraw_submission({ submissionId: second.submissionId, reason: "No", version: second.version + 1 });
+    await delay(2 * toldMs);
+    expect(browser.heard.updated).toEqual([one, two]);
+  });
+
+  test("is there still when all replicas were replaced", async () => {
+    const { desk, database, one, replicas } = await openTwo();
+    const token = await desk.token();
+    const session = await openSession(one, token);
+    await Promise.all(replicas.map((replica) => replica.kill()));
+    const { origin } = await startProcess(database);
+    expect(await session.at(origin).listTools()).toBe(200);
+  });
+
+  test("that was ended on one replica has ended on the other, and another has not", async () => {
+    const { desk, one, two } = await openTwo();
+    const token = await desk.token();
+    const [session, other] = [await openSession(one, token), await openSession(two, token)];
+    for (const origin of [one, two]) expect(await session.at(origin).listTools()).toBe(200);
+    expect(await session.at(one).end()).toBe(200);
+    for (const origin of [one, two]) {
+      const there = session.at(origin);
+      expect([await there.listTools(), await there.listPrompts(), await there.end()]).toEqual([404, 404, 404]);
+      expect((await there.listen()).status).toBe(404);
+      expect(await other.at(origin).listTools()).toBe(200);
+    }
+  });
+
+  test("is nobody else's, and no id counts that was not made here", async () => {
+    const { desk, one, two } = await openTwo();
+    const session = await openSession(one, await desk.token());
+    expect(await session.with(await desk.token()).at(two).listTools()).toBe(404);
+    const [payload = "", signature = ""] = session.id.split(".");
+    const terms = JSON.parse(Buffer.from(payload, "base64url").toString()) as Record<string, unknown>;
+    const longer = Buffer.from(JSON.stringify({ ...terms, expiresAt: "2999-01-01T00:00:00.000Z" })).toString("base64url");
+    for (const id of [`${longer}.${signature}`, payload, `${payload}.`, `.${signature}`, "", "x".repeat(4_000)]) {
+      expect(await session.named(id).at(two).listTools(), id.slice(0, 40)).toBe(404);
+    }
+    expect(await session.at(two).listTools()).toBe(200);
+  });
+
+  test("has one stream: where another replica opens one, the first tells nothing more", async () => {
+    const { desk, one, two } = await openTwo();
+    const session = await openSession(one, await desk.token());
+    const { submissionId, version } = await desk.seed.submission({ state: "SUBMITTED" });
+    const uri = `programme://submissions/${submissionId}`;
+    const first = await session.at(one).listen();
+    expect(await session.at(two).subscribe(uri)).toBe(200);
+    const second = await session.at(two).listen();
+    const staff = await desk.as("REST");
+    await staff.screen_submission({ submissionId, eligible: true, version });
+    await vi.waitFor(() => expect(second.updated()).toEqual([uri]), told);
+    await first.ended;
+    expect(first.updated()).toEqual([]);
+    await staff.withdraw_submission({ submissionId, reason: "No", version: version + 1 });
+    await vi.waitFor(() => expect(second.updated()).toEqual([uri, uri]), told);
+  });
+
+  test("tells its client that a token is over by ending the stream, which another token opens again", async () => {
+    const { desk, one, two } = await openTwo();
+    const token = await desk.token();
+    const session = await openSession(one, token);
+    const stream = await session.at(two).listen();
+    const [issued] = (await desk.app.store.listTokens(desk.businessId)).slice(-1);
+    await desk.app.store.revokeToken(issued?.tokenId ?? "", new Date().toISOString());
+    await stream.ended;
+    for (const origin of [one, two]) expect((await session.at(origin).listen()).status).toBe(401);
+  });
+});
+
+describe("an answer", () => {
+  test("counts only for the question that was asked of its caller's session", async () => {
+    const { desk, one, two } = await openTwo(asked);
+    const token = await desk.token();
+    const [session, other] = [await openSession(one, token), await openSession(two, token)];
+    const { submissionId, version } = await desk.seed.submission({ state: "SUBMITTED" });
+    const call = await session.at(one).callAsked("eliminate_submission", { submissionId, version, reason: "Late" });
+    const accept = { action: "accept", content: { confirm: true } };
+    const strays: readonly [RawSession, unknown][] = [
+      [other.at(two), call.questionId],
+      [session.at(two), 0],
+      [session.at(two), "0"],
+      [session.at(two), `${call.questionId.split(".")[0]}.`],
+    ];
+    for (const [sender, id] of strays) expect(await sender.answer(id, accept)).toBe(202);
+    const stranger = session.with(await desk.token()).at(two);
+    expect(await stranger.answer(call.questionId, accept)).toBe(404);
+    await delay(toldMs);
+    expect(await desk.app.store.reader(desk.businessId).get("submissions", submissionId)).toMatchObject({
+      state: "SUBMITTED",
+    });
+    expect(await session.at(two).answer(call.questionId, accept)).toBe(202);
+    expect(await session.at(two).answer(call.questionId, accept)).toBe(202);
+    expect((await call.result).structuredContent?.data).toMatchObject({ state: "ELIMINATED" });
+  });
+
+  test("that declines does, wherever it arrives", async () => {
+    const { desk, one, two } = await openTwo(asked);
+    const session = await openSession(one, await desk.token());
+    const { submissionId, version } = await desk.seed.submission({ state: "SUBMITTED" });
+    for (const origin of [one, two]) {
+      const call = await session.at(one).callAsked("eliminate_submission", { submissionId, version, reason: "Late" });
+      await session.at(origin).answer(call.questionId, { action: "decline" });
+      expect((await call.result).content[0]?.text).toContain("confirmation_declined");
+    }
+  });
+
+  test("to questions of two replicas in one session reaches the call that asked", async () => {
+    const { desk, one, two } = await openTwo(asked);
+    const session = await openSession(one, await desk.token());
+    const [first, second] = [
+      await desk.seed.submission({ state: "SUBMITTED" }),
+      await desk.seed.submission({ state: "SUBMITTED" }),
+    ];
+    const ask = (origin: string, { submissionId, version }: typeof first) =>
+      session.at(origin).callAsked("eliminate_submission", { submissionId, version, reason: "Late" });
+    const [here, there] = [await ask(one, first), await ask(two, second)];
+    await session.at(one).answer(there.questionId, { action: "accept", content: { confirm: true } });
+    await session.at(two).answer(here.questionId, { action: "decline" });
+    expect((await there.result).structuredContent?.data).toMatchObject({ submissionId: second.submissionId });
+    expect((await here.result).content[0]?.text).toContain("confirmation_declined");
+  });
+});
+
