@@ -32,14 +32,7 @@ interface Footing {
 const assumedRevision = "2025-03-26";
 
 export function createFastMcp({ lane, sessions, upstream, maxBodyBytes, authInfoOf }: FastMcpDeps): FastMcp {
-  /** Calls within sessions that are being answered, by session and id. */
-  const calls = new Map<string, AbortController>();
-
-  function cancel(message: unknown, sessionId: string | undefined): void {
-    if (sessionId === undefined || !isObject(message) || message["method"] !== "notifications/cancelled") return;
-    const { params } = message;
-    if (isObject(params)) calls.get(callKey(sessionId, params["requestId"]))?.abort();
-  }
+  const calls = createCalls();
 
   async function identify(token: string | undefined): Promise<Identity | undefined> {
     try {
@@ -51,24 +44,30 @@ export function createFastMcp({ lane, sessions, upstream, maxBodyBytes, authInfo
     }
   }
 
-  async function answer(plain: PlainRequest, footing: Footing, authInfo: AuthInfo, response: ServerResponse) {
-    const { revision, sessionId } = footing;
-    const controller = new AbortController();
-    const key = sessionId === undefined ? undefined : callKey(sessionId, plain.id);
-    if (key !== undefined) calls.set(key, controller);
-    const abort = () => controller.abort();
-    response.once("close", abort);
+  async function footingOf({ headers }: IncomingMessage, clientId: string): Promise<Footing | undefined> {
+    const sessionId = single(headers["mcp-session-id"]);
+    const named = single(headers["mcp-protocol-version"]);
+    if (named === statelessRevision) return { revision: undefined, sessionId };
+    if (sessionId === undefined) return { revision: named ?? assumedRevision, sessionId };
+    // What went wrong is said on the other road.
+    const revision = await sessions.revisionOf(sessionId, clientId).catch(() => undefined);
+    return revision === undefined ? undefined : { revision, sessionId };
+  }
+
+  async function answer(plain: PlainRequest, { revision, sessionId }: Footing, authInfo: AuthInfo, to: ServerResponse) {
+    const call = calls.begin(sessionId, plain.id);
+    to.once("close", call.abort);
     try {
-      const text = lane.textOf(await lane.answer(plain, { authInfo, revision, signal: controller.signal }));
-      response.writeHead(200, {
+      const text = lane.textOf(await lane.answer(plain, { authInfo, revision, signal: call.signal }));
+      to.writeHead(200, {
         "content-type": "application/json",
         "content-length": Buffer.byteLength(text),
         ...(sessionId === undefined ? {} : { "mcp-session-id": sessionId }),
       });
-      response.end(text);
+      to.end(text);
     } finally {
-      response.off("close", abort);
-      if (key !== undefined) calls.delete(key);
+      to.off("close", call.abort);
+      call.end();
     }
   }
 
@@ -78,33 +77,54 @@ export function createFastMcp({ lane, sessions, upstream, maxBodyBytes, authInfo
     if (!body) return false;
     Object.assign(request, { rawBody: body });
     const message = parsed(body);
-    const { headers } = request;
-    const sessionId = single(headers["mcp-session-id"]);
-    cancel(message, sessionId);
-    const stateless = headers["mcp-protocol-version"] === statelessRevision;
-    const plain = plainRequest(message, stateless);
-    if (!plain || !lane.takes(plain) || (stateless && !namesItself(plain, request))) return false;
-    const token = bearerOf(headers.authorization);
+    const plain = plainIn(message, request);
+    const cancelled = plain ? undefined : cancelledBy(message);
+    if (cancelled === undefined && !(plain && lane.takes(plain))) return false;
+    const token = bearerOf(request.headers.authorization);
     const identity = await identify(token);
     if (!identity) return false;
     const authInfo = authInfoOf(token, identity, requestId);
-    const footing = stateless ? { revision: undefined, sessionId: undefined } : await footingOf(sessionId, authInfo);
+    const footing = await footingOf(request, authInfo.clientId);
     if (!footing) return false;
-    await answer(plain, footing, authInfo, response);
-    return true;
-
-    async function footingOf(id: string | undefined, { clientId }: AuthInfo): Promise<Footing | undefined> {
-      if (id === undefined)
-        return { revision: single(headers["mcp-protocol-version"]) ?? assumedRevision, sessionId: id };
-      // What went wrong is said on the other road.
-      const revision = await sessions.revisionOf(id, clientId).catch(() => undefined);
-      return revision === undefined ? undefined : { revision, sessionId: id };
-    }
+    if (plain) await answer(plain, footing, authInfo, response);
+    else calls.cancel(footing.sessionId, cancelled);
+    return plain !== undefined;
   };
 }
 
-function callKey(sessionId: string, requestId: unknown): string {
-  return `${sessionId} ${JSON.stringify(requestId)}`;
+/** Calls within sessions that are being answered, so that their clients can call them off. */
+function createCalls() {
+  const open = new Map<string, AbortController>();
+  const keyOf = (sessionId: string, requestId: unknown) => `${sessionId} ${JSON.stringify(requestId)}`;
+  return {
+    begin(sessionId: string | undefined, requestId: string | number) {
+      const controller = new AbortController();
+      const key = sessionId === undefined ? undefined : keyOf(sessionId, requestId);
+      if (key !== undefined) open.set(key, controller);
+      return {
+        signal: controller.signal,
+        abort: () => controller.abort(),
+        end: () => key !== undefined && open.delete(key),
+      };
+    },
+    cancel(sessionId: string | undefined, requestId: unknown): void {
+      if (sessionId !== undefined) open.get(keyOf(sessionId, requestId))?.abort();
+    },
+  };
+}
+
+/** The id of the request that a message calls off. */
+function cancelledBy(message: unknown): unknown {
+  if (!isObject(message) || message["method"] !== "notifications/cancelled") return undefined;
+  const { params } = message;
+  return isObject(params) ? params["requestId"] : undefined;
+}
+
+/** The plain request that a message is, where its headers say so too. */
+function plainIn(message: unknown, request: IncomingMessage): PlainRequest | undefined {
+  const stateless = request.headers["mcp-protocol-version"] === statelessRevision;
+  const plain = plainRequest(message, stateless);
+  return plain && stateless && !namesItself(plain, request) ? undefined : plain;
 }
 
 /** Whether the headers alone leave it open that a request is plain. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { openStore, type StoreOptions } from "../../src/store/open.ts";
@@ -148,6 +149,54 @@ describe("a server that is gone", () => {
     expect(await store.reader("biz_one").get("programs", program.programId)).toEqual(program);
     await seed.program();
     expect(await names(store)).toHaveLength(2);
+  });
+
+  test("under load loses nothing that was acknowledged and does nothing twice", async () => {
+    const database = await copy();
+    const stores = [await opened(database), await opened(database)];
+    const businesses = ["biz_one", "biz_two"];
+    const counters = await Promise.all(
+      businesses.map((businessId) =>
+        createFactory((work) => benchOf(stores[0] as Store).write(work, businessId)).program({ year: 0 }),
+      ),
+    );
+    const counts = businesses.map(() => ({ done: 0, refused: 0 }));
+    let running = true;
+    const count = async (store: Store, index: number) => {
+      const businessId = businesses[index] as string;
+      const programId = counters[index]?.programId as string;
+      const own = counts[index] as { done: number; refused: number };
+      while (running) {
+        const work = benchOf(store).write(async (transaction) => {
+          const program = await transaction.get("programs", programId);
+          if (program) await transaction.update("programs", program, { year: program.year + 1 });
+        }, businessId);
+        await work.then(
+          () => own.done++,
+          (error) => {
+            expect(error).toMatchObject(unavailable);
+            own.refused++;
+          },
+        );
+      }
+    };
+    const counting = stores.flatMap((store) => businesses.map((_, index) => count(store, index)));
+    for (let fall = 0; fall < 2; fall++) {
+      await sleep(300);
+      await server.halt();
+      await sleep(fall * 2_500);
+      await server.resume();
+    }
+    await sleep(300);
+    running = false;
+    await Promise.all(counting);
+    for (const [index, { done, refused }] of counts.entries()) {
+      const reader = (stores[0] as Store).reader(businesses[index] as string);
+      const { year } = (await reader.get("programs", counters[index]?.programId as string)) ?? { year: -1 };
+      expect(done).toBeGreaterThan(10);
+      expect(year).toBeGreaterThanOrEqual(done);
+      expect(year).toBeLessThanOrEqual(done + refused);
+    }
   });
 
   test("without a word is unavailable too, when one has waited long enough", async () => {

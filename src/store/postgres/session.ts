@@ -77,15 +77,15 @@ export class Session implements DatabaseConnection {
     this.#client?.release(this.#lost);
   }
 
-  /** Outside transactions a statement that only reads is sent once more when its connection is lost. */
+  /** Outside transactions a statement that only reads is sent once more when its connection, or a conflict, is lost. */
   async #send(config: QueryConfig | QueryArrayConfig, reads = false): Promise<Result> {
     try {
       return await this.#open().query(config);
     } catch (error) {
-      const lost = faultOf(error) === "lost";
-      this.#lost ||= lost;
-      if (lost && reads && this.#state === "free") {
-        await this.#reconnect();
+      const fault = faultOf(error);
+      this.#lost ||= fault === "lost";
+      if (reads && this.#state === "free" && (fault === "lost" || fault === "conflict")) {
+        if (fault === "lost") await this.#reconnect();
         return await this.#send(config);
       }
       throw this.#failed(error);
