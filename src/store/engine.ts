@@ -48,6 +48,10 @@ export interface EngineAdapter extends DialectAdapter {
   lower(text: Expression<unknown>): RawBuilder<string>;
   /** How the database tells what tables it has. */
   readonly catalogue: CatalogueQueries;
+  /** Leaves references between tables unchecked in this transaction and after; gives what brings them back. */
+  suspendReferences(db: Db): Promise<readonly string[]>;
+  /** @throws Error where a row refers to one that is not there */
+  restoreReferences(db: Db, statements: readonly string[]): Promise<void>;
   /** Inserts many rows, whose values are in the order of the table's columns. */
   insertAll(db: Db, table: StoredTable, rows: readonly (readonly Stored[])[]): Promise<void>;
 }

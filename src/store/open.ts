@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import type { Log } from "../lib/log.ts";
 import { isPostgresAddress } from "../lib/postgres-address.ts";
 import type { Telemetry } from "../lib/telemetry.ts";
+import { settleCopy } from "./copy/mark.ts";
 import type { Engine } from "./engine.ts";
 import { type MigrationStatus, migrate, migrationStatus } from "./migrations/migrate.ts";
 import type { Store } from "./port.ts";
-
 import { createSqlStore } from "./sql-store.ts";
 import { watchedEngine } from "./watched.ts";
 
@@ -35,6 +35,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const engine = await openEngine(options);
   try {
     await migrate(engine);
+    await settleCopy(engine.write);
     const { telemetry } = options;
     const system = isPostgresAddress(options.database) ? "postgresql" : "sqlite";
     return await createSqlStore(telemetry ? watchedEngine(engine, system, telemetry) : engine);
@@ -56,12 +57,16 @@ export async function inspectStore(options: StoreOptions): Promise<MigrationStat
   }
 }
 
+interface EngineOptions {
+  /** Rows may refer to ones that are not there: in SQLite a matter of the connection. */
+  readonly unchecked?: boolean;
+}
+
 /** Opens a database as it is, and loads no other driver than its own. */
-export async function openEngine({
-  database,
-  busyTimeoutMs = defaultBusyTimeoutMs,
-  ...options
-}: StoreOptions): Promise<Engine> {
+export async function openEngine(
+  { database, busyTimeoutMs = defaultBusyTimeoutMs, ...options }: StoreOptions,
+  { unchecked = false }: EngineOptions = {},
+): Promise<Engine> {
   if (isPostgresAddress(database)) {
     const { openPostgres } = await import("./postgres/open.ts");
     const { maxConnections = defaultConnections, pooler = false, log } = options;
@@ -70,7 +75,7 @@ export async function openEngine({
   if (isAddress(database))
     throw new Error(`Data is kept in a file or in PostgreSQL: ${database.replace(/:.*/s, "")} is not supported`);
   const { openSqlite } = await import("./sqlite/open.ts");
-  return openSqlite({ database, busyTimeoutMs });
+  return openSqlite({ database, busyTimeoutMs, unchecked });
 }
 
 function isAddress(database: string): boolean {

@@ -1,7 +1,15 @@
 import { randomBytes } from "node:crypto";
+import { sha256Hex } from "../lib/crypto.ts";
+import type { Db } from "./database.ts";
 import type { Transact } from "./engine.ts";
 
 const name = "masterKey";
+
+/** What a database is known by: the digest of its key; of one that was never used, nothing. */
+export async function sourceKey(db: Db): Promise<string | undefined> {
+  const key = await db.selectFrom("settings").select("value").where("name", "=", name).executeTakeFirst();
+  return key && sha256Hex(`copy of ${key["value"]}`);
+}
 
 /** The key kept with the database from which all secrets are derived; made on first use, once. */
 export function masterKey(transact: Transact): Promise<Buffer> {

@@ -51,7 +51,7 @@ describe("a page", () => {
 
 describe("what a page names", () => {
   test("is a variable that there is", () => {
-    const known = new Set(settings.map(([, { variable }]) => variable));
+    const known = new Set<string>(settings.map(([, { variable }]) => variable));
     for (const { path, text } of pages) {
       const named = text.match(/\bPROGRAMME_[A-Z0-9_]+\b(?!_?…|\*)/g) ?? [];
       expect([path, named.filter((name) => !known.has(name))]).toEqual([path, []]);

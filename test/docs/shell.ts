@@ -82,8 +82,7 @@ function endGroup({ pid }: ChildProcess): void {
 }
 
 /** A free port for each that a page names, and for the one that the server takes by default. */
-/** A port of this machine that nobody listens on. */
-export async function freePorts(blocks: readonly Block[]): Promise<Map<string, string>> {
+async function freePorts(blocks: readonly Block[]): Promise<Map<string, string>> {
   const named = blocks.flatMap(({ text }) => [...text.matchAll(portPattern)].map(([, , port = ""]) => port));
   const ports = new Map<string, string>();
   for (const port of new Set(["3000", ...named])) ports.set(port, String(await freePort()));

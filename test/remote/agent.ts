@@ -1,4 +1,4 @@
-import { Client } from "@modelcontextprotocol/client";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { onTestFinished } from "vitest";
 import type { App } from "../../src/app.ts";
@@ -38,8 +38,24 @@ export type Finishing = (work: () => Promise<void>) => void;
 export async function agentOf(app: App, token: string, finishing: Finishing = onTestFinished): Promise<Agent> {
   const [here, there] = InMemoryTransport.createLinkedPair();
   app.connectStdio(token, there);
-  const client = new Client({ name: "test", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
-  await client.connect(here);
+  return connected(here, "auto", finishing);
+}
+
+/** The same over HTTP, with a client of one revision. */
+export async function agentOverHttp(app: App, token: string, revision: string, finishing: Finishing): Promise<Agent> {
+  const server = await app.listen();
+  const requestInit = { headers: { authorization: `Bearer ${token}` } };
+  const transport = new StreamableHTTPClientTransport(new URL(`${server.origin}/mcp`), { requestInit });
+  return connected(transport, revision === "2026-07-28" ? { pin: revision } : "legacy", finishing);
+}
+
+async function connected(
+  transport: Parameters<Client["connect"]>[0],
+  mode: "auto" | "legacy" | { pin: string },
+  finishing: Finishing,
+): Promise<Agent> {
+  const client = new Client({ name: "test", version: "1.0.0" }, { versionNegotiation: { mode } });
+  await client.connect(transport);
   finishing(() => client.close());
   return {
     client,

@@ -122,7 +122,9 @@ const envelope = {
 };
 
 function answerIn(text: string): Omit<ToolAnswer, "status"> {
-  const json = text.startsWith("{") ? text : (text.split("\n").findLast((line) => line.startsWith("data: ")) ?? "data: {}").slice(6);
+  const json = text.startsWith("{")
+    ? text
+    : (text.split("\n").findLast((line) => line.startsWith("data: ")) ?? "data: {}").slice(6);
   const { result } = JSON.parse(json);
   if (!result) throw new Error(`No result: ${text}`);
   if (!result.isError) return { data: result.structuredContent.data };

@@ -102,10 +102,17 @@ describe("a session", () => {
   test("is nobody else's, and no id counts that was not made here", async () => {
     const { desk, one, two } = await openTwo();
     const session = await openSession(one, await desk.token());
-    expect(await session.with(await desk.token()).at(two).listTools()).toBe(404);
+    expect(
+      await session
+        .with(await desk.token())
+        .at(two)
+        .listTools(),
+    ).toBe(404);
     const [payload = "", signature = ""] = session.id.split(".");
     const terms = JSON.parse(Buffer.from(payload, "base64url").toString()) as Record<string, unknown>;
-    const longer = Buffer.from(JSON.stringify({ ...terms, expiresAt: "2999-01-01T00:00:00.000Z" })).toString("base64url");
+    const longer = Buffer.from(JSON.stringify({ ...terms, expiresAt: "2999-01-01T00:00:00.000Z" })).toString(
+      "base64url",
+    );
     for (const id of [`${longer}.${signature}`, payload, `${payload}.`, `.${signature}`, "", "x".repeat(4_000)]) {
       expect(await session.named(id).at(two).listTools(), id.slice(0, 40)).toBe(404);
     }
@@ -194,4 +201,3 @@ describe("an answer", () => {
     expect((await here.result).content[0]?.text).toContain("confirmation_declined");
   });
 });
-

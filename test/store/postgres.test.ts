@@ -99,6 +99,20 @@ describe("migrations", () => {
     expect(await inspectStore({ database })).toMatchObject({ applied: [] });
   });
 
+  test("need no right to make tables once they are made", async () => {
+    const database = await copy();
+    const user = `programme_user_${Date.now()}`;
+    await edit(database, `create user ${user} password 'sesame'; revoke create on schema public from public`);
+    onTestFinished(() => edit(databases.address, `drop user ${user}`));
+    onTestFinished(() => edit(database, `drop owned by ${user}`));
+    await edit(database, `grant select, insert, update, delete on all tables in schema public to ${user}`);
+    const address = Object.assign(new URL(database), { username: user, password: "sesame" }).href;
+    const store = await openStore({ database: address });
+    await benchOf(store).seed.program();
+    expect(await store.reader("biz_one").count("programs", {})).toBe(1);
+    await store.close();
+  });
+
   test("keep to the schema that connections begin with", async () => {
     const database = await empty();
     await edit(database, 'create schema other; create table public.migrations (name text, "appliedAt" text)');

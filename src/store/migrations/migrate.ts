@@ -69,7 +69,8 @@ export async function migrationStatus(db: Db, known = migrations): Promise<Migra
  */
 export function migrate({ alone }: Pick<Engine, "alone">, known = migrations): Promise<void> {
   return alone(async (transaction) => {
-    await createMigrationsTable(transaction);
+    // Who may make no tables may still work with those that there are.
+    if (!(await adapterOf(transaction).exists(transaction, "migrations"))) await createMigrationsTable(transaction);
     const { pending, incompatible } = await migrationStatus(transaction, known);
     if (incompatible.length > 0) {
       throw new Error(`A later version of this program has migrated the database (${incompatible.join(", ")})`);
@@ -91,7 +92,6 @@ export function migrate({ alone }: Pick<Engine, "alone">, known = migrations): P
 async function createMigrationsTable(db: Kysely<Record<string, Record<string, unknown>>>): Promise<void> {
   await db.schema
     .createTable("migrations")
-    .ifNotExists()
     .addColumn("name", "text", (column) => column.primaryKey())
     .addColumn("appliedAt", "text", (column) => column.notNull())
     .execute();

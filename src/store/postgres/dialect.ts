@@ -91,6 +91,20 @@ class Adapter extends PostgresAdapter implements EngineAdapter {
     return postgresCatalogue;
   }
 
+  async suspendReferences(db: Db): Promise<readonly string[]> {
+    const { rows } = await sql<{ table: string; name: string; definition: string }>`
+      select conrelid::regclass::text as table, conname::text as name, pg_get_constraintdef(oid) as definition
+      from pg_constraint where contype = 'f' and connamespace = current_schema()::regnamespace`.execute(db);
+    for (const { table, name } of rows) {
+      await sql`alter table ${sql.raw(table)} drop constraint ${sql.id(name)}`.execute(db);
+    }
+    return rows.map(({ table, name, definition }) => `alter table ${table} add constraint "${name}" ${definition}`);
+  }
+
+  async restoreReferences(db: Db, statements: readonly string[]): Promise<void> {
+    for (const statement of statements) await sql.raw(statement).execute(db);
+  }
+
   /** A list of each column's values: one statement for however many rows, and none of it to be planned anew. */
   async insertAll(db: Db, { name, columns }: StoredTable, rows: readonly (readonly Stored[])[]): Promise<void> {
     const names = columns.map((column) => sql.ref(column.name));

@@ -4,10 +4,10 @@ import type { Log } from "../../lib/log.ts";
 import { placeOfDatabase } from "../../lib/postgres-address.ts";
 import type { Stored } from "../codec.ts";
 import type { Database, Db, Prepared } from "../database.ts";
-import type { Engine, Transact } from "../engine.ts";
+import { adapterOf, type Engine, type Transact } from "../engine.ts";
 
 import { PostgresDialect } from "./dialect.ts";
-import { clientConfig, openPool, type PoolOptions, statementTimeoutMs } from "./pools.ts";
+import { clientConfig, createOutage, openPool, type PoolOptions, statementTimeoutMs } from "./pools.ts";
 import { createTransact, createTransactInTurn } from "./transact.ts";
 
 export interface PostgresSettings {
@@ -35,7 +35,7 @@ const rowsPerCommit = 1_000;
 export async function openPostgres(settings: PostgresSettings): Promise<Engine> {
   const { busyTimeoutMs, maxConnections, pooler, log } = settings;
   const { default: pg } = await import("pg");
-  const options: PoolOptions = { address: settings.database, maxConnections, pooler, log };
+  const options: PoolOptions = { address: settings.database, maxConnections, pooler, outage: createOutage(log) };
   const letters = await lookAt(pg, options);
   const open = (pool: PoolOptions, begin = beginning(busyTimeoutMs, statementTimeoutMs)) => {
     const dialect = new PostgresDialect({ ...openPool(pg, pool), begin, letters, names: !pooler });
@@ -116,6 +116,7 @@ const lockTable = "migrationLock";
 const madeAlready = ["23505", "42P07"];
 
 async function createLock(db: Db): Promise<void> {
+  if (await adapterOf(db).exists(db, lockTable)) return;
   try {
     await db.schema
       .createTable(lockTable)

@@ -8,9 +8,29 @@ export interface PoolOptions {
   readonly maxConnections: number;
   /** A pooler stands before the server, which gives each transaction any connection: nothing can be set for one. */
   readonly pooler: boolean;
-  readonly log: Log | undefined;
+  readonly outage: Outage;
   /** Statements may take as long as they take. */
   readonly patient?: boolean;
+}
+
+/** Tells of an outage when it begins and when it is over, not with each request. */
+export interface Outage {
+  noticed(error: unknown): void;
+  ended(): void;
+}
+
+export function createOutage(log: Log | undefined): Outage {
+  let under = false;
+  return {
+    noticed(error) {
+      if (!under) log?.error({ err: error }, "The database cannot be reached");
+      under = true;
+    },
+    ended() {
+      if (under) log?.info("The database is reached again");
+      under = false;
+    },
+  };
 }
 
 /** Long enough for any statement of this program. */
@@ -54,20 +74,16 @@ export function openPool(pg: typeof Driver, options: PoolOptions): { pool: Pool;
   // What becomes of a connection shows when it is used.
   pool.on("error", () => undefined);
   pool.on("connect", (client) => client.on("error", () => undefined));
-  const { log } = options;
-  let troubled = false;
+  const { outage } = options;
 
   async function connect(): Promise<PoolClient> {
     try {
       const client = await pool.connect();
-      if (troubled) log?.info("The database is reached again");
-      troubled = false;
+      outage.ended();
       return client;
     } catch (error) {
       if (pool.ending) throw new Error("The database is closed");
-      // Once, not with each request.
-      if (!troubled) log?.error({ err: error }, "The database cannot be reached");
-      troubled = true;
+      outage.noticed(error);
       throw new Unavailable(error, { repeatable: faultOf(error) === "lost" });
     }
   }

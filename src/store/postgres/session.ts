@@ -77,7 +77,7 @@ export class Session implements DatabaseConnection {
     this.#client?.release(this.#lost);
   }
 
-  /** Outside transactions a statement that only reads is sent once more when its connection, or a conflict, is lost. */
+  /** Outside transactions a statement that only reads is sent once more, after a lost connection or a conflict. */
   async #send(config: QueryConfig | QueryArrayConfig, reads = false): Promise<Result> {
     try {
       return await this.#open().query(config);

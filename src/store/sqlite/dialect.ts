@@ -28,6 +28,8 @@ export interface SqliteOptions {
   readonly path: string;
   /** `write`: transactions, one at a time, and statements between them. `read`: statements that change nothing. */
   readonly role: "write" | "read";
+  /** Takes rows that refer to ones that are not there. */
+  readonly unchecked?: boolean;
   /** How long to wait for another transaction, of this process or another, before giving up. */
   readonly busyTimeoutMs: number;
 }
@@ -77,6 +79,16 @@ class Adapter extends SqliteAdapter implements EngineAdapter {
     return sqliteCatalogue;
   }
 
+  /** They are a matter of the connection: see `unchecked`. */
+  async suspendReferences(): Promise<readonly string[]> {
+    return [];
+  }
+
+  async restoreReferences(db: Db): Promise<void> {
+    const [broken] = (await sql<{ table: string }>`pragma foreign_key_check`.execute(db)).rows;
+    if (broken) throw new Error(`A row of ${broken.table} refers to one that is not there`);
+  }
+
   async insertAll(db: Db, { name, columns }: StoredTable, rows: readonly (readonly Stored[])[]): Promise<void> {
     const values = Object.fromEntries(columns.map((column) => [column.name, null]));
     const insert = prepare(db.insertInto(name).values(values));
@@ -103,11 +115,11 @@ class SqliteDriver implements Driver {
   }
 
   async init(): Promise<void> {
-    const { path, role, busyTimeoutMs } = this.#options;
+    const { path, role, unchecked = false, busyTimeoutMs } = this.#options;
     const db = new DatabaseSync(path, { timeout: busyTimeoutMs });
     try {
       await untilFree(busyTimeoutMs, () => db.exec("PRAGMA journal_mode = WAL"));
-      db.exec("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON");
+      db.exec(`PRAGMA synchronous = FULL; PRAGMA foreign_keys = ${unchecked ? "OFF" : "ON"}`);
       // A writer waits without holding up the process (see `untilFree`).
       db.exec(role === "read" ? "PRAGMA query_only = ON" : "PRAGMA busy_timeout = 5");
       // SQLite's own folds ASCII alone.

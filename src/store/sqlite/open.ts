@@ -13,6 +13,8 @@ export interface SqliteSettings {
   readonly database: string;
   /** How long a transaction waits for another one before it is refused as `unavailable`. */
   readonly busyTimeoutMs: number;
+  /** Takes rows that refer to ones that are not there. */
+  readonly unchecked?: boolean;
 }
 
 /** From as many on a batch is worth a thread: until then it holds up requests for no longer than a few of them take. */
@@ -21,12 +23,12 @@ const manyRows = 250;
 const rowsPerCommit = 1_000;
 
 /** Opens a file. Transactions run one after the other, whosever they are. */
-export async function openSqlite({ database, busyTimeoutMs }: SqliteSettings): Promise<Engine> {
+export async function openSqlite({ database, busyTimeoutMs, unchecked = false }: SqliteSettings): Promise<Engine> {
   const inMemory = database === ":memory:";
   const path = inMemory ? database : resolve(database);
   if (!inMemory) create(path);
   const side = (role: "read" | "write") =>
-    new Kysely<Database>({ dialect: new SqliteDialect({ path, role, busyTimeoutMs }) });
+    new Kysely<Database>({ dialect: new SqliteDialect({ path, role, busyTimeoutMs, unchecked }) });
   const write = side("write");
   const read = inMemory ? write : side("read");
   const batches = inMemory ? undefined : createBatches({ path, busyTimeoutMs });

@@ -1,0 +1,185 @@
+import { existsSync } from "node:fs";
+import { isPostgresAddress } from "../../lib/postgres-address.ts";
+import { readCatalogue, type StoredTable } from "../catalogue.ts";
+import type { Db } from "../database.ts";
+import { adapterOf, type Engine } from "../engine.ts";
+import { migrate, migrationStatus } from "../migrations/migrate.ts";
+import { openEngine, type StoreOptions } from "../open.ts";
+import { sourceKey } from "../settings.ts";
+import { type Mark, moveMark, readMark } from "./mark.ts";
+import { batches, countRows, type Digest, digestOf, keyOf, readRows, removeRows, textOf, type Values } from "./rows.ts";
+import { CopyRefused, finishTarget, prepareTarget } from "./target.ts";
+
+export interface CopyOptions {
+  readonly from: StoreOptions;
+  readonly to: StoreOptions;
+  /** Is told how much is done of all, from 0 to 1; what it throws ends the work, which can be taken up again. */
+  readonly onProgress?: (share: number) => void;
+}
+
+/** A table on both sides. */
+export interface ComparedTable {
+  readonly table: string;
+  readonly from: Digest;
+  readonly to: Digest;
+  readonly same: boolean;
+}
+
+export interface CopyReport {
+  readonly tables: readonly ComparedTable[];
+  /** Whether a copy that was begun before went on. */
+  readonly resumed: boolean;
+}
+
+/** What a database says of itself, and what holds for one process alone. */
+const own: ReadonlySet<string> = new Set(["migrations", "migrationLock"]);
+
+/**
+ * Copies a whole database as it is when this begins, and compares every row of both. Ended before it was done, it goes
+ * on where it was when it is started again; after that it brings a copy up to date that nobody has used yet.
+ * @throws CopyRefused for a source or a target that cannot be used like this
+ * @throws Error when something is different in the end
+ */
+export function copyDatabase({ from, to, onProgress = () => undefined }: CopyOptions): Promise<CopyReport> {
+  return withBoth(from, to, "write", async ({ source, target, tables }) => {
+    const key = await sourceKey(source);
+    if (key === undefined) throw new CopyRefused("The database to copy is empty.");
+    if (await readMark(source))
+      throw new CopyRefused("The database to copy is itself a copy that nobody has used yet.");
+    const resumed = (await readMark(target.read)) !== undefined;
+    const mark = await prepareTarget(target, tables, key);
+    const step = await progressOf(source, tables, onProgress);
+    const copied = await copyRows({ source, target, tables }, mark, step);
+    const compared: ComparedTable[] = [];
+    for (const table of tables) compared.push(await settle(source, target, table, step));
+    await finishTarget(target, copied);
+    return { tables: compared, resumed };
+  });
+}
+
+/** Compares every row of two databases, and changes nothing. */
+export function compareDatabases({ from, to, onProgress = () => undefined }: CopyOptions): Promise<CopyReport> {
+  return withBoth(from, to, "read", async ({ source, target, tables }) => {
+    const step = await progressOf(source, tables, onProgress, 1);
+    const compared = await target.snapshot(async (db) => {
+      const found: ComparedTable[] = [];
+      for (const table of tables) found.push(await compare(source, db, table, step));
+      return found;
+    });
+    return { tables: compared, resumed: false };
+  });
+}
+
+interface Both {
+  /** As it was when the work began. */
+  readonly source: Db;
+  readonly target: Engine;
+  readonly tables: readonly StoredTable[];
+}
+
+async function withBoth<R>(
+  from: StoreOptions,
+  to: StoreOptions,
+  use: "read" | "write",
+  work: (both: Both) => Promise<R>,
+): Promise<R> {
+  if (from.database === to.database) throw new CopyRefused("Both are the same database.");
+  expectThere(from);
+  if (use === "read") expectThere(to);
+  const source = await openEngine(from);
+  try {
+    await expectCurrent(source.read, "The database to copy");
+    const target = await openEngine(to, { unchecked: true });
+    try {
+      if (use === "write") await migrate(target);
+      else await expectCurrent(target.read, "The other database");
+      const tables = (await readCatalogue(target.read)).filter(({ name }) => !own.has(name));
+      return await source.snapshot((db) => work({ source: db, target, tables }));
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+function expectThere({ database }: StoreOptions): void {
+  if (isPostgresAddress(database) || existsSync(database)) return;
+  throw new CopyRefused(`There is no database at ${database}.`);
+}
+
+async function expectCurrent(db: Db, what: string): Promise<void> {
+  const { pending, unknown } = await migrationStatus(db);
+  if (pending.length > 0) {
+    throw new CopyRefused(`${what} is not at this version (${pending.join(", ")}): run programme-mcp migrate on it.`);
+  }
+  if (unknown.length > 0)
+    throw new CopyRefused(`${what} is of a later version of this program (${unknown.join(", ")}).`);
+}
+
+/** Copying a row and comparing it are two steps. */
+async function progressOf(
+  source: Db,
+  tables: readonly StoredTable[],
+  onProgress: (share: number) => void,
+  steps = 2,
+): Promise<(rows: number) => void> {
+  let [total, done] = [0, 0];
+  for (const table of tables) total += steps * (await countRows(source, table));
+  return (rows) => {
+    done += rows;
+    onProgress(total === 0 ? 1 : Math.min(1, done / total));
+  };
+}
+
+async function copyRows({ source, target, tables }: Both, begun: Mark, step: (rows: number) => void): Promise<Mark> {
+  let mark = begun;
+  for (const table of tables) {
+    if (begun.table !== undefined && table.name < begun.table) continue;
+    const after = table.name === begun.table ? begun.after : undefined;
+    for await (const rows of batches(source, table, { after })) {
+      const next = { ...mark, table: table.name, after: keyOf(table, rows.at(-1) as Values) };
+      await target.transact(async (db) => {
+        await adapterOf(db).insertAll(db, table, rows);
+        await moveMark(db, mark, next);
+      });
+      mark = next;
+      step(rows.length);
+    }
+  }
+  return mark;
+}
+
+async function compare(source: Db, target: Db, table: StoredTable, step: (rows: number) => void) {
+  const from = await digestOf(source, table, step);
+  const to = await digestOf(target, table, () => undefined);
+  return { table: table.name, from, to, same: from.sha256 === to.sha256 && from.rows === to.rows };
+}
+
+/** Compares a table and mends what has changed in the source since its rows were copied. */
+async function settle(source: Db, target: Engine, table: StoredTable, step: (rows: number) => void) {
+  const first = await compare(source, target.read, table, step);
+  if (first.same) return first;
+  await mend(source, target, table);
+  const second = await compare(source, target.read, table, () => undefined);
+  if (!second.same) throw new Error(`The rows of ${table.name} are not the same in both databases`);
+  return second;
+}
+
+async function mend(source: Db, target: Engine, table: StoredTable): Promise<void> {
+  let range = {};
+  for await (const rows of batches(source, table)) {
+    const to = keyOf(table, rows.at(-1) as Values);
+    const there = await readRows(target.read, table, { ...range, to }, rows.length + 1);
+    if (textOf(there) !== textOf(rows)) await replace(target, table, { ...range, to }, rows);
+    range = { after: to };
+  }
+  await replace(target, table, range, []);
+}
+
+function replace(target: Engine, table: StoredTable, range: object, rows: readonly Values[]): Promise<void> {
+  return target.transact(async (db) => {
+    await removeRows(db, table, range);
+    if (rows.length > 0) await adapterOf(db).insertAll(db, table, rows);
+  });
+}

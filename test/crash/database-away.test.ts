@@ -1,0 +1,59 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { pino } from "pino";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { openDatabases } from "../support/database-server.ts";
+import { startPostgres } from "../support/postgres-server.ts";
+import { rest } from "../support/raw.ts";
+import { openReceiver } from "../webhooks/receiver.ts";
+import { openRig } from "../webhooks/rig.ts";
+
+const within = { timeout: 15_000, interval: 50 };
+
+test("while the database is away calls are refused for a moment; then all of it goes on by itself", async () => {
+  const server = await startPostgres();
+  onTestFinished(() => server.stop());
+  const databases = await openDatabases({ given: server.address });
+  const { database } = await databases.copy();
+  const lines: string[] = [];
+  const log = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
+  const rig = await openRig({ environment: { PROGRAMME_DATABASE: database }, log });
+  const { desk, app } = rig;
+  const receiver = await openReceiver();
+  await rig.add(receiver.url);
+  const { programId } = await desk.seed.program();
+  const token = await desk.token();
+  const agent = await desk.with("MCP", token);
+  app.startWorkers();
+  await rig.emit();
+  await receiver.waitFor(1);
+
+  await server.halt();
+  for (const name of ["list_programs", "update_program"] as const) {
+    const input = name === "list_programs" ? {} : { programId, name: "New", version: 0 };
+    const refused = await rest(desk, token, name, input, { "idempotency-key": "key-1" });
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
+    expect(refused.body).toMatchObject({ success: false, error: { code: "unavailable" } });
+    await expect(agent[name](input)).rejects.toMatchObject({ code: "unavailable" });
+  }
+  await sleep(1_500);
+  await server.resume();
+
+  const updated = await rest(desk, token, "update_program", { programId, name: "New", version: 0 });
+  expect(updated.body).toMatchObject({ success: true, data: { name: "New", version: 1 } });
+  expect(await agent.list_programs()).toMatchObject([{ programId, name: "New" }]);
+  await rig.emit();
+  const { emailSendId } = await desk.seed.emailSend({ status: "queued", sentAt: null });
+  const { exportId } = await agent.create_export({ programId });
+  const reader = app.store.reader(desk.businessId);
+  await vi.waitFor(async () => {
+    expect(receiver.received.length).toBeGreaterThanOrEqual(2);
+    expect(await reader.get("emailSends", emailSendId)).toMatchObject({ status: "sent" });
+    expect(await reader.get("exports", exportId)).toMatchObject({ status: "completed" });
+  }, within);
+
+  const said = lines.map((line) => JSON.parse(line) as { msg: string });
+  const times = (msg: string) => said.filter((line) => line.msg === msg).length;
+  expect(times("The database cannot be reached")).toBe(1);
+  expect(times("The database is reached again")).toBe(1);
+  expect(lines.join("")).not.toContain(new URL(database).password);
+}, 90_000);
