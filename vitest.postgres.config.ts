@@ -23,11 +23,15 @@ const suites = [
   "webhooks-in",
 ];
 
+/** These run the built program, on files of its own. */
+const onFiles = ["test/*/commands.test.ts", "test/desk/simulate.test.ts", "test/remote/doctor.test.ts"];
+
 export default mergeConfig(
   { test },
   {
     test: {
       include: suites.map((suite) => `test/${suite}/**/*.test.ts`),
+      exclude: onFiles,
       globalSetup: ["test/support/postgres-setup.ts"],
       env: { TEST_DATABASE: "postgres" },
     },

@@ -38,7 +38,7 @@ function addEndpointCommands(webhook: Command): void {
     .option("--overlap <span>", "how long the old secret signs too: 24h, 7d, 0h", "24h")
     .action(async (id: string, options) => (await commands()).rotateWebhookSecret(configured(options), id, options));
   addExamples(add, [
-    "webhook add https://crm.example.org/hooks --events submission.submitted,submission.awarded",
+    "webhook add https://crm.example.org/hooks --events submission.submitted,payment.failed",
     "hear of two types of events",
   ]);
   const id = "whe_01JB2Q5Y8ZV3K7N4M6P9R0S1T2";

@@ -62,6 +62,13 @@ describe("the commands of a page", () => {
     await runPage(page);
   });
 
+  test("are called by one name, so that none is missed", () => {
+    const others = pages.flatMap(({ path, blocks }) =>
+      blocks.filter(({ language }) => /^(bash|shell|console|zsh|powershell)$/.test(language)).map(() => path),
+    );
+    expect(others).toEqual([]);
+  });
+
   test("that are not run say why, and are right as far as can be told", () => {
     for (const { path, blocks } of pages) {
       for (const block of blocks.filter(isCommand)) {

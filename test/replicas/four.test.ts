@@ -127,7 +127,7 @@ async function expectSubmissions({ desk, mixed }: Stage): Promise<void> {
     rows.map(({ submissionId, title, state, version }) => [submissionId, { title, state, version }]),
   );
   expect(found).toEqual(mixed.submissions);
-  for (const action of ["submission.created", "submission.updated"]) {
+  for (const action of ["submission.created", "submission.fields_updated"]) {
     const changes = (await auditOf(desk.app.store, desk.businessId, action)).filter(
       ({ changes }) => changes.length > 0,
     );

@@ -7,7 +7,8 @@ import { migrate, migrationStatus } from "../migrations/migrate.ts";
 import { openEngine, type StoreOptions } from "../open.ts";
 import { sourceKey } from "../settings.ts";
 import { type Mark, moveMark, readMark } from "./mark.ts";
-import { batches, countRows, type Digest, digestOf, keyOf, readRows, removeRows, textOf, type Values } from "./rows.ts";
+import { mend } from "./mend.ts";
+import { batches, countRows, type Digest, digestOf, keyOf, type Values } from "./rows.ts";
 import { CopyRefused, finishTarget, prepareTarget } from "./target.ts";
 
 export interface CopyOptions {
@@ -31,8 +32,8 @@ export interface CopyReport {
   readonly resumed: boolean;
 }
 
-/** What a database says of itself, and what holds for one process alone. */
-const own: ReadonlySet<string> = new Set(["migrations", "migrationLock"]);
+/** What a database says of itself. */
+const notCopied: ReadonlySet<string> = new Set(["migrations", "migrationLock"]);
 
 /**
  * Copies a whole database as it is when this begins, and compares every row of both. Ended before it was done, it goes
@@ -93,7 +94,7 @@ async function withBoth<R>(
     try {
       if (use === "write") await migrate(target);
       else await expectCurrent(target.read, "The other database");
-      const tables = (await readCatalogue(target.read)).filter(({ name }) => !own.has(name));
+      const tables = (await readCatalogue(target.read)).filter(({ name }) => !notCopied.has(name));
       return await source.snapshot((db) => work({ source: db, target, tables }));
     } finally {
       await target.close();
@@ -137,6 +138,8 @@ async function copyRows({ source, target, tables }: Both, begun: Mark, step: (ro
   for (const table of tables) {
     if (begun.table !== undefined && table.name < begun.table) continue;
     const after = table.name === begun.table ? begun.after : undefined;
+    // What has changed meanwhile of the rows that are there could be in the way of those that follow.
+    if (after) await mend(source, target, table, after);
     for await (const rows of batches(source, table, { after })) {
       const next = { ...mark, table: table.name, after: keyOf(table, rows.at(-1) as Values) };
       await target.transact(async (db) => {
@@ -151,8 +154,7 @@ async function copyRows({ source, target, tables }: Both, begun: Mark, step: (ro
 }
 
 async function compare(source: Db, target: Db, table: StoredTable, step: (rows: number) => void) {
-  const from = await digestOf(source, table, step);
-  const to = await digestOf(target, table, () => undefined);
+  const [from, to] = await Promise.all([digestOf(source, table, step), digestOf(target, table, () => undefined)]);
   return { table: table.name, from, to, same: from.sha256 === to.sha256 && from.rows === to.rows };
 }
 
@@ -164,22 +166,4 @@ async function settle(source: Db, target: Engine, table: StoredTable, step: (row
   const second = await compare(source, target.read, table, () => undefined);
   if (!second.same) throw new Error(`The rows of ${table.name} are not the same in both databases`);
   return second;
-}
-
-async function mend(source: Db, target: Engine, table: StoredTable): Promise<void> {
-  let range = {};
-  for await (const rows of batches(source, table)) {
-    const to = keyOf(table, rows.at(-1) as Values);
-    const there = await readRows(target.read, table, { ...range, to }, rows.length + 1);
-    if (textOf(there) !== textOf(rows)) await replace(target, table, { ...range, to }, rows);
-    range = { after: to };
-  }
-  await replace(target, table, range, []);
-}
-
-function replace(target: Engine, table: StoredTable, range: object, rows: readonly Values[]): Promise<void> {
-  return target.transact(async (db) => {
-    await removeRows(db, table, range);
-    if (rows.length > 0) await adapterOf(db).insertAll(db, table, rows);
-  });
 }

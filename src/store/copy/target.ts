@@ -36,6 +36,6 @@ export function prepareTarget(target: Engine, tables: readonly StoredTable[], so
 export function finishTarget(target: Engine, mark: Mark): Promise<void> {
   return target.alone(async (db) => {
     await adapterOf(db).restoreReferences(db, mark.references);
-    await moveMark(db, mark, { source: mark.source, references: [], finished: true });
+    await moveMark(db, mark, { ...mark, references: [], finished: true });
   });
 }
