@@ -17,7 +17,9 @@ import { path, type Revision, revisions, token } from "./mcp/case.ts";
 import { type Flood, httpClient, plainClient, portOf, type Sequence, stdioClient } from "./mcp/drive.ts";
 
 const rounds = Number(process.env["BENCH_ROUNDS"] ?? 9);
-const callsPerRound = 400;
+/** Rounds that are not counted: a server runs for days, and what it runs is compiled in its first seconds. */
+const warmUps = 6;
+const callsPerRound = 800;
 const secondsPerRound = 1;
 const inFlight = 16;
 
@@ -76,11 +78,10 @@ async function measureStdio(upstream: string): Promise<Map<string, number[]>> {
     lanes.set(`program ${revision}`, await stdioClient(child, revision));
   }
   const timesMs = new Map<string, number[]>([...lanes.keys()].map((lane) => [lane, []]));
-  for (let round = 0; round <= rounds; round += 1) {
+  for (let round = -warmUps; round < rounds; round += 1) {
     for (const [lane, sequence] of lanes) {
       const times = await sequence(callsPerRound);
-      // The first round warms up.
-      if (round > 0) timesMs.get(lane)?.push(...times);
+      if (round >= 0) timesMs.get(lane)?.push(...times);
     }
   }
   return timesMs;
@@ -108,11 +109,11 @@ async function measureHttp(upstream: string): Promise<Map<string, Lane>> {
     const { origin, child } = await oursOverHttp(upstream, revision);
     add(`program ${revision}`, await httpClient(origin, revision, "/mcp"), child);
   }
-  for (let round = 0; round <= rounds; round += 1) {
+  for (let round = -warmUps; round < rounds; round += 1) {
     for (const lane of lanes.values()) {
       const beforeUs = cpuUsOf(lane.pid);
       const { perSecond } = await lane.flood(secondsPerRound, inFlight);
-      if (round === 0) continue;
+      if (round < 0) continue;
       lane.perSecond.push(perSecond);
       lane.cpuUs.push((cpuUsOf(lane.pid) - beforeUs) / (perSecond * secondsPerRound));
     }

@@ -1,4 +1,4 @@
-import type { Input, CallName } from "../../src/contract/index.ts";
+import type { CallName, Input } from "../../src/contract/index.ts";
 import { newId } from "../../src/lib/ids.ts";
 import type { Random } from "../../src/lib/random.ts";
 import { fieldId, type Landmarks } from "./rows.ts";

@@ -42,9 +42,7 @@ export async function fill(name: EngineName, database: string, size: number): Pr
   for (const index of indexes) await write.schema.dropIndex(index.name).execute();
   const rows = new Rows(size);
   await insertAll(engine, way.each, rows);
-  await engine.alone(async (db) => {
-    for (const index of indexes) await sql.raw(index.sql).execute(db);
-  });
+  for (const index of indexes) await engine.alone((db) => sql.raw(index.sql).execute(db));
   await engine.close();
   await tidy(database, way.after);
   return rows.landmarks;

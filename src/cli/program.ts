@@ -91,6 +91,12 @@ const branches: readonly Branch[] = [
     load: async () => (await import("./database.ts")).addMigrate,
   },
   {
+    name: "copy",
+    description: "copy a database to another, between SQLite and PostgreSQL too",
+    group: manage,
+    load: async () => (await import("./copy.ts")).addCopy,
+  },
+  {
     name: "seed",
     description: "fill a database with demonstration data",
     group: tryOut,

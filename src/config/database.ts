@@ -74,11 +74,11 @@ export function databasePlace(given: string | undefined, byDefault: string, data
 }
 
 /** @throws UsageError for an option with a password */
-export function refusePassword(option: unknown): void {
+export function refusePassword(option: unknown, name = "--database"): void {
   if (typeof option !== "string" || !isPostgresAddress(option) || !URL.canParse(option)) return;
   const { password, searchParams } = new URL(option);
   if (password === "" && !searchParams.has("password")) return;
   throw new UsageError(
-    "--database must have no password, because other users can see a process's arguments: set PROGRAMME_DATABASE.",
+    `${name} must have no password, because other users can see a process's arguments: set PROGRAMME_DATABASE, or PGPASSWORD.`,
   );
 }

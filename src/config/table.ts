@@ -337,7 +337,7 @@ export const table = {
     option: "--max-sessions <number>",
     type: integer(0, 100_000),
     default: 1000,
-    help: "Sessions of 2025-era MCP clients open at once; clients beyond that are served without a session, and cannot be asked.",
+    help: "Sessions of 2025-era MCP clients that keep a stream open to be told of changes, at once in one process; more such streams are refused. Sessions without one cost nothing and are not counted.",
     commands: listening,
   },
   secretKey: {

@@ -1,5 +1,5 @@
 import { type Db, prepare } from "./database.ts";
-import { type Engine, held } from "./engine.ts";
+import { type Engine, held, type Transact } from "./engine.ts";
 import { createMemory } from "./memory.ts";
 import type { SessionBounds, SessionKey, SessionRecord, Sessions } from "./sessions.ts";
 
@@ -61,26 +61,26 @@ export function createSessions({ read, transact, revision }: Pick<Engine, "read"
       return rows.map((row) => ({ questionId: String(row["questionId"]), answer: String(row["answer"]) }));
     },
 
-    async sweep(now, limit) {
-      for (const [table, id] of [
-        ["sessions", "sessionId"],
-        ["sessionAnswers", "questionId"],
-      ] as const) {
-        const expired = await read
-          .selectFrom(table)
-          .select(["callerId", id])
-          .where("expiresAt", "<=", now)
-          .orderBy("callerId")
-          .orderBy(id)
-          .limit(limit)
-          .execute();
-        for (const [callerId, rows] of Map.groupBy(expired, (row) => String(row["callerId"]))) {
-          const ids = rows.map((row) => row[id]);
-          await transact((db) => db.deleteFrom(table).where("callerId", "=", callerId).where(id, "in", ids).execute());
-        }
-      }
+    sweep: async (now, limit) => {
+      await sweepTable(read, transact, { table: "sessions", id: "sessionId" }, now, limit);
+      await sweepTable(read, transact, { table: "sessionAnswers", id: "questionId" }, now, limit);
     },
   };
+}
+
+interface Swept {
+  readonly table: string;
+  /** The column that with the caller identifies a row. */
+  readonly id: string;
+}
+
+async function sweepTable(read: Db, transact: Transact, { table, id }: Swept, now: string, limit: number) {
+  const expired = read.selectFrom(table).select(["callerId", id]).where("expiresAt", "<=", now);
+  const rows = await expired.orderBy("callerId").orderBy(id).limit(limit).execute();
+  for (const [callerId, own] of Map.groupBy(rows, (row) => String(row["callerId"]))) {
+    const ids = own.map((row) => row[id]);
+    await transact((db) => db.deleteFrom(table).where("callerId", "=", callerId).where(id, "in", ids).execute());
+  }
 }
 
 /** Makes the record of a session if it has none; whether it did. */

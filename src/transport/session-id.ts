@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { ClientCapabilities } from "@modelcontextprotocol/server";
 import { constantTimeEqual, hmac } from "../lib/crypto.ts";
+import { remember } from "../lib/remember.ts";
 
 /** What a 2025-era client and this server agreed on, for whichever process gets the client's next request. */
 export interface SessionTerms {
@@ -25,7 +26,11 @@ export interface SessionIds {
   isQuestion(terms: SessionTerms, id: unknown): id is string;
 }
 
+/** Ids whose signature was found good: each request brings one, and to look at it again costs as much as a point read. */
+const maxOpened = 1_000;
+
 export function createSessionIds(key: Uint8Array, now: () => Date): SessionIds {
+  const opened = new Map<string, SessionTerms>();
   const signature = (...parts: readonly string[]) => hmac(key, parts.join(" ")).toString("base64url");
 
   return {
@@ -35,10 +40,8 @@ export function createSessionIds(key: Uint8Array, now: () => Date): SessionIds {
     },
 
     open(text) {
-      const [payload = "", signed = ""] = text.split(".");
-      if (!constantTimeEqual(signed, signature("session", payload))) return undefined;
-      const terms = JSON.parse(Buffer.from(payload, "base64url").toString("utf8")) as SessionTerms;
-      return terms.expiresAt > now().toISOString() ? terms : undefined;
+      const terms = opened.get(text) ?? genuine(text);
+      return terms && terms.expiresAt > now().toISOString() ? terms : undefined;
     },
 
     question({ sessionId }) {
@@ -51,6 +54,14 @@ export function createSessionIds(key: Uint8Array, now: () => Date): SessionIds {
       return constantTimeEqual(signed, signature("question", sessionId, name));
     },
   };
+
+  function genuine(text: string): SessionTerms | undefined {
+    const [payload = "", signed = "", ...rest] = text.split(".");
+    if (rest.length > 0 || !constantTimeEqual(signed, signature("session", payload))) return undefined;
+    const terms = JSON.parse(Buffer.from(payload, "base64url").toString("utf8")) as SessionTerms;
+    remember(opened, text, terms, maxOpened);
+    return terms;
+  }
 }
 
 /** 128 random bits. */

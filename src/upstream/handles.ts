@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createSecretKey } from "node:crypto";
 import { problem } from "../contract/errors.ts";
 import type { HandleKind } from "../contract/marks.ts";
-import { constantTimeEqual, hmac } from "../lib/crypto.ts";
+import { constantTimeEqual, hmac, sha256Hex } from "../lib/crypto.ts";
 import { remember } from "../lib/remember.ts";
 
 /**
@@ -33,6 +33,9 @@ const withheldAddress = `withheld@too-long.${addressDomain}`;
 export function isAddressHandle(text: string): boolean {
   return /[@.]handle\.invalid$/i.test(text);
 }
+
+/** The same people are read again and again: a cipher costs more than everything else that is done to a record. */
+const maxMade = 2_000;
 
 /** Realms whose handles are at hand at once. */
 const maxRealms = 1_000;
@@ -66,14 +69,24 @@ export function createHandles(secret: Uint8Array, realm: string): Handles {
     return constantTimeEqual(tag, hmac(macKey, `${kind}\0${value}`).subarray(0, tagBytes)) ? value : undefined;
   }
 
+  function handleOf(kind: HandleKind, value: string): string {
+    if (kind !== "email") return `${prefixes[kind]}${encrypt(kind, value).toString("base64url")}`;
+    // Addresses are compared without regard to case, so their handles must be too.
+    const text = toBase32(encrypt(kind, value.toLowerCase()));
+    if (text.length > maxAddressChars) return withheldAddress;
+    const [local, ...labels] = text.match(new RegExp(`.{1,${labelChars}}`, "g")) ?? [];
+    return `${local}@${labels.map((label) => `${label}.`).join("")}${addressDomain}`;
+  }
+
+  /** Handles that were made last, by what tells their values apart and says nothing of them. */
+  const made = new Map<string, string>();
+
   return {
     seal(kind, value) {
-      if (kind !== "email") return `${prefixes[kind]}${encrypt(kind, value).toString("base64url")}`;
-      // Addresses are compared without regard to case, so their handles must be too.
-      const text = toBase32(encrypt(kind, value.toLowerCase()));
-      if (text.length > maxAddressChars) return withheldAddress;
-      const [local, ...labels] = text.match(new RegExp(`.{1,${labelChars}}`, "g")) ?? [];
-      return `${local}@${labels.map((label) => `${label}.`).join("")}${addressDomain}`;
+      const key = sha256Hex(`${kind}\0${value}`);
+      const handle = made.get(key) ?? handleOf(kind, value);
+      remember(made, key, handle, maxMade);
+      return handle;
     },
 
     open(kind, text, path) {

@@ -5,7 +5,7 @@ import { type Ended, openHome } from "../support/program.ts";
 let databases: Databases;
 
 beforeAll(async () => {
-  databases = await openDatabases({ given: inject("postgres"), isolation: inject("isolation") });
+  databases = await openDatabases({ given: inject("postgres") });
   return () => databases.stop();
 });
 

@@ -1,6 +1,7 @@
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
+import type { Ending } from "../support/processes.ts";
 
 /** Deals requests out to replicas, one after the other: no two in a row go to the same. */
 export interface Balancer {
@@ -9,8 +10,8 @@ export interface Balancer {
   turnTo(origins: readonly string[]): void;
 }
 
-/** A plain one, for one test: it knows nothing of sessions, and tries another replica only where nobody listens. */
-export async function openBalancer(first: readonly string[] = []): Promise<Balancer> {
+/** A plain one: it knows nothing of sessions, and tries another replica only where nobody listens. */
+export async function openBalancer(first: readonly string[] = [], ending: Ending = onTestFinished): Promise<Balancer> {
   const agent = new Agent({ keepAlive: false });
   let origins = first;
   let turns = 0;
@@ -46,7 +47,7 @@ export async function openBalancer(first: readonly string[] = []): Promise<Balan
     incoming.on("error", () => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
+  ending(async () => {
     server.closeAllConnections();
     server.close();
     agent.destroy();

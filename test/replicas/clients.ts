@@ -77,6 +77,8 @@ export interface ToolAnswer {
   /** The catalogue code of a refusal. */
   readonly code?: string;
   readonly confirmation?: string;
+  /** When to come again, as the HTTP answer says. */
+  readonly retryAfter?: string;
 }
 
 const accept = "application/json, text/event-stream";
@@ -111,8 +113,14 @@ export async function callTool(
     }),
   });
   const text = await response.text();
-  if (response.status !== 200) return { status: response.status };
+  if (response.status !== 200) return { status: response.status, ...refusalIn(response, text) };
   return { status: 200, ...answerIn(text) };
+}
+
+function refusalIn({ headers }: Response, text: string): Pick<ToolAnswer, "code" | "retryAfter"> {
+  const code = /"code":"(\w+)"/.exec(text)?.[1];
+  const retryAfter = headers.get("retry-after");
+  return { ...(code === undefined ? {} : { code }), ...(retryAfter === null ? {} : { retryAfter }) };
 }
 
 const envelope = {

@@ -1,25 +1,44 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { describe, expect, test, vi } from "vitest";
+import { beforeAll, describe, expect, inject, test, vi } from "vitest";
 import { browsers, toldMs } from "../resources/browsers.ts";
 import { clients, type Human, type ToolClient } from "../support/clients.ts";
 import type { Desk } from "../support/desk.ts";
-import { startProcess } from "../support/processes.ts";
+import { type Ending, startProcess } from "../support/processes.ts";
 import { openBalancer } from "./balancer.ts";
 import { openGround } from "./ground.ts";
 import { openSession, type RawSession } from "./raw-session.ts";
 
 const told = { timeout: 5 * toldMs, interval: 20 };
 const old = ["2025-era over HTTP", "first major over HTTP"] as const;
-const asked = { PROGRAMME_CONFIRM: "ask" };
 
-/** Two replicas of a service; the desk works on the same database. */
-async function openTwo(environment: Record<string, string> = {}) {
-  const { desk, database } = await openGround(environment);
-  const replicas = await Promise.all([startProcess(database, environment), startProcess(database, environment)]);
-  const [one, two] = replicas.map(({ origin }) => origin) as [string, string];
-  const balancer = await openBalancer([one, two]);
-  return { desk, database, one, two, replicas, balanced: { ...desk, origin: balancer.origin } };
+const environment = { PROGRAMME_CONFIRM: "ask" };
+
+/** Two replicas of a service, and both as one; the desk works on the same database. */
+interface Two {
+  readonly desk: Desk;
+  readonly database: string;
+  readonly one: string;
+  readonly two: string;
+  readonly balanced: Desk;
 }
+
+async function openTwo(ending: Ending): Promise<Two> {
+  const { desk, database } = await openGround(environment, inject("postgres"), ending);
+  const start = () => startProcess(database, environment, { ending });
+  const [one, two] = (await Promise.all([start(), start()])).map(({ origin }) => origin) as [string, string];
+  const { origin } = await openBalancer([one, two], ending);
+  return { desk, database, one, two, balanced: { ...desk, origin } };
+}
+
+let service: Two;
+
+beforeAll(async () => {
+  const ends: (() => Promise<void>)[] = [];
+  service = await openTwo((end) => void ends.unshift(end));
+  return async () => {
+    for (const end of ends) await end();
+  };
+});
 
 const yes: Human = () => ({ action: "accept", content: { confirm: true } });
 
@@ -29,7 +48,7 @@ function connect(name: (typeof old)[number], desk: Desk, token: string, human?: 
 
 describe("a session", () => {
   test.each(old)("of %s is served by whichever replica its requests come to", async (name) => {
-    const { desk, balanced } = await openTwo(asked);
+    const { desk, balanced } = service;
     const client = await connect(name, balanced, await desk.token(), yes);
     const { programId } = await desk.seed.program({ name: "Light roofs" });
     for (let round = 0; round < 4; round++) {
@@ -40,7 +59,7 @@ describe("a session", () => {
   });
 
   test.each(old)("of %s lets its client be asked, wherever the answer arrives", async (name) => {
-    const { desk, balanced } = await openTwo(asked);
+    const { desk, balanced } = service;
     const questions: string[] = [];
     const client = await connect(name, balanced, await desk.token(), (question) => {
       questions.push(question);
@@ -55,7 +74,7 @@ describe("a session", () => {
   });
 
   test.each(old)("of %s hears of changes, wherever it subscribed and whoever made them", async (name) => {
-    const { desk, balanced } = await openTwo();
+    const { desk, balanced } = service;
     const browser = await (browsers[name] as (typeof browsers)[string])(balanced, await desk.token());
     const staff = await desk.as("REST");
     const first = await desk.seed.submission({ state: "SUBMITTED" });
@@ -76,17 +95,18 @@ describe("a session", () => {
     expect(browser.heard.updated).toEqual([one, two]);
   });
 
-  test("is there still when all replicas were replaced", async () => {
-    const { desk, database, one, replicas } = await openTwo();
+  test("is there still when its replicas were replaced", async () => {
+    const { desk, database } = service;
     const token = await desk.token();
-    const session = await openSession(one, token);
-    await Promise.all(replicas.map((replica) => replica.kill()));
-    const { origin } = await startProcess(database);
+    const first = await startProcess(database, environment);
+    const session = await openSession(first.origin, token);
+    await first.kill();
+    const { origin } = await startProcess(database, environment);
     expect(await session.at(origin).listTools()).toBe(200);
   });
 
   test("that was ended on one replica has ended on the other, and another has not", async () => {
-    const { desk, one, two } = await openTwo();
+    const { desk, one, two } = service;
     const token = await desk.token();
     const [session, other] = [await openSession(one, token), await openSession(two, token)];
     for (const origin of [one, two]) expect(await session.at(origin).listTools()).toBe(200);
@@ -100,7 +120,7 @@ describe("a session", () => {
   });
 
   test("is nobody else's, and no id counts that was not made here", async () => {
-    const { desk, one, two } = await openTwo();
+    const { desk, one, two } = service;
     const session = await openSession(one, await desk.token());
     expect(
       await session
@@ -120,7 +140,7 @@ describe("a session", () => {
   });
 
   test("has one stream: where another replica opens one, the first tells nothing more", async () => {
-    const { desk, one, two } = await openTwo();
+    const { desk, one, two } = service;
     const session = await openSession(one, await desk.token());
     const { submissionId, version } = await desk.seed.submission({ state: "SUBMITTED" });
     const uri = `programme://submissions/${submissionId}`;
@@ -137,7 +157,7 @@ describe("a session", () => {
   });
 
   test("tells its client that a token is over by ending the stream, which another token opens again", async () => {
-    const { desk, one, two } = await openTwo();
+    const { desk, one, two } = service;
     const token = await desk.token();
     const session = await openSession(one, token);
     const stream = await session.at(two).listen();
@@ -150,7 +170,7 @@ describe("a session", () => {
 
 describe("an answer", () => {
   test("counts only for the question that was asked of its caller's session", async () => {
-    const { desk, one, two } = await openTwo(asked);
+    const { desk, one, two } = service;
     const token = await desk.token();
     const [session, other] = [await openSession(one, token), await openSession(two, token)];
     const { submissionId, version } = await desk.seed.submission({ state: "SUBMITTED" });
@@ -175,7 +195,7 @@ describe("an answer", () => {
   });
 
   test("that declines does, wherever it arrives", async () => {
-    const { desk, one, two } = await openTwo(asked);
+    const { desk, one, two } = service;
     const session = await openSession(one, await desk.token());
     const { submissionId, version } = await desk.seed.submission({ state: "SUBMITTED" });
     for (const origin of [one, two]) {
@@ -186,7 +206,7 @@ describe("an answer", () => {
   });
 
   test("to questions of two replicas in one session reaches the call that asked", async () => {
-    const { desk, one, two } = await openTwo(asked);
+    const { desk, one, two } = service;
     const session = await openSession(one, await desk.token());
     const [first, second] = [
       await desk.seed.submission({ state: "SUBMITTED" }),

@@ -8,6 +8,7 @@ import { arbitraryOf } from "./arbitrary.ts";
 import { ledgers } from "./ledgers.ts";
 import { lists } from "./lists.ts";
 import { permits } from "./permits.ts";
+import { sessions } from "./sessions.ts";
 
 export const now = "2026-11-20T09:00:00.000Z";
 
@@ -36,6 +37,7 @@ export function conformance(open: () => Promise<Store>): void {
   describe("lists", () => lists(() => bench));
   describe("ledgers", () => ledgers(() => bench));
   describe("permits", () => permits(() => bench));
+  describe("sessions", () => sessions(() => bench));
 }
 
 function rows(bench: () => Bench): void {

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
 import { inspectStore, openStore, type StoreOptions } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port.ts";
-import { type Databases, openDatabases, runOn, type TestDatabase } from "../support/database-server.ts";
+import { type Databases, isolated, openDatabases, runOn, type TestDatabase } from "../support/database-server.ts";
 import { edit } from "../support/edit.ts";
 import { benchOf, conformance } from "./conformance.ts";
 import { allApplied, migrations } from "./migrations.ts";
@@ -13,7 +13,7 @@ import { processes } from "./processes.ts";
 let databases: Databases;
 
 beforeAll(async () => {
-  databases = await openDatabases({ given: inject("postgres"), isolation: inject("isolation") });
+  databases = await openDatabases({ given: inject("postgres") });
   return () => databases.stop();
 });
 
@@ -30,11 +30,6 @@ async function opened(database: string, options: Partial<StoreOptions> = {}): Pr
   const store = await openStore({ database, ...options });
   onTestFinished(() => store.close());
   return store;
-}
-
-/** The same database, each of whose transactions is of this isolation level. */
-function isolated(database: string, level: string): string {
-  return `${database}?options=${encodeURIComponent(`-c default_transaction_isolation=${level.replace(" ", "\\ ")}`)}`;
 }
 
 describe.each(["read committed", "serializable"])("on PostgreSQL, %s", (level) => {

@@ -38,9 +38,9 @@ export interface DatabasesOptions {
 
 /** A server with a migrated database. */
 export async function openDatabases({ given, isolation }: DatabasesOptions = {}): Promise<Databases> {
-  const settings = isolation === undefined ? {} : { default_transaction_isolation: isolation };
-  const server = given === undefined ? await startPostgres({ settings }) : borrowed(given);
-  const shared = { address: server.address, template: nameOf("template") };
+  const server = given === undefined ? await startPostgres() : borrowed(given);
+  const address = isolation === undefined ? server.address : isolated(server.address, isolation);
+  const shared = { address, template: nameOf("template") };
   await runOn(shared.address, `create database ${shared.template}`);
   const store = await openStore({ database: addressOf(shared.address, shared.template) });
   await store.close();
@@ -73,6 +73,13 @@ async function make(address: string, name: string, options: string): Promise<Tes
 
 function borrowed(address: string): Pick<PostgresServer, "address" | "stop"> {
   return { address, stop: async () => undefined };
+}
+
+/** The same database, each of whose transactions is of this level of isolation unless it says otherwise. */
+export function isolated(database: string, level: string): string {
+  const address = new URL(database);
+  address.searchParams.set("options", `-c default_transaction_isolation=${level.replace(" ", "\\ ")}`);
+  return address.href;
 }
 
 function nameOf(what: string): string {

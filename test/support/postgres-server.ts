@@ -32,13 +32,11 @@ const flags = [
 ];
 
 export interface ServerOptions {
-  /** Settings of the server besides. */
-  readonly settings?: Readonly<Record<string, string>>;
   /** Where its data are, rather than in memory where there is room. */
   readonly directory?: string;
 }
 
-export async function startPostgres({ settings = {}, directory }: ServerOptions = {}): Promise<PostgresServer> {
+export async function startPostgres({ directory }: ServerOptions = {}): Promise<PostgresServer> {
   await completeBinaries();
   const port = await freePort();
   const databaseDir = await mkdtemp(join(directory ?? (await place()), "programme-postgres-"));
@@ -51,7 +49,7 @@ export async function startPostgres({ settings = {}, directory }: ServerOptions 
     // As root it runs as a user of its own, for it refuses to be root's.
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ["--encoding=UTF8", "--no-sync"],
-    postgresFlags: [...flags, ...Object.entries(settings)].flatMap(([name, value]) => ["-c", `${name}=${value}`]),
+    postgresFlags: flags.flatMap(([name, value]) => ["-c", `${name}=${value}`]),
     onLog: () => undefined,
     onError: () => undefined,
   });

@@ -23,7 +23,11 @@ interface Surroundings {
   readonly aheadMs?: number;
   /** What its command begins with. */
   readonly within?: readonly string[];
+  /** Takes what ends it with whatever it is for: a test, if nothing else is said. */
+  readonly ending?: Ending;
 }
+
+export type Ending = (end: () => Promise<void>) => void;
 
 /**
  * Starts one that serves and works on a database; it ends with the test.
@@ -32,7 +36,7 @@ interface Surroundings {
 export async function startProcess(
   database: string,
   environment: Record<string, string> = {},
-  { aheadMs = 0, within = [] }: Surroundings = {},
+  { aheadMs = 0, within = [], ending = onTestFinished }: Surroundings = {},
 ): Promise<OtherProcess> {
   const settings = { PROGRAMME_DATABASE: database, ...settingsOn(database), ...environment };
   const [program = "", ...args] = [...within, process.execPath, script, String(aheadMs)];
@@ -40,7 +44,7 @@ export async function startProcess(
     env: { PATH: process.env["PATH"] ?? "", ...settings },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  onTestFinished(() => void child.kill("SIGKILL"));
+  ending(async () => void child.kill("SIGKILL"));
   let log = "";
   child.stderr.on("data", (chunk: Buffer) => {
     log += chunk;

@@ -136,7 +136,10 @@ async function progressOf(
 async function copyRows({ source, target, tables }: Both, begun: Mark, step: (rows: number) => void): Promise<Mark> {
   let mark = begun;
   for (const table of tables) {
-    if (begun.table !== undefined && table.name < begun.table) continue;
+    if (begun.table !== undefined && table.name < begun.table) {
+      step(await countRows(source, table));
+      continue;
+    }
     const after = table.name === begun.table ? begun.after : undefined;
     // What has changed meanwhile of the rows that are there could be in the way of those that follow.
     if (after) await mend(source, target, table, after);

@@ -1,0 +1,62 @@
+import { sql } from "kysely";
+import { readCatalogue, type StoredTable } from "../src/store/catalogue.ts";
+import { migrate } from "../src/store/migrations/migrate.ts";
+import { openEngine } from "../src/store/open.ts";
+
+/** Columns by which rows can be spread over several servers; each has all that one request needs of a table in one place. */
+const spreading = {
+  businessId: "its tenant",
+  tokenId: "the token",
+  callerId: "the caller of MCP",
+} as const;
+
+/** Tables that are not spread: whole everywhere, because they are small, rarely change, or are read before anything is known. */
+export const whole: Readonly<Record<string, string>> = {
+  tokens: "found by the digest of a token, before its tenant is known; some rows for each tenant",
+  settings: "a row or two: the key from which secrets are derived",
+  migrations: "a row for each step of the schema",
+};
+
+export interface DistributedTable extends StoredTable {
+  /** The column that says where a row belongs; none where the table is whole everywhere. */
+  readonly by: keyof typeof spreading | undefined;
+  readonly why: string;
+}
+
+/** How each table is distributed, those that others refer to first. */
+export async function distribution(): Promise<DistributedTable[]> {
+  const engine = await openEngine({ database: ":memory:" });
+  try {
+    await migrate(engine);
+    const tables = await readCatalogue(engine.read);
+    const { rows } = await sql<{ from: string; to: string }>`
+      select m.name as "from", f."table" as "to" from sqlite_master m join pragma_foreign_key_list(m.name) f
+      where m.type = 'table'`.execute(engine.read);
+    return referredFirst(tables, rows).map(distributed);
+  } finally {
+    await engine.close();
+  }
+}
+
+/** The first column of the key, where it is in whatever makes rows unique: a server can see to that alone. */
+export function distributed(table: StoredTable): DistributedTable {
+  const first = table.key[0] as keyof typeof spreading;
+  const unique = table.indexes.filter((index) => index.unique);
+  if (first in spreading && unique.every(({ columns }) => columns.includes(first))) {
+    return { ...table, by: first, why: spreading[first] };
+  }
+  return { ...table, by: undefined, why: whole[table.name] ?? "" };
+}
+
+function referredFirst(tables: readonly StoredTable[], references: readonly { from: string; to: string }[]) {
+  const sorted = new Set<StoredTable>();
+  const add = (table: StoredTable) => {
+    for (const { from, to } of references) {
+      const target = tables.find(({ name }) => name === to);
+      if (from === table.name && target && target !== table && !sorted.has(target)) add(target);
+    }
+    sorted.add(table);
+  };
+  for (const table of tables) add(table);
+  return [...sorted];
+}

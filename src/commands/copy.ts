@@ -1,0 +1,146 @@
+import { existsSync } from "node:fs";
+import {
+  type ComparedTable,
+  CopyRefused,
+  type CopyReport,
+  compareDatabases,
+  copyDatabase,
+  optionsFor,
+} from "../app/copy.ts";
+import { type DatabasePlace, databasePlace, databaseSettings, refusePassword } from "../config/database.ts";
+import type { Config } from "../config/load.ts";
+import { UsageError } from "../config/usage-error.ts";
+import { isPostgresAddress } from "../lib/postgres-address.ts";
+import { onInterrupt } from "./interruption.ts";
+import { type Options, print, printJson, textOf } from "./output.ts";
+import { showProgress } from "./progress.ts";
+import { formatTable } from "./table.ts";
+
+/**
+ * Copies a whole database to another, or compares the two.
+ * @throws UsageError where that is not possible with these
+ * @throws Interrupted when the process is told to stop: started again it goes on
+ */
+export async function copy(config: Config, options: Options): Promise<void> {
+  const [from, to] = sides(config, options);
+  const verify = options["verify"] === true;
+  const startedMs = performance.now();
+  const report = await run(config, { from, to, verify });
+  const result = {
+    from: from.databaseName,
+    to: to.databaseName,
+    verified: report.tables.every(({ same }) => same),
+    resumed: report.resumed,
+    rows: report.tables.reduce((sum, table) => sum + table.to.rows, 0),
+    seconds: Math.round((performance.now() - startedMs) / 100) / 10,
+    tables: report.tables,
+    notInTheDatabase: besides(from, to),
+  };
+  if (options["json"]) printJson(result);
+  else print(verify ? comparison(report) : summary(result));
+  if (!result.verified) throw new Error(`${from.databaseName} and ${to.databaseName} do not hold the same.`);
+}
+
+/** One of the two may be the configured database: an address with a password is no option. */
+function sides(config: Config, options: Options): [from: DatabasePlace, to: DatabasePlace] {
+  const [from, to] = [textOf(options, "from"), textOf(options, "to")];
+  if (from === undefined && to === undefined) throw new UsageError("Say what to copy: --from, --to, or one of them.");
+  if (to === undefined && !config.databaseGiven) {
+    throw new UsageError("Say where to: --to, or PROGRAMME_DATABASE for an address with a password.");
+  }
+  const both = [placeOf(config, "--from", from), placeOf(config, "--to", to)] as const;
+  if (both.some(({ database }) => database === ":memory:")) throw new UsageError(":memory: cannot be copied.");
+  return [...both];
+}
+
+function placeOf(config: Config, option: string, given: string | undefined): DatabasePlace {
+  if (given === undefined) return config;
+  refusePassword(given, option);
+  const { schema, allowed } = databaseSettings.database.type;
+  if (!schema.safeParse(given).success) throw new UsageError(`${option} must be ${allowed}.`);
+  return databasePlace(given, config.database, config.dataDir);
+}
+
+interface Work {
+  readonly from: DatabasePlace;
+  readonly to: DatabasePlace;
+  readonly verify: boolean;
+}
+
+async function run(config: Config, { from, to, verify }: Work): Promise<CopyReport> {
+  const progress = showProgress(verify ? "Comparing" : "Copying", 1);
+  using interruption = onInterrupt(
+    verify ? "The comparison was not finished." : "The copy was not finished: the same command goes on with it.",
+  );
+  try {
+    return await (verify ? compareDatabases : copyDatabase)({
+      from: optionsFor(config, from.database),
+      to: optionsFor(config, to.database),
+      onProgress(share) {
+        interruption.signal.throwIfAborted();
+        progress.to(share);
+      },
+    });
+  } catch (error) {
+    throw error instanceof CopyRefused ? new UsageError(`${to.databaseName}: ${error.message}`) : error;
+  } finally {
+    progress.end();
+  }
+}
+
+interface Result {
+  readonly to: string;
+  readonly rows: number;
+  readonly seconds: number;
+  readonly resumed: boolean;
+  readonly tables: readonly ComparedTable[];
+  readonly notInTheDatabase: readonly string[];
+}
+
+function summary({ to, rows, seconds, resumed, tables, notInTheDatabase }: Result): string {
+  const filled = tables.filter(({ to: { rows } }) => rows > 0);
+  const went = resumed ? "A copy that was begun is complete now" : "Copied";
+  return [
+    formatTable([["table", "rows", "sha256"], ...filled.map(lineOf)], "header"),
+    `${went}: ${rows} rows in ${filled.length} tables of ${to}, every one compared, in ${seconds} s.`,
+    "",
+    "Not in the database:",
+    ...notInTheDatabase.map((line) => `  ${line}`),
+    "",
+  ].join("\n");
+}
+
+function comparison({ tables }: CopyReport): string {
+  const rows = tables.map(({ table, from, to, same }) => [
+    same ? "same" : "different",
+    table,
+    String(from.rows),
+    String(to.rows),
+  ]);
+  return formatTable([["", "table", "rows here", "rows there"], ...rows], "header");
+}
+
+function lineOf({ table, to }: ComparedTable): string[] {
+  return [table, String(to.rows), to.sha256.slice(0, 16)];
+}
+
+const besideDatabase = [
+  ["files", "what applicants attached"],
+  ["exports", "finished exports"],
+  ["mail", "messages that no server was there to take"],
+] as const;
+
+/** What has to be moved by hand, if it is on this machine. */
+function besides(from: DatabasePlace, to: DatabasePlace): string[] {
+  const moved = besideDatabase
+    .map(([name, what]) => [what, `${from.filesBeside}.${name}`, `${to.filesBeside}.${name}`] as const)
+    .filter(([, path]) => existsSync(path))
+    .map(([what, path, target]) => `${what}: move ${path} to ${target}`);
+  const key = `${from.filesBeside}.key`;
+  const kept = isPostgresAddress(to.database)
+    ? `set PROGRAMME_SECRET_KEY to what ${key} holds`
+    : `move ${key} to ${to.filesBeside}.key`;
+  const advice = existsSync(key) ? kept : "keep the same PROGRAMME_SECRET_KEY";
+  const serverKey = `the server key, without which signing secrets of webhooks cannot be read: ${advice}`;
+  return [...moved, "in a bucket: files and exports stay where they are", serverKey];
+}

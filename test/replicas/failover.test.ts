@@ -1,0 +1,113 @@
+import { setTimeout as delay } from "node:timers/promises";
+import pg from "pg";
+import { expect, onTestFinished, test } from "vitest";
+import { type PostgresServer, startPostgres } from "../support/postgres-server.ts";
+import { rest } from "../support/raw.ts";
+import { expectConfirmations, expectEvents, expectExports, expectMail, expectSubmissions } from "./checks.ts";
+import { callTool, openSession, type ToolAnswer } from "./clients.ts";
+import { openStage, settled } from "./stage.ts";
+
+const awayMs = 3_000;
+
+/** The database's server, and its ways to fail; each resolves when it is there again. */
+async function openServer(): Promise<
+  PostgresServer & { readonly failures: Readonly<Record<string, () => Promise<void>>> }
+> {
+  // What was acknowledged must outlast the server's end.
+  const server = await startPostgres({ settings: { synchronous_commit: "on" } });
+  onTestFinished(() => server.stop());
+  const ask = async (statement: string) => {
+    const client = new pg.Client(server.address);
+    client.on("error", () => undefined);
+    await client.connect();
+    const { rows } = await client.query(statement);
+    await client.end().catch(() => undefined);
+    return String(rows[0]?.["found"]);
+  };
+  const failures = {
+    async "a backend is killed, and all connections end with it"() {
+      const pid = await ask("select max(pid) as found from pg_stat_activity where application_name = 'programme-mcp'");
+      process.kill(Number(pid), "SIGKILL");
+      await delay(awayMs);
+    },
+    async "it is shut down fast and starts again"() {
+      await server.halt();
+      await delay(awayMs);
+      await server.resume();
+    },
+    async "it ends at once, and starts again with what it has written"() {
+      const [pid] = (await ask("select pg_read_file('postmaster.pid') as found")).split("\n");
+      process.kill(Number(pid), "SIGQUIT");
+      await delay(awayMs);
+      await server.resume();
+    },
+  };
+  return { ...server, failures };
+}
+
+/** Asks a replica over REST and over MCP of both revisions, until told to stop; gives what was answered. */
+function askOn(origin: string, token: string, session: string, programId: string) {
+  const told: Omit<ToolAnswer, "confirmation">[] = [];
+  let asking = true;
+  const call = { name: "get_program", args: { programId } };
+  const asked = (async () => {
+    for (; asking; await delay(100)) {
+      const { status, headers, body } = await rest({ origin }, token, "get_program", { programId });
+      told.push({ status, data: body.data, code: body.error?.code, retryAfter: headers.get("retry-after") ?? "" });
+      for (const of of [undefined, session]) told.push(await callTool(origin, token, call, of));
+    }
+  })();
+  // What went wrong is told by `stop`.
+  asked.catch(() => undefined);
+  return async () => {
+    asking = false;
+    await asked;
+    return told;
+  };
+}
+
+/** Who got no data was told in the words of the interface that it may come again, and when. */
+function expectClean(told: readonly ToolAnswer[], name: string): void {
+  const refused = told.filter(({ data }) => data === undefined);
+  for (const { status, code, retryAfter } of refused) {
+    expect([status, code], name).toEqual([expect.toBeOneOf([200, 503]), "unavailable"]);
+    if (status === 503) expect(retryAfter, name).toMatch(/^[1-9]\d*$/);
+  }
+}
+
+test("a database that goes away and comes back costs nothing but time", async () => {
+  const server = await openServer();
+  const stage = await openStage({ count: 2, limit: 100_000, given: server.address });
+  const { desk, mixed, replicas } = stage;
+  const token = await desk.token();
+  const { programId } = await desk.seed.program();
+  const [origin = "", other = ""] = replicas.map((replica) => replica.origin);
+  const session = await openSession(other, token);
+  await mixed.start();
+  for (const [name, fail] of Object.entries(server.failures)) {
+    await delay(1_500);
+    const stop = askOn(origin, token, session, programId);
+    const before = mixed.submissions.size;
+    await fail();
+    await expect.poll(() => mixed.submissions.size, { timeout: 60_000, message: name }).toBeGreaterThan(before + 2);
+    const told = await stop();
+    expectClean(told, name);
+    expect(told.at(-1)?.data, name).toMatchObject({ programId });
+    const wasAway = !name.startsWith("a backend");
+    if (wasAway)
+      expect(
+        told.map(({ status }) => status),
+        name,
+      ).toContain(503);
+  }
+  await mixed.stop();
+  await settled(stage);
+  await expectSubmissions(stage);
+  await expectEvents(stage);
+  await expectConfirmations(stage);
+  // Processes that live on know what became of each message.
+  expect(await expectMail(stage)).toBe(0);
+  await expectExports(stage);
+  expect([...mixed.tally.counts.keys()].filter((status) => ![200, 429, 503].includes(status))).toEqual([]);
+  for (const replica of replicas) expect(await replica.stop(), replica.said()).toBe(0);
+}, 300_000);

@@ -1,0 +1,265 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
+import { newId } from "../../src/lib/ids.ts";
+import { compareDatabases, copyDatabase } from "../../src/store/copy/copy.ts";
+import { readMark } from "../../src/store/copy/mark.ts";
+import { openEngine, openStore } from "../../src/store/open.ts";
+import type { Store } from "../../src/store/port.ts";
+import { type Databases, openDatabases } from "../support/database-server.ts";
+import { temporaryDirectory } from "../support/directory.ts";
+import { edit } from "../support/edit.ts";
+import { benchOf } from "./conformance.ts";
+import { entry, token } from "./ledgers.ts";
+
+let databases: Databases;
+
+beforeAll(async () => {
+  databases = await openDatabases({ given: inject("postgres"), isolation: inject("isolation") });
+  return () => databases.stop();
+});
+
+type Engine = "SQLite" | "PostgreSQL";
+
+/** A new database, which nobody has migrated. */
+async function fresh(engine: Engine): Promise<string> {
+  const { path, remove } = await temporaryDirectory();
+  const made = engine === "SQLite" ? { database: `${path}/programme.db`, remove } : await databases.empty();
+  onTestFinished(async () => {
+    await made.remove();
+    if (engine === "PostgreSQL") await remove();
+  });
+  return made.database;
+}
+
+async function opened(database: string): Promise<Store> {
+  const store = await openStore({ database });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+/** Records that refer to each other, and to later ones; texts that one of the engines has no place for; large rows. */
+async function filled(engine: Engine, accesses = 300): Promise<string> {
+  const database = await fresh(engine);
+  const store = await openStore({ database });
+  const { seed } = benchOf(store);
+  await store.insertBusiness({ businessId: "biz_one", name: "One", createdAt: "2026-01-01T00:00:00.000Z" });
+  await store.insertToken(token({}));
+  const { submissionId } = await seed.submission({
+    title: "a\0b\uffff\u{1f600}",
+    fields: { long: "x".repeat(300_000) },
+  });
+  const later = await seed.person({ personId: "per_z", primaryEmail: "z@example.org" });
+  await seed.person({ personId: "per_a", primaryEmail: "a@example.org", mergedIntoPersonId: later.personId });
+  await seed.review({
+    assignmentId: (await assigned(store, submissionId)).assignmentId,
+    ...(await homeOf(store, submissionId)),
+  });
+  await seed.emailSend({ status: "queued" });
+  for (let count = 0; count < 50; count++) await seed.program({ name: `Program ${count}` });
+  await store.appendAccess(Array.from({ length: accesses }, (_, index) => access(index)));
+  await store.close();
+  return database;
+}
+
+function access(index: number) {
+  return entry({ auditId: newId("aud"), requestId: `req_${index}`, status: 200, changes: [] });
+}
+
+async function homeOf(store: Store, submissionId: string) {
+  const [found] = await store.reader("biz_one").find("assignments", { where: { submissionId } }, { limit: 1 });
+  const { programId = "", roundId = "", reviewerId = "" } = found ?? {};
+  return { submissionId, programId, roundId, reviewerId };
+}
+
+async function assigned(store: Store, submissionId: string) {
+  const { seed } = benchOf(store);
+  const { programId, trackId } = (await store.reader("biz_one").get("submissions", submissionId)) ?? {};
+  if (programId === undefined || trackId === undefined) throw new Error("No such submission");
+  const { roundId } = await seed.round({ programId, trackId });
+  const { reviewerId } = await seed.reviewer();
+  return seed.assignment({ programId, trackId, roundId, submissionId, reviewerId });
+}
+
+const between = (from: string, to: string) => ({ from: { database: from }, to: { database: to } });
+
+const ways: readonly (readonly [Engine, Engine])[] = [
+  ["SQLite", "PostgreSQL"],
+  ["PostgreSQL", "SQLite"],
+  ["SQLite", "SQLite"],
+  ["PostgreSQL", "PostgreSQL"],
+];
+
+describe.each(ways)("from %s to %s", (source, target) => {
+  test("every row is there, and the program goes on with them", async () => {
+    const [from, to] = [await filled(source), await fresh(target)];
+    const { tables, resumed } = await copyDatabase(between(from, to));
+    expect(resumed).toBe(false);
+    for (const { table, from: here, to: there, same } of tables)
+      expect([table, there, same]).toEqual([table, here, true]);
+    expect(tables.find(({ table }) => table === "audit")?.to.rows).toBe(300);
+    expect(tables.map(({ table }) => table)).not.toContain("migrations");
+    const [one, other] = [await opened(from), await opened(to)];
+    for (const table of ["submissions", "persons", "reviews", "emailSends", "programs"] as const) {
+      const rows = await one.reader("biz_one").find(table, {}, { limit: 100 });
+      expect(rows.length).toBeGreaterThan(0);
+      expect(await other.reader("biz_one").find(table, {}, { limit: 100 })).toEqual(rows);
+    }
+    // What was signed with the one is good at the other.
+    expect(await other.secret("handles")).toEqual(await one.secret("handles"));
+    const { seed } = benchOf(other);
+    await expect(seed.program({ name: "New" })).resolves.toMatchObject({ version: 0 });
+    await expect(seed.person({ mergedIntoPersonId: "per_nobody" })).rejects.toThrow();
+  });
+
+  test("it goes on where it was ended, whatever has become of the source meanwhile", async () => {
+    const [from, to] = [await filled(source), await fresh(target)];
+    const stop = new Error("stopped");
+    for (const share of [0.05, 0.2, 0.45, 0.6]) {
+      const onProgress = (done: number) => {
+        if (done > share) throw stop;
+      };
+      await expect(copyDatabase({ ...between(from, to), onProgress })).rejects.toBe(stop);
+      await expect(openStore({ database: to })).rejects.toThrow(/not finished/);
+      await change(from);
+    }
+    const { tables, resumed } = await copyDatabase(between(from, to));
+    expect(resumed).toBe(true);
+    expect(tables.filter(({ same }) => !same)).toEqual([]);
+  });
+});
+
+/** A change, an addition and a removal; and an address, of which there is one, that moves to another person. */
+async function change(database: string): Promise<void> {
+  const store = await openStore({ database });
+  const { seed, write } = benchOf(store);
+  await seed.program({ name: "Added" });
+  await write(async (transaction) => {
+    const [program] = await transaction.find("programs", {}, { limit: 1 });
+    if (program) await transaction.update("programs", program, { name: newId("name") });
+    const [send] = await transaction.find("payments", {}, { limit: 1 });
+    if (send) await transaction.remove("payments", send);
+    const [a, z] = [await transaction.get("persons", "per_a"), await transaction.get("persons", "per_z")];
+    if (!a || !z) throw new Error("Nobody is there");
+    const externalRefs = [{ namespace: "crm", objectType: "contact", externalId: "1" }];
+    const [holder, next] = a.externalRefs.length > 0 ? [a, z] : [z, a];
+    await transaction.update("persons", holder, { externalRefs: [] });
+    await transaction.update("persons", next, { externalRefs });
+  });
+  await store.close();
+}
+
+test("a source that is written to is copied as it was at one moment, and the copy can catch up until it is used", async () => {
+  const [from, to] = [await filled("SQLite", 5_000), await fresh("PostgreSQL")];
+  const store = await openStore({ database: from });
+  const { seed, write } = benchOf(store);
+  const { programId } = await seed.program({ programId: "prg_zz", year: 2000 });
+  const before = await store.reader("biz_one").lastTurn();
+  let copying = true;
+  const writing = (async () => {
+    while (copying) {
+      await write(async (transaction) => {
+        const program = await transaction.get("programs", programId);
+        if (program) await transaction.update("programs", program, { year: program.year + 1 });
+      });
+      await sleep(1);
+    }
+  })();
+  await copyDatabase(between(from, to));
+  copying = false;
+  await writing;
+  const engine = await openEngine({ database: to });
+  const [program] = await engine.read
+    .selectFrom("programs")
+    .select("year")
+    .where("programId", "=", programId)
+    .execute();
+  const [turns] = await engine.read.selectFrom("turns").select("turn").execute();
+  await engine.close();
+  expect(Number(turns?.["turn"]) - before).toBe(Number(program?.["year"]) - 2000);
+  await store.close();
+
+  const { tables, resumed } = await copyDatabase(between(from, to));
+  expect([resumed, tables.filter(({ same }) => !same)]).toEqual([true, []]);
+  await opened(to);
+  await expect(copyDatabase(between(from, to))).rejects.toThrow(/not from this copy/);
+});
+
+test("a process that is killed leaves what the next one goes on with", async () => {
+  const [from, to] = [await filled("SQLite", 20_000), await fresh("PostgreSQL")];
+  const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+  const start = () => {
+    const env = { PATH: process.env["PATH"] ?? "", PROGRAMME_DATABASE: to };
+    return spawn(process.execPath, [main, "copy", "--from", from, "--json"], {
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+  };
+  const first = start();
+  const ended = once(first, "close");
+  const engine = await openEngine({ database: to });
+  const begun = async () => (await readMark(engine.read).catch(() => undefined))?.table !== undefined;
+  while (first.exitCode === null && !(await begun())) await sleep(5);
+  first.kill("SIGKILL");
+  await ended;
+  await engine.close();
+  await expect(openStore({ database: to })).rejects.toThrow(/not finished/);
+
+  const second = start();
+  let output = "";
+  second.stdout.on("data", (chunk: Buffer) => {
+    output += chunk;
+  });
+  expect((await once(second, "close"))[0]).toBe(0);
+  expect(JSON.parse(output)).toMatchObject({ verified: true, resumed: true });
+  expect(output).not.toContain(new URL(to).password);
+  expect((await compareDatabases(between(from, to))).tables.every(({ same }) => same)).toBe(true);
+});
+
+describe("is refused, and changes nothing,", () => {
+  test("to a database that holds something else", async () => {
+    const [from, to] = [await filled("SQLite"), await filled("PostgreSQL")];
+    const before = await opened(to);
+    const programs = await before.reader("biz_one").find("programs", {}, { limit: 100 });
+    await expect(copyDatabase(between(from, to))).rejects.toThrow(/not from this copy/);
+    expect(await before.reader("biz_one").find("programs", {}, { limit: 100 })).toEqual(programs);
+  });
+
+  test("to a copy of another database", async () => {
+    const [from, to] = [await filled("SQLite"), await fresh("SQLite")];
+    await copyDatabase(between(from, to));
+    await expect(copyDatabase(between(await filled("SQLite"), to))).rejects.toThrow(/copy of another/);
+    expect((await compareDatabases(between(from, to))).tables.every(({ same }) => same)).toBe(true);
+  });
+
+  test.each([
+    ["is of an earlier version", "delete from migrations where name = '009_turns'", /not at this version/],
+    [
+      "is of a later version",
+      `insert into migrations (name, "appliedAt", since) values ('999_later', '', '009_turns')`,
+      /later version/,
+    ],
+    ["was never used", "delete from settings", /empty/],
+  ])("from a database that %s", async (_, statement, said) => {
+    const [from, to] = [await filled("SQLite"), await fresh("SQLite")];
+    await edit(from, statement);
+    await expect(copyDatabase(between(from, to))).rejects.toThrow(said);
+  });
+
+  test("from nothing, and to itself", async () => {
+    const from = await filled("SQLite");
+    await expect(copyDatabase(between(from, from))).rejects.toThrow(/same database/);
+    const missing = `${await fresh("SQLite")}.gone`;
+    await expect(copyDatabase(between(missing, from))).rejects.toThrow(/no database/);
+  });
+});
+
+test("a difference is found", async () => {
+  const [from, to] = [await filled("SQLite"), await fresh("PostgreSQL")];
+  await copyDatabase(between(from, to));
+  await edit(to, `update submissions set title = 'another'`);
+  const { tables } = await compareDatabases(between(from, to));
+  expect(tables.filter(({ same }) => !same).map(({ table }) => table)).toEqual(["submissions"]);
+});
