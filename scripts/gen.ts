@@ -7,12 +7,13 @@ import { hostsPage } from "./hosts-page.ts";
 import { limitsPage } from "./limits-page.ts";
 import { manifest } from "./manifest.ts";
 import { resourcesPage } from "./resources-page.ts";
+import { scalingPage } from "./scaling-page.ts";
 import { serverJson } from "./server-json.ts";
 import { tokenCounts } from "./token-counts.ts";
 import { toolsPage } from "./tools-page.ts";
 import { versionModule } from "./version-module.ts";
 
-const [commands, examples] = await Promise.all([commandsPage(), hostExamples()]);
+const [commands, examples, scaling] = await Promise.all([commandsPage(), hostExamples(), scalingPage()]);
 
 /** Every generated file, relative to the project's folder, and what writes it. */
 const outputs: Readonly<Record<string, () => string>> = {
@@ -23,6 +24,7 @@ const outputs: Readonly<Record<string, () => string>> = {
   "docs/limits.md": limitsPage,
   "docs/hosts.md": hostsPage,
   "docs/resources.md": resourcesPage,
+  "docs/scaling.md": () => scaling,
   "docs/tools.md": toolsPage,
   "manifest.json": manifest,
   "server.json": () => serverJson(),

@@ -1,5 +1,6 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { JSONRPCResponse } from "@modelcontextprotocol/server";
-import type { SessionBook } from "../gate/sessions.ts";
+import type { SessionAnswer, SessionBook } from "../gate/sessions.ts";
 import type { Log } from "../lib/log.ts";
 import type { SessionIds, SessionTerms } from "./session-id.ts";
 
@@ -10,11 +11,13 @@ export interface Questions {
   /** Nobody waits for the answer any more. */
   drop(questionId: string): void;
   /** Delivers an answer that has arrived here, or leaves it for the process that asked. */
-  answer(terms: SessionTerms, answer: JSONRPCResponse): Promise<void>;
+  answer(terms: SessionTerms, answer: JSONRPCResponse): void;
   close(): void;
 }
 
 const pollMs = 250;
+/** How often, and after what pauses, it is tried to leave an answer: its client has been told that it arrived. */
+const [leaveTries, leavePauseMs] = [20, 500];
 /** What a client may answer to a question that is asked here; more is refused for it. */
 export const maxAnswerChars = 16_384;
 
@@ -60,6 +63,19 @@ export function createQuestions({ book, ids, log }: QuestionsDeps): Questions {
     timer.unref();
   }
 
+  async function leave(terms: SessionTerms, answer: SessionAnswer): Promise<void> {
+    for (let triesLeft = leaveTries; triesLeft > 0; triesLeft--) {
+      try {
+        await book.leaveAnswer(terms, answer);
+        return;
+      } catch (error) {
+        if (triesLeft === leaveTries) log.warn({ err: error }, "A client's answer could not be kept yet");
+      }
+      await delay(leavePauseMs, undefined, { ref: false });
+    }
+    log.error("A client's answer was lost: it could not be kept");
+  }
+
   return {
     ask(terms, deliverTo) {
       const questionId = ids.question(terms);
@@ -68,14 +84,14 @@ export function createQuestions({ book, ids, log }: QuestionsDeps): Questions {
       return questionId;
     },
     drop: (questionId) => void waiting.delete(questionId),
-    async answer(terms, answer) {
+    answer(terms, answer) {
       const { id } = answer;
       if (!ids.isQuestion(terms, id)) return;
       const text = JSON.stringify(answer);
       const error = { code: -32_600, message: `An answer has at most ${maxAnswerChars} characters` };
       const kept: JSONRPCResponse = text.length > maxAnswerChars ? { jsonrpc: "2.0", id, error } : answer;
       if (waiting.has(id)) deliver(id, kept);
-      else await book.leaveAnswer(terms, { questionId: id, answer: JSON.stringify(kept) });
+      else void leave(terms, { questionId: id, answer: JSON.stringify(kept) });
     },
     close() {
       clearTimeout(timer);

@@ -89,9 +89,9 @@ export class SessionExchange implements Transport {
       this.#greeted = undefined;
       return;
     }
+    if (isJSONRPCResponse(message)) this.#deps.running.delete(this.#key(message.id));
     const { relatedRequestId } = options ?? {};
     await this.#inner.send(this.#named(message), relatedRequestId === undefined ? {} : { relatedRequestId });
-    if (isJSONRPCResponse(message)) this.#deps.running.delete(this.#key(message.id));
   }
 
   close(): Promise<void> {
@@ -129,9 +129,8 @@ export class SessionExchange implements Transport {
     const terms = this.#terms;
     if (!terms) this.onmessage?.(message, extra);
     else if (isJSONRPCRequest(message)) void this.#run(message, extra, terms).catch((error) => this.onerror?.(error));
-    else if (isJSONRPCResponse(message)) {
-      void this.#deps.questions.answer(terms, message).catch((error) => this.onerror?.(error));
-    } else if (message.method === "notifications/cancelled") {
+    else if (isJSONRPCResponse(message)) this.#deps.questions.answer(terms, message);
+    else if (message.method === "notifications/cancelled") {
       this.#deps.running.get(this.#key(message.params?.["requestId"]))?.cancel(message);
     }
   }

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import { settingsOn } from "../support/database-settings.ts";
+import { freePort } from "../support/postgres-server.ts";
 
 const main = join(import.meta.dirname, "../../src/main.ts");
 
@@ -64,12 +64,4 @@ export async function startReplica(database: string, environment: Record<string,
     stop: () => end("SIGTERM"),
     said: () => said,
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

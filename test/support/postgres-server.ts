@@ -32,11 +32,13 @@ const flags = [
 ];
 
 export interface ServerOptions {
+  /** Settings of the server besides. */
+  readonly settings?: Readonly<Record<string, string>>;
   /** Where its data are, rather than in memory where there is room. */
   readonly directory?: string;
 }
 
-export async function startPostgres({ directory }: ServerOptions = {}): Promise<PostgresServer> {
+export async function startPostgres({ settings = {}, directory }: ServerOptions = {}): Promise<PostgresServer> {
   await completeBinaries();
   const port = await freePort();
   const databaseDir = await mkdtemp(join(directory ?? (await place()), "programme-postgres-"));
@@ -49,7 +51,7 @@ export async function startPostgres({ directory }: ServerOptions = {}): Promise<
     // As root it runs as a user of its own, for it refuses to be root's.
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ["--encoding=UTF8", "--no-sync"],
-    postgresFlags: flags.flatMap(([name, value]) => ["-c", `${name}=${value}`]),
+    postgresFlags: [...flags, ...Object.entries(settings)].flatMap(([name, value]) => ["-c", `${name}=${value}`]),
     onLog: () => undefined,
     onError: () => undefined,
   });
@@ -89,7 +91,7 @@ async function completeBinaries(): Promise<void> {
   await promisify(execFile)(process.execPath, [join("scripts", "hydrate-symlinks.js")], { cwd: folder });
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as { port: number };
