@@ -70,6 +70,7 @@ async function openPlace(engine: EngineName) {
     synchronous_commit: "on",
     full_page_writes: "on",
     shared_buffers: "1GB",
+    maintenance_work_mem: "512MB",
     max_wal_size: "1GB",
   };
   const server = await startPostgres({ directory: options.directory, settings });
@@ -111,7 +112,7 @@ function growthOf(own: readonly Measured[]): number {
 function grownOf(results: Results): string[] {
   const labels = [...(results.get(sizes[0] as number) ?? [])];
   return labels.flatMap(([label, { kind }]) => {
-    if (kind === "write" || kind === "search") return [];
+    if (kind === "write" || kind === "scan") return [];
     const own = sizes.map((size) => results.get(size)?.get(label) as Measured);
     return growthOf(own) > allowedGrowth ? [label] : [];
   });

@@ -3,8 +3,11 @@ import { newId } from "../../src/lib/ids.ts";
 import type { Random } from "../../src/lib/random.ts";
 import { fieldId, type Landmarks } from "./rows.ts";
 
-/** A page or one record must cost the same however many there are; a write, and a search for words, are told. */
-export type Kind = "page" | "read" | "write" | "search";
+/**
+ * A page or one record must cost the same however many there are. What a write costs is told, and what it costs to look
+ * through an index: for words, or for what was submitted when in a list that is in the order of creation.
+ */
+export type Kind = "page" | "read" | "write" | "scan";
 
 /** A request of a case. */
 export type Request = {
@@ -42,6 +45,15 @@ function page<Name extends CallName>(
     kind: "page",
     request: (samples, random) => [operation, input(samples, random)] as unknown as Request,
   };
+}
+
+/** A page for which an index has to be looked through up to its rows. */
+function scan<Name extends CallName>(
+  name: string,
+  operation: Name,
+  input: (samples: Samples, random: Random) => Readonly<Record<string, unknown>>,
+): Case {
+  return { ...page(name, operation, input), kind: "scan" };
 }
 
 function read<Name extends CallName>(
@@ -105,17 +117,6 @@ const submissionPages: readonly Case[] = [
     trackId: pastTrack(samples).trackId,
   })),
   page("submitted lately", "list_submissions", () => ({ submittedFrom: "2026-10-01" })),
-  page("submitted long ago", "list_submissions", () => ({
-    submittedFrom: "2022-03-01",
-    submittedTo: "2022-03-31",
-    limit: few,
-  })),
-  page("programme, submitted then", "list_submissions", (samples) => ({
-    programId: past(samples).programId,
-    submittedFrom: "2022-12-01",
-    submittedTo: "2022-12-31",
-    limit: few,
-  })),
   page("changed since", "list_submissions", () => ({ updatedSince: "2026-06-01" })),
   page("changed since, of a programme", "list_submissions", (samples) => ({
     updatedSince: "2026-06-01",
@@ -163,6 +164,15 @@ const otherPages: readonly Case[] = [
   page("of a round, incomplete", "list_assignments", (samples) => ({
     roundId: roundOf(pastTrack(samples)),
     status: "incomplete",
+  })),
+  page("of a past programme, incomplete", "list_assignments", (samples) => ({
+    programId: past(samples).programId,
+    status: "incomplete",
+  })),
+  page("of an open round, incomplete", "list_assignments", (samples) => ({
+    roundId: roundOf(openTrack(samples)),
+    status: "incomplete",
+    limit: few,
   })),
   page("of a reviewer", "list_assignments", (samples, random) => ({
     reviewerId: reviewerId(samples, random),
@@ -223,14 +233,23 @@ const reads: readonly Case[] = [
   read("get_file_download_url", (samples, random) => ({ fileId: pick(samples.fileIds, random) })),
 ];
 
-// Of words there is no index: every reviewer of the tenant is looked at until the page is full.
-const search: Case = {
-  ...page("for words that few have", "list_reviewers", () => ({ search: "lind7 university", limit: few })),
-  kind: "search",
-};
+const scans: readonly Case[] = [
+  scan("submitted long ago", "list_submissions", () => ({
+    submittedFrom: "2022-03-01",
+    submittedTo: "2022-03-31",
+    limit: few,
+  })),
+  scan("programme, submitted then", "list_submissions", (samples) => ({
+    programId: past(samples).programId,
+    submittedFrom: "2022-12-01",
+    submittedTo: "2022-12-31",
+    limit: few,
+  })),
+  scan("for words that few have", "list_reviewers", () => ({ search: "lind7 university", limit: few })),
+];
 
 /** Cases that stand alone; the way of a submission is in `journey.ts`. */
-export const cases: readonly Case[] = [...submissionPages, ...otherPages, ...reads, search];
+export const cases: readonly Case[] = [...submissionPages, ...otherPages, ...reads, ...scans];
 
 export function draftOf(samples: Samples): Readonly<Record<string, unknown>> {
   return {

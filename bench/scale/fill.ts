@@ -11,7 +11,12 @@ export type EngineName = (typeof engineNames)[number];
 /** What makes filling quick and would be wrong in service, and how the indexes are found, to be made when all rows are there. */
 const ways = {
   SQLite: {
-    before: ["pragma foreign_keys = off", "pragma synchronous = off", "pragma cache_size = -262144"],
+    before: [
+      "pragma foreign_keys = off",
+      "pragma synchronous = off",
+      "pragma cache_size = -524288",
+      "pragma temp_store = memory",
+    ],
     each: "select 1",
     indexes: "select name, sql from sqlite_master where type = 'index' and sql is not null",
     after: ["pragma wal_checkpoint(truncate)"],

@@ -103,7 +103,8 @@ export class Rows {
     yield ["turns", { businessId, turn: 0 }];
     yield this.#token(tenant, startMs);
     yield* this.#calls(tenant, startMs);
-    const reviewers = Math.ceil(share * (200 + this.#size / 500));
+    // Each reads about as many, however many submissions there are.
+    const reviewers = Math.ceil((share * this.#size) / 25);
     for (let index = 0; index < reviewers; index++) yield* this.#reviewer(tenant, startMs + index * 1000, index);
   }
 

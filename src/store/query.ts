@@ -54,8 +54,28 @@ export function matching(db: Db, source: Source<unknown>, businessId: string, qu
   return query.search ? select.where(containing(db, query.search)) : select;
 }
 
+/** Columns of which few values are asked for at once, each of which has its rows in the order of the list in an index. */
+const sorted: Readonly<Record<string, string>> = { assignments: "status" };
+
 /** One step through the matching rows in an order: whole rows, as they are stored. */
 export function step(db: Db, source: Source<unknown>, businessId: string, query: AnyQuery, step: Step): Select {
+  const column = sorted[source.name] ?? "";
+  const values = query.where?.[column];
+  if (!Array.isArray(values) || values.length < 2 || step.sort.column !== "createdAt") {
+    return stepOfOne(db, source, businessId, query, step);
+  }
+  // The first rows of each value, and of them the first: however many there are, and however few.
+  const [first, ...others] = values.map((value) => {
+    const own = stepOfOne(db, source, businessId, { ...query, where: { ...query.where, [column]: value } }, step);
+    return db.selectFrom(own.as("t")).selectAll();
+  }) as [Select, ...Select[]];
+  let all = first;
+  for (const other of others) all = all.unionAll(other);
+  for (const key of [step.sort.column, ...source.key]) all = all.orderBy(key, step.sort.descending ? "desc" : "asc");
+  return all.limit(step.limit);
+}
+
+function stepOfOne(db: Db, source: Source<unknown>, businessId: string, query: AnyQuery, step: Step): Select {
   const { sort, limit, after } = step;
   const byMember = sort.column === "createdAt" && membersOf(query).length > 0;
   const [id, ...revision] = source.key.map((column) => `t.${column}`);

@@ -16,6 +16,13 @@ export async function up(db: Db): Promise<void> {
         .execute();
     }
   }
+  for (const home of ["programId", "roundId", "reviewerId"]) {
+    await db.schema
+      .createIndex(`assignments_index_${home}_status`)
+      .on("assignments")
+      .columns(["businessId", home, "status", "createdAt", "assignmentId", "active"])
+      .execute();
+  }
   await db.schema
     .createIndex("events_index_type")
     .on("events")
