@@ -14,7 +14,7 @@ export function addToken(token: Command): void {
     .addOption(choice("--scopes <scopes>", "a comma list, read, or all", scopeChoices, "read"))
     .option(...whenOption)
     .action(async (options) => (await import("../commands/manage-tokens.ts")).createToken(options));
-  const list = subcommand(token, "list", "list tokens, never themselves", "token").action(async (options) =>
+  const list = subcommand(token, "list", "list tokens; they themselves are not shown", "token").action(async (options) =>
     (await import("../commands/manage-tokens.ts")).listTokens(loadConfig(process.env, options), options),
   );
   const revoke = subcommand(token, "revoke", "revoke a token, at once", "token")
@@ -50,7 +50,7 @@ export function addGatewayKey(gatewayKey: Command): void {
       ),
     )
     .option("--token-variable <name>", "the environment variable with the access token; else PROGRAMME_TOKEN")
-    .option("--token-file <file>", "the file with the access token, seen from the file of gateway keys")
+    .option("--token-file <file>", "the file with the access token, relative to the file of gateway keys")
     .option(...whenOption)
     .action(async (options) => (await import("../commands/gateway-key.ts")).createGatewayKey(options));
   addExamples(create, [

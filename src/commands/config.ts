@@ -47,7 +47,7 @@ export async function configureHost(hostName: HostName, env: Environment, option
   const secrets = [...secretNotes(host, server, shown), ...left.map(leftOut)];
   const report = { host: hostName, file: file ?? null, settings: shown };
   if (options["write"] !== true) {
-    const where = file === undefined ? host.after : `This belongs into ${file}; --write merges it in.`;
+    const where = file === undefined ? host.after : `This goes into ${file}; --write merges it in.`;
     await show(host, { ...report, written: false, backup: null, notes: [where, ...secrets] }, options);
     return;
   }

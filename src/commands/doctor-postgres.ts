@@ -28,7 +28,7 @@ export async function checkPostgres(config: Config): Promise<Examined> {
       : ok(name, found);
     return { kept, checks: [reached, ...checkShared(config)] };
   } catch (error) {
-    const fix = "Correct PROGRAMME_DATABASE, or see to the server; docs/postgresql.md says what it needs.";
+    const fix = "Correct PROGRAMME_DATABASE, or see to the server.";
     return { kept: false, checks: [fail(name, sentenceOf(error), fix)] };
   }
 }

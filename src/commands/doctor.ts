@@ -52,7 +52,7 @@ async function checksOf(env: NodeJS.ProcessEnv, options: Options): Promise<Check
     return [ok(name, found), ...(await checksWith(config))];
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    return [fail(name, error.message, "Correct the setting; docs/configuration.md lists them all.")];
+    return [fail(name, error.message, "Correct the setting; programme-mcp http --help tells of all of them.")];
   }
 }
 

@@ -26,7 +26,7 @@ export const databaseSettings = {
     type: database,
     defaultText: "`programme.db` in the data directory, filled with demonstration data on first use",
     secret: true,
-    help: "Where records are kept: a SQLite file, or a PostgreSQL database by its address (`docs/postgresql.md`); `:memory:` keeps nothing. A database that is named starts empty. An address with a password is not taken as an option, because other users can see a process's arguments.",
+    help: "Where records are kept: a SQLite file, or a PostgreSQL database by its address; `:memory:` keeps nothing. A database that is named starts empty. An address with a password is not taken as an option, because other users can see a process's arguments.",
     commands: everywhere,
   },
   databaseConnections: {

@@ -20,7 +20,17 @@ export interface Watcher {
 export interface Watch {
   /** The token's scopes at the start. */
   readonly scopes: ReadonlySet<Scope>;
+  /** Absent where no records are told of. */
+  readonly position?: WatchPosition;
   stop(): void;
+}
+
+/** Where a watch has begun, for whoever goes on where another one ended. */
+export interface WatchPosition {
+  /** What is committed in later turns is told by itself. */
+  readonly turn: number;
+  /** Tells what was committed between an earlier turn and this one. */
+  since(turn: number): Promise<void>;
 }
 
 export interface ChangeFeed {
@@ -105,15 +115,17 @@ class TrailFeed implements ChangeFeed {
     this.#followers.add(follower);
     const tails = this.#tails.get(businessId) ?? startTails(this.#deps, businessId);
     this.#tails.set(businessId, tails);
+    let turn: number;
     try {
-      await tails;
+      turn = Math.min(...(await tails).map((tail) => tail.turn));
     } catch (error) {
       this.#tails.delete(businessId);
       this.#leave(follower);
       throw error;
     }
     this.#arm();
-    return { scopes: follower.scopes, stop: () => this.#leave(follower) };
+    const since = (earlier: number) => this.#catchUp(follower, earlier, turn);
+    return { scopes: follower.scopes, position: { turn, since }, stop: () => this.#leave(follower) };
   }
 
   async close(): Promise<void> {
@@ -121,6 +133,16 @@ class TrailFeed implements ChangeFeed {
     this.#followers.clear();
     this.#tails.clear();
     await this.#polling;
+  }
+
+  async #catchUp(follower: Follower, afterTurn: number, turn: number): Promise<void> {
+    const reader = this.#deps.store.reader(follower.businessId);
+    for (const trail of trails) {
+      const entries = await trail(reader, afterTurn, maxChanges + 1);
+      const missed = entries.filter((entry) => entry.turn <= turn).flatMap(({ changes }) => changes);
+      const changes = entries.length > maxChanges ? "many" : missed;
+      if (changes.length > 0) this.#tell([follower], (watcher) => watcher.changed(changes));
+    }
   }
 
   #arm(): void {

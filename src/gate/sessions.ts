@@ -15,9 +15,13 @@ export interface SessionBook {
   find(session: RememberedSession): Promise<SessionRecord | undefined>;
   /** From now on nothing counts any more that comes under its name. */
   end(session: RememberedSession): Promise<void>;
-  /** Its client is told of changes by this stream and no other. */
-  tellBy(session: RememberedSession, streamId: string): Promise<SessionRecord>;
-  follow(session: RememberedSession, uri: string): Promise<void>;
+  /**
+   * Its client is told of changes by this stream and no other, from a turn on.
+   * @returns the record as it was before
+   */
+  tellBy(session: RememberedSession, streamId: string, turn: number | undefined): Promise<SessionRecord>;
+  /** @param turn - up to which the client needs no telling of this */
+  follow(session: RememberedSession, uri: string, turn: number | undefined): Promise<void>;
   unfollow(session: RememberedSession, uri: string): Promise<void>;
   /** Leaves what a client answered where the process that asked finds it. */
   leaveAnswer(session: RememberedSession, answer: SessionAnswer): Promise<void>;
@@ -42,13 +46,21 @@ export function createSessionBook({ sessions }: Pick<Store, "sessions">, clock: 
   return {
     find: ({ callerId, sessionId }) => sessions.find({ callerId, sessionId }),
     async end(session) {
-      await change(session, () => ({ ended: true, streamId: undefined, followed: [] }));
+      await change(session, () => ({ ended: true, streamId: undefined, turn: undefined, followed: [] }));
     },
-    tellBy: (session, streamId) => change(session, (record) => (record.ended ? record : { ...record, streamId })),
-    async follow(session, uri) {
-      await change(session, (record) =>
-        record.ended ? record : { ...record, followed: [...new Set(record.followed).add(uri)] },
-      );
+    async tellBy(session, streamId, turn) {
+      let before: SessionRecord | undefined;
+      const after = await change(session, (record) => {
+        before = record;
+        return record.ended ? record : { ...record, streamId, turn };
+      });
+      return before ?? after;
+    },
+    async follow(session, uri, turn) {
+      await change(session, (record) => {
+        const followed = [...new Set(record.followed).add(uri)];
+        return record.ended ? record : { ...record, turn: record.turn ?? turn, followed };
+      });
     },
     async unfollow(session, uri) {
       await change(session, (record) => ({

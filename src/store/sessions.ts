@@ -10,6 +10,8 @@ export interface SessionRecord {
   readonly ended: boolean;
   /** The stream by which its client is told of changes, in whichever process. */
   readonly streamId: string | undefined;
+  /** Up to which of the organisation's turns its client needs no telling. */
+  readonly turn: number | undefined;
   /** URIs of the resources whose changes it is told of. */
   readonly followed: readonly string[];
 }

@@ -5,6 +5,7 @@ import type { SessionBounds, SessionKey, SessionRecord, Sessions } from "./sessi
 
 /** Sessions of which it is remembered what there is. */
 const maxKnown = 1_000;
+const columns = ["ended", "streamId", "turn", "followed"] as const;
 /** As many records as one change forgets at once. */
 const maxForgotten = 100;
 
@@ -12,7 +13,7 @@ export function createSessions({ read, transact, revision }: Pick<Engine, "read"
   const byKey = prepare(
     read
       .selectFrom("sessions")
-      .select(["ended", "streamId", "followed"])
+      .select([...columns])
       .where("callerId", "=", "")
       .where("sessionId", "=", ""),
   );
@@ -22,17 +23,17 @@ export function createSessions({ read, transact, revision }: Pick<Engine, "read"
     find: ({ callerId, sessionId }) =>
       remember(`${callerId} ${sessionId}`, async () => {
         const [row] = (await byKey(read, callerId, sessionId)).rows;
-        return row && recordOf(row[0], row[1], row[2]);
+        return row && recordOf(Object.fromEntries(columns.map((name, index) => [name, row[index]])));
       }),
 
     change: (key, { at, expiresAt, bounds }, work) =>
       transact(async (db) => {
         const made = await makeRecord(db, key, at, expiresAt);
-        const own = db.selectFrom("sessions").select(["ended", "streamId", "followed"]);
+        const own = db.selectFrom("sessions").select([...columns]);
         const row = await held(db, ofSession(own, key)).executeTakeFirstOrThrow();
-        const record = work(recordOf(row["ended"], row["streamId"], row["followed"]));
-        const { ended, streamId = null, followed } = record;
-        const values = { ended: Number(ended), streamId, followed: JSON.stringify(followed), changedAt: at };
+        const record = work(recordOf(row));
+        const { ended, streamId = null, turn = null, followed } = record;
+        const values = { ended: Number(ended), streamId, turn, followed: JSON.stringify(followed), changedAt: at };
         await ofSession(db.updateTable("sessions").set(values), key).execute();
         if (made) await forgetOldest(db, key.callerId, bounds);
         return record;
@@ -87,7 +88,7 @@ async function sweepTable(read: Db, transact: Transact, { table, id }: Swept, no
 async function makeRecord(db: Db, key: SessionKey, at: string, expiresAt: string): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto("sessions")
-    .values({ ...key, ended: 0, streamId: null, followed: "[]", changedAt: at, expiresAt })
+    .values({ ...key, ended: 0, streamId: null, turn: null, followed: "[]", changedAt: at, expiresAt })
     .onConflict((conflict) => conflict.columns(["callerId", "sessionId"]).doNothing())
     .executeTakeFirstOrThrow();
   return numInsertedOrUpdatedRows === 1n;
@@ -111,10 +112,11 @@ function ofSession<Q extends Conditional<Q>>(query: Q, { callerId, sessionId }: 
   return query.where("callerId", "=", callerId).where("sessionId", "=", sessionId);
 }
 
-function recordOf(ended: unknown, streamId: unknown, followed: unknown): SessionRecord {
+function recordOf({ ended, streamId, turn, followed }: Readonly<Record<string, unknown>>): SessionRecord {
   return {
     ended: Number(ended) === 1,
     streamId: typeof streamId === "string" ? streamId : undefined,
+    turn: turn === null ? undefined : Number(turn),
     followed: JSON.parse(String(followed)) as readonly string[],
   };
 }

@@ -8,7 +8,7 @@ import { problem } from "../contract/errors.ts";
 import type { SessionBook, SessionRecord } from "../gate/sessions.ts";
 import type { Log } from "../lib/log.ts";
 import { createSubscriber, type Following, type Subscriber } from "../resources/subscriber.ts";
-import type { Upstream, Watcher } from "../upstream/port.ts";
+import type { Upstream, Watch, Watcher } from "../upstream/port.ts";
 import { createOutlet, maxStreamsPerCaller } from "./listen.ts";
 import { newName, type SessionTerms } from "./session-id.ts";
 
@@ -112,12 +112,14 @@ function createStream(
 ) {
   const streamId = newName();
   const followed = new Set<string>();
-  let telling: Promise<void> = Promise.resolve();
+  const ready = Promise.withResolvers<void>();
+  let telling = ready.promise;
+  let watching: Watch | undefined;
   let open = true;
   const subscriber = createSubscriber({ upstream: { ...upstream, watch }, token, withheldBy }, listener);
 
   /** Tells in the order in which it was told, after a look at what the client follows. */
-  function watch(of: string | undefined, watcher: Watcher) {
+  async function watch(of: string | undefined, watcher: Watcher): Promise<Watch> {
     const later = (what: () => void) => {
       telling = telling.then(async () => {
         await look();
@@ -125,11 +127,12 @@ function createStream(
       });
     };
     if (!upstream.watch) throw problem("unavailable", { retryAfterSeconds });
-    return upstream.watch(of, {
+    watching = await upstream.watch(of, {
       changed: (changes) => later(() => watcher.changed(changes)),
       rescoped: (scopes) => later(() => watcher.rescoped(scopes)),
       ended: () => watcher.ended(),
     });
+    return watching;
   }
 
   async function look(): Promise<void> {
@@ -154,9 +157,13 @@ function createStream(
     terms,
     look,
     end,
+    /** Begins to tell: first what happened since another stream of the session was open, or since it was followed. */
     async start(): Promise<void> {
       await subscriber.start();
-      follow(subscriber, followed, await book.tellBy(terms, streamId));
+      const position = watching?.position;
+      const { turn, followed: before } = await book.tellBy(terms, streamId, position?.turn);
+      ready.resolve();
+      if (turn !== undefined && before.length > 0) await position?.since(turn);
     },
   };
 }

@@ -127,7 +127,13 @@ function subscriptionsOf(
     async follow(uri) {
       const record = await book.find(terms);
       if (!record) await expectKnown(upstream, authInfo);
-      const subscriber = createSubscriber({ upstream, token, withheldBy }, silent);
+      let turn: number | undefined;
+      const watch: Upstream["watch"] = async (of, watcher) => {
+        const watching = await (upstream.watch as NonNullable<Upstream["watch"]>)(of, watcher);
+        turn = watching.position?.turn;
+        return watching;
+      };
+      const subscriber = createSubscriber({ upstream: { ...upstream, watch }, token, withheldBy }, silent);
       try {
         await subscriber.start();
         if (record) follow(subscriber, new Set(), record);
@@ -135,7 +141,7 @@ function subscriptionsOf(
       } finally {
         subscriber.stop();
       }
-      await book.follow(terms, uri);
+      await book.follow(terms, uri, turn);
     },
     unfollow: (uri) => book.unfollow(terms, uri),
   };

@@ -155,5 +155,5 @@ async function grantedWatch(
   }
   timer = setInterval(() => void check(), checkMs);
   timer.unref();
-  return { scopes: shown, stop };
+  return { ...inner, scopes: shown, stop };
 }

@@ -107,7 +107,7 @@ class Received {
         own.stop();
         records.stop();
       };
-      return { scopes: own.scopes, stop };
+      return { ...records, scopes: own.scopes, stop };
     } catch (error) {
       own.stop();
       throw error;

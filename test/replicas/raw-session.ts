@@ -25,6 +25,7 @@ export interface Listened {
   /** URIs that were told, so far. */
   updated(): string[];
   readonly ended: Promise<void>;
+  leave(): void;
 }
 
 export interface Asked {
@@ -48,8 +49,7 @@ export async function openSession(origin: string, token: string): Promise<RawSes
 let ids = 1;
 
 function sessionOf(origin: string, token: string, id: string): RawSession {
-  const send = (method: string, message?: object) => {
-    const ending = new AbortController();
+  const send = (method: string, message?: object, ending = new AbortController()) => {
     onTestFinished(() => ending.abort());
     return fetch(`${origin}/mcp`, {
       method,
@@ -74,11 +74,12 @@ function sessionOf(origin: string, token: string, id: string): RawSession {
     end: () => statusOf(send("DELETE")),
     answer: (questionId, result) => statusOf(send("POST", { id: questionId, result })),
     async listen() {
-      const response = await send("GET");
+      const ending = new AbortController();
+      const response = await send("GET", undefined, ending);
       const messages: Message[] = [];
       const ended = read(response, (message) => void messages.push(message));
       const updated = () => messages.flatMap(({ params }) => params?.uri ?? []);
-      return { status: response.status, updated, ended };
+      return { status: response.status, updated, ended, leave: () => ending.abort() };
     },
     async callAsked(name, args) {
       const { promise: question, resolve: hear } = Promise.withResolvers<string>();

@@ -156,6 +156,32 @@ describe("a session", () => {
     await vi.waitFor(() => expect(second.updated()).toEqual([uri, uri]), told);
   });
 
+  test("is told what changed while it had no stream, when another replica opens one", async () => {
+    const { desk, one, two } = service;
+    const session = await openSession(one, await desk.token());
+    const [changed, same] = [
+      await desk.seed.submission({ state: "SUBMITTED" }),
+      await desk.seed.submission({ state: "SUBMITTED" }),
+    ];
+    const uri = `programme://submissions/${changed.submissionId}`;
+    for (const { submissionId } of [changed, same]) {
+      expect(await session.at(two).subscribe(`programme://submissions/${submissionId}`)).toBe(200);
+    }
+    const staff = await desk.as("REST");
+    await staff.screen_submission({ submissionId: changed.submissionId, eligible: true, version: changed.version });
+    const first = await session.at(one).listen();
+    await vi.waitFor(() => expect(first.updated()).toEqual([uri]), told);
+    first.leave();
+    await first.ended;
+    const { version } = await staff.get_submission({ submissionId: changed.submissionId });
+    await staff.withdraw_submission({ submissionId: changed.submissionId, reason: "No", version });
+    const second = await session.at(two).listen();
+    await vi.waitFor(() => expect(second.updated()).toEqual([uri]), told);
+    const third = await session.at(one).listen();
+    await delay(2 * toldMs);
+    expect(third.updated()).toEqual([]);
+  });
+
   test("tells its client that a token is over by ending the stream, which another token opens again", async () => {
     const { desk, one, two } = service;
     const token = await desk.token();

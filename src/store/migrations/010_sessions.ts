@@ -8,6 +8,7 @@ export async function up(db: Db): Promise<void> {
     .addColumn("sessionId", "text", (column) => column.notNull())
     .addColumn("ended", "bigint", (column) => column.notNull())
     .addColumn("streamId", "text")
+    .addColumn("turn", "bigint")
     .addColumn("followed", "text", (column) => column.notNull())
     .addColumn("changedAt", "text", (column) => column.notNull())
     .addColumn("expiresAt", "text", (column) => column.notNull())
