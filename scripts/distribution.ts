@@ -1,7 +1,8 @@
 import { sql } from "kysely";
-import { readCatalogue, type StoredTable } from "../src/store/catalogue.ts";
+import type { StoredTable } from "../src/store/catalogue.ts";
 import { migrate } from "../src/store/migrations/migrate.ts";
 import { openEngine } from "../src/store/open.ts";
+import { readCatalogue } from "../src/store/read-catalogue.ts";
 
 /** Columns by which rows can be spread over several servers; each has all that one request needs of a table in one place. */
 const spreading = {

@@ -31,7 +31,7 @@ Texts are JSON: \`{"notes"?, "data", "page"?, "next"?}\`. \`next\` is the URI of
 
 ## Subscriptions
 
-A change of a record is told within a second, whoever makes it: a tool, the REST interface, another process on the same database. Clients of 2026-07-28 ask with \`subscriptions/listen\`, older ones with \`resources/subscribe\` on a connection that lasts (stdio, or a session over HTTP).
+A change of a record is told within a second, whoever makes it: a tool, the REST interface, another process on the same database. Clients of 2026-07-28 ask with \`subscriptions/listen\`, older ones with \`resources/subscribe\` on a connection that lasts (stdio, or a session over HTTP). A session over HTTP is told by the stream that it opened last, in whichever process; what changed while it had none is told when it opens one.
 
 Any URI of the table can be followed, with any arguments but those that name a person. A list is told of when a record that it may show changes; sums and counts when what they count does. Where it cannot be known whether an argument still fits, the change is told: read again to see. Notifications carry the URI that was followed and nothing else.
 

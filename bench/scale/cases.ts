@@ -1,7 +1,7 @@
 import type { CallName, Input } from "../../src/contract/index.ts";
 import { newId } from "../../src/lib/ids.ts";
 import type { Random } from "../../src/lib/random.ts";
-import { fieldId, type Landmarks } from "./rows.ts";
+import { fieldId, type Landmarks } from "./tenant.ts";
 
 /**
  * A page or one record must cost the same however many there are. What a write costs is told, and what it costs to look
@@ -156,6 +156,11 @@ const otherPages: readonly Case[] = [
   page("active, of a round", "list_reviewers", (samples) => ({
     roundId: roundOf(pastTrack(samples)),
     status: "active",
+    limit: few,
+  })),
+  page("of a programme's round", "list_reviewers", (samples) => ({
+    programId: past(samples).programId,
+    roundId: roundOf(pastTrack(samples)),
     limit: few,
   })),
   page("newest", "list_assignments"),

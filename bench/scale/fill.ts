@@ -1,9 +1,11 @@
 import { sql } from "kysely";
-import { readCatalogue, type StoredTable } from "../../src/store/catalogue.ts";
+import type { StoredTable } from "../../src/store/catalogue.ts";
 import type { Stored } from "../../src/store/codec.ts";
 import { adapterOf, type Engine } from "../../src/store/engine.ts";
 import { openEngine, openStore } from "../../src/store/open.ts";
-import { type Landmarks, Rows } from "./rows.ts";
+import { readCatalogue } from "../../src/store/read-catalogue.ts";
+import { Rows } from "./rows.ts";
+import type { Landmarks } from "./tenant.ts";
 
 export const engineNames = ["SQLite", "PostgreSQL"] as const;
 export type EngineName = (typeof engineNames)[number];

@@ -1,7 +1,7 @@
 import { newId } from "../../src/lib/ids.ts";
 import type { Random } from "../../src/lib/random.ts";
 import { draftOf, pick, type Request, type Samples } from "./cases.ts";
-import { fieldId } from "./rows.ts";
+import { fieldId } from "./tenant.ts";
 
 type Data = Readonly<Record<string, unknown>>;
 export type Send = (request: Request) => Promise<Data>;

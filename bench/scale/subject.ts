@@ -7,7 +7,7 @@ import { cursorsOf } from "../../src/store/cursor.ts";
 import type { Reader } from "../../src/store/port.ts";
 import type { Row, TableName } from "../../src/store/tables.ts";
 import type { Request, Samples } from "./cases.ts";
-import type { Landmarks } from "./rows.ts";
+import type { Landmarks } from "./tenant.ts";
 
 /** A filled database with the program on it. */
 export interface Subject {

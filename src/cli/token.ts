@@ -14,8 +14,9 @@ export function addToken(token: Command): void {
     .addOption(choice("--scopes <scopes>", "a comma list, read, or all", scopeChoices, "read"))
     .option(...whenOption)
     .action(async (options) => (await import("../commands/manage-tokens.ts")).createToken(options));
-  const list = subcommand(token, "list", "list tokens; they themselves are not shown", "token").action(async (options) =>
-    (await import("../commands/manage-tokens.ts")).listTokens(loadConfig(process.env, options), options),
+  const list = subcommand(token, "list", "list tokens; they themselves are not shown", "token").action(
+    async (options) =>
+      (await import("../commands/manage-tokens.ts")).listTokens(loadConfig(process.env, options), options),
   );
   const revoke = subcommand(token, "revoke", "revoke a token, at once", "token")
     .argument("<tokenId>", "its id, as list prints it")

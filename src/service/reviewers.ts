@@ -18,9 +18,11 @@ const maxExpertise = 100;
 
 export const list_reviewers: Handler<"list_reviewers"> = async (work, input) => {
   const { programId, roundId, status, search, includePersonFieldIds, ...page } = input;
+  // Whoever is in a round is in its programme: the narrower of the two is all there is to look for.
+  const round = programId && roundId ? await work.store.get("rounds", roundId) : undefined;
   const query = {
     where: { status },
-    has: { programIds: programId, roundIds: roundId },
+    has: { programIds: round?.programId === programId ? undefined : programId, roundIds: roundId },
     search: search === undefined ? undefined : { columns: searched, text: search },
   };
   const { rows, lastEvaluatedKey } = await work.store.page("reviewers", query, "newest", page);

@@ -1,6 +1,4 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Db } from "./database.ts";
-import { adapterOf } from "./engine.ts";
 
 export type ColumnType = "text" | "bigint" | "double precision";
 
@@ -9,7 +7,7 @@ interface StoredColumn {
   readonly type: ColumnType;
 }
 
-interface StoredIndex {
+export interface StoredIndex {
   readonly name: string;
   readonly columns: readonly string[];
   readonly unique: boolean;
@@ -33,44 +31,18 @@ export interface CatalogueQueries {
   readonly indexes: RawBuilder<IndexRow>;
 }
 
-interface ColumnRow {
+export interface ColumnRow {
   readonly table: string;
   readonly column: string;
   readonly type: string;
   readonly place: number;
 }
 
-interface IndexRow {
+export interface IndexRow {
   readonly table: string;
   readonly index: string;
   readonly column: string;
   readonly unique: number;
-}
-
-/** The tables of a database by their names, as it has them itself. */
-export async function readCatalogue(db: Db): Promise<StoredTable[]> {
-  const queries = adapterOf(db).catalogue;
-  const columns = Map.groupBy((await queries.columns.execute(db)).rows, ({ table }) => table);
-  const indexes = Map.groupBy((await queries.indexes.execute(db)).rows, ({ table }) => table);
-  return [...columns].map(([name, own]) => ({
-    name,
-    columns: own.map(({ column, type }) => ({ name: column, type: type.toLowerCase() as ColumnType })),
-    key: keyOf(own),
-    indexes: indexesOf(indexes.get(name) ?? []),
-  }));
-}
-
-function keyOf(columns: readonly ColumnRow[]): string[] {
-  const inKey = columns.filter(({ place }) => place > 0);
-  return inKey.toSorted((a, b) => a.place - b.place).map(({ column }) => column);
-}
-
-function indexesOf(rows: readonly IndexRow[]): StoredIndex[] {
-  return [...Map.groupBy(rows, ({ index }) => index)].map(([name, own]) => ({
-    name,
-    columns: own.map(({ column }) => column),
-    unique: own[0]?.unique === 1,
-  }));
 }
 
 export const sqliteCatalogue: CatalogueQueries = {

@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
 import { isPostgresAddress } from "../../lib/postgres-address.ts";
-import { readCatalogue, type StoredTable } from "../catalogue.ts";
+import type { StoredTable } from "../catalogue.ts";
 import type { Db } from "../database.ts";
 import { adapterOf, type Engine } from "../engine.ts";
 import { migrate, migrationStatus } from "../migrations/migrate.ts";
 import { openEngine, type StoreOptions } from "../open.ts";
+import { readCatalogue } from "../read-catalogue.ts";
 import { sourceKey } from "../settings.ts";
 import { type Mark, moveMark, readMark } from "./mark.ts";
 import { mend } from "./mend.ts";

@@ -1,5 +1,8 @@
+import type { Stored } from "../codec.ts";
 import type { Db } from "../database.ts";
-import type { Key } from "./rows.ts";
+
+/** What identifies a row: the values of its primary key. */
+export type Key = readonly Stored[];
 
 /** How far a copy has come: kept in the database that it goes to, so that it can go on after it was ended. */
 export interface Mark {

@@ -1,7 +1,8 @@
 import type { StoredTable } from "../catalogue.ts";
 import type { Db } from "../database.ts";
 import { adapterOf, type Engine } from "../engine.ts";
-import { batches, type Key, keyOf, type Range, readRows, removeRows, textOf, type Values } from "./rows.ts";
+import type { Key } from "./mark.ts";
+import { batches, keyOf, type Range, readRows, removeRows, textOf, type Values } from "./rows.ts";
 
 /** Makes a table, or its rows up to one, what it is in the source, without writing what is the same already. */
 export async function mend(source: Db, target: Engine, table: StoredTable, to?: Key): Promise<void> {

@@ -3,13 +3,10 @@ import { type SqlBool, sql } from "kysely";
 import type { StoredTable } from "../catalogue.ts";
 import type { Stored } from "../codec.ts";
 import type { Db } from "../database.ts";
-import { markName } from "./mark.ts";
+import { type Key, markName } from "./mark.ts";
 
 /** A row's values in the order of its table's columns. */
 export type Values = readonly Stored[];
-
-/** What identifies a row: the values of its primary key. */
-export type Key = readonly Stored[];
 
 /** Which rows of a table: those behind one, up to another. */
 export interface Range {

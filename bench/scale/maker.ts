@@ -1,0 +1,83 @@
+import type { SubmissionState } from "../../src/contract/submissions.ts";
+import { seededIds } from "../../src/lib/ids.ts";
+import { type Random, seededRandom } from "../../src/lib/random.ts";
+import { type Source, sourceOf } from "../../src/store/database.ts";
+import { type Row, type TableName, tables } from "../../src/store/tables.ts";
+import type { Tenant } from "./tenant.ts";
+
+/** A row of a table, by column, as it is stored. */
+export type Filled = readonly [table: string, values: Readonly<Record<string, unknown>>];
+
+type Common = "businessId" | "version" | "createdAt" | "updatedAt" | "createdBy" | "updatedBy";
+
+/** Makes rows, the same each time. */
+export class Maker {
+  readonly random: Random = seededRandom(7);
+  readonly newId = seededIds(this.random);
+
+  record<T extends TableName>(
+    tenant: Tenant,
+    table: T,
+    atMs: number,
+    row: Omit<Row<T>, Common>,
+    more: { updatedAt?: string } = {},
+  ): Filled {
+    const at = isoOf(atMs);
+    const own = {
+      businessId: tenant.businessId,
+      version: 0,
+      createdAt: at,
+      updatedAt: at,
+      createdBy: "usr_office",
+      updatedBy: "usr_office",
+      ...more,
+    };
+    const source = sourceOf(table) as Source<Row<T>>;
+    return [table, named(source.codec.names, source.codec.encode({ ...row, ...own } as unknown as Row<T>))];
+  }
+
+  /** A record with the values by which it is found besides. */
+  *found<T extends TableName>(
+    tenant: Tenant,
+    table: T,
+    atMs: number,
+    row: Omit<Row<T>, Common>,
+    more: { updatedAt?: string } = {},
+  ): Generator<Filled> {
+    yield this.record(tenant, table, atMs, row, more);
+    const { id, members } = tables[table] as unknown as {
+      id: string;
+      members: Record<string, (row: unknown) => readonly string[]>;
+    };
+    const [businessId, createdAt] = [tenant.businessId, isoOf(atMs)];
+    for (const [member, valuesOf] of Object.entries(members)) {
+      for (const value of valuesOf(row)) {
+        yield [
+          "members",
+          { businessId, tableName: table, member, value, createdAt, id: (row as Record<string, unknown>)[id] },
+        ];
+      }
+    }
+  }
+
+  fate(percent: Readonly<Partial<Record<SubmissionState, number>>>): SubmissionState {
+    let left = this.random() * 100;
+    const drawn = Object.entries(percent).find(([, share]) => {
+      left -= share;
+      return left < 0;
+    });
+    return (drawn?.[0] ?? "DRAFT") as SubmissionState;
+  }
+
+  pick<T>(list: readonly T[]): T {
+    return list[Math.floor(this.random() * list.length)] as T;
+  }
+}
+
+export function isoOf(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+export function named(names: readonly string[], values: readonly unknown[]): Record<string, unknown> {
+  return Object.fromEntries(names.map((name, index) => [name, values[index]]));
+}
