@@ -78,7 +78,7 @@ describe("a message that the server refuses for good", () => {
     expect(audit.map(({ action }) => action).toSorted()).toEqual(
       [`email_send.${status}`, ...(gone ? ["suppression.created"] : [])].toSorted(),
     );
-    expect(JSON.stringify(audit)).not.toMatch(/ada|marsh|example\.org/i);
+    expect(JSON.stringify(audit)).not.toMatch(/\b(?:ada|marsh)\b|example\.org/i);
   });
 
   test("a reply that is endless is cut, and one of many lines is one", async () => {
