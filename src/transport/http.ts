@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { hostHeaderValidation, originValidation } from "@modelcontextprotocol/node";
 import { localhostAllowedHostnames, localhostAllowedOrigins } from "@modelcontextprotocol/server";
@@ -9,7 +9,6 @@ import type { Downloads } from "../gate/downloads.ts";
 import type { Invitations } from "../gate/invitations.ts";
 import { newId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
-import { isLoopback } from "../lib/loopback.ts";
 import type { Face, Telemetry } from "../lib/telemetry.ts";
 import { linkOf, serveDownload } from "./files.ts";
 import { createInvitationApp, invitationPath } from "./invitations.ts";
@@ -24,7 +23,7 @@ export interface HttpOptions {
   readonly host: string;
   /** 0 takes any free one. */
   readonly port: number;
-  /** Host names that requests may be addressed to; loopback names always may when bound to loopback. */
+  /** Host names that requests may be addressed to, beside loopback names. */
   readonly allowedHosts: readonly string[];
   /** Requests served at once; more are answered 503. */
   readonly maxConcurrentRequests: number;
@@ -73,7 +72,7 @@ export const maxHeaderBytes = 16 * 1024;
 
 /** Serves REST, MCP, downloads, invitations, webhooks that come in, `/healthz` and `/readyz` on one port. */
 export async function listen(options: HttpOptions, faces: HttpFaces): Promise<HttpServer> {
-  const { headersMs, requestMs, keepAliveMs } = options.timeouts ?? httpTimeouts;
+  const { headersMs, requestMs, keepAliveMs, stallMs } = options.timeouts ?? httpTimeouts;
   const work = createWork(options.maxConcurrentRequests);
   const server = createServer(
     {
@@ -85,6 +84,7 @@ export async function listen(options: HttpOptions, faces: HttpFaces): Promise<Ht
     },
     createListener(options, faces, work),
   );
+  endStalled(server, stallMs);
   server.maxConnections = options.maxConnections;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -98,6 +98,18 @@ export async function listen(options: HttpOptions, faces: HttpFaces): Promise<Ht
   };
 }
 
+/** Ends connections whose client has long read nothing of an answer that waits for it. */
+function endStalled(server: Server, stallMs: number): void {
+  const answers = new WeakMap<Socket, ServerResponse>();
+  server.on("request", ({ socket }, response) => answers.set(socket, response));
+  // Once for a connection: to set a time for each answer costs more than to look up a record.
+  server.setTimeout(stallMs, (socket: Socket) => {
+    const answer = answers.get(socket);
+    // Of what is still being worked on or streamed, nothing waits to be read.
+    if (!answer || answer.writableEnded || answer.writableLength > 0) socket.destroy();
+  });
+}
+
 function connectionsOf(server: Server): Promise<number> {
   return new Promise((resolve, reject) =>
     server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
@@ -108,16 +120,11 @@ function createListener(options: HttpOptions, faces: HttpFaces, work: Work) {
   const isProbe = createProbes(faces.readiness);
   const isAllowed = createGuard(options);
   const serve = createServing(faces, work);
-  const { stallMs } = options.timeouts ?? httpTimeouts;
 
   return (request: IncomingMessage, response: ServerResponse): void => {
     const requestId = newId("req");
     const face = faceOf(request, faces);
     if (face !== "rest") response.setHeader("x-request-id", requestId);
-    response.setTimeout(stallMs, () => {
-      // Of what is still being worked on or streamed, nothing waits to be read.
-      if (response.writableEnded || response.writableLength > 0) response.destroy();
-    });
     faces.telemetry.exchange({ face, request, response, requestId }, () => {
       if (face === "probe" && isProbe(request, response)) return;
       if (!work.enter(response)) refuseBusy(response, requestId);
@@ -201,8 +208,9 @@ function createApp({ mcp, invitations, resource, log }: HttpFaces, work: Work): 
 const maxRemembered = 100;
 
 /** Against DNS rebinding: a browser must not reach this server under a stranger's name or from a stranger's page. */
-function createGuard({ host, allowedHosts }: HttpOptions) {
-  const isHost = hostHeaderValidation([...(isLoopback(host) ? localhostAllowedHostnames() : []), ...allowedHosts]);
+function createGuard({ allowedHosts }: HttpOptions) {
+  // A loopback name leads to whoever asks: no stranger's page has one.
+  const isHost = hostHeaderValidation([...localhostAllowedHostnames(), ...allowedHosts]);
   const isOrigin = originValidation([...localhostAllowedOrigins(), ...allowedHosts]);
   const good = new Set<string>();
   return (request: IncomingMessage, response: ServerResponse, requestId: string): boolean => {
