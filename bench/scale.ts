@@ -51,7 +51,7 @@ async function examine(engine: EngineName): Promise<Results> {
       console.error(`${engine}: ${size.toLocaleString("en-US")} submissions are there after ${seconds} s`);
       subjects.push(await openSubject(database, size, landmarks, options.directory));
     }
-    return await measure(subjects, effort);
+    return await measure(subjects, effort, grownOf);
   } finally {
     for (const subject of subjects) await subject.close();
     await place.remove();

@@ -1,6 +1,6 @@
 /** The one call that every lane makes, and the record that the upstream answers it with. */
 export const toolName = "get_submission";
-export const submissionId = "sub_01kad3f8x2n5r7t9v1y3b5d7g9";
+const submissionId = "sub_01kad3f8x2n5r7t9v1y3b5d7g9";
 export const path = `/integrations/v1/submissions/${submissionId}`;
 export const token = "0123456789abcdef".repeat(4);
 

@@ -27,10 +27,11 @@ export interface Samples extends Landmarks {
 
 type Submission = Readonly<
   Record<"submissionId" | "programId" | "trackId" | "applicantId" | "innovatorEmail" | "createdAt", string>
->;
+> & { readonly currentRoundId: string | null };
 
 export interface Case {
-  readonly name: string;
+  /** The operation, and what there is to say of the request. */
+  readonly label: string;
   readonly kind: Kind;
   readonly request: (samples: Samples, random: Random) => Request;
 }
@@ -41,7 +42,7 @@ function page<Name extends CallName>(
   input: (samples: Samples, random: Random) => Input<Name> | Readonly<Record<string, unknown>> = () => ({}),
 ): Case {
   return {
-    name,
+    label: `${operation} ${name}`.trim(),
     kind: "page",
     request: (samples, random) => [operation, input(samples, random)] as unknown as Request,
   };
@@ -60,7 +61,7 @@ function read<Name extends CallName>(
   operation: Name,
   input: (samples: Samples, random: Random) => Readonly<Record<string, unknown>>,
 ): Case {
-  return { ...page(operation, operation, input), kind: "read" };
+  return { ...page("", operation, input), kind: "read" };
 }
 
 export function pick<T>(list: readonly T[], random: Random): T {
@@ -76,6 +77,14 @@ type Track = Landmarks["programs"][number]["tracks"][number];
 
 const some = (samples: Samples, random: Random) => pick(samples.submissions, random);
 const somePerson = (samples: Samples, random: Random) => pick(samples.persons, random);
+
+/** A submission that has come to a round, with that. */
+function reviewed({ submissions }: Samples, random: Random) {
+  const inRound = submissions.filter(({ currentRoundId }) => currentRoundId !== null);
+  const { submissionId, currentRoundId } = pick(inRound, random);
+  return { submissionId, roundId: currentRoundId };
+}
+
 const reviewerId = (samples: Samples, random: Random) => pick(samples.reviewerIds, random);
 const middle = (name: string) => (samples: Samples) => ({ lastEvaluatedKey: samples.middles[name] });
 
@@ -186,7 +195,9 @@ const otherPages: readonly Case[] = [
   page("of a submission", "list_assignments", (samples, random) => ({
     submissionId: some(samples, random).submissionId,
   })),
+  page("of a submission, in its round", "list_assignments", (samples, random) => reviewed(samples, random)),
   page("newest", "list_reviews"),
+  page("of a submission, in its round", "list_reviews", (samples, random) => reviewed(samples, random)),
   page("of a round", "list_reviews", (samples) => ({ roundId: roundOf(pastTrack(samples)) })),
   page("of a reviewer", "list_reviews", (samples, random) => ({
     reviewerId: reviewerId(samples, random),

@@ -1,12 +1,10 @@
-import { seededRandom } from "../../src/lib/random.ts";
-import { type Case, cases, type Kind } from "./cases.ts";
+import { type Random, seededRandom } from "../../src/lib/random.ts";
+import { type Case, cases, type Kind, type Request } from "./cases.ts";
 import { travel } from "./journey.ts";
 import type { Subject } from "./subject.ts";
 
 /** Times of one case at one size. */
 export interface Measured {
-  readonly operation: string;
-  readonly name: string;
   readonly kind: Kind;
   readonly timesMs: number[];
   /** Of an answer, at most. */
@@ -21,52 +19,65 @@ export interface Effort {
   readonly callsPerRound: number;
 }
 
-/**
- * Runs every case at every size in turns: what else the machine does hits them alike. The first round warms up.
- */
-export async function measure(subjects: readonly Subject[], { rounds, callsPerRound }: Effort): Promise<Results> {
-  const results = new Map(subjects.map(({ size }) => [size, new Map<string, Measured>()]));
-  const random = seededRandom(11);
-  for (let round = 0; round <= rounds; round++) {
-    const turns = round % 2 === 0 ? subjects : subjects.toReversed();
-    for (const each of cases) {
-      for (const subject of turns) {
-        const own = entryOf(results, subject, each.request(subject.samples, random)[0], each);
-        for (let call = 0; call < callsPerRound; call++) {
-          const request = each.request(subject.samples, random);
-          const startedMs = performance.now();
-          const { rows } = await subject.send(request);
-          if (round > 0) own.timesMs.push(performance.now() - startedMs);
-          own.rows = Math.max(own.rows, rows);
+/** Cases at every size in turns: what else the machine does hits them alike. The first round warms up. */
+class Measurement {
+  readonly results: ReadonlyMap<number, Map<string, Measured>>;
+  readonly #subjects: readonly Subject[];
+  readonly #random: Random = seededRandom(11);
+
+  constructor(subjects: readonly Subject[]) {
+    this.#subjects = subjects;
+    this.results = new Map(subjects.map(({ size }) => [size, new Map<string, Measured>()]));
+  }
+
+  async run(chosen: readonly Case[], { rounds, callsPerRound }: Effort, journeys: boolean): Promise<void> {
+    for (let round = 0; round <= rounds; round++) {
+      const turns = round % 2 === 0 ? this.#subjects : this.#subjects.toReversed();
+      const counts = round > 0;
+      for (const each of chosen) {
+        for (const subject of turns) {
+          for (let call = 0; call < callsPerRound; call++) {
+            await this.#send(subject, each.request(subject.samples, this.#random), each, counts);
+          }
         }
       }
-    }
-    for (const subject of turns) {
-      for (let call = 0; call < callsPerRound; call++) {
-        await travel(subject.samples, random, async (request) => {
-          const startedMs = performance.now();
-          const { data } = await subject.send(request);
-          const own = entryOf(results, subject, request[0], { name: "", kind: "write" });
-          if (round > 0) own.timesMs.push(performance.now() - startedMs);
-          return data;
-        });
+      if (!journeys) continue;
+      for (const subject of turns) {
+        const send = (request: Request) => this.#send(subject, request, { label: request[0], kind: "write" }, counts);
+        for (let call = 0; call < callsPerRound; call++) await travel(subject.samples, this.#random, send);
       }
     }
   }
-  return results;
+
+  async #send(subject: Subject, request: Request, { label, kind }: Pick<Case, "label" | "kind">, counts: boolean) {
+    const startedMs = performance.now();
+    const { data, rows } = await subject.send(request);
+    const tookMs = performance.now() - startedMs;
+    const own = this.results.get(subject.size) as Map<string, Measured>;
+    const known = own.get(label) ?? { kind, timesMs: [], rows: 0 };
+    own.set(label, known);
+    if (counts) known.timesMs.push(tookMs);
+    known.rows = Math.max(known.rows, rows);
+    return data;
+  }
 }
 
-function entryOf(
-  results: ReadonlyMap<number, Map<string, Measured>>,
-  { size }: Subject,
-  operation: string,
-  { name, kind }: Pick<Case, "name" | "kind">,
-): Measured {
-  const own = results.get(size) as Map<string, Measured>;
-  const label = `${operation} ${name}`;
-  const known = own.get(label) ?? { operation, name, kind, timesMs: [], rows: 0 };
-  own.set(label, known);
-  return known;
+/**
+ * Runs every case at every size.
+ * @param suspects - of what was measured, the labels of what would not do: that is measured again, for it may have been
+ * the machine
+ */
+export async function measure(
+  subjects: readonly Subject[],
+  effort: Effort,
+  suspects: (results: Results) => readonly string[],
+): Promise<Results> {
+  const measurement = new Measurement(subjects);
+  await measurement.run(cases, effort, true);
+  const again = new Set(suspects(measurement.results));
+  const chosen = cases.filter(({ label }) => again.has(label));
+  if (chosen.length > 0) await measurement.run(chosen, { ...effort, rounds: 2 * effort.rounds }, false);
+  return measurement.results;
 }
 
 export function quantile(values: readonly number[], share: number): number {

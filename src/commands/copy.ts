@@ -82,7 +82,7 @@ async function run(config: Config, { from, to, verify }: Work): Promise<CopyRepo
       },
     });
   } catch (error) {
-    throw error instanceof CopyRefused ? new UsageError(`${to.databaseName}: ${error.message}`) : error;
+    throw error instanceof CopyRefused ? new UsageError(error.message) : error;
   } finally {
     progress.end();
   }

@@ -1,5 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
@@ -187,35 +189,71 @@ test("a source that is written to is copied as it was at one moment, and the cop
   await expect(copyDatabase(between(from, to))).rejects.toThrow(/not from this copy/);
 });
 
+const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+
+/** The command, on a database that `PROGRAMME_DATABASE` names and what else is given. */
+function command(database: string, ...args: readonly string[]) {
+  const env = { PATH: process.env["PATH"] ?? "", PROGRAMME_DATABASE: database, PROGRAMME_DATA_DIR: dirname(main) };
+  const child = spawn(process.execPath, [main, "copy", ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let [stdout, stderr] = ["", ""];
+  child.stdout.on("data", (chunk: Buffer) => {
+    stdout += chunk;
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    stderr += chunk;
+  });
+  return { child, ended: once(child, "close").then(([code]) => ({ code: code as number | null, stdout, stderr })) };
+}
+
 test("a process that is killed leaves what the next one goes on with", async () => {
   const [from, to] = [await filled("SQLite", 20_000), await fresh("PostgreSQL")];
-  const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
-  const start = () => {
-    const env = { PATH: process.env["PATH"] ?? "", PROGRAMME_DATABASE: to };
-    return spawn(process.execPath, [main, "copy", "--from", from, "--json"], {
-      env,
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-  };
-  const first = start();
-  const ended = once(first, "close");
+  const first = command(to, "--from", from);
   const engine = await openEngine({ database: to });
   const begun = async () => (await readMark(engine.read).catch(() => undefined))?.table !== undefined;
-  while (first.exitCode === null && !(await begun())) await sleep(5);
-  first.kill("SIGKILL");
-  await ended;
+  while (first.child.exitCode === null && !(await begun())) await sleep(5);
+  first.child.kill("SIGKILL");
+  expect((await first.ended).code).toBe(null);
   await engine.close();
   await expect(openStore({ database: to })).rejects.toThrow(/not finished/);
 
-  const second = start();
-  let output = "";
-  second.stdout.on("data", (chunk: Buffer) => {
-    output += chunk;
-  });
-  expect((await once(second, "close"))[0]).toBe(0);
-  expect(JSON.parse(output)).toMatchObject({ verified: true, resumed: true });
-  expect(output).not.toContain(new URL(to).password);
+  const { code, stdout, stderr } = await command(to, "--from", from, "--json").ended;
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(JSON.parse(stdout)).toMatchObject({ verified: true, resumed: true });
+  expect(stdout).not.toContain(new URL(to).password);
   expect((await compareDatabases(between(from, to))).tables.every(({ same }) => same)).toBe(true);
+});
+
+describe("the command", () => {
+  test("says what is not in the database", async () => {
+    const [from, to] = [await filled("SQLite"), await fresh("SQLite")];
+    for (const name of ["files", "key"]) await writeFile(`${from}.${name}`, "");
+    const { code, stdout, stderr } = await command(to, "--from", from).ended;
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(stdout).toContain(`move ${from}.files to ${to}.files`);
+    expect(stdout).toContain(`move ${from}.key to ${to}.key`);
+    expect(stdout).not.toContain(`${from}.exports`);
+  });
+
+  test("compares without writing, and fails where there is a difference", async () => {
+    const [from, to] = [await filled("SQLite"), await fresh("SQLite")];
+    expect(await command(to, "--from", from, "--verify").ended).toMatchObject({ code: 2, stdout: "" });
+    await command(to, "--from", from).ended;
+    expect(await command(to, "--from", from, "--verify").ended).toMatchObject({ code: 0, stderr: "" });
+    await edit(to, "delete from programs where name = 'Program 1'");
+    const { code, stdout, stderr } = await command(to, "--from", from, "--verify").ended;
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/^different\s+programs\s+(\d+)\s+(?!\1\b)\d+$/m)]);
+    expect(stderr).toContain("do not hold the same");
+  });
+
+  test("takes no address with a password, and asks for what is missing", async () => {
+    const secret = "postgres://programme:sesame@127.0.0.1:1/programme";
+    for (const args of [["--from", "a.db", "--to", secret], ["--from", secret], [], ["--from", ":memory:"]]) {
+      const { code, stdout, stderr } = await command("programme.db", ...args).ended;
+      expect([args, code, stdout]).toEqual([args, 2, ""]);
+      expect(stderr).not.toContain("sesame");
+    }
+  });
 });
 
 describe("is refused, and changes nothing,", () => {

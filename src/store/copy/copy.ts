@@ -44,12 +44,8 @@ const notCopied: ReadonlySet<string> = new Set(["migrations", "migrationLock"]);
  */
 export function copyDatabase({ from, to, onProgress = () => undefined }: CopyOptions): Promise<CopyReport> {
   return withBoth(from, to, "write", async ({ source, target, tables }) => {
-    const key = await sourceKey(source);
-    if (key === undefined) throw new CopyRefused("The database to copy is empty.");
-    if (await readMark(source))
-      throw new CopyRefused("The database to copy is itself a copy that nobody has used yet.");
     const resumed = (await readMark(target.read)) !== undefined;
-    const mark = await prepareTarget(target, tables, key);
+    const mark = await prepareTarget(target, tables, await keyOfUsed(source));
     const step = await progressOf(source, tables, onProgress);
     const copied = await copyRows({ source, target, tables }, mark, step);
     const compared: ComparedTable[] = [];
@@ -91,6 +87,7 @@ async function withBoth<R>(
   const source = await openEngine(from);
   try {
     await expectCurrent(source.read, "The database to copy");
+    await keyOfUsed(source.read);
     const target = await openEngine(to, { unchecked: true });
     try {
       if (use === "write") await migrate(target);
@@ -117,6 +114,13 @@ async function expectCurrent(db: Db, what: string): Promise<void> {
   }
   if (unknown.length > 0)
     throw new CopyRefused(`${what} is of a later version of this program (${unknown.join(", ")}).`);
+}
+
+async function keyOfUsed(source: Db): Promise<string> {
+  const key = await sourceKey(source);
+  if (key === undefined) throw new CopyRefused("The database to copy is empty.");
+  if (await readMark(source)) throw new CopyRefused("The database to copy is itself a copy, not taken into use yet.");
+  return key;
 }
 
 /** Copying a row and comparing it are two steps. */

@@ -15,11 +15,13 @@ export class CopyRefused extends Error {
 export function prepareTarget(target: Engine, tables: readonly StoredTable[], source: string): Promise<Mark> {
   return target.alone(async (db) => {
     const begun = await readMark(db);
-    if (begun && begun.source !== source) throw new CopyRefused("It holds a copy of another database.");
+    if (begun && begun.source !== source)
+      throw new CopyRefused("The database to fill holds a copy of another database.");
     if (!begun) {
       for (const table of tables) {
         if (table.name === "settings") continue;
-        if ((await countRows(db, table)) > 0) throw new CopyRefused("It holds data that are not from this copy.");
+        if ((await countRows(db, table)) > 0)
+          throw new CopyRefused("The database to fill holds data that are not from this copy.");
       }
       // Made when the database was: the key that belongs to the data comes with them.
       await db.deleteFrom("settings").execute();

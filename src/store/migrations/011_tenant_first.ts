@@ -16,13 +16,18 @@ export async function up(db: Db): Promise<void> {
         .execute();
     }
   }
-  for (const home of ["programId", "roundId", "reviewerId"]) {
+  for (const home of ["programId", "roundId", "reviewerId", "submissionId"]) {
     await db.schema
       .createIndex(`assignments_index_${home}_status`)
       .on("assignments")
       .columns(["businessId", home, "status", "createdAt", "assignmentId", "active"])
       .execute();
   }
+  await db.schema
+    .createIndex("reviews_index_submissionId_roundId")
+    .on("reviews")
+    .columns(["businessId", "submissionId", "roundId", "createdAt", "reviewId"])
+    .execute();
   await db.schema
     .createIndex("events_index_type")
     .on("events")
