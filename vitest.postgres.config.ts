@@ -3,16 +3,18 @@ import shared from "./vitest.config.ts";
 
 const { projects: _, ...test } = shared.test ?? {};
 
-/** What goes by the data: services of these tests stand on PostgreSQL in place of SQLite. */
+/** What goes by the data: services of these tests stand on PostgreSQL in place of SQLite. `replicas` always do. */
 const suites = [
   "confirm",
   "content",
+  "crash",
   "demo",
   "desk",
   "exports",
   "gate",
   "mail",
   "matrix",
+  "operation",
   "privacy",
   "remote",
   "resources",
@@ -23,15 +25,21 @@ const suites = [
   "webhooks-in",
 ];
 
-/** These run the built program, on files of its own. */
-const onFiles = ["test/*/commands.test.ts", "test/desk/simulate.test.ts", "test/remote/doctor.test.ts"];
+/** These run the built program on files of its own, or choose their database themselves. */
+const onTheirOwn = [
+  "test/*/commands.test.ts",
+  "test/crash/{database-away,full-disk}.test.ts",
+  "test/desk/simulate.test.ts",
+  "test/operation/shutdown.test.ts",
+  "test/remote/doctor.test.ts",
+];
 
 export default mergeConfig(
   { test },
   {
     test: {
       include: suites.map((suite) => `test/${suite}/**/*.test.ts`),
-      exclude: onFiles,
+      exclude: onTheirOwn,
       globalSetup: ["test/support/postgres-setup.ts"],
       env: { TEST_DATABASE: "postgres" },
     },

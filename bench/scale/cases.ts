@@ -3,10 +3,7 @@ import { newId } from "../../src/lib/ids.ts";
 import type { Random } from "../../src/lib/random.ts";
 import { fieldId, type Landmarks } from "./tenant.ts";
 
-/**
- * A page or one record must cost the same however many there are. What a write costs is told, and what it costs to look
- * through an index: for words, or for what was submitted when in a list that is in the order of creation.
- */
+/** A page or one record must cost the same however many there are. What a write and a scan cost is told. */
 export type Kind = "page" | "read" | "write" | "scan";
 
 /** A request of a case. */
@@ -33,6 +30,8 @@ export interface Case {
   /** The operation, and what there is to say of the request. */
   readonly label: string;
   readonly kind: Kind;
+  /** Why a scan costs more the more there are. */
+  readonly reason?: string;
   readonly request: (samples: Samples, random: Random) => Request;
 }
 
@@ -52,9 +51,10 @@ function page<Name extends CallName>(
 function scan<Name extends CallName>(
   name: string,
   operation: Name,
+  reason: string,
   input: (samples: Samples, random: Random) => Readonly<Record<string, unknown>>,
 ): Case {
-  return { ...page(name, operation, input), kind: "scan" };
+  return { ...page(name, operation, input), kind: "scan", reason };
 }
 
 function read<Name extends CallName>(
@@ -126,6 +126,17 @@ const submissionPages: readonly Case[] = [
     trackId: pastTrack(samples).trackId,
   })),
   page("submitted lately", "list_submissions", () => ({ submittedFrom: "2026-10-01" })),
+  page("submitted long ago", "list_submissions", () => ({
+    submittedFrom: "2022-03-01",
+    submittedTo: "2022-03-31",
+    limit: few,
+  })),
+  page("programme, submitted then", "list_submissions", (samples) => ({
+    programId: past(samples).programId,
+    submittedFrom: "2022-12-01",
+    submittedTo: "2022-12-31",
+    limit: few,
+  })),
   page("changed since", "list_submissions", () => ({ updatedSince: "2026-06-01" })),
   page("changed since, of a programme", "list_submissions", (samples) => ({
     updatedSince: "2026-06-01",
@@ -250,18 +261,18 @@ const reads: readonly Case[] = [
 ];
 
 const scans: readonly Case[] = [
-  scan("submitted long ago", "list_submissions", () => ({
-    submittedFrom: "2022-03-01",
-    submittedTo: "2022-03-31",
-    limit: few,
-  })),
-  scan("programme, submitted then", "list_submissions", (samples) => ({
-    programId: past(samples).programId,
-    submittedFrom: "2022-12-01",
-    submittedTo: "2022-12-31",
-    limit: few,
-  })),
-  scan("for words that few have", "list_reviewers", () => ({ search: "lind7 university", limit: few })),
+  scan(
+    "submitted within a minute",
+    "list_submissions",
+    "less than a page was submitted then: those created before are looked through in an index to the oldest",
+    () => ({ submittedFrom: "2024-03-01T12:00:00Z", submittedTo: "2024-03-01T12:01:00Z", limit: few }),
+  ),
+  scan(
+    "for words that few have",
+    "list_reviewers",
+    "words are anywhere in a name: no index of both engines finds them, and all reviewers are looked through",
+    () => ({ search: "lind7 university", limit: few }),
+  ),
 ];
 
 /** Cases that stand alone; the way of a submission is in `journey.ts`. */

@@ -22,6 +22,7 @@ const ways = {
     each: "select 1",
     indexes: "select name, sql from sqlite_master where type = 'index' and sql is not null",
     after: ["pragma wal_checkpoint(truncate)"],
+    sizeBytes: "select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()",
   },
   PostgreSQL: {
     before: [],
@@ -30,6 +31,7 @@ const ways = {
       where i.schemaname = current_schema()
       and not exists (select 1 from pg_constraint c where c.conname = i.indexname)`,
     after: ["vacuum (freeze, analyze)"],
+    sizeBytes: "select pg_database_size(current_database()) as bytes",
   },
 } as const;
 
@@ -38,8 +40,14 @@ type StoredValues = Readonly<Record<string, unknown>>;
 const rowsPerStatement = 1_000;
 const rowsPerTransaction = 20_000;
 
+export interface FilledDatabase {
+  readonly landmarks: Landmarks;
+  readonly rows: number;
+  readonly sizeBytes: number;
+}
+
 /** Fills an empty database with this many submissions and what goes with them; gives what is there to be looked at. */
-export async function fill(name: EngineName, database: string, size: number): Promise<Landmarks> {
+export async function fill(name: EngineName, database: string, size: number): Promise<FilledDatabase> {
   await (await openStore({ database })).close();
   const way = ways[name];
   const engine = await openEngine({ database });
@@ -48,14 +56,14 @@ export async function fill(name: EngineName, database: string, size: number): Pr
   const indexes = (await sql.raw<{ name: string; sql: string }>(way.indexes).execute(write)).rows;
   for (const index of indexes) await write.schema.dropIndex(index.name).execute();
   const rows = new Rows(size);
-  await insertAll(engine, way.each, rows);
+  const count = await insertAll(engine, way.each, rows);
   for (const index of indexes) await engine.alone((db) => sql.raw(index.sql).execute(db));
   await engine.close();
-  await tidy(database, way.after);
-  return rows.landmarks;
+  const sizeBytes = await tidy(database, way);
+  return { landmarks: rows.landmarks, rows: count, sizeBytes };
 }
 
-async function insertAll(engine: Engine, each: string, rows: Rows): Promise<void> {
+async function insertAll(engine: Engine, each: string, rows: Rows): Promise<number> {
   const tables = new Map((await readCatalogue(engine.write)).map((table) => [table.name, table]));
   const waiting = new Map<string, StoredValues[]>();
   let count = 0;
@@ -80,10 +88,13 @@ async function insertAll(engine: Engine, each: string, rows: Rows): Promise<void
     if (count % rowsPerTransaction === 0) await flush();
   }
   await flush();
+  return count;
 }
 
-async function tidy(database: string, statements: readonly string[]): Promise<void> {
+async function tidy(database: string, { after, sizeBytes }: (typeof ways)[EngineName]): Promise<number> {
   const engine = await openEngine({ database });
-  for (const statement of statements) await sql.raw(statement).execute(engine.write);
+  for (const statement of after) await sql.raw(statement).execute(engine.write);
+  const { rows } = await sql.raw<{ bytes: number | string }>(sizeBytes).execute(engine.write);
   await engine.close();
+  return Number(rows[0]?.bytes);
 }

@@ -8,6 +8,10 @@ import { type Callers, connectDoor, type Door } from "./callers.ts";
 import { webhookInlet } from "./inlet.ts";
 import type { Local } from "./local.ts";
 
+let document: string | undefined;
+/** It takes longer to make than all else at the start, and few ask for it. */
+const openapi = () => (document ??= JSON.stringify(openapiDocument()));
+
 export interface Serving {
   readonly upstream: Upstream;
   /** The embedded service's gate; nothing where the product has its own REST interface. */
@@ -28,8 +32,7 @@ export async function serveFaces(
 ): Promise<{ readonly server: HttpServer; readonly door: Door }> {
   const door = await connectDoor(config, upstream, mcpEndpoint, local);
   const inlet = await webhookInlet(config, webhooks, local);
-  const rest =
-    gate && createRestHandler({ ...config, gate, log: local.log, openapi: JSON.stringify(openapiDocument()) });
+  const rest = gate && createRestHandler({ ...config, gate, log: local.log, openapi });
   const server = await listen(config, { ...faces, ...door, ...(rest ? { rest } : {}), webhooks: inlet });
   return { server, door };
 }

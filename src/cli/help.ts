@@ -31,11 +31,11 @@ export const exitCodes: readonly (readonly [code: string, meaning: string])[] = 
   ["0", "done; or a server that was told to stop has finished what it began"],
   ["1", "failed, for the reason that is told; doctor: something does not work yet"],
   ["2", "an argument or a setting is wrong, and nothing was done"],
-  ["130, 143", "interrupted (SIGINT, SIGTERM) before it was done"],
+  ["129, 130, 143", "interrupted (SIGHUP, SIGINT, SIGTERM) before it was done"],
 ];
 
 export function exitCodesHelp(): string {
-  const rows = exitCodes.map(([code, meaning]) => `  ${code.padEnd(9)}${meaning}`);
+  const rows = exitCodes.map(([code, meaning]) => `  ${code.padEnd(15)}${meaning}`);
   return `\n${styled("bold", "Exit codes:")}\n${rows.join("\n")}`;
 }
 

@@ -117,7 +117,10 @@ function comparison({ tables }: CopyReport): string {
     String(from.rows),
     String(to.rows),
   ]);
-  return formatTable([["", "table", "rows here", "rows there"], ...rows], "header");
+  const different = tables.filter(({ same }) => !same).length;
+  const total = tables.reduce((sum, { to }) => sum + to.rows, 0);
+  const found = different > 0 ? `Different: ${different} of ${tables.length} tables.` : `The same: ${total} rows.`;
+  return `${formatTable([["", "table", "rows here", "rows there"], ...rows], "header")}\n${found}\n`;
 }
 
 function lineOf({ table, to }: ComparedTable): string[] {

@@ -5,7 +5,7 @@ export const stopSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** Work that somebody stopped before it was done; the process ends as a shell expects of one that a signal ended. */
 export class Interrupted extends Error {
-  /** 130 for SIGINT, 143 for SIGTERM. */
+  /** 129 for SIGHUP, 130 for SIGINT, 143 for SIGTERM. */
   readonly exitCode: number;
 
   constructor(signal: (typeof stopSignals)[number], message: string) {

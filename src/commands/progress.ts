@@ -37,8 +37,8 @@ function lineOf(label: string, done: number, total: number | undefined, stream: 
   if (total === undefined) return `${label}  ${done}`;
   const share = total > 0 ? Math.min(1, Math.max(0, done / total)) : 1;
   const percent = `${Math.floor(share * 100)} %`;
-  // A line that is broken cannot be written anew.
-  const { columns = 80 } = stream;
+  // A line that is broken cannot be written anew. A terminal whose width nobody has set says 0.
+  const columns = stream.columns || 80;
   if (columns < label.length + barWidth + "    100 %".length) return percent;
   const filled = Math.round(share * barWidth);
   const bar = `${paint("green", "━".repeat(filled), stream)}${paint("dim", "─".repeat(barWidth - filled), stream)}`;

@@ -23,15 +23,22 @@ export interface ResourceLink {
 }
 
 /** Where the records in an operation's data can be read: one link for a record, one a row for rows; none for others. */
-export function linksOf(name: CallName, data: unknown): ResourceLink[] {
+export function linksOf(name: CallName, data: unknown): readonly ResourceLink[] {
   const schema = rowOf(operations[name].data);
-  const rows = Array.isArray(data) ? data : [data];
-  const links = rows.flatMap((row) => linkOf(schema, row) ?? []);
-  return [...new Map(links.map((link) => [link.uri, link])).values()];
+  const links = new Map<string, ResourceLink>();
+  for (const row of Array.isArray(data) ? data : [data]) {
+    const link = linkOf(schema, row);
+    if (link) links.set(link.uri, link);
+  }
+  return [...links.values()];
 }
 
 interface Home {
   readonly operation: Operation;
+  /** What the path of its URI says after the record's id. */
+  readonly tail: string;
+  /** Whether the record has a name that staff gave it. */
+  readonly named: boolean;
   /** Names of the record's own fields that make the URI. */
   readonly variables: readonly string[];
   /** Those without which there is none. */
@@ -48,8 +55,16 @@ const homes: ReadonlyMap<z.core.$ZodType, Home> = (() => {
     const required = pathVariables(operation.path);
     const variables = [...required, ...(alone(operation) ? [] : ids)];
     if (variables.length === 0 || requiresMore(operation)) continue;
-    for (const schema of kindsOf(operation.data))
-      if (!found.has(schema)) found.set(schema, { operation, variables, required });
+    const { path } = operation;
+    const tail = path
+      .slice(path.lastIndexOf("}") + 1)
+      .slice(1)
+      .replaceAll("/", " ");
+    for (const schema of kindsOf(operation.data)) {
+      const field = schema instanceof z.ZodObject ? schema.shape["name"] : undefined;
+      const named = field !== undefined && !markOf(field)?.personal;
+      if (!found.has(schema)) found.set(schema, { operation, tail, named, variables, required });
+    }
   }
   return found;
 })();
@@ -62,22 +77,19 @@ function linkOf(schema: z.core.$ZodType, row: unknown): ResourceLink | undefined
   const given = variables.filter((name) => typeof record[name] === "string");
   if (given.length === 0 || !required.every((name) => given.includes(name))) return undefined;
   const values = Object.fromEntries(given.map((name) => [name, record[name]]));
-  return { uri: expandResource(operation.resource ?? "", values), name: nameOf(schema, record, operation, given) };
+  return { uri: expandResource(operation.resource ?? "", values), name: nameOf(home, record, given) };
 }
 
 /** The name that staff gave a record; else what the resource is, and of which record. */
 function nameOf(
-  schema: z.core.$ZodType,
+  { operation, tail, named }: Home,
   record: Readonly<Record<string, unknown>>,
-  { path, audit }: Operation,
   given: readonly string[],
 ): string {
   const id = String(record[given.at(-1) ?? ""]);
-  const tail = path.slice(path.lastIndexOf("}") + 1).replace(/^\//, "");
-  if (tail !== "") return `${tail.replaceAll("/", " ")} of ${id}`;
-  const field = schema instanceof z.ZodObject ? schema.shape["name"] : undefined;
+  if (tail !== "") return `${tail} of ${id}`;
   const name = record["name"];
-  return typeof name === "string" && field && !markOf(field)?.personal ? name : `${audit.split(".")[0]} ${id}`;
+  return named && typeof name === "string" ? name : `${operation.audit.split(".")[0]} ${id}`;
 }
 
 function rowOf(data: z.core.$ZodType): z.core.$ZodType {

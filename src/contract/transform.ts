@@ -42,12 +42,14 @@ function compileShape<C>(schema: z.core.$ZodType, visitor: Visitor<C>): Transfor
 
 function compileObject<C>(shape: Record<string, z.core.$ZodType>, visitor: Visitor<C>): Transform<C> | undefined {
   const fields = Object.entries(shape).map(([name, field]) => ({ name, transform: compileTransform(field, visitor) }));
-  if (fields.every(({ transform }) => transform === undefined)) return undefined;
+  const changing = fields.filter(({ transform }) => transform !== undefined);
+  if (changing.length === 0) return undefined;
+  const keeps = visitor.undeclared === "keep";
   return (value, context) => {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
     const before = value as Readonly<Record<string, unknown>>;
-    const after: Record<string, unknown> = visitor.undeclared === "keep" ? { ...before } : {};
-    for (const { name, transform } of fields) {
+    const after: Record<string, unknown> = keeps ? { ...before } : {};
+    for (const { name, transform } of keeps ? changing : fields) {
       if (before[name] === undefined) continue;
       const changed = transform ? transform(before[name], context) : before[name];
       if (changed === omitted) delete after[name];

@@ -8,11 +8,12 @@ import type { Operation, Parts } from "../contract/operation.ts";
  * @throws Problem `validation_failed` with every issue and its path
  */
 export function validate(operation: Operation, parts: Parts): Record<string, unknown> {
-  return checkAll(
+  const pathAndQuery = [
     [operation.params, parts.params],
     [operation.queryObject, parts.query],
-    [operation.body ?? noBody, parts.body ?? {}],
-  );
+  ] as const;
+  if (!operation.body && parts.body === undefined) return checkAll(...pathAndQuery);
+  return checkAll(...pathAndQuery, [operation.body ?? noBody, parts.body ?? {}]);
 }
 
 /** @throws Problem `validation_failed` with every issue and its path */

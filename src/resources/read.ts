@@ -2,7 +2,7 @@ import { ProtocolError, ProtocolErrorCode, type ReadResourceResult } from "@mode
 import { type Problem, problem } from "../contract/errors.ts";
 import { expandResource } from "../contract/resource.ts";
 import { holdsStrangersText, strangersNote } from "../contract/strangers.ts";
-import { rowsThatFit } from "../lib/json-size.ts";
+import { rowsThatFit } from "../lib/json-text.ts";
 import type { Answer, Success } from "../upstream/port.ts";
 import type { Reading } from "./session.ts";
 import { notFound, shownUri, type Target, targetOf } from "./target.ts";

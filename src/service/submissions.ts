@@ -35,8 +35,20 @@ export const list_submissions: Handler<"list_submissions"> = async ({ store }, i
     submittedAt: { gte: submittedFrom, lte: submittedTo },
     updatedAt: { gte: updatedSince },
   };
-  return store.page("submissions", { where }, updatedSince === undefined ? "newest" : "changed", page);
+  if (updatedSince !== undefined) return store.page("submissions", { where }, "changed", page);
+  // So that the list begins where there can be some.
+  const createdAt = submittedTo === undefined ? undefined : { lte: laterBySkew(submittedTo) };
+  return store.page("submissions", { where: { ...where, createdAt } }, "newest", page);
 };
+
+/** By how much the clocks of two processes may differ. */
+const clockSkewMs = 3_600_000;
+
+/** Nothing at the end of the calendar, where times are written otherwise. */
+function laterBySkew(time: string): string | undefined {
+  const later = new Date(Date.parse(time) + clockSkewMs).toISOString();
+  return later > time ? later : undefined;
+}
 
 /**
  * Where submissions are to be, by the narrowest of these alone: a round is of one track, and a track of one programme.

@@ -49,11 +49,11 @@ export const sqliteCatalogue: CatalogueQueries = {
   columns: sql`
     select m.name as "table", c.name as "column", c.type, c.pk as place
     from sqlite_master m join pragma_table_info(m.name) c
-    where m.type = 'table' order by m.name, c.cid`,
+    where m.type = 'table' and m.name not glob 'sqlite_*' order by m.name, c.cid`,
   indexes: sql`
     select m.name as "table", l.name as "index", c.name as "column", l."unique"
     from sqlite_master m join pragma_index_list(m.name) l join pragma_index_info(l.name) c
-    where m.type = 'table' order by m.name, l.name, c.seqno`,
+    where m.type = 'table' and m.name not glob 'sqlite_*' order by m.name, l.name, c.seqno`,
 };
 
 export const postgresCatalogue: CatalogueQueries = {

@@ -1,4 +1,4 @@
-import { bytesOf, rowsThatFit } from "../lib/json-size.ts";
+import { bytesOf, rowsThatFit } from "../lib/json-text.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 

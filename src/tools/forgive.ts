@@ -34,6 +34,7 @@ const maxNames = 100;
 
 /** The values under the names that they are meant for, without those that only say that nothing is given. */
 function named(shape: Shape, values: Values, path: string, notes: string[]): Values {
+  if (Object.entries(values).every(([name, value]) => value !== null && Object.hasOwn(shape, name))) return values;
   const result = new Map(Object.entries(values));
   if (result.size > maxNames) return values;
   // Until nothing changes: a value that is left out may free the name that another is meant for.

@@ -1,6 +1,6 @@
 import { type CallName, operations } from "../contract/index.ts";
 import type { PageMeta } from "../contract/page.ts";
-import { bytesOf, rowsThatFit } from "../lib/json-size.ts";
+import { bytesOf, rowsThatFit } from "../lib/json-text.ts";
 import type { Failure, Success, UpstreamCall } from "../upstream/port.ts";
 import { fitRecord } from "./fit.ts";
 import type { OwnArguments } from "./own.ts";

@@ -1,3 +1,5 @@
+import { jsonOf } from "../lib/json-text.ts";
+
 type Row = Readonly<Record<string, unknown>>;
 
 /**
@@ -25,7 +27,7 @@ export function tableOf(rows: readonly Row[]): string {
 
 /** A record as JSON on one line. */
 export function lineOf(record: unknown): string {
-  return escaped(JSON.stringify(record));
+  return escaped(jsonOf(record));
 }
 
 function cellOf(value: unknown): string {

@@ -14,6 +14,8 @@ export function bytesOf(request: IncomingMessage, maxBytes: number): Promise<Buf
     });
     request.once("end", () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
     request.once("error", reject);
-    request.once("close", () => reject(new Error("The request ended before its body")));
+    request.once("close", () => {
+      if (!request.readableEnded) reject(new Error("The request ended before its body"));
+    });
   });
 }

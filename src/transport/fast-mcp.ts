@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type AuthInfo, isJsonContentType, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
+import { composedJsonOf, encodingOf } from "../lib/json-text.ts";
 import type { Identity, Upstream } from "../upstream/port.ts";
 import { bearerOf } from "./bearer.ts";
 import { bytesOf } from "./body.ts";
@@ -54,17 +55,25 @@ export function createFastMcp({ lane, sessions, upstream, maxBodyBytes, authInfo
     return revision === undefined ? undefined : { revision, sessionId };
   }
 
-  async function answer(plain: PlainRequest, { revision, sessionId }: Footing, authInfo: AuthInfo, to: ServerResponse) {
+  async function answer(
+    plain: PlainRequest,
+    { revision, sessionId }: Footing,
+    authInfo: AuthInfo,
+    requestId: string,
+    to: ServerResponse,
+  ) {
     const call = calls.begin(sessionId, plain.id);
     to.once("close", call.abort);
     try {
-      const text = lane.textOf(await lane.answer(plain, { authInfo, revision, signal: call.signal }));
+      const text = composedJsonOf(await lane.answer(plain, { authInfo, revision, signal: call.signal }));
+      const bytes = Buffer.byteLength(text);
       to.writeHead(200, {
         "content-type": "application/json",
-        "content-length": Buffer.byteLength(text),
+        "content-length": bytes,
+        "x-request-id": requestId,
         ...(sessionId === undefined ? {} : { "mcp-session-id": sessionId }),
       });
-      to.end(text);
+      to.end(text, encodingOf(text, bytes));
     } finally {
       to.off("close", call.abort);
       call.end();
@@ -86,7 +95,7 @@ export function createFastMcp({ lane, sessions, upstream, maxBodyBytes, authInfo
     const authInfo = authInfoOf(token, identity, requestId);
     const footing = await footingOf(request, authInfo.clientId);
     if (!footing) return false;
-    if (plain) await answer(plain, footing, authInfo, response);
+    if (plain) await answer(plain, footing, authInfo, requestId, response);
     else calls.cancel(footing.sessionId, cancelled);
     return plain !== undefined;
   };

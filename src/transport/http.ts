@@ -124,7 +124,8 @@ function createListener(options: HttpOptions, faces: HttpFaces, work: Work) {
   return (request: IncomingMessage, response: ServerResponse): void => {
     const requestId = newId("req");
     const face = faceOf(request, faces);
-    if (face !== "rest") response.setHeader("x-request-id", requestId);
+    // The others say it with the rest of the head: to set a header alone costs more than to write them all.
+    if (face !== "rest" && face !== "mcp") response.setHeader("x-request-id", requestId);
     faces.telemetry.exchange({ face, request, response, requestId }, () => {
       if (face === "probe" && isProbe(request, response)) return;
       if (!work.enter(response)) refuseBusy(response, requestId);
@@ -160,7 +161,9 @@ function createServing(faces: HttpFaces, work: Work): Serve {
   async function serveMcp(request: IncomingMessage, response: ServerResponse, requestId: string) {
     try {
       const answered = request.url === mcpPath && (await faces.mcp?.answer(request, response, requestId));
-      if (!answered) await serveOther(request, response);
+      if (answered) return;
+      response.setHeader("x-request-id", requestId);
+      await serveOther(request, response);
     } catch (error) {
       faces.log.debug({ err: error, requestId }, "An MCP request broke off");
       response.destroy();

@@ -1,4 +1,5 @@
 import { type AuthInfo, type JSONRPCResponse, type Result, SERVER_INFO_META_KEY } from "@modelcontextprotocol/server";
+import { jsonOf } from "../lib/json-text.ts";
 import { remember } from "../lib/remember.ts";
 import { succeeded } from "../lib/telemetry.ts";
 import { answerCall, isAnsweredAtOnce, listTools } from "../tools/register.ts";
@@ -22,8 +23,6 @@ export interface Lane {
   /** Whether the lane answers the request; whatever may need more than an answer is left to the SDK. */
   takes(request: PlainRequest): boolean;
   answer(request: PlainRequest, caller: LaneCaller): Promise<JSONRPCResponse>;
-  /** A response of this lane as JSON text. */
-  textOf(response: JSONRPCResponse): string;
 }
 
 export type LaneDeps = Omit<ServerDeps, "token">;
@@ -31,28 +30,22 @@ export type LaneDeps = Omit<ServerDeps, "token">;
 /** Lists are the same for all tokens of the same scopes, and long. */
 const maxLists = 100;
 
-interface List {
-  readonly result: Result;
-  text?: string;
-}
-
 export function createLane(deps: LaneDeps): Lane {
   const { log, version } = deps;
   /** How revision 2026-07-28 marks a result. */
   const stamp = { resultType: "complete", _meta: { [SERVER_INFO_META_KEY]: serverInfoOf(version) } };
-  const lists = new Map<string, List>();
-  const listOf = new WeakMap<Result, List>();
+  const lists = new Map<string, Result>();
 
   async function listFor(session: ToolSession, stateless: boolean): Promise<Result> {
     const { scopes } = await session.upstream.identify(session.token);
     const key = `${stateless} ${[...scopes].join(" ")}`;
     const known = lists.get(key);
-    if (known) return known.result;
+    if (known) return known;
     const tools = await listTools(session);
     const result: Result = stateless ? { tools, ...stamp, ...toolListCache } : { tools };
-    const list = { result };
-    remember(lists, key, list, maxLists);
-    listOf.set(result, list);
+    remember(lists, key, result, maxLists);
+    // Written out here, a list is at hand as text.
+    jsonOf(result);
     return result;
   }
 
@@ -90,13 +83,6 @@ export function createLane(deps: LaneDeps): Lane {
         const { code, message, data } = shown(error, log);
         return { jsonrpc: "2.0", id, error: { code, message, ...(data === undefined ? {} : { data }) } };
       }
-    },
-
-    textOf(response) {
-      const list = "result" in response ? listOf.get(response.result) : undefined;
-      if (!list) return JSON.stringify(response);
-      list.text ??= JSON.stringify(list.result);
-      return `{"jsonrpc":"2.0","id":${JSON.stringify(response.id)},"result":${list.text}}`;
     },
   };
 }

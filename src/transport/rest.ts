@@ -16,7 +16,7 @@ export interface RestDeps {
   /** Bytes of a request body. */
   readonly maxBodyBytes: number;
   /** JSON text of the OpenAPI document. */
-  readonly openapi: string;
+  readonly openapi: () => string;
 }
 
 /** Answers a request whose path begins with {@link restPath}. */
@@ -44,7 +44,7 @@ export function createRestHandler(deps: RestDeps): RestHandler {
       const [handlers, stash] = router.match(request.method === "HEAD" ? "GET" : (request.method ?? ""), path);
       const [route, indices] = handlers[0] ?? [];
       if (route === undefined) return refuse(send, problem("not_found", undefined, "There is no such path."));
-      if ("document" in route) return send(200, deps.openapi, {});
+      if ("document" in route) return send(200, deps.openapi(), {});
       if ("allow" in route) return refuse(send, problem("method_not_allowed"), { allow: route.allow });
       const params = paramsOf(indices as Readonly<Record<string, string | number>>, stash);
       respond(send, await answerOf(deps, route.name, request, params, search, requestId));

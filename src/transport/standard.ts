@@ -1,6 +1,8 @@
+import { once } from "node:events";
 import { PassThrough } from "node:stream";
-import type { Transport } from "@modelcontextprotocol/server";
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+import { composedJsonOf, encodingOf } from "../lib/json-text.ts";
 import { Lines } from "./lines.ts";
 
 /** stdin and stdout as a wire. */
@@ -25,10 +27,11 @@ export function openStandardWire(): StandardWire {
 
 /**
  * A client that ends its input is still answered what it has asked before: the SDK's own transport closes right then,
- * so the end is kept from it.
+ * so the end is kept from it. And what is written is not made into text again where its text is at hand.
  */
 class PatientTransport extends StdioServerTransport {
   readonly #lines: Lines;
+  #closed = false;
 
   constructor(input: PassThrough, lines: Lines) {
     super(input);
@@ -40,7 +43,14 @@ class PatientTransport extends StdioServerTransport {
     this.#lines.start();
   }
 
+  override async send(message: JSONRPCMessage): Promise<void> {
+    if (this.#closed) throw new Error("The connection is closed");
+    const line = `${composedJsonOf(message)}\n`;
+    if (!process.stdout.write(line, encodingOf(line))) await once(process.stdout, "drain");
+  }
+
   override async close(): Promise<void> {
+    this.#closed = true;
     // Else the process would stay up to go on reading.
     this.#lines.stop();
     await super.close();

@@ -30,6 +30,9 @@ export const maxEventBytes = 256 * 1024;
 /** For a body to arrive. Anybody can begin to send one. */
 export const bodyTimeoutMs = 10_000;
 
+/** A 401 has to name a way to be let in (RFC 9110 section 15.5.2); for signatures of webhooks none is registered. */
+const challenge = { "www-authenticate": "Webhook-Signature" };
+
 /**
  * The door for webhooks: `POST /webhooks/{name}` is answered 204 once the event is kept or known. What is refused is told
  * no more than its status says to whoever cannot sign.
@@ -44,8 +47,9 @@ export function createWebhookHandler({ inlet, log, maxBodyBytes }: WebhookDeps):
       if (request.method !== "POST") return answer(response, 405, "Deliveries are posted.", { allow: "POST" });
       const body = await bodyOf(request, maxBytes);
       if (!body) return answer(response, 413, `A body has at most ${maxBytes} bytes.`);
-      const { status, message } = receipts[await inlet.receive(webhook, { headers: request.headers, body })];
-      answer(response, status, message);
+      const receipt = await inlet.receive(webhook, { headers: request.headers, body });
+      const { status, message } = receipts[receipt];
+      answer(response, status, message, receipt === "unsigned" ? challenge : {});
     } catch (error) {
       // Whoever went away needs no answer.
       if (request.destroyed && !request.complete) return;

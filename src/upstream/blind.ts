@@ -5,7 +5,8 @@ import type { Mark } from "../contract/marks.ts";
 import type { Operation } from "../contract/operation.ts";
 import type { Privacy } from "../contract/privacy.ts";
 import { compileTransform, type Transform } from "../contract/transform.ts";
-import { type Handles, isAddressHandle } from "./handles.ts";
+import { jsonOf } from "../lib/json-text.ts";
+import { addressPattern, type Handles, isAddressHandle } from "./handles.ts";
 import { mapTexts, neutralise } from "./neutralise.ts";
 import type { Answer, Failure, Rehearsal, Upstream, UpstreamCall } from "./port.ts";
 
@@ -76,7 +77,20 @@ function blinded(operation: Operation, answer: Answer, handles: Handles): Answer
 
 /** An answer with every text of it changed; what this service wrote itself (codes, messages) is left alone. */
 function presented(answer: Answer, change: (text: string) => string): Answer {
-  return answer.ok ? { ...answer, data: mapTexts(answer.data, change) } : refused(answer, change);
+  if (!answer.ok) return refused(answer, change);
+  const { data } = answer;
+  const shown = Array.isArray(data) ? data.map((row) => changed(row, change)) : changed(data, change);
+  return { ...answer, data: shown };
+}
+
+/**
+ * Whether JSON text may hold what is hidden from agents: anything but visible ASCII, however written, or an address
+ * that is no handle. Most does not, and to look through it at once costs less than to go from text to text.
+ */
+const remarkable = new RegExp(String.raw`[^ -~]|\\[bfu]|${addressPattern}`);
+
+function changed(record: unknown, change: (text: string) => string): unknown {
+  return remarkable.test(jsonOf(record)) ? mapTexts(record, change) : record;
 }
 
 function refused(failure: Failure, change: (text: string) => string): Failure {

@@ -34,6 +34,9 @@ export function isAddressHandle(text: string): boolean {
   return /[@.]handle\.invalid$/i.test(text);
 }
 
+/** In JSON text, where an address stands that is no handle. */
+export const addressPattern = String.raw`@(?!(?:[a-z2-7]{1,${labelChars}}\.)*${addressDomain.replace(".", String.raw`\.`)}")`;
+
 /** The same people are read again and again: a cipher costs more than everything else that is done to a record. */
 const maxMade = 2_000;
 

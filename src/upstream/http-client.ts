@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
 import { type Problem, problem } from "../contract/errors.ts";
 import { isLoopback } from "../lib/loopback.ts";
+import { type Received, receive } from "./receive.ts";
 
 export interface HttpClientOptions {
   /** Origin of the product's service. */
@@ -20,7 +21,9 @@ export interface HttpRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
+  /** From sending to the last byte. */
+  readonly timeoutMs?: number | undefined;
 }
 
 export interface HttpResponse {
@@ -56,13 +59,13 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 
   return {
     proxied: proxies !== undefined,
-    async send({ body = null, signal, ...request }) {
+    async send({ method, path, headers, body = null, signal, timeoutMs }) {
       try {
-        const response = await dispatcher.request({ ...request, origin, body, signal });
-        const { statusCode: status, headers } = response;
-        return { status, headers: firstOf(headers), text: decoded(await bytesOf(response)) };
+        const request = { origin, method, path, headers, body };
+        const received = await receive(dispatcher, request, { signal, timeoutMs, maxBytes: maxAnswerBytes });
+        return { status: received.status, headers: firstOf(received.headers), text: decoded(received.body) };
       } catch (error) {
-        throw signal.aborted ? error : asProblem(error, origin);
+        throw signal?.aborted ? error : asProblem(error, origin);
       }
     },
     close: () => (closed ??= closeSoon(dispatcher)),
@@ -120,19 +123,6 @@ function proxyDispatcher(options: HttpClientOptions, proxies: Proxies): Dispatch
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-async function bytesOf({ headers, body }: Dispatcher.ResponseData): Promise<Uint8Array> {
-  // What is announced cannot turn out longer, and is had at once at half the cost.
-  if (Number(headers["content-length"] ?? Number.POSITIVE_INFINITY) <= maxAnswerBytes) return body.bytes();
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > maxAnswerBytes) throw invalidAnswer(`more than ${maxAnswerBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}
-
 function decoded(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
@@ -145,7 +135,8 @@ function invalidAnswer(cause: string): Problem {
   return problem("upstream_invalid_answer", { cause });
 }
 
-function firstOf(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string | undefined> {
+function firstOf(headers: Received["headers"]): HttpResponse["headers"] {
+  if (!Object.values(headers).some(Array.isArray)) return headers as HttpResponse["headers"];
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]),
   );

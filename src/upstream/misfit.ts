@@ -37,7 +37,8 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 export function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (levels === 0) return true;
-  for (const inner of Array.isArray(value) ? value : Object.values(value)) {
+  for (const name in value) {
+    const inner = (value as Readonly<Record<string, unknown>>)[name];
     if (typeof inner === "object" && isDeeperThan(inner, levels - 1)) return true;
   }
   return false;

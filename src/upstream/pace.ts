@@ -31,8 +31,7 @@ export const maxWaitMs = 10_000;
 export const maxTokens = 10_000;
 
 interface Lane {
-  /** Turns of the last minute and of the seconds to come, in order. */
-  turns: number[];
+  readonly turns: Turns;
   limit: number;
   blockedUntilMs: number;
   exportFromMs: number;
@@ -48,18 +47,15 @@ export function createPace(clock: Clock, requestsPerMinute: number, exportInterv
   function laneOf(token: string): Lane {
     const key = fingerprintOf(token);
     const known = lanes.get(key);
-    const lane = known ?? { turns: [], limit: requestsPerMinute, blockedUntilMs: 0, exportFromMs: 0 };
+    const lane = known ?? { turns: createTurns(), limit: requestsPerMinute, blockedUntilMs: 0, exportFromMs: 0 };
     // Taken out and put back, the tokens in use are the last to be forgotten.
     lanes.delete(key);
     remember(lanes, key, lane, maxTokens);
-    const oldestMs = nowMs() - windowMs;
-    if ((lane.turns[0] ?? Number.POSITIVE_INFINITY) <= oldestMs) {
-      const first = lane.turns.findIndex((atMs) => atMs > oldestMs);
-      lane.turns.splice(0, first < 0 ? lane.turns.length : first);
-    }
+    const now = nowMs();
+    lane.turns.forget(now - windowMs);
     // Turns and blocks further off than any that are given come from a clock that was set back.
-    if ((lane.turns.at(-1) ?? 0) > nowMs() + maxWaitMs) lane.turns = [];
-    if (lane.blockedUntilMs > nowMs() + windowMs) lane.blockedUntilMs = 0;
+    if (lane.turns.lastMs > now + maxWaitMs) lane.turns.forget(Number.POSITIVE_INFINITY);
+    if (lane.blockedUntilMs > now + windowMs) lane.blockedUntilMs = 0;
     return lane;
   }
 
@@ -71,11 +67,11 @@ export function createPace(clock: Clock, requestsPerMinute: number, exportInterv
     take(token) {
       const lane = laneOf(token);
       const { turns, limit, blockedUntilMs } = lane;
-      const freedAtMs = (turns[turns.length - limit] ?? Number.NEGATIVE_INFINITY) + windowMs;
-      const atMs = Math.max(nowMs(), blockedUntilMs, freedAtMs, turns.at(-1) ?? 0);
-      const waitMs = atMs - nowMs();
+      const now = nowMs();
+      const atMs = Math.max(now, blockedUntilMs, turns.fromLastMs(limit) + windowMs, turns.lastMs);
+      const waitMs = atMs - now;
       if (waitMs > maxWaitMs) throw problem("rate_limited", { retryAfterSeconds: Math.ceil(waitMs / 1000) });
-      turns.push(atMs);
+      turns.add(atMs);
       return waitMs;
     },
 
@@ -85,7 +81,7 @@ export function createPace(clock: Clock, requestsPerMinute: number, exportInterv
       if (limit !== undefined) lane.limit = Math.min(limit, requestsPerMinute);
       const { left, resetSeconds } = remainderOf(headers);
       // A hint delays the next call; only a refusal turns calls away.
-      if (left === 0 && lane.turns.length < lane.limit) block(lane, resetSeconds ?? 1, maxWaitMs);
+      if (left === 0 && lane.turns.count < lane.limit) block(lane, resetSeconds ?? 1, maxWaitMs);
     },
 
     refused: (token, retryAfterSeconds) => block(laneOf(token), retryAfterSeconds, windowMs),
@@ -101,7 +97,44 @@ export function createPace(clock: Clock, requestsPerMinute: number, exportInterv
 
     remaining(token) {
       const { turns, limit } = laneOf(token);
-      return { limit, remaining: Math.max(0, limit - turns.length) };
+      return { limit, remaining: Math.max(0, limit - turns.count) };
+    },
+  };
+}
+
+/** When turns are, in order: those of the last minute, and of the seconds to come. */
+interface Turns {
+  readonly count: number;
+  /** Of none, long ago. */
+  readonly lastMs: number;
+  /** When the turn was that came so many from the end; of none, long ago. */
+  fromLastMs(places: number): number;
+  add(atMs: number): void;
+  /** Forgets those until then. */
+  forget(untilMs: number): void;
+}
+
+function createTurns(): Turns {
+  let times: number[] = [];
+  /** Where those begin that are not forgotten: to move the others up for each would cost more than it frees. */
+  let first = 0;
+  return {
+    get count() {
+      return times.length - first;
+    },
+    get lastMs() {
+      return this.fromLastMs(1);
+    },
+    fromLastMs(places) {
+      const index = times.length - places;
+      return index < first ? Number.NEGATIVE_INFINITY : (times[index] as number);
+    },
+    add: (atMs) => void times.push(atMs),
+    forget(untilMs) {
+      while (first < times.length && (times[first] as number) <= untilMs) first += 1;
+      if (first === 0 || first < times.length / 2) return;
+      times = times.slice(first);
+      first = 0;
     },
   };
 }

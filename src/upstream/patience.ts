@@ -14,8 +14,8 @@ export interface Work<R> {
    * @throws Problem where waiting is of no use: the call ends with it
    */
   turnMs(): number;
-  /** One try. @throws Problem what it ran into */
-  attempt(signal: AbortSignal): Promise<R>;
+  /** One try, which takes no longer. @throws Problem what it ran into */
+  attempt(timeoutMs: number): Promise<R>;
 }
 
 export interface Patience {
@@ -104,29 +104,17 @@ async function tried<R>(work: Work<R>, breaker: Breaker, attemptMs: number, left
 }
 
 async function attempted<R>(work: Work<R>, pass: Pass, timeoutMs: number): Promise<Outcome<R>> {
-  const controller = new AbortController();
-  const abort = () => controller.abort();
-  let timedOut = false;
-  const timer = setTimeout(() => {
-    timedOut = true;
-    abort();
-  }, timeoutMs);
-  work.signal?.addEventListener("abort", abort, { once: true });
+  if (work.signal?.aborted) return { met: cancelled(), sent: false };
   try {
-    if (work.signal?.aborted) return { met: cancelled(), sent: false };
-    const result = await work.attempt(controller.signal);
+    const result = await work.attempt(timeoutMs);
     pass.answered();
     return { result };
   } catch (error) {
     if (work.signal?.aborted) return { met: cancelled(), sent: true };
-    const met = timedOut ? problem("upstream_timeout") : error;
-    if (!(met instanceof Problem)) throw error;
-    if (ailing.includes(met.code)) pass.failed(toldOf(met));
+    if (!(error instanceof Problem)) throw error;
+    if (ailing.includes(error.code)) pass.failed(toldOf(error));
     else pass.answered();
-    return { met, sent: true };
-  } finally {
-    clearTimeout(timer);
-    work.signal?.removeEventListener("abort", abort);
+    return { met: error, sent: true };
   }
 }
 

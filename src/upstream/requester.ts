@@ -43,10 +43,10 @@ export function createRequester({ baseUrl, client, patience, pace, telemetry }: 
         writes,
         signal,
         turnMs: () => turn(token),
-        attempt: (attemptSignal) => {
+        attempt: (timeoutMs) => {
           tries += 1;
           if (tries > 1) telemetry.note("retry", "retry");
-          return attempt(token, operation, { ...sent, signal: attemptSignal });
+          return attempt(token, operation, { ...sent, signal, timeoutMs });
         },
       });
       // After an earlier try of this very call, the answer given again is the first that its caller sees.
@@ -113,8 +113,9 @@ function keyOf({ idempotencyKey }: UpstreamCall, { method }: Operation, path: st
 function pathOf(operation: Operation, parts: Parts): string {
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => segment(String(parts.params[name])));
   const given = Object.entries(parts.query).filter(([, value]) => value !== undefined);
+  if (given.length === 0) return path;
   const query = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]));
-  return `${path}${query.size > 0 ? `?${query}` : ""}`;
+  return `${path}?${query}`;
 }
 
 /** An id as a path segment; dots alone would climb to another path, however they are encoded. */

@@ -132,6 +132,9 @@ describe("progress", () => {
     const narrow = terminal(20);
     showProgress("Copying", 10, narrow.stream).to(5);
     expect(narrow.lines).toEqual([`\r${esc}[K50 %`]);
+    const unset = terminal(0);
+    showProgress("Copying", 10, unset.stream).to(5);
+    expect(unset.lines).toEqual([expect.stringMatching(/Copying {2}.*━{12}.*─{12}.* {2}50 %$/)]);
   });
 
   test("is nothing elsewhere", () => {

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import type { Command } from "commander";
 import { describe, expect, test } from "vitest";
 import { buildProgram, pathOf } from "../../src/cli/program.ts";
-import { type Block, type Page, pages } from "./pages.ts";
+import { type Block, type Page, pageAt, pages } from "./pages.ts";
 import { runBlocks } from "./shell.ts";
 
 const notRun = /^not run: (\S.*)$/s;
@@ -113,6 +113,22 @@ describe("a command line of this program", () => {
       if (args.includes("--help") || args.includes("--version")) continue;
       await expect(parse(args), `${path}: programme-mcp ${args.join(" ")}`).resolves.toHaveLength(1);
     }
+  });
+
+  test("that there is has its place in the README's table", async () => {
+    const program = await buildProgram();
+    const named = program
+      .createHelp()
+      .visibleCommands(program)
+      .map((command) => command.name());
+    const rows = pageAt("README.md")
+      .text.split("\n")
+      .filter((line) => line.startsWith("| `"));
+    const told = rows.flatMap((row) =>
+      [...(row.split(" | ")[0] ?? "").matchAll(/`([a-z-]+)`/g)].map(([, name]) => name),
+    );
+    expect(named.length).toBeGreaterThan(10);
+    expect(told.filter((name) => !name?.startsWith("--")).toSorted()).toEqual(named.toSorted());
   });
 
   test("in a sentence is a command that there is", async () => {

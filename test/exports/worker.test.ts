@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
 import { newId } from "../../src/lib/ids.ts";
@@ -108,6 +108,7 @@ test("what a process that ended has left in the spools goes after a day", async 
   await workOff(desk);
   const left = join(`${filesBeside(database)}.exports`, "spool", `${newId("exp")}.${newId("spl")}`);
   await writeFile(left, "half");
+  await utimes(left, desk.clock.now(), desk.clock.now());
   await desk.app.exports?.sweep();
   expect(await artifacts(`${filesBeside(database)}.exports`)).toHaveLength(2);
   desk.clock.advance(2 * dayMs);

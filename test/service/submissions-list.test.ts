@@ -17,7 +17,7 @@ async function seasonOf({ seed, clock }: Desk): Promise<Submission[]> {
     const places = [null, ...rounds.map((round) => round.roundId)];
     for (const [day, state] of (["DRAFT", "SUBMITTED", "IN_REVIEW", "IN_REVIEW", "FINALIST"] as const).entries()) {
       clock.advance(60_000);
-      const submittedAt = state === "DRAFT" ? null : `2026-11-1${day}T23:30:00.000Z`;
+      const submittedAt = state === "DRAFT" ? null : `2026-11-2${day}T23:30:00.000Z`;
       const currentRoundId = places[Math.max(0, day - 1) % 3] ?? null;
       rows.push(await seed.submission({ ...home, state, submittedAt, currentRoundId }));
     }
@@ -46,14 +46,14 @@ function filtersOf(rows: readonly Submission[]): Record<string, Filter[]> {
     state: [...equal("state", "state"), { given: { state: "WINNER" }, holds: () => false }],
     roundId: equal("roundId", "currentRoundId"),
     submittedFrom: [
-      submitted("submittedFrom", "2026-11-12", (at) => at >= "2026-11-12T00:00:00.000Z"),
-      submitted("submittedFrom", "2026-11-13T23:30:00Z", (at) => at >= "2026-11-13T23:30:00.000Z"),
-      submitted("submittedFrom", "2026-11-14T00:30:00.001+01:00", (at) => at > "2026-11-13T23:30:00.000Z"),
+      submitted("submittedFrom", "2026-11-22", (at) => at >= "2026-11-22T00:00:00.000Z"),
+      submitted("submittedFrom", "2026-11-23T23:30:00Z", (at) => at >= "2026-11-23T23:30:00.000Z"),
+      submitted("submittedFrom", "2026-11-24T00:30:00.001+01:00", (at) => at > "2026-11-23T23:30:00.000Z"),
     ],
     submittedTo: [
-      submitted("submittedTo", "2026-11-12", (at) => at < "2026-11-13"),
-      submitted("submittedTo", "2026-11-13T23:30:00Z", (at) => at <= "2026-11-13T23:30:00.000Z"),
-      submitted("submittedTo", "2026-11-14T00:29:59.999+01:00", (at) => at < "2026-11-13T23:30:00.000Z"),
+      submitted("submittedTo", "2026-11-22", (at) => at < "2026-11-23"),
+      submitted("submittedTo", "2026-11-23T23:30:00Z", (at) => at <= "2026-11-23T23:30:00.000Z"),
+      submitted("submittedTo", "2026-11-24T00:29:59.999+01:00", (at) => at < "2026-11-23T23:30:00.000Z"),
     ],
   };
 }
@@ -85,12 +85,12 @@ describe.each(faces)("listing submissions over %s", (face) => {
   test("a day given as a date is meant from its first to its last millisecond, UTC", async ({ desk }) => {
     const chair = await desk.as(face);
     const { trackId } = await desk.seed.track();
-    const times = ["10T23:59:59.999Z", "11T00:00:00.000Z", "11T23:59:59.999Z", "12T00:00:00.000Z"];
+    const times = ["20T23:59:59.999Z", "21T00:00:00.000Z", "21T23:59:59.999Z", "22T00:00:00.000Z"];
     for (const time of times)
       await desk.seed.submission({ trackId, state: "SUBMITTED", submittedAt: `2026-11-${time}` });
-    const listed = await chair.list_submissions({ submittedFrom: "2026-11-11", submittedTo: "2026-11-11" });
+    const listed = await chair.list_submissions({ submittedFrom: "2026-11-21", submittedTo: "2026-11-21" });
     const shown = listed.map(({ submittedAt }: Submission) => submittedAt).sort();
-    expect(shown).toEqual(["2026-11-11T00:00:00.000Z", "2026-11-11T23:59:59.999Z"]);
+    expect(shown).toEqual(["2026-11-21T00:00:00.000Z", "2026-11-21T23:59:59.999Z"]);
   });
 
   test("with updatedSince the oldest change comes first, and what changed since is all there is", async ({ desk }) => {

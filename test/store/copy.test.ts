@@ -8,8 +8,10 @@ import { beforeAll, describe, expect, inject, onTestFinished, test } from "vites
 import { newId } from "../../src/lib/ids.ts";
 import { compareDatabases, copyDatabase } from "../../src/store/copy/copy.ts";
 import { readMark } from "../../src/store/copy/mark.ts";
-import { openEngine, openStore } from "../../src/store/open.ts";
+import { migrations } from "../../src/store/migrations/migrate.ts";
+import { inspectStore, openEngine, openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port.ts";
+import { readCatalogue } from "../../src/store/read-catalogue.ts";
 import { type Databases, openDatabases } from "../support/database-server.ts";
 import { temporaryDirectory } from "../support/directory.ts";
 import { edit } from "../support/edit.ts";
@@ -84,6 +86,8 @@ async function assigned(store: Store, submissionId: string) {
   const { reviewerId } = await seed.reviewer();
   return seed.assignment({ programId, trackId, roundId, submissionId, reviewerId });
 }
+
+const latest = Object.keys(migrations).at(-1) as string;
 
 const between = (from: string, to: string) => ({ from: { database: from }, to: { database: to } });
 
@@ -206,15 +210,31 @@ function command(database: string, ...args: readonly string[]) {
   return { child, ended: once(child, "close").then(([code]) => ({ code: code as number | null, stdout, stderr })) };
 }
 
+/** Sends a signal to a process that has begun to copy. */
+async function stopped({ child }: ReturnType<typeof command>, to: string, signal: NodeJS.Signals): Promise<void> {
+  const engine = await openEngine({ database: to });
+  const begun = async () => (await readMark(engine.read).catch(() => undefined))?.table !== undefined;
+  while (child.exitCode === null && !(await begun())) await sleep(5);
+  child.kill(signal);
+  await engine.close();
+}
+
+test.each(["SQLite", "PostgreSQL"] as const)("filling %s ends where the process is told to stop", async (engine) => {
+  const [from, to] = [await filled("SQLite", 20_000), await fresh(engine)];
+  const first = command(to, "--from", from);
+  await stopped(first, to, "SIGINT");
+  const { code, stdout, stderr } = await first.ended;
+  expect([code, stdout]).toEqual([130, ""]);
+  expect(stderr).toContain("the same command goes on with it");
+  await expect(openStore({ database: to })).rejects.toThrow(/not finished/);
+  expect(await command(to, "--from", from).ended).toMatchObject({ code: 0, stderr: "" });
+});
+
 test("a process that is killed leaves what the next one goes on with", async () => {
   const [from, to] = [await filled("SQLite", 20_000), await fresh("PostgreSQL")];
   const first = command(to, "--from", from);
-  const engine = await openEngine({ database: to });
-  const begun = async () => (await readMark(engine.read).catch(() => undefined))?.table !== undefined;
-  while (first.child.exitCode === null && !(await begun())) await sleep(5);
-  first.child.kill("SIGKILL");
+  await stopped(first, to, "SIGKILL");
   expect((await first.ended).code).toBe(null);
-  await engine.close();
   await expect(openStore({ database: to })).rejects.toThrow(/not finished/);
 
   const { code, stdout, stderr } = await command(to, "--from", from, "--json").ended;
@@ -265,6 +285,30 @@ describe("is refused, and changes nothing,", () => {
     expect(await before.reader("biz_one").find("programs", {}, { limit: 100 })).toEqual(programs);
   });
 
+  test.each(["SQLite", "PostgreSQL"] as const)("to a %s database of another program's", async (engine) => {
+    const [from, to] = [await filled("SQLite"), await fresh(engine)];
+    await edit(to, "create table guests (name text); insert into guests values ('Ada')");
+    await expect(copyDatabase(between(from, to))).rejects.toThrow(/not from this copy/);
+    await expect(copyDatabase(between(to, await fresh("SQLite")))).rejects.toThrow(/none of this program's tables/);
+    const { read, close } = await openEngine({ database: to });
+    expect((await readCatalogue(read)).map(({ name }) => name)).toEqual(["guests"]);
+    await close();
+  });
+
+  test("to one in use that is of an earlier version, which stays of that", async () => {
+    const [from, to] = [await filled("SQLite"), await filled("SQLite")];
+    await edit(to, `delete from migrations where name = '${latest}'`);
+    await expect(copyDatabase(between(from, to))).rejects.toThrow(/not from this copy/);
+    expect((await inspectStore({ database: to })).pending).toEqual([latest]);
+  });
+
+  test("to one that a later version has migrated", async () => {
+    const [from, to] = [await filled("SQLite"), await fresh("SQLite")];
+    await (await openStore({ database: to })).close();
+    await edit(to, `insert into migrations (name, "appliedAt", since) values ('999_later', '', '009_turns')`);
+    await expect(copyDatabase(between(from, to))).rejects.toThrow(/to fill is of a later version/);
+  });
+
   test("to a copy of another database", async () => {
     const [from, to] = [await filled("SQLite"), await fresh("SQLite")];
     await copyDatabase(between(from, to));
@@ -292,6 +336,30 @@ describe("is refused, and changes nothing,", () => {
     const missing = `${await fresh("SQLite")}.gone`;
     await expect(copyDatabase(between(missing, from))).rejects.toThrow(/no database/);
   });
+});
+
+test("of two processes that copy to one database one goes on, and the other is told", async () => {
+  const [from, to] = [await filled("SQLite", 20_000), await fresh("PostgreSQL")];
+  let second: Promise<PromiseSettledResult<unknown>[]> | undefined;
+  const onProgress = () => {
+    second ??= Promise.allSettled([copyDatabase(between(from, to))]);
+  };
+  const first = await Promise.allSettled([copyDatabase({ ...between(from, to), onProgress })]);
+  const ended = [...first, ...((await second) ?? [])];
+  expect(ended.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+  expect(ended.find(({ status }) => status === "rejected")).toMatchObject({
+    reason: { message: "Another process copies to the same database" },
+  });
+  expect((await compareDatabases(between(from, to))).tables.every(({ same }) => same)).toBe(true);
+});
+
+test("what others keep beside the tables stays where it is", async () => {
+  const [from, to] = [await filled("SQLite"), await fresh("SQLite")];
+  await edit(from, "create table replication (place text); insert into replication values ('1'); analyze");
+  await copyDatabase(between(from, to));
+  const { tables } = await copyDatabase(between(from, to));
+  expect(tables.filter(({ same }) => !same)).toEqual([]);
+  expect(tables.map(({ table }) => table)).not.toContain("replication");
 });
 
 test("a difference is found", async () => {

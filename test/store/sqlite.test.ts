@@ -129,13 +129,15 @@ describe("several processes on one file", () => processes(async () => databaseFi
 
 describe("waiting", () => {
   const busy = { code: "unavailable", details: { retryAfterSeconds: 1 } };
+  /** Long enough to see a process go on meanwhile, and to commit, on a machine that has other work. */
+  const patienceMs = 1_000;
 
   test.each([
     ["this process", false],
     ["another connection", true],
   ])("for a transaction of %s ends in a refusal that may be tried again", async (_, apart) => {
     const path = databaseFile();
-    const waiting = await opened(path, 60);
+    const waiting = await opened(path, patienceMs);
     const holder = apart ? await opened(path) : waiting;
     let ticks = 0;
     const timer = setInterval(() => ticks++, 5);
@@ -173,7 +175,7 @@ describe("waiting", () => {
 
   test("to write many access entries holds nobody up, and what is refused can be written later", async () => {
     const path = databaseFile();
-    const [waiting, holder] = [await opened(path, 60), await opened(path)];
+    const [waiting, holder] = [await opened(path, patienceMs), await opened(path)];
     const entries = Array.from({ length: 500 }, () => entry({ action: "submission.read", status: 200, changes: [] }));
     let ticks = 0;
     const timer = setInterval(() => ticks++, 5);

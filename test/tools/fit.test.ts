@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { bytesOf, rowsThatFit } from "../../src/lib/json-size.ts";
+import { bytesOf, rowsThatFit } from "../../src/lib/json-text.ts";
 import { fitRecord } from "../../src/tools/fit.ts";
 
 test("rows fit by the bytes of their JSON list, to the byte", () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { problem } from "../../src/contract/errors.ts";
-import { bytesOf } from "../../src/lib/json-size.ts";
+import { bytesOf } from "../../src/lib/json-text.ts";
 import { type PageOptions, type Pages, readPages } from "../../src/tools/pages.ts";
 import type { Answer } from "../../src/upstream/port.ts";
 

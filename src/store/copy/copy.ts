@@ -2,15 +2,15 @@ import { existsSync } from "node:fs";
 import { isPostgresAddress } from "../../lib/postgres-address.ts";
 import type { StoredTable } from "../catalogue.ts";
 import type { Db } from "../database.ts";
-import { adapterOf, type Engine } from "../engine.ts";
+import { adapterOf } from "../engine.ts";
 import { migrate, migrationStatus } from "../migrations/migrate.ts";
 import { openEngine, type StoreOptions } from "../open.ts";
 import { readCatalogue } from "../read-catalogue.ts";
 import { sourceKey } from "../settings.ts";
 import { type Mark, moveMark, readMark } from "./mark.ts";
-import { mend } from "./mend.ts";
+import { mend, type Sides } from "./mend.ts";
 import { batches, countRows, type Digest, digestOf, keyOf, type Values } from "./rows.ts";
-import { CopyRefused, finishTarget, prepareTarget } from "./target.ts";
+import { CopyRefused, finishTarget, markOfFree, notCopied, prepareTarget } from "./target.ts";
 
 export interface CopyOptions {
   readonly from: StoreOptions;
@@ -33,9 +33,6 @@ export interface CopyReport {
   readonly resumed: boolean;
 }
 
-/** What a database says of itself. */
-const notCopied: ReadonlySet<string> = new Set(["migrations", "migrationLock"]);
-
 /**
  * Copies a whole database as it is when this begins, and compares every row of both. Ended before it was done, it goes
  * on where it was when it is started again; after that it brings a copy up to date that nobody has used yet.
@@ -43,13 +40,14 @@ const notCopied: ReadonlySet<string> = new Set(["migrations", "migrationLock"]);
  * @throws Error when something is different in the end
  */
 export function copyDatabase({ from, to, onProgress = () => undefined }: CopyOptions): Promise<CopyReport> {
-  return withBoth(from, to, "write", async ({ source, target, tables }) => {
+  return withBoth(from, to, "write", async (both) => {
+    const { source, target, tables } = both;
     const resumed = (await readMark(target.read)) !== undefined;
-    const mark = await prepareTarget(target, tables, await keyOfUsed(source));
+    const mark = await prepareTarget(target, await keyOfUsed(source));
     const step = await progressOf(source, tables, onProgress);
-    const copied = await copyRows({ source, target, tables }, mark, step);
+    const copied = await copyRows(both, mark, step);
     const compared: ComparedTable[] = [];
-    for (const table of tables) compared.push(await settle(source, target, table, step));
+    for (const table of tables) compared.push(await settle(both, table, step));
     await finishTarget(target, copied);
     return { tables: compared, resumed };
   });
@@ -68,10 +66,7 @@ export function compareDatabases({ from, to, onProgress = () => undefined }: Cop
   });
 }
 
-interface Both {
-  /** As it was when the work began. */
-  readonly source: Db;
-  readonly target: Engine;
+interface Both extends Sides {
   readonly tables: readonly StoredTable[];
 }
 
@@ -90,10 +85,13 @@ async function withBoth<R>(
     await keyOfUsed(source.read);
     const target = await openEngine(to, { unchecked: true });
     try {
-      if (use === "write") await migrate(target);
-      else await expectCurrent(target.read, "The other database");
-      const tables = (await readCatalogue(target.read)).filter(({ name }) => !notCopied.has(name));
-      return await source.snapshot((db) => work({ source: db, target, tables }));
+      if (use === "write") {
+        // Somebody else's is not even migrated.
+        await markOfFree(target.read);
+        await migrate(target);
+      }
+      await expectCurrent(target.read, use === "write" ? "The database to fill" : "The other database");
+      return await source.snapshot(async (db) => work({ source: db, target, tables: await tablesOf(db, target.read) }));
     } finally {
       await target.close();
     }
@@ -102,13 +100,20 @@ async function withBoth<R>(
   }
 }
 
+/** Those that both have: what somebody else keeps in one of them is not copied. */
+async function tablesOf(source: Db, target: Db): Promise<StoredTable[]> {
+  const there = new Set((await readCatalogue(source)).map(({ name }) => name));
+  return (await readCatalogue(target)).filter(({ name }) => there.has(name) && !notCopied.has(name));
+}
+
 function expectThere({ database }: StoreOptions): void {
   if (isPostgresAddress(database) || existsSync(database)) return;
   throw new CopyRefused(`There is no database at ${database}.`);
 }
 
 async function expectCurrent(db: Db, what: string): Promise<void> {
-  const { pending, unknown } = await migrationStatus(db);
+  const { applied, pending, unknown } = await migrationStatus(db);
+  if (applied.length === 0) throw new CopyRefused(`${what} holds none of this program's tables.`);
   if (pending.length > 0) {
     throw new CopyRefused(`${what} is not at this version (${pending.join(", ")}): run programme-mcp migrate on it.`);
   }
@@ -138,7 +143,8 @@ async function progressOf(
   };
 }
 
-async function copyRows({ source, target, tables }: Both, begun: Mark, step: (rows: number) => void): Promise<Mark> {
+async function copyRows(both: Both, begun: Mark, step: (rows: number) => void): Promise<Mark> {
+  const { source, target, tables } = both;
   let mark = begun;
   for (const table of tables) {
     if (begun.table !== undefined && table.name < begun.table) {
@@ -147,12 +153,13 @@ async function copyRows({ source, target, tables }: Both, begun: Mark, step: (ro
     }
     const after = table.name === begun.table ? begun.after : undefined;
     // What has changed meanwhile of the rows that are there could be in the way of those that follow.
-    if (after) await mend(source, target, table, after);
+    if (after) await mend(both, table, () => step(0), after);
     for await (const rows of batches(source, table, { after })) {
       const next = { ...mark, table: table.name, after: keyOf(table, rows.at(-1) as Values) };
       await target.transact(async (db) => {
-        await adapterOf(db).insertAll(db, table, rows);
+        // First, so that of two processes one is told of the other, and not of rows that are there.
         await moveMark(db, mark, next);
+        await adapterOf(db).insertAll(db, table, rows);
       });
       mark = next;
       step(rows.length);
@@ -167,11 +174,12 @@ async function compare(source: Db, target: Db, table: StoredTable, step: (rows: 
 }
 
 /** Compares a table and mends what has changed in the source since its rows were copied. */
-async function settle(source: Db, target: Engine, table: StoredTable, step: (rows: number) => void) {
+async function settle(both: Sides, table: StoredTable, step: (rows: number) => void) {
+  const { source, target } = both;
   const first = await compare(source, target.read, table, step);
   if (first.same) return first;
-  await mend(source, target, table);
-  const second = await compare(source, target.read, table, () => undefined);
+  await mend(both, table, () => step(0));
+  const second = await compare(source, target.read, table, () => step(0));
   if (!second.same) throw new Error(`The rows of ${table.name} are not the same in both databases`);
   return second;
 }

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type SqlBool, sql } from "kysely";
 import type { StoredTable } from "../catalogue.ts";
 import type { Stored } from "../codec.ts";
@@ -22,6 +23,8 @@ const [firstRows, maxRows] = [100, 2_000];
 export async function* batches(db: Db, table: StoredTable, range: Range = {}): AsyncGenerator<Values[]> {
   let [after, limit] = [range.after, firstRows];
   for (;;) {
+    // SQLite answers at once: without a pause a process would not hear that it is to stop.
+    await nextTurn();
     const rows = await readRows(db, table, { ...range, after }, limit);
     if (rows.length > 0) yield rows;
     if (rows.length < limit) return;
@@ -42,6 +45,10 @@ export async function countRows(db: Db, table: StoredTable): Promise<number> {
     .select((eb) => eb.fn.countAll().as("n"))
     .executeTakeFirstOrThrow();
   return Number(n);
+}
+
+export async function anyRows(db: Db, table: StoredTable): Promise<boolean> {
+  return (await within(db, table, {}).select(sql`1`.as("one")).limit(1).execute()).length > 0;
 }
 
 export async function removeRows(db: Db, table: StoredTable, range: Range): Promise<void> {

@@ -1,31 +1,45 @@
-import type { StoredTable } from "../catalogue.ts";
+import type { Db } from "../database.ts";
 import { adapterOf, type Engine } from "../engine.ts";
+import { migrationStatus } from "../migrations/migrate.ts";
+import { readCatalogue } from "../read-catalogue.ts";
 import { type Mark, moveMark, readMark } from "./mark.ts";
-import { countRows } from "./rows.ts";
+import { anyRows } from "./rows.ts";
 
 /** A copy is not possible like this; nothing was changed. */
 export class CopyRefused extends Error {
   override readonly name = "CopyRefused";
 }
 
+/** What a database says of itself. */
+export const notCopied: ReadonlySet<string> = new Set(["migrations", "migrationLock"]);
+
+/**
+ * Gives the mark of the copy that a database holds; without one it has to be new.
+ * @throws CopyRefused where it holds something else
+ */
+export async function markOfFree(db: Db): Promise<Mark | undefined> {
+  const used = (await migrationStatus(db)).applied.length > 0;
+  const begun = used ? await readMark(db) : undefined;
+  if (begun) return begun;
+  for (const table of await readCatalogue(db)) {
+    if (notCopied.has(table.name) || (used && table.name === "settings")) continue;
+    if (await anyRows(db, table))
+      throw new CopyRefused("The database to fill holds data that are not from this copy: name an empty one.");
+  }
+  return undefined;
+}
+
 /**
  * Makes a database ready to be copied to: a new one, or one that a copy of the same source was begun to.
  * @throws CopyRefused where it holds something else
  */
-export function prepareTarget(target: Engine, tables: readonly StoredTable[], source: string): Promise<Mark> {
+export function prepareTarget(target: Engine, source: string): Promise<Mark> {
   return target.alone(async (db) => {
-    const begun = await readMark(db);
+    const begun = await markOfFree(db);
     if (begun && begun.source !== source)
-      throw new CopyRefused("The database to fill holds a copy of another database.");
-    if (!begun) {
-      for (const table of tables) {
-        if (table.name === "settings") continue;
-        if ((await countRows(db, table)) > 0)
-          throw new CopyRefused("The database to fill holds data that are not from this copy.");
-      }
-      // Made when the database was: the key that belongs to the data comes with them.
-      await db.deleteFrom("settings").execute();
-    }
+      throw new CopyRefused("The database to fill holds a copy of another database: name an empty one.");
+    // Made when the database was: the key that belongs to the data comes with them.
+    if (!begun) await db.deleteFrom("settings").execute();
     // Rows come table by table, and those of one table may name each other: all is checked at the end.
     const references = [...(begun?.references ?? []), ...(await adapterOf(db).suspendReferences(db))];
     const mark = { ...begun, source, references, finished: false };

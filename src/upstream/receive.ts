@@ -1,0 +1,96 @@
+import type { Dispatcher } from "undici";
+import { problem } from "../contract/errors.ts";
+
+export interface Received {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body: Buffer;
+}
+
+export interface Receiving {
+  readonly signal: AbortSignal | undefined;
+  /** How long it may take from now to the last byte. */
+  readonly timeoutMs: number | undefined;
+  readonly maxBytes: number;
+}
+
+/**
+ * Dispatches a request and takes in its whole answer. Below undici's own `request`, whose body is a stream: for answers
+ * that are read whole, that costs more than all the rest.
+ * @throws Problem `upstream_timeout`; `upstream_invalid_answer` for more than `maxBytes`; the signal's reason; errors of undici
+ */
+export function receive(
+  dispatcher: Dispatcher,
+  request: Dispatcher.DispatchOptions,
+  receiving: Receiving,
+): Promise<Received> {
+  return new Promise((resolve, reject) => {
+    dispatcher.dispatch(request, new Receiver(receiving, resolve, reject));
+  });
+}
+
+class Receiver implements Dispatcher.DispatchHandler {
+  readonly #receiving: Receiving;
+  readonly #resolve: (received: Received) => void;
+  readonly #reject: (error: unknown) => void;
+  readonly #timer: NodeJS.Timeout | undefined;
+  readonly #aborted = () => this.#fail(this.#receiving.signal?.reason);
+  readonly #chunks: Buffer[] = [];
+  #bytes = 0;
+  #status = 0;
+  #headers: Received["headers"] = {};
+  #controller: Dispatcher.DispatchController | undefined;
+  #failure: Error | undefined;
+
+  constructor(receiving: Receiving, resolve: (received: Received) => void, reject: (error: unknown) => void) {
+    this.#receiving = receiving;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    const { signal, timeoutMs } = receiving;
+    if (timeoutMs !== undefined) this.#timer = setTimeout(() => this.#fail(problem("upstream_timeout")), timeoutMs);
+    if (signal?.aborted) this.#aborted();
+    else signal?.addEventListener("abort", this.#aborted, { once: true });
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#failure) controller.abort(this.#failure);
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Received["headers"]): void {
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    const { maxBytes } = this.#receiving;
+    if (this.#bytes <= maxBytes) this.#chunks.push(chunk);
+    else this.#fail(problem("upstream_invalid_answer", { cause: `more than ${maxBytes} bytes` }));
+  }
+
+  onResponseEnd(): void {
+    this.#settle();
+    const [first] = this.#chunks;
+    const body = first && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
+    this.#resolve({ status: this.#status, headers: this.#headers, body });
+  }
+
+  onResponseError(_: Dispatcher.DispatchController | null, error: Error): void {
+    this.#settle();
+    this.#reject(error);
+  }
+
+  /** Ends the exchange from this side; a request that waits for a connection is not sent. */
+  #fail(reason: Error): void {
+    this.#failure = reason;
+    this.#settle();
+    this.#reject(reason);
+    this.#controller?.abort(reason);
+  }
+
+  #settle(): void {
+    clearTimeout(this.#timer);
+    this.#receiving.signal?.removeEventListener("abort", this.#aborted);
+  }
+}
