@@ -445,28 +445,32 @@ describe("the file of keys", () => {
   test("ends a stream with its key, and tells of the scopes that it comes to have", async () => {
     const { desk, caller, admit } = await openGateway("embedded");
     const { programId } = await desk.seed.program();
-    const { key, entry } = await caller("crm");
-    await admit(entry);
+    const [{ key, entry }, other] = [await caller("crm"), await caller("other")];
+    await admit(entry, other.entry);
     const connect = browsers["2026-07-28 over HTTP"] as (typeof browsers)[string];
-    const browser = await connect(desk, key);
+    const [browser, witness] = [await connect(desk, key), await connect(desk, other.key)];
     const uri = `programme://programs/${programId}`;
-    expect(await browser.follow(uri)).toEqual([uri]);
+    expect([await browser.follow(uri), await witness.follow(uri)]).toEqual([[uri], [uri]]);
     const staff = await desk.as("REST");
-    await staff.update_program({ programId, version: 0, name: "First" });
+    let version = 0;
+    /** Resolves when it has been told to those who may hear of it. */
+    const change = async (name: string) => {
+      await staff.update_program({ programId, version: version++, name });
+      await vi.waitFor(() => expect(witness.heard.updated).toHaveLength(version), soon);
+    };
+    await change("First");
     await vi.waitFor(() => expect(browser.heard.updated).toEqual([uri]), soon);
 
-    await admit({ ...entry, scopes: ["rounds:read"] });
+    await admit({ ...entry, scopes: ["rounds:read"] }, other.entry);
     await vi.waitFor(() => expect(browser.heard.lists).toContain("tools"), soon);
-    await staff.update_program({ programId, version: 1, name: "Second" });
-    await wait(1_000);
+    await change("Second");
     expect(browser.heard.updated).toEqual([uri]);
 
-    await admit(entry);
-    await wait(1_500);
-    await admit();
-    await wait(1_500);
-    await staff.update_program({ programId, version: 2, name: "Third" });
-    await wait(1_000);
+    const told = browser.heard.lists.length;
+    await admit(entry, other.entry);
+    await vi.waitFor(() => expect(browser.heard.lists.length).toBeGreaterThan(told), soon);
+    await admit(other.entry);
+    await change("Third");
     expect(browser.heard.updated).toEqual([uri]);
   });
 

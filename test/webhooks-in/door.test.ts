@@ -1,6 +1,8 @@
 import { createHmac } from "node:crypto";
 import { request } from "node:http";
-import { expect, test, vi } from "vitest";
+import { setImmediate } from "node:timers/promises";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { bodyTimeoutMs } from "../../src/transport/webhooks.ts";
 import { send } from "../support/raw.ts";
 import { logged, openInlet } from "./inlet.ts";
 import { deliver, eventOf, newSecret, plainly, post, standardly } from "./sender.ts";
@@ -198,9 +200,7 @@ test("who sends a body too slowly is not waited for", async () => {
   const timers = vi.spyOn(globalThis, "setTimeout");
   const sending = request(`${desk.origin}/webhooks/crm`, { method: "POST", headers: { "content-length": "100" } });
   let ended: string | undefined;
-  sending
-    .on("error", ({ message }) => (ended = message))
-    .on("response", ({ statusCode }) => (ended = `${statusCode}`));
+  sending.on("error", ({ message }) => (ended = message)).on("response", ({ statusCode }) => (ended = `${statusCode}`));
   sending.write("{");
   while (!timers.mock.calls.some(([, ms]) => ms === bodyTimeoutMs)) await setImmediate();
   vi.advanceTimersByTime(bodyTimeoutMs - 1);

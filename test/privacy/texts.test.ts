@@ -1,0 +1,92 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { createBlindUpstream } from "../../src/upstream/blind.ts";
+import { createHandles } from "../../src/upstream/handles.ts";
+import { mapTexts, neutralise } from "../../src/upstream/neutralise.ts";
+import type { Upstream } from "../../src/upstream/port.ts";
+
+const handles = createHandles(new Uint8Array(32), "realm");
+
+/** What an agent is shown of data that a service answers with. */
+async function shown(data: unknown): Promise<unknown> {
+  const service: Pick<Upstream, "call" | "identify"> = {
+    identify: async () => ({ scopes: new Set(), realm: "realm", caller: "caller" }),
+    call: async () => ({ ok: true, status: 200, data, replayed: false }) as Awaited<ReturnType<Upstream["call"]>>,
+  };
+  const blind = createBlindUpstream(service as Upstream, "blind", () => handles);
+  const answer = await blind.call({ operation: "get_program", input: {}, token: "t", requestId: "req_1" });
+  return answer.ok ? answer.data : answer;
+}
+
+const address = fc.constantFrom("ada@engine.example", "o'neil+x@a-b.co.uk", "müller@bücher.example", "n@x.org");
+const around = fc.string({ unit: fc.constantFrom(..."\n\t\r\b\f\"\\u/ .,;:()<>@'-é中\u200b\u202e\u0007") });
+const decoy = fc.constantFrom(
+  handles.seal("email", "eve@evil.example"),
+  '@handle.invalid"',
+  "@handle.invalid",
+  "x@handle.invalidated.org",
+  '\\"@handle.invalid\\"',
+);
+const plain = fc.string({ unit: fc.constantFrom(...'\n\t"\\ .,abcnu09') });
+const pieces = fc.array(fc.oneof(around, address, decoy, plain), { maxLength: 5 }).map((each) => each.join(""));
+const text = fc.oneof(
+  plain,
+  decoy,
+  fc.tuple(plain, decoy, plain).map((each) => each.join("")),
+  pieces,
+);
+const { record } = fc.letrec<{ record: unknown }>((tie) => ({
+  record: fc.oneof(
+    { depthSize: "small" },
+    text,
+    fc.integer(),
+    fc.constant(null),
+    fc.array(tie("record"), { maxLength: 3 }),
+    fc.dictionary(text, tie("record"), { maxKeys: 4 }),
+  ),
+}));
+
+/** Every text of a record changed as it is changed when it stands alone. */
+async function oneByOne(data: unknown): Promise<unknown> {
+  const texts = new Set<string>();
+  mapTexts(data, (each) => {
+    texts.add(each);
+    return each;
+  });
+  const changed = new Map<string, string>();
+  for (const each of texts) {
+    // Beside a character that is taken out nothing is passed over.
+    const { alone } = (await shown({ alone: `${each}\u0000` })) as { alone: string };
+    changed.set(each, alone);
+  }
+  return mapTexts(data, (each) => changed.get(each) ?? each);
+}
+
+test("whether a record is looked through at once or text by text, the same is shown of it", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.dictionary(text, record, { maxKeys: 4 }), async (data) => {
+      const before = structuredClone(data);
+      expect(await shown(data)).toEqual(await oneByOne(data));
+      expect(data).toEqual(before);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test("no address and nothing invisible is shown, wherever it stands", async () => {
+  await fc.assert(
+    fc.asyncProperty(around, address, around, async (before, hidden, after) => {
+      const texts: string[] = [];
+      mapTexts(await shown([{ name: before + hidden + after }]), (each) => {
+        texts.push(each);
+        return each;
+      });
+      for (const each of texts) {
+        expect(neutralise(each)).toBe(each);
+        expect(each).not.toContain(` ${hidden}`);
+      }
+      const alone = JSON.stringify(await shown([{ name: `${before} ${hidden} ${after}` }]));
+      expect(alone).not.toContain(hidden);
+    }),
+  );
+});
