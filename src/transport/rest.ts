@@ -6,6 +6,7 @@ import type { Operation } from "../contract/operation.ts";
 import { typedArgument } from "../contract/query.ts";
 import type { Answer, Gate } from "../gate/invoke.ts";
 import type { Rate } from "../gate/limit.ts";
+import { encodingOf } from "../lib/json-text.ts";
 import type { Log } from "../lib/log.ts";
 import { bearerOf, challengeOf } from "./bearer.ts";
 import { bytesOf } from "./body.ts";
@@ -194,8 +195,7 @@ function write(response: ServerResponse, status: number, body: string, headers: 
   // What is left of a body that was not read to its end must not be taken for the next request.
   if (!response.req.complete) all["connection"] = "close";
   response.writeHead(status, all);
-  // Text of ASCII alone need not be encoded.
-  response.end(body, bytes === body.length ? "latin1" : "utf8");
+  response.end(body, encodingOf(body, bytes));
 }
 
 /** The IETF draft's headers, and the older ones beside them (`X-RateLimit-Reset` in epoch seconds). */

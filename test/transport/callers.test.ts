@@ -450,7 +450,8 @@ describe("the file of keys", () => {
     const connect = browsers["2026-07-28 over HTTP"] as (typeof browsers)[string];
     const [browser, witness] = [await connect(desk, key), await connect(desk, other.key)];
     const uri = `programme://programs/${programId}`;
-    expect([await browser.follow(uri), await witness.follow(uri)]).toEqual([[uri], [uri]]);
+    const stream = await browser.client.listen({ resourceSubscriptions: [uri], toolsListChanged: true });
+    expect([stream.honoredFilter.resourceSubscriptions, await witness.follow(uri)]).toEqual([[uri], [uri]]);
     const staff = await desk.as("REST");
     let version = 0;
     /** Resolves when it has been told to those who may hear of it. */
@@ -470,6 +471,7 @@ describe("the file of keys", () => {
     await admit(entry, other.entry);
     await vi.waitFor(() => expect(browser.heard.lists.length).toBeGreaterThan(told), soon);
     await admit(other.entry);
+    expect(await stream.closed).toBe("graceful");
     await change("Third");
     expect(browser.heard.updated).toEqual([uri]);
   });
