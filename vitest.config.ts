@@ -1,4 +1,42 @@
+import { globSync } from "node:fs";
 import { defineConfig } from "vitest/config";
+
+/** Rooms of what works in one process and waits for no other, nor for a clock: most of what a change can break. */
+const quickRooms = [
+  "architecture",
+  "config",
+  "confirm",
+  "content",
+  "contract",
+  "demo",
+  "domain",
+  "gate",
+  "lib",
+  "matrix",
+  "privacy",
+  "service",
+  "store",
+  "tools",
+  "transport",
+];
+
+/** In these rooms, what starts a program or a server, or waits for long. */
+const others = [
+  "demo/seed",
+  "store/{postgres*,copy,distribution,rolling,sqlite}",
+  "transport/callers",
+  "transport/oauth",
+  "tools/command",
+  "tools/wait",
+];
+
+/** `npm run test:quick`. */
+const quick = {
+  // What a process loads serves the files after it, too: half of the time is otherwise spent on loading.
+  isolate: false,
+  include: quickRooms.map((room) => `test/${room}/**/*.test.ts`),
+  exclude: others.map((name) => `test/${name}.test.ts`),
+};
 
 /** Of the service's own tests, those that are worth running through a remote upstream each time; `test:remote` runs all. */
 const throughRemote = ["season", "submissions-states", "persons-redaction", "assignments-bulk", "reviewers-invite"];
@@ -11,7 +49,8 @@ export default defineConfig({
   test: {
     provide: { postgres: postgres || undefined },
     projects: [
-      { extends: true, test: { name: "main", include: ["test/**/*.test.ts"] } },
+      { extends: true, test: { name: "quick", ...quick } },
+      { extends: true, test: { name: "slow", include: ["test/**/*.test.ts"], exclude: filesOf(quick) } },
       {
         extends: true,
         test: {
@@ -31,3 +70,7 @@ export default defineConfig({
     restoreMocks: true,
   },
 });
+
+function filesOf({ include, exclude }: typeof quick): string[] {
+  return globSync(include, { exclude }).map((path) => path.replaceAll("\\", "/"));
+}

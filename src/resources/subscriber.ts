@@ -30,7 +30,10 @@ export interface Subscriber {
   stop(): void;
 }
 
-export type Following = Pick<ResourceSession, "upstream" | "token" | "withheldBy">;
+export interface Following extends Pick<ResourceSession, "upstream" | "token" | "withheldBy"> {
+  /** The scopes that the client's lists were made by, where following began only some time after. */
+  readonly shownBy?: Iterable<string>;
+}
 
 /** Different URIs that one client may follow. */
 export const maxFollowed = 256;
@@ -107,6 +110,8 @@ class WatchingSubscriber implements Subscriber {
       },
     });
     this.#scopes = started.scopes;
+    const { shownBy } = this.#following;
+    if (shownBy && started.scopes.symmetricDifference(new Set(shownBy)).size > 0) this.#rescoped(started.scopes);
     return started;
   }
 

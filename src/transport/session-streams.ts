@@ -73,7 +73,7 @@ export function createSessionStreams(deps: SessionStreamsDeps): SessionStreams {
       streams.get(terms.sessionId)?.end();
       const outlet = createOutlet(() => stream.end());
       outlet.deliverTo((event) => void inner.send(notificationOf(event)));
-      const stream = createStream(deps, terms, authInfo.token, outlet.listener, () => {
+      const stream = createStream(deps, terms, authInfo, outlet.listener, () => {
         if (streams.get(terms.sessionId) === stream) streams.delete(terms.sessionId);
         void inner.close();
       });
@@ -106,7 +106,7 @@ type Listener = Parameters<typeof createSubscriber>[1];
 function createStream(
   { upstream, withheldBy, book, log }: SessionStreamsDeps,
   terms: SessionTerms,
-  token: string,
+  { token, scopes: shownBy }: AuthInfo,
   listener: Listener,
   release: () => void,
 ) {
@@ -116,7 +116,7 @@ function createStream(
   let telling = ready.promise;
   let watching: Watch | undefined;
   let open = true;
-  const subscriber = createSubscriber({ upstream: { ...upstream, watch }, token, withheldBy }, listener);
+  const subscriber = createSubscriber({ upstream: { ...upstream, watch }, token, withheldBy, shownBy }, listener);
 
   /** Tells in the order in which it was told, after a look at what the client follows. */
   async function watch(of: string | undefined, watcher: Watcher): Promise<Watch> {
