@@ -23,6 +23,8 @@ const quickRooms = [
 /** In these rooms, what starts a program or a server, or waits for long. */
 const others = [
   "demo/seed",
+  "gate/{access-log,limit}",
+  "lib/log",
   "store/{postgres*,copy,distribution,rolling,sqlite}",
   "transport/callers",
   "transport/oauth",

@@ -270,7 +270,7 @@ const scans: readonly Case[] = [
   scan(
     "for words that few have",
     "list_reviewers",
-    "words are anywhere in a name: no index of both engines finds them, and all reviewers are looked through",
+    "words are anywhere in a name: no index that both engines have finds them, and all reviewers are looked through",
     () => ({ search: "lind7 university", limit: few }),
   ),
 ];

@@ -5,6 +5,7 @@ import { mayAsk } from "./confirm.ts";
 import { isToolName, toolsFor } from "./definitions.ts";
 import { callSearchTool, isSearchToolName, searchToolsFor } from "./search.ts";
 import type { ToolContext, ToolSession } from "./session.ts";
+import type { ToolResult } from "./watched.ts";
 
 type Args = Readonly<Record<string, unknown>>;
 
@@ -30,7 +31,7 @@ export async function listTools({ upstream, settings, token }: ToolSession) {
  * Answers a call of any tool.
  * @throws ProtocolError where there is no such tool
  */
-export async function answerCall(session: ToolSession, context: ToolContext, name: string, args: Args) {
+export function answerCall(session: ToolSession, context: ToolContext, name: string, args: Args): Promise<ToolResult> {
   if (session.settings.toolMode === "search" && isSearchToolName(name))
     return callSearchTool(session, context, name, args);
   if (isToolName(name)) return callTool(session, context, name, args);

@@ -87,20 +87,31 @@ export function createPatience(breaker: Breaker, timeouts: Timeouts): Patience {
 type Outcome<R> = { readonly result: R } | { readonly met: Problem; readonly sent: boolean };
 
 /** One try with its wait for a turn; `sent` is false where it was not even begun. */
-async function tried<R>(work: Work<R>, breaker: Breaker, attemptMs: number, leftMs: () => number): Promise<Outcome<R>> {
+function tried<R>(
+  work: Work<R>,
+  breaker: Breaker,
+  attemptMs: number,
+  leftMs: () => number,
+): Outcome<R> | Promise<Outcome<R>> {
   const pass = breaker.pass();
   if (!pass.allowed) {
     const { retryAfterSeconds, cause } = pass;
     return { met: problem("upstream_unavailable", { retryAfterSeconds, cause }), sent: false };
   }
+  let turnMs: number;
   try {
-    const turnMs = work.turnMs();
-    if (turnMs >= leftMs()) return { met: problem("upstream_timeout"), sent: false };
-    if (turnMs > 0) await sleep(turnMs, undefined, work.signal ? { signal: work.signal } : {});
+    turnMs = work.turnMs();
   } catch (error) {
-    return { met: error instanceof Problem ? error : cancelled(), sent: false };
+    if (error instanceof Problem) return { met: error, sent: false };
+    throw error;
   }
-  return attempted(work, pass, Math.min(attemptMs, leftMs()));
+  if (turnMs >= leftMs()) return { met: problem("upstream_timeout"), sent: false };
+  const attempt = () => attempted(work, pass, Math.min(attemptMs, leftMs()));
+  if (turnMs === 0) return attempt();
+  return sleep(turnMs, undefined, work.signal ? { signal: work.signal } : {}).then(attempt, () => ({
+    met: cancelled(),
+    sent: false,
+  }));
 }
 
 async function attempted<R>(work: Work<R>, pass: Pass, timeoutMs: number): Promise<Outcome<R>> {
