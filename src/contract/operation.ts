@@ -95,7 +95,18 @@ export function operation<
 
 /** Names of the variables in a path, in order. */
 export function pathVariables(path: string): string[] {
-  return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string);
+  return piecesOf(path).filter((_, index) => index % 2 === 1);
+}
+
+const pieces = new Map<string, readonly string[]>();
+
+/** What is between the braces of a path or template, and inside them, in turns. Remembered: there are few. */
+export function piecesOf(template: string): readonly string[] {
+  const known = pieces.get(template);
+  if (known) return known;
+  const found = template.split(/[{}]/);
+  pieces.set(template, found);
+  return found;
 }
 
 /** What a handler is given: path variables, query and body in one flat object. */

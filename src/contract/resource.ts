@@ -1,19 +1,31 @@
 import * as z from "zod";
 import { type CallName, operationNames, operations } from "./index.ts";
 import { markOf } from "./marks.ts";
-import { type Operation, pathVariables } from "./operation.ts";
+import { type Operation, pathVariables, piecesOf } from "./operation.ts";
 
 /**
  * The URI of a resource template (RFC 6570, as far as templates here go: `{name}` and `{?name,…}`). Names without a
  * value are left out of the query.
  */
 export function expandResource(template: string, values: Readonly<Record<string, unknown>>): string {
-  return template.replace(/\{(\??)([\w,]+)\}/g, (_, query: string, names: string) => {
-    const given = names.split(",").filter((name) => values[name] !== undefined && values[name] !== null);
-    const encoded = given.map((name) => [name, encodeURIComponent(String(values[name]))] as const);
-    if (query === "") return encoded.map(([, value]) => value).join(",");
-    return encoded.length === 0 ? "" : `?${encoded.map((pair) => pair.join("=")).join("&")}`;
-  });
+  return piecesOf(template)
+    .map((piece, index) =>
+      index % 2 === 0 ? piece : piece.startsWith("?") ? queryOf(piece, values) : valueIn(piece, values),
+    )
+    .join("");
+}
+
+function valueIn(name: string, values: Readonly<Record<string, unknown>>): string {
+  const value = values[name];
+  return value === undefined || value === null ? "" : encodeURIComponent(String(value));
+}
+
+function queryOf(names: string, values: Readonly<Record<string, unknown>>): string {
+  const given = names
+    .slice(1)
+    .split(",")
+    .filter((name) => values[name] !== undefined && values[name] !== null);
+  return given.length === 0 ? "" : `?${given.map((name) => `${name}=${valueIn(name, values)}`).join("&")}`;
 }
 
 /** A resource to point to, with a name that nobody outside the organisation wrote. */

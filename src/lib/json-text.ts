@@ -32,7 +32,8 @@ export function composedJsonOf(value: unknown, levels = 4): string {
     return `[${items}]`;
   }
   let fields = "";
-  for (const [name, inner] of Object.entries(value)) {
+  for (const name of Object.keys(value)) {
+    const inner = (value as Readonly<Record<string, unknown>>)[name];
     if (inner === undefined) continue;
     fields += `${fields === "" ? "" : ","}${quoted(name)}:${composedJsonOf(inner, levels - 1)}`;
   }

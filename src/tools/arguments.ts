@@ -27,10 +27,7 @@ const maxNotes = 8;
 export function prepare(name: CallName, args: Readonly<Record<string, unknown>>): Prepared {
   const taken = takenBy(name);
   const { args: forgiven, notes } = forgive(taken.shape, withList(args));
-  const entries = Object.entries(forgiven);
-  const isOwn = ([argument]: readonly [string, unknown]) => Object.hasOwn(taken.own.shape, argument);
-  const own = checked(name, taken.own, Object.fromEntries(entries.filter(isOwn)));
-  const input = Object.fromEntries(entries.filter((entry) => !isOwn(entry)));
+  const { own, input } = sorted(name, taken.own, forgiven);
   const unlimited = input["limit"] === undefined && taken.limited;
   return {
     input: unlimited ? { ...input, limit: toolLimit } : input,
@@ -41,6 +38,15 @@ export function prepare(name: CallName, args: Readonly<Record<string, unknown>>)
       ...(own.all && !unlimited ? ["limit has no effect beside all."] : []),
     ],
   };
+}
+
+function sorted(name: CallName, schema: z.ZodObject, args: Readonly<Record<string, unknown>>) {
+  const entries = Object.entries(args);
+  const isOwn = ([argument]: readonly [string, unknown]) => Object.hasOwn(schema.shape, argument);
+  const given = entries.filter(isOwn);
+  if (given.length === 0) return { own: {}, input: args };
+  const own = checked(name, schema, Object.fromEntries(given));
+  return { own, input: Object.fromEntries(entries.filter((entry) => !isOwn(entry))) };
 }
 
 /** A refusal with what the unknown arguments may have meant. */

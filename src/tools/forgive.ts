@@ -22,11 +22,12 @@ export function forgive(shape: Shape, args: Values): Forgiven {
 }
 
 function object(shape: Shape, values: Values, path: string, notes: string[]): Values {
-  const entries = Object.entries(named(shape, values, path, notes)).map(([name, value]): [string, unknown] => {
+  const given = named(shape, values, path, notes);
+  const entries = Object.entries(given).map(([name, value]): [string, unknown] => {
     const schema = Object.hasOwn(shape, name) ? shape[name] : undefined;
     return [name, schema ? read(schema, value, inside(path, name), notes) : value];
   });
-  return Object.fromEntries(entries);
+  return entries.every(([name, value]) => value === given[name]) ? given : Object.fromEntries(entries);
 }
 
 /** More names than these in one object are no near misses. */

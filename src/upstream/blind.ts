@@ -60,12 +60,12 @@ export function createBlindUpstream(
 
 /** A call's arguments with handles opened, wherever the contract takes what they stand for. */
 function opened(operation: Operation, input: Readonly<Record<string, unknown>>, handles: Handles) {
-  const shape = { ...operation.queryObject.shape, ...operation.body?.shape };
-  const values = Object.entries(input).map(([path, value]) => {
-    const schema = Object.hasOwn(shape, path) ? shape[path] : undefined;
+  const { queryObject, body } = operation;
+  const values = Object.entries(input).map(([path, value]): [string, unknown] => {
+    const schema = [queryObject.shape, body?.shape ?? {}].find((shape) => Object.hasOwn(shape, path))?.[path];
     return [path, (schema && transformOf(schema, openMarked)?.(value, { handles, path })) ?? value];
   });
-  return Object.fromEntries(values) as Readonly<Record<string, unknown>>;
+  return values.every(([path, value]) => value === input[path]) ? input : Object.fromEntries(values);
 }
 
 function blinded(operation: Operation, answer: Answer, handles: Handles): Answer {

@@ -47,7 +47,9 @@ const maxRealms = 1_000;
 export function createHandleKeeper(secret: Uint8Array): (realm: string) => Handles {
   const known = new Map<string, Handles>();
   return (realm) => {
-    const handles = known.get(realm) ?? createHandles(secret, realm);
+    const found = known.get(realm);
+    if (found) return found;
+    const handles = createHandles(secret, realm);
     remember(known, realm, handles, maxRealms);
     return handles;
   };
@@ -87,7 +89,9 @@ export function createHandles(secret: Uint8Array, realm: string): Handles {
   return {
     seal(kind, value) {
       const key = sha256Hex(`${kind}\0${value}`);
-      const handle = made.get(key) ?? handleOf(kind, value);
+      const known = made.get(key);
+      if (known !== undefined) return known;
+      const handle = handleOf(kind, value);
       remember(made, key, handle, maxMade);
       return handle;
     },

@@ -42,15 +42,20 @@ interface Lane {
  */
 export function createPace(clock: Clock, requestsPerMinute: number, exportIntervalSeconds: number): Pace {
   const lanes = new Map<string, Lane>();
+  /** The one that was in use last. */
+  let latest: string | undefined;
   const nowMs = () => clock.now().getTime();
 
   function laneOf(token: string): Lane {
     const key = fingerprintOf(token);
     const known = lanes.get(key);
     const lane = known ?? { turns: createTurns(), limit: requestsPerMinute, blockedUntilMs: 0, exportFromMs: 0 };
-    // Taken out and put back, the tokens in use are the last to be forgotten.
-    lanes.delete(key);
-    remember(lanes, key, lane, maxTokens);
+    if (key !== latest) {
+      // Taken out and put back, the tokens in use are the last to be forgotten.
+      lanes.delete(key);
+      remember(lanes, key, lane, maxTokens);
+      latest = key;
+    }
     const now = nowMs();
     lane.turns.forget(now - windowMs);
     // Turns and blocks further off than any that are given come from a clock that was set back.

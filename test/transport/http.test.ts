@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, test as plain } from "vitest";
@@ -117,7 +118,7 @@ plain("closing lets the request at hand finish and takes no other", async () => 
   const slow = await slowRequest(desk.origin, await desk.token());
   const closed = close();
   await wait(50);
-  await expect(send(`${desk.origin}/healthz`, {})).rejects.toThrow(/ECONNREFUSED|ECONNRESET/);
+  await expect(send(`${desk.origin}/healthz`, {})).rejects.toThrow(/ECONNREFUSED/);
   expect(await slow.finish()).toMatch(/^HTTP\/1\.1 201 /);
   await closed;
 });
@@ -133,6 +134,8 @@ function open(origin: string): Socket {
 async function slowRequest(origin: string, token: string) {
   const body = JSON.stringify({ kinds: [], provenance: { source: "slow" } });
   const socket = open(origin);
+  // On a busy machine this takes longer than the server then takes to see it.
+  await once(socket, "connect");
   const head = [
     "POST /integrations/v1/persons HTTP/1.1",
     "Host: 127.0.0.1",
