@@ -26,11 +26,16 @@ export interface SessionIds {
   isQuestion(terms: SessionTerms, id: unknown): id is string;
 }
 
+interface Opened {
+  readonly terms: SessionTerms;
+  readonly expiresAtMs: number;
+}
+
 /** Ids whose signature was found good: each request brings one, and to look at it again costs as much as a point read. */
 const maxOpened = 1_000;
 
 export function createSessionIds(key: Uint8Array, now: () => Date): SessionIds {
-  const opened = new Map<string, SessionTerms>();
+  const opened = new Map<string, Opened>();
   const signature = (...parts: readonly string[]) => hmac(key, parts.join(" ")).toString("base64url");
 
   return {
@@ -40,8 +45,8 @@ export function createSessionIds(key: Uint8Array, now: () => Date): SessionIds {
     },
 
     open(text) {
-      const terms = opened.get(text) ?? genuine(text);
-      return terms && terms.expiresAt > now().toISOString() ? terms : undefined;
+      const found = opened.get(text) ?? genuine(text);
+      return found && found.expiresAtMs > now().getTime() ? found.terms : undefined;
     },
 
     question({ sessionId }) {
@@ -55,12 +60,13 @@ export function createSessionIds(key: Uint8Array, now: () => Date): SessionIds {
     },
   };
 
-  function genuine(text: string): SessionTerms | undefined {
+  function genuine(text: string): Opened | undefined {
     const [payload = "", signed = "", ...rest] = text.split(".");
     if (rest.length > 0 || !constantTimeEqual(signed, signature("session", payload))) return undefined;
     const terms = JSON.parse(Buffer.from(payload, "base64url").toString("utf8")) as SessionTerms;
-    remember(opened, text, terms, maxOpened);
-    return terms;
+    const found = { terms, expiresAtMs: Date.parse(terms.expiresAt) };
+    remember(opened, text, found, maxOpened);
+    return found;
   }
 }
 

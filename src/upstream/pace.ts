@@ -119,27 +119,37 @@ interface Turns {
   forget(untilMs: number): void;
 }
 
+/** In pieces: those that are forgotten go without the others having to be moved. */
+const pieceLength = 128;
+
 function createTurns(): Turns {
-  let times: number[] = [];
-  /** Where those begin that are not forgotten: to move the others up for each would cost more than it frees. */
+  const pieces: number[][] = [[]];
+  /** Where in the first piece those begin that are not forgotten. */
   let first = 0;
+  let count = 0;
+  const timeOf = (index: number) => pieces[Math.floor(index / pieceLength)]?.[index % pieceLength] ?? 0;
   return {
     get count() {
-      return times.length - first;
+      return count;
     },
     get lastMs() {
       return this.fromLastMs(1);
     },
-    fromLastMs(places) {
-      const index = times.length - places;
-      return index < first ? Number.NEGATIVE_INFINITY : (times[index] as number);
+    fromLastMs: (places) => (places > count ? Number.NEGATIVE_INFINITY : timeOf(first + count - places)),
+    add(atMs) {
+      if (pieces.at(-1)?.length === pieceLength) pieces.push([]);
+      pieces.at(-1)?.push(atMs);
+      count += 1;
     },
-    add: (atMs) => void times.push(atMs),
     forget(untilMs) {
-      while (first < times.length && (times[first] as number) <= untilMs) first += 1;
-      if (first === 0 || first < times.length / 2) return;
-      times = times.slice(first);
-      first = 0;
+      while (count > 0 && timeOf(first) <= untilMs) {
+        first += 1;
+        count -= 1;
+        if (first < pieceLength) continue;
+        pieces.shift();
+        if (count === 0) pieces.push([]);
+        first = 0;
+      }
     },
   };
 }
