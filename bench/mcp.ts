@@ -18,7 +18,7 @@ import { type Flood, httpClient, plainClient, portOf, type Sequence, stdioClient
 
 const rounds = Number(process.env["BENCH_ROUNDS"] ?? 9);
 /** Rounds that are not counted: a server runs for days, and what it runs is compiled in its first seconds. */
-const warmUps = 6;
+const warmUps = 12;
 const callsPerRound = 800;
 const secondsPerRound = 1;
 const inFlight = 16;
