@@ -99,12 +99,12 @@ describe("endpoints", () => {
       { businessId: other.businessId, endpointId },
     ]) {
       for (const change of [
-        endpoints.remove(key),
-        endpoints.enable(key),
-        endpoints.disable(key, "manual"),
-        endpoints.rotateSecret(key, 0),
+        () => endpoints.remove(key),
+        () => endpoints.enable(key),
+        () => endpoints.disable(key, "manual"),
+        () => endpoints.rotateSecret(key, 0),
       ]) {
-        await expect(change).rejects.toMatchObject({ code: "not_found" });
+        await expect(change()).rejects.toMatchObject({ code: "not_found" });
       }
       expect(await endpoints.target(key)).toBeUndefined();
     }
