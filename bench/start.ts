@@ -167,12 +167,20 @@ function compared(of: readonly Start[], base: readonly Start[], value: (start: S
   return `${own.toFixed(0).padStart(4)} ms ${(own / other).toFixed(2)} ×`;
 }
 
-async function reportMemory(cases: readonly Case[]): Promise<void> {
+/** Leaves servers alone for so long, and tells the memory that each holds then. */
+async function idle(cases: readonly Case[], seconds: number): Promise<number[]> {
   const children = cases.map((each) => begin(each, {}));
   await Promise.all(children.map(listTools));
-  await delay(idleSeconds * 1000);
+  await delay(seconds * 1000);
   const used = children.map((child) => rssOf(child.pid as number));
   await Promise.all(children.map(end));
+  return used;
+}
+
+async function reportMemory(cases: readonly Case[]): Promise<void> {
+  // Once before, so that nothing is left to be sent of what the database was filled with: who sends is not idle.
+  await idle(cases, 5);
+  const used = await idle(cases, idleSeconds);
   console.log(`Memory after ${idleSeconds} idle seconds (promised ${mostMemory} ×)`);
   for (const [index, { name }] of cases.entries()) {
     const [own = Number.NaN, bare = Number.NaN] = [used[index], used[0]];
