@@ -100,8 +100,15 @@ export function pathVariables(path: string): string[] {
 
 const pieces = new Map<string, readonly string[]>();
 
+/** A path or template with what stands for each of its braces' contents. */
+export function fillTemplate(template: string, fill: (inside: string) => string): string {
+  return piecesOf(template)
+    .map((piece, index) => (index % 2 === 0 ? piece : fill(piece)))
+    .join("");
+}
+
 /** What is between the braces of a path or template, and inside them, in turns. Remembered: there are few. */
-export function piecesOf(template: string): readonly string[] {
+function piecesOf(template: string): readonly string[] {
   const known = pieces.get(template);
   if (known) return known;
   const found = template.split(/[{}]/);

@@ -1,18 +1,14 @@
 import * as z from "zod";
 import { type CallName, operationNames, operations } from "./index.ts";
 import { markOf } from "./marks.ts";
-import { type Operation, pathVariables, piecesOf } from "./operation.ts";
+import { fillTemplate, type Operation, pathVariables } from "./operation.ts";
 
 /**
  * The URI of a resource template (RFC 6570, as far as templates here go: `{name}` and `{?name,…}`). Names without a
  * value are left out of the query.
  */
 export function expandResource(template: string, values: Readonly<Record<string, unknown>>): string {
-  return piecesOf(template)
-    .map((piece, index) =>
-      index % 2 === 0 ? piece : piece.startsWith("?") ? queryOf(piece, values) : valueIn(piece, values),
-    )
-    .join("");
+  return fillTemplate(template, (names) => (names.startsWith("?") ? queryOf(names, values) : valueIn(names, values)));
 }
 
 function valueIn(name: string, values: Readonly<Record<string, unknown>>): string {
@@ -68,10 +64,7 @@ const homes: ReadonlyMap<z.core.$ZodType, Home> = (() => {
     const variables = [...required, ...(alone(operation) ? [] : ids)];
     if (variables.length === 0 || requiresMore(operation)) continue;
     const { path } = operation;
-    const tail = path
-      .slice(path.lastIndexOf("}") + 1)
-      .slice(1)
-      .replaceAll("/", " ");
+    const tail = path.slice(path.lastIndexOf("}") + 2).replaceAll("/", " ");
     for (const schema of kindsOf(operation.data)) {
       const field = schema instanceof z.ZodObject ? schema.shape["name"] : undefined;
       const named = field !== undefined && !markOf(field)?.personal;

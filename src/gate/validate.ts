@@ -8,12 +8,12 @@ import type { Operation, Parts } from "../contract/operation.ts";
  * @throws Problem `validation_failed` with every issue and its path
  */
 export function validate(operation: Operation, parts: Parts): Record<string, unknown> {
-  const pathAndQuery = [
+  const hasBody = operation.body !== undefined || parts.body !== undefined;
+  return checkAll(
     [operation.params, parts.params],
     [operation.queryObject, parts.query],
-  ] as const;
-  if (!operation.body && parts.body === undefined) return checkAll(...pathAndQuery);
-  return checkAll(...pathAndQuery, [operation.body ?? noBody, parts.body ?? {}]);
+    ...(hasBody ? ([[operation.body ?? noBody, parts.body ?? {}]] as const) : []),
+  );
 }
 
 /** @throws Problem `validation_failed` with every issue and its path */

@@ -1,5 +1,5 @@
 import { sha256Hex } from "./crypto.ts";
-import { remember } from "./remember.ts";
+import { remembered } from "./remember.ts";
 
 /** Of secrets seen last, so that the steps of one call do not each work it out anew; those are in memory all the while. */
 const recent = new Map<string, string>();
@@ -7,10 +7,5 @@ const maxRecent = 64;
 
 /** By what a secret is known where it must not be kept: its SHA-256 in hexadecimal. */
 export function fingerprintOf(secret: string): string {
-  let fingerprint = recent.get(secret);
-  if (fingerprint === undefined) {
-    fingerprint = sha256Hex(secret);
-    remember(recent, secret, fingerprint, maxRecent);
-  }
-  return fingerprint;
+  return remembered(recent, secret, maxRecent, () => sha256Hex(secret));
 }

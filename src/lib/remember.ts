@@ -3,3 +3,12 @@ export function remember<K, V>(map: Map<K, V>, key: K, value: V, maxEntries: num
   if (!map.has(key) && map.size >= maxEntries) map.delete(map.keys().next().value as K);
   map.set(key, value);
 }
+
+/** What a map has under a key; made, and remembered so, where it has nothing. */
+export function remembered<K, V extends object | string>(map: Map<K, V>, key: K, maxEntries: number, make: () => V): V {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  remember(map, key, made, maxEntries);
+  return made;
+}

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createSecretKey } from "node:crypto";
 import { problem } from "../contract/errors.ts";
 import type { HandleKind } from "../contract/marks.ts";
 import { constantTimeEqual, hmac, sha256Hex } from "../lib/crypto.ts";
-import { remember } from "../lib/remember.ts";
+import { remembered } from "../lib/remember.ts";
 
 /**
  * Handles stand for values by which a person can be reached, so that an agent can compare, look up and act without
@@ -46,13 +46,7 @@ const maxRealms = 1_000;
 /** Gives the handles of each realm: its keys are made when it is first met. */
 export function createHandleKeeper(secret: Uint8Array): (realm: string) => Handles {
   const known = new Map<string, Handles>();
-  return (realm) => {
-    const found = known.get(realm);
-    if (found) return found;
-    const handles = createHandles(secret, realm);
-    remember(known, realm, handles, maxRealms);
-    return handles;
-  };
+  return (realm) => remembered(known, realm, maxRealms, () => createHandles(secret, realm));
 }
 
 /** The handles of one organisation's data (`realm`) under a secret of at least 32 bytes. */
@@ -88,12 +82,7 @@ export function createHandles(secret: Uint8Array, realm: string): Handles {
 
   return {
     seal(kind, value) {
-      const key = sha256Hex(`${kind}\0${value}`);
-      const known = made.get(key);
-      if (known !== undefined) return known;
-      const handle = handleOf(kind, value);
-      remember(made, key, handle, maxMade);
-      return handle;
+      return remembered(made, sha256Hex(`${kind}\0${value}`), maxMade, () => handleOf(kind, value));
     },
 
     open(kind, text, path) {

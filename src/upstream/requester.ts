@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Problem, problem } from "../contract/errors.ts";
-import { type Operation, type Parts, piecesOf } from "../contract/operation.ts";
+import { fillTemplate, type Operation, type Parts } from "../contract/operation.ts";
 import { sha256Hex } from "../lib/crypto.ts";
 import type { Telemetry } from "../lib/telemetry.ts";
 import { version } from "../lib/version.ts";
@@ -111,8 +111,7 @@ function keyOf({ idempotencyKey }: UpstreamCall, { method }: Operation, path: st
 }
 
 function pathOf(operation: Operation, parts: Parts): string {
-  const pieces = piecesOf(operation.path);
-  const path = pieces.map((piece, index) => (index % 2 === 0 ? piece : segment(String(parts.params[piece])))).join("");
+  const path = fillTemplate(operation.path, (name) => segment(String(parts.params[name])));
   const given = Object.entries(parts.query).filter(([, value]) => value !== undefined);
   if (given.length === 0) return path;
   const query = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]));
