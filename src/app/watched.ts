@@ -28,7 +28,10 @@ export function watchedClient(client: HttpClient, origin: string, telemetry: Tel
     send: (request) =>
       telemetry.watch(
         { kind: "upstream", method: request.method, origin },
-        () => client.send({ ...request, headers: { ...request.headers, ...telemetry.traceHeaders() } }),
+        () => {
+          const trace = telemetry.traceHeaders();
+          return client.send(trace ? { ...request, headers: { ...request.headers, ...trace } } : request);
+        },
         ({ status }) => ({ code: status < 400 ? "ok" : status < 500 ? "refused" : "failed", status }),
       ),
   };

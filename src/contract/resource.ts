@@ -33,8 +33,9 @@ export interface ResourceLink {
 /** Where the records in an operation's data can be read: one link for a record, one a row for rows; none for others. */
 export function linksOf(name: CallName, data: unknown): readonly ResourceLink[] {
   const schema = rowOf(operations[name].data);
+  if (!Array.isArray(data)) return [linkOf(schema, data)].filter((link) => link !== undefined);
   const links = new Map<string, ResourceLink>();
-  for (const row of Array.isArray(data) ? data : [data]) {
+  for (const row of data) {
     const link = linkOf(schema, row);
     if (link) links.set(link.uri, link);
   }

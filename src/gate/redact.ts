@@ -20,13 +20,15 @@ export async function viewOf(reader: Reader, scopes: ReadonlySet<Scope>): Promis
   return { scopes, standardFieldIds: new Set(standard.map((field) => field.fieldId)) };
 }
 
-const compiled = new WeakMap<z.core.$ZodType, Transform<View> | null>();
+export type Redactor = Transform<View>;
+
+const compiled = new WeakMap<z.core.$ZodType, Redactor | null>();
 
 /**
  * The redaction that a schema's marks ask for (specification 2.5), or nothing where it has none.
  * Deny by default: an object that holds a sensitive field lets through only what is declared.
  */
-export function redactorOf(schema: z.core.$ZodType): Transform<View> | undefined {
+export function redactorOf(schema: z.core.$ZodType): Redactor | undefined {
   let redactor = compiled.get(schema);
   if (redactor === undefined) {
     redactor = compileTransform(schema, { mark: hide, undeclared: "drop" }) ?? null;

@@ -95,8 +95,8 @@ export interface Telemetry {
   /** Calls `serve` at once, and notes how the exchange came out when it has ended. */
   exchange(exchange: Exchange, serve: () => void): void;
   note<K extends keyof Notes>(kind: K, value: Notes[K]): void;
-  /** The headers by which a request that goes out carries the trace on. */
-  traceHeaders(): Readonly<Record<string, string>>;
+  /** The headers by which a request that goes out carries the trace on; nothing where there is none. */
+  traceHeaders(): Readonly<Record<string, string>> | undefined;
 }
 
 /** Nobody watches. */
@@ -104,7 +104,7 @@ export const unwatched: Telemetry = {
   watch: (_work, run) => run(),
   exchange: (_exchange, serve) => serve(),
   note: () => undefined,
-  traceHeaders: () => ({}),
+  traceHeaders: () => undefined,
 };
 
 export const succeeded: Outcome = { code: "ok" };

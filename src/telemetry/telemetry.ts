@@ -65,7 +65,7 @@ export function createTelemetry({ lines, metrics, tracer }: TelemetryDeps): Prog
       metrics?.note(kind, value);
     },
 
-    traceHeaders: () => tracer?.headers() ?? {},
+    traceHeaders: () => tracer?.headers(),
 
     idle: calls.zero,
 

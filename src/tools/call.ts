@@ -50,7 +50,7 @@ async function answered(
       : await write(session, context, call, own, following);
   if ("question" in answer) return { result: answer.question, code: "asked" };
   if (!answer.ok) return refusal(explained(name, answer.problem));
-  const shown = { ...answer, notes: [...notes, ...answer.notes] };
+  const shown = notes.length === 0 ? answer : { ...answer, notes: [...notes, ...answer.notes] };
   return { result: resultOf(name, shown, session.settings.results, knowsLinks(session, context)), code: "ok" };
 }
 

@@ -20,12 +20,14 @@ export function resultOf(
 ): CallToolResult {
   const { data, page } = shown;
   const empty = Array.isArray(data) && data.length === 0;
-  const notes = [...shown.notes, ...(!empty && holdsStrangersText(recordOf(name)) ? [strangersNote] : [])];
+  const notes = !empty && holdsStrangersText(recordOf(name)) ? [...shown.notes, strangersNote] : shown.notes;
   // What is to be known of the data goes before it.
-  const structuredContent = { ...(notes.length > 0 ? { notes } : {}), data, ...(page ? { page } : {}) };
-  const { content, ...result } = resultIn(form, textOf(shown, notes), structuredContent);
+  const structuredContent: Record<string, unknown> = notes.length > 0 ? { notes, data } : { data };
+  if (page) structuredContent["page"] = page;
+  const result = resultIn(form, textOf(shown, notes), structuredContent);
   const links = Array.isArray(data) || !withLinks ? [] : linksOf(name, shown.whole ?? data);
-  return { content: [...content, ...links.map((link) => ({ type: "resource_link" as const, ...link }))], ...result };
+  for (const { uri, name: title } of links) result.content.push({ type: "resource_link", uri, name: title });
+  return result;
 }
 
 /** A result in the form that this installation's hosts take. */
@@ -34,15 +36,15 @@ export function resultIn(
   text: string,
   structuredContent: Record<string, unknown>,
 ): CallToolResult {
-  return {
-    content: [{ type: "text", text: form === "structured" ? "The result is in structuredContent." : text }],
-    ...(form === "text" ? {} : { structuredContent }),
-  };
+  const content: CallToolResult["content"] = [
+    { type: "text", text: form === "structured" ? "The result is in structuredContent." : text },
+  ];
+  return form === "text" ? { content } : { content, structuredContent };
 }
 
 function textOf({ data, page }: Shown, notes: readonly string[]): string {
   const told = notes.map((note) => `Note: ${note}`);
-  if (!Array.isArray(data)) return [...told, lineOf(data)].join("\n");
+  if (!Array.isArray(data)) return told.map((line) => `${line}\n`).join("") + lineOf(data);
   const more = page?.lastEvaluatedKey === undefined ? "" : `; more with lastEvaluatedKey=${page.lastEvaluatedKey}`;
   const count = `${data.length} ${data.length === 1 ? "row" : "rows"}${more}`;
   return [count, ...(data.length > 0 ? [...told, tableOf(data)] : told)].join("\n");

@@ -1,10 +1,12 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { type AuthInfo, isJsonContentType, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
-import { composedJsonOf, encodingOf } from "../lib/json-text.ts";
+import { createBag } from "../lib/bag.ts";
+import { composedJsonOf } from "../lib/json-text.ts";
 import type { Identity, Upstream } from "../upstream/port.ts";
 import { bearerOf } from "./bearer.ts";
 import { bytesOf } from "./body.ts";
 import type { Lane } from "./lane.ts";
+import { endSoon } from "./outbox.ts";
 import { isObject, type PlainRequest, plainRequest, statelessRevision } from "./plain.ts";
 import type { Sessions } from "./sessions.ts";
 
@@ -35,16 +37,6 @@ const assumedRevision = "2025-03-26";
 export function createFastMcp({ lane, sessions, upstream, maxBodyBytes, authInfoOf }: FastMcpDeps): FastMcp {
   const calls = createCalls();
 
-  async function identify(token: string | undefined): Promise<Identity | undefined> {
-    try {
-      const identity = await upstream.identify(token);
-      // Who can come back with more scopes is told which, before the call.
-      return identity.attainable ? undefined : identity;
-    } catch {
-      return undefined;
-    }
-  }
-
   async function footingOf({ headers }: IncomingMessage, clientId: string): Promise<Footing | undefined> {
     const sessionId = single(headers["mcp-session-id"]);
     const named = single(headers["mcp-protocol-version"]);
@@ -62,21 +54,22 @@ export function createFastMcp({ lane, sessions, upstream, maxBodyBytes, authInfo
     requestId: string,
     to: ServerResponse,
   ) {
-    const call = calls.begin(sessionId, plain.id);
-    to.once("close", call.abort);
+    const { signal, abort, end } = calls.begin(sessionId, plain.id);
+    to.on("close", abort);
     try {
-      const text = composedJsonOf(await lane.answer(plain, { authInfo, revision, signal: call.signal }));
+      const text = composedJsonOf(await lane.answer(plain, { authInfo, revision, signal }));
       const bytes = Buffer.byteLength(text);
-      to.writeHead(200, {
+      const headers: OutgoingHttpHeaders = {
         "content-type": "application/json",
         "content-length": bytes,
         "x-request-id": requestId,
-        ...(sessionId === undefined ? {} : { "mcp-session-id": sessionId }),
-      });
-      to.end(text, encodingOf(text, bytes));
+      };
+      if (sessionId !== undefined) headers["mcp-session-id"] = sessionId;
+      to.writeHead(200, headers);
+      endSoon(to, text, bytes);
     } finally {
-      to.off("close", call.abort);
-      call.end();
+      to.off("close", abort);
+      end();
     }
   }
 
@@ -84,40 +77,41 @@ export function createFastMcp({ lane, sessions, upstream, maxBodyBytes, authInfo
     if (!isPromising(request, maxBodyBytes)) return false;
     const body = await bytesOf(request, maxBodyBytes);
     if (!body) return false;
-    Object.assign(request, { rawBody: body });
     const message = parsed(body);
     const plain = plainIn(message, request);
     const cancelled = plain ? undefined : cancelledBy(message);
-    if (cancelled === undefined && !(plain && lane.takes(plain))) return false;
+    if (cancelled === undefined && !(plain && lane.takes(plain))) return left(request, body);
     const token = bearerOf(request.headers.authorization);
-    const identity = await identify(token);
-    if (!identity) return false;
+    const identity = await upstream.identify(token).catch(() => undefined);
+    // Who can come back with more scopes is told which, before the call.
+    if (!identity || identity.attainable) return left(request, body);
     const authInfo = authInfoOf(token, identity, requestId);
     const footing = await footingOf(request, authInfo.clientId);
-    if (!footing) return false;
+    if (!footing) return left(request, body);
     if (plain) await answer(plain, footing, authInfo, requestId, response);
     else calls.cancel(footing.sessionId, cancelled);
-    return plain !== undefined;
+    return plain !== undefined || left(request, body);
   };
+}
+
+/** Leaves a request to the SDK, with the body that was read of it. */
+function left(request: IncomingMessage, rawBody: Buffer): false {
+  Object.assign(request, { rawBody });
+  return false;
 }
 
 /** Calls within sessions that are being answered, so that their clients can call them off. */
 function createCalls() {
-  const open = new Map<string, AbortController>();
-  const keyOf = (sessionId: string, requestId: unknown) => `${sessionId} ${JSON.stringify(requestId)}`;
+  const open = createBag<{ readonly sessionId: string; readonly requestId: unknown; readonly abort: () => void }>();
   return {
     begin(sessionId: string | undefined, requestId: string | number) {
       const controller = new AbortController();
-      const key = sessionId === undefined ? undefined : keyOf(sessionId, requestId);
-      if (key !== undefined) open.set(key, controller);
-      return {
-        signal: controller.signal,
-        abort: () => controller.abort(),
-        end: () => key !== undefined && open.delete(key),
-      };
+      const abort = () => controller.abort();
+      const call = sessionId === undefined ? undefined : open.put({ sessionId, requestId, abort });
+      return { signal: controller.signal, abort, end: () => call && open.take(call) };
     },
     cancel(sessionId: string | undefined, requestId: unknown): void {
-      if (sessionId !== undefined) open.get(keyOf(sessionId, requestId))?.abort();
+      open.find((call) => call.sessionId === sessionId && call.requestId === requestId)?.item.abort();
     },
   };
 }

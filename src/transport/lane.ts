@@ -31,7 +31,7 @@ export type LaneDeps = Omit<ServerDeps, "token">;
 const maxLists = 100;
 
 export function createLane(deps: LaneDeps): Lane {
-  const { log, version } = deps;
+  const { log, version, upstream, confirmation, settings, telemetry } = deps;
   /** How revision 2026-07-28 marks a result. */
   const stamp = { resultType: "complete", _meta: { [SERVER_INFO_META_KEY]: serverInfoOf(version) } };
   const lists = new Map<string, Result>();
@@ -51,8 +51,12 @@ export function createLane(deps: LaneDeps): Lane {
 
   async function resultOf(request: PlainRequest, caller: LaneCaller): Promise<Result> {
     const { authInfo, revision } = caller;
+    // Name by name: of what else there is to copy, each call would pay for it.
     const session: ToolSession = {
-      ...deps,
+      upstream,
+      confirmation,
+      settings,
+      telemetry,
       token: authInfo?.token ?? caller.token,
       // Only who may have to be asked is looked at for what it declared.
       clientCapabilities: () => undefined,
@@ -62,7 +66,7 @@ export function createLane(deps: LaneDeps): Lane {
     const context = contextOf(request, caller);
     if (request.method === "tools/list") {
       const asked = { ...askedOf(context), kind: "mcp", method: request.method } as const;
-      return deps.telemetry.watch(
+      return telemetry.watch(
         asked,
         () => listFor(session, stateless),
         () => succeeded,

@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { createBag } from "../lib/bag.ts";
 
 /** Requests at work, never more than there are places for. */
 export interface Work {
@@ -16,32 +17,32 @@ export const patienceMs = 2_000;
  * at a time must not keep out those who have something to do.
  */
 export function createWork(places: number): Work {
-  /** When each began, in that order. */
-  const begun = new Map<ServerResponse, number>();
+  const taken = createBag<{ readonly response: ServerResponse; readonly sinceMs: number }>();
 
   function makeRoom(): boolean {
     const before = performance.now() - patienceMs;
-    for (const [response, atMs] of begun) {
-      if (atMs > before) return false;
-      if (response.req.complete && !response.writableEnded) continue;
-      begun.delete(response);
-      response.destroy();
-      return true;
-    }
-    return false;
+    const isAtWork = ({ req, writableEnded }: ServerResponse) => req.complete && !writableEnded;
+    const dawdler = taken.find(({ response, sinceMs }) => sinceMs <= before && !isAtWork(response));
+    if (!dawdler) return false;
+    taken.take(dawdler);
+    dawdler.item.response.destroy();
+    return true;
   }
 
   return {
     get size() {
-      return begun.size;
+      return taken.size;
     },
     enter(response) {
-      if (begun.size >= places && !makeRoom()) return false;
-      begun.set(response, performance.now());
-      // Once, however it ends.
-      response.once("close", () => begun.delete(response));
+      if (taken.size >= places && !makeRoom()) return false;
+      const place = taken.put({ response, sinceMs: performance.now() });
+      // However it ends.
+      response.on("close", () => taken.take(place));
       return true;
     },
-    leave: (response) => void begun.delete(response),
+    leave(response) {
+      const place = taken.find((each) => each.response === response);
+      if (place) taken.take(place);
+    },
   };
 }

@@ -8,7 +8,7 @@ import { compileTransform, type Transform } from "../contract/transform.ts";
 import { jsonOf } from "../lib/json-text.ts";
 import { addressPattern, type Handles, isAddressHandle } from "./handles.ts";
 import { mapTexts, neutralise } from "./neutralise.ts";
-import type { Answer, Failure, Rehearsal, Upstream, UpstreamCall } from "./port.ts";
+import type { Answer, Failure, Rehearsal, Success, Upstream, UpstreamCall } from "./port.ts";
 
 /**
  * An upstream as agents meet it: handles instead of what people can be reached by, both ways, and texts without
@@ -69,16 +69,17 @@ function opened(operation: Operation, input: Readonly<Record<string, unknown>>, 
 }
 
 function blinded(operation: Operation, answer: Answer, handles: Handles): Answer {
-  const sealed = answer.ok
-    ? { ...answer, data: transformOf(operation.data, sealMarked)?.(answer.data, { handles }) ?? answer.data }
-    : answer;
-  return presented(sealed, textHider(handles));
+  const hide = textHider(handles);
+  if (!answer.ok) return refused(answer, hide);
+  return showing(answer, transformOf(operation.data, sealMarked)?.(answer.data, { handles }) ?? answer.data, hide);
 }
 
 /** An answer with every text of it changed; what this service wrote itself (codes, messages) is left alone. */
 function presented(answer: Answer, change: (text: string) => string): Answer {
-  if (!answer.ok) return refused(answer, change);
-  const { data } = answer;
+  return answer.ok ? showing(answer, answer.data, change) : refused(answer, change);
+}
+
+function showing(answer: Success, data: unknown, change: (text: string) => string): Success {
   const shown = Array.isArray(data) ? data.map((row) => changed(row, change)) : changed(data, change);
   return { ...answer, data: shown };
 }

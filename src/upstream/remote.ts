@@ -1,16 +1,17 @@
 import { Problem, problem } from "../contract/errors.ts";
 import { type CallName, operations } from "../contract/index.ts";
-import { type Operation, type Parts, partsOf } from "../contract/operation.ts";
+import { type Parts, partsOf } from "../contract/operation.ts";
 import type { PersonSchema } from "../contract/persons.ts";
 import { isScope, type Scope, sensitiveScope, withoutSensitive } from "../contract/scopes.ts";
 import { shownTokenChars, tokenPattern } from "../contract/token-form.ts";
 import { authorize, authorizeInput, confined, requireScopes } from "../gate/authorize.ts";
 import { checkKey } from "../gate/once.ts";
-import { redactorOf } from "../gate/redact.ts";
+import { type Redactor, redactorOf } from "../gate/redact.ts";
 import { validate } from "../gate/validate.ts";
 import type { Clock } from "../lib/clock.ts";
 import { fingerprintOf } from "../lib/fingerprint.ts";
 import type { Log } from "../lib/log.ts";
+import { remember } from "../lib/remember.ts";
 import type { Telemetry } from "../lib/telemetry.ts";
 import type { Breaker } from "./breaker.ts";
 import type { HttpClient } from "./http-client.ts";
@@ -70,6 +71,11 @@ export function realmOf(origin: string, sha256: string): string {
   return `${origin} ${sha256.slice(0, 32)}`;
 }
 
+type Holder = Pick<Identity, "realm" | "caller">;
+
+/** Tokens in use at once, which are in memory all the while. */
+const maxHolders = 64;
+
 class Remote {
   readonly #options: RemoteOptions;
   readonly #origin: string;
@@ -78,6 +84,7 @@ class Remote {
   readonly #request: Request;
   readonly #requestPersons: Request;
   readonly #standardFields: StandardFields;
+  readonly #holders = new Map<string, Holder>();
 
   constructor(options: RemoteOptions) {
     const { baseUrl, client, clock, timeouts, breaker, telemetry } = options;
@@ -93,9 +100,18 @@ class Remote {
 
   identify(token: string | undefined): Identity {
     if (token === undefined || token === "") throw problem("unauthorized");
-    if (!tokenPattern.test(token) || this.#memory.isRejected(token)) throw problem("invalid_token");
+    const holder = this.#holders.get(token) ?? this.#holderOf(token);
+    if (!holder || this.#memory.isRejected(token)) throw problem("invalid_token");
+    return { scopes: this.#memory.scopesOf(token), realm: holder.realm, caller: holder.caller };
+  }
+
+  /** Who a token is, whatever it may; nothing for what is no token. */
+  #holderOf(token: string): Holder | undefined {
+    if (!tokenPattern.test(token)) return undefined;
     const sha256 = fingerprintOf(token);
-    return { scopes: this.#memory.scopesOf(token), realm: realmOf(this.#origin, sha256), caller: sha256 };
+    const holder = { realm: realmOf(this.#origin, sha256), caller: sha256 };
+    remember(this.#holders, token, holder, maxHolders);
+    return holder;
   }
 
   /** Asks for the one record that names the organisation; so it shows, too, whether the service answers the token. */
@@ -132,12 +148,13 @@ class Remote {
       if (confirmed) await this.#settle(call, realm, confirmed);
       const request = name === "list_persons" ? this.#requestPersons : this.#request;
       const { data, page, replayed } = await request(call, operation, parts);
+      const redactor = redactorOf(operation.data);
       this.#memory.holds(token, operation.scope);
       if (operation.quota === "export" && !replayed) this.#pace.exported(token);
       return {
         ok: true,
         status: operation.status ?? 200,
-        data: await this.#redacted(operation, data, call),
+        data: redactor ? await this.#redacted(redactor, data, call) : data,
         ...(page ? { page } : {}),
         rate: { ...this.#pace.remaining(token), windowSeconds: 60 },
         replayed,
@@ -210,9 +227,7 @@ class Remote {
     if (!(await this.#options.spend(realm, confirmed))) throw problem("confirmation_invalid");
   }
 
-  async #redacted(operation: Operation, data: unknown, call: UpstreamCall): Promise<unknown> {
-    const redactor = redactorOf(operation.data);
-    if (!redactor) return data;
+  async #redacted(redactor: Redactor, data: unknown, call: UpstreamCall): Promise<unknown> {
     const { scopes: known } = confined({ scopes: this.#memory.scopesOf(call.token ?? "") }, call.within);
     const scopes = call.strict ? withoutSensitive(known) : known;
     const given = scopes.has(sensitiveScope) ? new Set<string>() : customFieldsIn(data);

@@ -31,12 +31,8 @@ export function createRequester({ baseUrl, client, patience, pace, telemetry }: 
     const { token = "", signal } = call;
     const writes = operation.effect !== "read";
     const path = prefix + pathOf(operation, parts);
-    const sent = {
-      method: operation.method,
-      path,
-      headers: headersOf(call, operation, path),
-      ...(operation.body ? { body: JSON.stringify(parts.body) } : {}),
-    };
+    const headers = headersOf(call, operation, path);
+    const body = operation.body ? JSON.stringify(parts.body) : undefined;
     let tries = 0;
     try {
       const read = await patience.run({
@@ -46,11 +42,11 @@ export function createRequester({ baseUrl, client, patience, pace, telemetry }: 
         attempt: (timeoutMs) => {
           tries += 1;
           if (tries > 1) telemetry.note("retry", "retry");
-          return attempt(token, operation, { ...sent, signal, timeoutMs });
+          return attempt(token, operation, { method: operation.method, path, headers, body, signal, timeoutMs });
         },
       });
       // After an earlier try of this very call, the answer given again is the first that its caller sees.
-      return { ...read, replayed: read.replayed && tries === 1 };
+      return read.replayed && tries > 1 ? { ...read, replayed: false } : read;
     } catch (error) {
       throw error instanceof Problem ? finished(error, call.requestId) : error;
     }
@@ -90,14 +86,15 @@ function finished({ code, details, message }: Problem, requestId: string): Probl
 }
 
 function headersOf(call: UpstreamCall, operation: Operation, path: string): Record<string, string> {
-  return {
+  const headers: Record<string, string> = {
     authorization: `Bearer ${call.token}`,
     accept: "application/json",
     "user-agent": `programme-mcp/${version}`,
     "x-request-id": call.requestId,
-    ...(operation.body ? { "content-type": "application/json" } : {}),
-    ...(operation.effect === "read" ? {} : { "idempotency-key": keyOf(call, operation, path) }),
   };
+  if (operation.body) headers["content-type"] = "application/json";
+  if (operation.effect !== "read") headers["idempotency-key"] = keyOf(call, operation, path);
+  return headers;
 }
 
 /**
