@@ -6,6 +6,8 @@ import type { Exchange, OperationCall, Outcome, ToolCall, Work } from "../lib/te
 /** One line for each request, whichever face it came in by. */
 export interface AccessLines {
   work(work: Work, outcome: Outcome, durationMs: number): void;
+  /** Whether tries of requests to the product's service are told. */
+  tellsTries(): boolean;
   begun(exchange: Exchange): void;
   exchange(exchange: Exchange, status: number, durationMs: number): void;
 }
@@ -65,13 +67,14 @@ export function createAccessLines(log: Log): AccessLines {
         }
         case "upstream": {
           const { method, origin } = work;
-          if (log.isLevelEnabled("debug"))
-            tell("debug", "Upstream request", { method, origin, outcome: code }, durationMs);
+          tell("debug", "Upstream request", { method, origin, outcome: code }, durationMs);
           return;
         }
         default:
       }
     },
+
+    tellsTries: () => log.isLevelEnabled("debug"),
 
     begun({ requestId }) {
       if (log.isLevelEnabled("debug")) untold.add(requestId);

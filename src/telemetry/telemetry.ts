@@ -28,29 +28,34 @@ export function createTelemetry({ lines, metrics, tracer }: TelemetryDeps): Prog
     span?.end(outcome);
   }
 
+  async function watched<R>(work: Work, run: () => Promise<R>, outcomeOf: (result: R) => Outcome): Promise<R> {
+    const startedMs = performance.now();
+    const isCall = work.kind === "tool" || work.kind === "mcp";
+    if (isCall) calls.up();
+    const span = tracer?.start(work);
+    try {
+      const result = await (span ? span.run(run) : run());
+      ended(work, outcomeOf(result), startedMs, span);
+      return result;
+    } catch (error) {
+      ended(work, { code: codeOf(error) }, startedMs, span);
+      throw error;
+    } finally {
+      if (isCall) calls.down();
+    }
+  }
+
   return {
-    async watch<R>(work: Work, run: () => Promise<R>, outcomeOf: (result: R) => Outcome): Promise<R> {
-      const startedMs = performance.now();
-      const isCall = work.kind === "tool" || work.kind === "mcp";
-      if (isCall) calls.up();
-      const span = tracer?.start(work);
-      try {
-        const result = await (span ? span.run(run) : run());
-        ended(work, outcomeOf(result), startedMs, span);
-        return result;
-      } catch (error) {
-        ended(work, { code: codeOf(error) }, startedMs, span);
-        throw error;
-      } finally {
-        if (isCall) calls.down();
-      }
+    watch(work, run, outcomeOf) {
+      const isTold = metrics || tracer || work.kind !== "upstream" || lines.tellsTries();
+      return isTold ? watched(work, run, outcomeOf) : run();
     },
 
     exchange(exchange: Exchange, serve: () => void): void {
       const startedMs = performance.now();
       const span = tracer?.startExchange(exchange);
       lines.begun(exchange);
-      exchange.response.once("close", () => {
+      exchange.response.on("close", () => {
         const { statusCode: status, writableFinished } = exchange.response;
         const durationMs = performance.now() - startedMs;
         lines.exchange(exchange, status, durationMs);

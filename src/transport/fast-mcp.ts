@@ -1,11 +1,11 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { type AuthInfo, isJsonContentType, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
-import { createBag } from "../lib/bag.ts";
 import { composedJsonOf } from "../lib/json-text.ts";
 import type { Identity, Upstream } from "../upstream/port.ts";
 import { bearerOf } from "./bearer.ts";
 import { bytesOf } from "./body.ts";
 import type { Lane } from "./lane.ts";
+import { createOpenCalls } from "./open-calls.ts";
 import { endSoon } from "./outbox.ts";
 import { isObject, type PlainRequest, plainRequest, statelessRevision } from "./plain.ts";
 import type { Sessions } from "./sessions.ts";
@@ -35,7 +35,7 @@ interface Footing {
 const assumedRevision = "2025-03-26";
 
 export function createFastMcp({ lane, sessions, upstream, maxBodyBytes, authInfoOf }: FastMcpDeps): FastMcp {
-  const calls = createCalls();
+  const calls = createOpenCalls();
 
   async function footingOf({ headers }: IncomingMessage, clientId: string): Promise<Footing | undefined> {
     const sessionId = single(headers["mcp-session-id"]);
@@ -98,22 +98,6 @@ export function createFastMcp({ lane, sessions, upstream, maxBodyBytes, authInfo
 function left(request: IncomingMessage, rawBody: Buffer): false {
   Object.assign(request, { rawBody });
   return false;
-}
-
-/** Calls within sessions that are being answered, so that their clients can call them off. */
-function createCalls() {
-  const open = createBag<{ readonly sessionId: string; readonly requestId: unknown; readonly abort: () => void }>();
-  return {
-    begin(sessionId: string | undefined, requestId: string | number) {
-      const controller = new AbortController();
-      const abort = () => controller.abort();
-      const call = sessionId === undefined ? undefined : open.put({ sessionId, requestId, abort });
-      return { signal: controller.signal, abort, end: () => call && open.take(call) };
-    },
-    cancel(sessionId: string | undefined, requestId: unknown): void {
-      open.find((call) => call.sessionId === sessionId && call.requestId === requestId)?.item.abort();
-    },
-  };
 }
 
 /** The id of the request that a message calls off. */

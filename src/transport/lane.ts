@@ -34,6 +34,8 @@ export function createLane(deps: LaneDeps): Lane {
   const { log, version, upstream, confirmation, settings, telemetry } = deps;
   /** How revision 2026-07-28 marks a result. */
   const stamp = { resultType: "complete", _meta: { [SERVER_INFO_META_KEY]: serverInfoOf(version) } };
+  // The same in each of them, it is written out once.
+  jsonOf(stamp._meta);
   const lists = new Map<string, Result>();
 
   async function listFor(session: ToolSession, stateless: boolean): Promise<Result> {
@@ -49,7 +51,7 @@ export function createLane(deps: LaneDeps): Lane {
     return result;
   }
 
-  async function resultOf(request: PlainRequest, caller: LaneCaller): Promise<Result> {
+  function resultOf(request: PlainRequest, caller: LaneCaller, stateless: boolean): Promise<Result> {
     const { authInfo, revision } = caller;
     // Name by name: of what else there is to copy, each call would pay for it.
     const session: ToolSession = {
@@ -62,7 +64,6 @@ export function createLane(deps: LaneDeps): Lane {
       clientCapabilities: () => undefined,
       protocolVersion: () => revision,
     };
-    const stateless = revision === undefined;
     const context = contextOf(request, caller);
     if (request.method === "tools/list") {
       const asked = { ...askedOf(context), kind: "mcp", method: request.method } as const;
@@ -72,8 +73,7 @@ export function createLane(deps: LaneDeps): Lane {
         () => succeeded,
       );
     }
-    const result = await answerCall(session, context, request.name, request.args);
-    return stateless ? { ...result, ...stamp } : result;
+    return answerCall(session, context, request.name, request.args);
   }
 
   return {
@@ -81,8 +81,11 @@ export function createLane(deps: LaneDeps): Lane {
 
     async answer(request, caller) {
       const { id } = request;
+      const stateless = caller.revision === undefined;
       try {
-        return { jsonrpc: "2.0", id, result: await resultOf(request, caller) };
+        const result = await resultOf(request, caller, stateless);
+        const marked = stateless && request.method === "tools/call" ? { ...result, ...stamp } : result;
+        return { jsonrpc: "2.0", id, result: marked };
       } catch (error) {
         const { code, message, data } = shown(error, log);
         return { jsonrpc: "2.0", id, error: { code, message, ...(data === undefined ? {} : { data }) } };

@@ -8,6 +8,7 @@ import { AwaitedTransport } from "./awaited.ts";
 import type { Lane } from "./lane.ts";
 import type { Lines } from "./lines.ts";
 import { hearListen } from "./listen.ts";
+import { createOpenCalls } from "./open-calls.ts";
 import { isObject, type PlainRequest, plainRequest } from "./plain.ts";
 import type { ServerFactory } from "./server.ts";
 import { openStandardWire } from "./standard.ts";
@@ -87,22 +88,24 @@ interface BesideSdk {
   readonly log: Log;
 }
 
+/** There is one connection over stdio. */
+const thisOne = "stdio";
+
 /** Answers plain requests; false for any other message, which is the SDK's. */
 function besideSdk({ lane, token, footing, send, log }: BesideSdk): (message: JSONRPCMessage) => boolean {
-  const calls = new Map<string | number, AbortController>();
+  const calls = createOpenCalls();
 
   async function answer(request: PlainRequest, revision: string | undefined): Promise<void> {
-    const controller = new AbortController();
-    calls.set(request.id, controller);
-    const response = await lane.answer(request, { token, revision, signal: controller.signal });
-    calls.delete(request.id);
+    const { signal, end } = calls.begin(thisOne, request.id);
+    const response = await lane.answer(request, { token, revision, signal });
+    end();
     // Who has called it off waits for no answer.
-    if (!controller.signal.aborted) await send(response);
+    if (!signal.aborted) await send(response);
   }
 
   return (message) => {
     if (!isObject(message) || !("method" in message)) return false;
-    if (message.method === "notifications/cancelled") calls.get(message.params?.["requestId"] as string)?.abort();
+    if (message.method === "notifications/cancelled") calls.cancel(thisOne, message.params?.["requestId"]);
     const ground = footing();
     const request = ground && plainRequest(message, ground.stateless);
     if (!request || !lane.takes(request)) return false;

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createSecretKey } from "node:crypto";
 import { problem } from "../contract/errors.ts";
 import type { HandleKind } from "../contract/marks.ts";
-import { constantTimeEqual, hmac, sha256Hex } from "../lib/crypto.ts";
+import { constantTimeEqual, hmac } from "../lib/crypto.ts";
 import { remembered } from "../lib/remember.ts";
 
 /**
@@ -77,12 +77,16 @@ export function createHandles(secret: Uint8Array, realm: string): Handles {
     return `${local}@${labels.map((label) => `${label}.`).join("")}${addressDomain}`;
   }
 
-  /** Handles that were made last, by what tells their values apart and says nothing of them. */
-  const made = new Map<string, string>();
+  /** Handles that were made last, by their values: whoever could read these here could read the keys as well. */
+  const made: Readonly<Record<HandleKind, Map<string, string>>> = {
+    email: new Map(),
+    phone: new Map(),
+    externalId: new Map(),
+  };
 
   return {
     seal(kind, value) {
-      return remembered(made, sha256Hex(`${kind}\0${value}`), maxMade, () => handleOf(kind, value));
+      return remembered(made[kind], value, maxMade, () => handleOf(kind, value));
     },
 
     open(kind, text, path) {

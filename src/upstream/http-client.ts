@@ -136,7 +136,9 @@ function invalidAnswer(cause: string): Problem {
 }
 
 function firstOf(headers: Received["headers"]): HttpResponse["headers"] {
-  if (!Object.values(headers).some(Array.isArray)) return headers as HttpResponse["headers"];
+  let repeated = false;
+  for (const name in headers) repeated ||= Array.isArray(headers[name]);
+  if (!repeated) return headers as HttpResponse["headers"];
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]),
   );

@@ -1,0 +1,31 @@
+import { createBag } from "../lib/bag.ts";
+
+/** A call that is being answered. */
+export interface OpenCall {
+  /** Aborted when it is called off. */
+  readonly signal: AbortSignal;
+  abort(): void;
+  end(): void;
+}
+
+/** Calls that are being answered, so that their clients can call them off. */
+export interface OpenCalls {
+  /** @param connection - what request ids are unique in; nothing where nobody can come back to a request */
+  begin(connection: string | undefined, requestId: string | number): OpenCall;
+  cancel(connection: string | undefined, requestId: unknown): void;
+}
+
+export function createOpenCalls(): OpenCalls {
+  const open = createBag<{ readonly connection: string; readonly requestId: unknown; readonly abort: () => void }>();
+  return {
+    begin(connection, requestId) {
+      const controller = new AbortController();
+      const abort = () => controller.abort();
+      const call = connection === undefined ? undefined : open.put({ connection, requestId, abort });
+      return { signal: controller.signal, abort, end: () => call && open.take(call) };
+    },
+    cancel(connection, requestId) {
+      open.find((call) => call.connection === connection && call.requestId === requestId)?.item.abort();
+    },
+  };
+}
