@@ -53,9 +53,14 @@ function quoted(name: string): string {
   return text;
 }
 
+/** @param bytes - how many the text has in UTF-8, where that is known */
+export function isAscii(text: string, bytes = Buffer.byteLength(text)): boolean {
+  return bytes === text.length;
+}
+
 /** How to write a text to a socket: one of ASCII alone is the same bytes in both encodings, and faster as Latin-1. */
-export function encodingOf(text: string, bytes = Buffer.byteLength(text)): "latin1" | "utf8" {
-  return bytes === text.length ? "latin1" : "utf8";
+export function encodingOf(text: string, bytes?: number): "latin1" | "utf8" {
+  return isAscii(text, bytes) ? "latin1" : "utf8";
 }
 
 /** The size of a value as JSON. */

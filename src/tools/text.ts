@@ -1,4 +1,4 @@
-import { jsonOf } from "../lib/json-text.ts";
+import { isAscii, jsonOf } from "../lib/json-text.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -27,7 +27,9 @@ export function tableOf(rows: readonly Row[]): string {
 
 /** A record as JSON on one line. */
 export function lineOf(record: unknown): string {
-  return escaped(jsonOf(record));
+  const json = jsonOf(record);
+  // Of the characters that end a line, JSON leaves none of ASCII as it is.
+  return isAscii(json) ? json : escaped(json);
 }
 
 function cellOf(value: unknown): string {

@@ -37,14 +37,18 @@ const assumedRevision = "2025-03-26";
 export function createFastMcp({ lane, sessions, upstream, maxBodyBytes, authInfoOf }: FastMcpDeps): FastMcp {
   const calls = createOpenCalls();
 
-  async function footingOf({ headers }: IncomingMessage, clientId: string): Promise<Footing | undefined> {
+  type Found = Footing | undefined;
+
+  function footingOf({ headers }: IncomingMessage, clientId: string): Found | Promise<Found> {
     const sessionId = single(headers["mcp-session-id"]);
     const named = single(headers["mcp-protocol-version"]);
     if (named === statelessRevision) return { revision: undefined, sessionId };
     if (sessionId === undefined) return { revision: named ?? assumedRevision, sessionId };
-    // What went wrong is said on the other road.
-    const revision = await sessions.revisionOf(sessionId, clientId).catch(() => undefined);
-    return revision === undefined ? undefined : { revision, sessionId };
+    return sessions.find(sessionId, clientId).then(
+      (terms) => terms && { revision: terms.revision, sessionId },
+      // What went wrong is said on the other road.
+      () => undefined,
+    );
   }
 
   async function answer(
@@ -68,7 +72,6 @@ export function createFastMcp({ lane, sessions, upstream, maxBodyBytes, authInfo
       to.writeHead(200, headers);
       endSoon(to, text, bytes);
     } finally {
-      to.off("close", abort);
       end();
     }
   }

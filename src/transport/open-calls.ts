@@ -4,6 +4,7 @@ import { createBag } from "../lib/bag.ts";
 export interface OpenCall {
   /** Aborted when it is called off. */
   readonly signal: AbortSignal;
+  /** Calls it off; once it has ended, nothing. */
   abort(): void;
   end(): void;
 }
@@ -20,9 +21,14 @@ export function createOpenCalls(): OpenCalls {
   return {
     begin(connection, requestId) {
       const controller = new AbortController();
-      const abort = () => controller.abort();
+      let ended = false;
+      const abort = () => ended || controller.abort();
       const call = connection === undefined ? undefined : open.put({ connection, requestId, abort });
-      return { signal: controller.signal, abort, end: () => call && open.take(call) };
+      const end = () => {
+        ended = true;
+        if (call) open.take(call);
+      };
+      return { signal: controller.signal, abort, end };
     },
     cancel(connection, requestId) {
       open.find((call) => call.connection === connection && call.requestId === requestId)?.item.abort();

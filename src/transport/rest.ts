@@ -6,10 +6,10 @@ import type { Operation } from "../contract/operation.ts";
 import { typedArgument } from "../contract/query.ts";
 import type { Answer, Gate } from "../gate/invoke.ts";
 import type { Rate } from "../gate/limit.ts";
+import { encodingOf } from "../lib/json-text.ts";
 import type { Log } from "../lib/log.ts";
 import { bearerOf, challengeOf } from "./bearer.ts";
 import { bytesOf } from "./body.ts";
-import { endSoon } from "./outbox.ts";
 
 export interface RestDeps {
   readonly gate: Gate;
@@ -195,7 +195,7 @@ function write(response: ServerResponse, status: number, body: string, headers: 
   // What is left of a body that was not read to its end must not be taken for the next request.
   if (!response.req.complete) all["connection"] = "close";
   response.writeHead(status, all);
-  endSoon(response, body, bytes);
+  response.end(body, encodingOf(body, bytes));
 }
 
 /** The IETF draft's headers, and the older ones beside them (`X-RateLimit-Reset` in epoch seconds). */

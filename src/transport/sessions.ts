@@ -29,8 +29,8 @@ export interface SessionOptions {
 export interface Sessions {
   /** Those whose clients listen. */
   readonly size: number;
-  /** The revision that a caller's session of that id agreed on; nothing where the caller has none. */
-  revisionOf(sessionId: string, clientId: string): Promise<string | undefined>;
+  /** What a caller's session of that id agreed on; nothing where the caller has none. */
+  find(sessionId: string, clientId: string): Promise<SessionTerms | undefined>;
   /**
    * Answers a request within its session; 404 where the caller has none of that id.
    * @throws Problem `invalid_token` of a token that the service does not know; `unavailable`
@@ -90,7 +90,7 @@ export function createSessions(options: SessionOptions): Sessions {
       return streams.size;
     },
 
-    revisionOf: async (sessionId, clientId) => (await find(sessionId, clientId))?.revision,
+    find,
 
     async handle(request, sessionId, authInfo) {
       const terms = await find(sessionId, authInfo.clientId);

@@ -5,8 +5,8 @@ import type { Mark } from "../contract/marks.ts";
 import type { Operation } from "../contract/operation.ts";
 import type { Privacy } from "../contract/privacy.ts";
 import { compileTransform, type Transform } from "../contract/transform.ts";
-import { jsonOf } from "../lib/json-text.ts";
-import { addressPattern, type Handles, isAddressHandle } from "./handles.ts";
+import { isAscii, jsonOf } from "../lib/json-text.ts";
+import { type Handles, isAddressHandle, isHandleAt } from "./handles.ts";
 import { mapTexts, neutralise } from "./neutralise.ts";
 import type { Answer, Failure, Rehearsal, Success, Upstream, UpstreamCall } from "./port.ts";
 
@@ -84,14 +84,18 @@ function showing(answer: Success, data: unknown, change: (text: string) => strin
   return { ...answer, data: shown };
 }
 
-/**
- * Whether JSON text may hold what is hidden from agents: anything but visible ASCII, however written, or an address
- * that is no handle. Most does not, and to look through it at once costs less than to go from text to text.
- */
-const remarkable = new RegExp(String.raw`[^ -~]|\\[bfu]|${addressPattern}`);
-
 function changed(record: unknown, change: (text: string) => string): unknown {
-  return remarkable.test(jsonOf(record)) ? mapTexts(record, change) : record;
+  return isPlain(jsonOf(record)) ? record : mapTexts(record, change);
+}
+
+/**
+ * Whether JSON text holds nothing that is hidden from agents: visible ASCII alone, however written, and no address but
+ * handles. Most is so, and to look through it at once costs less than to go from text to text.
+ */
+function isPlain(json: string): boolean {
+  if (!isAscii(json) || json.includes("\u007f") || (json.includes("\\") && /\\[bfu]/.test(json))) return false;
+  for (let at = json.indexOf("@"); at >= 0; at = json.indexOf("@", at + 1)) if (!isHandleAt(json, at)) return false;
+  return true;
 }
 
 function refused(failure: Failure, change: (text: string) => string): Failure {

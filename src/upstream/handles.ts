@@ -34,8 +34,13 @@ export function isAddressHandle(text: string): boolean {
   return /[@.]handle\.invalid$/i.test(text);
 }
 
-/** In JSON text, where an address stands that is no handle. */
-export const addressPattern = String.raw`@(?!(?:[a-z2-7]{1,${labelChars}}\.)*${addressDomain.replace(".", String.raw`\.`)}")`;
+const domainOfHandle = new RegExp(`(?:[a-z2-7]{1,${labelChars}}\\.)*${addressDomain.replace(".", "\\.")}"`, "y");
+
+/** Whether the `@` at a place in JSON text is that of a handle. */
+export function isHandleAt(json: string, at: number): boolean {
+  domainOfHandle.lastIndex = at + 1;
+  return domainOfHandle.test(json);
+}
 
 /** The same people are read again and again: a cipher costs more than everything else that is done to a record. */
 const maxMade = 2_000;

@@ -46,7 +46,7 @@ export function createPace(clock: Clock, requestsPerMinute: number, exportInterv
   let latest: string | undefined;
   const nowMs = () => clock.now().getTime();
 
-  function laneOf(token: string): Lane {
+  function laneOf(token: string, now = nowMs()): Lane {
     const key = fingerprintOf(token);
     const known = lanes.get(key);
     const lane = known ?? { turns: createTurns(), limit: requestsPerMinute, blockedUntilMs: 0, exportFromMs: 0 };
@@ -56,7 +56,6 @@ export function createPace(clock: Clock, requestsPerMinute: number, exportInterv
       remember(lanes, key, lane, maxTokens);
       latest = key;
     }
-    const now = nowMs();
     lane.turns.forget(now - windowMs);
     // Turns and blocks further off than any that are given come from a clock that was set back.
     if (lane.turns.lastMs > now + maxWaitMs) lane.turns.forget(Number.POSITIVE_INFINITY);
@@ -70,9 +69,8 @@ export function createPace(clock: Clock, requestsPerMinute: number, exportInterv
 
   return {
     take(token) {
-      const lane = laneOf(token);
-      const { turns, limit, blockedUntilMs } = lane;
       const now = nowMs();
+      const { turns, limit, blockedUntilMs } = laneOf(token, now);
       const atMs = Math.max(now, blockedUntilMs, turns.fromLastMs(limit) + windowMs, turns.lastMs);
       const waitMs = atMs - now;
       if (waitMs > maxWaitMs) throw problem("rate_limited", { retryAfterSeconds: Math.ceil(waitMs / 1000) });
@@ -81,10 +79,11 @@ export function createPace(clock: Clock, requestsPerMinute: number, exportInterv
     },
 
     learn(token, headers) {
-      const lane = laneOf(token);
       const limit = limitOf(headers);
-      if (limit !== undefined) lane.limit = Math.min(limit, requestsPerMinute);
       const { left, resetSeconds } = remainderOf(headers);
+      if (limit === undefined && left === undefined) return;
+      const lane = laneOf(token);
+      if (limit !== undefined) lane.limit = Math.min(limit, requestsPerMinute);
       // A hint delays the next call; only a refusal turns calls away.
       if (left === 0 && lane.turns.count < lane.limit) block(lane, resetSeconds ?? 1, maxWaitMs);
     },
