@@ -4,9 +4,9 @@ import { composedJsonOf } from "../lib/json-text.ts";
 import type { Identity, Upstream } from "../upstream/port.ts";
 import { bearerOf } from "./bearer.ts";
 import { bytesOf } from "./body.ts";
+import { endSoon } from "./flush.ts";
 import type { Lane } from "./lane.ts";
 import { createOpenCalls } from "./open-calls.ts";
-import { endSoon } from "./outbox.ts";
 import { isObject, type PlainRequest, plainRequest, statelessRevision } from "./plain.ts";
 import type { Sessions } from "./sessions.ts";
 
