@@ -64,8 +64,8 @@ export default defineConfig({
     ],
     // Processes, not threads: tests handle signals, start servers and run the program itself.
     pool: "forks",
-    // Many tests wait for a process, a clock or a socket: two at a time suit two cores.
-    maxWorkers: 2,
+    // Many tests wait for a process, a clock or a socket: three at a time keep two cores busy.
+    maxWorkers: 3,
     setupFiles: ["test/support/matchers.ts"],
     testTimeout: 30_000,
     hookTimeout: 30_000,

@@ -74,5 +74,8 @@ export async function listenInSession(
     "mcp-session-id": await openSession(service, token),
     "mcp-protocol-version": "2025-06-18",
   };
-  return (await fetch(`${service.origin}/mcp`, { headers, signal })).status;
+  const response = await fetch(`${service.origin}/mcp`, { headers, signal });
+  // Read on: a body that nobody holds any more is cancelled when memory is collected.
+  void response.text().catch(() => undefined);
+  return response.status;
 }
