@@ -26,7 +26,7 @@ export function resultOf(
   if (page) structuredContent["page"] = page;
   const result = resultIn(form, textOf(shown, notes), structuredContent);
   const links = Array.isArray(data) || !withLinks ? [] : linksOf(name, shown.whole ?? data);
-  for (const { uri, name: title } of links) result.content.push({ type: "resource_link", uri, name: title });
+  for (const link of links) result.content.push({ type: "resource_link", ...link });
   return result;
 }
 

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 /** A request's body, or nothing where it is too large; of that no more is read than to know. */
 export function bytesOf(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
   if (Number(request.headers["content-length"] ?? 0) > maxBytes) return Promise.resolve(undefined);
-  // By events, and none of them `once`: each of these costs as much as the rest of a small request.
+  // By events: to iterate costs as much as the rest of a small request. A promise settles once by itself.
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;

@@ -31,13 +31,13 @@ interface Footing {
   readonly sessionId: string | undefined;
 }
 
+type Found = Footing | undefined;
+
 /** The revision of 2025-era requests that bring neither a session nor a header (specification of 2025-06-18, transports). */
 const assumedRevision = "2025-03-26";
 
 export function createFastMcp({ lane, sessions, upstream, maxBodyBytes, authInfoOf }: FastMcpDeps): FastMcp {
   const calls = createOpenCalls();
-
-  type Found = Footing | undefined;
 
   function footingOf({ headers }: IncomingMessage, clientId: string): Found | Promise<Found> {
     const sessionId = single(headers["mcp-session-id"]);
