@@ -26,8 +26,7 @@ const others = [
   "gate/{access-log,limit}",
   "lib/log",
   "store/{postgres*,copy,distribution,rolling,sqlite}",
-  "transport/callers",
-  "transport/oauth",
+  "transport/{callers,gateway-keys,issuer,oauth,tenants}",
   "tools/command",
   "tools/wait",
 ];

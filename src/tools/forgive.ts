@@ -1,6 +1,7 @@
 import type * as z from "zod";
 import { PersonFieldIds } from "../contract/fields.ts";
 import { innerOf, unwrap } from "../contract/marks.ts";
+import { isObject } from "../lib/is-object.ts";
 
 type Shape = Readonly<Record<string, z.core.$ZodType>>;
 type Values = Readonly<Record<string, unknown>>;
@@ -150,10 +151,6 @@ function parsed(value: unknown, fits: (value: unknown) => boolean, as: string, p
   } catch {
     return value;
   }
-}
-
-function isObject(value: unknown): value is Values {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function accepts(schema: z.core.$ZodType, value: unknown): boolean {

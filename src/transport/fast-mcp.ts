@@ -1,5 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { type AuthInfo, isJsonContentType, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
+import { isObject } from "../lib/is-object.ts";
 import { composedJsonOf } from "../lib/json-text.ts";
 import type { Identity, Upstream } from "../upstream/port.ts";
 import { bearerOf } from "./bearer.ts";
@@ -7,7 +8,7 @@ import { bytesOf } from "./body.ts";
 import { endSoon } from "./flush.ts";
 import type { Lane } from "./lane.ts";
 import { createOpenCalls } from "./open-calls.ts";
-import { isObject, type PlainRequest, plainRequest, statelessRevision } from "./plain.ts";
+import { type PlainRequest, plainRequest, statelessRevision } from "./plain.ts";
 import type { Sessions } from "./sessions.ts";
 
 export interface FastMcpDeps {

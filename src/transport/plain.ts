@@ -7,6 +7,7 @@ import {
   TRACEPARENT_META_KEY,
   TRACESTATE_META_KEY,
 } from "@modelcontextprotocol/server";
+import { isObject } from "../lib/is-object.ts";
 import { idempotencyMetaKey } from "../tools/idempotency.ts";
 
 type Values = Readonly<Record<string, unknown>>;
@@ -71,8 +72,4 @@ function isEnvelope(message: Values, meta: unknown): boolean {
 function holdsOnly(values: Values, names: ReadonlySet<string>): boolean {
   for (const name in values) if (!names.has(name)) return false;
   return true;
-}
-
-export function isObject(value: unknown): value is Values {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

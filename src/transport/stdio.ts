@@ -1,5 +1,6 @@
 import type { JSONRPCMessage, McpRequestContext, Transport, TransportSendOptions } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { isObject } from "../lib/is-object.ts";
 import type { Log } from "../lib/log.ts";
 import { listenerOf } from "../resources/register.ts";
 import { createSubscriber, type Following, type Subscriber } from "../resources/subscriber.ts";
@@ -9,7 +10,7 @@ import type { Lane } from "./lane.ts";
 import type { Lines } from "./lines.ts";
 import { hearListen } from "./listen.ts";
 import { createOpenCalls } from "./open-calls.ts";
-import { isObject, type PlainRequest, plainRequest } from "./plain.ts";
+import { type PlainRequest, plainRequest } from "./plain.ts";
 import type { ServerFactory } from "./server.ts";
 import { openStandardWire } from "./standard.ts";
 

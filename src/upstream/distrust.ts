@@ -1,8 +1,9 @@
 import { type Problem, problem } from "../contract/errors.ts";
 import type { Operation } from "../contract/operation.ts";
 import type { PageMeta } from "../contract/page.ts";
+import { isObject } from "../lib/is-object.ts";
 import type { HttpResponse } from "./http-client.ts";
-import { isDeeperThan, isObject, misfitOf } from "./misfit.ts";
+import { isDeeperThan, misfitOf } from "./misfit.ts";
 import { refusalOf, upstreamIdOf } from "./refusal.ts";
 
 /** What an upstream's answer says, once it has been read against the contract. */

@@ -1,5 +1,6 @@
 import type * as z from "zod";
 import { unwrap } from "../contract/marks.ts";
+import { isObject } from "../lib/is-object.ts";
 
 /** Where a value is not of its schema's kind. */
 interface Misfit {
@@ -27,10 +28,6 @@ export function misfitOf(schema: z.core.$ZodType, data: unknown): string | undef
   }
   const misfit = check(data);
   return misfit && `data${misfit.path} ${misfit.flaw}`;
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Whether anything lies more than so many levels down. */

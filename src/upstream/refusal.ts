@@ -1,8 +1,8 @@
 import { catalogue, type Problem, type ProblemCode, problem } from "../contract/errors.ts";
 import type { Operation } from "../contract/operation.ts";
 import { scopes, sensitiveScope } from "../contract/scopes.ts";
+import { isObject } from "../lib/is-object.ts";
 import type { HttpResponse } from "./http-client.ts";
-import { isObject } from "./misfit.ts";
 
 /** What the service says of a refusal, as far as it says anything that can be used. */
 interface Told {

@@ -1,0 +1,76 @@
+import { join } from "node:path";
+import { expect, onTestFinished } from "vitest";
+import { openDesk, TestClock } from "./desk.ts";
+import { temporaryDirectory } from "./directory.ts";
+import { type Behind, listTools, openGateway, postMcp } from "./gateway.ts";
+import { freePort, openIssuer, type TestIssuer } from "./issuer.ts";
+import type { RawAnswer } from "./raw.ts";
+
+/** A service whose MCP takes tokens of an issuer, and knows its subjects by a file of keys. */
+export async function openGuarded(behind: Behind = "embedded", environment: Record<string, string> = {}) {
+  const port = await freePort();
+  const address = `http://127.0.0.1:${port}`;
+  const clock = new TestClock();
+  const issuer = await openIssuer(clock, `${address}/mcp`);
+  const gateway = await openGateway(behind, {
+    PROGRAMME_PORT: String(port),
+    PROGRAMME_PUBLIC_URL: address,
+    PROGRAMME_OAUTH_ISSUER: issuer.address,
+    ...environment,
+  });
+  const product = await gateway.desk.token();
+  const tokenFile = await gateway.keep(product);
+  await gateway.admit({ name: "anna", subject: "anna", tokenFile });
+  return { ...gateway, issuer, product, tokenFile };
+}
+
+/** A service for whose MCP a single token of its own stands behind all subjects. */
+export async function openShared() {
+  const directory = await temporaryDirectory();
+  onTestFinished(() => directory.remove());
+  const database = join(directory.path, "programme.db");
+  const first = await openDesk({ PROGRAMME_DATABASE: database });
+  const product = await first.desk.token();
+  await first.close();
+  const port = await freePort();
+  const address = `http://127.0.0.1:${port}`;
+  const issuer = await openIssuer(first.desk.clock, `${address}/mcp`);
+  const { desk, close } = await openDesk({
+    PROGRAMME_DATABASE: database,
+    PROGRAMME_TOKEN: product,
+    PROGRAMME_PORT: String(port),
+    PROGRAMME_PUBLIC_URL: address,
+    PROGRAMME_OAUTH_ISSUER: issuer.address,
+  });
+  onTestFinished(close);
+  return { desk, issuer };
+}
+
+export const statusOf = async (desk: { origin: string }, token: string) =>
+  (await postMcp(desk, token, listTools)).status;
+
+export function challengeOf({ headers }: RawAnswer): Record<string, string> {
+  const header = headers.get("www-authenticate") ?? "";
+  return Object.fromEntries([...header.matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value]));
+}
+
+export async function expectRefused(desk: { origin: string }, token: string): Promise<void> {
+  const answer = await postMcp(desk, token, listTools);
+  expect([answer.status, answer.body?.error.data.code], token).toEqual([401, "invalid_token"]);
+  expect(challengeOf(answer)).toMatchObject({
+    error: "invalid_token",
+    resource_metadata: `${desk.origin}/.well-known/oauth-protected-resource/mcp`,
+  });
+}
+
+export async function openGuardedBy(issuer: TestIssuer, environment: Record<string, string>) {
+  const port = await freePort();
+  const gateway = await openGateway("embedded", {
+    PROGRAMME_PORT: String(port),
+    PROGRAMME_PUBLIC_URL: `http://127.0.0.1:${port}`,
+    PROGRAMME_OAUTH_ISSUER: issuer.address,
+    ...environment,
+  });
+  await gateway.admit({ name: "anna", subject: "anna", tokenFile: await gateway.keep(await gateway.desk.token()) });
+  return gateway;
+}

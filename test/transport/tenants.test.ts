@@ -1,0 +1,177 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { sensitiveScope } from "../../src/contract/scopes.ts";
+import { randomToken } from "../../src/lib/crypto.ts";
+import { idempotencyMetaKey } from "../../src/tools/idempotency.ts";
+import { browsers } from "../resources/browsers.ts";
+import { clients, confirmationOf, errorOf } from "../support/clients.ts";
+import { type Desk, openDesk } from "../support/desk.ts";
+import { personFieldIds } from "../support/factory.ts";
+import { called, callTool, listTools, messageOf, postMcp, scopesWithout, toolNames } from "../support/gateway.ts";
+import { openRemote } from "../support/remote.ts";
+
+const overHttp = Object.entries(clients).filter(([name]) => name.endsWith("HTTP"));
+const initialize = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } },
+};
+
+describe("two tenants with their own product tokens, on one process before a remote service", () => {
+  async function scene(environment: Record<string, string> = {}, service: Record<string, string> = {}) {
+    const { desk, close } = await openDesk(service);
+    onTestFinished(close);
+    const app = await openRemote(desk.origin, environment, { clock: desk.clock });
+    onTestFinished(() => app.close());
+    const { origin } = await app.listen();
+    const at = (tenant: Desk) => ({ ...tenant, origin });
+    return { one: at(desk), two: at(await desk.other()), app };
+  }
+
+  test.each(overHttp)("get their own data through clients of %s", async (_, connect) => {
+    const { one, two } = await scene();
+    const scenes = await Promise.all(
+      [one, two].map(async (tenant) => ({
+        program: await tenant.seed.program(),
+        client: await connect(tenant, await tenant.token()),
+      })),
+    );
+    for (const { client, program } of [...scenes, ...scenes]) {
+      expect((await client.call("list_programs", {})).structuredContent?.data).toEqual([program]);
+    }
+    const foreign = await scenes[1]?.client.call("get_program", { programId: scenes[0]?.program.programId });
+    expect(errorOf(foreign as NonNullable<typeof foreign>).code).toBe("not_found");
+  });
+
+  test("are answered apart when they ask at once under the same number", async () => {
+    const { one, two } = await scene();
+    const scenes = await Promise.all(
+      [one, two].map(async (each) => ({ each, token: await each.token(), program: await each.seed.program() })),
+    );
+    const rounds = Array.from({ length: 20 }, () => scenes).flat();
+    const answers = await Promise.all(
+      rounds.map(({ each, token }) => postMcp(each, token, callTool("list_programs", {}, { id: 7 }))),
+    );
+    for (const [index, answer] of answers.entries()) {
+      expect(messageOf(answer)).toMatchObject({
+        id: 7,
+        result: { structuredContent: { data: [rounds[index]?.program] } },
+      });
+    }
+  });
+
+  test("learn of their own token's scopes alone", async () => {
+    const { one, two } = await scene({ PROGRAMME_SCOPES: "" });
+    const [few, all] = [await one.token(["programs:read"]), await two.token()];
+    const before = await toolNames(one, few);
+    expect(before).toContain("list_reviewers");
+    expect(errorOf(await called(one, few, "list_reviewers", {})).code).toBe("insufficient_scope");
+    expect(await toolNames(one, few)).not.toContain("list_reviewers");
+    expect(await toolNames(two, all)).toEqual(before);
+    expect((await called(two, all, "list_reviewers", {})).isError).toBeFalsy();
+  });
+
+  test("lose their own token alone", async () => {
+    const { one, two, app } = await scene();
+    const [unknown, good] = [randomToken(), await two.token()];
+    expect(errorOf(await called(one, unknown, "list_programs", {})).code).toBe("invalid_token");
+    expect((await postMcp(one, unknown, listTools)).status).toBe(401);
+    expect((await postMcp(two, good, listTools)).status).toBe(200);
+    await expect(app.upstream.identify(unknown)).rejects.toMatchObject({ code: "invalid_token" });
+  });
+
+  test("use up their own rate alone, and their own export", async () => {
+    const { one, two } = await scene({ PROGRAMME_REQUESTS_PER_MINUTE: "4" });
+    const [mine, theirs] = [await one.token(), await two.token()];
+    const { programId } = await one.seed.program();
+    const other = await two.seed.program();
+    expect((await called(one, mine, "create_export", { programId })).isError).toBeFalsy();
+    expect(errorOf(await called(one, mine, "create_export", { programId })).code).toBe("export_rate_limited");
+    expect((await called(two, theirs, "create_export", { programId: other.programId })).isError).toBeFalsy();
+    for (let count = 0; count < 3; count++) await called(one, mine, "list_programs", {});
+    expect(errorOf(await called(one, mine, "list_programs", {})).code).toBe("rate_limited");
+    expect((await called(two, theirs, "list_programs", {})).isError).toBeFalsy();
+  });
+
+  test("hold their own sessions, under whatever id", async () => {
+    const { one, two } = await scene();
+    const [mine, theirs] = [await one.token(), await two.token()];
+    const opened = await postMcp(one, mine, initialize);
+    const session = { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" };
+    expect((await postMcp(one, mine, listTools, session)).status).toBe(200);
+    expect((await postMcp(two, theirs, listTools, session)).status).toBe(404);
+    expect((await postMcp(one, mine, listTools, session)).status).toBe(200);
+  });
+
+  test("confirm their own calls alone", async () => {
+    const { one, two } = await scene({ PROGRAMME_CONFIRM: "ask" });
+    const [mine, theirs, third] = [await one.token(), await two.token(), await one.token()];
+    const { submissionId, version } = await one.seed.submission({ state: "IN_REVIEW" });
+    const args = { submissionId, version, reason: "Out of scope" };
+    const { token: confirmation } = confirmationOf(await called(one, mine, "eliminate_submission", args));
+    for (const [tenant, token] of [
+      [two, theirs],
+      [one, third],
+    ] as const) {
+      const foreign = await called(tenant, token, "eliminate_submission", { ...args, confirmation });
+      expect(errorOf(foreign).code).toBe("confirmation_invalid");
+    }
+    const own = await called(one, mine, "eliminate_submission", { ...args, confirmation });
+    expect(own.structuredContent?.data).toMatchObject({ state: "ELIMINATED" });
+  });
+
+  test("open their own handles alone", async () => {
+    const { one, two } = await scene({ PROGRAMME_PRIVACY: "blind" });
+    const [mine, theirs] = [await one.token(), await two.token()];
+    const given = { primaryEmail: "same@example.org" };
+    const { personId } = await one.seed.person(given);
+    await two.seed.person(given);
+    const shown = (await called(one, mine, "get_person", { personId })).structuredContent?.data["primaryEmail"];
+    expect(shown).toMatch(/handle\.invalid$/);
+    expect((await called(one, mine, "resolve_persons", { email: shown })).isError).toBeFalsy();
+    expect(errorOf(await called(two, theirs, "resolve_persons", { email: shown })).code).toBe("invalid_handle");
+  });
+
+  test("are shown person fields by their own schema alone", async () => {
+    const { one, two } = await scene({ PROGRAMME_SCOPES: scopesWithout(sensitiveScope).join() });
+    const customFields = { [personFieldIds.standard]: "weaving" };
+    const schema = await one.seed.personSchema();
+    const fields = schema.fields.map((field) => ({ ...field, sensitivity: "pii" as const }));
+    await two.seed.personSchema({ fields });
+    const shown = [];
+    for (const tenant of [one, two]) {
+      const { personId } = await tenant.seed.person({ customFields });
+      const person = await called(tenant, await tenant.token(), "get_person", { personId });
+      shown.push(person.structuredContent?.data["customFields"]);
+    }
+    expect(shown).toEqual([customFields, {}]);
+  });
+
+  test("use the same idempotency key, each for a change of its own", async () => {
+    const { one, two } = await scene();
+    const meta = { [idempotencyMetaKey]: "run-1" };
+    for (const tenant of [one, two]) {
+      const { programId, version } = await tenant.seed.program();
+      const token = await tenant.token();
+      const args = { programId, version, name: "Renamed" };
+      for (let count = 0; count < 2; count++) {
+        const result = await called(tenant, token, "update_program", args, { meta });
+        expect(result.structuredContent?.data).toMatchObject({ programId, version: version + 1 });
+      }
+    }
+  });
+
+  test("hear of their own token's scopes alone", async () => {
+    const { one, two } = await scene({ PROGRAMME_SCOPES: "" });
+    const [few, all] = [await one.token(["programs:read"]), await two.token()];
+    const connect = browsers["2026-07-28 over HTTP"] as (typeof browsers)[string];
+    const [mine, theirs] = [await connect(one, few), await connect(two, all)];
+    await mine.follow();
+    await theirs.follow();
+    await called(one, few, "list_reviewers", {});
+    await vi.waitFor(() => expect(mine.heard.lists).toContain("tools"));
+    await wait(200);
+    expect(theirs.heard.lists).toEqual([]);
+  });
+});
