@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AuditEntry } from "../contract/audit.ts";
 import { seededIds } from "../lib/ids.ts";
+import { isObject } from "../lib/is-object.ts";
 import type { Random } from "../lib/random.ts";
 import type { GateTransaction, Store } from "../store/port.ts";
 import { type NewRow, type Patch, type Row, type TableName, tables } from "../store/tables.ts";
@@ -136,7 +137,7 @@ function changesOf(before: Values, after: Values): AuditEntry["changes"] {
 
 /** The fields of a schema are a list, not a map of values. */
 function mapOf(value: unknown): Values {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Values) : {};
+  return isObject(value) ? value : {};
 }
 
 interface Task {

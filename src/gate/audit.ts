@@ -4,6 +4,7 @@ import type { AuditEntry } from "../contract/audit.ts";
 import { markOf, unwrap } from "../contract/marks.ts";
 import type { Operation } from "../contract/operation.ts";
 import { newId } from "../lib/ids.ts";
+import { isObject } from "../lib/is-object.ts";
 import type { Change } from "../store/port.ts";
 import { tables } from "../store/tables.ts";
 import type { Caller } from "../store/work.ts";
@@ -111,7 +112,7 @@ function hasSecretKeys(schema: z.core.$ZodType): boolean {
 
 /** Names of what changed within personal data, never its values. */
 function namesOf(path: string, from: unknown, to: unknown): AuditEntry["changes"] {
-  if (!isMap(from ?? {}) || !isMap(to ?? {})) return [{ path }];
+  if (!isObject(from ?? {}) || !isObject(to ?? {})) return [{ path }];
   const [before, after] = [(from ?? {}) as Record<string, unknown>, (to ?? {}) as Record<string, unknown>];
   return [...new Set([...Object.keys(before), ...Object.keys(after)])]
     .filter((key) => !isDeepStrictEqual(before[key], after[key]))
@@ -133,10 +134,6 @@ function holdsPersonalData(schema: z.core.$ZodType): boolean {
     personalSchemas.set(schema, holds);
   }
   return holds;
-}
-
-function isMap(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function textOrNull(value: unknown): string | null {

@@ -11,7 +11,7 @@ import { validate } from "../gate/validate.ts";
 import type { Clock } from "../lib/clock.ts";
 import { fingerprintOf } from "../lib/fingerprint.ts";
 import type { Log } from "../lib/log.ts";
-import { remember } from "../lib/remember.ts";
+import { remembered } from "../lib/remember.ts";
 import type { Telemetry } from "../lib/telemetry.ts";
 import type { Breaker } from "./breaker.ts";
 import type { HttpClient } from "./http-client.ts";
@@ -73,6 +73,13 @@ export function realmOf(origin: string, sha256: string): string {
 
 type Holder = Pick<Identity, "realm" | "caller">;
 
+/** @throws Problem `invalid_token` for what is no token */
+function holderOf(origin: string, token: string): Holder {
+  if (!tokenPattern.test(token)) throw problem("invalid_token");
+  const sha256 = fingerprintOf(token);
+  return { realm: realmOf(origin, sha256), caller: sha256 };
+}
+
 /** Tokens in use at once, which are in memory all the while. */
 const maxHolders = 64;
 
@@ -100,18 +107,9 @@ class Remote {
 
   identify(token: string | undefined): Identity {
     if (token === undefined || token === "") throw problem("unauthorized");
-    const holder = this.#holders.get(token) ?? this.#holderOf(token);
-    if (!holder || this.#memory.isRejected(token)) throw problem("invalid_token");
+    const holder = remembered(this.#holders, token, maxHolders, () => holderOf(this.#origin, token));
+    if (this.#memory.isRejected(token)) throw problem("invalid_token");
     return { scopes: this.#memory.scopesOf(token), realm: holder.realm, caller: holder.caller };
-  }
-
-  /** Who a token is, whatever it may; nothing for what is no token. */
-  #holderOf(token: string): Holder | undefined {
-    if (!tokenPattern.test(token)) return undefined;
-    const sha256 = fingerprintOf(token);
-    const holder = { realm: realmOf(this.#origin, sha256), caller: sha256 };
-    remember(this.#holders, token, holder, maxHolders);
-    return holder;
   }
 
   /** Asks for the one record that names the organisation; so it shows, too, whether the service answers the token. */

@@ -91,6 +91,9 @@ async function firstMajor(desk: Desk, token: string, human?: Human): Promise<Too
   };
 }
 
+/** Those that call over HTTP. */
+export const clientsOverHttp = Object.entries(clients).filter(([name]) => name.endsWith("HTTP"));
+
 /** The catalogue error of a refused tool call. */
 export function errorOf(result: ToolResult): { code: string; message: string; next: string } {
   return JSON.parse(result.content[0]?.text ?? "{}").error;

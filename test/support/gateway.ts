@@ -98,6 +98,19 @@ export function postMcp(
 
 export const listTools = { jsonrpc: "2.0", id: 1, method: "tools/list" };
 
+export const initialize = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } },
+};
+
+/** Opens a session of a 2025-era client: the header that its requests bring. */
+export async function openSession(at: { readonly origin: string }, token: string) {
+  const opened = await postMcp(at, token, initialize);
+  return { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" };
+}
+
 export function callTool(name: string, args: object, { id = 1, meta }: { id?: number; meta?: object } = {}) {
   const params = { name, arguments: args, ...(meta ? { _meta: meta } : {}) };
   return { jsonrpc: "2.0", id, method: "tools/call", params };

@@ -9,19 +9,31 @@ import type { RawAnswer } from "./raw.ts";
 /** A service whose MCP takes tokens of an issuer, and knows its subjects by a file of keys. */
 export async function openGuarded(behind: Behind = "embedded", environment: Record<string, string> = {}) {
   const port = await freePort();
-  const address = `http://127.0.0.1:${port}`;
-  const clock = new TestClock();
-  const issuer = await openIssuer(clock, `${address}/mcp`);
-  const gateway = await openGateway(behind, {
-    PROGRAMME_PORT: String(port),
-    PROGRAMME_PUBLIC_URL: address,
-    PROGRAMME_OAUTH_ISSUER: issuer.address,
-    ...environment,
-  });
+  const issuer = await openIssuer(new TestClock(), `${addressAt(port)}/mcp`);
+  return { ...(await openGuardedAt(port, behind, issuer, environment)), issuer };
+}
+
+/** The same with an issuer that is there already. */
+export async function openGuardedBy(issuer: TestIssuer, environment: Record<string, string>) {
+  return openGuardedAt(await freePort(), "embedded", issuer, environment);
+}
+
+async function openGuardedAt(port: number, behind: Behind, issuer: TestIssuer, environment: Record<string, string>) {
+  const gateway = await openGateway(behind, { ...settingsAt(port, issuer), ...environment });
   const product = await gateway.desk.token();
   const tokenFile = await gateway.keep(product);
   await gateway.admit({ name: "anna", subject: "anna", tokenFile });
-  return { ...gateway, issuer, product, tokenFile };
+  return { ...gateway, product, tokenFile };
+}
+
+const addressAt = (port: number) => `http://127.0.0.1:${port}`;
+
+function settingsAt(port: number, issuer: TestIssuer): Record<string, string> {
+  return {
+    PROGRAMME_PORT: String(port),
+    PROGRAMME_PUBLIC_URL: addressAt(port),
+    PROGRAMME_OAUTH_ISSUER: issuer.address,
+  };
 }
 
 /** A service for whose MCP a single token of its own stands behind all subjects. */
@@ -33,14 +45,11 @@ export async function openShared() {
   const product = await first.desk.token();
   await first.close();
   const port = await freePort();
-  const address = `http://127.0.0.1:${port}`;
-  const issuer = await openIssuer(first.desk.clock, `${address}/mcp`);
+  const issuer = await openIssuer(first.desk.clock, `${addressAt(port)}/mcp`);
   const { desk, close } = await openDesk({
     PROGRAMME_DATABASE: database,
     PROGRAMME_TOKEN: product,
-    PROGRAMME_PORT: String(port),
-    PROGRAMME_PUBLIC_URL: address,
-    PROGRAMME_OAUTH_ISSUER: issuer.address,
+    ...settingsAt(port, issuer),
   });
   onTestFinished(close);
   return { desk, issuer };
@@ -61,16 +70,4 @@ export async function expectRefused(desk: { origin: string }, token: string): Pr
     error: "invalid_token",
     resource_metadata: `${desk.origin}/.well-known/oauth-protected-resource/mcp`,
   });
-}
-
-export async function openGuardedBy(issuer: TestIssuer, environment: Record<string, string>) {
-  const port = await freePort();
-  const gateway = await openGateway("embedded", {
-    PROGRAMME_PORT: String(port),
-    PROGRAMME_PUBLIC_URL: `http://127.0.0.1:${port}`,
-    PROGRAMME_OAUTH_ISSUER: issuer.address,
-    ...environment,
-  });
-  await gateway.admit({ name: "anna", subject: "anna", tokenFile: await gateway.keep(await gateway.desk.token()) });
-  return gateway;
 }

@@ -3,31 +3,25 @@ import { operationNames, operations } from "../../src/contract/index.ts";
 import { type Scope, scopes, sensitiveScope } from "../../src/contract/scopes.ts";
 import { randomToken } from "../../src/lib/crypto.ts";
 import { idempotencyMetaKey } from "../../src/tools/idempotency.ts";
-import { clients, confirmationOf, errorOf } from "../support/clients.ts";
+import { clientsOverHttp, confirmationOf, errorOf } from "../support/clients.ts";
 import { personFieldIds } from "../support/factory.ts";
 import {
   type Behind,
   called,
   callTool,
+  initialize,
   listTools,
   messageOf,
   openGateway,
+  openSession,
   postMcp,
   scopesWithout,
   toolNames,
 } from "../support/gateway.ts";
 import { rest } from "../support/raw.ts";
 
-const overHttp = Object.entries(clients).filter(([name]) => name.endsWith("HTTP"));
-const initialize = {
-  jsonrpc: "2.0",
-  id: 1,
-  method: "initialize",
-  params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } },
-};
-
 describe.each<Behind>(["embedded", "remote"])("a gateway to the %s service", (behind) => {
-  test.each(overHttp)("shows clients of %s what their key may use, and refuses the rest", async (_, connect) => {
+  test.each(clientsOverHttp)("shows clients of %s what their key may use, and refuses the rest", async (_, connect) => {
     const { desk, caller, admit } = await openGateway(behind);
     const program = await desk.seed.program();
     const reader = await caller("reader", { scopes: ["programs:read", "feedback:write"] });
@@ -172,8 +166,7 @@ describe.each<Behind>(["embedded", "remote"])("a gateway to the %s service", (be
       expect(errorOf(foreign).code).toBe("confirmation_invalid");
       expect((await called(desk, one, "eliminate_submission", { ...args, confirmation })).isError).toBeFalsy();
 
-      const opened = await postMcp(desk, one, initialize);
-      const session = { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" };
+      const session = await openSession(desk, one);
       expect((await postMcp(desk, two, listTools, session)).status).toBe(404);
       expect((await postMcp(desk, one, listTools, session)).status).toBe(200);
     });

@@ -1,7 +1,7 @@
 import { describe, expect } from "vitest";
 import { operationNames, operations } from "../../src/contract/index.ts";
 import { scopes } from "../../src/contract/scopes.ts";
-import { clients, errorOf, type ToolClient, type ToolResult } from "../support/clients.ts";
+import { clients, clientsOverHttp, errorOf, type ToolClient, type ToolResult } from "../support/clients.ts";
 import { type Desk, openDesk, tenantTest as test } from "../support/desk.ts";
 import { type RawAnswer, send } from "../support/raw.ts";
 import { auditOf } from "../support/state.ts";
@@ -34,7 +34,6 @@ function messageOf({ text }: RawAnswer) {
 }
 
 const entries = Object.entries(clients);
-const overHttp = entries.filter(([name]) => name.endsWith("HTTP"));
 
 describe.each(entries)("a client of %s", (_, connect) => {
   test("sees a tool for every operation, in one order", async ({ desk }) => {
@@ -140,7 +139,7 @@ describe.each(entries)("a client of %s", (_, connect) => {
   });
 });
 
-describe.each(overHttp)("a client of %s", (_, connect) => {
+describe.each(clientsOverHttp)("a client of %s", (_, connect) => {
   test("is let in by a valid token alone, at every request", async ({ desk }) => {
     const token = await desk.token();
     const client = await connect(desk, token);

@@ -8,14 +8,22 @@ import { loadConfig } from "../../src/config/load.ts";
 import { scopes, sensitiveScope } from "../../src/contract/scopes.ts";
 import { randomToken } from "../../src/lib/crypto.ts";
 import { browsers } from "../resources/browsers.ts";
-import { clients, confirmationOf, errorOf, type ToolResult } from "../support/clients.ts";
+import { clientsOverHttp, confirmationOf, errorOf, type ToolResult } from "../support/clients.ts";
 import { type Desk, openDesk } from "../support/desk.ts";
-import { type Behind, called, callTool, listTools, messageOf, postMcp, toolNames } from "../support/gateway.ts";
+import {
+  type Behind,
+  called,
+  callTool,
+  listTools,
+  messageOf,
+  openSession,
+  postMcp,
+  toolNames,
+} from "../support/gateway.ts";
 import { challengeOf, openGuarded, openShared } from "../support/guarded.ts";
 import type { TestIssuer } from "../support/issuer.ts";
 import { send } from "../support/raw.ts";
 
-const overHttp = Object.entries(clients).filter(([name]) => name.endsWith("HTTP"));
 const ordinary = scopes.filter((scope) => scope !== sensitiveScope);
 
 describe("what says where tokens are issued", () => {
@@ -74,7 +82,7 @@ describe("what says where tokens are issued", () => {
 });
 
 describe.each<Behind>(["embedded", "remote"])("a token of the issuer, with the %s service", (behind) => {
-  test.each(overHttp)("opens what its scopes name to a client of %s", async (_, connect) => {
+  test.each(clientsOverHttp)("opens what its scopes name to a client of %s", async (_, connect) => {
     const { desk, issuer } = await openGuarded(behind);
     const program = await desk.seed.program();
     const client = await connect(desk, await issuer.token({ scope: "openid programs:read feedback:write profile" }));
@@ -186,12 +194,6 @@ describe("subjects", () => {
     expect(confirmed.structuredContent?.data).toMatchObject({ state: "ELIMINATED" });
   });
 });
-
-async function openSession(desk: { origin: string }, token: string) {
-  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } };
-  const opened = await postMcp(desk, token, { jsonrpc: "2.0", id: 1, method: "initialize", params });
-  return { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" };
-}
 
 describe("a session", () => {
   test("runs each request with the very token that came with it", async () => {

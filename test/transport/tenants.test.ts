@@ -4,19 +4,20 @@ import { sensitiveScope } from "../../src/contract/scopes.ts";
 import { randomToken } from "../../src/lib/crypto.ts";
 import { idempotencyMetaKey } from "../../src/tools/idempotency.ts";
 import { browsers } from "../resources/browsers.ts";
-import { clients, confirmationOf, errorOf } from "../support/clients.ts";
+import { clientsOverHttp, confirmationOf, errorOf } from "../support/clients.ts";
 import { type Desk, openDesk } from "../support/desk.ts";
 import { personFieldIds } from "../support/factory.ts";
-import { called, callTool, listTools, messageOf, postMcp, scopesWithout, toolNames } from "../support/gateway.ts";
+import {
+  called,
+  callTool,
+  listTools,
+  messageOf,
+  openSession,
+  postMcp,
+  scopesWithout,
+  toolNames,
+} from "../support/gateway.ts";
 import { openRemote } from "../support/remote.ts";
-
-const overHttp = Object.entries(clients).filter(([name]) => name.endsWith("HTTP"));
-const initialize = {
-  jsonrpc: "2.0",
-  id: 1,
-  method: "initialize",
-  params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } },
-};
 
 describe("two tenants with their own product tokens, on one process before a remote service", () => {
   async function scene(environment: Record<string, string> = {}, service: Record<string, string> = {}) {
@@ -29,7 +30,7 @@ describe("two tenants with their own product tokens, on one process before a rem
     return { one: at(desk), two: at(await desk.other()), app };
   }
 
-  test.each(overHttp)("get their own data through clients of %s", async (_, connect) => {
+  test.each(clientsOverHttp)("get their own data through clients of %s", async (_, connect) => {
     const { one, two } = await scene();
     const scenes = await Promise.all(
       [one, two].map(async (tenant) => ({
@@ -97,8 +98,7 @@ describe("two tenants with their own product tokens, on one process before a rem
   test("hold their own sessions, under whatever id", async () => {
     const { one, two } = await scene();
     const [mine, theirs] = [await one.token(), await two.token()];
-    const opened = await postMcp(one, mine, initialize);
-    const session = { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" };
+    const session = await openSession(one, mine);
     expect((await postMcp(one, mine, listTools, session)).status).toBe(200);
     expect((await postMcp(two, theirs, listTools, session)).status).toBe(404);
     expect((await postMcp(one, mine, listTools, session)).status).toBe(200);
