@@ -129,7 +129,7 @@ export const update_program = operation({
     endDate: DateTime.optional(),
     lifecycleStatus: LifecycleStatus.optional(),
     branding: Branding.optional(),
-    version: Version,
+    version: Version.optional().describe("recommended: as read, else the change meets whatever is there now"),
   }),
   data: Program,
   audit: "program.updated",

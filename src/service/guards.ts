@@ -13,9 +13,13 @@ export async function found<T extends TableName>(store: Reader, table: T, id: st
   return row;
 }
 
-/** @throws Problem `version_conflict` with the current version */
-export function expectVersion(record: { readonly version: number }, version: number): void {
-  if (record.version !== version) throw problem("version_conflict", { currentVersion: record.version });
+/**
+ * Checks that a record is at the version that a caller names; a caller who names none takes it as it is.
+ * @throws Problem `version_conflict` with the current version
+ */
+export function expectVersion(record: { readonly version: number }, version: number | undefined): void {
+  if (version !== undefined && record.version !== version)
+    throw problem("version_conflict", { currentVersion: record.version });
 }
 
 /**

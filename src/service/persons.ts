@@ -139,7 +139,7 @@ async function writablePerson(store: Reader, personId: string, version?: number)
     throw problem("person_merged", { mergedIntoPersonId: survivor?.personId ?? person.mergedIntoPersonId });
   }
   if (!isActive(person)) throw problem("person_inactive", { personId });
-  if (version !== undefined) expectVersion(person, version);
+  expectVersion(person, version);
   return person;
 }
 

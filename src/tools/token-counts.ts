@@ -6,7 +6,7 @@ export const tokenCounts: Readonly<Record<string, number>> = {
   list_programs: 67,
   list_rounds: 62,
   list_tracks: 83,
-  update_program: 238,
+  update_program: 252,
   update_round: 121,
   update_track: 147,
   advance_submission: 113,

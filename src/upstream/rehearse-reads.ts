@@ -35,13 +35,13 @@ export async function ifReadable<R>(reading: Promise<R>, otherwise: R): Promise<
 }
 
 /**
- * A record as it is now; of one that the caller may not read, its id and the version that the call names.
+ * A record as it is now; of one that the caller may not read, its id and the version that the call names, if any.
  * @throws Problem `version_conflict`, `not_found`, and whatever the read runs into
  */
 export async function current(read: ReadRemote, name: OperationName, id: Input, version: unknown): Promise<Row> {
   const unreadable = { data: { ...id, version } };
   const row = (await ifReadable(read(name, id), unreadable)).data as Row;
-  if (typeof row["version"] === "number" && row["version"] !== version) {
+  if (version !== undefined && typeof row["version"] === "number" && row["version"] !== version) {
     throw problem("version_conflict", { currentVersion: row["version"] });
   }
   return row;

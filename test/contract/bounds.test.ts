@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type OperationName, operations } from "../../src/contract/index.ts";
+import * as z from "zod";
+import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
 import { partsOf } from "../../src/contract/operation.ts";
 import { validate } from "../../src/gate/validate.ts";
 import { exampleArguments, replaced } from "../support/arguments.ts";
@@ -105,7 +106,7 @@ const fieldIds: Bound = {
   accepts: ["a", " a , b ", Array.from({ length: 25 }, (_, index) => `f${index}`).join(",")],
   refuses: ["", ",", Array.from({ length: 26 }, (_, index) => `f${index}`).join(",")],
 };
-const required = { reason: text(1000, 1), version };
+const reasoned = { reason: text(1000, 1), version };
 const optional = { reason: text(1000), version };
 
 /** The bounds of the specification's sections 2 to 4. */
@@ -131,13 +132,13 @@ const bounds: { readonly [Name in OperationName]?: Record<string, Bound> } = {
   },
   update_submission: { ...optional, fields: freeForm, deadline: moment, state: choice("DRAFT", "WITHDRAWN") },
   advance_submission: { ...optional, toRoundId: id },
-  eliminate_submission: required,
+  eliminate_submission: reasoned,
   update_submission_fields: { fields: freeForm, version },
-  reopen_submission: required,
+  reopen_submission: reasoned,
   screen_submission: { ...optional, eligible: flag },
   set_submission_state: { ...optional, state: choice("FINALIST", "WINNER") },
   submit_submission: { version, acknowledgeSupplementWarnings: flag },
-  withdraw_submission: required,
+  withdraw_submission: reasoned,
   update_supplement: {
     version,
     fields: freeForm,
@@ -255,11 +256,51 @@ const bounds: { readonly [Name in OperationName]?: Record<string, Bound> } = {
   get_schema: { version: whole(1) },
 };
 
+/** Fields of bodies and queries that the specification's section 4 marks as required, objects within objects too. */
+const required: { readonly [Name in OperationName]?: string } = {
+  create_submission: "trackId fields deadline externalRef.namespace externalRef.objectType externalRef.externalId",
+  update_submission: "version",
+  advance_submission: "toRoundId version",
+  eliminate_submission: "reason version",
+  update_submission_fields: "fields version",
+  reopen_submission: "reason version",
+  screen_submission: "eligible version",
+  set_submission_state: "state version",
+  submit_submission: "version",
+  withdraw_submission: "reason version",
+  update_supplement: "version",
+  close_supplement: "version",
+  reopen_supplement: "version",
+  reassign_assignment: "newReviewerId version",
+  auto_assign_reviewers: "roundId",
+  bulk_assign_reviewers: "roundId pairs.submissionId pairs.reviewerId",
+  list_email_sends: "recipientEmail",
+  send_bulk_email:
+    "reviewers.reviewerIds reviewers.subject reviewers.body applicants.applicantEmails applicants.subject applicants.body",
+  create_export: "programId persons.fieldIds",
+  list_payments: "status",
+  create_person:
+    "kinds provenance provenance.source externalRefs.namespace externalRefs.objectType externalRefs.externalId",
+  update_person: "version provenance.source",
+  add_person_external_ref: "externalRef externalRef.namespace externalRef.objectType externalRef.externalId version",
+  remove_person_external_ref: "namespace objectType externalId version",
+  merge_person: "targetPersonId sourceVersion targetVersion",
+  update_track: "version",
+  update_round: "version",
+  invite_reviewer: "email",
+};
+
 const rows = Object.entries(bounds).flatMap(([name, fields]) =>
   Object.entries(fields).map(([path, bound]) => [name as OperationName, path, bound] as const),
 );
 
 describe("bounds of the specification", () => {
+  test.each(operationNames)("%s requires the fields that the specification stars, and no others", (name) => {
+    const { queryObject, body } = operations[name];
+    const parts = [queryObject, ...(body ? [body] : [])].map((part) => z.toJSONSchema(part, { io: "input" }));
+    expect(parts.flatMap(requiredIn).toSorted()).toEqual((required[name]?.split(" ") ?? []).toSorted());
+  });
+
   test.each(rows)("%s: %s", (name, path, { accepts, refuses }) => {
     for (const value of accepts) expect(faultsOf(name, path, value), shown(value)).toEqual([]);
     for (const value of refuses) expect(faultsOf(name, path, value), shown(value)).not.toEqual([]);
@@ -284,6 +325,15 @@ describe("bounds of the specification", () => {
     expect(input["includePersonFieldIds"]).toEqual(["a", "b"]);
   });
 });
+
+/** Paths of the required properties of a JSON Schema; what is in a list stands below the list's own name. */
+function requiredIn({ properties = {}, required = [], items, anyOf = [] }: z.core.JSONSchema.BaseSchema): string[] {
+  const inside = Object.entries(properties).flatMap(([name, property]) =>
+    requiredIn(property as z.core.JSONSchema.BaseSchema).map((path) => `${name}.${path}`),
+  );
+  const others = [...anyOf, ...(Array.isArray(items) ? items : items ? [items] : [])];
+  return [...required, ...inside, ...others.flatMap((other) => requiredIn(other as z.core.JSONSchema.BaseSchema))];
+}
 
 function inputOf(name: OperationName, given: Record<string, unknown>): Record<string, unknown> {
   return validate(operations[name], partsOf(operations[name], { ...exampleArguments(name), ...given }));

@@ -117,9 +117,11 @@ describe("before a call that cannot be undone, a remote service's agent is asked
     ]);
     const { programId } = await seed.program({ name: "Open call" });
     const move = { programId, version, lifecycleStatus: "archived" };
-    expect(lines(await stage.agent.call("update_program", move)).slice(1)).toEqual([
-      "Programme “Open call”: underway → archived",
-    ]);
+    for (const change of [move, { ...move, version: undefined }]) {
+      expect(lines(await stage.agent.call("update_program", change)).slice(1)).toEqual([
+        "Programme “Open call”: underway → archived",
+      ]);
+    }
     const reviewers = { reviewerIds: ["rvw_1", "rvw_2"], subject: "Reminder", body: "Dear all" };
     expect(lines(await stage.agent.call("send_bulk_email", { programId, reviewers })).slice(1)).toEqual([
       "2 e-mails to reviewers, subject “Reminder”, 8 characters",

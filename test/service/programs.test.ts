@@ -92,6 +92,36 @@ describe.each(faces)("programmes over %s", (face) => {
     expect(await chair.get_program({ programId })).toEqual(first.data);
   });
 
+  test("a change that names no version applies to the programme as it is, also when several come at once", async ({
+    desk,
+  }) => {
+    const chair = await desk.as(face);
+    const { programId } = await desk.seed.program({ lifecycleStatus: "draft", year: 2026 });
+    await chair.update_program({ programId, version: 0, name: "Changed" });
+    const move = await traceOf(desk, () => chair.update_program({ programId, lifecycleStatus: "configured" }));
+    expect(move).toMatchObject({
+      data: { lifecycleStatus: "configured", name: "Changed", version: 2 },
+      rows: ["programs updated: lifecycleStatus"],
+      audit: ["program.updated"],
+    });
+    expect(move.events).toMatchObject([{ eventType: "program.lifecycle_status_changed", data: { version: 2 } }]);
+    expect(await traceOf(desk, () => chair.update_program({ programId, lifecycleStatus: "completed" }))).toMatchObject({
+      problem: { code: "invalid_state_transition" },
+      ...nothing,
+    });
+    const years = [2031, 2032, 2033, 2034, 2035];
+    const answers = await Promise.all(years.map((year) => chair.update_program({ programId, year })));
+    expect(answers.map(({ year }) => year)).toEqual(years);
+    expect(answers.map(({ version }) => version).toSorted()).toEqual([3, 4, 5, 6, 7]);
+    for (const version of [6, 8]) {
+      const stale = await traceOf(desk, () => chair.update_program({ programId, version, name: "Too late" }));
+      expect(stale).toMatchObject({
+        problem: { code: "version_conflict", details: { currentVersion: 7 } },
+        ...nothing,
+      });
+    }
+  });
+
   const refused: readonly [path: string, value: unknown][] = [
     ["name", ""],
     ["name", "N".repeat(201)],
