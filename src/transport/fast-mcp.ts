@@ -130,7 +130,7 @@ function isPromising({ method, headers }: IncomingMessage, maxBodyBytes: number)
     accept.includes("text/event-stream") &&
     (stateless
       ? sessionId === undefined && (named === "tools/call" || named === "tools/list")
-      : named === undefined && (revision === undefined || SUPPORTED_PROTOCOL_VERSIONS.includes(String(revision))))
+      : revision === undefined || SUPPORTED_PROTOCOL_VERSIONS.includes(String(revision)))
   );
 }
 

@@ -2,6 +2,7 @@ import {
   type AuthInfo,
   createMcpHandler,
   isInitializeRequest,
+  isLegacyRequest,
   type McpHttpHandler,
   readRequestBody,
 } from "@modelcontextprotocol/server";
@@ -13,6 +14,7 @@ import { bearerOf, challengeOf, type Signpost } from "./bearer.ts";
 import { createFastMcp, type FastMcp } from "./fast-mcp.ts";
 import { createLane, type LaneDeps } from "./lane.ts";
 import { createListening, type ListenDeps, listenMethod } from "./listen.ts";
+import { statelessRevision } from "./plain.ts";
 import { createSessions, type SessionOptions } from "./sessions.ts";
 import { scopesToAskFor } from "./step-up.ts";
 
@@ -49,13 +51,15 @@ export function createMcpEndpoint(deps: McpDeps): McpEndpoint {
   async function route(request: Request, authInfo: AuthInfo): Promise<Response> {
     const sessionId = request.headers.get("mcp-session-id");
     if (sessionId !== null) return sessions.handle(request, sessionId, authInfo);
-    // Only clients of 2026-07-28 name the method in a header; what they send is not looked into here, with one exception.
+    // Earlier revisions require no header, but some of their clients name the method in one too: it does not tell the era.
+    const stateless = request.headers.get("mcp-protocol-version") === statelessRevision;
     const named = request.headers.get("mcp-method");
-    if (request.method !== "POST" || (named !== null && named !== listenMethod))
-      return handler.fetch(request, { authInfo });
+    // The SDK refuses a request of 2026-07-28 whose body is of another method than its header.
+    if (request.method !== "POST" || (stateless && named !== listenMethod)) return handler.fetch(request, { authInfo });
     const { readAgain, parsed } = await read(request);
     if (named === listenMethod && parsed !== undefined) return listening.open(readAgain, parsed, authInfo);
-    if (isInitializeRequest(parsed)) return sessions.open(readAgain, { parsedBody: parsed, authInfo });
+    if (isInitializeRequest(parsed) && (await isLegacyRequest(readAgain, parsed)))
+      return sessions.open(readAgain, { parsedBody: parsed, authInfo });
     return handler.fetch(readAgain, { authInfo });
   }
 

@@ -9,6 +9,7 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { onTestFinished } from "vitest";
+import { namingMethods } from "../support/clients.ts";
 import type { Desk } from "../support/desk.ts";
 
 /** What a client was told without asking for it just then. */
@@ -41,6 +42,8 @@ export const browsers: Readonly<Record<string, Connect>> = {
   "2026-07-28 over HTTP": (desk, token) => secondMajor({ pin: "2026-07-28" }, http(desk, token)),
   "2026-07-28 over stdio": (desk, token) => secondMajor({ pin: "2026-07-28" }, stdio(desk, token)),
   "2025-era over HTTP": (desk, token) => secondMajor("legacy", http(desk, token)),
+  "2025-era that names methods in headers over HTTP": (desk, token) =>
+    secondMajor("legacy", http(desk, token, namingMethods)),
   "2025-era over stdio": (desk, token) => secondMajor("legacy", stdio(desk, token)),
   "first major over HTTP": firstMajor,
 };
@@ -48,9 +51,9 @@ export const browsers: Readonly<Record<string, Connect>> = {
 /** The usual one, for what does not depend on the client. */
 export const browse = browsers["2026-07-28 over stdio"] as Connect;
 
-function http(desk: Desk, token: string) {
+function http(desk: Desk, token: string, send: typeof fetch = fetch) {
   const requestInit = { headers: { authorization: `Bearer ${token}` } };
-  return new StreamableHTTPClientTransport(new URL(`${desk.origin}/mcp`), { requestInit });
+  return new StreamableHTTPClientTransport(new URL(`${desk.origin}/mcp`), { requestInit, fetch: send });
 }
 
 function stdio(desk: Desk, token: string) {

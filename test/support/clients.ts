@@ -41,15 +41,25 @@ export const clients: Readonly<Record<string, Connect>> = {
   "2026-07-28 over HTTP": (desk, token, human) => secondMajor(desk, { pin: "2026-07-28" }, http(desk, token), human),
   "2026-07-28 over stdio": (desk, token, human) => secondMajor(desk, { pin: "2026-07-28" }, stdio(desk, token), human),
   "2025-era over HTTP": (desk, token, human) => secondMajor(desk, "legacy", http(desk, token), human),
+  "2025-era that names methods in headers over HTTP": (desk, token, human) =>
+    secondMajor(desk, "legacy", http(desk, token, namingMethods), human),
   "2025-era over stdio": (desk, token, human) => secondMajor(desk, "legacy", stdio(desk, token), human),
   "first major over HTTP": firstMajor,
 };
 
-function http(desk: Desk, token: string) {
+function http(desk: Desk, token: string, send: typeof fetch = fetch) {
   return new StreamableHTTPClientTransport(new URL(`${desk.origin}/mcp`), {
     requestInit: { headers: { authorization: `Bearer ${token}` } },
+    fetch: send,
   });
 }
+
+/** Names a message's method in a header whatever the revision, as mcp-remote does. */
+export const namingMethods: typeof fetch = (address, init) => {
+  const headers = new Headers(init?.headers);
+  if (typeof init?.body === "string") headers.set("mcp-method", JSON.parse(init.body).method);
+  return fetch(address, { ...init, headers });
+};
 
 function stdio(desk: Desk, token: string) {
   const [here, there] = InMemoryTransport.createLinkedPair();

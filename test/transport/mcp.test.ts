@@ -1,3 +1,8 @@
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  PROTOCOL_VERSION_META_KEY,
+} from "@modelcontextprotocol/server";
 import { describe, expect } from "vitest";
 import { operationNames, operations } from "../../src/contract/index.ts";
 import { scopes } from "../../src/contract/scopes.ts";
@@ -203,6 +208,32 @@ describe("over HTTP", () => {
     expect((await post(desk, token, listTools, session)).status).toBe(200);
     expect((await post(desk, await desk.token(), listTools, session)).status).toBe(404);
     expect((await post(desk, undefined, listTools, session)).status).toBe(401);
+  });
+
+  test("a client gets a session by what it sends and the revision it names, not by whether it names its method", async ({
+    desk,
+  }) => {
+    const token = await desk.token();
+    const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } };
+    const initialize = { jsonrpc: "2.0", id: 1, method: "initialize", params };
+    const sessionOf = async (message: object, headers: Record<string, string>) =>
+      (await post(desk, token, message, headers)).headers.get("mcp-session-id");
+    const named = { "mcp-method": "initialize" };
+    for (const headers of [
+      {},
+      named,
+      { ...named, "mcp-protocol-version": "2025-06-18" },
+      { "mcp-method": "tools/list" },
+    ]) {
+      expect(await sessionOf(initialize, headers), JSON.stringify(headers)).toEqual(expect.any(String));
+    }
+    expect(await sessionOf(initialize, { ...named, "mcp-protocol-version": "2026-07-28" })).toBeNull();
+    const envelope = {
+      [PROTOCOL_VERSION_META_KEY]: "2026-07-28",
+      [CLIENT_INFO_META_KEY]: params.clientInfo,
+      [CLIENT_CAPABILITIES_META_KEY]: {},
+    };
+    expect(await sessionOf({ ...initialize, params: { ...params, _meta: envelope } }, named)).toBeNull();
   });
 
   test("the audit log names the request as its answer does", async ({ desk }) => {
