@@ -15,6 +15,7 @@ import type { Answer, Confirmed, Failure, UpstreamCall } from "../upstream/port.
 import type { ToolName } from "./definitions.ts";
 import { connectionName } from "./listing.ts";
 import { previewOf } from "./preview.ts";
+import { questionResult } from "./results.ts";
 import type { ConfirmationPolicy, ToolContext, ToolSession } from "./session.ts";
 
 /** A question instead of an answer. */
@@ -87,7 +88,7 @@ async function ask(
   signer: Signer,
   wording: string,
 ): Promise<Answer | Question> {
-  const { upstream, confirmation } = session;
+  const { upstream, confirmation, settings } = session;
   const rehearsal = await upstream.rehearse(call);
   if (!rehearsal.ok) return rehearsal;
   if (rehearsal.changes.length === 0) return upstream.call(call);
@@ -97,8 +98,12 @@ async function ask(
   const nonce = randomBytes(16).toString("base64url");
   const state = sealed(signer, { digest: rehearsal.digest, nonce, expiresAt });
   session.telemetry.note("confirmation", "asked");
-  const question = [`${wording}?`, ...previewOf(call.operation, rehearsal)].join("\n");
-  return { question: canAsk ? elicitation(question, state) : twoCalls(question, state, expiresAt) };
+  const text = [`${wording}?`, ...previewOf(call.operation, rehearsal)].join("\n");
+  return {
+    question: canAsk
+      ? elicitation(text, state)
+      : questionResult(settings.results, { question: text, token: state, expiresAt }),
+  };
 }
 
 function elicitation(message: string, requestState: string): InputRequiredResult {
@@ -111,15 +116,6 @@ function elicitation(message: string, requestState: string): InputRequiredResult
     inputRequests: { [responseKey]: inputRequired.elicit({ message, requestedSchema }) },
     requestState,
   });
-}
-
-function twoCalls(question: string, token: string, expiresAt: string): CallToolResult {
-  const next =
-    "Nothing has been done yet. Show your human the question; if they agree, call again with the same arguments and `confirmation` set to the token.";
-  return {
-    isError: true,
-    content: [{ type: "text", text: JSON.stringify({ confirmation: { question, token, expiresAt }, next }) }],
-  };
 }
 
 function canElicit(session: ToolSession, context: ToolContext): boolean {

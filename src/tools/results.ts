@@ -30,6 +30,23 @@ export function resultOf(
   return result;
 }
 
+/** What a caller that cannot be asked back shows its human, and the token that carries the human's yes. */
+export interface PendingConfirmation {
+  readonly question: string;
+  readonly token: string;
+  readonly expiresAt: string;
+}
+
+const pendingNote =
+  "Nothing has been done yet. Show your human the question; if they agree, call again with the same arguments and `confirmation` set to the token.";
+
+/** A question as a tool result. It is not an error: clients throw on errors, and lose the token with them. */
+export function questionResult(form: ToolSettings["results"], confirmation: PendingConfirmation): CallToolResult {
+  const { question, token, expiresAt } = confirmation;
+  const text = [pendingNote, "", question, "", `Token, good until ${expiresAt}: ${token}`].join("\n");
+  return resultIn(form, text, { notes: [pendingNote], confirmation });
+}
+
 /** A result in the form that this installation's hosts take. */
 export function resultIn(
   form: ToolSettings["results"],

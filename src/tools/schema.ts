@@ -45,9 +45,16 @@ export function inputSchemaOf(name: CallName): JsonSchema {
   };
 }
 
+const question: JsonSchema = {
+  type: "object",
+  properties: { question: { type: "string" }, token: { type: "string" }, expiresAt: { type: "string" } },
+  required: ["question", "token", "expiresAt"],
+};
+
 /**
  * A tool's structured result: `data` as the operation gives it, loosely, so that a field added upstream breaks no
- * client; `page` for lists; `notes` for what the caller should know of how the call was done.
+ * client; `page` for lists; `notes` for what the caller should know of how the call was done. A tool that asks first
+ * answers either `data` or `confirmation`: some hosts refuse the combinator that would say so.
  */
 export function outputSchemaOf(name: CallName): JsonSchema {
   const operation = operations[name];
@@ -66,8 +73,9 @@ export function outputSchemaOf(name: CallName): JsonSchema {
           }
         : {}),
       notes: { type: "array", items: { type: "string" } },
+      ...(operation.confirm ? { confirmation: question } : {}),
     },
-    required: ["data"],
+    ...(operation.confirm ? {} : { required: ["data"] }),
   };
 }
 

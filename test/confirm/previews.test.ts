@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { operationNames, operations } from "../../src/contract/index.ts";
 import type { Scope } from "../../src/contract/scopes.ts";
-import { clients, confirmationOf } from "../support/clients.ts";
+import { clients } from "../support/clients.ts";
 import { openDesk } from "../support/desk.ts";
 
 const connect = clients["2026-07-28 over stdio"] as (typeof clients)[string];
@@ -13,7 +13,7 @@ async function scene(granted?: readonly Scope[]) {
   const client = await connect(desk, await desk.token(granted));
   const question = async (name: string, args: Record<string, unknown>) => {
     const result = await client.call(name, args);
-    const text = confirmationOf(result)?.question ?? result.content[0]?.text;
+    const text = result.structuredContent?.confirmation?.question ?? result.content[0]?.text;
     expect(await desk.outbox()).toEqual([]);
     return text;
   };

@@ -82,9 +82,11 @@ describe.each(Object.entries(clients))("where a client of %s cannot ask", (_, co
     const { desk, args, token } = await scene();
     const client = await connect(desk, token);
     const first = await client.call("eliminate_submission", args);
-    expect(first).toMatchObject({ isError: true });
-    expect(first.structuredContent).toBeUndefined();
+    expect(first.isError).toBeFalsy();
     const { question, token: confirmation, expiresAt } = confirmationOf(first);
+    expect(first.structuredContent?.notes).toEqual([expect.stringMatching(/^Nothing has been done yet\./)]);
+    expect(first.content).toEqual([{ type: "text", text: expect.stringMatching(/^Nothing has been done yet\./) }]);
+    for (const part of [question, confirmation, expiresAt]) expect(first.content[0]?.text).toContain(part);
     expect(question).toContain("IN_REVIEW → ELIMINATED");
     expect(expiresAt).toBe("2026-11-20T09:05:00.000Z");
     await expectUntouched(desk, args.submissionId);
@@ -167,7 +169,7 @@ describe("a confirmation token", () => {
       if (row) await tx.update("feedbacks", row, { released: false, releasedAt: null });
     });
     const replayed = await client.call("release_feedback", { ...args, confirmation });
-    expect(replayed.isError).toBe(true);
+    expect(confirmationOf(replayed).token).not.toBe(confirmation);
     expect((await desk.outbox()).filter(({ eventType }) => eventType === "feedback.released")).toHaveLength(1);
   });
 

@@ -1,11 +1,11 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { describe, expect } from "vitest";
-import { operationNames } from "../../src/contract/index.ts";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { operationNames, operations } from "../../src/contract/index.ts";
 import { buildWorld } from "../matrix/world.ts";
-import { clients, type ToolClient } from "../support/clients.ts";
-import { type Desk, tenantTest } from "../support/desk.ts";
+import { clients, confirmationOf, type ToolClient } from "../support/clients.ts";
+import { type Desk, openDesk, tenantTest } from "../support/desk.ts";
 
 const directory = join(import.meta.dirname, "tools");
 const connect = clients["2026-07-28 over stdio"] as (desk: Desk, token: string) => Promise<ToolClient>;
@@ -34,6 +34,24 @@ describe("the tools", () => {
       validate(result.structuredContent);
       expect(validate.errors, name).toBeNull();
       expect(result.content[0], name).toMatchObject({ type: "text", text: expect.stringMatching(/./) });
+    }
+  });
+
+  test.each(Object.keys(clients))("ask as their output schemas say, a client of %s", async (revision) => {
+    const { desk, close } = await openDesk({ PROGRAMME_CONFIRM: "ask" });
+    onTestFinished(close);
+    const { inputs } = await buildWorld(desk);
+    const client = (await clients[revision]?.(desk, await desk.token())) as ToolClient;
+    const schemas = new Map((await client.list()).map(({ name, outputSchema }) => [name, outputSchema]));
+    const ajv = new Ajv2020({ strict: false });
+    for (const name of operationNames.filter((name) => operations[name].confirm?.(inputs[name]))) {
+      const result = await client.call(name, inputs[name]);
+      expect(result.isError, name).toBeFalsy();
+      expect(confirmationOf(result).token, name).toMatch(/./);
+      const schema = schemas.get(name) as { properties: Record<string, object> };
+      const validate = ajv.compile({ ...schema, additionalProperties: false });
+      validate(result.structuredContent);
+      expect(validate.errors, name).toBeNull();
     }
   });
 });

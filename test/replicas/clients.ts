@@ -135,9 +135,9 @@ function answerIn(text: string): Omit<ToolAnswer, "status"> {
     : (text.split("\n").findLast((line) => line.startsWith("data: ")) ?? "data: {}").slice(6);
   const { result } = JSON.parse(json);
   if (!result) throw new Error(`No result: ${text}`);
-  if (!result.isError) return { data: result.structuredContent.data };
-  const told = JSON.parse(result.content[0].text);
-  return told.confirmation ? { confirmation: told.confirmation.token } : { code: told.error.code };
+  if (result.isError) return { code: JSON.parse(result.content[0].text).error.code };
+  const { data, confirmation } = result.structuredContent;
+  return confirmation ? { confirmation: confirmation.token } : { data };
 }
 
 /** Opens a 2025-era session of a client that cannot be asked. */

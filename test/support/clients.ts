@@ -14,7 +14,14 @@ export interface ToolResult {
     readonly data: Record<string, unknown>;
     readonly page?: { readonly hasMore: boolean; readonly lastEvaluatedKey?: string };
     readonly notes?: readonly string[];
+    readonly confirmation?: Confirmation;
   };
+}
+
+interface Confirmation {
+  readonly question: string;
+  readonly token: string;
+  readonly expiresAt: string;
 }
 
 export interface CallOptions {
@@ -110,6 +117,8 @@ export function errorOf(result: ToolResult): { code: string; message: string; ne
 }
 
 /** The question of the two-call road. */
-export function confirmationOf(result: ToolResult): { question: string; token: string; expiresAt: string } {
-  return JSON.parse(result.content[0]?.text ?? "{}").confirmation;
+export function confirmationOf(result: ToolResult): Confirmation {
+  const confirmation = result.structuredContent?.confirmation;
+  if (!confirmation) throw new Error(`No question: ${result.content[0]?.text}`);
+  return confirmation;
 }

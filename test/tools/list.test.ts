@@ -3,7 +3,7 @@ import { loadConfig } from "../../src/config/load.ts";
 import { UsageError } from "../../src/config/usage-error.ts";
 import { type callNames, operationNames, operations, toolsetOf } from "../../src/contract/index.ts";
 import { readScopes, type Scope } from "../../src/contract/scopes.ts";
-import { clients, errorOf, type ToolClient, type ToolResult } from "../support/clients.ts";
+import { clients, confirmationOf, errorOf, type ToolClient, type ToolResult } from "../support/clients.ts";
 import { type Desk, openDesk } from "../support/desk.ts";
 
 async function scene(environment: Record<string, string>, granted?: readonly Scope[]) {
@@ -191,8 +191,7 @@ describe("search mode", () => {
     const { submissionId, version } = await desk.seed.submission({ state: "SUBMITTED" });
     const args = { submissionId, version, reason: "Withdrawn by phone" };
     const asked = await agent.call("call_tool", { name: "withdraw_submission", arguments: args });
-    expect(asked.isError).toBe(true);
-    const { token } = JSON.parse(textOf(asked)).confirmation;
+    const { token } = confirmationOf(asked);
     expect(await stateOf(desk, submissionId)).toBe("SUBMITTED");
     await agent.call("call_tool", { name: "withdraw_submission", arguments: { ...args, confirmation: token } });
     expect(await stateOf(desk, submissionId)).toBe("WITHDRAWN");

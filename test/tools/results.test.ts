@@ -119,6 +119,32 @@ describe("the form of results", () => {
     expect(result.content).toEqual([{ type: "text", text: "The result is in structuredContent." }]);
   });
 
+  test("of a question is that of an answer", async () => {
+    const forms = ["both", "text", "structured"];
+    const shown = await Promise.all(
+      forms.map(async (form) => {
+        const { desk, agent } = await scene({ PROGRAMME_RESULTS: form, PROGRAMME_CONFIRM: "ask" });
+        const { programId } = await desk.seed.program();
+        const { isError, content, structuredContent } = await agent.call("create_export", { programId });
+        expect(isError).toBeFalsy();
+        return {
+          text: content[0]?.text.startsWith("Nothing has been done yet."),
+          question: structuredContent?.confirmation,
+        };
+      }),
+    );
+    const question = {
+      question: expect.stringContaining("Programme"),
+      token: expect.any(String),
+      expiresAt: expect.any(String),
+    };
+    expect(shown).toEqual([
+      { text: true, question },
+      { text: true, question: undefined },
+      { text: false, question },
+    ]);
+  });
+
   test.each(["both", "text", "structured"])("leaves errors text alone with %s", async (form) => {
     const { agent } = await scene({ PROGRAMME_RESULTS: form });
     const result = await agent.call("get_program", { programId: "prg_none" });
