@@ -18,9 +18,12 @@ type Values = {
 };
 
 /** What the program runs with: every setting with its default worked out. Paths are absolute. */
-export interface Config extends Omit<Values, "dataDir" | "database" | "allowedHosts">, DatabasePlace {
+export interface Config
+  extends Omit<Values, "dataDir" | "database" | "allowedHosts" | "allowedOrigins">,
+    DatabasePlace {
   readonly dataDir: string;
   readonly allowedHosts: readonly string[];
+  readonly allowedOrigins: readonly string[];
   /** Where files are, if not beside the database. */
   readonly bucket: BucketConfig | undefined;
   /** Whether events come to this server: the embedded service's own, or those of webhooks. */
@@ -96,6 +99,7 @@ function complete(values: Values, env: Environment): Config {
     dataDir,
     ...databasePlace(values.database, byDefault, dataDir),
     allowedHosts,
+    allowedOrigins: [...(values.publicUrl ? [new URL(values.publicUrl).origin] : []), ...(values.allowedOrigins ?? [])],
     bucket: bucketOf(values),
     oauth: oauthOf(values),
     hasEvents: values.baseUrl === undefined || Boolean(values.webhookSecrets ?? values.webhookReaders),

@@ -11,7 +11,19 @@ import { gatewaySettings } from "./gateway.ts";
 import { mailSettings } from "./mail.ts";
 import { operationSettings } from "./operation.ts";
 import { commandNames, type Setting } from "./setting.ts";
-import { baseUrl, boolean, filePath, hostNames, integer, listOf, matching, oneOf, serviceUrl, text } from "./values.ts";
+import {
+  baseUrl,
+  boolean,
+  filePath,
+  hostNames,
+  integer,
+  listOf,
+  matching,
+  oneOf,
+  origins,
+  serviceUrl,
+  text,
+} from "./values.ts";
 import { webhookSettings } from "./webhooks.ts";
 
 const everywhere = commandNames;
@@ -175,6 +187,15 @@ export const table = {
     type: hostNames,
     defaultText: "the host of `PROGRAMME_PUBLIC_URL`, if that is set",
     help: "Names in the `Host` header that are answered beside loopback names: a guard against DNS rebinding.",
+    commands: listening,
+  },
+  allowedOrigins: {
+    variable: "PROGRAMME_ALLOWED_ORIGINS",
+    group: "HTTP",
+    option: "--allowed-origins <origins>",
+    type: origins,
+    defaultText: "the origin of `PROGRAMME_PUBLIC_URL`, which is always among them",
+    help: "Web pages whose requests are let in, by their `Origin` header, beside pages under a name of `PROGRAMME_ALLOWED_HOSTS` and this server's own. A page of another port of this machine must be named here.",
     commands: listening,
   },
   publicUrl: {

@@ -129,6 +129,21 @@ function isHostName(name: string): boolean {
   return URL.canParse(`http://${name}`) && new URL(`http://${name}`).hostname === name;
 }
 
+/** Origins as an `Origin` header has them. */
+export const origins: ValueType<readonly string[]> = {
+  get schema() {
+    return z
+      .string()
+      .transform((list) => list.split(",").map((origin) => origin.trim().toLowerCase()))
+      .pipe(z.array(z.string().refine(isOrigin)).max(100));
+  },
+  allowed: "origins such as http://localhost:6274, separated by commas",
+};
+
+function isOrigin(text: string): boolean {
+  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+}
+
 /** Where to listen: `127.0.0.1:9464`; IPv6 in brackets, 0 for any free port. */
 export const listenAddress: ValueType<{ readonly host: string; readonly port: number }> = {
   get schema() {

@@ -1,8 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
-import { hostHeaderValidation, originValidation } from "@modelcontextprotocol/node";
-import { localhostAllowedHostnames, localhostAllowedOrigins } from "@modelcontextprotocol/server";
 import { Hono } from "hono";
 import { cors } from "hono/cors";
 import type { Downloads } from "../gate/downloads.ts";
@@ -10,6 +8,7 @@ import type { Invitations } from "../gate/invitations.ts";
 import { newId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
 import type { Face, Telemetry } from "../lib/telemetry.ts";
+import { createRebindingGuard, type RebindingOptions } from "./dns-rebinding.ts";
 import { linkOf, serveDownload } from "./files.ts";
 import { createInvitationApp, invitationPath } from "./invitations.ts";
 import type { McpEndpoint } from "./mcp.ts";
@@ -19,12 +18,10 @@ import { type RestHandler, refuseBusy, restPath } from "./rest.ts";
 import { type WebhookHandler, webhookPath } from "./webhooks.ts";
 import { createWork, type Work } from "./work.ts";
 
-export interface HttpOptions {
+export interface HttpOptions extends RebindingOptions {
   readonly host: string;
   /** 0 takes any free one. */
   readonly port: number;
-  /** Host names that requests may be addressed to, beside loopback names. */
-  readonly allowedHosts: readonly string[];
   /** Requests served at once; more are answered 503. */
   readonly maxConcurrentRequests: number;
   /** Connections open at once; more are closed as they come. */
@@ -118,7 +115,7 @@ function connectionsOf(server: Server): Promise<number> {
 
 function createListener(options: HttpOptions, faces: HttpFaces, work: Work) {
   const isProbe = createProbes(faces.readiness);
-  const isAllowed = createGuard(options);
+  const isAllowed = createRebindingGuard(options);
   const serve = createServing(faces, work);
 
   return (request: IncomingMessage, response: ServerResponse): void => {
@@ -205,25 +202,6 @@ function createApp({ mcp, invitations, resource, log }: HttpFaces, work: Work): 
     return context.text("Internal error", 500);
   });
   return app;
-}
-
-/** Names that were found good are remembered: looking into one costs as much as the rest of a small request. */
-const maxRemembered = 100;
-
-/** Against DNS rebinding: a browser must not reach this server under a stranger's name or from a stranger's page. */
-function createGuard({ allowedHosts }: HttpOptions) {
-  // A loopback name leads to whoever asks: no stranger's page has one.
-  const isHost = hostHeaderValidation([...localhostAllowedHostnames(), ...allowedHosts]);
-  const isOrigin = originValidation([...localhostAllowedOrigins(), ...allowedHosts]);
-  const good = new Set<string>();
-  return (request: IncomingMessage, response: ServerResponse, requestId: string): boolean => {
-    const names = `${request.headers.host} ${request.headers.origin}`;
-    if (good.has(names)) return true;
-    response.setHeader("x-request-id", requestId);
-    if (!isHost(request, response) || !isOrigin(request, response)) return false;
-    if (good.size < maxRemembered) good.add(names);
-    return true;
-  };
 }
 
 function urlHost(host: string): string {

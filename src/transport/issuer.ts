@@ -58,8 +58,14 @@ const algorithms = [
   "EdDSA",
   "Ed25519",
 ];
-/** Other kinds of signed tokens (logout, events, proofs) are not for getting in with. */
-const types: readonly unknown[] = [undefined, "jwt", "at+jwt", "application/at+jwt"];
+/** How the header names an access token (RFC 9068). */
+const accessTokenTypes: readonly unknown[] = ["at+jwt", "application/at+jwt"];
+/** How many issuers name any token. Other kinds (logout, events, proofs) are not for getting in with. */
+const generalTypes: readonly unknown[] = [undefined, "jwt", "application/jwt"];
+/** What a token's own claims call it: Keycloak's `typ`, Cognito's `token_use`. */
+const kindClaims = { typ: "bearer", token_use: "access" };
+/** Claims that OpenID Connect has for ID tokens alone. */
+const idTokenClaims = ["nonce", "at_hash", "c_hash"];
 const skewSeconds = 10;
 /** A verified token is not verified again for so long: that is also how long a withdrawn key may still count. */
 const rememberMs = 60_000;
@@ -116,12 +122,29 @@ export function createIssuer(options: IssuerOptions): Issuer {
 }
 
 /** @throws Problem `invalid_token` for a signed token of another kind */
-function claimsOf({ payload, protectedHeader }: JWTVerifyResult): Claims {
+function claimsOf(verified: JWTVerifyResult): Claims {
+  const { payload } = verified;
   const { sub, client_id, azp, cnf } = payload;
   // A token bound to a key counts only with a proof of that key, which a bearer does not bring (RFC 9449).
-  if (!types.includes(protectedHeader.typ?.toLowerCase()) || cnf !== undefined || !sub) throw problem("invalid_token");
+  if (!isAccessToken(verified) || cnf !== undefined || !sub) throw problem("invalid_token");
   const client = [client_id, azp].find((name) => typeof name === "string");
   return { subject: sub, client: client as string | undefined, scopes: scopesIn(payload) };
+}
+
+/**
+ * Tells access tokens from what else an issuer signs for the same audience, ID tokens above all. Where neither header
+ * nor claims say which it is (Auth0's older profile, Entra and Okta sign both as `JWT`), an access token names its
+ * scopes and an ID token has claims that only ID tokens have.
+ */
+function isAccessToken({ payload, protectedHeader }: JWTVerifyResult): boolean {
+  const type = protectedHeader.typ?.toLowerCase();
+  const kinds = Object.entries(kindClaims).filter(([claim]) => payload[claim] !== undefined);
+  if (kinds.some(([claim, kind]) => String(payload[claim]).toLowerCase() !== kind)) return false;
+  if (accessTokenTypes.includes(type)) return true;
+  if (!generalTypes.includes(type)) return false;
+  if (kinds.length > 0) return true;
+  const namesScopes = payload["scope"] !== undefined || payload["scp"] !== undefined;
+  return namesScopes && idTokenClaims.every((claim) => payload[claim] === undefined);
 }
 
 function expiryMs({ exp = 0 }: JWTPayload): number {

@@ -25,6 +25,7 @@ describe("defaults", () => {
       host: "127.0.0.1",
       port: 3000,
       allowedHosts: [],
+      allowedOrigins: [],
       demo: false,
       idempotencyStrict: false,
       requestsPerMinute: limits.requestsPerMinute,
@@ -131,6 +132,18 @@ describe("refusals", () => {
   ])("%s is no list of host names", (names) => {
     expect(refusal({ PROGRAMME_ALLOWED_HOSTS: names })).toContain("PROGRAMME_ALLOWED_HOSTS must be");
   });
+
+  test.each([
+    "localhost:6274",
+    "http://localhost:6274/",
+    "http://user@localhost:6274",
+    "file://",
+    "null",
+    "*",
+    "http://localhost:6274,",
+  ])("%s is no list of origins", (origins) => {
+    expect(refusal({ PROGRAMME_ALLOWED_ORIGINS: origins })).toContain("PROGRAMME_ALLOWED_ORIGINS must be");
+  });
 });
 
 describe("listening beyond this machine", () => {
@@ -147,6 +160,14 @@ describe("listening beyond this machine", () => {
     const config = loadConfig({ PROGRAMME_HOST: "0.0.0.0", PROGRAMME_PUBLIC_URL: "https://calls.example.org/api/" });
     expect(config.allowedHosts).toEqual(["calls.example.org"]);
     expect(config.publicUrl).toBe("https://calls.example.org/api");
+  });
+
+  test("the public address is among the origins of pages", () => {
+    const given = { PROGRAMME_PUBLIC_URL: "https://calls.example.org/api/" };
+    const own = "https://calls.example.org";
+    expect(loadConfig(given).allowedOrigins).toEqual([own]);
+    const more = { ...given, PROGRAMME_ALLOWED_ORIGINS: "http://LocalHost:6274" };
+    expect(loadConfig(more).allowedOrigins).toEqual([own, "http://localhost:6274"]);
   });
 
   test("host names are compared in lower case", () => {

@@ -61,6 +61,7 @@ describe("a client that dawdles", () => {
         host: "127.0.0.1",
         port: 0,
         allowedHosts: [],
+        allowedOrigins: [],
         maxConcurrentRequests: 10,
         maxConnections: 10,
         shutdownSeconds: 1,

@@ -31,7 +31,18 @@ describe("a browser led here by a stranger", () => {
       const answer = await send(desk.origin + path, { headers: { ...headers, origin } });
       expect([answer.status, answer.headers.get("access-control-allow-origin")], origin).toEqual([403, null]);
     }
-    for (const origin of ["http://localhost:5173", "http://127.0.0.1", "https://localhost"]) {
+    const { port } = new URL(desk.origin);
+    // On another port of this machine is another program.
+    for (const origin of [
+      "http://localhost:5173",
+      "http://127.0.0.1",
+      "https://localhost",
+      `https://localhost:${port}`,
+    ]) {
+      expect((await send(desk.origin + path, { headers: { ...headers, origin } })).status, origin).toBe(403);
+    }
+    for (const name of ["localhost", "127.0.0.1", "[::1]"]) {
+      const origin = `http://${name}:${port}`;
       expect((await send(desk.origin + path, { headers: { ...headers, origin } })).status, origin).not.toBe(403);
     }
   });
@@ -47,6 +58,28 @@ describe("a browser led here by a stranger", () => {
     );
     expect((await ask({ host: "other.example.org" })).status).toBe(403);
     expect((await ask({ host: "programme.example.org", origin: "https://other.example.org" })).status).toBe(403);
+    await close();
+  });
+
+  plain("is let in from the pages that the operator allows, port for port", async () => {
+    const { desk, close } = await openDesk({
+      PROGRAMME_ALLOWED_HOSTS: "localhost",
+      PROGRAMME_PUBLIC_URL: "http://localhost:8080/programme",
+      PROGRAMME_ALLOWED_ORIGINS: "http://localhost:6274, https://inspector.example.org",
+    });
+    const authorization = `Bearer ${await desk.token()}`;
+    const ask = (origin: string) =>
+      send(`${desk.origin}/integrations/v1/programs`, { headers: { authorization, origin } });
+    for (const origin of ["http://localhost:8080", "http://localhost:6274", "https://inspector.example.org"]) {
+      expect((await ask(origin)).status, origin).toBe(200);
+    }
+    for (const origin of ["http://localhost:6275", "http://127.0.0.1:6274", "http://inspector.example.org"]) {
+      const refused = await ask(origin);
+      expect([refused.status, refused.text], origin).toEqual([
+        403,
+        expect.stringContaining("PROGRAMME_ALLOWED_ORIGINS"),
+      ]);
+    }
     await close();
   });
 });

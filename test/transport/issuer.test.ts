@@ -50,6 +50,28 @@ describe("a token is refused", () => {
     await expectRefused(desk, token);
   });
 
+  /** What issuers put into the ID token of whoever asks them with this server as client or audience. */
+  const idTokens: [string, Record<string, unknown>, Record<string, unknown>?][] = [
+    ["that names no scopes", { scope: undefined }],
+    ["that names no scopes, without a type", { scope: undefined }, { typ: undefined }],
+    ["with a nonce", { nonce: "n" }],
+    ["with a hash of the access token beside it", { at_hash: "x" }],
+    ["with a hash of the code that it was had for", { c_hash: "x" }],
+    ["of Keycloak", { typ: "ID", azp: "test-client" }],
+    ["of Cognito", { token_use: "id" }],
+    ["that its header calls an access token", { token_use: "id" }, { typ: "at+jwt" }],
+  ];
+
+  test.each(idTokens)("that is an ID token %s", async (_, given, header = { typ: "JWT" }) => {
+    const { desk, issuer } = await openGuarded();
+    await expectRefused(desk, await issuer.token(given, { header }));
+  });
+
+  test("that is a refresh token", async () => {
+    const { desk, issuer } = await openGuarded();
+    await expectRefused(desk, await issuer.token({ typ: "Refresh" }, { header: { typ: "JWT" } }));
+  });
+
   test("that is signed by nobody, by a public key as a secret, by another's key, or altered", async () => {
     const { desk, issuer } = await openGuarded();
     const good = await issuer.token();
@@ -112,6 +134,22 @@ describe("a token is taken", () => {
     for (const typ of ["at+jwt", "JWT", undefined]) {
       expect(await statusOf(desk, await issuer.token({}, { header: { typ } }))).toBe(200);
     }
+  });
+
+  /** Of issuers that sign access tokens as they sign any. */
+  const accessTokens: [string, Record<string, unknown>, Record<string, unknown>?][] = [
+    ["Auth0", { gty: "client-credentials", azp: "test-client", client_id: undefined }],
+    ["Entra", { scope: undefined, scp: "programs:read", ver: "2.0", azp: "test-client", azpacr: "1" }],
+    ["Okta", { scope: undefined, scp: ["programs:read"], cid: "test-client" }, { typ: undefined }],
+    ["Keycloak", { typ: "Bearer", azp: "test-client", nonce: "older versions have one" }],
+    ["Keycloak without a scope", { typ: "Bearer", azp: "test-client", scope: undefined }],
+    ["Cognito", { token_use: "access" }, { typ: undefined }],
+    ["an issuer that keeps to RFC 9068, without a scope", { scope: undefined }, { typ: "at+jwt" }],
+  ];
+
+  test.each(accessTokens)("of %s", async (_, given, header = { typ: "JWT" }) => {
+    const { desk, issuer } = await openGuarded();
+    expect(await statusOf(desk, await issuer.token(given, { header }))).toBe(200);
   });
 
   test("by the name that the operator gave as audience, from keys at the place that they gave", async () => {
