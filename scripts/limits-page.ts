@@ -162,12 +162,18 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ["Completions of one argument", count(maxValues), "`hasMore` is true"],
   ],
   "Lists and records": [
-    ["Rows of a page", `${maxLimit}; ${defaultLimit} where a request does not say`, "400 `validation_failed`"],
     [
-      "Fields expanded in a list, and rows with them",
-      `${limits.expandedFieldIds} and ${limits.expandedRows}`,
+      "Rows of a page",
+      `${maxLimit}; ${defaultLimit} where a request does not say`,
+      `a larger \`limit\` is read as ${maxLimit}, one below 1 is 400 \`validation_failed\`; a cursor leads on`,
+    ],
+    [
+      "Ids in `includePersonFieldIds`, as they are sent",
+      `${limits.expandedFieldIds}, the same twice is two`,
       "400 `validation_failed`",
     ],
+    ["Rows of a page with a person's fields", count(limits.expandedRows), "the others have none"],
+    ["People of an export with a person record", count(limits.exportedPersons), "the others have none"],
     ["Assignments in one bulk request", count(limits.bulkAssignments), "400 `validation_failed`"],
     ["Assignments planned at once", count(maxPlanned), "the next run goes on where it stopped"],
     ["Recipients of one bulk e-mail", count(maxRecipients), "400 `validation_failed`"],

@@ -32,7 +32,7 @@ const commands = {
   draft: {
     act: "save_draft",
     example:
-      "--track-id trk_01JB2Q5Y8ZV3K7N4M6P9R0S1T2 --applicant-id apl_01JB2Q5Y8ZV3K7N4M6P9R0S1T2 --fields @fields.json",
+      "--track-id trk_01JB2Q5Y8ZV3K7N4M6P9R0S1T2 --applicant-id app_01JB2Q5Y8ZV3K7N4M6P9R0S1T2 --fields @fields.json",
   },
   "attach-file": {
     act: "attach_file",

@@ -1,3 +1,5 @@
+import { DateFrom } from "../contract/fields.ts";
+
 const unitMs: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000 };
 
 /** A span of time as an option gives it, `30d` or `12h`, in milliseconds; `undefined` for anything else. */
@@ -8,6 +10,6 @@ export function parseSpan(text: string): number | undefined {
 
 /** A date or an RFC 3339 time, in epoch milliseconds; `undefined` for anything else. */
 export function parseTime(text: string): number | undefined {
-  const timeMs = /^\d{4}-\d{2}-\d{2}(T.*)?$/.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isFinite(timeMs) ? timeMs : undefined;
+  const time = DateFrom.safeParse(text);
+  return time.success ? Date.parse(time.data) : undefined;
 }

@@ -64,8 +64,8 @@ export const send_bulk_email = operation({
   scope: "emails:write",
   effect: "send",
   body: z.strictObject({
-    reviewers: z.strictObject({ reviewerIds: z.array(Id).min(1).max(maxRecipients), ...message }).optional(),
-    applicants: z.strictObject({ applicantEmails: z.array(Email).min(1).max(maxRecipients), ...message }).optional(),
+    reviewers: z.strictObject({ reviewerIds: z.array(Id).max(maxRecipients), ...message }).optional(),
+    applicants: z.strictObject({ applicantEmails: z.array(Email).max(maxRecipients), ...message }).optional(),
   }),
   data: BulkEmailOutcome,
   audit: "email_send.queued",

@@ -39,7 +39,7 @@ const byName: Readonly<Record<string, unknown>> = {
   submittedTo: "2026-11-30T23:59:59.999Z",
 };
 
-/** Prefixes of the ids that fields hold (records are named by prefixed ULIDs). */
+/** Prefixes of ids by what a field's name ends in, before `Id` (records are named by prefixed ULIDs). */
 const idPrefixes: Readonly<Record<string, string>> = {
   submission: "sub",
   program: "prg",
@@ -48,16 +48,24 @@ const idPrefixes: Readonly<Record<string, string>> = {
   person: "per",
   reviewer: "rvw",
   assignment: "asg",
+  reassignedfrom: "asg",
   review: "rev",
   feedback: "fbk",
   file: "fil",
-  supplement: "sup",
+  supplementresponse: "sup",
+  supplementrequest: "srq",
+  contributor: "ctb",
   payment: "pay",
   audit: "aud",
-  email: "eml",
+  emailsend: "eml",
+  bulk: "blk",
+  suppression: "spr",
+  invitation: "inv",
+  endpoint: "whe",
   export: "exp",
   token: "tok",
   applicant: "app",
+  personschema: "psc",
   schema: "sch",
   rubric: "rub",
   business: "biz",
@@ -119,7 +127,7 @@ function numberExample(schema: z.core.$ZodType): number {
 }
 
 function stringExample(schema: z.core.$ZodType, name: string): string {
-  const id = /^(?:\w*?)([a-z]+)(?:Response)?Ids?$/i.exec(name)?.[1]?.toLowerCase();
+  const id = /^(\w+?)Ids?$/.exec(name)?.[1]?.toLowerCase();
   const candidates = [
     ...(id ? [`${Object.entries(idPrefixes).find(([noun]) => id.endsWith(noun))?.[1] ?? "id"}_${ulid}`] : []),
     ...(/(At|Date|From|To|deadline|timestamp)$/.test(name) ? ["2026-11-20T04:01:05.123Z"] : []),

@@ -22,6 +22,8 @@ export const ExportJob = z.object({
   sha256: z.string().nullable(),
   errorCode: z.string().nullable(),
   completedAt: Timestamp.nullable(),
+  /** What the caller may not have meant, a sentence each. */
+  warnings: z.array(z.string()).optional(),
   ...common,
 });
 export type ExportJob = z.output<typeof ExportJob>;
@@ -37,7 +39,7 @@ export const create_export = operation({
   body: z.strictObject({
     programId: Id,
     trackId: Id.optional(),
-    state: text(64, 1).optional(),
+    state: text(64, 1).optional().describe("as in list_submissions; nothing matches another"),
     submittedFrom: DateTime.optional(),
     submittedTo: DateTime.optional(),
     persons: z.strictObject({ fieldIds: z.array(text(255, 1)).max(limits.expandedFieldIds) }).optional(),

@@ -11,8 +11,15 @@ export const Version = z.int().min(0);
 /** A point in time as it goes out: `2026-11-20T04:01:05.123Z`. */
 export const Timestamp = z.iso.datetime();
 
-/** A point in time as it comes in: RFC 3339 with any offset; kept as UTC with milliseconds, in years 0 to 9999 there too. */
-export const DateTime = z.iso.datetime({ offset: true }).transform(toUtc).pipe(Timestamp);
+/**
+ * A point in time as it comes in: RFC 3339 with any offset, its letters in either case; kept as UTC with milliseconds,
+ * in years 0 to 9999 there too.
+ */
+export const DateTime = z
+  .string()
+  .check(z.toUpperCase(), z.iso.datetime({ offset: true }))
+  .transform((value) => new Date(value).toISOString())
+  .pipe(Timestamp);
 
 /** Bounds of free text (specification 2 and 4). */
 export const text = (max: number, min = 0) => z.string().min(min).max(max);
@@ -39,24 +46,23 @@ function queryDate(dayTime: string) {
     .string()
     .max(40)
     .transform((value, context) => {
-      const full = calendarDay.test(value) ? value + dayTime : value;
-      if (DateTime.safeParse(full).success) return toUtc(full);
+      const time = DateTime.safeParse(calendarDay.test(value) ? value + dayTime : value);
+      if (time.success) return time.data;
       context.issues.push({ code: "custom", message: "Expected YYYY-MM-DD or an RFC 3339 date-time", input: value });
       return z.NEVER;
     });
 }
 
-function toUtc(value: string): string {
-  return new Date(value).toISOString();
-}
-
-/** Comma-separated custom-field ids, at most 25 (specification 4.3). */
+/** Comma-separated custom-field ids (specification 4.3): at most 25 are sent, and each counts once after that. */
 export const PersonFieldIds = z
   .string()
   .max(limits.expandedFieldIds * 256)
   .transform((value, context) => {
-    const ids = [...new Set(value.split(",").map((id) => id.trim()))].filter((id) => id !== "");
-    if (ids.length >= 1 && ids.length <= limits.expandedFieldIds) return ids;
+    const ids = value
+      .split(",")
+      .map((id) => id.trim())
+      .filter((id) => id !== "");
+    if (ids.length >= 1 && ids.length <= limits.expandedFieldIds) return [...new Set(ids)];
     context.issues.push({
       code: "custom",
       message: `Expected 1 to ${limits.expandedFieldIds} comma-separated field ids`,

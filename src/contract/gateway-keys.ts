@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { DateTime } from "./fields.ts";
 import { scopes } from "./scopes.ts";
 
 /** What tells a gateway key from a product token, for people and for scanners of secrets. */
@@ -29,7 +30,7 @@ export const GatewayEntry = z
       .regex(/^(?![0-9a-f]{64}$).{1,4096}$/i, "the path of a file, not a token")
       .optional(),
     scopes: z.array(z.enum(scopes)).max(scopes.length).optional(),
-    expiresAt: z.iso.datetime({ offset: true }).optional(),
+    expiresAt: DateTime.optional(),
   })
   .refine(({ sha256, subject }) => sha256 !== undefined || subject !== undefined, "needs a sha256 or a subject")
   .refine(({ tokenVariable, tokenFile }) => tokenVariable === undefined || tokenFile === undefined, {

@@ -113,7 +113,7 @@ export class People {
   }
 
   async #register(desk: Desk, { programId, trackId }: Call): Promise<KnownApplicant> {
-    const applicantId = desk.newId("apl");
+    const applicantId = desk.newId("app");
     const innovatorId = desk.newId("inn");
     const by: Author = { type: "applicant", id: applicantId };
     const shared = this.ambiguous.pop();

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { limits } from "../contract/limits.ts";
 import type { Person } from "../contract/persons.ts";
-import { SubmissionState } from "../contract/submissions.ts";
+import type { SubmissionState } from "../contract/submissions.ts";
 import type { Reader, Where } from "../store/port.ts";
 import type { Row } from "../store/tables.ts";
 import type { SectionRow } from "./document.ts";
@@ -122,7 +122,8 @@ export class Sections {
     return {
       programId: job.programId,
       trackId: job.trackId ?? undefined,
-      state: state === null ? undefined : SubmissionState.parse(state),
+      // One that does not exist matches nothing.
+      state: state === null ? undefined : (state as SubmissionState),
       submittedAt: { gte: submittedFrom ?? undefined, lte: submittedTo ?? undefined },
     };
   }

@@ -1,4 +1,4 @@
-import { type Issue, invalid, problem } from "../contract/errors.ts";
+import { invalid, problem } from "../contract/errors.ts";
 import type { ExportJob } from "../contract/exports.ts";
 import type { Input } from "../contract/index.ts";
 import { limits } from "../contract/limits.ts";
@@ -51,20 +51,17 @@ export const get_export: Handler<"get_export"> = async (work, { exportId }) => {
 };
 
 /** @throws Problem `validation_failed` */
-function expectFilters({ state, submittedFrom, submittedTo }: Input<"create_export">): void {
-  const issues: Issue[] = [];
-  if (state !== undefined && !SubmissionState.safeParse(state).success) {
-    const message = `Expected one of ${SubmissionState.options.join(", ")}`;
-    issues.push({ path: "state", code: "invalid_value", message });
-  }
-  if (submittedFrom !== undefined && submittedTo !== undefined && submittedFrom > submittedTo) {
-    const message = "submittedFrom is after submittedTo";
-    issues.push(...["submittedFrom", "submittedTo"].map((path) => ({ path, code: "invalid_value", message })));
-  }
-  if (issues.length > 0) throw invalid(...issues);
+function expectFilters({ submittedFrom, submittedTo }: Input<"create_export">): void {
+  if (submittedFrom === undefined || submittedTo === undefined || submittedFrom <= submittedTo) return;
+  const message = "submittedFrom is after submittedTo";
+  throw invalid(...["submittedFrom", "submittedTo"].map((path) => ({ path, code: "invalid_value", message })));
 }
 
 /** What a caller sees of a job without its file: not the token and scopes that it runs as. */
 function jobOf({ tokenId: _token, scopes: _scopes, ...job }: Row<"exports">): ExportJob {
-  return { ...job, downloadUrl: null, downloadExpiresAt: null };
+  const { state } = job.filters;
+  const warnings = state === null || SubmissionState.safeParse(state).success ? {} : { warnings: [unknownState] };
+  return { ...job, downloadUrl: null, downloadExpiresAt: null, ...warnings };
 }
+
+const unknownState = `No submission is ever in the state that filters.state names, so the file holds none. The states are ${SubmissionState.options.join(", ")}.`;

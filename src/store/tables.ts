@@ -103,7 +103,7 @@ export const tables = {
   suppressions: table("suppression", Suppression, "suppressionId", { email: (row) => [emailKey(row.email)] }),
   exports: table(
     "export",
-    ExportJob.omit({ downloadUrl: true, downloadExpiresAt: true }).extend({
+    ExportJob.omit({ downloadUrl: true, downloadExpiresAt: true, warnings: true }).extend({
       tokenId: Id.nullable(),
       scopes: z.array(z.enum(scopes)),
     }),

@@ -152,10 +152,12 @@ class Preview {
       const filters = Object.entries((after["filters"] ?? {}) as Row).filter(([, value]) => value !== null);
       const only = filters.map(([key, value]) => `${key} ${value}`).join(", ");
       const persons = (after["persons"] as { fieldIds?: readonly string[] } | null)?.fieldIds;
+      const { warnings = [] } = (this.#rehearsal.data ?? {}) as { warnings?: readonly string[] };
       return [
         `Programme ${this.#named(after["programId"])}${after["trackId"] ? `, track ${after["trackId"]}` : ""}${only ? `, only ${only}` : ""}`,
         "The file holds names and addresses of applicants and reviewers, submissions, scores and comments",
         ...(persons ? [`and person records with ${counted(persons.length, "custom field")}`] : []),
+        ...warnings,
       ];
     });
   }

@@ -56,7 +56,7 @@ export const tokenCounts: Readonly<Record<string, number>> = {
   get_schema: 76,
   list_email_sends: 77,
   send_bulk_email: 189,
-  create_export: 172,
+  create_export: 184,
   get_export: 63,
   get_audit_entry: 56,
   list_audit_entries: 122,

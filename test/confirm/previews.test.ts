@@ -174,6 +174,9 @@ describe("a question shows", () => {
     expect(await question("create_export", { programId: program.programId, state: "WINNER" })).toMatch(
       /only state WINNER.*names and addresses/s,
     );
+    expect(await question("create_export", { programId: program.programId, state: "winner" })).toMatch(
+      /only state winner.*no submission is ever in the state/is,
+    );
     const archived = await question("update_program", {
       programId: program.programId,
       version: 0,

@@ -28,7 +28,14 @@ const choice = (...values: string[]): Bound => ({
 });
 const flag: Bound = { accepts: [true, false], refuses: ["true", 1, null] };
 const moment: Bound = {
-  accepts: ["2026-11-20T04:01:05Z", "2026-11-20T04:01:05.123Z", "2026-11-20T04:01:05+05:30", "9999-12-31T23:59:59Z"],
+  accepts: [
+    "2026-11-20T04:01:05Z",
+    "2026-11-20T04:01:05.123Z",
+    "2026-11-20T04:01:05+05:30",
+    "9999-12-31T23:59:59Z",
+    "2026-11-20t04:01:05z",
+    "2026-11-20t04:01:05.5-00:00",
+  ],
   refuses: [
     "9999-12-31T23:59:59-01:00",
     "0000-01-01T00:00:00+01:00",
@@ -42,8 +49,8 @@ const moment: Bound = {
   ],
 };
 const day: Bound = {
-  accepts: ["2026-11-20", "2026-11-20T04:01:05.123Z", "2026-11-20T04:01:05-03:00"],
-  refuses: ["2026-02-30", "20.11.2026", "yesterday", ""],
+  accepts: ["2026-11-20", "2026-11-20T04:01:05.123Z", "2026-11-20T04:01:05-03:00", "2026-11-20t04:01:05z"],
+  refuses: ["2026-11-20t", "2026-11-20z", "2026-02-30", "20.11.2026", "yesterday", ""],
 };
 const address: Bound = {
   accepts: ["ada@example.org", email(255)],
@@ -103,8 +110,13 @@ const page: Record<string, Bound> = {
   lastEvaluatedKey: { accepts: ["x"], refuses: [""] },
 };
 const fieldIds: Bound = {
-  accepts: ["a", " a , b ", Array.from({ length: 25 }, (_, index) => `f${index}`).join(",")],
-  refuses: ["", ",", Array.from({ length: 26 }, (_, index) => `f${index}`).join(",")],
+  accepts: [
+    "a",
+    " a , b ",
+    Array(25).fill("f").join(","),
+    Array.from({ length: 25 }, (_, index) => `f${index}`).join(","),
+  ],
+  refuses: ["", ",", Array.from({ length: 26 }, (_, index) => `f${index}`).join(","), Array(26).fill("f").join(",")],
 };
 const reasoned = { reason: text(1000, 1), version };
 const optional = { reason: text(1000), version };
@@ -314,6 +326,12 @@ describe("bounds of the specification", () => {
   test("times are kept as UTC with milliseconds; days begin and end in UTC", () => {
     const deadline = inputOf("update_round", { deadline: "2026-11-20T04:01:05+05:30" });
     expect(deadline["deadline"]).toBe("2026-11-19T22:31:05.000Z");
+    for (const name of ["deadline", "startDate"]) {
+      expect(inputOf("update_round", { [name]: "2026-11-20t04:01:05.5z" })[name]).toBe("2026-11-20T04:01:05.500Z");
+    }
+    expect(inputOf("list_submissions", { updatedSince: "2026-11-20t04:01:05+01:00" })["updatedSince"]).toBe(
+      "2026-11-20T03:01:05.000Z",
+    );
     expect(inputOf("list_submissions", { submittedFrom: "2026-11-20", submittedTo: "2026-11-20" })).toMatchObject({
       submittedFrom: "2026-11-20T00:00:00.000Z",
       submittedTo: "2026-11-20T23:59:59.999Z",

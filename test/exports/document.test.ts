@@ -152,6 +152,7 @@ describe("the file of an export", () => {
     [{ state: "FINALIST" }, ["late"], ["ben"], ["will"]],
     [{ state: "DRAFT" }, ["draft"], ["ada"], []],
     [{ state: "WINNER" }, [], [], []],
+    [{ state: "winner" }, [], [], []],
     [{ submittedTo: day(1) }, ["early"], ["ada"], ["vera", "xena"]],
     [{ submittedFrom: day(2) }, ["late"], ["ben"], ["will"]],
     [{ submittedFrom: day(1), submittedTo: day(10) }, ["early", "late"], ["ada", "ben"], ["vera", "xena", "will"]],

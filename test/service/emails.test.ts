@@ -129,6 +129,27 @@ describe.each(faces)("bulk e-mail over %s", (face) => {
     expect(nobody).toMatchObject({ data: { queued: 0, skipped: [{}] }, ...nothing });
   });
 
+  test("goes to nobody where a block names nobody, and to those of the other block", async ({ desk }) => {
+    const chair = await desk.as(face);
+    const { programId } = await desk.seed.program();
+    await desk.seed.applicant({ programIds: [programId] });
+    const [none, one] = [[], ["ada@example.org"]];
+    for (const [reviewerIds, applicantEmails, queued] of [
+      [none, none, 0],
+      [none, one, 1],
+    ] as const) {
+      const reviewers = { reviewerIds, ...message };
+      const trace = await traceOf(desk, () =>
+        chair.send_bulk_email({ programId, reviewers, applicants: { applicantEmails, ...message } }),
+      );
+      expect(trace).toMatchObject({ data: { queued, suppressed: 0, skipped: [] } });
+      expect(trace.rows).toEqual(Array(queued).fill("emailSends inserted"));
+    }
+    expect(await chair.send_bulk_email({ programId, reviewers: { reviewerIds: [], ...message } })).toMatchObject({
+      queued: 0,
+    });
+  });
+
   const block = { reviewerIds: ["rvw_1"], ...message };
   const people = { applicantEmails: ["ada@example.org"], ...message };
   const broken = ["a\r\nBcc: all@example.org", "a\nb", "a\rb", "a\u0085b", "a\u2028b", "a\u2029b", "a\tb", "a\u001bb"];
@@ -144,10 +165,8 @@ describe.each(faces)("bulk e-mail over %s", (face) => {
     [{ reviewers: { ...block, subject: "x".repeat(501) } }, "reviewers.subject"],
     [{ reviewers: { ...block, body: "" } }, "reviewers.body"],
     [{ applicants: { ...people, body: "x".repeat(50_001) } }, "applicants.body"],
-    [{ reviewers: { ...block, reviewerIds: [] } }, "reviewers.reviewerIds"],
     [{ reviewers: { ...block, reviewerIds: [""] } }, "reviewers.reviewerIds.0"],
     [{ reviewers: { ...block, reviewerIds: Array(1001).fill("rvw_1") } }, "reviewers.reviewerIds"],
-    [{ applicants: { ...people, applicantEmails: [] } }, "applicants.applicantEmails"],
     [{ applicants: { ...people, applicantEmails: ["ada"] } }, "applicants.applicantEmails.0"],
     [{ applicants: { ...people, from: "me@example.org" } }, "applicants.from"],
     [{ reviewers: block, contacts: people }, "contacts"],
