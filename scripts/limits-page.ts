@@ -23,6 +23,7 @@ import { maxFollowed } from "../src/resources/subscriber.ts";
 import { maxUriChars } from "../src/resources/target.ts";
 import { maxCountedBacklog } from "../src/store/backlogs.ts";
 import { defaultBusyTimeoutMs } from "../src/store/open.ts";
+import { minFreeBytes } from "../src/store/sqlite/open.ts";
 import { batchingOf } from "../src/telemetry/environment.ts";
 import { ttlMs as confirmationTtlMs } from "../src/tools/confirm.ts";
 import { toolLimit } from "../src/tools/own.ts";
@@ -268,6 +269,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ["Tokens of an issuer that are remembered", count(maxRemembered), "the oldest is checked again when it comes"],
     ["A text in the log", `${count(maxLogTextChars)} characters`, "it is cut, with its length"],
     ["How long a look for `/readyz` is good", time(goodForMs), "the database is asked again"],
+    ["Room on the disk of a SQLite database", bytes(minFreeBytes), "with less `/readyz` sends requests elsewhere"],
     ["Connections to `/metrics`", count(maxMetricsConnections), "one more is closed as it comes"],
     ["Work of a queue that metrics count", count(maxCountedBacklog), "more is told as that many"],
     [

@@ -5,7 +5,7 @@ import type { Readiness } from "../transport/probes.ts";
 import type { Breaker } from "../upstream/breaker.ts";
 
 export interface ReadinessDeps {
-  readonly store: Pick<Store, "check">;
+  readonly store: Pick<Store, "check" | "hasRoom">;
   readonly workers: readonly Worker[];
   /** @throws Error when there is none */
   readonly serverKey: () => unknown;
@@ -47,27 +47,27 @@ export function createReadiness(deps: ReadinessDeps): ReadinessProbe {
 
 async function lookAt({ store, workers, serverKey, breaker }: ReadinessDeps): Promise<Readiness> {
   const state = stateOf(workers);
+  const [answers, hasRoom] = await Promise.all([inTime(store.check().then(() => true)), inTime(store.hasRoom())]);
   const checks = {
-    database: (await answers(store)) ? "ok" : "failed",
+    database: answers ? "ok" : "failed",
+    ...(hasRoom === undefined ? {} : { disk: hasRoom ? "ok" : "full" }),
     workers: state,
     key: hasKey(serverKey) ? "ok" : "failed",
     ...(breaker ? { upstream: breaker.state() } : {}),
   };
-  // One that fails does no harm to requests; that it never began does.
-  const ready = checks.database === "ok" && state !== "idle" && checks.key === "ok";
+  // A worker that fails does no harm to requests; that it never began does.
+  const ready = checks.database === "ok" && checks.disk !== "full" && state !== "idle" && checks.key === "ok";
   return { ready, status: ready ? "ready" : "not_ready", checks };
 }
 
-async function answers(store: Pick<Store, "check">): Promise<boolean> {
+/** What is found out; false where that fails or takes too long. */
+async function inTime<Found>(finding: Promise<Found>): Promise<Found | false> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {
     timer = setTimeout(resolve, patienceMs, false);
   });
-  const answered = store.check().then(
-    () => true,
-    () => false,
-  );
-  const outcome = await Promise.race([answered, late]);
+  const found = finding.catch(() => false as const);
+  const outcome = await Promise.race([found, late]);
   clearTimeout(timer);
   return outcome;
 }

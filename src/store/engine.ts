@@ -31,6 +31,8 @@ export interface Engine {
   readonly snapshot: <R>(work: (db: Db) => Promise<R>) => Promise<R>;
   /** Another value after each commit, of whichever process, where there is such a one. */
   readonly revision?: () => Promise<unknown>;
+  /** Whether the disk has room for changes, where the database is a file. */
+  readonly hasRoom?: () => Promise<boolean>;
   /**
    * Runs a statement with each of these parameters, in as many transactions as it takes. When it fails some may be
    * written: the statement must bear to be run again.

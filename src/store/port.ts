@@ -335,6 +335,8 @@ export interface Store {
    * @throws Error when it is not, or has not
    */
   check(): Promise<void>;
+  /** Whether the database's disk has room for changes; nothing where that disk is another machine's. */
+  hasRoom(): Promise<boolean | undefined>;
   backlogs(now: string): Promise<Backlogs>;
   close(): Promise<void>;
 }

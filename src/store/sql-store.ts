@@ -180,6 +180,10 @@ class SqlStore implements Store {
     if (pending.length > 0) throw new Error(`The database lacks migrations (${pending.join(", ")})`);
   }
 
+  async hasRoom(): Promise<boolean | undefined> {
+    return this.#engine.hasRoom?.();
+  }
+
   backlogs(now: string): Promise<Backlogs> {
     return readBacklogs(this.#read, now);
   }

@@ -6,7 +6,7 @@ import { temporaryDirectory } from "../support/directory.ts";
 import { jobOf } from "../support/exports.ts";
 import { createFactory } from "../support/factory.ts";
 import { startProcess } from "../support/processes.ts";
-import { type RawAnswer, rest } from "../support/raw.ts";
+import { type RawAnswer, rest, send } from "../support/raw.ts";
 import { hasSmallDisks, mountSmallDisks } from "../support/small-disk.ts";
 
 const environment = { PROGRAMME_EXPORT_INTERVAL_SECONDS: "0", PROGRAMME_LOG_LEVEL: "warn" };
@@ -53,7 +53,9 @@ describe.runIf(hasSmallDisks)("with a full disk", { timeout: 120_000 }, () => {
       if (answer.status === 201) kept.push(n);
       return answer;
     }
+    const readiness = () => send(`${service.origin}/readyz`, {});
     for (let n = 0; n < 5; n++) expect(await create(n)).toMatchObject({ status: 201 });
+    expect(await readiness()).toMatchObject({ status: 200, body: { checks: { disk: "ok" } } });
     await run(`dd if=/dev/zero of=${disk}/filler bs=4k || true`);
     let refused = await create(5);
     // The database's own files may have some room left.
@@ -65,7 +67,10 @@ describe.runIf(hasSmallDisks)("with a full disk", { timeout: 120_000 }, () => {
       expect(answer.headers.get("retry-after")).toBe("60");
     }
     expect(service.logged()).toContain("database or disk is full");
+    const checks = { database: "ok", disk: "full" };
+    await expect.poll(readiness).toMatchObject({ status: 503, body: { status: "not_ready", checks } });
     await run(`rm ${disk}/filler`);
+    await expect.poll(readiness, { timeout: 5_000 }).toMatchObject({ status: 200, body: { checks: { disk: "ok" } } });
     expect(await create(2_000)).toMatchObject({ status: 201 });
     expect(await service.stop()).toBe(0);
     await mkdir(`${directory}/after`);

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openDesk } from "../support/desk.ts";
+import { temporaryDirectory } from "../support/directory.ts";
 import { openRemote } from "../support/remote.ts";
 import { openCounted, scrape } from "./scrape.ts";
 
@@ -36,7 +37,9 @@ test("alerts are about metrics that there are", async () => {
 });
 
 test("the answer of /readyz is the one that the page shows", async () => {
-  const { desk, close } = await openDesk();
+  const { path, remove } = await temporaryDirectory();
+  onTestFinished(remove);
+  const { desk, close } = await openDesk({ PROGRAMME_DATABASE: join(path, "programme.db") });
   onTestFinished(close);
   desk.app.startWorkers();
   const shown = /^\{"status":"ready".*$/m.exec(page)?.[0] ?? "";

@@ -1,4 +1,5 @@
 import { closeSync, mkdirSync, openSync } from "node:fs";
+import { statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { Kysely, sql } from "kysely";
 import { type Database, type Db, holdConnection } from "../database.ts";
@@ -21,6 +22,12 @@ export interface SqliteSettings {
 const manyRows = 250;
 /** Other writers need not wait for more than these. */
 const rowsPerCommit = 1_000;
+
+/**
+ * A disk with less room counts as full. The largest request is 1 MiB and is kept twice, in a record and with the answer
+ * to its repetition, and each of these is written to the log first and to the file later.
+ */
+export const minFreeBytes = 4 * 1024 * 1024;
 
 /** Opens a file. Transactions run one after the other, whosever they are. */
 export async function openSqlite({ database, busyTimeoutMs, unchecked = false }: SqliteSettings): Promise<Engine> {
@@ -68,7 +75,7 @@ export async function openSqlite({ database, busyTimeoutMs, unchecked = false }:
         await own.destroy();
       }
     },
-    ...(inMemory ? {} : { revision: revisionOf(read) }),
+    ...(inMemory ? {} : { revision: revisionOf(read), hasRoom: () => hasRoom(path) }),
     async runAll(statement, rows) {
       const aside = batches && (batches.started || rows.length >= manyRows) ? batches : undefined;
       for (let start = 0; start < rows.length; start += rowsPerCommit) {
@@ -82,6 +89,11 @@ export async function openSqlite({ database, busyTimeoutMs, unchecked = false }:
     },
     close,
   };
+}
+
+async function hasRoom(path: string): Promise<boolean> {
+  const { bavail, bsize } = await statfs(path);
+  return bavail * bsize >= minFreeBytes;
 }
 
 function createTransact(write: Db): Transact {
