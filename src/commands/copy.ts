@@ -8,7 +8,7 @@ import {
   optionsFor,
 } from "../app/copy.ts";
 import { type DatabasePlace, databasePlace, databaseSettings, refusePassword } from "../config/database.ts";
-import type { Config } from "../config/load.ts";
+import { type Config, refusalOf } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { isPostgresAddress } from "../lib/postgres-address.ts";
 import { onInterrupt } from "./interruption.ts";
@@ -56,8 +56,8 @@ function sides(config: Config, options: Options): [from: DatabasePlace, to: Data
 function placeOf(config: Config, option: string, given: string | undefined): DatabasePlace {
   if (given === undefined) return config;
   refusePassword(given, option);
-  const { schema, allowed } = databaseSettings.database.type;
-  if (!schema.safeParse(given).success) throw new UsageError(`${option} must be ${allowed}.`);
+  const setting = databaseSettings.database;
+  if (!setting.type.schema.safeParse(given).success) throw refusalOf(option, setting, given);
   return databasePlace(given, config.database, config.dataDir);
 }
 

@@ -1,6 +1,11 @@
 import { join, resolve } from "node:path";
 import * as z from "zod";
-import { isPostgresAddress, placeOfDatabase } from "../lib/postgres-address.ts";
+import {
+  isPostgresAddress,
+  PostgresAddressError,
+  parsePostgresAddress,
+  placeOfDatabase,
+} from "../lib/postgres-address.ts";
 import { commandNames, type Setting } from "./setting.ts";
 import { UsageError } from "./usage-error.ts";
 import { boolean, filePath, integer, type ValueType } from "./values.ts";
@@ -10,10 +15,24 @@ const database: ValueType<string> = {
     return z
       .string()
       .trim()
-      .refine((given) => (isPostgresAddress(given) ? URL.canParse(given) : filePath.schema.safeParse(given).success));
+      .refine((given) =>
+        isPostgresAddress(given) ? addressFault(given) === undefined : filePath.schema.safeParse(given).success,
+      );
   },
   allowed: "a file, `:memory:` or an address as in `postgres://user:password@host:5432/name`",
+  explain: (given) => (isPostgresAddress(given) ? addressFault(given) : undefined),
 };
+
+/** Why an address cannot be used, without any of its values. */
+function addressFault(address: string): string | undefined {
+  try {
+    parsePostgresAddress(address.trim());
+    return undefined;
+  } catch (error) {
+    if (error instanceof PostgresAddressError) return error.message;
+    throw error;
+  }
+}
 
 const everywhere = commandNames;
 
@@ -75,9 +94,8 @@ export function databasePlace(given: string | undefined, byDefault: string, data
 
 /** @throws UsageError for an option with a password */
 export function refusePassword(option: unknown, name = "--database"): void {
-  if (typeof option !== "string" || !isPostgresAddress(option) || !URL.canParse(option)) return;
-  const { password, searchParams } = new URL(option);
-  if (password === "" && !searchParams.has("password")) return;
+  if (typeof option !== "string" || !isPostgresAddress(option) || addressFault(option) !== undefined) return;
+  if (parsePostgresAddress(option, {}).password === undefined) return;
   throw new UsageError(
     `${name} must have no password, because other users can see a process's arguments: set PROGRAMME_DATABASE, or PGPASSWORD.`,
   );

@@ -71,9 +71,14 @@ function read(setting: Setting, variable: string | undefined, option: unknown): 
   const parsed = setting.type.schema.safeParse(given);
   if (parsed.success) return parsed.data;
   const name = fromOption && setting.option ? longFlag(setting.option) : setting.variable;
-  throw new UsageError(
-    `${name} must be ${setting.type.allowed}${setting.secret ? "" : `, not ${JSON.stringify(given)}`}.`,
-  );
+  throw refusalOf(name, setting, given);
+}
+
+/** What whoever set a value that is not allowed is told. */
+export function refusalOf(name: string, { type, secret }: Setting, given: string): UsageError {
+  const why = type.explain?.(given);
+  const shown = secret ? "" : `, not ${JSON.stringify(given)}`;
+  return new UsageError(`${name} must be ${type.allowed}${shown}${why === undefined ? "" : `: ${why}`}.`);
 }
 
 function longFlag(flags: string): string {

@@ -7,6 +7,8 @@ export interface ValueType<Value> {
   readonly schema: z.ZodType<Value, string>;
   /** Completes "must be …". */
   readonly allowed: string;
+  /** Says what is wrong with a value, where more is known than that it is not allowed. Repeats nothing of it. */
+  readonly explain?: (given: string) => string | undefined;
   /** What there is to choose from, one or, of a list, several. */
   readonly choices?: readonly string[];
 }

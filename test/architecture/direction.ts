@@ -60,6 +60,8 @@ export const portFiles = [
 export const confined: Readonly<Record<string, readonly Room[]>> = {
   "node:sqlite": ["store"],
   pg: ["store"],
+  pgpass: ["store"],
+  "pg-connection-string": ["lib", "store"],
   "@aws-sdk/": ["store"],
   kysely: ["store"],
   "@modelcontextprotocol/": ["tools", "resources", "transport"],

@@ -30,6 +30,41 @@ describe("a database", () => {
     expect(() => loadConfig({ PROGRAMME_DATABASE: given })).not.toThrow(given);
   });
 
+  test.each([
+    ["postgres://one.example.org:5433,two.example.org/calls", "postgres://one.example.org:5433,two.example.org/calls"],
+    ["postgres://me:sesame@[::1]:6000/calls", "postgres://[::1]:6000/calls"],
+    ["postgres://%2Frun%2Fpostgresql/calls", "postgres://%2Frun%2Fpostgresql/calls"],
+    ["postgres://me:sesame@/calls?host=/run/postgresql&port=6000", "postgres://%2Frun%2Fpostgresql:6000/calls"],
+    ["postgres:///?host=a,b&port=1,2&dbname=calls&user=me&password=sesame", "postgres://a:1,b:2/calls"],
+    ["postgres:///calls", "postgres://localhost/calls"],
+  ])("%s is taken, and called %s", (given, databaseName) => {
+    expect(loadConfig({ PROGRAMME_DATABASE: given })).toMatchObject({ database: given, databaseName });
+  });
+
+  test.each([
+    ["sslmode=verify", "sslmode must be disable, allow, prefer, require, verify-ca or verify-full"],
+    ["target_session_attrs=standby", "target_session_attrs must be any, read-write or primary"],
+    ["channel_binding=require", "channel_binding must be disable or prefer"],
+    ["connect_timeout=soon", "connect_timeout must be seconds"],
+    ["sslcrl=x", 'the parameter "sslcrl" is not supported; those that are: host, port'],
+    ["host=a,b&port=1,2,3", "it names 2 hosts and 3 ports"],
+    ["port=99999", "a port is not a number"],
+  ])("with %s is refused with what is wrong", (query, said) => {
+    const given = `postgres://me:sesame@db.example.org/calls?${query}`;
+    expect(() => loadConfig({ PROGRAMME_DATABASE: given })).toThrow(said);
+    expect(() => loadConfig({ PROGRAMME_DATABASE: given })).not.toThrow("sesame");
+  });
+
+  test.each([
+    "open?sesame@db",
+    "open#sesame",
+    "open/sesame",
+  ])("with the password %s is refused, unshown", (password) => {
+    const PROGRAMME_DATABASE = `postgres://me:${password}@db.example.org/calls`;
+    expect(() => loadConfig({ PROGRAMME_DATABASE })).toThrow("PROGRAMME_DATABASE must be");
+    expect(() => loadConfig({ PROGRAMME_DATABASE })).not.toThrow("sesame");
+  });
+
   test("is not taken with its password from an option, which other users can see", () => {
     for (const database of [address, "postgres://db.example.org/calls?password=sesame"]) {
       expect(() => loadConfig({}, { database })).toThrow("--database must have no password");

@@ -13,17 +13,15 @@ import {
   type RawBuilder,
   sql,
 } from "kysely";
-import type { Pool, PoolClient } from "pg";
 import { type CatalogueQueries, postgresCatalogue, type StoredTable } from "../catalogue.ts";
 import type { Stored } from "../codec.ts";
 import type { Db } from "../database.ts";
 import type { EngineAdapter } from "../engine.ts";
+import type { OpenPool } from "./pools.ts";
 import { Session } from "./session.ts";
 
 export interface PostgresOptions {
-  readonly pool: Pick<Pool, "end">;
-  /** Gives a client of the pool that is connected. */
-  readonly connect: () => Promise<PoolClient>;
+  readonly pool: OpenPool;
   /** Whether statements are prepared under names, which stay with a connection. */
   readonly names: boolean;
   /** The collation that knows which letters are the lower case of which. */
@@ -124,7 +122,8 @@ class PostgresDriver implements Driver {
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<DatabaseConnection> {
-    return new Session(await this.#options.connect(), this.#options);
+    const { pool, names } = this.#options;
+    return new Session(await pool.connect(), { connect: pool.connect, names });
   }
 
   async beginTransaction(session: Session): Promise<void> {

@@ -7,7 +7,9 @@ import type { Database, Db, Prepared } from "../database.ts";
 import { adapterOf, type Engine, type Transact } from "../engine.ts";
 
 import { PostgresDialect } from "./dialect.ts";
-import { clientConfig, createOutage, openPool, type PoolOptions, statementTimeoutMs } from "./pools.ts";
+import { connectClient, createOutage, openPool, type PoolOptions, statementTimeoutMs } from "./pools.ts";
+import { describeFailure } from "./reasons.ts";
+import { createServers, type Servers } from "./servers.ts";
 import { createTransact, createTransactInTurn } from "./transact.ts";
 
 export interface PostgresSettings {
@@ -35,10 +37,16 @@ const rowsPerCommit = 1_000;
 export async function openPostgres(settings: PostgresSettings): Promise<Engine> {
   const { busyTimeoutMs, maxConnections, pooler, log } = settings;
   const { default: pg } = await import("pg");
-  const options: PoolOptions = { address: settings.database, maxConnections, pooler, outage: createOutage(log) };
-  const letters = await lookAt(pg, options);
+  const place = placeOfDatabase(settings.database);
+  const options: PoolOptions = {
+    servers: serversOf(settings.database, place),
+    maxConnections,
+    pooler,
+    outage: createOutage(log),
+  };
+  const letters = await lookAt(pg, options, place);
   const open = (pool: PoolOptions, begin = beginning(busyTimeoutMs, statementTimeoutMs)) => {
-    const dialect = new PostgresDialect({ ...openPool(pg, pool), begin, letters, names: !pooler });
+    const dialect = new PostgresDialect({ pool: openPool(pg, pool), begin, letters, names: !pooler });
     return new Kysely<Database>({ dialect });
   };
   const side = (maxConnections: number) => open({ ...options, maxConnections });
@@ -86,6 +94,14 @@ export async function openPostgres(settings: PostgresSettings): Promise<Engine> 
       await Promise.all([write.destroy(), read.destroy()]);
     },
   };
+}
+
+function serversOf(address: string, place: string): Servers {
+  try {
+    return createServers(address);
+  } catch (error) {
+    throw unusable(place, error);
+  }
 }
 
 function beginning(lockTimeoutMs: number, statementTimeoutMs: number): string {
@@ -141,48 +157,32 @@ interface Look {
   readonly collations: readonly string[];
 }
 
-/** Whether the database can be used; gives the collation by which letters are made small. */
-async function lookAt(pg: typeof Driver, options: PoolOptions): Promise<string> {
-  const { encoding, collations } = await look(pg, options);
-  if (encoding !== "UTF8") {
-    throw new Error(`The database at ${placeOfDatabase(options.address)} keeps text as ${encoding}: it must be UTF8`);
-  }
+/**
+ * Returns the collation by which letters are made small.
+ * @throws Error that says why the database cannot be used
+ */
+async function lookAt(pg: typeof Driver, options: PoolOptions, place: string): Promise<string> {
+  const { encoding, collations } = await look(pg, options).catch((error: unknown) => {
+    throw unusable(place, error);
+  });
+  if (encoding !== "UTF8") throw new Error(`The database at ${place} keeps text as ${encoding}: it must be UTF8`);
   return knowing.find((name) => collations.includes(name)) ?? "default";
 }
 
+function unusable(place: string, error: unknown): Error {
+  return new Error(`The database at ${place} cannot be used: ${describeFailure(error)}`);
+}
+
 async function look(pg: typeof Driver, options: PoolOptions): Promise<Look> {
-  const place = placeOfDatabase(options.address);
-  const client = new pg.Client(clientConfig(pg, options));
-  client.on("error", () => undefined);
+  const client = await connectClient(pg, options);
   try {
-    await client.connect();
     const { rows } = await client.query<{ encoding: string; name: string | null }>(
       `select current_setting('server_encoding') as encoding, collname as name
        from (select 1) as one left join pg_collation on collname = any ($1)`,
       [knowing],
     );
     return { encoding: rows[0]?.encoding ?? "", collations: rows.map(({ name }) => name ?? "") };
-  } catch (error) {
-    throw new Error(`The database at ${place} cannot be used: ${reasonOf(error)}`);
   } finally {
     await client.end().catch(() => undefined);
   }
-}
-
-const reasons: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "nothing listens there",
-  ENOTFOUND: "there is no such host",
-  EAI_AGAIN: "the name of the host cannot be looked up now",
-  ETIMEDOUT: "it does not answer",
-  "28P01": "the user name or the password is wrong",
-  28000: "the user may not connect like this",
-  "3D000": "there is no such database on the server",
-  42501: "the user lacks a right",
-  53300: "the server has no connection left",
-  "57P03": "the server is starting or stopping",
-};
-
-function reasonOf(error: unknown): string {
-  const { code, message } = error as { code?: string; message?: string };
-  return (code !== undefined && reasons[code]) || message || String(code);
 }

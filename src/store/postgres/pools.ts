@@ -1,10 +1,11 @@
-import type { ClientConfig, default as Driver, Pool, PoolClient, PoolConfig } from "pg";
+import type { Client, ClientBase, ClientConfig, default as Driver, Pool, PoolClient } from "pg";
 import type { Log } from "../../lib/log.ts";
 import { faultOf, Unavailable } from "./faults.ts";
+import type { Route, Servers } from "./servers.ts";
 import { decodeText } from "./text.ts";
 
 export interface PoolOptions {
-  readonly address: string;
+  readonly servers: Servers;
   readonly maxConnections: number;
   /** A pooler stands before the server, which gives each transaction any connection: nothing can be set for one. */
   readonly pooler: boolean;
@@ -35,7 +36,6 @@ export function createOutage(log: Log | undefined): Outage {
 
 /** Long enough for any statement of this program. */
 export const statementTimeoutMs = 30_000;
-const connectTimeoutMs = 5_000;
 const idleMs = 60_000;
 /** After a failover connections are spread anew. */
 const maxLifetimeSeconds = 1_800;
@@ -43,13 +43,11 @@ const maxLifetimeSeconds = 1_800;
 const parsers: Readonly<Record<number, (text: string) => unknown>> = { 20: Number, 25: decodeText };
 
 /** How a single connection is made. */
-export function clientConfig(pg: typeof Driver, { address, pooler, patient }: PoolOptions): ClientConfig {
+function clientConfig(pg: typeof Driver, { patient }: PoolOptions, { config }: Route): ClientConfig {
   const { types } = pg;
   const getTypeParser = ((oid: number, format: never) => parsers[oid] ?? types.getTypeParser(oid, format)) as never;
   return {
-    connectionString: address,
-    connectionTimeoutMillis: connectTimeoutMs,
-    fallback_application_name: "programme-mcp",
+    ...config,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     types: { getTypeParser },
@@ -57,36 +55,100 @@ export function clientConfig(pg: typeof Driver, { address, pooler, patient }: Po
     pipeline: true,
     // A server that is gone without a word ends no statement itself.
     ...(patient ? {} : { query_timeout: statementTimeoutMs + 5_000 }),
-    ...(pooler || patient ? {} : { statement_timeout: statementTimeoutMs }),
   };
 }
 
-/** Connections of which each is used by one at a time, and how to get one. */
-export function openPool(pg: typeof Driver, options: PoolOptions): { pool: Pool; connect: () => Promise<PoolClient> } {
-  const config: PoolConfig = {
-    ...clientConfig(pg, options),
-    max: options.maxConnections,
-    idleTimeoutMillis: idleMs,
-    maxLifetimeSeconds,
-    allowExitOnIdle: true,
-  };
-  const pool = new pg.Pool(config);
-  // What becomes of a connection shows when it is used.
-  pool.on("error", () => undefined);
-  pool.on("connect", (client) => client.on("error", () => undefined));
-  const { outage } = options;
-
-  async function connect(): Promise<PoolClient> {
+/** A connection outside of any pool. */
+export function connectClient(pg: typeof Driver, options: PoolOptions): Promise<Client> {
+  return options.servers.reach(async (route) => {
+    const client = new pg.Client(clientConfig(pg, options, route));
+    client.on("error", () => undefined);
     try {
-      const client = await pool.connect();
-      outage.ended();
+      await client.connect();
+      await prepareClient(client, options);
       return client;
     } catch (error) {
-      if (pool.ending) throw new Error("The database is closed");
-      outage.noticed(error);
-      throw new Unavailable(error, { repeatable: faultOf(error) === "lost" });
+      await client.end().catch(() => undefined);
+      throw error;
     }
+  });
+}
+
+/** A server that takes no changes, where the address asks for one that does. */
+class ReadOnlyServer extends Error {
+  override readonly name = "ReadOnlyServer";
+
+  constructor() {
+    super("it takes no changes: it is a standby, or read-only");
+  }
+}
+
+/**
+ * Makes a new connection ready. What is set for it is set by a statement: poolers refuse parameters that they do not
+ * know when a connection begins.
+ */
+async function prepareClient(client: ClientBase, { servers, pooler, patient }: PoolOptions): Promise<void> {
+  client.on("error", () => undefined);
+  await Promise.all([
+    pooler || patient ? undefined : client.query(`set statement_timeout = ${statementTimeoutMs}`),
+    servers.writable ? requireWritable(client) : undefined,
+  ]);
+}
+
+async function requireWritable(client: ClientBase): Promise<void> {
+  const { rows } = await client.query<{ writable: boolean }>(
+    "select not pg_is_in_recovery() and current_setting('transaction_read_only') = 'off' as writable",
+  );
+  if (rows[0]?.writable !== true) throw new ReadOnlyServer();
+}
+
+/** Connections of which each is used by one at a time, and how to get one. */
+export interface OpenPool {
+  connect(): Promise<PoolClient>;
+  end(): Promise<void>;
+}
+
+/** Opens a pool for each way to a server, once that is tried. */
+export function openPool(pg: typeof Driver, options: PoolOptions): OpenPool {
+  const { servers, outage } = options;
+  const pools = new Map<Route, Pool>();
+  let closed = false;
+
+  function poolFor(route: Route): Pool {
+    const open = pools.get(route);
+    if (open) return open;
+    const pool = new pg.Pool({
+      ...clientConfig(pg, options, route),
+      max: options.maxConnections,
+      idleTimeoutMillis: idleMs,
+      maxLifetimeSeconds,
+      allowExitOnIdle: true,
+      onConnect: (client) => prepareClient(client, options),
+    });
+    // What becomes of a connection shows when it is used.
+    pool.on("error", () => undefined);
+    pools.set(route, pool);
+    return pool;
   }
 
-  return { pool, connect };
+  return {
+    async connect() {
+      try {
+        const client = await servers.reach((route) => {
+          if (closed) throw new Error("The database is closed");
+          return poolFor(route).connect();
+        });
+        outage.ended();
+        return client;
+      } catch (error) {
+        if (closed) throw new Error("The database is closed");
+        outage.noticed(error);
+        throw new Unavailable(error, { repeatable: faultOf(error) === "lost" });
+      }
+    },
+    async end() {
+      closed = true;
+      await Promise.all([...pools.values()].map((pool) => pool.end()));
+    },
+  };
 }

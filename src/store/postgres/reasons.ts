@@ -1,0 +1,20 @@
+const reasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "nothing listens there",
+  ENOENT: "nothing listens there",
+  ENOTFOUND: "there is no such host",
+  EAI_AGAIN: "the name of the host cannot be looked up now",
+  ETIMEDOUT: "it does not answer",
+  EACCES: "the user may not use the socket",
+  "28P01": "the user name or the password is wrong",
+  28000: "the user may not connect like this",
+  "3D000": "there is no such database on the server",
+  42501: "the user lacks a right",
+  53300: "the server has no connection left",
+  "57P03": "the server is starting or stopping",
+};
+
+/** Says in words why a connection could not be made. */
+export function describeFailure(error: unknown): string {
+  const { code, message } = error as { code?: string; message?: string };
+  return (code !== undefined && reasons[code]) || message || String(code);
+}

@@ -1,0 +1,167 @@
+import { userInfo } from "node:os";
+import type { ClientConfig } from "pg";
+import { parse, toClientConfig } from "pg-connection-string";
+import pgpass from "pgpass";
+import {
+  type PostgresAddress,
+  PostgresAddressError,
+  type PostgresParameters,
+  type PostgresServer,
+  parsePostgresAddress,
+  placeOfServer,
+} from "../../lib/postgres-address.ts";
+import { describeFailure } from "./reasons.ts";
+
+/** A way to connect to a server: encrypted, or not. */
+export interface Route {
+  readonly place: string;
+  readonly config: ClientConfig;
+}
+
+/** The servers of an address. Which of them is in use is remembered. */
+export interface Servers {
+  /** Whether a server is used only if it takes changes. */
+  readonly writable: boolean;
+  /**
+   * Connects to the first server that can be used, beginning with the one that was reached last.
+   * @throws Error of the one server that there is, or of all of them
+   */
+  reach<R>(connect: (route: Route) => Promise<R>): Promise<R>;
+}
+
+const defaultTimeoutMs = 5_000;
+
+/**
+ * Works out the ways to the servers of an address, and reads the certificates that it names.
+ * @throws PostgresAddressError
+ */
+export function createServers(address: string): Servers {
+  const parsed = parsePostgresAddress(address);
+  const routes = parsed.servers.flatMap((server) => routesTo(server, parsed));
+  let last = 0;
+
+  /** The next to be tried: the other way to a server that refuses this one, else another server. */
+  function following(index: number, error: unknown): number {
+    if (isPoolFull(error)) return index;
+    const next = (index + 1) % routes.length;
+    if (isAboutEncryption(error)) return next;
+    const place = routes[index]?.place;
+    const other = routes.findIndex((route, at) => at > index && route.place !== place);
+    return Math.max(other, 0);
+  }
+
+  return {
+    writable: (parsed.parameters.target_session_attrs ?? "any") !== "any",
+    async reach(connect) {
+      const failures = new Map<number, unknown>();
+      for (let index = last; ; ) {
+        const route = routes[index] as Route;
+        try {
+          const reached = await connect(route);
+          last = index;
+          return reached;
+        } catch (error) {
+          failures.set(index, error);
+          index = following(index, error);
+          if (failures.has(index)) throw failureOf(routes, failures);
+        }
+      }
+    },
+  };
+}
+
+/** The error where there is one server, else one that says what is wrong with each. */
+function failureOf(routes: readonly Route[], failures: ReadonlyMap<number, unknown>): unknown {
+  const errors = new Map([...failures].map(([index, error]) => [routes[index]?.place, error]));
+  if (errors.size === 1) return [...errors.values()][0];
+  const each = [...errors].map(([place, error]) => `${place}: ${describeFailure(error)}`);
+  return new AggregateError(errors.values(), each.join("; "));
+}
+
+function routesTo(server: PostgresServer, address: PostgresAddress): Route[] {
+  const { host, port } = server;
+  const { application_name, channel_binding, connect_timeout, options, sslnegotiation } = address.parameters;
+  const user = address.user ?? systemUser();
+  const database = address.database ?? user;
+  const config: ClientConfig = {
+    host,
+    port,
+    user,
+    database,
+    password: address.password ?? (() => readPassword({ host, port, user, database })),
+    application_name,
+    fallback_application_name: "programme-mcp",
+    options,
+    enableChannelBinding: channel_binding === "prefer",
+    sslnegotiation: sslnegotiation as ClientConfig["sslnegotiation"],
+    connectionTimeoutMillis: Number(connect_timeout ?? 0) * 1000 || defaultTimeoutMs,
+  };
+  // What goes through a socket does not leave the machine.
+  const encryptions = host.startsWith("/") ? [false] : encryptionsFor(address.parameters);
+  return encryptions.map((ssl) => ({ place: placeOfServer(server), config: { ...config, ssl } }));
+}
+
+/** Undefined for a user whom the system has no name for, as in some containers. */
+function systemUser(): string | undefined {
+  try {
+    return userInfo().username;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Called only where the server asks for a password. */
+async function readPassword(connection: Parameters<typeof pgpass>[0]): Promise<string> {
+  const found = await new Promise<string | undefined>((resolve) => pgpass(connection, resolve));
+  if (found !== undefined) return found;
+  throw new Error(
+    "the server asks for a password, and there is none in PROGRAMME_DATABASE, PGPASSWORD or a .pgpass file that only its owner can read",
+  );
+}
+
+type Encryption = ClientConfig["ssl"];
+
+/** The encryptions that `sslmode` allows, in the order in which they are tried. */
+function encryptionsFor(parameters: PostgresParameters): Encryption[] {
+  const { sslrootcert, sslnegotiation } = parameters;
+  const trustsSystem = sslrootcert === "system";
+  const { sslmode = trustsSystem ? "verify-full" : "prefer" } = parameters;
+  if (trustsSystem && sslmode !== "verify-full") {
+    throw new PostgresAddressError("sslrootcert=system needs sslmode=verify-full");
+  }
+  if (sslmode === "verify-ca" && sslrootcert === undefined) {
+    throw new PostgresAddressError("sslmode=verify-ca needs sslrootcert, a file of certificates");
+  }
+  if (sslnegotiation === "direct" && ["disable", "allow", "prefer"].includes(sslmode)) {
+    throw new PostgresAddressError("sslnegotiation=direct needs sslmode=require, verify-ca or verify-full");
+  }
+  if (sslmode === "disable") return [false];
+  if (sslmode === "allow") return [false, encryptionFrom(parameters, "prefer")];
+  return [encryptionFrom(parameters, sslmode), ...(sslmode === "prefer" ? [false] : [])];
+}
+
+function encryptionFrom({ sslrootcert, sslcert, sslkey }: PostgresParameters, sslmode: string): Encryption {
+  const files = Object.entries({ sslrootcert: sslrootcert === "system" ? undefined : sslrootcert, sslcert, sslkey });
+  const given = files.filter((file): file is [string, string] => file[1] !== undefined);
+  const query = new URLSearchParams([["sslmode", sslmode], ...given]);
+  try {
+    return toClientConfig(parse(`postgres:///?${query}`, { useLibpqCompat: true })).ssl;
+  } catch (error) {
+    const { path, code } = error as NodeJS.ErrnoException;
+    const [name] = given.find(([, file]) => file === path) ?? [];
+    if (name === undefined) throw error;
+    const why = code === "ENOENT" ? "which is not there" : `which cannot be read (${code})`;
+    throw new PostgresAddressError(`${name} names the file ${path}, ${why}`);
+  }
+}
+
+/** Whether the other way to the same server may succeed. */
+function isAboutEncryption(error: unknown): boolean {
+  const { code = "", message } = error as { code?: string; message?: string };
+  return code === "28000" || code.startsWith("ERR_SSL") || message === "The server does not support SSL connections";
+}
+
+/** Whether no connection was tried, because all that the pool may have are in use. */
+function isPoolFull(error: unknown): boolean {
+  return (error as Error).message === "timeout exceeded when trying to connect";
+}
