@@ -1,4 +1,4 @@
-/** Limits of the specification's section 8; configuration may change what one installation enforces. */
+/** Limits of the specification's section 8, and those of records that it does not name; some are settings' defaults. */
 export const limits = {
   requestsPerMinute: 300,
   exportIntervalSeconds: 300,
@@ -18,4 +18,20 @@ export const limits = {
   exportRetentionSeconds: 7 * 24 * 60 * 60,
   maxExportBytes: 2 * 1024 ** 3,
   bulkAssignments: 500,
+  /** Values of fields, and what a schema may allow (specification 2.6 and 4.9). */
+  fieldChars: 32768,
+  fieldItems: 100,
+  fieldItemChars: 512,
+  /** More than any programme has rounds, or any submission files or supplement responses: a bound, not a page. */
+  listedRounds: 1000,
+  listedFiles: 1000,
+  listedSupplements: 1000,
+  /** More reviews than any submission has: what a summary counts. */
+  summarizedReviews: 10_000,
+  /** Areas of expertise that a reviewer collects over many invitations. */
+  expertise: 100,
+  /** Files of a submission or a supplement response. */
+  attachedFiles: 100,
+  /** How long the link of an invitation works. */
+  invitationSeconds: 14 * 24 * 60 * 60,
 } as const;

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { common, DateFrom, Email, FreeForm, Id, PersonFieldIds, Timestamp, text, Version } from "./fields.ts";
+import { limits } from "./limits.ts";
 import { personal, reachable, sensitive, sensitiveByField } from "./marks.ts";
 import { operation } from "./operation.ts";
 import { Cursor, pageQuery } from "./page.ts";
@@ -24,10 +25,10 @@ function contact<S extends z.ZodType>(value: (max: number) => S) {
 }
 
 const FieldValue = z.union([
-  z.string().max(32768),
+  z.string().max(limits.fieldChars),
   z.number().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER),
   z.boolean(),
-  z.array(z.string().max(512)).max(100),
+  z.array(z.string().max(limits.fieldItemChars)).max(limits.fieldItems),
 ]);
 export const CustomFields = z.record(z.string(), FieldValue);
 export type CustomFields = z.output<typeof CustomFields>;

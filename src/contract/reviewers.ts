@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { common, Email, Id, PersonFieldIds, Timestamp, text } from "./fields.ts";
+import { limits } from "./limits.ts";
 import { personal, reachable } from "./marks.ts";
 import { operation } from "./operation.ts";
 import { pageQuery } from "./page.ts";
@@ -79,7 +80,7 @@ export const invite_reviewer = operation({
     firstName: personal(text(100, 1)).optional(),
     lastName: personal(text(100, 1)).optional(),
     affiliation: personal(text(200)).optional(),
-    expertise: z.array(text(50)).max(100).optional(),
+    expertise: z.array(text(50)).max(limits.expertise).optional(),
     roundIds: z.array(Id).max(100).optional(),
     programName: text(200).optional(),
     message: personal(text(1000)).optional(),

@@ -1,17 +1,18 @@
 import * as z from "zod";
 import { common, Id, Timestamp } from "./fields.ts";
+import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
 
 const bound = z.number().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER).optional();
-const items = z.int().min(0).max(100).optional();
+const items = z.int().min(0).max(limits.fieldItems).optional();
 
 export const Constraints = z.object({
   min: bound,
   max: bound,
   minLength: z.int().min(0).optional(),
-  maxLength: z.int().min(0).max(32768).optional(),
+  maxLength: z.int().min(0).max(limits.fieldChars).optional(),
   pattern: z.string().optional(),
-  options: z.array(z.string().max(512)).optional(),
+  options: z.array(z.string().max(limits.fieldItemChars)).optional(),
   minItems: items,
   maxItems: items,
 });

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { common, FreeForm, Id, Timestamp, Version } from "./fields.ts";
+import { limits } from "./limits.ts";
 import { personal } from "./marks.ts";
 import { operation } from "./operation.ts";
 
@@ -49,7 +50,7 @@ export const update_supplement = operation({
   body: z.strictObject({
     version: Version,
     fields: personal(FreeForm).optional(),
-    fileIds: z.array(Id).max(100).optional(),
+    fileIds: z.array(Id).max(limits.attachedFiles).optional(),
     status: SupplementStatus.optional(),
     contributorId: z.string().min(1).max(255).optional(),
     contributorIndex: z.int().min(0).max(9).optional(),

@@ -146,7 +146,7 @@ export function planPairs(
 /** Most assignments that one run makes; the next run goes on where it stopped. */
 export const maxPlanned = 10_000;
 /** Most conflicts of interest that one run names. */
-const maxSkipped = 1000;
+export const maxSkipped = 1000;
 
 export interface PlanInput {
   readonly roundId: string;

@@ -1,15 +1,12 @@
 import type { Issue } from "../contract/errors.ts";
 import { DateFrom } from "../contract/fields.ts";
+import { limits } from "../contract/limits.ts";
 import type { ApplicationField, Constraints } from "../contract/schemas.ts";
 import { patternTest } from "./pattern.ts";
 
 /** A field of a form; a person's custom field is one too. */
 export type FieldDefinition = ApplicationField;
 
-/** Bounds that hold where the definition names no narrower ones (specification 2.6). */
-export const maxTextLength = 32768;
-const maxItemLength = 512;
-export const maxItems = 100;
 const maxIdLength = 255;
 /** More issues than this help nobody. */
 const maxIssues = 50;
@@ -103,7 +100,7 @@ function faultOf(field: FieldDefinition | undefined, value: unknown, matches: Ma
 
 function textFault(value: unknown, constraints: Constraints, matches: Matches): Fault | undefined {
   if (typeof value !== "string") return ["invalid_type", "Expected a string"];
-  const { minLength = 0, maxLength = maxTextLength, pattern } = constraints;
+  const { minLength = 0, maxLength = limits.fieldChars, pattern } = constraints;
   if (value.length < minLength) return ["too_small", `Expected at least ${minLength} characters`];
   if (value.length > maxLength) return ["too_big", `Expected at most ${maxLength} characters`];
   if (pattern !== undefined && !matches(pattern, value)) {
@@ -120,13 +117,13 @@ function numberFault(value: unknown, { min, max }: Constraints): Fault | undefin
 }
 
 function listFault(items: readonly unknown[], constraints: ListConstraints): Fault | undefined {
-  const { minItems = 0, maxItems: most = maxItems, options } = constraints;
+  const { minItems = 0, maxItems: most = limits.fieldItems, options } = constraints;
   if (items.length < minItems) return ["too_small", `Expected at least ${minItems} items`];
   if (items.length > most) return ["too_big", `Expected at most ${most} items`];
   const known = options && new Set(options);
   for (const item of items) {
     if (typeof item !== "string" || item === "") return ["invalid_type", "Expected strings that are not empty"];
-    if (item.length > maxItemLength) return ["too_big", `Expected at most ${maxItemLength} characters`];
+    if (item.length > limits.fieldItemChars) return ["too_big", `Expected at most ${limits.fieldItemChars} characters`];
     if (known && !known.has(item)) return ["invalid_value", "Expected one of the field's options"];
   }
   return new Set(items).size === items.length ? undefined : ["invalid_value", "Expected distinct items"];

@@ -1,9 +1,6 @@
 import { problem } from "../contract/errors.ts";
 import { type SupplementResponse, SupplementStatus } from "../contract/supplements.ts";
 
-/** More supplements than any submission is asked for: a bound, not a page. */
-export const maxSupplements = 1000;
-
 const open = SupplementStatus.options.filter((status) => status !== "closed");
 
 /** Statuses from which each operation on a supplement response is allowed; a PATCH of `status` may start from any. */

@@ -30,7 +30,6 @@ export interface Scope {
 
 /** Rows that one step works on; after each, other work gets its turn. */
 const stepRows = 200;
-const maxRounds = 1000;
 
 /** Reads what an export holds, section by section, a bounded number of rows at a time. */
 export class Sections {
@@ -60,7 +59,8 @@ export class Sections {
   async *reviewers(): AsyncIterable<SectionRow<"reviewers">> {
     const { reader, job } = this.#scope;
     const { programId, trackId } = job;
-    const rounds = trackId === null ? [] : await reader.find("rounds", { where: { trackId } }, { limit: maxRounds });
+    const rounds =
+      trackId === null ? [] : await reader.find("rounds", { where: { trackId } }, { limit: limits.listedRounds });
     const roundIds = new Set(rounds.map((round) => round.roundId));
     const invited = (row: Row<"reviewers">) =>
       trackId === null ? row.programIds.includes(programId) : row.roundIds.some((roundId) => roundIds.has(roundId));

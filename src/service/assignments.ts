@@ -1,6 +1,7 @@
 import type { Assignment, SkipReason } from "../contract/assignments.ts";
 import { invalid, problem } from "../contract/errors.ts";
 import type { Input } from "../contract/index.ts";
+import { limits } from "../contract/limits.ts";
 import type { AssignmentRules, Program, Round } from "../contract/programs.ts";
 import {
   checkAssignmentMove,
@@ -148,11 +149,12 @@ async function writableRound(store: Reader, roundId: string): Promise<{ round: R
   return { round, program };
 }
 
-/** More rounds than any track has: a bound, not a page. */
-const maxRounds = 1000;
-
 async function earlierRoundIds(store: Reader, { trackId, sequence }: Round): Promise<Set<string>> {
-  const rounds = await store.find("rounds", { where: { trackId, sequence: { lt: sequence } } }, { limit: maxRounds });
+  const rounds = await store.find(
+    "rounds",
+    { where: { trackId, sequence: { lt: sequence } } },
+    { limit: limits.listedRounds },
+  );
   return new Set(rounds.map((round) => round.roundId));
 }
 

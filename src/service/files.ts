@@ -3,12 +3,9 @@ import { limits } from "../contract/limits.ts";
 import type { Handler } from "../store/work.ts";
 import { found } from "./guards.ts";
 
-/** More files than any submission has: a bound, not a page. */
-const maxFiles = 1000;
-
 export const list_submission_files: Handler<"list_submission_files"> = async ({ store }, { submissionId }) => {
   await found(store, "submissions", submissionId);
-  return store.find("files", { where: { submissionId } }, { limit: maxFiles, descending: true });
+  return store.find("files", { where: { submissionId } }, { limit: limits.listedFiles, descending: true });
 };
 
 export const get_file_download_url: Handler<"get_file_download_url"> = async (work, { fileId }) => {

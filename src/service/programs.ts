@@ -1,12 +1,10 @@
 import { problem } from "../contract/errors.ts";
 import type { Input } from "../contract/index.ts";
+import { limits } from "../contract/limits.ts";
 import { checkLifecycleMove } from "../domain/lifecycle.ts";
 import { mergeDeep, pick } from "../domain/patch.ts";
 import type { Handler } from "../store/work.ts";
 import { expectVersion, found, writableProgram } from "./guards.ts";
-
-/** More rounds than any programme has: a bound, not a page. */
-const maxRounds = 1000;
 
 export const list_programs: Handler<"list_programs"> = ({ store }, input) =>
   store.page("programs", {}, "newest", input);
@@ -48,7 +46,11 @@ function namesOnlyStatus({ programId: _, version: __, lifecycleStatus, ...named 
 
 export const list_rounds: Handler<"list_rounds"> = async ({ store }, { programId }) => {
   await found(store, "programs", programId);
-  const rounds = await store.find("rounds", { where: { programId } }, { limit: maxRounds, orderBy: "sequence" });
+  const rounds = await store.find(
+    "rounds",
+    { where: { programId } },
+    { limit: limits.listedRounds, orderBy: "sequence" },
+  );
   return rounds;
 };
 

@@ -1,5 +1,6 @@
 import { invalid } from "../contract/errors.ts";
 import type { Input } from "../contract/index.ts";
+import { limits } from "../contract/limits.ts";
 import type { Round } from "../contract/programs.ts";
 import type { Reviewer } from "../contract/reviewers.ts";
 import { heldStatuses } from "../domain/assignments.ts";
@@ -11,10 +12,6 @@ import { personByEmail } from "./canonical.ts";
 import { suppressedAmong } from "./emails.ts";
 import { expandPersons } from "./expansion.ts";
 import { found, writableProgram } from "./guards.ts";
-
-const invitationDays = 14;
-/** As many as one invitation may name. */
-const maxExpertise = 100;
 
 export const list_reviewers: Handler<"list_reviewers"> = async (work, input) => {
   const { programId, roundId, status, search, includePersonFieldIds, ...page } = input;
@@ -103,8 +100,8 @@ async function inviteAgain(
 ) {
   const { firstName, lastName, affiliation, role } = input;
   const expertise = unite(known.expertise, input.expertise ?? []);
-  if (expertise.length > Math.max(maxExpertise, known.expertise.length)) {
-    const message = `A reviewer has at most ${maxExpertise} areas of expertise`;
+  if (expertise.length > Math.max(limits.expertise, known.expertise.length)) {
+    const message = `A reviewer has at most ${limits.expertise} areas of expertise`;
     throw invalid({ path: "expertise", code: "too_big", message });
   }
   const personId = known.personId ?? (await personByEmail(store, known.email))?.personId ?? null;
@@ -135,7 +132,7 @@ async function writeInvitation(
   programNames: ReadonlyMap<string, string>,
 ): Promise<void> {
   const secret = randomToken();
-  const expiresAt = new Date(Date.parse(now) + invitationDays * 24 * 60 * 60 * 1000).toISOString();
+  const expiresAt = new Date(Date.parse(now) + limits.invitationSeconds * 1000).toISOString();
   const { reviewerId } = reviewer;
   const invitation = { reviewerId, sha256: sha256Hex(secret), expiresAt, usedAt: null };
   await store.insert("invitations", { invitationId: newId("inv"), ...invitation });

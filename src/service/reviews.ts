@@ -1,11 +1,9 @@
 import { problem } from "../contract/errors.ts";
+import { limits } from "../contract/limits.ts";
 import { heldStatuses } from "../domain/assignments.ts";
 import { summarize } from "../domain/scoring.ts";
 import type { Handler } from "../store/work.ts";
 import { found } from "./guards.ts";
-
-/** More reviews than any submission has: a bound, not a page. */
-const maxReviews = 10_000;
 
 export const list_reviews: Handler<"list_reviews"> = ({ store }, { limit, lastEvaluatedKey, ...where }) =>
   store.page("reviews", { where }, "newest", { limit, lastEvaluatedKey });
@@ -21,8 +19,8 @@ export const get_submission_reviews_summary: Handler<"get_submission_reviews_sum
   }
   const where = { submissionId, roundId };
   const held = { where: { ...where, active: true, status: heldStatuses } };
-  const assignments = await store.find("assignments", held, { limit: maxReviews });
-  const reviews = await store.find("reviews", { where }, { limit: maxReviews });
+  const assignments = await store.find("assignments", held, { limit: limits.summarizedReviews });
+  const reviews = await store.find("reviews", { where }, { limit: limits.summarizedReviews });
   const stillHeld = new Set(assignments.map(({ assignmentId }) => assignmentId));
   // The draft of a removed assignment will not become a review.
   const counted = reviews.filter((review) => review.status === "submitted" || stillHeld.has(review.assignmentId));

@@ -1,4 +1,5 @@
 import { invalid, problem } from "../contract/errors.ts";
+import { limits } from "../contract/limits.ts";
 import type { Program, Track } from "../contract/programs.ts";
 import type { Submission } from "../contract/submissions.ts";
 import { ended, incompleteStatuses } from "../domain/assignments.ts";
@@ -17,7 +18,7 @@ import {
   type SubmissionOperation,
   titleOf,
 } from "../domain/submissions.ts";
-import { maxSupplements, outstanding } from "../domain/supplements.ts";
+import { outstanding } from "../domain/supplements.ts";
 import type { Reader, Transaction } from "../store/port.ts";
 import type { Patch } from "../store/tables.ts";
 import type { ChangeWork, Handler, WriteWork } from "../store/work.ts";
@@ -161,7 +162,7 @@ export const submit_submission: Handler<"submit_submission"> = async (work, inpu
   checkComplete(submission, form.fields, program, track);
   if (!input.acknowledgeSupplementWarnings) {
     const where = { submissionId: submission.submissionId };
-    const supplements = outstanding(await store.find("supplements", { where }, { limit: maxSupplements }));
+    const supplements = outstanding(await store.find("supplements", { where }, { limit: limits.listedSupplements }));
     if (supplements.length > 0) throw problem("supplement_warnings", { supplements });
   }
   return move(work, submission, { operation: "submit", to: "SUBMITTED" });

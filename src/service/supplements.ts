@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 import { problem } from "../contract/errors.ts";
 import type { Input } from "../contract/index.ts";
+import { limits } from "../contract/limits.ts";
 import type { Submission } from "../contract/submissions.ts";
 import type { SupplementResponse } from "../contract/supplements.ts";
 import { mergeValues } from "../domain/fields.ts";
 import { pick } from "../domain/patch.ts";
 import { eventIds } from "../domain/submissions.ts";
-import { checkSupplementMove, maxSupplements, supplementArrival } from "../domain/supplements.ts";
+import { checkSupplementMove, supplementArrival } from "../domain/supplements.ts";
 import type { Reader } from "../store/port.ts";
 import type { Patch } from "../store/tables.ts";
 import type { ChangeWork, Handler } from "../store/work.ts";
@@ -20,7 +21,7 @@ export const list_submission_supplements: Handler<"list_submission_supplements">
   { submissionId },
 ) => {
   await found(store, "submissions", submissionId);
-  return store.find("supplements", { where: { submissionId } }, { limit: maxSupplements, descending: true });
+  return store.find("supplements", { where: { submissionId } }, { limit: limits.listedSupplements, descending: true });
 };
 
 export const update_supplement: Handler<"update_supplement"> = (work, input) => saveSupplement(work, input);

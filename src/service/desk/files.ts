@@ -1,6 +1,7 @@
 import type { ActInput } from "../../contract/desk.ts";
 import { invalid } from "../../contract/errors.ts";
 import type { File } from "../../contract/files.ts";
+import { limits } from "../../contract/limits.ts";
 import type { Submission } from "../../contract/submissions.ts";
 import { pick } from "../../domain/patch.ts";
 import { checkDeadline } from "../../domain/submissions.ts";
@@ -11,9 +12,6 @@ import { found } from "../guards.ts";
 import { editDraft } from "../submissions.ts";
 import { saveSupplement } from "../supplements.ts";
 import { applicantOf, respondentOf } from "./authors.ts";
-
-/** Of one submission, or of one supplement. */
-const maxAttached = 100;
 
 /** The bytes are kept before; here the record is made, and what it is attached to names it. */
 export const attach_file: ActHandler<"attach_file"> = {
@@ -85,8 +83,8 @@ function keep(
 
 /** The owner's files with one more, and the change of the field that it is for. */
 function withFile({ fields, fileIds }: Values, { fileId, fieldId }: File) {
-  if (fileIds.length >= maxAttached) {
-    throw invalid({ path: "fileName", code: "too_big", message: `There are ${maxAttached} files already` });
+  if (fileIds.length >= limits.attachedFiles) {
+    throw invalid({ path: "fileName", code: "too_big", message: `There are ${limits.attachedFiles} files already` });
   }
   const named = fieldId === null ? undefined : fields[fieldId];
   const before = Array.isArray(named) ? named : named === undefined ? [] : [named];

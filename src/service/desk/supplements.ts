@@ -1,7 +1,8 @@
 import { invalid, problem } from "../../contract/errors.ts";
+import { limits } from "../../contract/limits.ts";
 import { missingRequired } from "../../domain/fields.ts";
 import { pick } from "../../domain/patch.ts";
-import { checkSupplementMove, maxSupplements } from "../../domain/supplements.ts";
+import { checkSupplementMove } from "../../domain/supplements.ts";
 import type { ActHandler } from "../../store/work.ts";
 import { findForm, formOf } from "../forms.ts";
 import { found, writableProgram } from "../guards.ts";
@@ -18,8 +19,12 @@ export const request_supplement: ActHandler<"request_supplement"> = {
     if (!(await findForm(store, schemaId))) {
       throw invalid({ path: "schemaId", code: "not_found", message: "There is no such record" });
     }
-    if ((await store.count("supplements", { where: { submissionId } })) >= maxSupplements) {
-      throw invalid({ path: "submissionId", code: "too_big", message: `It has ${maxSupplements} supplements already` });
+    if ((await store.count("supplements", { where: { submissionId } })) >= limits.listedSupplements) {
+      throw invalid({
+        path: "submissionId",
+        code: "too_big",
+        message: `It has ${limits.listedSupplements} supplements already`,
+      });
     }
     return store.insert("supplements", {
       ...pick(input, "submissionId", "title", "required", "audience", "schemaId"),
