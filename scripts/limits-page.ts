@@ -99,6 +99,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ["Time between two requests of a connection", time(httpTimeouts.keepAliveMs), "the connection is closed"],
     ["A request's body", set("maxBodyBytes", bytes), "413 `payload_too_large`"],
     ["Nesting of free-form JSON", count(limits.maxJsonDepth), "400 `validation_failed`"],
+    ["Values in a request's JSON, however they are nested", count(limits.maxJsonValues), "400 `validation_failed`"],
     ["Things wrong with a request that are told", count(maxIssues), "the rest is not"],
     ["Time for requests under way when the program stops", set("shutdownSeconds", seconds), "they are cut off"],
     [

@@ -7,6 +7,8 @@ export const limits = {
   maxBodyBytes: 1024 * 1024,
   /** Nesting of free-form JSON; deeper bodies are refused. */
   maxJsonDepth: 32,
+  /** Values in one request's JSON, however they are nested. */
+  maxJsonValues: 10_000,
   expandedFieldIds: 25,
   expandedRows: 100,
   exportedPersons: 500,

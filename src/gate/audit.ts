@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type * as z from "zod";
+import * as z from "zod";
 import type { AuditEntry } from "../contract/audit.ts";
 import { markOf, unwrap } from "../contract/marks.ts";
 import type { Operation } from "../contract/operation.ts";
@@ -12,11 +12,14 @@ import type { Caller } from "../store/work.ts";
 /** The call that an entry is about. */
 export interface Audited {
   readonly caller: Caller;
-  readonly operation: Operation;
+  readonly operation: Pick<Operation, "audit" | "params">;
   readonly requestId: string;
   readonly input: Readonly<Record<string, unknown>>;
   readonly now: Date;
 }
+
+/** Stands for the operation of a request that was refused before it was known what it asks for. */
+export const unreadOperation: Audited["operation"] = { audit: "request.refused", params: z.strictObject({}) };
 
 /** What somebody did, as the audit trail tells it. */
 export interface Act extends Pick<AuditEntry, "businessId" | "actorType" | "actorId" | "tokenId" | "requestId"> {
@@ -137,5 +140,6 @@ function holdsPersonalData(schema: z.core.$ZodType): boolean {
 }
 
 function textOrNull(value: unknown): string | null {
-  return typeof value === "string" ? value.slice(0, 255) : null;
+  // Of a request that was refused nothing need be fit to be kept.
+  return typeof value === "string" ? value.slice(0, 255).replaceAll("\0", "").toWellFormed() : null;
 }

@@ -10,10 +10,12 @@ import type { Log } from "../lib/log.ts";
 import type { Actor, Business, Confirmed, GateTransaction, Store } from "../store/port.ts";
 import type { Caller, Handlers, Links, ReadWork, Work, WriteWork } from "../store/work.ts";
 import { type AccessLog, createAccessLog } from "./access-log.ts";
+import { type Admission, type CallHead, createEntrance } from "./admission.ts";
 import { type Audited, accessEntry, actOf } from "./audit.ts";
 import { authenticate } from "./authenticate.ts";
 import { authorize, authorizeInput, confined, requireScopes } from "./authorize.ts";
-import { createLimiter, type Limiter, type Rate, RateLimited } from "./limit.ts";
+import { type Failure, refusalOf, toFailure } from "./failure.ts";
+import { createLimiter, type Limiter, type Rate } from "./limit.ts";
 import { checkKey, fingerprintOf, type OnceResult, once } from "./once.ts";
 import { recorded } from "./record.ts";
 import { redactorOf, viewOf } from "./redact.ts";
@@ -41,8 +43,13 @@ export interface Call {
   /** The bearer token, if one was given. */
   readonly token: string | undefined;
   readonly parts: Parts;
-  /** Why the body could not be read: told to those alone who may call at all. */
-  readonly unreadable?: Problem | undefined;
+  /**
+   * Reads the body, in place of that in `parts`: not before the caller may call at all.
+   * @throws Problem for a body that cannot be read
+   */
+  readonly readBody?: (() => Promise<unknown>) | undefined;
+  /** How the call was let in, where that was before its arguments were looked at. */
+  readonly admission?: Admission | undefined;
   readonly idempotencyKey?: string | undefined;
   readonly requestId: string;
   /** The preview that was agreed to: the call applies only while it would still do the same, and once. */
@@ -65,14 +72,6 @@ export interface Success {
   readonly caller?: string | undefined;
 }
 
-export interface Failure {
-  readonly ok: false;
-  readonly problem: Problem;
-  readonly rate?: Rate;
-  readonly replayed?: boolean;
-  readonly caller?: string | undefined;
-}
-
 export type Answer = Success | Failure;
 
 /** The only door to the service. */
@@ -84,6 +83,10 @@ export interface Gate {
    * @returns a failure where the call itself would be refused
    */
   rehearse(call: Call): Promise<Rehearsal | Failure>;
+  /** Lets a call in by its token alone, before anything that grows with its arguments: its permit is used. */
+  admit(head: CallHead): Promise<Admission | Failure>;
+  /** Why a call that was let in would be refused for what it says; nothing where it fits. */
+  check(call: Call): Failure | undefined;
   /**
    * Who a token is, without using up its rate.
    * @throws Problem `unauthorized`, `invalid_token`
@@ -110,6 +113,7 @@ type AnyHandler = (work: ReadWork | WriteWork, input: Readonly<Record<string, un
 
 interface Running extends Audited {
   readonly name: CallName;
+  readonly operation: Operation;
   readonly call: Call;
 }
 
@@ -117,33 +121,33 @@ export function createGate(deps: GateDeps): Gate {
   const { store, clock, log, options } = deps;
   const limiter: Limiter = createLimiter(store, clock, options.requestsPerMinute);
   const accessLog: AccessLog = createAccessLog(store, log);
+  const entrance = createEntrance({ store, clock, log, limiter, accessLog });
 
   /** Lets a call in and does `work` with it; refusals become answers. */
-  async function admit<R>(call: Call, work: (running: Running, rate: Rate) => Promise<R>): Promise<R | Failure> {
-    let rate: Rate | undefined;
-    let audited: Audited | undefined;
+  async function answered<R>(call: Call, work: (running: Running, rate: Rate) => Promise<R>): Promise<R | Failure> {
+    const entered = call.admission?.take() ?? (await entrance.enter(call, call.parts.params));
+    if ("ok" in entered) return entered;
+    const [caller, rate] = [confined(entered.caller, call.within), entered.rate];
     try {
       const operation = operations[call.operation];
-      const caller = confined(await authenticate(store, clock, call.token), call.within);
-      // What cannot be recorded is not done.
-      accessLog.expectRoom();
-      audited = { caller, operation, requestId: call.requestId, input: call.parts.params, now: clock.now() };
-      rate = await limiter.take(caller.tokenId);
       authorize(caller, operation);
-      if (call.unreadable) throw call.unreadable;
-      const input = validate(operation, call.parts);
+      const parts = call.readBody ? { ...call.parts, body: await call.readBody() } : call.parts;
+      const input = validate(operation, parts);
       authorizeInput(caller, operation, input);
-      return await work({ ...audited, name: call.operation, call, input }, rate);
+      const { requestId, operation: name } = call;
+      return await work(
+        { caller, operation, requestId, input, now: clock.now(), name, call: { ...call, parts } },
+        rate,
+      );
     } catch (error) {
-      if (error instanceof RateLimited) rate = error.rate;
       const refusal = refusalOf(error, call, log);
-      if (audited) await accessLog.record(accessEntry(audited, refusal.status));
-      return { ok: false, problem: refusal, ...(rate ? { rate } : {}), caller: audited?.caller.tokenId };
+      await entrance.recordRefusal(call, caller, refusal, call.parts.params);
+      return { ok: false, problem: refusal, rate, caller: caller.tokenId };
     }
   }
 
   function invoke(call: Call): Promise<Answer> {
-    return admit(call, async (running, rate) => {
+    return answered(call, async (running, rate) => {
       const outcome = running.operation.effect === "read" ? await read(deps, running) : await write(deps, running);
       const { result, replayed, changed } = outcome;
       // A refusal remembered with its key committed; it is still a refusal.
@@ -157,7 +161,7 @@ export function createGate(deps: GateDeps): Gate {
   }
 
   function rehearse(call: Call): Promise<Rehearsal | Failure> {
-    return admit(call, async (running) => {
+    return answered(call, async (running) => {
       try {
         return await store.transaction(actorOf(running), async (transaction) => {
           const data = await change(deps, running, transaction);
@@ -175,11 +179,22 @@ export function createGate(deps: GateDeps): Gate {
   return {
     invoke,
     rehearse,
+    admit: entrance.admit,
+    check,
     identify: (token) => authenticate(store, clock, token),
     describe: async (token) => describe(deps, limiter, await authenticate(store, clock, token)),
     flush: () => accessLog.flush(),
     close: () => accessLog.close(),
   };
+}
+
+function check({ operation: name, parts }: Call): Failure | undefined {
+  try {
+    validate(operations[name], parts);
+    return undefined;
+  } catch (error) {
+    return toFailure(error);
+  }
 }
 
 async function describe({ store }: GateDeps, limiter: Limiter, { tokenId, businessId }: Caller): Promise<Described> {
@@ -289,17 +304,4 @@ async function redact(store: Store, caller: Caller, operation: Operation, data: 
   const redactor = redactorOf(operation.data);
   if (!redactor) return data;
   return redactor(data, await viewOf(store.reader(caller.businessId), caller.scopes));
-}
-
-/** A catalogue refusal for whatever was thrown; what is unforeseen goes to the log and stays out of the answer. */
-function refusalOf(error: unknown, { requestId, operation }: Call, log: Log): Problem {
-  if (error instanceof RateLimited) return error.problem;
-  if (error instanceof Problem) {
-    // The caller is told to come again; what is the matter is for the operator.
-    if (error.cause !== undefined)
-      log.warn({ err: error.cause, requestId, operation }, "The call could not be answered");
-    return error;
-  }
-  log.error({ err: error, requestId, operation }, "The call failed");
-  return problem("internal_error", { requestId });
 }

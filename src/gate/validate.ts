@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type Issue, invalid } from "../contract/errors.ts";
-import { limits } from "../contract/limits.ts";
 import type { Operation, Parts } from "../contract/operation.ts";
+import { findUnstorable } from "../contract/storable.ts";
 
 /**
  * Checks a call against its operation and joins path, query and body into the handler's flat input.
@@ -21,7 +21,7 @@ export function checkAll(...parts: readonly (readonly [schema: z.ZodType, value:
   const issues: Issue[] = [];
   const input: Record<string, unknown> = {};
   for (const [schema, value] of parts) {
-    const bad = unstorable(value, "", 0);
+    const bad = findUnstorable(value);
     const result = bad ? undefined : schema.safeParse(value);
     if (bad) issues.push(bad);
     else if (result?.success) Object.assign(input, result.data);
@@ -46,26 +46,4 @@ function issuesOf(issue: z.core.$ZodIssue): Issue[] {
     }));
   }
   return [{ path: path.join(".").slice(0, 300), code: issue.code, message: issue.message }];
-}
-
-/** JSON that no store keeps faithfully: NUL, half surrogate pairs, JavaScript's own `__proto__`, nesting without end. */
-function unstorable(value: unknown, path: string, depth: number): Issue | undefined {
-  if (typeof value === "string") return unstorableText(value, path);
-  if (typeof value !== "object" || value === null) return undefined;
-  if (depth >= limits.maxJsonDepth) {
-    return { path, code: "too_deep", message: `Nested deeper than ${limits.maxJsonDepth} levels` };
-  }
-  for (const [key, inner] of Object.entries(value)) {
-    const innerPath = path === "" ? key : `${path}.${key}`;
-    if (key === "__proto__")
-      return { path: innerPath, code: "invalid_key", message: "Nothing is kept under this name" };
-    const bad = unstorableText(key, path) ?? unstorable(inner, innerPath, depth + 1);
-    if (bad) return bad;
-  }
-  return undefined;
-}
-
-function unstorableText(value: string, path: string): Issue | undefined {
-  if (!value.includes("\0") && value.isWellFormed()) return undefined;
-  return { path, code: "invalid_text", message: "Text with NUL or half surrogate pairs cannot be kept" };
 }

@@ -1,16 +1,16 @@
 /** The known word that is nearest to a misspelt one, ties by order; nothing where there are none. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
-  return known.toSorted((left, right) => editDistance(word, left) - editDistance(word, right))[0];
+  const distances = known.map((each) => ({ each, distance: editDistance(word, each) }));
+  return distances.toSorted((left, right) => left.distance - right.distance)[0]?.each;
 }
 
 /** The nearest known word, unless more than half of it would have to change. */
 export function similar(word: string, known: readonly string[]): string | undefined {
-  const found = nearest(word.slice(0, maxChars), known);
-  return found !== undefined && editDistance(word.slice(0, maxChars), found) <= found.length / 2 ? found : undefined;
+  // Each character more or fewer is one to change.
+  const possible = known.filter((each) => Math.abs(word.length - each.length) <= each.length / 2);
+  const found = nearest(word, possible);
+  return found !== undefined && editDistance(word, found) <= found.length / 2 ? found : undefined;
 }
-
-/** Longer words are compared by their beginning: the work grows with the square of the length. */
-const maxChars = 100;
 
 /** How many characters to insert, delete or replace to turn one text into the other (Levenshtein). */
 function editDistance(left: string, right: string): number {

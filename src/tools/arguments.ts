@@ -2,6 +2,7 @@ import * as z from "zod";
 import { type Issue, invalid, Problem } from "../contract/errors.ts";
 import type { CallName } from "../contract/index.ts";
 import { unwrap } from "../contract/marks.ts";
+import { findUnstorable } from "../contract/storable.ts";
 import { similar } from "../lib/spelling.ts";
 import { forgive } from "./forgive.ts";
 import { type OwnArguments, takenBy, toolLimit } from "./own.ts";
@@ -22,9 +23,11 @@ const maxNotes = 8;
 /**
  * Makes a tool call's arguments ready: reads what is miswritten but clear, and splits off what only tools have.
  *
- * @throws Problem `validation_failed` for own arguments that do not fit
+ * @throws Problem `validation_failed` for own arguments that do not fit, and for what no operation takes
  */
 export function prepare(name: CallName, args: Readonly<Record<string, unknown>>): Prepared {
+  const unstorable = findUnstorable(args);
+  if (unstorable) throw invalid(unstorable);
   const taken = takenBy(name);
   const { args: forgiven, notes } = forgive(taken.shape, withList(args));
   const { own, input } = sorted(name, taken.own, forgiven);

@@ -1,5 +1,5 @@
 import { operations } from "../contract/index.ts";
-import type { Failure, UpstreamCall } from "../upstream/port.ts";
+import { type Failure, toFailure, type UpstreamCall } from "../upstream/port.ts";
 import { explained, prepare } from "./arguments.ts";
 import { type Question, withConfirmation } from "./confirm.ts";
 import { callConnection } from "./connection.ts";
@@ -33,25 +33,47 @@ async function answered(
   args: Readonly<Record<string, unknown>>,
 ): Promise<Answered> {
   if (name === connectionName) return { result: await callConnection(session, context, args), code: "ok" };
-  refuseUnoffered(session.settings, name);
-  const { input, own, notes } = prepare(name, args);
-  const following = followingOf(context);
-  const call = {
-    operation: name,
-    input,
-    token: session.token,
-    requestId,
-    idempotencyKey: operations[name].effect === "read" ? undefined : idempotencyKeyOf(context),
-    signal: following.signal,
-  };
-  const answer =
-    operations[name].effect === "read"
-      ? await readTool(session, call, own, following)
-      : await write(session, context, call, own, following);
+  const head = { operation: name, token: session.token, requestId };
+  const admission = await session.upstream.admit(head);
+  if (!admission.ok) return refusal(admission.problem);
+  const { answer, notes } = await admitted(session, context, { ...head, admission }, args);
   if ("question" in answer) return { result: answer.question, code: "asked" };
-  if (!answer.ok) return refusal(explained(name, answer.problem));
+  if (!answer.ok) {
+    await admission.refuse(answer.problem, args);
+    return refusal(explained(name, answer.problem));
+  }
   const shown = notes.length === 0 ? answer : { ...answer, notes: [...notes, ...answer.notes] };
   return { result: resultOf(name, shown, session.settings.results, knowsLinks(session, context)), code: "ok" };
+}
+
+interface Handled {
+  readonly answer: Shown | Failure | Question;
+  /** How the arguments were read. */
+  readonly notes: readonly string[];
+}
+
+/** Works on a call that was let in: only from here on the work may grow with the arguments. */
+async function admitted(
+  session: ToolSession,
+  context: ToolContext,
+  head: Omit<UpstreamCall, "input">,
+  args: Readonly<Record<string, unknown>>,
+): Promise<Handled> {
+  const { operation: name } = head;
+  const isRead = operations[name].effect === "read";
+  try {
+    refuseUnoffered(session.settings, name);
+    const { input, own, notes } = prepare(name, args);
+    const following = followingOf(context);
+    const idempotencyKey = isRead ? undefined : idempotencyKeyOf(context);
+    const call = { ...head, input, idempotencyKey, signal: following.signal };
+    const answer = isRead
+      ? await readTool(session, call, own, following)
+      : await write(session, context, call, own, following);
+    return { answer, notes };
+  } catch (error) {
+    return { answer: toFailure(error), notes: [] };
+  }
 }
 
 /** Clients of revisions before this one refuse results with content that they do not know. */

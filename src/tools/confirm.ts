@@ -45,8 +45,13 @@ export async function withConfirmation(
   token: string | undefined,
 ): Promise<Answer | Question> {
   const { upstream, confirmation, telemetry } = session;
-  const wording = operations[call.operation].confirm?.(call.input);
-  if (wording === undefined || !mayAsk(confirmation, call.operation)) return upstream.call(call);
+  const { confirm } = operations[call.operation];
+  if (!confirm || !mayAsk(confirmation, call.operation)) return upstream.call(call);
+  // What is asked, and what an answer is bound to, is made of arguments: of those alone that could be carried out.
+  const unfit = await upstream.check(call);
+  if (unfit) return unfit;
+  const wording = confirm(call.input);
+  if (wording === undefined) return upstream.call(call);
   const { caller } = await upstream.identify(call.token);
   const signer: Signer = (payload) => signatureOf(confirmation.key, call, caller, payload);
   const agreed = agreement(confirmation, context, signer, token);

@@ -1,6 +1,8 @@
 import type * as z from "zod";
 import { PersonFieldIds } from "../contract/fields.ts";
+import { limits } from "../contract/limits.ts";
 import { innerOf, unwrap } from "../contract/marks.ts";
+import { findJsonExcess } from "../lib/bounded-json.ts";
 import { isObject } from "../lib/is-object.ts";
 
 type Shape = Readonly<Record<string, z.core.$ZodType>>;
@@ -140,9 +142,11 @@ function joined(values: readonly unknown[], path: string, notes: string[]): unkn
   return values.join(",");
 }
 
+const bounds = { maxDepth: limits.maxJsonDepth, maxValues: limits.maxJsonValues };
+
 /** The value of a JSON text where something else than text is meant. */
 function parsed(value: unknown, fits: (value: unknown) => boolean, as: string, path: string, notes: string[]): unknown {
-  if (typeof value !== "string") return value;
+  if (typeof value !== "string" || findJsonExcess(Buffer.from(value), bounds)) return value;
   try {
     const found: unknown = JSON.parse(value);
     if (!fits(found)) return value;

@@ -1,4 +1,8 @@
 import type { IncomingMessage } from "node:http";
+import { invalid, problem } from "../contract/errors.ts";
+import { limits } from "../contract/limits.ts";
+import { unboundedIssues } from "../contract/storable.ts";
+import { findJsonExcess } from "../lib/bounded-json.ts";
 
 /** A request's body, or nothing where it is too large; of that no more is read than to know. */
 export function bytesOf(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
@@ -18,4 +22,20 @@ export function bytesOf(request: IncomingMessage, maxBytes: number): Promise<Buf
       if (!request.readableEnded) reject(new Error("The request ended before its body"));
     });
   });
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/**
+ * Parses a body, unless its text alone shows that it holds too much.
+ * @throws Problem `invalid_json`, `validation_failed`
+ */
+export function parseBody(bytes: Buffer, maxDepth: number): unknown {
+  const excess = findJsonExcess(bytes, { maxDepth, maxValues: limits.maxJsonValues });
+  if (excess) throw invalid(unboundedIssues[excess]);
+  try {
+    return JSON.parse(decoder.decode(bytes));
+  } catch {
+    throw problem("invalid_json");
+  }
 }

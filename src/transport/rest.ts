@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { TrieRouter } from "hono/router/trie-router";
 import { type Problem, problem } from "../contract/errors.ts";
 import { type OperationName, operationNames, operations } from "../contract/index.ts";
+import { limits } from "../contract/limits.ts";
 import type { Operation } from "../contract/operation.ts";
 import { typedArgument } from "../contract/query.ts";
 import type { Answer, Gate } from "../gate/invoke.ts";
@@ -9,7 +10,7 @@ import type { Rate } from "../gate/limit.ts";
 import { encodingOf } from "../lib/json-text.ts";
 import type { Log } from "../lib/log.ts";
 import { bearerOf, challengeOf } from "./bearer.ts";
-import { bytesOf } from "./body.ts";
+import { bytesOf, parseBody } from "./body.ts";
 
 export interface RestDeps {
   readonly gate: Gate;
@@ -115,13 +116,12 @@ async function answerOf(
 ): Promise<Answer> {
   const operation = operations[name];
   const { headers } = request;
-  const read = operation.method === "GET" ? { body: undefined } : await bodyOf(request, maxBodyBytes);
   const key = headers["idempotency-key"];
   return gate.invoke({
     operation: name,
     token: bearerOf(headers.authorization),
-    parts: { params, query: queryOf(operation, search), body: read.body },
-    unreadable: read.unreadable,
+    parts: { params, query: queryOf(operation, search), body: undefined },
+    readBody: operation.method === "GET" ? undefined : () => readBody(request, maxBodyBytes),
     idempotencyKey: operation.effect === "read" || Array.isArray(key) ? undefined : key,
     requestId,
   });
@@ -131,33 +131,20 @@ async function answerOf(
 function queryOf(operation: Operation, search: string): Record<string, unknown> {
   if (search === "") return {};
   const query = new Map<string, unknown>();
-  const parameters = new URLSearchParams(search);
-  for (const [name, value] of parameters) {
-    query.set(name, query.has(name) ? parameters.getAll(name) : typedArgument(operation, name, value));
+  for (const [name, value] of new URLSearchParams(search)) {
+    query.set(name, query.has(name) ? [value] : typedArgument(operation, name, value));
   }
   return Object.fromEntries(query);
 }
 
-interface Read {
-  readonly body: unknown;
-  /** Why there is none. */
-  readonly unreadable?: Problem;
-}
-
-const decoder = new TextDecoder("utf-8", { fatal: true });
-
-async function bodyOf(request: IncomingMessage, maxBytes: number): Promise<Read> {
+/** @throws Problem for a body that is too large, no JSON, or more of it than any operation takes */
+async function readBody(request: IncomingMessage, maxBytes: number): Promise<unknown> {
   const bytes = await bytesOf(request, maxBytes);
-  const unreadable = (refusal: Problem) => ({ body: undefined, unreadable: refusal });
-  if (bytes === undefined) return unreadable(problem("payload_too_large", { maxBytes }));
-  if (bytes.byteLength === 0) return { body: undefined };
+  if (bytes === undefined) throw problem("payload_too_large", { maxBytes });
+  if (bytes.byteLength === 0) return undefined;
   const type = request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
-  if (type !== "application/json") return unreadable(problem("unsupported_media_type"));
-  try {
-    return { body: JSON.parse(decoder.decode(bytes)) };
-  } catch {
-    return unreadable(problem("invalid_json"));
-  }
+  if (type !== "application/json") throw problem("unsupported_media_type");
+  return parseBody(bytes, limits.maxJsonDepth);
 }
 
 type Send = (status: number, body: string, headers: Headers) => void;

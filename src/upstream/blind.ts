@@ -5,6 +5,7 @@ import type { Mark } from "../contract/marks.ts";
 import type { Operation } from "../contract/operation.ts";
 import type { Privacy } from "../contract/privacy.ts";
 import { compileTransform, type Transform } from "../contract/transform.ts";
+import { toFailure } from "../gate/failure.ts";
 import { isAscii, jsonOf } from "../lib/json-text.ts";
 import { type Handles, isAddressHandle, isHandleAt } from "./handles.ts";
 import { mapTexts, neutralise } from "./neutralise.ts";
@@ -32,6 +33,11 @@ export function createBlindUpstream(
   }
   return {
     ...upstream,
+    check: (call) =>
+      withHandles(call, async (opened, handles) => {
+        const failure = await upstream.check(opened);
+        return failure && refused(failure, textHider(handles));
+      }),
     call: (call) =>
       withHandles(call, async (opened, handles) =>
         blinded(operations[call.operation], await upstream.call(opened), handles),
@@ -52,8 +58,7 @@ export function createBlindUpstream(
       const handles = handlesOf(realm);
       return await work({ ...call, input: opened(operations[call.operation], call.input, handles), strict }, handles);
     } catch (error) {
-      if (error instanceof Problem) return { ok: false, problem: error };
-      throw error;
+      return toFailure(error);
     }
   }
 }

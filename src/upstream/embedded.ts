@@ -11,6 +11,8 @@ export function createEmbeddedUpstream(gate: Gate, changes: ChangeFeed): Upstrea
     parts: partsOf(operations[rest.operation], input),
   });
   return {
+    admit: (head) => gate.admit(head),
+    check: async (call) => gate.check(callOf(call)),
     call: (call) => gate.invoke(callOf(call)),
     rehearse: (call) => gate.rehearse(callOf(call)),
     async identify(token) {

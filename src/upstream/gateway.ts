@@ -1,9 +1,10 @@
 import { Problem, problem } from "../contract/errors.ts";
 import type { Scope } from "../contract/scopes.ts";
 import { confined } from "../gate/authorize.ts";
+import { toFailure } from "../gate/failure.ts";
 import { sha256Hex } from "../lib/crypto.ts";
 import type { Log } from "../lib/log.ts";
-import type { Failure, Identity, Upstream, UpstreamCall, Watch, Watcher } from "./port.ts";
+import type { Admission, CallHead, Failure, Identity, Upstream, UpstreamCall, Watch, Watcher } from "./port.ts";
 
 /** As what a caller's calls run. */
 export interface Grant {
@@ -57,8 +58,17 @@ export function createGatewayUpstream(upstream: Upstream, grantOf: GrantOf, log:
       log.info({ caller: grant.name, operation, requestId, outcome }, "A caller was answered");
       return answer.ok ? answer : { ...answer, problem: seen(answer.problem, grant.name) };
     } catch (error) {
-      if (error instanceof Problem) return { ok: false, problem: error };
-      throw error;
+      return toFailure(error);
+    }
+  }
+
+  async function admit(head: CallHead): Promise<Admission | Failure> {
+    try {
+      const { token, name } = await grantOf(head.token);
+      const admission = await upstream.admit({ ...head, token });
+      return admission.ok ? admission : { ...admission, problem: seen(admission.problem, name) };
+    } catch (error) {
+      return toFailure(error);
     }
   }
 
@@ -79,6 +89,8 @@ export function createGatewayUpstream(upstream: Upstream, grantOf: GrantOf, log:
 
   const { watch, watchesRecords = false } = upstream;
   return {
+    admit,
+    check: (call) => upstream.check(call),
     call: (call) => granted(call, (own) => upstream.call(own)),
     rehearse: (call) => granted(call, (own) => upstream.rehearse(own)),
     identify,

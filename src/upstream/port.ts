@@ -1,12 +1,15 @@
 import type { Problem } from "../contract/errors.ts";
 import type { CallName } from "../contract/index.ts";
 import type { Scope } from "../contract/scopes.ts";
+import type { Admission, CallHead } from "../gate/admission.ts";
 import type { RecordChange, Watch, Watcher } from "../gate/changes.ts";
-import type { Answer, Failure, Success } from "../gate/invoke.ts";
+import { type Failure, toFailure } from "../gate/failure.ts";
+import type { Answer, Success } from "../gate/invoke.ts";
 import type { Rate } from "../gate/limit.ts";
 import type { Confirmed, Rehearsal } from "../gate/rehearse.ts";
 
-export type { Answer, Confirmed, Failure, Rate, RecordChange, Rehearsal, Success, Watch, Watcher };
+export type { Admission, Answer, CallHead, Confirmed, Failure, Rate, RecordChange, Rehearsal, Success, Watch, Watcher };
+export { toFailure };
 
 /** One tool call or resource read on its way to the service. */
 export interface UpstreamCall {
@@ -18,6 +21,8 @@ export interface UpstreamCall {
   readonly requestId: string;
   /** Ends the call when its caller has gone. */
   readonly signal?: AbortSignal | undefined;
+  /** How the call was let in, where that was before its arguments were looked at; good for one call. */
+  readonly admission?: Admission | undefined;
   /** The preview that was agreed to: the call applies only while it would still do the same, and once. */
   readonly confirmed?: Confirmed | undefined;
   /** Hide what is sensitive even from a caller whose scopes would show it. */
@@ -64,6 +69,10 @@ export interface Connection {
 
 /** Where calls go: the embedded service, or the product's own at a base address. */
 export interface Upstream {
+  /** Lets a call in by its token alone, before anything that grows with its arguments. */
+  admit(head: CallHead): Promise<Admission | Failure>;
+  /** Why a call would be refused for what its arguments are, whatever the records; undefined where they fit. */
+  check(call: UpstreamCall): Promise<Failure | undefined>;
   /** Answers a call; never throws. */
   call(call: UpstreamCall): Promise<Answer>;
   /** What a call that writes would do, without doing it; or why it would be refused. */

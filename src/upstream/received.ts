@@ -1,10 +1,11 @@
-import { Problem, problem } from "../contract/errors.ts";
+import { problem } from "../contract/errors.ts";
 import { eventScopes, type LoggedEvent, scopeOfEvent } from "../contract/event-log.ts";
 import { type Input, operations } from "../contract/index.ts";
 import { type PageOf, partsOf } from "../contract/operation.ts";
 import type { Scope } from "../contract/scopes.ts";
 import { authorize, confined } from "../gate/authorize.ts";
 import type { ChangeFeed, ChangeFeedDeps } from "../gate/changes.ts";
+import { toFailure } from "../gate/failure.ts";
 import { validate } from "../gate/validate.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Answer, Connection, Upstream, UpstreamCall, Watch, Watcher } from "./port.ts";
@@ -67,8 +68,7 @@ class Received {
     try {
       return await this.#list(call);
     } catch (error) {
-      if (error instanceof Problem) return { ok: false, problem: error };
-      throw error;
+      return toFailure(error);
     }
   }
 

@@ -4,7 +4,9 @@ import { type Parts, partsOf } from "../contract/operation.ts";
 import type { PersonSchema } from "../contract/persons.ts";
 import { isScope, type Scope, sensitiveScope, withoutSensitive } from "../contract/scopes.ts";
 import { shownTokenChars, tokenPattern } from "../contract/token-form.ts";
+import { unrecordedAdmission } from "../gate/admission.ts";
 import { authorize, authorizeInput, confined, requireScopes } from "../gate/authorize.ts";
+import { toFailure } from "../gate/failure.ts";
 import { checkKey } from "../gate/once.ts";
 import { type Redactor, redactorOf } from "../gate/redact.ts";
 import { validate } from "../gate/validate.ts";
@@ -19,7 +21,9 @@ import { createPace, type Pace } from "./pace.ts";
 import { createPatience } from "./patience.ts";
 import { withPersonsCursor } from "./persons-cursor.ts";
 import type {
+  Admission,
   Answer,
+  CallHead,
   Confirmed,
   Connection,
   Failure,
@@ -58,6 +62,8 @@ export interface RemoteOptions {
 export function createRemoteUpstream(options: RemoteOptions): Upstream {
   const remote = new Remote(options);
   return {
+    admit: async (head) => remote.admit(head),
+    check: async (call) => remote.check(call),
     call: (call) => remote.call(call),
     rehearse: (call) => remote.rehearse(call),
     identify: async (token) => remote.identify(token),
@@ -134,6 +140,15 @@ class Remote {
   watch(token: string | undefined, watcher: Watcher): Watch {
     this.identify(token);
     return this.#memory.watch(token ?? "", watcher);
+  }
+
+  /** Only requests that go out use a permit, and the service records them. */
+  admit({ token }: CallHead): Admission | Failure {
+    return refusing(() => void this.identify(token)) ?? unrecordedAdmission;
+  }
+
+  check({ operation, input }: UpstreamCall): Failure | undefined {
+    return refusing(() => void validate(operations[operation], partsOf(operations[operation], input)));
   }
 
   async call(call: UpstreamCall): Promise<Answer> {
@@ -247,6 +262,16 @@ class Remote {
       this.#memory.lacks(token, missing);
     }
     return { ok: false, problem: error };
+  }
+}
+
+/** The refusal that work ends with, if it does. */
+function refusing(work: () => void): Failure | undefined {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    return toFailure(error);
   }
 }
 
