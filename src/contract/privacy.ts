@@ -4,3 +4,8 @@
  */
 export const privacyPostures = ["api", "blind", "strict"] as const;
 export type Privacy = (typeof privacyPostures)[number];
+
+/** Whether agents see handles of addresses and telephone numbers. Callers without a posture are none. */
+export function hidesContacts(privacy: Privacy | undefined): boolean {
+  return privacy === "blind" || privacy === "strict";
+}

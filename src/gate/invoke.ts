@@ -2,6 +2,7 @@ import { Problem, problem } from "../contract/errors.ts";
 import { type CallName, operations } from "../contract/index.ts";
 import type { Operation, PageOf, Parts } from "../contract/operation.ts";
 import type { PageMeta } from "../contract/page.ts";
+import { hidesContacts, type Privacy } from "../contract/privacy.ts";
 import { type Scope, withoutSensitive } from "../contract/scopes.ts";
 import type { Token } from "../contract/tokens.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -54,8 +55,8 @@ export interface Call {
   readonly requestId: string;
   /** The preview that was agreed to: the call applies only while it would still do the same, and once. */
   readonly confirmed?: Confirmed | undefined;
-  /** Hide what is sensitive even from a caller whose scopes would show it. */
-  readonly strict?: boolean | undefined;
+  /** What agents see of people; absent for callers who are none. */
+  readonly privacy?: Privacy | undefined;
   /** The call may use no more than these of its token's scopes. */
   readonly within?: ReadonlySet<Scope> | undefined;
 }
@@ -272,10 +273,11 @@ async function checkQuota(deps: GateDeps, { caller, now }: Running, transaction:
   if (retryAfterSeconds > 0) throw problem("export_rate_limited", { retryAfterSeconds });
 }
 
-function workOf({ links }: GateDeps, { caller, now }: Running): Work {
+function workOf({ links }: GateDeps, { caller, now, call }: Running): Work {
   return {
     caller,
     links,
+    hidesContacts: hidesContacts(call.privacy),
     now: now.toISOString(),
     newId,
     requireScopes: (...scopes) => requireScopes(caller, scopes),
@@ -285,7 +287,7 @@ function workOf({ links }: GateDeps, { caller, now }: Running): Work {
 async function present(store: Store, running: Running, outcome: Outcome, rate: Rate): Promise<Success> {
   const { operation, caller } = running;
   const { rows, lastEvaluatedKey } = operation.paginated ? (outcome.result as PageOf<unknown>) : {};
-  const shown = running.call.strict ? { ...caller, scopes: withoutSensitive(caller.scopes) } : caller;
+  const shown = running.call.privacy === "strict" ? { ...caller, scopes: withoutSensitive(caller.scopes) } : caller;
   const data = await redact(store, shown, operation, operation.paginated ? rows : outcome.result);
   return {
     ok: true,

@@ -20,6 +20,12 @@ export type ApplicantColumns = Pick<
   "applicantId" | "applicantPersonId" | "innovatorId" | "innovatorEmail" | "innovatorName"
 >;
 
+/**
+ * The name of somebody of whom none is known. Never a part of the address: who may see the one may not be meant to see
+ * the other.
+ */
+const unnamed = "";
+
 interface Identity {
   readonly innovatorId: string | undefined;
   readonly innovatorEmail: string;
@@ -72,12 +78,13 @@ async function identityOf(store: Reader, person: Person, given: Given): Promise<
   }
   const ownId = person.platformUserId ?? personId;
   const applicant = await applicantOf(store, person, ownId);
+  const own = applicant && mayStandFor(applicant, personId) ? applicant : undefined;
   const fullName = [contactDetails?.firstName, contactDetails?.lastName].filter(Boolean).join(" ");
   const innovator = {
     // Whoever has applied before keeps the id known from then.
-    innovatorId: applicant && mayStandFor(applicant, personId) ? applicant.innovatorId : ownId,
+    innovatorId: own?.innovatorId ?? ownId,
     innovatorEmail: primaryEmail,
-    innovatorName: fullName || localPart(primaryEmail),
+    innovatorName: fullName || own?.name || given.innovatorName?.trim() || unnamed,
   };
   checkLegacyMatches(given, innovator, ownId);
   return { ...innovator, person, applicant };
@@ -137,7 +144,7 @@ async function legacyIdentity(store: Reader, given: Given): Promise<Identity> {
     const message = "No applicant has this innovatorId: a new one needs an e-mail address";
     throw invalid({ path: "innovatorEmail", code: "required", message });
   }
-  const innovatorName = given.innovatorName ?? known?.name ?? localPart(innovatorEmail);
+  const innovatorName = given.innovatorName ?? known?.name ?? unnamed;
   return { innovatorId, innovatorEmail, innovatorName, person: undefined, applicant: known };
 }
 
@@ -171,7 +178,8 @@ async function canonicalChanges(
   { person, innovatorEmail, innovatorName }: Identity,
 ): Promise<Patch<"applicants">> {
   if (!person) {
-    return { personId: applicant.personId ?? (await personByEmail(store, applicant.email))?.personId ?? null };
+    const personId = applicant.personId ?? (await personByEmail(store, applicant.email))?.personId ?? null;
+    return { personId, name: applicant.name || innovatorName };
   }
   if (!mayStandFor(applicant, person.personId)) return {};
   const holder = await holderOf(store, innovatorEmail);
@@ -188,8 +196,4 @@ function holderOf(store: Reader, email: string): Promise<Applicant | undefined> 
 async function first(store: Reader, query: Query<"applicants">): Promise<Applicant | undefined> {
   const [applicant] = await store.find("applicants", query, { limit: 1 });
   return applicant;
-}
-
-function localPart(email: string): string {
-  return email.slice(0, email.lastIndexOf("@"));
 }

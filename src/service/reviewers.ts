@@ -4,8 +4,11 @@ import { limits } from "../contract/limits.ts";
 import type { Round } from "../contract/programs.ts";
 import type { Reviewer } from "../contract/reviewers.ts";
 import { heldStatuses } from "../domain/assignments.ts";
+import { mayHoldAddress } from "../lib/addresses.ts";
 import { randomToken, sha256Hex } from "../lib/crypto.ts";
 import { headerLine } from "../lib/header-line.ts";
+import { matchesShown } from "../lib/search-words.ts";
+import type { Query } from "../store/port.ts";
 import { emailKey, type Row } from "../store/tables.ts";
 import type { Handler, ReadWork, WriteWork } from "../store/work.ts";
 import { personByEmail } from "./canonical.ts";
@@ -20,14 +23,36 @@ export const list_reviewers: Handler<"list_reviewers"> = async (work, input) => 
   const query = {
     where: { status },
     has: { programIds: round?.programId === programId ? undefined : programId, roundIds: roundId },
-    search: search === undefined ? undefined : { columns: searched, text: search },
   };
-  const { rows, lastEvaluatedKey } = await work.store.page("reviewers", query, "newest", page);
+  const { query: found, wanted } = searchOf(search, work.hidesContacts);
+  const both = { ...query, ...found, has: { ...query.has, ...found?.has } };
+  const { rows, lastEvaluatedKey } = await work.store.page("reviewers", both, "newest", page, wanted);
   const show = await view(work, rows, includePersonFieldIds);
   return { rows: rows.map(show), lastEvaluatedKey };
 };
 
-const searched = ["firstName", "lastName", "email", "affiliation"] as const;
+const named = ["firstName", "lastName", "affiliation"] as const;
+
+/**
+ * How reviewers are searched for. For a caller from whom addresses are hidden by what is shown alone, for otherwise one
+ * guess after the other finds out an address; and by a whole address, which is what a handle stands for.
+ */
+function searchOf(text: string | undefined, hidesContacts: boolean): Search {
+  if (text === undefined) return {};
+  if (!hidesContacts) return { query: { search: { columns: [...named, "email"], text } } };
+  if (mayHoldAddress(text)) return { query: { has: { email: emailKey(text) } } };
+  const wanted = (row: Row<"reviewers">) =>
+    matchesShown(
+      text,
+      named.map((name) => row[name]),
+    );
+  return { query: { search: { columns: named, text } }, wanted };
+}
+
+interface Search {
+  readonly query?: Pick<Query<"reviewers">, "has" | "search">;
+  readonly wanted?: (row: Row<"reviewers">) => boolean;
+}
 
 export const get_reviewer: Handler<"get_reviewer"> = async (work, { reviewerId, includePersonFieldIds }) => {
   const row = await found(work.store, "reviewers", reviewerId);

@@ -63,10 +63,17 @@ export interface Reader {
   /** Every matching row, oldest first, read in bounded steps. */
   scan<T extends TableName>(table: T, query: Query<T>): AsyncIterable<Row<T>>;
   /**
-   * One keyset page. The cursor is signed and bound to tenant, table, query and order.
+   * One keyset page, of all rows or those that are `wanted`. The cursor is signed and bound to tenant, table, query and
+   * order.
    * @throws Problem `invalid_cursor` for a foreign, altered or other list's cursor
    */
-  page<T extends TableName>(table: T, query: Query<T>, order: ListOrder, page: PageRequest): Promise<PageOf<Row<T>>>;
+  page<T extends TableName>(
+    table: T,
+    query: Query<T>,
+    order: ListOrder,
+    page: PageRequest,
+    wanted?: (row: Row<T>) => boolean,
+  ): Promise<PageOf<Row<T>>>;
   /** The same for audit entries. Entries of requests that changed nothing show only when `action` is given. */
   pageAudit(filter: AuditFilter, page: PageRequest): Promise<PageOf<AuditEntry>>;
   getAudit(auditId: string): Promise<AuditEntry | undefined>;

@@ -1,4 +1,5 @@
 import { type SelectQueryBuilder, sql } from "kysely";
+import { wordsOf } from "../lib/search-words.ts";
 import type { Database, Db, Source } from "./database.ts";
 import { adapterOf } from "./engine.ts";
 
@@ -163,8 +164,4 @@ function containing(db: Db, { columns, text }: NonNullable<AnyQuery["search"]>) 
     return sql`(${sql.join(inColumns, sql` or `)})`;
   });
   return tests.length > 0 ? sql<boolean>`(${sql.join(tests, sql` and `)})` : sql<boolean>`1 = 1`;
-}
-
-function wordsOf(text: string): string[] {
-  return text.split(/\s+/u).filter((word) => word !== "");
 }

@@ -76,8 +76,14 @@ export class SqlReader implements Reader {
     } while (after);
   }
 
-  page<T extends TableName>(table: T, query: Query<T>, order: ListOrder, page: PageRequest): Promise<PageOf<Row<T>>> {
-    return this.#page(sourceOf(table), query, listOrders[order], page);
+  page<T extends TableName>(
+    table: T,
+    query: Query<T>,
+    order: ListOrder,
+    page: PageRequest,
+    wanted?: (row: Row<T>) => boolean,
+  ): Promise<PageOf<Row<T>>> {
+    return this.#page(sourceOf(table), query, listOrders[order], page, wanted);
   }
 
   pageAudit(
@@ -129,11 +135,24 @@ export class SqlReader implements Reader {
     return rows[0] && source.codec.decodeTuple(rows[0]);
   }
 
-  async #page<R>(source: Source<R>, query: object, sort: Sort, page: PageRequest): Promise<PageOf<R>> {
+  async #page<R>(
+    source: Source<R>,
+    query: object,
+    sort: Sort,
+    page: PageRequest,
+    wanted: (row: R) => boolean = () => true,
+  ): Promise<PageOf<R>> {
     const { limit, lastEvaluatedKey } = page;
     const cursors = cursorsOf(this.shared.cursorKey, [this.businessId, source.name, sort.column, query]);
-    const after = lastEvaluatedKey === undefined ? undefined : cursors.open(lastEvaluatedKey);
-    const found = await this.#rows(source, query, sort, limit + 1, after);
+    let after = lastEvaluatedKey === undefined ? undefined : cursors.open(lastEvaluatedKey);
+    const found: R[] = [];
+    for (let more = true; more && found.length <= limit; ) {
+      const step = await this.#rows(source, query, sort, limit + 1, after);
+      found.push(...step.filter(wanted));
+      const last = step.length > limit ? step.at(-1) : undefined;
+      more = last !== undefined;
+      after = last && positionOf(source, sort, last);
+    }
     const rows = found.slice(0, limit);
     const last = rows.at(-1);
     if (found.length <= limit || last === undefined) return { rows };

@@ -25,6 +25,8 @@ export interface Work {
   /** ISO time of the call: one moment for all that it writes. */
   readonly now: string;
   readonly links: Links;
+  /** Whether addresses and telephone numbers are hidden from the caller: then nothing may be found by them but them. */
+  readonly hidesContacts: boolean;
   /** A new id: `prefix_` and a ULID. */
   newId(prefix: string): string;
   /** @throws Problem `insufficient_scope` naming what is missing */

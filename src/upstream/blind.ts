@@ -6,6 +6,7 @@ import type { Operation } from "../contract/operation.ts";
 import type { Privacy } from "../contract/privacy.ts";
 import { compileTransform, type Transform } from "../contract/transform.ts";
 import { toFailure } from "../gate/failure.ts";
+import { mayHoldAddress, replaceAddresses } from "../lib/addresses.ts";
 import { isAscii, jsonOf } from "../lib/json-text.ts";
 import { type Handles, isAddressHandle, isHandleAt } from "./handles.ts";
 import { mapTexts, neutralise } from "./neutralise.ts";
@@ -20,7 +21,6 @@ export function createBlindUpstream(
   privacy: Privacy,
   handlesOf: (realm: string) => Handles,
 ): Upstream {
-  const strict = privacy === "strict";
   if (privacy === "api") {
     return {
       ...upstream,
@@ -56,7 +56,7 @@ export function createBlindUpstream(
     try {
       const { realm } = await upstream.identify(call.token);
       const handles = handlesOf(realm);
-      return await work({ ...call, input: opened(operations[call.operation], call.input, handles), strict }, handles);
+      return await work({ ...call, input: opened(operations[call.operation], call.input, handles), privacy }, handles);
     } catch (error) {
       return toFailure(error);
     }
@@ -99,8 +99,9 @@ function changed(record: unknown, change: (text: string) => string): unknown {
  */
 function isPlain(json: string): boolean {
   if (!isAscii(json) || json.includes("\u007f") || (json.includes("\\") && /\\[bfu]/.test(json))) return false;
+  if (!mayHoldAddress(json)) return true;
   for (let at = json.indexOf("@"); at >= 0; at = json.indexOf("@", at + 1)) if (!isHandleAt(json, at)) return false;
-  return true;
+  return !mayHoldAddress(json.replaceAll("@", ""));
 }
 
 function refused(failure: Failure, change: (text: string) => string): Failure {
@@ -123,15 +124,8 @@ function textHider(handles: Handles): (text: string) => string {
   return (text) => hideAddresses(neutralise(text), handles);
 }
 
-/**
- * Addresses that stand in free text. Atomic in effect: a match starts where a run of its characters does, so a long
- * text without addresses costs one pass.
- */
-const address = /(?<![\p{L}\p{N}._%+'-])[\p{L}\p{N}._%+'-]{1,64}@(?:[\p{L}\p{N}-]{1,63}\.){1,8}\p{L}{2,24}/gu;
-
 function hideAddresses(text: string, handles: Handles): string {
-  if (!text.includes("@")) return text;
-  return text.replace(address, (found) => (isAddressHandle(found) ? found : handles.seal("email", found)));
+  return replaceAddresses(text, (found) => (isAddressHandle(found) ? found : handles.seal("email", found)));
 }
 
 interface Sealing {

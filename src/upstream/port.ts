@@ -1,5 +1,6 @@
 import type { Problem } from "../contract/errors.ts";
 import type { CallName } from "../contract/index.ts";
+import type { Privacy } from "../contract/privacy.ts";
 import type { Scope } from "../contract/scopes.ts";
 import type { Admission, CallHead } from "../gate/admission.ts";
 import type { RecordChange, Watch, Watcher } from "../gate/changes.ts";
@@ -25,8 +26,8 @@ export interface UpstreamCall {
   readonly admission?: Admission | undefined;
   /** The preview that was agreed to: the call applies only while it would still do the same, and once. */
   readonly confirmed?: Confirmed | undefined;
-  /** Hide what is sensitive even from a caller whose scopes would show it. */
-  readonly strict?: boolean | undefined;
+  /** What agents see of people; absent for callers who are none. */
+  readonly privacy?: Privacy | undefined;
   /** The call may use no more than these of its token's scopes. */
   readonly within?: ReadonlySet<Scope> | undefined;
 }

@@ -2,6 +2,7 @@ import { Problem, problem } from "../contract/errors.ts";
 import { type CallName, operations } from "../contract/index.ts";
 import { type Parts, partsOf } from "../contract/operation.ts";
 import type { PersonSchema } from "../contract/persons.ts";
+import { hidesContacts } from "../contract/privacy.ts";
 import { isScope, type Scope, sensitiveScope, withoutSensitive } from "../contract/scopes.ts";
 import { shownTokenChars, tokenPattern } from "../contract/token-form.ts";
 import { unrecordedAdmission } from "../gate/admission.ts";
@@ -38,6 +39,7 @@ import type { ReadRemote } from "./rehearse-reads.ts";
 import { digestRemotely, rehearseRemotely } from "./remote-rehearsal.ts";
 import { createRequester, type Request } from "./requester.ts";
 import { createScopeMemory, type ScopeMemory } from "./scope-memory.ts";
+import { withShownSearch } from "./shown-search.ts";
 import { createStandardFields, type StandardFields } from "./standard-fields.ts";
 import type { Timeouts } from "./timeouts.ts";
 
@@ -96,6 +98,7 @@ class Remote {
   readonly #memory: ScopeMemory;
   readonly #request: Request;
   readonly #requestPersons: Request;
+  readonly #searchShown: Request;
   readonly #standardFields: StandardFields;
   readonly #holders = new Map<string, Holder>();
 
@@ -108,6 +111,7 @@ class Remote {
     const patience = createPatience(breaker, timeouts);
     this.#request = createRequester({ baseUrl, client, patience, pace: this.#pace, telemetry });
     this.#requestPersons = withPersonsCursor(this.#request);
+    this.#searchShown = withShownSearch(this.#request);
     this.#standardFields = createStandardFields(this.#request, clock);
   }
 
@@ -159,8 +163,7 @@ class Remote {
       const parts = this.#admitted(call);
       if (name === "create_export") await this.#refuseHiddenFields(call);
       if (confirmed) await this.#settle(call, realm, confirmed);
-      const request = name === "list_persons" ? this.#requestPersons : this.#request;
-      const { data, page, replayed } = await request(call, operation, parts);
+      const { data, page, replayed } = await this.#requestOf(call)(call, operation, parts);
       const redactor = redactorOf(operation.data);
       this.#memory.holds(token, operation.scope);
       if (operation.quota === "export" && !replayed) this.#pace.exported(token);
@@ -175,6 +178,11 @@ class Remote {
     } catch (error) {
       return this.#refused(error, call);
     }
+  }
+
+  #requestOf({ operation, privacy }: UpstreamCall): Request {
+    if (operation === "list_persons") return this.#requestPersons;
+    return operation === "list_reviewers" && hidesContacts(privacy) ? this.#searchShown : this.#request;
   }
 
   async rehearse(call: UpstreamCall): Promise<Rehearsal | Failure> {
@@ -225,9 +233,9 @@ class Remote {
   }
 
   /** Reads for a preview: redacted like any read of the caller's. */
-  #reader({ token, requestId, signal, strict, within }: UpstreamCall): ReadRemote {
+  #reader({ token, requestId, signal, privacy, within }: UpstreamCall): ReadRemote {
     return async (name, input) => {
-      const answer = await this.call({ operation: name, input, token, requestId, signal, strict, within });
+      const answer = await this.call({ operation: name, input, token, requestId, signal, privacy, within });
       if (!answer.ok) throw answer.problem;
       return { data: answer.data, ...answer.page };
     };
@@ -242,7 +250,7 @@ class Remote {
 
   async #redacted(redactor: Redactor, data: unknown, call: UpstreamCall): Promise<unknown> {
     const { scopes: known } = confined({ scopes: this.#memory.scopesOf(call.token ?? "") }, call.within);
-    const scopes = call.strict ? withoutSensitive(known) : known;
+    const scopes = call.privacy === "strict" ? withoutSensitive(known) : known;
     const given = scopes.has(sensitiveScope) ? new Set<string>() : customFieldsIn(data);
     const standardFieldIds = given.size === 0 ? given : await this.#standardFields(call, given);
     return redactor(data, { scopes, standardFieldIds });

@@ -110,8 +110,11 @@ describe.each(faces)("creating a submission over %s", (face) => {
       },
     ]);
     const unnamed = await chair.create_submission({ ...second.base, innovatorEmail: "ben.o@example.org" });
-    expect(unnamed).toMatchObject({ innovatorName: "ben.o", innovatorId: expect.stringMatching(/^inn_/) });
+    expect(unnamed).toMatchObject({ innovatorName: "", innovatorId: expect.stringMatching(/^inn_/) });
     expect(unnamed.applicantId).not.toBe(applicantId);
+    const named = { innovatorEmail: "ben.o@example.org", innovatorName: "Ben Okri" };
+    expect(await chair.create_submission({ ...second.base, ...named })).toMatchObject(named);
+    expect(await applicantsOf(desk)).toMatchObject([{ applicantId }, { name: "Ben Okri" }]);
   });
 
   test("a legacy applicant is linked to the only active person with the address, and to none of several", async ({
@@ -156,14 +159,15 @@ describe.each(faces)("creating a submission over %s", (face) => {
     expect(await applicantsOf(desk)).toMatchObject([{ innovatorId, email, name, personId, version: 0 }]);
   });
 
-  test("a person without a name or platform user goes by address and id", async ({ desk }) => {
+  test("a person without a name or platform user goes by id, and by the name that the caller gives", async ({ desk }) => {
     const chair = await desk.as(face);
     const { base } = await intakeOf(desk);
     const { personId } = await desk.seed.person({ contactDetails: { phone: "1" } });
-    expect(await chair.create_submission({ ...base, personId })).toMatchObject({
-      innovatorId: personId,
-      innovatorName: "grace",
-    });
+    const nameless = { innovatorId: personId, innovatorName: "" };
+    expect(await chair.create_submission({ ...base, personId })).toMatchObject(nameless);
+    const named = { personId, innovatorName: "Grace Lindqvist" };
+    expect(await chair.create_submission({ ...base, ...named })).toMatchObject({ innovatorName: "Grace Lindqvist" });
+    expect(await chair.create_submission({ ...base, personId })).toMatchObject({ innovatorName: "Grace Lindqvist" });
   });
 });
 

@@ -24,7 +24,7 @@ export const register_applicant: ActHandler<"register_applicant"> = {
     const registered = !before?.trackIds.includes(trackId);
     if (registered) {
       const asApplicant = (prefix: string) => (prefix === "app" ? applicantId : work.newId(prefix));
-      const given = { innovatorEmail: email, innovatorName: before?.name ?? name };
+      const given = { innovatorEmail: email, innovatorName: before?.name || name };
       await enrolApplicant({ ...work, newId: asApplicant }, given, track);
     }
     const { personId } = await found(store, "applicants", applicantId);

@@ -1,0 +1,35 @@
+import { defaultLimit } from "../contract/page.ts";
+import type { Reviewer } from "../contract/reviewers.ts";
+import { mayHoldAddress } from "../lib/addresses.ts";
+import { matchesShown } from "../lib/search-words.ts";
+import type { Request } from "./requester.ts";
+
+/** Pages of the service's list that one call looks through. */
+const maxPages = 10;
+
+/**
+ * A request for the reviewers' list that searches by what is shown of them, and by a whole address. The service searches
+ * inside addresses: so it is not told what is searched for, and its list is looked through here. Neither rows, pages nor
+ * the number of requests then go by an address that the caller does not have.
+ */
+export function withShownSearch(request: Request): Request {
+  return async (call, operation, parts) => {
+    const { search, limit, lastEvaluatedKey, ...filters } = parts.query;
+    if (search === undefined) return request(call, operation, parts);
+    const wanted = Number(limit ?? defaultLimit);
+    const rows: unknown[] = [];
+    let cursor = lastEvaluatedKey;
+    for (let page = 1; ; page++) {
+      const query = { ...filters, limit: wanted - rows.length, lastEvaluatedKey: cursor };
+      const read = await request(call, operation, { ...parts, query });
+      rows.push(...(read.data as readonly Reviewer[]).filter((row) => isFound(row, String(search))));
+      cursor = read.page?.lastEvaluatedKey;
+      if (cursor === undefined || rows.length >= wanted || page >= maxPages) return { ...read, data: rows };
+    }
+  };
+}
+
+function isFound({ firstName, lastName, affiliation, email }: Reviewer, search: string): boolean {
+  if (mayHoldAddress(search)) return email?.toLowerCase() === search.toLowerCase();
+  return matchesShown(search, [firstName, lastName, affiliation]);
+}

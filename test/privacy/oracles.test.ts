@@ -1,0 +1,98 @@
+import { Client } from "@modelcontextprotocol/client";
+import { InMemoryTransport } from "@modelcontextprotocol/server";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type Desk, openDesk } from "../support/desk.ts";
+import { openRemote, throughRemote } from "../support/remote.ts";
+
+/** Of which no part may be found out: in it are letters that no name here has. */
+const address = "qwz.jyxk@hvpq-fjz.org";
+const alphabet = [..."abcdefghijklmnopqrstuvwxyz0123456789.-@_"];
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely
+type Data = any;
+
+async function agentOf(desk: Desk, agents: Desk["app"]) {
+  const [here, there] = InMemoryTransport.createLinkedPair();
+  agents.connectStdio(await desk.token(), there);
+  const client = new Client({ name: "test", version: "1.0.0" });
+  await client.connect(here);
+  onTestFinished(() => client.close());
+  const call = async (name: string, args: Record<string, unknown>): Promise<Data> => {
+    const result = (await client.callTool({ name, arguments: args })) as Data;
+    return { ...result.structuredContent, text: result.content[0].text, isError: result.isError === true };
+  };
+  return { client, call };
+}
+
+async function sceneOf(privacy: string, through: "embedded" | "remote") {
+  const { desk, close } = await openDesk({ PROGRAMME_PRIVACY: privacy });
+  onTestFinished(close);
+  let agents = desk.app;
+  if (through === "remote") {
+    agents = await openRemote(desk.origin, { PROGRAMME_PRIVACY: privacy });
+    onTestFinished(() => agents.close());
+  }
+  await desk.seed.reviewer({ email: address, firstName: "Ada", lastName: "Marsh", affiliation: `Lab, ${address}` });
+  await desk.seed.reviewer({
+    email: `x${address}`,
+    firstName: "Ben",
+    lastName: "Emet",
+    affiliation: "+44 20 7946 0018",
+  });
+  return { desk, ...(await agentOf(desk, agents)) };
+}
+
+/** What an attacker goes by: how many rows, and whether more are said to follow. */
+const signOf = ({ data, page }: Data) => JSON.stringify([data.length, page?.hasMore ?? false]);
+
+describe.each(["blind", "strict"])("in mode %s", (privacy) => {
+  describe.each(throughRemote ? (["embedded"] as const) : (["embedded", "remote"] as const))("%s", (through) => {
+    test("an address cannot be found out letter by letter", async () => {
+      const { client, call } = await sceneOf(privacy, through);
+      const nothing = signOf(await call("list_reviewers", { search: "nobody-is-called-this" }));
+      const uri = "programme://reviewers";
+      for (const [at, letter] of [...address].entries()) {
+        const guesses = [address.slice(0, at + 1), address.slice(at), `${letter}${address[at + 1] ?? ""}`];
+        for (const guess of guesses.filter((each) => each.length > 1 && each !== address)) {
+          for (const limit of [1, 50]) {
+            expect(signOf(await call("list_reviewers", { search: guess, limit })), guess).toBe(nothing);
+          }
+          const { contents } = await client.readResource({ uri: `${uri}?search=${encodeURIComponent(guess)}` });
+          const read = JSON.parse((contents[0] as { text: string }).text);
+          expect(signOf(read), guess).toBe(nothing);
+        }
+      }
+      for (const letter of alphabet.filter((each) => !"adamarshbenemetlab,".includes(each))) {
+        expect(signOf(await call("list_reviewers", { search: letter })), letter).toBe(nothing);
+      }
+      for (const digits of ["+44", "7946", "0018"]) {
+        expect(signOf(await call("list_reviewers", { search: digits })), digits).toBe(nothing);
+      }
+    });
+
+    test("names, a handle and a whole address find reviewers still", async () => {
+      const { call } = await sceneOf(privacy, through);
+      const [ada] = (await call("list_reviewers", { search: "marsh ADA" })).data;
+      expect(ada).toMatchObject({ firstName: "Ada" });
+      for (const search of [ada.email, address, address.toUpperCase(), "lab"]) {
+        expect((await call("list_reviewers", { search, limit: 1 })).data, search).toEqual([ada]);
+      }
+      const first = await call("list_reviewers", { search: "a", limit: 1 });
+      expect(first.data).toHaveLength(1);
+      expect((await call("list_reviewers", { search: "emet", limit: 10 })).data).toMatchObject([{ firstName: "Ben" }]);
+    });
+  });
+
+  test("a handle is not made a name of, nor a person without one", async () => {
+    const { desk, call } = await sceneOf(privacy, "embedded");
+    const track = await desk.seed.track();
+    const { personId } = await desk.seed.person({ primaryEmail: address, contactDetails: {} });
+    const [{ email: handle }] = (await call("list_reviewers", { search: "ada" })).data;
+    const draft = { trackId: track.trackId, deadline: "2026-12-31T00:00:00Z", fields: {} };
+    for (const who of [{ innovatorEmail: handle }, { personId }]) {
+      const created = await call("create_submission", { ...draft, ...who });
+      expect(created.data).toMatchObject({ innovatorName: "", innovatorEmail: handle });
+      expect(JSON.stringify(created)).not.toContain("qwz");
+    }
+  });
+});
