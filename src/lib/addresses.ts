@@ -1,5 +1,5 @@
 /** An e-mail address in a text. */
-export interface FoundAddress {
+interface FoundAddress {
   readonly start: number;
   readonly end: number;
   /** The address as mail programs write it, whatever the text disguises it as. */
@@ -63,7 +63,7 @@ export function replaceAddresses(text: string, replace: (address: string) => str
  * Finds the addresses in a text, disguised ones too: from each `@` outwards, so that the time goes with the length of
  * the text. Where an address cannot be told from something else, it counts as an address.
  */
-export function findAddresses(text: string): FoundAddress[] {
+function findAddresses(text: string): FoundAddress[] {
   const found: FoundAddress[] = [];
   let done = 0;
   for (const match of text.matchAll(atSign)) {

@@ -18,7 +18,7 @@ const others: readonly RegExp[] = [
 const maxChars = 60;
 
 /** Whether a text is a telephone number and nothing else. */
-export function isPhoneNumber(text: string): boolean {
+function isPhoneNumber(text: string): boolean {
   if (text.length < 7 || text.length > maxChars) return false;
   const number = text.trim().replace(lead, "").replace(extension, "").trim();
   if (!digitsAndSeparators.test(number)) return false;

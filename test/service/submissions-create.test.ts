@@ -159,7 +159,9 @@ describe.each(faces)("creating a submission over %s", (face) => {
     expect(await applicantsOf(desk)).toMatchObject([{ innovatorId, email, name, personId, version: 0 }]);
   });
 
-  test("a person without a name or platform user goes by id, and by the name that the caller gives", async ({ desk }) => {
+  test("a person without a name or platform user goes by id, and by the name that the caller gives", async ({
+    desk,
+  }) => {
     const chair = await desk.as(face);
     const { base } = await intakeOf(desk);
     const { personId } = await desk.seed.person({ contactDetails: { phone: "1" } });
