@@ -8,5 +8,5 @@ export { CopyRefused } from "../store/copy/target.ts";
 
 /** How a database beside the configured one is opened: with what is set for that one. */
 export function optionsFor(config: Config, database: string): StoreOptions {
-  return { ...storeOptions(config), database };
+  return storeOptions({ ...config, database, databaseGiven: true });
 }

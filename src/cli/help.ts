@@ -29,7 +29,7 @@ export function examplesOf(command: Command): readonly Example[] {
 /** What the process ends with, at the end of the program's help and on the page of commands. */
 export const exitCodes: readonly (readonly [code: string, meaning: string])[] = [
   ["0", "done; or a server that was told to stop has finished what it began"],
-  ["1", "failed, for the reason that is told; doctor: something does not work yet"],
+  ["1", "failed, for the reason that is told; doctor: something does not work yet, or no call could be tried"],
   ["2", "an argument or a setting is wrong, and nothing was done"],
   ["129, 130, 143", "interrupted (SIGHUP, SIGINT, SIGTERM) before it was done"],
 ];

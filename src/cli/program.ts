@@ -1,6 +1,6 @@
 import { Command, type CommanderError, Option } from "commander";
 import { UsageError } from "../config/usage-error.ts";
-import { similar } from "../lib/spelling.ts";
+import { didYouMean } from "../lib/spelling.ts";
 import { version } from "../lib/version.ts";
 import { addExamples, exitCodesHelp, helpConfiguration } from "./help.ts";
 
@@ -178,9 +178,9 @@ function refuseUnknown(args: readonly string[]): void {
   const operand = operandOf(args);
   const known = [...branches.filter(({ hidden }) => !hidden).map(({ name }) => name), "help"];
   if (operand === undefined || isOption(operand) || [...known, "complete"].includes(operand)) return;
-  const meant = similar(operand, known);
-  const hint = meant === undefined ? "" : ` Did you mean ${meant}?`;
-  throw new UsageError(`${JSON.stringify(operand)} is no command.${hint} See: programme-mcp --help`);
+  throw new UsageError(
+    `${JSON.stringify(operand)} is no command.${didYouMean(operand, known)} See: programme-mcp --help`,
+  );
 }
 
 /** Makes one line of commander's message, with where to read on. */

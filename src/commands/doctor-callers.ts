@@ -6,7 +6,7 @@ import { Problem } from "../contract/errors.ts";
 import { probeOf } from "../contract/scope-probe.ts";
 import { systemClock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
-import { type Check, fail, ok, sentenceOf, skip, warn } from "./doctor-check.ts";
+import { answered, type Check, fail, ok, sentenceOf, skip, warn } from "./doctor-check.ts";
 
 /** Whether callers of MCP over HTTP are let in who have no access token of their own. */
 export async function checkCallers(app: App, config: Config, databaseKept: boolean): Promise<Check[]> {
@@ -53,15 +53,16 @@ async function checkTokens(app: App, config: Config, holders: Holders, databaseK
   const byToken = Map.groupBy(holders, ({ token }) => token);
   const checks: Check[] = [];
   for (const [token, named] of [...byToken].slice(0, maxTokensTried)) {
-    const answer = await app.upstream.call({ ...probeOf("programs:read"), token, requestId: newId("req") });
-    if (answer.ok || answer.problem.code === "insufficient_scope" || answer.problem.status === 404) continue;
+    const { operation, input } = probeOf("programs:read");
+    const answer = await app.upstream.call({ operation, input, token, requestId: newId("req") });
+    if (answer.ok || answer.problem.code === "insufficient_scope") continue;
     const found = `The calls of ${namesOf(named)} are refused. ${sentenceOf(answer.problem)}`;
     checks.push(fail(name, found, "Give these entries an access token that the service knows."));
   }
   if (checks.length > 0) return checks;
   const tried = Math.min(byToken.size, maxTokensTried);
   const left = byToken.size > tried ? ` ${byToken.size - tried} more were not tried.` : "";
-  return [ok(name, `The service knows ${countOf(tried, "access token")} that the keys stand for.${left}`)];
+  return [answered(name, `The service knows ${countOf(tried, "access token")} that the keys stand for.${left}`)];
 }
 
 async function checkIssuer(app: App, config: Config): Promise<Check> {

@@ -7,9 +7,12 @@ export interface Check {
   readonly found: string;
   /** What to do about it. */
   readonly fix?: string;
+  /** A call was answered as agents' calls are: without one there is no saying that the program works. */
+  readonly answered?: true;
 }
 
 export const ok = (name: string, found: string): Check => ({ name, status: "ok", found });
+export const answered = (name: string, found: string): Check => ({ ...ok(name, found), answered: true });
 export const skip = (name: string, found: string): Check => ({ name, status: "skip", found });
 export const warn = (name: string, found: string, fix: string): Check => ({ name, status: "warn", found, fix });
 export const fail = (name: string, found: string, fix: string): Check => ({ name, status: "fail", found, fix });

@@ -1,14 +1,16 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { directoryFix, missingDirectory } from "../app.ts";
 import type { Config } from "../config/load.ts";
 import { type Check, fail, ok, sentenceOf, skip, warn } from "./doctor-check.ts";
 
 /** Whether the database is there, can be written, and is its owner's alone. */
-export function checkFiles({ database }: Config): Check[] {
+export function checkFiles(config: Config): Check[] {
   const name = "database file";
+  const { database } = config;
   if (database === ":memory:") return [skip(name, "The database is in memory: nothing is kept.")];
   const stats = statSync(database, { throwIfNoEntry: false });
-  if (!stats) return [checkDirectory(name, database)];
+  if (!stats) return [checkDirectory(name, config)];
   if (!stats.isFile()) return [fail(name, `${database} is no file.`, "Let PROGRAMME_DATABASE name a file.")];
   try {
     accessSync(database, constants.R_OK | constants.W_OK);
@@ -24,7 +26,12 @@ export function checkFiles({ database }: Config): Check[] {
 }
 
 /** Of a database that is still to be made: whether there is a place for it. */
-function checkDirectory(name: string, database: string): Check {
+function checkDirectory(name: string, config: Config): Check {
+  const { database } = config;
+  const missing = missingDirectory(config);
+  if (missing !== undefined) {
+    return fail(name, `${database} is not there, and neither is the directory ${missing}.`, directoryFix);
+  }
   const directory = existingAbove(dirname(database));
   try {
     if (!statSync(directory).isDirectory()) throw new Error(`${directory} is no directory`);

@@ -3,7 +3,7 @@ import type { Problem } from "../contract/errors.ts";
 import { probeOf } from "../contract/scope-probe.ts";
 import { readScopes, type Scope } from "../contract/scopes.ts";
 import { newId } from "../lib/ids.ts";
-import { type Check, fail, ok, skip, warn } from "./doctor-check.ts";
+import { answered, type Check, fail, ok, skip, warn } from "./doctor-check.ts";
 
 /**
  * Tries what each read scope is for, as the token.
@@ -16,8 +16,9 @@ export async function checkScopes(
 ): Promise<Check[]> {
   const checks: Check[] = [];
   for (const scope of readScopes) {
-    const answer = await call({ ...probeOf(scope), token, requestId: newId("req") });
-    const refusal = answer.ok ? undefined : answer.problem;
+    const { operation, input, isAnswered } = probeOf(scope);
+    const answer = await call({ operation, input, token, requestId: newId("req") });
+    const refusal = answer.ok || isAnswered(answer.problem.code) ? undefined : answer.problem;
     checks.push(checkOf(scope, refusal, told?.includes(scope)));
     // What is true of the token or of the way to the service is true for the other scopes too.
     if (refusal && ["invalid_token", "upstream_unreachable", "upstream_untrusted"].includes(refusal.code))
@@ -28,8 +29,8 @@ export async function checkScopes(
 }
 
 function checkOf(scope: Scope, refusal: Problem | undefined, told: boolean | undefined): Check {
-  if (refusal === undefined || refusal.status === 404) {
-    return ok(scope, told === false ? "The token has it; PROGRAMME_SCOPES leaves it out." : "The token has it.");
+  if (refusal === undefined) {
+    return answered(scope, told === false ? "The token has it; PROGRAMME_SCOPES leaves it out." : "The token has it.");
   }
   if (refusal.code !== "insufficient_scope") return fail(scope, refusal.message, refusal.next);
   if (told === false) return ok(scope, "The token lacks it, and PROGRAMME_SCOPES leaves it out.");

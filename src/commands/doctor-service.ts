@@ -2,6 +2,7 @@ import { connect, type DetailedPeerCertificate } from "node:tls";
 import type { connectRemote } from "../app/product.ts";
 import type { Config } from "../config/load.ts";
 import { Problem } from "../contract/errors.ts";
+import { isObject } from "../lib/is-object.ts";
 import { version } from "../lib/version.ts";
 import { type Check, fail, ok, skip, warn } from "./doctor-check.ts";
 
@@ -13,36 +14,59 @@ const tryTimeoutMs = 15_000;
 /** Whether the product's service is there, shows who it is, knows the token and has the same time. */
 export async function checkService(config: Config, baseUrl: string, { client }: Remote): Promise<Check[]> {
   const url = new URL(baseUrl);
-  const path = `${url.pathname.replace(/\/$/, "")}/integrations/v1/programs?limit=1`;
+  const path = `${url.pathname.replace(/\/$/, "")}/integrations/v1/programs`;
   const authorization = config.token === undefined ? {} : { authorization: `Bearer ${config.token}` };
   const headers = { ...authorization, accept: "application/json", "user-agent": `programme-mcp/${version}` };
-  const startedMs = performance.now();
+  const signal = AbortSignal.timeout(tryTimeoutMs);
+  const ask = (address: string) => client.send({ method: "GET", path: address, headers, signal });
   try {
-    const signal = AbortSignal.timeout(tryTimeoutMs);
-    const response = await client.send({ method: "GET", path, headers, signal });
+    const startedMs = performance.now();
+    const listed = await ask(`${path}?limit=1`);
     const tookMs = performance.now() - startedMs;
+    // Some servers answer everything alike.
+    const unknown = listed.status === 200 ? await ask(`${path}/no-such-record`) : undefined;
+    const service = checkAnswer(config, url, { listed, unknown, tookMs });
     return [
-      answered(url, response, tookMs),
+      service,
       await checkCertificate(config, url, client.proxied),
-      checkClock(response, tookMs),
-      checkToken(config, response),
+      checkClock(listed, tookMs),
+      ...(service.status === "ok" ? [checkToken(config, listed)] : []),
     ];
   } catch (error) {
     return [unanswered(url, error)];
   }
 }
 
-function answered({ origin }: URL, { status, headers, text }: Response, tookMs: number): Check {
+interface Answers {
+  /** To the list of programmes. */
+  readonly listed: Response;
+  /** To a programme that does not exist, where the list was given. */
+  readonly unknown: Response | undefined;
+  readonly tookMs: number;
+}
+
+/** Reports whether these are answers that only the programme service gives. */
+function checkAnswer({ token }: Config, url: URL, { listed, unknown, tookMs }: Answers): Check {
   const name = "service";
+  const { origin, pathname } = url;
+  const { status, headers } = listed;
   const took = `${origin} answers in ${Math.round(tookMs)} ms`;
   if (status >= 300 && status < 400) {
     const fix = "Set PROGRAMME_BASE_URL to the address that it redirects to: the token is never sent on.";
     return fail(name, `${took}, but redirects (${status}) to ${originOf(headers["location"], origin)}.`, fix);
   }
   if (status >= 500) return fail(name, `${took}, but with status ${status}.`, "Try again later, or ask its operator.");
-  if (!isEnvelope(text)) {
-    const fix = "Check PROGRAMME_BASE_URL: it is the address without /integrations/v1.";
+  if (!isList(listed) && !(isRefusal(listed) && [401, 403, 429].includes(status))) {
+    const added = /\/(?:integrations\/v1|mcp)(?=\/|$).*/.exec(pathname)?.[0];
+    const fix = added
+      ? `Take ${added} off the end of PROGRAMME_BASE_URL.`
+      : "Check PROGRAMME_BASE_URL: it is the address without /integrations/v1.";
     return fail(name, `${took}, but not as the programme service does (status ${status}).`, fix);
+  }
+  if (unknown && (token === undefined || !isRefusal(unknown))) {
+    const asked = token === undefined ? "a caller without a token" : "a request for what does not exist";
+    const found = `${took}, but not as the programme service does: ${asked} gets status ${unknown.status}.`;
+    return fail(name, found, "Check PROGRAMME_BASE_URL: something else answers there.");
   }
   return ok(name, `${took}.`);
 }
@@ -57,11 +81,24 @@ function unanswered({ origin }: URL, error: unknown): Check {
   return fail("service", `${origin} cannot be used: ${cause}.`, fixes[code] ?? "Try again; then ask its operator.");
 }
 
-function isEnvelope(text: string): boolean {
+/** The envelope of a list (specification 2.1). */
+function isList({ text }: Response): boolean {
+  const { success, data } = parseObject(text);
+  return success === true && Array.isArray(data);
+}
+
+/** The envelope of a failure (specification 7). */
+function isRefusal({ text }: Response): boolean {
+  const { success, error } = parseObject(text);
+  return success === false && isObject(error) && typeof error["code"] === "string";
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> {
   try {
-    return typeof (JSON.parse(text) as { success?: unknown } | null)?.success === "boolean";
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : {};
   } catch {
-    return false;
+    return {};
   }
 }
 
@@ -126,5 +163,6 @@ function checkToken({ token }: Config, { status }: Response): Check {
     const fix = "Make a new token in the product's Integrations area and set PROGRAMME_TOKEN to it.";
     return fail(name, "The service does not know the token: it is wrong, expired or revoked.", fix);
   }
-  return status < 500 ? ok(name, "The service knows the token.") : skip(name, "The service did not get to look at it.");
+  if (status === 429) return warn(name, "The service had no time for this token.", "Try again in a minute.");
+  return ok(name, "The service knows the token.");
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { connectRemote } from "../app/product.ts";
 import { type App, createApp } from "../app.ts";
-import { type Config, loadConfig } from "../config/load.ts";
+import { type Config, isDemo, loadConfig } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { systemClock } from "../lib/clock.ts";
 import { isPostgresAddress } from "../lib/postgres-address.ts";
@@ -18,19 +18,34 @@ import { issueProcessToken } from "./local-token.ts";
 import { type Options, paint, print, printJson } from "./output.ts";
 import { formatTable } from "./table.ts";
 
-/** Tries the configuration from end to end and prints what was found and what to fix; ends with 1 where it does not work. */
+/** Tries the configuration from end to end and prints what was found and what to fix; ends with 1 unless calls were answered. */
 export async function examine(env: NodeJS.ProcessEnv, options: Options): Promise<void> {
   const checks = await checksOf(env, options);
-  const works = checks.every(({ status }) => status !== "fail");
-  if (options["json"]) printJson({ ok: works, checks });
-  else print(reportOf(checks, works));
-  process.exitCode = works ? 0 : 1;
+  const verdict = verdictOf(checks);
+  if (options["json"]) printJson({ ok: verdict === "works", verdict, checks });
+  else print(reportOf(checks, verdict));
+  process.exitCode = verdict === "works" ? 0 : 1;
+}
+
+type Verdict = keyof typeof verdicts;
+const verdicts = {
+  works: { colour: "green", text: "It works." },
+  fails: { colour: "red", text: "It does not work yet." },
+  untried: {
+    colour: "yellow",
+    text: "Nothing found is wrong, but no call could be made: whether it works was not tried.",
+  },
+} as const;
+
+function verdictOf(checks: readonly Check[]): Verdict {
+  if (checks.some(({ status }) => status === "fail")) return "fails";
+  return checks.some(({ answered }) => answered) ? "works" : "untried";
 }
 
 type Status = Check["status"];
 const colours = { ok: "green", warn: "yellow", fail: "red", skip: "dim" } as const satisfies Record<Status, string>;
 
-function reportOf(checks: readonly Check[], works: boolean): string {
+function reportOf(checks: readonly Check[], verdict: Verdict): string {
   const rows = checks.flatMap(({ status, name, found, fix }) => [
     [status, name, found],
     ...(fix === undefined ? [] : [["", "", `→ ${fix}`]]),
@@ -39,8 +54,8 @@ function reportOf(checks: readonly Check[], works: boolean): string {
   const table = formatTable(rows).replace(/^(ok|warn|fail|skip)\b/gm, (status) =>
     paint(colours[status as Status], status),
   );
-  const verdict = works ? paint("green", "It works.") : paint("red", "It does not work yet.");
-  return `${table}\n${verdict}\n`;
+  const { colour, text } = verdicts[verdict];
+  return `${table}\n${paint(colour, text)}\n`;
 }
 
 async function checksOf(env: NodeJS.ProcessEnv, options: Options): Promise<Check[]> {
@@ -76,7 +91,7 @@ async function checksWith(config: Config): Promise<Check[]> {
   }
   try {
     const opened = kept ? [await checkRecords(app, config, name)] : [];
-    const tried = await (config.baseUrl === undefined ? embedded : remote)(app, config);
+    const tried = await (config.baseUrl === undefined ? checkEmbedded : checkRemote)(app, config);
     const callers = await checkCallers(app, config, kept);
     return [...files, ...opened, ...tried, ...callers, await checkWebhooksIn(app, config)];
   } finally {
@@ -93,7 +108,7 @@ async function checkRecords({ store }: App, { baseUrl }: Config, name: string): 
   );
 }
 
-async function remote(app: App, config: Config): Promise<Check[]> {
+async function checkRemote(app: App, config: Config): Promise<Check[]> {
   const { baseUrl = "", token, scopes } = config;
   // The truth about the token, not what the operator says of it.
   const local = { store: app.store, clock: systemClock, log: app.log, telemetry: unwatched };
@@ -107,8 +122,9 @@ async function remote(app: App, config: Config): Promise<Check[]> {
   }
 }
 
-async function embedded(app: App, { token, databaseGiven }: Config): Promise<Check[]> {
+async function checkEmbedded(app: App, config: Config): Promise<Check[]> {
   const name = "token";
+  const { token } = config;
   if (token !== undefined) {
     const known = await app.gate.identify(token).catch(() => undefined);
     const fix = "Make one with: programme-mcp token create";
@@ -116,8 +132,10 @@ async function embedded(app: App, { token, databaseGiven }: Config): Promise<Che
     return [ok(name, "The database knows PROGRAMME_TOKEN."), ...(await checkScopes(app.upstream, token, undefined))];
   }
   if ((await app.store.listBusinesses()).length === 0) {
-    if (!databaseGiven) return [skip(name, "The first start makes demonstration data, and a token for it.")];
-    return [warn(name, "The database holds no organisation yet.", "Make one with: programme-mcp token create")];
+    const start = isDemo(config)
+      ? skip(name, "The first start makes demonstration data, and a token for it.")
+      : warn(name, "The database holds no organisation yet.", "Make one with: programme-mcp token create");
+    return isPostgresAddress(config.database) ? [start] : [start, ...(await checkInMemory(config))];
   }
   const own = await issueProcessToken(app);
   try {
@@ -125,5 +143,15 @@ async function embedded(app: App, { token, databaseGiven }: Config): Promise<Che
     return [ok(name, found), ...(await checkScopes(app.upstream, own.token, undefined))];
   } finally {
     await own.revoke();
+  }
+}
+
+/** Tries calls beside a SQLite database that is still empty: that one is not filled for it. */
+async function checkInMemory(config: Config): Promise<Check[]> {
+  const app = await createApp({ ...config, database: ":memory:", filesBeside: undefined, logLevel: "silent" });
+  try {
+    return await checkScopes(app.upstream, (await issueProcessToken(app)).token, undefined);
+  } finally {
+    await app.close();
   }
 }

@@ -1,13 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import { type App, createApp } from "../app.ts";
-import type { Config } from "../config/load.ts";
+import { type Config, isDemo } from "../config/load.ts";
 import { onInterrupt } from "./interruption.ts";
 import { showProgress } from "./progress.ts";
-
-/** Whether the database is one for trying things out: the default one, or any that demonstration data was asked for. */
-export function isDemo(config: Config): boolean {
-  return config.baseUrl === undefined && (config.demo || !config.databaseGiven);
-}
 
 /** The program on its database, filled with demonstration data first where it is one for trying things out and empty. */
 export async function openApp(config: Config): Promise<App> {

@@ -2,13 +2,13 @@ import { constants } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import type { EarlyWire } from "../app/early.ts";
 import type { App } from "../app.ts";
-import type { Config } from "../config/load.ts";
+import { type Config, isDemo } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { version } from "../lib/version.ts";
 import { launchOf, running } from "./hosts/launch.ts";
 import { stopSignals } from "./interruption.ts";
 import { issueProcessToken, localToken } from "./local-token.ts";
-import { isDemo, openApp } from "./open.ts";
+import { openApp } from "./open.ts";
 import { print } from "./output.ts";
 import { whenUnread } from "./reader.ts";
 

@@ -4,6 +4,7 @@ import { shownTokenChars } from "../contract/token-form.ts";
 import type { Token } from "../contract/tokens.ts";
 import { randomToken, sha256Hex } from "../lib/crypto.ts";
 import { newId } from "../lib/ids.ts";
+import { didYouMean } from "../lib/spelling.ts";
 import type { Store } from "../store/port.ts";
 import { parseSpan, parseTime } from "./times.ts";
 
@@ -80,7 +81,7 @@ export function parseScopes(text: string): Scope[] {
     const scope = entry.trim();
     if (isScope(scope)) return scope;
     throw new UsageError(
-      `--scopes: ${JSON.stringify(scope)} is no scope; take read, all, or some of ${scopes.join(", ")}`,
+      `--scopes: ${JSON.stringify(scope)} is no scope.${didYouMean(scope, scopes)} Take read, all, or some of ${scopes.join(", ")}.`,
     );
   });
 }

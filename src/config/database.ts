@@ -48,6 +48,15 @@ export const databaseSettings = {
     help: "Where records are kept: a SQLite file, or a PostgreSQL database by its address; `:memory:` keeps nothing. A database that is named starts empty. An address with a password is not taken as an option, because other users can see a process's arguments.",
     commands: everywhere,
   },
+  create: {
+    variable: "PROGRAMME_CREATE",
+    group: "Data",
+    option: "--create",
+    type: boolean,
+    default: false,
+    help: "Make the directory of a named database where it does not exist. Without it such a path is refused, because it is more often misspelt than new.",
+    commands: everywhere,
+  },
   databaseConnections: {
     variable: "PROGRAMME_DATABASE_CONNECTIONS",
     group: "Data",

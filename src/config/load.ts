@@ -1,10 +1,11 @@
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { isLoopback } from "../lib/loopback.ts";
-import { nearest } from "../lib/spelling.ts";
+import { didYouMean } from "../lib/spelling.ts";
 import { type DatabasePlace, databasePlace, refusePassword } from "./database.ts";
 import type { Setting } from "./setting.ts";
 import { type SettingName, settings, type table } from "./table.ts";
+import { refuseUnknownVariables } from "./unknown-variable.ts";
 import { UsageError } from "./usage-error.ts";
 import { serviceUrl, type ValueType } from "./values.ts";
 import { checkWebhooks } from "./webhooks.ts";
@@ -76,9 +77,23 @@ function read(setting: Setting, variable: string | undefined, option: unknown): 
 
 /** What whoever set a value that is not allowed is told. */
 export function refusalOf(name: string, { type, secret }: Setting, given: string): UsageError {
-  const why = type.explain?.(given);
-  const shown = secret ? "" : `, not ${JSON.stringify(given)}`;
-  return new UsageError(`${name} must be ${type.allowed}${shown}${why === undefined ? "" : `: ${why}`}.`);
+  const { allowed, choices, explain } = type;
+  const wrong = choices ? wrongChoice(given, choices) : given;
+  const why = explain?.(given);
+  const shown = secret ? "" : `, not ${JSON.stringify(wrong)}`;
+  const hint = choices ? didYouMean(wrong, choices) : "";
+  return new UsageError(`${name} must be ${allowed}${shown}${why === undefined ? "" : `: ${why}`}.${hint}`);
+}
+
+/** Returns the first of a list that does not exist. */
+function wrongChoice(given: string, choices: readonly string[]): string {
+  const names = given.split(",").map((name) => name.trim());
+  return names.find((name) => !choices.includes(name)) ?? given;
+}
+
+/** Reports whether the database is for trying things out: the default one, or one that is to get demonstration data. */
+export function isDemo({ baseUrl, demo, databaseGiven }: Config): boolean {
+  return baseUrl === undefined && (demo || !databaseGiven);
 }
 
 function longFlag(flags: string): string {
@@ -158,11 +173,4 @@ export function userDataDir(env: Environment, platform: NodeJS.Platform = proces
   if (platform === "win32") return join(env["LOCALAPPDATA"] || join(home, "AppData", "Local"), "programme-mcp");
   const dataHome = env["XDG_DATA_HOME"];
   return join(dataHome && isAbsolute(dataHome) ? dataHome : join(home, ".local", "share"), "programme-mcp");
-}
-
-function refuseUnknownVariables(env: Environment): void {
-  const known = settings.map(([, setting]) => setting.variable as string);
-  const unknown = Object.keys(env).find((name) => name.startsWith("PROGRAMME_") && !known.includes(name));
-  if (unknown === undefined) return;
-  throw new UsageError(`The variable ${unknown} is not known: did you mean ${nearest(unknown, known)}?`);
 }

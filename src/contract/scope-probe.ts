@@ -1,10 +1,16 @@
+import type { ProblemCode } from "./errors.ts";
 import { type OperationName, operationNames, operations } from "./index.ts";
 import type { Scope } from "./scopes.ts";
 
-/** A call that costs little and changes nothing; that there is no such record tells as much as the record would. */
+/** A call that costs little and changes nothing. */
 interface Probe {
   readonly operation: OperationName;
   readonly input: Readonly<Record<string, unknown>>;
+  /**
+   * Reports whether the call was answered, by the code of its refusal if it was refused. For a record, `not_found` is
+   * an answer; for a list of everything, it means that there is no such service.
+   */
+  readonly isAnswered: (code: ProblemCode | undefined) => boolean;
 }
 
 /** What the reads that cannot do without it are asked about. */
@@ -13,7 +19,11 @@ const example: Readonly<Record<string, unknown>> = { status: "pending", recipien
 /** The cheapest read that needs a scope: a list, else a record that does not exist. */
 export function probeOf(scope: Scope): Probe {
   const reads = operationNames.filter((name) => operations[name].scope === scope && operations[name].effect === "read");
-  const probes = reads.map((operation) => ({ operation, input: inputOf(operation) }));
+  const probes = reads.map((operation): Probe => {
+    const isOfAll = operations[operation].paginated && variablesOf(operation).length === 0;
+    const isAnswered: Probe["isAnswered"] = (code) => code === undefined || (code === "not_found" && !isOfAll);
+    return { operation, input: inputOf(operation), isAnswered };
+  });
   const [cheapest] = probes.toSorted((a, b) => variablesOf(a.operation).length - variablesOf(b.operation).length);
   if (!cheapest) throw new Error(`No read needs ${scope}`);
   return cheapest;

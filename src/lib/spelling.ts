@@ -1,15 +1,16 @@
-/** The known word that is nearest to a misspelt one, ties by order; nothing where there are none. */
-export function nearest(word: string, known: readonly string[]): string | undefined {
-  const distances = known.map((each) => ({ each, distance: editDistance(word, each) }));
-  return distances.toSorted((left, right) => left.distance - right.distance)[0]?.each;
-}
-
-/** The nearest known word, unless more than half of it would have to change. */
+/** Returns the known word that is nearest to a misspelt one, unless more than half of it would have to change. */
 export function similar(word: string, known: readonly string[]): string | undefined {
   // Each character more or fewer is one to change.
   const possible = known.filter((each) => Math.abs(word.length - each.length) <= each.length / 2);
-  const found = nearest(word, possible);
-  return found !== undefined && editDistance(word, found) <= found.length / 2 ? found : undefined;
+  const distances = possible.map((each) => ({ each, distance: editDistance(word, each) }));
+  const [nearest] = distances.toSorted((one, other) => one.distance - other.distance);
+  return nearest && nearest.distance <= nearest.each.length / 2 ? nearest.each : undefined;
+}
+
+/** Returns the question that a misspelt word deserves, with a space before it; empty where no known word is near. */
+export function didYouMean(word: string, known: readonly string[]): string {
+  const meant = similar(word, known);
+  return meant === undefined ? "" : ` Did you mean ${meant}?`;
 }
 
 /** How many characters to insert, delete or replace to turn one text into the other (Levenshtein). */

@@ -28,9 +28,10 @@ export function createScopeProofs(call: Upstream["call"], clock: Clock): ScopePr
   const proofs = new Map<string, Proof>();
 
   async function prove(token: string, scope: Scope): Promise<boolean> {
-    const answer = await call({ ...probeOf(scope), token, requestId: newId("req") });
+    const { operation, input, isAnswered } = probeOf(scope);
+    const answer = await call({ operation, input, token, requestId: newId("req") });
     // That there is no such record is said to those alone who may read such records.
-    if (answer.ok || answer.problem.code === "not_found") return true;
+    if (answer.ok || isAnswered(answer.problem.code)) return true;
     if (answer.problem.code === "insufficient_scope") return false;
     throw answer.problem;
   }

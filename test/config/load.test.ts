@@ -98,6 +98,33 @@ describe("refusals", () => {
     }
   });
 
+  test.each([
+    ["DB", "DATABASE"],
+    ["API_KEY", "TOKEN"],
+    ["READONLY", "READ_ONLY"],
+    ["LOG", "LOG_LEVEL"],
+    ["SMTP", "SMTP_URL"],
+    ["DATABASE_URL", "DATABASE"],
+    ["PRIVACY_MODE", "PRIVACY"],
+    ["CONFIRMATION", "CONFIRM"],
+    ["URL", "BASE_URL"],
+  ])("PROGRAMME_%s is taken for PROGRAMME_%s, which means the same", (given, meant) => {
+    expect(refusal({ [`PROGRAMME_${given}`]: "1" })).toMatch(new RegExp(`did you mean PROGRAMME_${meant}\\?$`));
+  });
+
+  test.each(["FOO", "X", "", "constructor"])("PROGRAMME_%s is like no other: none is suggested", (given) => {
+    expect(refusal({ [`PROGRAMME_${given}`]: "1" })).toMatch(/ is not known: see programme-mcp http --help\.$/);
+  });
+
+  test("the wrong one of a list is named, with the one that is meant", () => {
+    expect(refusal({}, { tools: "list_tracks,list_program" })).toBe(
+      '--tools must be tool names separated by commas, not "list_program". Did you mean list_programs?',
+    );
+    expect(refusal({ PROGRAMME_TOOLSETS: "program" })).toMatch(/, not "program"\. Did you mean programs\?$/);
+    expect(refusal({}, { privacy: "blnd" })).toMatch(/, not "blnd"\. Did you mean blind\?$/);
+    expect(refusal({}, { tools: "qqqqqqqqqqqqqqq" })).toMatch(/, not "qqqqqqqqqqqqqqq"\.$/);
+  });
+
   test("variables of other programs are not looked at", () => {
     expect(refusal({ PROGRAM_PORT: "x", PROGRAMMEPORT: "x" })).toBe("(accepted)");
   });

@@ -34,6 +34,10 @@ describe("a mistake ends with 2 and one line that names it", () => {
     [["seed"], {}, /--demo/],
     [["seed", "--demo", "--seed", "x"], {}, /--seed.*"x"/],
     [["migrate", "--database", "mysql://localhost/x"], {}, /--database/],
+    [["tools", "--tools", "list_program"], {}, /Did you mean list_programs\?/],
+    [["token", "list", "--database", "no/such.db"], {}, /directory \S+no does not exist.*--create/],
+    [["http"], { PROGRAMME_DATABASE: "no/such.db" }, /directory \S+no does not exist.*--create/],
+    [["copy", "--to", "no/such.db"], {}, /directory \S+no does not exist.*PROGRAMME_CREATE/],
   ])("%j %j", async (args, environment, named) => {
     const home = await openHome();
     const database = { PROGRAMME_DATABASE: home.database };
@@ -42,6 +46,28 @@ describe("a mistake ends with 2 and one line that names it", () => {
     expect(stderr).toMatch(named);
     expect(stderr).toMatch(/^[^\n]+\n$/);
     expect(stderr).not.toMatch(/secret-looking|f{64}/);
+  });
+
+  test("a database that cannot be opened is named", async () => {
+    const home = await openHome();
+    const file = join(home.path, "notes.txt");
+    await writeFile(file, "milk, bread".repeat(500));
+    for (const [database, why] of [
+      [home.path, "it is a directory"],
+      [file, "file is not a database"],
+      [join(file, "programme.db"), "its directory is a file"],
+    ] as const) {
+      const { code, stderr } = await home.run(["token", "list", "--database", database]);
+      expect([code, stderr]).toEqual([1, `error: The database ${database} cannot be opened: ${why}\n`]);
+    }
+  });
+
+  test("a directory is made where that is asked for, and where it is the usual one", async () => {
+    const home = await openHome();
+    const named = join(home.path, "a", "b", "programme.db");
+    expect((await home.run(["migrate", "--create", "--database", named])).code).toBe(0);
+    expect((await home.run(["migrate"])).code).toBe(0);
+    expect(await readdir(home.path)).toEqual(expect.arrayContaining([".local", "a"]));
   });
 
   test("a group without its command is told what there is", async () => {

@@ -1,60 +1,17 @@
 import { chmod, readdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import type { AddressInfo, Server } from "node:net";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { examine as examineCommand } from "../../src/commands/doctor.ts";
+import { describe, expect, test } from "vitest";
 import { operations } from "../../src/contract/index.ts";
 import { partsOf } from "../../src/contract/operation.ts";
 import { probeOf } from "../../src/contract/scope-probe.ts";
 import { readScopes, type Scope } from "../../src/contract/scopes.ts";
 import { validate } from "../../src/gate/validate.ts";
 import { selfSigned } from "../support/certificate.ts";
-import { type Home, openHome } from "../support/program.ts";
+import { openHome } from "../support/program.ts";
+import { examine, failures, listening } from "./examine.ts";
 import { openService } from "./service.ts";
-
-interface Check {
-  readonly name: string;
-  readonly status: string;
-  readonly found: string;
-  readonly fix?: string;
-}
-
-interface Report {
-  readonly ok: boolean;
-  readonly checks: readonly Check[];
-  /** The check of this name. */
-  of(name: string): Check | undefined;
-}
-
-/** What the command says of an environment, in this very process: whether it also works as a process is tested once. */
-async function examine(home: Home, environment: Record<string, string> = {}, options = {}): Promise<Report> {
-  const said: string[] = [];
-  const write = vi.spyOn(process.stdout, "write").mockImplementation((chunk) => said.push(String(chunk)) > 0);
-  // Its home is that of the tests: what this process has is not looked at.
-  const own = { HOME: home.path, XDG_DATA_HOME: join(home.path, ".local/share") };
-  await examineCommand({ ...own, ...environment }, { json: true, ...options });
-  write.mockRestore();
-  const code = process.exitCode;
-  process.exitCode = undefined;
-  const { ok, checks } = JSON.parse(said.join("")) as Report;
-  expect(code).toBe(ok ? 0 : 1);
-  expect(ok).toBe(checks.every(({ status }) => status !== "fail"));
-  for (const check of checks) {
-    expect(check.found).toMatch(/^\S.*[.?]$/);
-    if (check.status === "fail" || check.status === "warn") expect(check.fix, check.name).toMatch(/.{10}/);
-  }
-  return { ok, checks, of: (name) => checks.find((check) => check.name === name) };
-}
-
-const failures = ({ checks }: Report) => checks.filter(({ status }) => status === "fail").map(({ name }) => name);
-
-async function listening(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  return (server.address() as AddressInfo).port;
-}
 
 test("there is a cheap read for every read scope", () => {
   for (const scope of readScopes) {
@@ -118,10 +75,14 @@ describe("with the product's own service", () => {
     const none = await examine(home, { PROGRAMME_BASE_URL: service.origin });
     expect(none.of("token")).toMatchObject({ status: "warn" });
     expect(none.of("programs:read")).toBeUndefined();
+    expect([none.verdict, failures(none)]).toEqual(["untried", []]);
+    const words = await home.run(["doctor"], { PROGRAMME_BASE_URL: service.origin });
+    expect([words.code, words.stdout]).toEqual([1, expect.stringMatching(/whether it works was not tried\.\n$/)]);
   });
 
   const json = { "content-type": "application/json" };
   const envelope = JSON.stringify({ success: true, data: [] });
+  const unauthorized = JSON.stringify({ success: false, error: { code: "unauthorized", message: "Who is it?" } });
   const odd: [string, number, Record<string, string>, string, string, RegExp][] = [
     ["another web site", 200, {}, "<html>", "service", /but not as the programme service does/],
     ["a wrong path", 404, {}, "Not found", "service", /status 404/],
@@ -163,7 +124,10 @@ describe("with the product's own service", () => {
   test("certificates: not trusted, trusted by a file of one's own, about to expire", async () => {
     const home = await openHome();
     const { cert, key } = selfSigned({ names: ["localhost"], addresses: [[127, 0, 0, 1]], validDays: 10 });
-    const server = createTlsServer({ cert, key }, (_, response) => void response.writeHead(200, json).end(envelope));
+    const server = createTlsServer(
+      { cert, key },
+      (_, response) => void response.writeHead(401, json).end(unauthorized),
+    );
     const origin = `https://localhost:${await listening(server)}`;
     const untrusted = await examine(home, { PROGRAMME_BASE_URL: origin });
     expect(untrusted.of("service")).toMatchObject({
@@ -192,8 +156,10 @@ describe("with the embedded service", () => {
     const report = await examine(home);
     expect(report.ok).toBe(true);
     expect(report.of("token")?.status).toBe("skip");
-    const named = await examine(home, { PROGRAMME_DATABASE: join(home.path, "new", "p.db") });
+    const named = await examine(home, { PROGRAMME_DATABASE: join(home.path, "p.db") });
     expect(named.of("token")?.fix).toContain("token create");
+    const created = await examine(home, { PROGRAMME_DATABASE: join(home.path, "new", "p.db"), PROGRAMME_CREATE: "1" });
+    expect([created.verdict, created.of("programs:read")?.status]).toEqual(["works", "ok"]);
     expect(await readdir(home.path, { recursive: true })).toEqual([]);
   });
 

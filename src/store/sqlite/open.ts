@@ -2,6 +2,7 @@ import { closeSync, mkdirSync, openSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { Kysely, sql } from "kysely";
+import { Problem } from "../../contract/errors.ts";
 import { type Database, type Db, holdConnection } from "../database.ts";
 import type { Engine, Transact } from "../engine.ts";
 import { prepareTurn } from "../turns.ts";
@@ -50,7 +51,7 @@ export async function openSqlite({ database, busyTimeoutMs, unchecked = false }:
     if (!inMemory) await holdConnection(read);
   } catch (error) {
     await close();
-    throw error;
+    throw unusable(path, error);
   }
 
   return {
@@ -110,6 +111,27 @@ function createTransact(write: Db): Transact {
 
 /** Makes the file that SQLite would make, but for its owner alone. */
 function create(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  closeSync(openSync(path, "a", 0o600));
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    closeSync(openSync(path, "a", 0o600));
+  } catch (error) {
+    throw unusable(path, error);
+  }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EISDIR: "it is a directory",
+  EEXIST: "its directory is a file",
+  ENOTDIR: "its directory is a file",
+  EACCES: "this user has no right to",
+  EPERM: "this user has no right to",
+  EROFS: "the file system is read-only",
+  ENOSPC: "the disk is full",
+};
+
+/** Names the file in what the system or SQLite says of it; a refusal of the catalogue stays what it is. */
+function unusable(path: string, error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof Problem) return error;
+  const { code = "", message } = error as NodeJS.ErrnoException;
+  return new Error(`The database ${path} cannot be opened: ${reasons[code] ?? message}`, { cause: error });
 }
