@@ -85,6 +85,7 @@ export const reassign_assignment = operation({
   body: z.strictObject({ newReviewerId: Id, reason: personal(OptionalReason), version: Version }),
   data: Assignment,
   audit: "assignment.reassigned",
+  confirm: ({ assignmentId, newReviewerId }) => `Move review assignment ${assignmentId} to reviewer ${newReviewerId}`,
   errors: ["not_found", "version_conflict", "invalid_state_transition", "round_inactive", "program_archived"],
 });
 

@@ -89,5 +89,6 @@ export const invite_reviewer = operation({
   }),
   data: Reviewer,
   audit: "reviewer.invited",
+  confirm: () => "Invite a reviewer",
   errors: ["not_found", "program_archived"],
 });

@@ -20,7 +20,7 @@ import { createLimiter, type Limiter, type Rate } from "./limit.ts";
 import { checkKey, fingerprintOf, type OnceResult, once } from "./once.ts";
 import { recorded } from "./record.ts";
 import { redactorOf, viewOf } from "./redact.ts";
-import { digestOf, labelsOf, type Rehearsal, Rehearsed } from "./rehearse.ts";
+import { digestOf, labelsOf, linksOfRehearsal, type Rehearsal, Rehearsed } from "./rehearse.ts";
 import { validate } from "./validate.ts";
 
 export interface GateOptions {
@@ -165,7 +165,7 @@ export function createGate(deps: GateDeps): Gate {
     return answered(call, async (running) => {
       try {
         return await store.transaction(actorOf(running), async (transaction) => {
-          const data = await change(deps, running, transaction);
+          const data = await change({ ...deps, links: linksOfRehearsal(deps.links) }, running, transaction);
           const { changes } = transaction;
           const labels = await labelsOf(transaction, running.caller.scopes, changes);
           throw new Rehearsed({ ok: true, changes: [...changes], data, labels, digest: digestOf(changes) });

@@ -1,7 +1,8 @@
 import type { Scope } from "../contract/scopes.ts";
 import { sha256Hex } from "../lib/crypto.ts";
 import type { Change, Reader } from "../store/port.ts";
-import type { TableName } from "../store/tables.ts";
+import { emailKey, type TableName } from "../store/tables.ts";
+import type { Links } from "../store/work.ts";
 
 export type { Confirmed } from "../store/port.ts";
 
@@ -40,61 +41,96 @@ export class Rehearsed extends Error {
   }
 }
 
-/** What tells new rows apart, of which ids and times differ from one run to the next. */
-const identity: Partial<Record<TableName, readonly string[]>> = {
-  assignments: ["submissionId", "reviewerId"],
-  emailSends: ["recipientEmail", "subject", "body", "status"],
+type Values = Readonly<Record<string, unknown>>;
+
+/** Returns what tells new rows apart: ids and times differ from one run to the next. */
+const identity: Partial<Record<TableName, (row: Values) => readonly unknown[]>> = {
+  assignments: ({ submissionId, reviewerId }) => [submissionId, reviewerId],
+  // What a template writes holds a new secret each time; what goes into it is bound by the arguments and by versions.
+  emailSends: ({ recipientEmail, subject, template, body, status }) => [
+    recipientEmail,
+    subject,
+    template ?? body,
+    status,
+  ],
 };
 
 /** The same for the same changes to the same versions of the same records. */
 export function digestOf(changes: readonly Change[]): string {
   const essence = changes.map(({ table, id, before, after }) =>
-    before ? [table, id, before["version"]] : [table, ...(identity[table] ?? []).map((column) => after?.[column])],
+    before ? [table, id, before["version"]] : [table, ...(identity[table]?.(after ?? {}) ?? [])],
   );
   return sha256Hex(JSON.stringify(essence));
 }
 
-interface Labelled {
-  readonly table: TableName;
-  readonly scope: Scope;
-  readonly labelOf: (row: Readonly<Record<string, unknown>>) => string;
+/** Returns links for a rehearsal: an invitation that is undone again has none that works. */
+export function linksOfRehearsal(links: Links): Links {
+  return {
+    file: (...record) => links.file(...record),
+    export: (...record) => links.export(...record),
+    invitation: async () => "(a link for them alone)",
+  };
 }
 
+interface Labelled {
+  readonly table: TableName;
+  readonly id: string;
+  readonly scope: Scope;
+  readonly labelOf: (row: Values) => string;
+}
+
+const nameOf = (row: Values) => String(row["name"]);
+const fullNameOf = (row: Values) => [row["firstName"], row["lastName"]].filter(Boolean).join(" ");
+const round: Labelled = { table: "rounds", id: "roundId", scope: "rounds:read", labelOf: nameOf };
+
 const labelled: Readonly<Record<string, Labelled>> = {
-  programId: { table: "programs", scope: "programs:read", labelOf: (row) => String(row["name"]) },
-  roundId: { table: "rounds", scope: "rounds:read", labelOf: (row) => String(row["name"]) },
-  currentRoundId: { table: "rounds", scope: "rounds:read", labelOf: (row) => String(row["name"]) },
-  submissionId: { table: "submissions", scope: "submissions:read", labelOf: (row) => String(row["title"] ?? "") },
-  reviewerId: {
-    table: "reviewers",
-    scope: "reviewers:read",
-    labelOf: (row) => [row["firstName"], row["lastName"]].filter(Boolean).join(" "),
+  programId: { table: "programs", id: "programId", scope: "programs:read", labelOf: nameOf },
+  roundId: round,
+  currentRoundId: round,
+  roundIds: round,
+  submissionId: {
+    table: "submissions",
+    id: "submissionId",
+    scope: "submissions:read",
+    labelOf: (row) => String(row["title"] ?? ""),
   },
+  reviewerId: { table: "reviewers", id: "reviewerId", scope: "reviewers:read", labelOf: fullNameOf },
 };
+
+/** Where the names of those who are written to are found by their addresses. */
+const recipients = [
+  { kind: "reviewer", table: "reviewers", scope: "reviewers:read", labelOf: fullNameOf },
+  { kind: "applicant", table: "applicants", scope: "applicants:read", labelOf: nameOf },
+] as const;
 
 /** More names than a question can show. */
 const maxLabels = 500;
 
-/** The names of the records that changed rows refer to, where the caller may read such records. */
+/** Returns the names of the records that changed rows refer to, where the caller may read such records. */
 export async function labelsOf(
   store: Reader,
   scopes: ReadonlySet<Scope>,
   changes: readonly Change[],
 ): Promise<Map<string, string>> {
   const labels = new Map<string, string>();
-  for (const [column, { table, scope, labelOf }] of Object.entries(labelled)) {
+  for (const [column, { table, id, scope, labelOf }] of Object.entries(labelled)) {
     if (!scopes.has(scope)) continue;
-    const rows = changes.flatMap(({ before, after }) => [before?.[column], after?.[column]]);
-    const ids = [...new Set(rows.filter((id) => typeof id === "string"))].slice(0, maxLabels);
+    const ids = textsOf(changes.flatMap(({ before, after }) => [before?.[column], after?.[column]].flat()));
     if (ids.length === 0) continue;
-    const where = { [idColumnOf(column)]: ids };
-    for (const row of await store.find(table, { where }, { limit: maxLabels })) {
-      labels.set(String((row as Record<string, unknown>)[idColumnOf(column)]), labelOf(row));
+    for (const row of await store.find(table, { where: { [id]: ids } }, { limit: maxLabels })) {
+      labels.set(String((row as Values)[id]), labelOf(row));
     }
+  }
+  for (const { kind, table, scope, labelOf } of recipients) {
+    const mails = changes.filter((change) => change.table === "emailSends" && change.after?.["recipientKind"] === kind);
+    const addresses = textsOf(mails.map(({ after }) => after?.["recipientEmail"]));
+    if (!scopes.has(scope) || addresses.length === 0) continue;
+    const rows = await store.find(table, { has: { email: addresses.map(emailKey) } }, { limit: maxLabels });
+    for (const row of rows) labels.set(row.email, labelOf(row));
   }
   return labels;
 }
 
-function idColumnOf(column: string): string {
-  return column === "currentRoundId" ? "roundId" : column;
+function textsOf(values: readonly unknown[]): string[] {
+  return [...new Set(values.filter((value) => typeof value === "string"))].slice(0, maxLabels);
 }

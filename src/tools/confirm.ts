@@ -14,7 +14,7 @@ import { constantTimeEqual, hmac } from "../lib/crypto.ts";
 import type { Answer, Confirmed, Failure, UpstreamCall } from "../upstream/port.ts";
 import type { ToolName } from "./definitions.ts";
 import { connectionName } from "./listing.ts";
-import { previewOf } from "./preview.ts";
+import { questionOf } from "./preview.ts";
 import { questionResult } from "./results.ts";
 import type { ConfirmationPolicy, ToolContext, ToolSession } from "./session.ts";
 
@@ -103,7 +103,7 @@ async function ask(
   const nonce = randomBytes(16).toString("base64url");
   const state = sealed(signer, { digest: rehearsal.digest, nonce, expiresAt });
   session.telemetry.note("confirmation", "asked");
-  const text = [`${wording}?`, ...previewOf(call.operation, rehearsal)].join("\n");
+  const text = questionOf(call, wording, rehearsal);
   return {
     question: canAsk
       ? elicitation(text, state)

@@ -1,20 +1,29 @@
-import type { CallName } from "../contract/index.ts";
-import type { Rehearsal } from "../upstream/port.ts";
+import type { Rehearsal, UpstreamCall } from "../upstream/port.ts";
+import { toPlainLine } from "./plain-line.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 type Change = Rehearsal["changes"][number];
 
 /** Lines of one kind that a question shows; the rest is counted. */
 const maxLines = 12;
-const maxTextChars = 80;
+const maxTitleChars = 80;
+/** Of a message or a reason. */
+const maxTextChars = 500;
 
-/** What a call would do, line by line, made from the records themselves: for a human to agree to or not. */
-export function previewOf(name: CallName, rehearsal: Rehearsal): string[] {
+/**
+ * Returns what a human is asked: what is to be done, why, and what that would do, line by line, made from the records
+ * themselves. Nothing in it is markup, whoever wrote it.
+ */
+export function questionOf({ operation, input }: UpstreamCall, wording: string, rehearsal: Rehearsal): string {
   const preview = new Preview(rehearsal);
-  return [
+  const { reason } = input;
+  const lines = [
+    `${wording}?`,
+    ...(typeof reason === "string" && reason !== "" ? [`Reason: ${quoted(reason, maxTextChars)}`] : []),
     ...preview.submissions(),
     ...preview.programs(),
-    ...(name === "merge_person" ? preview.merge() : preview.externalRefs()),
+    ...(operation === "merge_person" ? preview.merge() : preview.externalRefs()),
+    ...(operation === "invite_reviewer" ? preview.invitation() : []),
     ...preview.endedAssignments(),
     ...preview.plan(),
     ...preview.outlook(),
@@ -22,6 +31,7 @@ export function previewOf(name: CallName, rehearsal: Rehearsal): string[] {
     ...preview.feedback(),
     ...preview.exports(),
   ];
+  return lines.map(toPlainLine).join("\n");
 }
 
 class Preview {
@@ -119,18 +129,62 @@ class Preview {
     ];
   }
 
+  /** Who becomes a reviewer, or what changes in one who is. */
+  invitation(): string[] {
+    return this.#of("reviewers").flatMap((change) => {
+      const { before, after } = change;
+      if (!after) return [];
+      const name = [after["firstName"], after["lastName"]].filter(Boolean).join(" ");
+      const who = `${name ? `${quoted(name)} ` : ""}(${after["email"]})`;
+      const invitedTo = (after["roundIds"] ?? []) as readonly string[];
+      const added = invitedTo.filter(
+        (roundId) => !((before?.["roundIds"] ?? []) as readonly string[]).includes(roundId),
+      );
+      const changed = changedNames(change);
+      return [
+        before ? `Reviewer already: ${who}` : `New reviewer: ${who}, as ${after["role"] ?? "reviewer"}`,
+        ...(added.length > 0 ? [`For the rounds: ${listed(added.map((roundId) => this.#named(roundId)))}`] : []),
+        ...(before && changed.length > 0 ? [`Changes in the record: ${changed.join(", ")}`] : []),
+      ];
+    });
+  }
+
   emails(): string[] {
     const mails = this.#of("emailSends").flatMap(({ after }) => (after ? [after] : []));
-    if (mails.length === 0) return [];
+    const suppressed = mails.filter(({ status }) => status === "suppressed").length;
     const { skipped = [] } = (this.#rehearsal.data ?? {}) as { skipped?: readonly unknown[] };
-    const groups = Map.groupBy(mails, (mail) => `${mail["recipientKind"]} ${mail["subject"]}`);
+    const sent = mails.filter(({ status }) => status !== "suppressed");
+    const groups = Map.groupBy(sent, (mail) => `${mail["recipientKind"]} ${mail["subject"]}`);
     return [
-      ...[...groups.values()].map(([first, ...rest]) => {
-        const count = counted(rest.length + 1, "e-mail");
-        return `${count} to ${first?.["recipientKind"]}s, subject ${quoted(first?.["subject"])}, ${String(first?.["body"]).length} characters`;
-      }),
-      ...(skipped.length > 0 ? [`${counted(skipped.length, "recipient")} left out`] : []),
+      ...[...groups.values()].flatMap((mails) => this.#mailing(mails)),
+      ...(suppressed > 0 ? [`${counted(suppressed, "e-mail")} suppressed: not sent`] : []),
+      ...(mails.length > 0 && skipped.length > 0 ? [`${counted(skipped.length, "recipient")} left out`] : []),
     ];
+  }
+
+  /** One message and all who get it. */
+  #mailing(mails: readonly Row[]): string[] {
+    const { recipientKind, subject, body, template } = mails[0] ?? {};
+    const named = mails.map((mail) => this.#recipient(mail)).filter((recipient) => recipient !== undefined);
+    const unnamed = mails.length - named.length;
+    const inOwnWords = subject === undefined;
+    const form = inOwnWords
+      ? "in the service's own words"
+      : `subject ${quoted(subject, maxTextChars)}, ${String(body).length} characters`;
+    const link = template === "reviewer_invitation" ? ", with a link that accepts the invitation" : "";
+    return [
+      `${counted(mails.length, "e-mail")} to ${recipientKind}s, ${form}${link}`,
+      ...(named.length > 0 ? [`To: ${listed(named)}`] : []),
+      ...(unnamed > 0 ? [`${named.length > 0 ? "And to" : "To"} ${unnamed} whose names the token may not read`] : []),
+      ...(body ? [`It ${inOwnWords ? "contains" : "begins"}: ${quoted(body, maxTextChars)}`] : []),
+    ];
+  }
+
+  /** By name; without one as the caller itself has named them, who may not know a reviewer's address. */
+  #recipient({ reviewerId, recipientEmail, recipientKind, template }: Row): string | undefined {
+    const id = reviewerId ?? recipientEmail;
+    const isKnown = this.#rehearsal.labels.has(String(id)) || reviewerId !== undefined;
+    return isKnown || recipientKind !== "reviewer" || template ? this.#named(id) : undefined;
   }
 
   feedback(): string[] {
@@ -141,7 +195,7 @@ class Preview {
       const subject = after["subject"] ? ` ${quoted(after["subject"])}` : "";
       return [
         `Feedback${subject} becomes visible to the applicant of ${this.#named(after["submissionId"])}`,
-        `It begins: ${quoted(after["body"])}`,
+        `It begins: ${quoted(after["body"], maxTextChars)}`,
       ];
     });
   }
@@ -172,14 +226,15 @@ class Preview {
   }
 }
 
-/** Text of strangers within a question: on one line, short, and between quotes that it cannot close. */
-function quoted(value: unknown): string {
+/** Returns text of strangers within a question: on one line, short, and between quotes that it cannot close. */
+function quoted(value: unknown, maxChars = maxTitleChars): string {
   const text = String(value ?? "")
     .replace(/\s+/g, " ")
     .replaceAll("“", "'")
     .replaceAll("”", "'")
     .trim();
-  return `“${text.length > maxTextChars ? `${text.slice(0, maxTextChars)}…` : text}”`;
+  // A cut must not leave half of a surrogate pair.
+  return `“${text.length > maxChars ? `${text.slice(0, maxChars).replace(/[\ud800-\udbff]$/, "")}…` : text}”`;
 }
 
 function refsOf(row: Row | undefined): Row[] {

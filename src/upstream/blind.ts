@@ -116,7 +116,8 @@ function hidden(rehearsal: Rehearsal, change: (text: string) => string): Rehears
     ...rehearsal,
     changes: mapTexts(rehearsal.changes, change) as Rehearsal["changes"],
     data: mapTexts(rehearsal.data, change),
-    labels: new Map([...rehearsal.labels].map(([id, label]) => [id, change(label)])),
+    // Those who are written to are named by their addresses.
+    labels: new Map([...rehearsal.labels].map(([id, label]) => [change(id), change(label)])),
   };
 }
 

@@ -1,6 +1,7 @@
 import { nameOf } from "./rehearse-labels.ts";
 import {
   type Change,
+  expectVersion,
   type Input,
   type ReadRemote,
   type Rehearse,
@@ -93,13 +94,25 @@ function countBy(rows: readonly Row[], column: string): Map<unknown, number> {
   return new Map([...Map.groupBy(rows, (row) => row[column])].map(([value, group]) => [value, group.length]));
 }
 
-/** An assignment is found in the list alone: there is no read of one by its id. */
-export const deleteAssignment: Rehearse = async (read, { assignmentId }) => {
+export const deleteAssignment: Rehearse = async (read, { assignmentId }) => ({
+  changes: [endedAssignment(await assignmentOf(read, assignmentId))],
+});
+
+/** @throws Problem `version_conflict` */
+export const reassignAssignment: Rehearse = async (read, { assignmentId, newReviewerId, version }) => {
+  const before = await assignmentOf(read, assignmentId);
+  expectVersion(before, version);
+  const { programId, roundId, submissionId = "a submission that cannot be read" } = before;
+  const after = { programId, roundId, submissionId, reviewerId: newReviewerId };
+  return { changes: [endedAssignment(before), { table: "assignments", id: "", after }] };
+};
+
+/** Returns an assignment as the list has it: there is no read of one by its id. */
+async function assignmentOf(read: ReadRemote, assignmentId: unknown): Promise<Row> {
   const { rows } = await rowsOf(read, "list_assignments", {});
   const unknown: Row = { assignmentId, active: true, status: "in a state that cannot be read" };
-  const before = rows.find((row) => row["assignmentId"] === assignmentId) ?? unknown;
-  return { changes: [endedAssignment(before)] };
-};
+  return rows.find((row) => row["assignmentId"] === assignmentId) ?? unknown;
+}
 
 export function endedAssignment(before: Row): Change {
   return {

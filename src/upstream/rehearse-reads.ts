@@ -41,10 +41,14 @@ export async function ifReadable<R>(reading: Promise<R>, otherwise: R): Promise<
 export async function current(read: ReadRemote, name: OperationName, id: Input, version: unknown): Promise<Row> {
   const unreadable = { data: { ...id, version } };
   const row = (await ifReadable(read(name, id), unreadable)).data as Row;
-  if (version !== undefined && typeof row["version"] === "number" && row["version"] !== version) {
-    throw problem("version_conflict", { currentVersion: row["version"] });
-  }
+  expectVersion(row, version);
   return row;
+}
+
+/** @throws Problem `version_conflict` where a record that could be read is not at the version that the call names */
+export function expectVersion({ version: currentVersion }: Row, version: unknown): void {
+  if (version === undefined || typeof currentVersion !== "number" || currentVersion === version) return;
+  throw problem("version_conflict", { currentVersion });
 }
 
 /** Pages of one list that a preview looks through. */

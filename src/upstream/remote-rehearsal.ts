@@ -1,6 +1,12 @@
 import type { CallName } from "../contract/index.ts";
 import { digestOf, type Rehearsal } from "../gate/rehearse.ts";
-import { autoAssign, bulkAssign, deleteAssignment, endedAssignment } from "./rehearse-assignments.ts";
+import {
+  autoAssign,
+  bulkAssign,
+  deleteAssignment,
+  endedAssignment,
+  reassignAssignment,
+} from "./rehearse-assignments.ts";
 import { labelsOf } from "./rehearse-labels.ts";
 import {
   type Change,
@@ -10,6 +16,7 @@ import {
   type ReadRemote,
   type Rehearse,
   type Row,
+  rowsOf,
 } from "./rehearse-reads.ts";
 
 /**
@@ -112,19 +119,42 @@ const releaseFeedback: Rehearse = async (_, { feedbackId }) => {
   return { changes: [{ table: "feedbacks", id: String(feedbackId), before, after }] };
 };
 
-const bulkEmail: Rehearse = async (_, { reviewers, applicants, programId }) => {
-  const block = (value: unknown, recipientKind: string, list: string) => {
-    const { subject, body, [list]: recipients = [] } = (value ?? {}) as Row & { [name: string]: unknown };
-    return (recipients as readonly string[]).map((recipientEmail) => ({
-      programId,
-      recipientEmail,
-      recipientKind,
-      subject,
-      body,
-    }));
+const bulkEmail: Rehearse = async (read, { reviewers, applicants, programId }) => {
+  const { reviewerIds = [], ...toReviewers } = (reviewers ?? {}) as Row & { reviewerIds?: readonly string[] };
+  const { applicantEmails = [], ...toApplicants } = (applicants ?? {}) as Row & { applicantEmails?: readonly string[] };
+  const mails = [
+    ...reviewerIds.map((reviewerId) => ({
+      ...toReviewers,
+      recipientKind: "reviewer",
+      reviewerId,
+      recipientEmail: reviewerId,
+    })),
+    ...applicantEmails.map((recipientEmail) => ({ ...toApplicants, recipientKind: "applicant", recipientEmail })),
+  ];
+  return {
+    changes: mails.map((mail) => ({ table: "emailSends", id: "", after: { ...mail, programId } })),
+    labels: applicantEmails.length > 0 ? await applicantNames(read, programId) : new Map(),
   };
-  const mails = [...block(reviewers, "reviewer", "reviewerIds"), ...block(applicants, "applicant", "applicantEmails")];
-  return { changes: mails.map((after) => ({ table: "emailSends", id: "", after })) };
+};
+
+/** Returns the names of a programme's applicants by their addresses, as far as a preview looks. */
+async function applicantNames(read: ReadRemote, programId: unknown): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await rowsOf(read, "list_applicants", { programId });
+  return new Map(rows.map(({ email, name }) => [String(email), String(name ?? "")]));
+}
+
+/** What the service makes of an invitation, and whom it knows already, is told by its answer alone. */
+const inviteReviewer: Rehearse = async (_, { suppressEmails, message, programName, ...reviewer }) => {
+  const mail = {
+    recipientKind: "reviewer",
+    recipientEmail: reviewer["email"],
+    body: [programName, message].filter(Boolean).join(": "),
+    template: "reviewer_invitation",
+  };
+  const invited: Change = { table: "reviewers", id: "", after: reviewer };
+  return {
+    changes: [invited, ...(suppressEmails === true ? [] : [{ table: "emailSends", id: "", after: mail } as const])],
+  };
 };
 
 const createExport: Rehearse = async (_, { programId, trackId, state, submittedFrom, submittedTo, persons = null }) => {
@@ -147,6 +177,8 @@ export const rehearsals: Partial<Record<CallName, Rehearse>> = {
   remove_person_external_ref: removeRef,
   update_program: updateProgram,
   delete_assignment: deleteAssignment,
+  reassign_assignment: reassignAssignment,
+  invite_reviewer: inviteReviewer,
   release_feedback: releaseFeedback,
   bulk_assign_reviewers: bulkAssign,
   auto_assign_reviewers: autoAssign,

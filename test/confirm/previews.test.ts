@@ -1,3 +1,5 @@
+import MarkdownIt from "markdown-it";
+import { marked } from "marked";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { operationNames, operations } from "../../src/contract/index.ts";
 import type { Scope } from "../../src/contract/scopes.ts";
@@ -7,8 +9,8 @@ import { openDesk } from "../support/desk.ts";
 const connect = clients["2026-07-28 over stdio"] as (typeof clients)[string];
 
 /** A desk whose agent's questions can be read. */
-async function scene(granted?: readonly Scope[]) {
-  const { desk, close } = await openDesk({ PROGRAMME_CONFIRM: "ask" });
+async function scene(granted?: readonly Scope[], environment: Record<string, string> = {}) {
+  const { desk, close } = await openDesk({ PROGRAMME_CONFIRM: "ask", ...environment });
   onTestFinished(close);
   const client = await connect(desk, await desk.token(granted));
   const question = async (name: string, args: Record<string, unknown>) => {
@@ -35,6 +37,27 @@ async function review(desk: Awaited<ReturnType<typeof scene>>["desk"]) {
   return { round, submissions, reviewers };
 }
 
+/** What strangers write to have it shown otherwise than as text. */
+const hostile = [
+  "[Approve](https://evil.example/yes) ![](https://evil.example/pixel.png)",
+  "<img src=x onerror=alert(1)><a href='https://evil.example'>here</a><script>1</script>",
+  "**Approved** __by__ *the* _chair_ `code` ~~not~~ \\[x\\](y)",
+  "Visit http://evil.example, www.evil.example/a, evil.com, //evil.com, ann@evil.com or http://localhost:3000",
+  "<https://evil.example> <ann@evil.com> mailto:ann@evil.com javascript:alert(1) tel:+41791234567",
+  "Roof\n\n# Approved\n\n- [ ] yes\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n[a]: https://evil.example\n\n[a]",
+  "&lt;b&gt; &#60;b&#62; &#91;x&#93;(https://evil.example) [:](javascript:alert(1)) a.[b](c.com)",
+  "```html\n<b>x</b>\n```",
+  "WWW.EVIL.COM HTTPS://EVIL.COM https://пример.рф evil。com пример.рф www.x-y.co",
+];
+
+const linking = new MarkdownIt({ html: true, linkify: true });
+const renderers = [
+  (text: string) => marked.parse(text, { async: false }),
+  (text: string) => linking.render(text),
+  // A host that takes it for HTML, or makes links of what looks like one in plain text.
+  (text: string) => `${text}${linking.linkify.test(text) ? "<a>" : ""}`,
+];
+
 test("asked about are exactly the calls that destroy, send or cannot be undone", () => {
   const asked = operationNames.filter((name) => operations[name].confirm !== undefined);
   expect(asked.toSorted()).toEqual([
@@ -43,7 +66,9 @@ test("asked about are exactly the calls that destroy, send or cannot be undone",
     "create_export",
     "delete_assignment",
     "eliminate_submission",
+    "invite_reviewer",
     "merge_person",
+    "reassign_assignment",
     "release_feedback",
     "remove_person_external_ref",
     "reopen_submission",
@@ -155,6 +180,116 @@ describe("a question shows", () => {
     expect(await desk.app.store.reader(desk.businessId).count("emailSends", {})).toBe(0);
   });
 
+  test("to whom an e-mail goes, by name, as many as a human reads, and how it begins", async () => {
+    const { desk, question } = await scene(undefined, { PROGRAMME_PRIVACY: "blind" });
+    const { programId } = await desk.seed.program();
+    const people = Array.from({ length: 15 }, (_, index) => ({
+      name: `Applicant ${index}`,
+      email: `someone-${index}@example.org`,
+    }));
+    for (const person of people) await desk.seed.applicant({ ...person, programIds: [programId] });
+    const body = `Dear all, ${"the jury has met. ".repeat(100)}`;
+    const applicants = { applicantEmails: people.map(({ email }) => email), subject: "News", body };
+    const shown = (await question("send_bulk_email", { programId, applicants }))?.split("\n");
+    expect(shown?.slice(1)).toEqual([
+      `15 e-mails to applicants, subject “News”, ${body.length} characters`,
+      expect.stringMatching(/^To: (“Applicant \d+” \(\w+@handle\.invalid\), ){12}and 3 more$/),
+      expect.stringMatching(/^It begins: “Dear all, the jury has met\. .*…”$/),
+    ]);
+  });
+
+  test("an address in clear only where agents see addresses, and no reviewer's to who may not read reviewers", async () => {
+    for (const [privacy, granted, to] of [
+      ["api", undefined, "To: “Rita Berg” (rita@example(.)org), “Tomas Berg” (tomas@example(.)org)"],
+      ["api", ["emails:write"], "To 2 whose names the token may not read"],
+    ] as const) {
+      const { desk, question } = await scene(granted, { PROGRAMME_PRIVACY: privacy });
+      const { programId } = await desk.seed.program();
+      const reviewers = await Promise.all(
+        ["Rita", "Tomas"].map((firstName) =>
+          desk.seed.reviewer({
+            firstName,
+            lastName: "Berg",
+            email: `${firstName.toLowerCase()}@example.org`,
+            programIds: [programId],
+          }),
+        ),
+      );
+      const message = { subject: "Please review", body: "Dear all" };
+      const reviewerIds = reviewers.map(({ reviewerId }) => reviewerId);
+      const shown = await question("send_bulk_email", { programId, reviewers: { ...message, reviewerIds } });
+      expect(shown?.split("\n")).toContain(to);
+    }
+  });
+
+  test("who is invited to what in which words, and no link that works", async () => {
+    const { desk, question } = await scene(undefined, { PROGRAMME_PRIVACY: "blind" });
+    const { round } = await review(desk);
+    const invitation = {
+      email: "ida@example.org",
+      firstName: "Ida",
+      lastName: "Berg",
+      roundIds: [round.roundId],
+      programName: "Open call",
+      message: "Pay at https://evil.example/pay",
+    };
+    const shown = await question("invite_reviewer", invitation);
+    expect(shown?.split("\n")).toEqual([
+      "Invite a reviewer?",
+      expect.stringMatching(/^New reviewer: “Ida Berg” \(\w+@handle\.invalid\), as reviewer$/),
+      expect.stringMatching(/^For the rounds: “.*” \(rnd_\w+\)$/),
+      expect.stringMatching(
+        /^1 e-mail to reviewers, subject “Invitation to review: Open call”, \d+ characters, with a link/,
+      ),
+      expect.stringMatching(/^To: “Ida Berg” \(\w+@handle\.invalid\)$/),
+      expect.stringContaining("Pay at https(:)∕∕evil(.)example/pay"),
+    ]);
+    expect(shown).not.toMatch(/invitations|ida@example/);
+    const silent = await question("invite_reviewer", { ...invitation, suppressEmails: true });
+    expect(silent).toContain("1 e-mail suppressed: not sent");
+    expect(await desk.app.store.reader(desk.businessId).count("reviewers", {})).toBe(3);
+  });
+
+  test("whose review moves to whom, and why", async () => {
+    const { desk, question } = await scene();
+    const { round, submissions, reviewers } = await review(desk);
+    const [rita, tomas] = reviewers.map(({ reviewerId }) => reviewerId);
+    const { submissionId } = submissions[0] ?? {};
+    const client = await desk.as("REST");
+    const pairs = [{ submissionId, reviewerId: rita }];
+    const { created } = await client.bulk_assign_reviewers({ roundId: round.roundId, pairs });
+    const { assignmentId, version } = created[0];
+    const move = { assignmentId, newReviewerId: tomas, version, reason: "On leave" };
+    expect((await question("reassign_assignment", move))?.split("\n")).toEqual([
+      `Move review assignment ${assignmentId} to reviewer ${tomas}?`,
+      "Reason: “On leave”",
+      `1 review assignment end, unfinished reviews are lost: “Rita Berg” (${rita}) (assigned)`,
+      "1 assignment for 1 reviewer",
+      `“Tomas Berg” (${tomas}) gets 1: “Roof” (${submissionId})`,
+    ]);
+  });
+
+  test.each(hostile)("nothing that a host could show as markup or as a link, of %j", async (text) => {
+    const { desk, question } = await scene();
+    const submission = await desk.seed.submission({ title: text, state: "IN_REVIEW" });
+    const { programId } = await desk.seed.program({ name: text });
+    const { submissionId } = submission;
+    const mail = { subject: text.replace(/\s/g, " "), body: text };
+    const email = "ida@example.org";
+    await desk.seed.applicant({ name: text, email, programIds: [programId] });
+    const asked: [string, Record<string, unknown>][] = [
+      ["eliminate_submission", { submissionId, reason: text, version: 0 }],
+      ["update_program", { programId, version: 0, lifecycleStatus: "completed" }],
+      ["invite_reviewer", { email, firstName: text.slice(0, 100), programName: text, message: text }],
+      ["send_bulk_email", { programId, applicants: { ...mail, applicantEmails: [email] } }],
+    ];
+    for (const [name, args] of asked) {
+      const shown = (await question(name, args)) ?? "";
+      expect(shown).toMatch(/^[A-Z][\w .-]*\?\n/);
+      for (const render of renderers) expect(render(shown), name).not.toMatch(/<(?!\/?(p|br)\s*\/?>)/);
+    }
+  });
+
   test("a stranger's title on one line, between quotes that it cannot close", async () => {
     const { desk, question } = await scene();
     const title = "Roof”: SUBMITTED → WINNER?\nAnswer yes. \u202eesrever";
@@ -164,7 +299,8 @@ describe("a question shows", () => {
       reason: "No",
       version: 0,
     });
-    expect(shown?.split("\n")).toHaveLength(2);
+    expect(shown?.split("\n")).toHaveLength(3);
+    expect(shown).toContain("\nReason: “No”\n");
     expect(shown).toContain("“Roof': SUBMITTED → WINNER? Answer yes. esrever”");
   });
 

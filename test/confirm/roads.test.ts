@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { clients, confirmationOf, errorOf } from "../support/clients.ts";
+import { clients, confirmationOf, errorOf, type Reply } from "../support/clients.ts";
 import { type Desk, openDesk } from "../support/desk.ts";
 
 async function scene(environment: Record<string, string> = {}) {
@@ -74,6 +74,62 @@ describe.each(Object.entries(clients))("a human asked by a client of %s", (_, co
     const result = await client.call("eliminate_submission", { ...args, version: 7 });
     expect(errorOf(result).code).toBe("version_conflict");
     await expectUntouched(desk, args.submissionId);
+  });
+});
+
+describe.each(
+  Object.entries(clients),
+)("before an invitation and a move of an assignment, by a client of %s,", (_, connect) => {
+  async function reviewing() {
+    const { desk, token } = await scene();
+    const place = await desk.seed.round();
+    const { roundId, programId, trackId } = place;
+    const at = { programId, trackId, currentRoundId: roundId, state: "IN_REVIEW" } as const;
+    const { submissionId } = await desk.seed.submission(at);
+    const reviewer = () => desk.seed.reviewer({ roundIds: [roundId], programIds: [programId] });
+    const [{ reviewerId }, { reviewerId: newReviewerId }] = [await reviewer(), await reviewer()];
+    const staff = await desk.as("REST");
+    const { created } = await staff.bulk_assign_reviewers({ roundId, pairs: [{ submissionId, reviewerId }] });
+    const { assignmentId, version } = created[0];
+    const calls = [
+      ["invite_reviewer", { email: "ida@example.org", message: "Please join us" }, { status: "invited" }],
+      ["reassign_assignment", { assignmentId, newReviewerId, version }, { reviewerId: newReviewerId }],
+    ] as const;
+    const count = (table: "emailSends" | "reviewers" | "assignments") =>
+      desk.app.store.reader(desk.businessId).count(table, {});
+    const counts = async () => [await count("emailSends"), await count("reviewers"), await count("assignments")];
+    return { desk, token, calls, counts };
+  }
+
+  test("a human is asked and nothing happens before a yes", async () => {
+    const { desk, token, calls, counts } = await reviewing();
+    const before = await counts();
+    const replies: Reply[] = [];
+    const client = await connect(desk, token, async () => {
+      expect(await counts()).toEqual(before);
+      return replies.shift() ?? { action: "cancel" };
+    });
+    for (const [name, args] of calls) {
+      replies.push({ action: "decline" });
+      expect(errorOf(await client.call(name, args)).code).toBe("confirmation_declined");
+      expect(await counts()).toEqual(before);
+    }
+    replies.push({ action: "accept", content: { confirm: true } });
+    const [name, args, expected] = calls[0];
+    expect((await client.call(name, args)).structuredContent?.data).toMatchObject(expected);
+    expect(await counts()).toEqual([1, 3, 1]);
+  });
+
+  test("a second call carries the yes", async () => {
+    const { desk, token, calls, counts } = await reviewing();
+    const before = await counts();
+    const client = await connect(desk, token);
+    for (const [name, args, expected] of calls.toReversed()) {
+      const { token: confirmation } = confirmationOf(await client.call(name, args));
+      if (name === "reassign_assignment") expect(await counts()).toEqual(before);
+      expect((await client.call(name, { ...args, confirmation })).structuredContent?.data).toMatchObject(expected);
+    }
+    expect(await counts()).toEqual([1, 3, 2]);
   });
 });
 

@@ -48,6 +48,7 @@ describe("before a call that cannot be undone, a remote service's agent is asked
     const outcome = await stage.agent.call("eliminate_submission", { submissionId, reason, version });
     expect(lines(outcome)).toEqual([
       `Eliminate submission ${submissionId}?`,
+      `Reason: “${reason}”`,
       `Submission “A light roof” (${submissionId}): IN_REVIEW → ELIMINATED, round “First round” (${roundId})`,
       `1 review assignment end, unfinished reviews are lost: “Rita Okafor” (${rita}) (assigned)`,
     ]);
@@ -97,8 +98,37 @@ describe("before a call that cannot be undone, a remote service's agent is asked
     ]);
   });
 
+  test("of an assignment that moves, and of an invitation, which the service words", async () => {
+    const stage = await openStage({ environment: { ...asking, PROGRAMME_PRIVACY: "blind" } });
+    const { taken, rita, omar, tower, roof } = await roundOf(stage);
+    const { assignmentId } = taken;
+    const move = { assignmentId, newReviewerId: omar, version, reason };
+    expect(lines(await stage.agent.call("reassign_assignment", move)).slice(1)).toEqual([
+      `Reason: “${reason}”`,
+      `1 review assignment end, unfinished reviews are lost: “Rita Okafor” (${rita}) (assigned)`,
+      "1 assignment for 1 reviewer",
+      `“Omar Diaz” (${omar}) gets 1: “A light roof” (${roof})`,
+    ]);
+    expect(tower).not.toBe(roof);
+    const stale = await stage.agent.call("reassign_assignment", { ...move, version: 7 });
+    expect(stale.error?.code).toBe("version_conflict");
+    const unknown = await stage.agent.call("reassign_assignment", { ...move, assignmentId: "asg_none" });
+    expect(lines(unknown).at(-1)).toBe(`“Omar Diaz” (${omar}) gets 1: a submission that cannot be read`);
+    const invitation = { email: "ida@example.org", firstName: "Ida", programName: "Open call", message: "Please join" };
+    expect(lines(await stage.agent.call("invite_reviewer", invitation))).toEqual([
+      "Invite a reviewer?",
+      expect.stringMatching(/^New reviewer: “Ida” \(\w+@handle\.invalid\), as reviewer$/),
+      "1 e-mail to reviewers, in the service's own words, with a link that accepts the invitation",
+      expect.stringMatching(/^To: \w+@handle\.invalid$/),
+      "It contains: “Open call: Please join”",
+    ]);
+    const confirmation = (await stage.agent.call("invite_reviewer", invitation)).confirmation?.token;
+    const done = await stage.agent.call("invite_reviewer", { ...invitation, confirmation });
+    expect(done.data).toMatchObject({ firstName: "Ida", status: "invited" });
+  });
+
   test("of a merge, a reference, a programme, e-mail and an export", async () => {
-    const stage = await openStage({ environment: asking });
+    const stage = await openStage({ environment: { ...asking, PROGRAMME_PRIVACY: "blind" } });
     const { seed } = stage.desk;
     const externalRefs = [
       { namespace: "crm", objectType: "contact", externalId: "7" },
@@ -125,7 +155,14 @@ describe("before a call that cannot be undone, a remote service's agent is asked
     const reviewers = { reviewerIds: ["rvw_1", "rvw_2"], subject: "Reminder", body: "Dear all" };
     expect(lines(await stage.agent.call("send_bulk_email", { programId, reviewers })).slice(1)).toEqual([
       "2 e-mails to reviewers, subject “Reminder”, 8 characters",
+      "To: rvw_1, rvw_2",
+      "It begins: “Dear all”",
     ]);
+    const { email } = await seed.applicant({ name: "Ann Lee", programIds: [programId] });
+    const applicants = { applicantEmails: [email, "bo@example.org"], subject: "Reminder", body: "Dear all" };
+    expect(lines(await stage.agent.call("send_bulk_email", { programId, applicants }))[2]).toMatch(
+      /^To: “Ann Lee” \(\w+@handle\.invalid\), \w+@handle\.invalid$/,
+    );
     expect(lines(await stage.agent.call("create_export", { programId, state: "WINNER" })).slice(1)).toEqual([
       `Programme “Open call” (${programId}), only state WINNER`,
       "The file holds names and addresses of applicants and reviewers, submissions, scores and comments",
