@@ -3,6 +3,7 @@ import { DateFrom } from "../contract/fields.ts";
 import { limits } from "../contract/limits.ts";
 import type { ApplicationField, Constraints } from "../contract/schemas.ts";
 import { patternTest } from "./pattern.ts";
+import { createFieldSuggester } from "./unknown-fields.ts";
 
 /** A field of a form; a person's custom field is one too. */
 export type FieldDefinition = ApplicationField;
@@ -19,11 +20,13 @@ const maxIssues = 50;
 export function checkValues(fields: readonly FieldDefinition[], values: Values, path: string): Issue[] {
   const byId = new Map(fields.map((field) => [field.fieldId, field]));
   const matches = patternTest();
+  const suggest = createFieldSuggester(fields);
   const issues: Issue[] = [];
   for (const [fieldId, value] of Object.entries(values)) {
     if (value === null) continue;
     if (issues.length === maxIssues) break;
-    const fault = faultOf(byId.get(fieldId), value, matches);
+    const field = byId.get(fieldId);
+    const fault = field ? faultOf(field, value, matches) : unknownField(suggest(fieldId));
     if (fault) issues.push(issueAt(path, fieldId, fault));
   }
   return issues;
@@ -36,7 +39,8 @@ export function checkValues(fields: readonly FieldDefinition[], values: Values, 
 export function checkChange(fields: readonly FieldDefinition[], before: Values, change: Values, path: string): Issue[] {
   const known = new Set([...fields.map((field) => field.fieldId), ...Object.keys(before)]);
   const unknown = Object.keys(change).filter((fieldId) => change[fieldId] === null && !known.has(fieldId));
-  const refusals = unknown.map((fieldId) => issueAt(path, fieldId, unknownField));
+  const suggest = createFieldSuggester(fields);
+  const refusals = unknown.slice(0, maxIssues).map((fieldId) => issueAt(path, fieldId, unknownField(suggest(fieldId))));
   return [...checkValues(fields, change, path), ...refusals].slice(0, maxIssues);
 }
 
@@ -66,14 +70,15 @@ type Values = Readonly<Record<string, unknown>>;
 type Fault = readonly [code: string, message: string];
 type Matches = ReturnType<typeof patternTest>;
 
-const unknownField: Fault = ["unrecognized_keys", "The schema has no such field"];
+function unknownField(message: string): Fault {
+  return ["unrecognized_keys", message];
+}
 
 function issueAt(path: string, fieldId: string, [code, message]: Fault): Issue {
   return { path: `${path}.${fieldId.slice(0, maxIdLength)}`, code, message };
 }
 
-function faultOf(field: FieldDefinition | undefined, value: unknown, matches: Matches): Fault | undefined {
-  if (!field) return unknownField;
+function faultOf(field: FieldDefinition, value: unknown, matches: Matches): Fault | undefined {
   if (field.archived) return ["unrecognized_keys", "The field is archived"];
   const constraints = field.constraints ?? {};
   switch (field.type) {

@@ -2,6 +2,7 @@ import { type Issue, invalid } from "../contract/errors.ts";
 import type { CustomFields, Person, PersonField } from "../contract/persons.ts";
 import type { ExternalRefInput } from "../contract/refs.ts";
 import { checkChange, checkValues, mergeValues, missingRequired } from "./fields.ts";
+import { createFieldSuggester } from "./unknown-fields.ts";
 
 /** Bounds on what a person can collect over many changes. */
 export const maxExternalRefs = 500;
@@ -58,6 +59,7 @@ export function mergePersons(
   preferSourceCustomFieldIds: readonly string[],
 ) {
   const known = new Set([...fields.map(({ fieldId }) => fieldId), ...Object.keys(source.customFields)]);
+  const suggest = createFieldSuggester(fields);
   refuse(
     preferSourceCustomFieldIds.flatMap((fieldId, index) =>
       known.has(fieldId)
@@ -65,7 +67,7 @@ export function mergePersons(
         : {
             path: `preferSourceCustomFieldIds.${index}`,
             code: "unrecognized_keys",
-            message: "Neither the schema nor the source has such a field",
+            message: suggest(fieldId),
           },
     ),
   );

@@ -3,6 +3,7 @@ import { limits } from "../contract/limits.ts";
 import type { Person, PersonExpansion } from "../contract/persons.ts";
 import { sensitiveScope } from "../contract/scopes.ts";
 import { isActive } from "../domain/persons.ts";
+import { createFieldSuggester } from "../domain/unknown-fields.ts";
 import type { Reader } from "../store/port.ts";
 import { emailKey } from "../store/tables.ts";
 import type { ReadWork } from "../store/work.ts";
@@ -27,10 +28,9 @@ export async function requirePersonFields(
 ): Promise<void> {
   const schema = await activePersonSchema(store);
   const sensitivity = new Map(schema?.fields.map((field) => [field.fieldId, field.sensitivity]));
+  const suggest = createFieldSuggester(schema?.fields ?? []);
   const issues = fieldIds.flatMap((fieldId, index) =>
-    sensitivity.has(fieldId)
-      ? []
-      : { path: pathOf(index), code: "unrecognized_keys", message: "The person schema has no such field" },
+    sensitivity.has(fieldId) ? [] : { path: pathOf(index), code: "unrecognized_keys", message: suggest(fieldId) },
   );
   if (issues.length > 0) throw invalid(...issues);
   if (fieldIds.some((fieldId) => sensitivity.get(fieldId) !== "standard")) requireScopes(sensitiveScope);

@@ -56,21 +56,27 @@ function sorted(name: CallName, schema: z.ZodObject, args: Readonly<Record<strin
 export function explained(name: CallName, refusal: Problem): Problem {
   const issues = refusal.details?.["issues"];
   if (refusal.code !== "validation_failed" || !Array.isArray(issues)) return refusal;
-  const told = (issues as readonly Issue[]).map((issue) =>
-    issue.code === "unrecognized_keys"
-      ? { ...issue, message: suggestion(takenBy(name).shape, issue.path.split(".")) }
-      : issue,
-  );
+  const told = (issues as readonly Issue[]).map((issue) => {
+    const message =
+      issue.code === "unrecognized_keys" ? suggestion(takenBy(name).shape, issue.path.split(".")) : undefined;
+    return message === undefined ? issue : { ...issue, message };
+  });
   return new Problem(refusal.code, { ...refusal.details, issues: told }, refusal.message);
 }
 
-function suggestion(shape: Readonly<Record<string, z.core.$ZodType>>, [name = "", ...rest]: readonly string[]): string {
-  const inner = Object.hasOwn(shape, name) ? objectIn(shape[name] as z.core.$ZodType) : undefined;
-  if (inner)
-    return suggestion(
-      inner,
-      rest.filter((key) => !/^\d+$/.test(key)),
-    );
+/**
+ * Returns what is said of an argument that there is not. Nothing for one that there is: what is unknown inside it is
+ * the key of a free-form map or the id of a field, of which whoever refused it has said more.
+ */
+function suggestion(
+  shape: Readonly<Record<string, z.core.$ZodType>>,
+  [name = "", ...rest]: readonly string[],
+): string | undefined {
+  if (Object.hasOwn(shape, name)) {
+    const inner = objectIn(shape[name] as z.core.$ZodType);
+    const below = rest.filter((key) => !/^\d+$/.test(key));
+    return inner && below.length > 0 ? suggestion(inner, below) : undefined;
+  }
   const known = Object.keys(shape);
   const meant = similar(name, known);
   return meant

@@ -5,7 +5,7 @@
 export const direction = {
   contract: [],
   lib: [],
-  domain: ["contract"],
+  domain: ["contract", "lib"],
   port: ["contract", "lib"],
   store: ["port", "contract", "lib"],
   service: ["contract", "domain", "port", "lib"],

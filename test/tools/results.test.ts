@@ -225,6 +225,58 @@ describe("unknown arguments", () => {
   });
 });
 
+describe("unknown fields of a form are no misspelt arguments: the answer names the nearest field", () => {
+  async function messagesOf(
+    name: OperationName,
+    args: Record<string, unknown>,
+    { desk, agent }: Awaited<ReturnType<typeof scene>>,
+  ) {
+    const overMcp = errorOf(await agent.call(name, args)) as unknown as { details: { issues: { message: string }[] } };
+    const rest = await desk.as("REST");
+    const overRest = await rest.call(name, args).catch((error: { details: unknown }) => error.details);
+    expect(overMcp.details).toEqual(overRest);
+    expect(JSON.stringify(overMcp.details)).not.toContain("argument");
+    return overMcp.details.issues.map(({ message }) => message);
+  }
+
+  test("in fields of a submission, by key, by label, and near to one", async () => {
+    const place = await scene();
+    const { submissionId, version } = await place.desk.seed.submission();
+    const { desk } = place;
+    const [field] = (await desk.app.store.reader(desk.businessId).find("schemas", {}, { limit: 1 }))[0]?.fields ?? [];
+    const fields = { title: "Roof", [String(field?.label).toUpperCase()]: "Roof", titel: "Roof", quaternion: "x" };
+    const [byKey, ...others] = await messagesOf("update_submission_fields", { submissionId, version, fields }, place);
+    expect(byKey).toBe(`The schema has no such field. Did you mean title (“${field?.label}”, id fld_title)?`);
+    expect(others).toEqual([byKey, byKey, "The schema has no such field"]);
+    const only = { submissionId, version, fields: { quaternion: "x" } };
+    expect(await messagesOf("update_submission_fields", only, place)).toEqual([
+      expect.stringMatching(/^The schema has no such field; there are title \(.*id fld_title\), domain \(/),
+    ]);
+    const cleared = { submissionId, version, fields: { titel: null } };
+    expect(await messagesOf("update_submission_fields", cleared, place)).toEqual([byKey]);
+  });
+
+  test("in custom fields of a person, and where fields of persons are asked for", async () => {
+    const place = await scene();
+    await place.desk.seed.personSchema();
+    const { programId } = await place.desk.seed.program();
+    const near = expect.stringMatching(/Did you mean birth_date \(“.*”, id fld_birth\)\?$/);
+    const person = { kinds: ["contact"], provenance: { source: "test" } };
+    const asked: [OperationName, Record<string, unknown>][] = [
+      ["create_person", { ...person, customFields: { birthdate: "2000-01-01" } }],
+      ["list_applicants", { includePersonFieldIds: "birth_date" }],
+      ["create_export", { programId, persons: { fieldIds: ["birth_date"] } }],
+    ];
+    for (const [name, args] of asked) expect(await messagesOf(name, args, place), name).toEqual([near]);
+  });
+
+  test("but an argument that is miswritten itself still is one", async () => {
+    const { agent } = await scene();
+    const refused = await agent.call("update_submission_fields", { submissionId: "s", version: 0, feelds: {} });
+    expect(JSON.stringify(errorOf(refused))).toContain("Unknown argument: did you mean fields?");
+  });
+});
+
 test("what was read otherwise than it was written is told with the result", async () => {
   const { desk, agent } = await scene();
   const { submissionId } = await desk.seed.submission({});
