@@ -12,7 +12,7 @@ const closing = `${space}{0,3}[\\])}>]`;
 const spelledDot = `${space}{1,3}dot${space}{1,3}|${space}{0,3}${opening}(?:dot|\\.)${closing}${space}{0,3}`;
 /** `ann at x dot org`: the word alone says nothing, together with the other it does. */
 const spelledAt = `(?<=${space})at(?=${space}{1,3}[\\p{L}\\p{N}-]{1,63}(?:${spelledDot}))`;
-const encodedAt = String.raw`[@＠﹫]|%(?:25){0,3}40|&#0{0,8}64;|&#x0{0,8}40;|&commat;|\\u0040`;
+const encodedAt = String.raw`[@\uff20\ufe6b]|%(?:25){0,3}40|&#0{0,8}64;|&#x0{0,8}40;|&commat;|\\u0040`;
 
 /** `@` as it is, in other widths, encoded for addresses and HTML, and spelled out. */
 const atSign = new RegExp(`${opening}(?:at|@)${closing}|${encodedAt}|${spelledAt}`, "giu");
