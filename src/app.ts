@@ -3,7 +3,7 @@ import type { Door } from "./app/callers.ts";
 import { closeAll } from "./app/closing.ts";
 import type { People, Places, Webhooks } from "./app/embedded.ts";
 import { createLinkServer } from "./app/link-server.ts";
-import { type Local, openLocal } from "./app/local.ts";
+import { type Local, type LocalOptions, openLocal } from "./app/local.ts";
 import { createReadiness } from "./app/readiness.ts";
 import { serverKeyOf } from "./app/server-key.ts";
 import { watchedGate } from "./app/watched.ts";
@@ -13,7 +13,7 @@ import { createChangeFeed } from "./gate/changes.ts";
 import { createDownloads } from "./gate/downloads.ts";
 import { createGate, type Gate } from "./gate/invoke.ts";
 import { createLinks } from "./gate/links.ts";
-import { type Clock, systemClock } from "./lib/clock.ts";
+import { systemClock } from "./lib/clock.ts";
 import type { Log } from "./lib/log.ts";
 import { handlers } from "./service/index.ts";
 import { openContent } from "./store/content-open.ts";
@@ -28,6 +28,7 @@ import { createHandleKeeper } from "./upstream/handles.ts";
 import type { Upstream } from "./upstream/port.ts";
 
 export { directoryFix, inspectDatabase, missingDirectory } from "./app/database.ts";
+export { requireServerKey } from "./app/server-key.ts";
 export { toolCosts } from "./tools/costs.ts";
 export type { People, Webhooks };
 
@@ -68,14 +69,11 @@ export interface App {
   close(): Promise<void>;
 }
 
-/** What tests replace. */
-export interface Replacements {
-  readonly clock?: Clock;
-  readonly log?: Log;
-}
+/** What is not configured; tests replace the clock and the log. */
+export interface AppOptions extends Partial<LocalOptions> {}
 
-export async function createApp(config: Config, { clock = systemClock, ...rest }: Replacements = {}): Promise<App> {
-  const { metrics, telemetry, ...common } = await openLocal(config, clock, rest.log);
+export async function createApp(config: Config, { clock = systemClock, ...rest }: AppOptions = {}): Promise<App> {
+  const { metrics, telemetry, ...common } = await openLocal(config, { clock, ...rest });
   const { store, log } = common;
   const local = { ...common, telemetry };
   const places = await openContent(config.filesBeside, config.bucket);

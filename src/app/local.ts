@@ -15,9 +15,17 @@ export interface Local {
   readonly telemetry: Telemetry;
 }
 
-export async function openLocal(config: Config, clock: Clock, given: Log | undefined): Promise<Local & Watching> {
-  const log = given ?? (await createLogger({ level: config.logLevel, format: config.logFormat }));
+export interface LocalOptions {
+  readonly clock: Clock;
+  readonly log?: Log | undefined;
+  /** How long a database server that is not there yet is waited for. */
+  readonly databaseWaitMs?: number | undefined;
+}
+
+export async function openLocal(config: Config, options: LocalOptions): Promise<Local & Watching> {
+  const { clock, databaseWaitMs: waitMs = 0 } = options;
+  const log = options.log ?? (await createLogger({ level: config.logLevel, format: config.logFormat }));
   const watching = await connectTelemetry(config.metrics !== undefined, process.env, log);
-  const store = await openStore({ ...storeOptions(config), log, telemetry: watching.telemetry });
+  const store = await openStore({ ...storeOptions(config), waitMs, log, telemetry: watching.telemetry });
   return { store, clock, log, ...watching };
 }

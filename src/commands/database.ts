@@ -1,12 +1,12 @@
 import { createApp } from "../app.ts";
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
-import { fillDemo } from "./open.ts";
+import { databaseWaitMs, fillDemo } from "./open.ts";
 import { type Options, print, printJson } from "./output.ts";
 
 /** Brings the configured database to this version. */
 export async function migrate(config: Config, options: Options): Promise<void> {
-  await (await createApp(config)).close();
+  await (await createApp(config, { databaseWaitMs })).close();
   if (options["json"]) printJson({ database: config.databaseName, upToDate: true });
   else print(`${config.databaseName} is up to date.\n`);
 }
@@ -24,9 +24,9 @@ export interface SeedOptions {
 export async function seed(config: Config, { seed: seedNumber, scale, json }: SeedOptions): Promise<void> {
   const app = await createApp(config);
   try {
-    if ((await app.store.listBusinesses()).length > 0)
+    const empty = (await app.store.listBusinesses()).length === 0;
+    if (!empty || !(await fillDemo(app, { seed: seedNumber, scale })))
       throw new UsageError(`${config.databaseName} already holds data; nothing was added`);
-    await fillDemo(app, { seed: seedNumber, scale });
     const businesses = await app.store.listBusinesses();
     if (json) printJson({ database: config.databaseName, seed: seedNumber, scale, businesses });
     else print(`${config.databaseName} now holds demonstration data.\n`);

@@ -1,20 +1,20 @@
 import { constants } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import type { EarlyWire } from "../app/early.ts";
-import type { App } from "../app.ts";
+import { type App, requireServerKey } from "../app.ts";
 import { type Config, isDemo } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { version } from "../lib/version.ts";
 import { launchOf, running } from "./hosts/launch.ts";
 import { stopSignals } from "./interruption.ts";
 import { issueProcessToken, localToken } from "./local-token.ts";
-import { openApp } from "./open.ts";
+import { databaseWaitMs, openApp } from "./open.ts";
 import { print } from "./output.ts";
 import { whenUnread } from "./reader.ts";
 
 /** Serves MCP over stdin and stdout, or what was heard there already, until the client goes away. */
 export async function serveConnection(config: Config, wire: EarlyWire | undefined): Promise<void> {
-  const app = await openApp(config);
+  const app = await openToServe(config);
   if (config.token !== undefined && config.baseUrl === undefined) await refuseUnknownToken(app, config.token);
   await startWork(app);
   const local = config.token === undefined ? await issueProcessToken(app) : undefined;
@@ -35,7 +35,7 @@ export async function serveConnection(config: Config, wire: EarlyWire | undefine
 
 /** Serves REST and MCP over HTTP until stopped. */
 export async function serveHttp(config: Config): Promise<void> {
-  const app = await openApp(config);
+  const app = await openToServe(config);
   const server = await app.listen().catch(async (error: NodeJS.ErrnoException) => {
     await app.close();
     if (error.code === "EADDRINUSE")
@@ -59,6 +59,12 @@ export async function serveHttp(config: Config): Promise<void> {
   }
   const token = isDemo(config) ? await localToken(app, config) : undefined;
   print(banner(publicUrl, config, token));
+}
+
+/** What would keep it from serving is found before anything is made. */
+async function openToServe(config: Config): Promise<App> {
+  if (config.baseUrl === undefined) requireServerKey(config);
+  return openApp(config, { databaseWaitMs });
 }
 
 /** Once nothing stands in the way of serving, the work beside requests begins. */

@@ -52,13 +52,20 @@ const integrationEvery = 4;
 
 /**
  * Fills an empty database with two organisations' work: a foundation with a fund for community projects and pilots,
- * and a smaller arts trust. Deterministic from `seed` and `now`: same ids, same texts.
+ * and a smaller arts trust. Deterministic from `seed` and `now`: same ids, same texts. All of it is there or none.
+ *
+ * @returns false where the database is not empty: nothing is added
  */
-export async function seedDemo(store: Store, content: ContentStore, options: DemoOptions): Promise<void> {
+export async function seedDemo(store: Store, content: ContentStore, options: DemoOptions): Promise<boolean> {
+  // Not within the transaction, which would wait for another service.
+  const documents = await storeDocuments(content, [...fundProjects, ...residencyProjects]);
+  return store.fill((empty) => fillOrganisations(empty, documents, options));
+}
+
+async function fillOrganisations(store: Store, documents: Documents, options: DemoOptions): Promise<void> {
   const { now, seed = 1, scale = 1, onProgress = () => undefined } = options;
   const random = seededRandom(seed);
   const draw = createDraw(random);
-  const documents = await storeDocuments(content, [...fundProjects, ...residencyProjects]);
   const newId = seededIds(random);
 
   const open = async (name: string, daysAgo: number): Promise<Setting> => {

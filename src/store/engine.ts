@@ -2,6 +2,7 @@ import type { DialectAdapter, Expression, RawBuilder, SelectQueryBuilder } from 
 import type { CatalogueQueries, StoredTable } from "./catalogue.ts";
 import type { Stored } from "./codec.ts";
 import type { Database, Db, Prepared } from "./database.ts";
+import { prepareTurn } from "./turns.ts";
 
 /**
  * Runs work in one transaction: it commits when the work resolves and undoes everything when it throws. Where the
@@ -39,6 +40,24 @@ export interface Engine {
    */
   runAll(statement: Prepared, rows: readonly (readonly Stored[])[]): Promise<void>;
   close(): Promise<void>;
+}
+
+/** An engine whose transactions are all parts of one that is open. */
+export function engineWithin(db: Db): Engine {
+  const within: Transact = (work) => work(db);
+  const takeTurn = prepareTurn(db);
+  return {
+    write: db,
+    read: db,
+    transact: within,
+    inTurn: async (businessId, work) => work(db, await takeTurn(db, businessId)),
+    alone: within,
+    snapshot: within,
+    async runAll(statement, rows) {
+      for (const row of rows) await statement(db, ...row);
+    },
+    close: async () => undefined,
+  };
 }
 
 /** In what statements depend on the database. */

@@ -16,6 +16,8 @@ export interface StoreOptions {
   readonly busyTimeoutMs?: number;
   /** Connections of this process to a PostgreSQL database at once, two or more. */
   readonly maxConnections?: number;
+  /** How long a PostgreSQL server that is not there yet is waited for; not at all by default. */
+  readonly waitMs?: number;
   /** A PostgreSQL database is reached through a pooler that gives each transaction any connection. */
   readonly pooler?: boolean;
   /** Told when a PostgreSQL database cannot be reached, and when it can again. */
@@ -69,8 +71,8 @@ export async function openEngine(
 ): Promise<Engine> {
   if (isPostgresAddress(database)) {
     const { openPostgres } = await import("./postgres/open.ts");
-    const { maxConnections = defaultConnections, pooler = false, log } = options;
-    return openPostgres({ database, busyTimeoutMs, maxConnections, pooler, log });
+    const { maxConnections = defaultConnections, pooler = false, waitMs = 0, log } = options;
+    return openPostgres({ database, busyTimeoutMs, maxConnections, pooler, waitMs, log });
   }
   if (isAddress(database))
     throw new Error(`Data is kept in a file or in PostgreSQL: ${database.replace(/:.*/s, "")} is not supported`);

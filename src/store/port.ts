@@ -323,6 +323,13 @@ export interface Store {
   readonly mailQueue: MailQueue;
   readonly sessions: Sessions;
 
+  /**
+   * Fills an empty database in one transaction, while no other process does the same. `work` is given a store of that
+   * transaction, and is run again where the database gives it up for another one's sake.
+   *
+   * @returns false, without running it, where there is an organisation already
+   */
+  fill(work: (store: Store) => Promise<void>): Promise<boolean>;
   insertBusiness(business: Business): Promise<void>;
   listBusinesses(): Promise<Business[]>;
   /** A random key that stays with the database, one for each name, for what is signed here. 32 bytes. */

@@ -5,7 +5,7 @@ import type { Token } from "../contract/tokens.ts";
 import { accessValues, prepareAppend } from "./audit.ts";
 import { readBacklogs } from "./backlogs.ts";
 import { createStatements, type Db, type Prepared, prepare, tokenCodec } from "./database.ts";
-import type { Engine } from "./engine.ts";
+import { type Engine, engineWithin } from "./engine.ts";
 import type { Inbox } from "./event-log.ts";
 import { createExportQueue } from "./export-queue.ts";
 import { forget } from "./forget.ts";
@@ -143,6 +143,15 @@ class SqlStore implements Store {
 
   leasePermits(request: PermitRequest): Promise<PermitGrant> {
     return this.#engine.transact((db) => leasePermits(db, request));
+  }
+
+  fill(work: (store: Store) => Promise<void>): Promise<boolean> {
+    return this.#engine.alone(async (db) => {
+      const inside = new SqlStore(engineWithin(db), this.#masterKey);
+      if ((await inside.listBusinesses()).length > 0) return false;
+      await work(inside);
+      return true;
+    });
   }
 
   async insertBusiness(business: Business): Promise<void> {

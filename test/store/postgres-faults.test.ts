@@ -274,7 +274,7 @@ test("through a pooler nothing is prepared by name or set for a connection", asy
     await benchOf(store).seed.program();
     expect(await names(store)).toHaveLength(1);
   }
-  for (const mark of [/statement_timeout\0/, /programme_\d+\0/]) {
+  for (const mark of [/set statement_timeout/, /programme_\d+\0/]) {
     expect([mark, mark.test(direct.cable.sent())]).toEqual([mark, true]);
     expect([mark, mark.test(pooled.cable.sent())]).toEqual([mark, false]);
   }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Kysely, sql } from "kysely";
 import type { default as Driver } from "pg";
 import type { Log } from "../../lib/log.ts";
@@ -8,7 +9,7 @@ import { adapterOf, type Engine, type Transact } from "../engine.ts";
 
 import { PostgresDialect } from "./dialect.ts";
 import { connectClient, createOutage, openPool, type PoolOptions, statementTimeoutMs } from "./pools.ts";
-import { describeFailure } from "./reasons.ts";
+import { describeFailure, mayPass } from "./reasons.ts";
 import { createServers, type Servers } from "./servers.ts";
 import { createTransact, createTransactInTurn } from "./transact.ts";
 
@@ -20,6 +21,8 @@ export interface PostgresSettings {
   /** Connections of this process at once. */
   readonly maxConnections: number;
   readonly pooler: boolean;
+  /** How long a server that is not there yet is waited for. */
+  readonly waitMs: number;
   readonly log: Log | undefined;
 }
 
@@ -27,6 +30,8 @@ export interface PostgresSettings {
 const idleInTransactionMs = 15_000;
 /** How long one process waits for another to migrate. */
 const migrationMs = 600_000;
+/** Between two tries to reach a server that is not there yet. */
+const retryMs = 250;
 /** Other writers need not wait for more than these. */
 const rowsPerCommit = 1_000;
 
@@ -35,7 +40,7 @@ const rowsPerCommit = 1_000;
  * @throws Error that says what is wrong with the address, without the password
  */
 export async function openPostgres(settings: PostgresSettings): Promise<Engine> {
-  const { busyTimeoutMs, maxConnections, pooler, log } = settings;
+  const { busyTimeoutMs, maxConnections, pooler, waitMs, log } = settings;
   const { default: pg } = await import("pg");
   const place = placeOfDatabase(settings.database);
   const options: PoolOptions = {
@@ -44,7 +49,7 @@ export async function openPostgres(settings: PostgresSettings): Promise<Engine> 
     pooler,
     outage: createOutage(log),
   };
-  const letters = await lookAt(pg, options, place);
+  const letters = await lookAt(pg, options, { place, waitMs, log });
   const open = (pool: PoolOptions, begin = beginning(busyTimeoutMs, statementTimeoutMs)) => {
     const dialect = new PostgresDialect({ pool: openPool(pg, pool), begin, letters, names: !pooler });
     return new Kysely<Database>({ dialect });
@@ -158,13 +163,26 @@ interface Look {
 }
 
 /**
- * Returns the collation by which letters are made small.
+ * Returns the collation by which letters are made small, once the database can be reached.
  * @throws Error that says why the database cannot be used
  */
-async function lookAt(pg: typeof Driver, options: PoolOptions, place: string): Promise<string> {
-  const { encoding, collations } = await look(pg, options).catch((error: unknown) => {
-    throw unusable(place, error);
-  });
+async function lookAt(
+  pg: typeof Driver,
+  options: PoolOptions,
+  { place, waitMs, log }: { place: string } & Pick<PostgresSettings, "waitMs" | "log">,
+): Promise<string> {
+  const untilMs = performance.now() + waitMs;
+  let seen: Look | undefined;
+  for (let tries = 1; !seen; tries++) {
+    try {
+      seen = await look(pg, options);
+    } catch (error) {
+      if (!mayPass(error) || performance.now() + retryMs > untilMs) throw unusable(place, error);
+      if (tries === 1) log?.warn({ reason: describeFailure(error) }, "The database is waited for");
+      await sleep(retryMs);
+    }
+  }
+  const { encoding, collations } = seen;
   if (encoding !== "UTF8") throw new Error(`The database at ${place} keeps text as ${encoding}: it must be UTF8`);
   return knowing.find((name) => collations.includes(name)) ?? "default";
 }

@@ -13,6 +13,15 @@ const reasons: Readonly<Record<string, string>> = {
   "57P03": "the server is starting or stopping",
 };
 
+/** What may pass while a server or its network is starting. */
+const passing = ["ECONNREFUSED", "ECONNRESET", "ENOENT", "ENOTFOUND", "EAI_AGAIN", "ETIMEDOUT", "53300", "57P03"];
+
+/** Whether a connection that could not be made may be made in a moment. */
+export function mayPass(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(mayPass);
+  return passing.includes((error as { code?: string }).code ?? "");
+}
+
 /** Says in words why a connection could not be made. */
 export function describeFailure(error: unknown): string {
   const { code, message } = error as { code?: string; message?: string };
