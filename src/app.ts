@@ -27,7 +27,7 @@ import { createEmbeddedUpstream } from "./upstream/embedded.ts";
 import { createHandleKeeper } from "./upstream/handles.ts";
 import type { Upstream } from "./upstream/port.ts";
 
-export { directoryFix, inspectDatabase, missingDirectory } from "./app/database.ts";
+export { directoryFix, inspectDatabase, MissingRights, missingDirectory } from "./app/database.ts";
 export { requireServerKey } from "./app/server-key.ts";
 export { toolCosts } from "./tools/costs.ts";
 export type { People, Webhooks };

@@ -5,6 +5,8 @@ import { UsageError } from "../config/usage-error.ts";
 import { isPostgresAddress } from "../lib/postgres-address.ts";
 import { inspectStore, type StoreOptions } from "../store/open.ts";
 
+export { MissingRights } from "../store/open.ts";
+
 /**
  * Returns how the store is opened.
  * @throws UsageError where a named database would need a directory that does not exist

@@ -1,6 +1,6 @@
 import { accessSync, constants } from "node:fs";
 import { dirname } from "node:path";
-import { inspectDatabase } from "../app.ts";
+import { inspectDatabase, MissingRights } from "../app.ts";
 import type { Config } from "../config/load.ts";
 import { type Check, fail, ok, sentenceOf, warn } from "./doctor-check.ts";
 import { existingAbove } from "./doctor-files.ts";
@@ -28,6 +28,10 @@ export async function checkPostgres(config: Config): Promise<Examined> {
       : ok(name, found);
     return { kept, checks: [reached, ...checkShared(config)] };
   } catch (error) {
+    if (error instanceof MissingRights) {
+      const found = `The user of ${databaseName} lacks rights there.`;
+      return { kept: false, checks: [fail(name, found, `As its owner: ${error.grant}`)] };
+    }
     const fix = "Correct PROGRAMME_DATABASE, or see to the server.";
     return { kept: false, checks: [fail(name, sentenceOf(error), fix)] };
   }

@@ -32,6 +32,8 @@ export interface Engine {
   readonly snapshot: <R>(work: (db: Db) => Promise<R>) => Promise<R>;
   /** Another value after each commit, of whichever process, where there is such a one. */
   readonly revision?: () => Promise<unknown>;
+  /** The statement by which a role is given what it lacks, where the database has roles and this one lacks something. */
+  readonly missingRights?: (needed: { readonly makesTables: boolean }) => Promise<string | undefined>;
   /** Whether the disk has room for changes, where the database is a file. */
   readonly hasRoom?: () => Promise<boolean>;
   /**

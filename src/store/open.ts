@@ -36,6 +36,7 @@ const defaultConnections = 10;
 export async function openStore(options: StoreOptions): Promise<Store> {
   const engine = await openEngine(options);
   try {
+    await requireRights(engine);
     await migrate(engine);
     await settleCopy(engine.write);
     const { telemetry } = options;
@@ -47,12 +48,39 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
 }
 
-/** Which migrations the database has and lacks; changes nothing. */
+/** @throws Error that says how the user is given the rights that it lacks */
+async function requireRights({ read, missingRights }: Engine): Promise<void> {
+  if (!missingRights) return;
+  // Asked for where it says more than the error of the first statement would.
+  const grant = await migrationStatus(read).then(
+    ({ pending }) => missingRights({ makesTables: pending.length > 0 }),
+    () => missingRights({ makesTables: false }),
+  );
+  if (grant !== undefined) throw new MissingRights(grant);
+}
+
+/** The user of the database may not do what the program has to. */
+export class MissingRights extends Error {
+  override readonly name = "MissingRights";
+  /** The statement that gives them, for the database's owner. */
+  readonly grant: string;
+
+  constructor(grant: string) {
+    super(`The user lacks rights in the database. Its owner gives them with: ${grant}`);
+    this.grant = grant;
+  }
+}
+
+/**
+ * Returns which migrations the database has and lacks; changes nothing.
+ * @throws Error as above
+ */
 export async function inspectStore(options: StoreOptions): Promise<MigrationStatus> {
   const { database } = options;
   const there = isPostgresAddress(database) || isAddress(database) || existsSync(database);
   const engine = await openEngine(there ? options : { database: ":memory:" });
   try {
+    await requireRights(engine);
     return await migrationStatus(engine.read);
   } finally {
     await engine.close();

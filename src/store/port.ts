@@ -323,12 +323,7 @@ export interface Store {
   readonly mailQueue: MailQueue;
   readonly sessions: Sessions;
 
-  /**
-   * Fills an empty database in one transaction, while no other process does the same. `work` is given a store of that
-   * transaction, and is run again where the database gives it up for another one's sake.
-   *
-   * @returns false, without running it, where there is an organisation already
-   */
+  /** Fills an empty database at once, and while no other process does; false, without trying, where it is not empty. */
   fill(work: (store: Store) => Promise<void>): Promise<boolean>;
   insertBusiness(business: Business): Promise<void>;
   listBusinesses(): Promise<Business[]>;

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, test as plain } from "vitest";
+import { describe, expect, onTestFinished, test as plain } from "vitest";
 import { createLimiter, RateLimited } from "../../src/gate/limit.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { openStore } from "../../src/store/open.ts";
@@ -213,6 +213,17 @@ describe("one export in five minutes", () => {
     desk.clock.advance(1);
     expect((await start()).status).toBe(200);
     expect(await desk.app.store.reader(desk.businessId).count("exports", {})).toBe(2);
+  });
+
+  plain("is none at all without an interval, whichever of two processes has the later clock", async () => {
+    const { desk, close } = await openDesk({ PROGRAMME_EXPORT_INTERVAL_SECONDS: "0" });
+    onTestFinished(close);
+    const { programId } = await desk.seed.program();
+    const token = await desk.token();
+    for (const stepMs of [0, -500]) {
+      desk.clock.advance(stepMs);
+      expect((await rest(desk, token, "create_export", { programId })).status).toBe(200);
+    }
   });
 
   withDesk("is counted by token", async ({ desk }) => {

@@ -44,7 +44,11 @@ describe("the address", () => {
     ["without a server", { port: "1" }, /127\.0\.0\.1:1\/postgres cannot be used: nothing listens/],
     ["without a host", { hostname: "nowhere.invalid" }, /there is no such host/],
     ["of another password", { password: "sesame" }, /the user name or the password is wrong/],
-    ["of no database", { pathname: "/none" }, /there is no such database/],
+    [
+      "of no database",
+      { pathname: "/none" },
+      /there is no such database on the server\. .*: create database "none" owner "programme" encoding 'UTF8'/,
+    ],
   ])("%s is refused with a sentence that says so, and no password", async (_, parts, said) => {
     const database = wrong(parts);
     for (const open of [openStore, inspectStore]) {
@@ -106,6 +110,23 @@ describe("migrations", () => {
     await benchOf(store).seed.program();
     expect(await store.reader("biz_one").count("programs", {})).toBe(1);
     await store.close();
+  });
+
+  test("tell a user who lacks rights which, whether there are tables or not", async () => {
+    for (const [database, lacking] of [
+      [await empty(), 'grant create on schema public to "?X"?'],
+      [await copy(), 'grant select, insert, update, delete on all tables in schema public to "?X"?'],
+    ] as const) {
+      const user = `programme_user_${Date.now()}`;
+      await edit(database, `create user ${user} password 'sesame'; revoke create on schema public from public`);
+      onTestFinished(() => edit(databases.address, `drop user ${user}`));
+      const address = Object.assign(new URL(database), { username: user, password: "sesame" }).href;
+      const said = new RegExp(lacking.replace("X", user));
+      for (const open of [openStore, inspectStore]) await expect(open({ database: address })).rejects.toThrow(said);
+      await edit(database, said.source.replaceAll('"?', ""));
+      onTestFinished(() => edit(database, `drop owned by ${user}`));
+      await (await openStore({ database: address })).close();
+    }
   });
 
   test("keep to the schema that connections begin with", async () => {

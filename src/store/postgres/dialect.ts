@@ -76,8 +76,9 @@ class Adapter extends PostgresAdapter implements EngineAdapter {
   }
 
   async exists(db: Db, table: string): Promise<boolean> {
-    const named = sql`select 1 from information_schema.tables where table_name = ${table}`;
-    const found = await sql`${named} and table_schema = current_schema()`.execute(db);
+    // Also one that the user has no right to, which `information_schema` does not show.
+    const named = sql`select 1 from pg_tables where tablename = ${table}`;
+    const found = await sql`${named} and schemaname = current_schema()`.execute(db);
     return found.rows.length > 0;
   }
 

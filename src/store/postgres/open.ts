@@ -1,16 +1,13 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { Kysely, sql } from "kysely";
-import type { default as Driver } from "pg";
 import type { Log } from "../../lib/log.ts";
-import { placeOfDatabase } from "../../lib/postgres-address.ts";
 import type { Stored } from "../codec.ts";
 import type { Database, Db, Prepared } from "../database.ts";
 import { adapterOf, type Engine, type Transact } from "../engine.ts";
 
 import { PostgresDialect } from "./dialect.ts";
-import { connectClient, createOutage, openPool, type PoolOptions, statementTimeoutMs } from "./pools.ts";
-import { describeFailure, mayPass } from "./reasons.ts";
-import { createServers, type Servers } from "./servers.ts";
+import { findServers } from "./look.ts";
+import { createOutage, openPool, type PoolOptions, statementTimeoutMs } from "./pools.ts";
+import { missingRights } from "./rights.ts";
 import { createTransact, createTransactInTurn } from "./transact.ts";
 
 export interface PostgresSettings {
@@ -30,8 +27,6 @@ export interface PostgresSettings {
 const idleInTransactionMs = 15_000;
 /** How long one process waits for another to migrate. */
 const migrationMs = 600_000;
-/** Between two tries to reach a server that is not there yet. */
-const retryMs = 250;
 /** Other writers need not wait for more than these. */
 const rowsPerCommit = 1_000;
 
@@ -40,16 +35,10 @@ const rowsPerCommit = 1_000;
  * @throws Error that says what is wrong with the address, without the password
  */
 export async function openPostgres(settings: PostgresSettings): Promise<Engine> {
-  const { busyTimeoutMs, maxConnections, pooler, waitMs, log } = settings;
+  const { busyTimeoutMs, maxConnections, pooler, log } = settings;
   const { default: pg } = await import("pg");
-  const place = placeOfDatabase(settings.database);
-  const options: PoolOptions = {
-    servers: serversOf(settings.database, place),
-    maxConnections,
-    pooler,
-    outage: createOutage(log),
-  };
-  const letters = await lookAt(pg, options, { place, waitMs, log });
+  const { servers, letters } = await findServers(pg, settings);
+  const options: PoolOptions = { servers, maxConnections, pooler, outage: createOutage(log) };
   const open = (pool: PoolOptions, begin = beginning(busyTimeoutMs, statementTimeoutMs)) => {
     const dialect = new PostgresDialect({ pool: openPool(pg, pool), begin, letters, names: !pooler });
     return new Kysely<Database>({ dialect });
@@ -95,18 +84,11 @@ export async function openPostgres(settings: PostgresSettings): Promise<Engine> 
     alone,
     snapshot,
     runAll,
+    missingRights: (needed) => missingRights(read, needed),
     async close() {
       await Promise.all([write.destroy(), read.destroy()]);
     },
   };
-}
-
-function serversOf(address: string, place: string): Servers {
-  try {
-    return createServers(address);
-  } catch (error) {
-    throw unusable(place, error);
-  }
 }
 
 function beginning(lockTimeoutMs: number, statementTimeoutMs: number): string {
@@ -152,55 +134,4 @@ async function createLock(db: Db): Promise<void> {
 
 async function runEach(db: Db, statement: Prepared, rows: readonly (readonly Stored[])[]): Promise<void> {
   await Promise.all(rows.map((row) => statement(db, ...row)));
-}
-
-/** Collations that know the letters of all languages, those that know them as JavaScript does first. */
-const knowing = ["pg_unicode_fast", "und-x-icu", "pg_c_utf8"];
-
-interface Look {
-  readonly encoding: string;
-  readonly collations: readonly string[];
-}
-
-/**
- * Returns the collation by which letters are made small, once the database can be reached.
- * @throws Error that says why the database cannot be used
- */
-async function lookAt(
-  pg: typeof Driver,
-  options: PoolOptions,
-  { place, waitMs, log }: { place: string } & Pick<PostgresSettings, "waitMs" | "log">,
-): Promise<string> {
-  const untilMs = performance.now() + waitMs;
-  let seen: Look | undefined;
-  for (let tries = 1; !seen; tries++) {
-    try {
-      seen = await look(pg, options);
-    } catch (error) {
-      if (!mayPass(error) || performance.now() + retryMs > untilMs) throw unusable(place, error);
-      if (tries === 1) log?.warn({ reason: describeFailure(error) }, "The database is waited for");
-      await sleep(retryMs);
-    }
-  }
-  const { encoding, collations } = seen;
-  if (encoding !== "UTF8") throw new Error(`The database at ${place} keeps text as ${encoding}: it must be UTF8`);
-  return knowing.find((name) => collations.includes(name)) ?? "default";
-}
-
-function unusable(place: string, error: unknown): Error {
-  return new Error(`The database at ${place} cannot be used: ${describeFailure(error)}`);
-}
-
-async function look(pg: typeof Driver, options: PoolOptions): Promise<Look> {
-  const client = await connectClient(pg, options);
-  try {
-    const { rows } = await client.query<{ encoding: string; name: string | null }>(
-      `select current_setting('server_encoding') as encoding, collname as name
-       from (select 1) as one left join pg_collation on collname = any ($1)`,
-      [knowing],
-    );
-    return { encoding: rows[0]?.encoding ?? "", collations: rows.map(({ name }) => name ?? "") };
-  } finally {
-    await client.end().catch(() => undefined);
-  }
 }

@@ -4,14 +4,17 @@ import { faultOf, Unavailable } from "./faults.ts";
 import type { Route, Servers } from "./servers.ts";
 import { decodeText } from "./text.ts";
 
-export interface PoolOptions {
+interface ConnectionOptions {
   readonly servers: Servers;
-  readonly maxConnections: number;
   /** A pooler stands before the server, which gives each transaction any connection: nothing can be set for one. */
   readonly pooler: boolean;
-  readonly outage: Outage;
   /** Statements may take as long as they take. */
   readonly patient?: boolean;
+}
+
+export interface PoolOptions extends ConnectionOptions {
+  readonly maxConnections: number;
+  readonly outage: Outage;
 }
 
 /** Tells of an outage when it begins and when it is over, not with each request. */
@@ -43,7 +46,7 @@ const maxLifetimeSeconds = 1_800;
 const parsers: Readonly<Record<number, (text: string) => unknown>> = { 20: Number, 25: decodeText };
 
 /** How a single connection is made. */
-function clientConfig(pg: typeof Driver, { patient }: PoolOptions, { config }: Route): ClientConfig {
+function clientConfig(pg: typeof Driver, { patient }: ConnectionOptions, { config }: Route): ClientConfig {
   const { types } = pg;
   const getTypeParser = ((oid: number, format: never) => parsers[oid] ?? types.getTypeParser(oid, format)) as never;
   return {
@@ -59,7 +62,7 @@ function clientConfig(pg: typeof Driver, { patient }: PoolOptions, { config }: R
 }
 
 /** A connection outside of any pool. */
-export function connectClient(pg: typeof Driver, options: PoolOptions): Promise<Client> {
+export function connectClient(pg: typeof Driver, options: ConnectionOptions): Promise<Client> {
   return options.servers.reach(async (route) => {
     const client = new pg.Client(clientConfig(pg, options, route));
     client.on("error", () => undefined);
@@ -87,7 +90,7 @@ class ReadOnlyServer extends Error {
  * Makes a new connection ready. What is set for it is set by a statement: poolers refuse parameters that they do not
  * know when a connection begins.
  */
-async function prepareClient(client: ClientBase, { servers, pooler, patient }: PoolOptions): Promise<void> {
+async function prepareClient(client: ClientBase, { servers, pooler, patient }: ConnectionOptions): Promise<void> {
   client.on("error", () => undefined);
   await Promise.all([
     pooler || patient ? undefined : client.query(`set statement_timeout = ${statementTimeoutMs}`),

@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { default as Driver } from "pg";
+import { parsePostgresAddress, placeOfDatabase } from "../../lib/postgres-address.ts";
+import type { PostgresSettings } from "./open.ts";
+import { connectClient } from "./pools.ts";
+import { describeFailure, mayPass } from "./reasons.ts";
+import { createServers, type Servers } from "./servers.ts";
+
+/** Collations that know the letters of all languages, those that know them as JavaScript does first. */
+const knowing = ["pg_unicode_fast", "und-x-icu", "pg_c_utf8"];
+
+/** Between two tries to reach a server that is not there yet. */
+const retryMs = 250;
+
+interface Found {
+  readonly servers: Servers;
+  /** The collation by which letters are made small. */
+  readonly letters: string;
+}
+
+type LookSettings = Pick<PostgresSettings, "database" | "pooler" | "waitMs" | "log">;
+
+/**
+ * Looks whether the database of an address can be used, once it can be reached.
+ * @throws Error that says why it cannot, and what to do
+ */
+export async function findServers(pg: typeof Driver, settings: LookSettings): Promise<Found> {
+  const { database, waitMs, log } = settings;
+  const untilMs = performance.now() + waitMs;
+  for (let tries = 1; ; tries++) {
+    try {
+      const servers = createServers(database);
+      const { encoding, collations } = await look(pg, servers, settings);
+      if (encoding !== "UTF8") throw new Error(`it keeps text as ${encoding}, and must keep it as UTF8`);
+      return { servers, letters: knowing.find((name) => collations.includes(name)) ?? "default" };
+    } catch (error) {
+      if (!mayPass(error) || performance.now() + retryMs > untilMs) throw unusable(pg, database, error);
+      if (tries === 1) log?.warn({ reason: describeFailure(error) }, "The database is waited for");
+      await sleep(retryMs);
+    }
+  }
+}
+
+interface Look {
+  readonly encoding: string;
+  readonly collations: readonly string[];
+}
+
+async function look(pg: typeof Driver, servers: Servers, { pooler }: LookSettings): Promise<Look> {
+  const client = await connectClient(pg, { servers, pooler });
+  try {
+    const { rows } = await client.query<{ encoding: string; name: string | null }>(
+      `select current_setting('server_encoding') as encoding, collname as name
+       from (select 1) as one left join pg_collation on collname = any ($1)`,
+      [knowing],
+    );
+    return { encoding: rows[0]?.encoding ?? "", collations: rows.map(({ name }) => name ?? "") };
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+function unusable(pg: typeof Driver, address: string, error: unknown): Error {
+  const advice = adviceOn(pg, address, error);
+  const reason = `The database at ${placeOfDatabase(address)} cannot be used: ${describeFailure(error)}`;
+  return new Error(advice === undefined ? reason : `${reason}. ${advice}`);
+}
+
+/** The statements with which an administrator makes what is missing. */
+function adviceOn(pg: typeof Driver, address: string, error: unknown): string | undefined {
+  const { user = "programme", database = user } = parsePostgresAddress(address);
+  const [role, name] = [user, database].map((each) => pg.escapeIdentifier(each));
+  switch ((error as { code?: string }).code) {
+    case "28P01":
+      return `If there is no such user yet, an administrator of the server makes it with: create role ${role} login password '…'`;
+    case "3D000":
+      return `An administrator of the server makes it with: create database ${name} owner ${role} encoding 'UTF8' template template0`;
+    default:
+      return undefined;
+  }
+}
