@@ -25,8 +25,6 @@ import { defaultBusyTimeoutMs } from "../src/store/open.ts";
 import { minFreeBytes } from "../src/store/sqlite/open.ts";
 import { batchingOf } from "../src/telemetry/environment.ts";
 import { ttlMs as confirmationTtlMs } from "../src/tools/confirm.ts";
-import { toolLimit } from "../src/tools/own.ts";
-import { maxRows } from "../src/tools/pages.ts";
 import { maxFound } from "../src/tools/search.ts";
 import { maxFileBytes } from "../src/transport/gateway-keys.ts";
 import { httpTimeouts, maxHeaderBytes } from "../src/transport/http.ts";
@@ -150,8 +148,8 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       set("resultBytes", bytesOrPlain),
       "lists are cut between rows with a cursor, records lose their largest fields; a note says so",
     ],
-    ["Rows of a list, where a call does not say how many", count(toolLimit), "a cursor leads on"],
-    ["Rows that one call with `all` gathers", count(maxRows), "a cursor leads on"],
+    ["Rows of a list, where a call does not say how many", count(limits.toolRows), "a cursor leads on"],
+    ["Rows that one call with `all` gathers", count(limits.gatheredRows), "a cursor leads on"],
     ["Tools that `find_tools` names", count(maxFound), "the best are named"],
     ["How long a confirmation holds", time(confirmationTtlMs), "`confirmation_invalid`: it is asked again"],
     [

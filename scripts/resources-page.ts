@@ -43,15 +43,15 @@ With the product's own service (\`PROGRAMME_BASE_URL\`) changes are told as far 
 
 Each is a job told step by step: the tools in order, what to check, and where to wait for agreement. A caller is offered those all of whose tools it may use. Arguments are completed like variables of the same name.
 
-| prompt | arguments | for | needs |
-| --- | --- | --- | --- |
+| prompt | title | arguments | for | needs |
+| --- | --- | --- | --- | --- |
 ${promptDefinitions.map(promptRow).join("\n")}
 `;
 }
 
-function promptRow({ name, arguments: args, description, needs }: (typeof promptDefinitions)[number]): string {
+function promptRow({ name, title, arguments: args, description, needs }: (typeof promptDefinitions)[number]): string {
   const given = args.map((argument) => `\`${argument.name}\`${argument.required ? "" : " (optional)"}`).join(", ");
-  return `| \`${name}\` | ${given} | ${description} | ${needs.map((tool) => `\`${tool}\``).join(", ")} |`;
+  return `| \`${name}\` | ${title} | ${given} | ${description} | ${needs.map((tool) => `\`${tool}\``).join(", ")} |`;
 }
 
 function scopesOf({ scope, orScopes = [] }: ResourceKind["operation"]): string {

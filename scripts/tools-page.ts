@@ -1,7 +1,6 @@
 import { isOperationName, operationNames, operations, toolsetNames, toolsetOf } from "../src/contract/index.ts";
+import { limits } from "../src/contract/limits.ts";
 import { definitionOf, toolNames } from "../src/tools/definitions.ts";
-import { toolLimit } from "../src/tools/own.ts";
-import { maxRows } from "../src/tools/pages.ts";
 import { searchTools } from "../src/tools/search.ts";
 import { countsOf } from "./token-counts.ts";
 
@@ -21,7 +20,7 @@ Every operation of the interface is a tool of the same name; two more, at the en
 A tool takes what its operation takes, in one flat object, and beside it:
 
 - \`select\` (every read): dot paths of the fields to show, as in \`["title", "scores.value"]\`. A record's id and version always stay. A path that leads nowhere is refused.
-- \`all\` (paginated lists): page after page, up to ${maxRows} rows, with progress. Lists without \`limit\` have ${toolLimit} rows a page here.
+- \`all\` (paginated lists): page after page, up to ${limits.gatheredRows} rows, with progress. Lists without \`limit\` have ${limits.toolRows} rows a page here.
 - \`wait\` (\`create_export\`): follows the export, with progress, until it is completed or failed or \`PROGRAMME_EXPORT_WAIT_SECONDS\` are over.
 - \`confirmation\` (what destroys, sends or cannot be undone): the token of a question that a first call answered with.
 
@@ -31,7 +30,7 @@ Arguments are read the way models tend to miswrite them: JSON, numbers and boole
 
 ## What the list costs
 
-Tokens (o200k_base) of name, description and input schema: ${sum(operationNames)} for all ${operationNames.length} tools, ${sum(reads)} for the ${reads.length} that only read (\`--read-only\`), ${sum(searchTools.map(({ name }) => name))} for the ${searchTools.length} of \`--tool-mode search\`: ${searchTools.map(({ name }) => `\`${name}\``).join(", ")}. \`--toolsets\` and \`--tools\` offer fewer; \`programme-mcp tools\` prints what is left.
+Tokens (o200k_base) of name, title, description and input schema: ${sum(operationNames)} for all ${operationNames.length} tools, ${sum(reads)} for the ${reads.length} that only read (\`--read-only\`), ${sum(searchTools.map(({ name }) => name))} for the ${searchTools.length} of \`--tool-mode search\`: ${searchTools.map(({ name }) => `\`${name}\``).join(", ")}. \`--toolsets\` and \`--tools\` offer fewer; \`programme-mcp tools\` prints what is left.
 
 ${toolsetNames.map((toolset) => section(toolset, counts)).join("\n")}
 ${besideSection(counts)}`;
@@ -42,12 +41,12 @@ function section(toolset: (typeof toolsetNames)[number], counts: Readonly<Record
     .filter((name) => toolsetOf(name) === toolset)
     .map((name) => {
       const { summary, method, path, scope, effect } = operations[name];
-      return `| \`${name}\` | ${summary} | \`${scope}\` | ${effect} | \`${method} ${path}\` | ${counts[name]} |`;
+      return `| \`${name}\` | ${definitionOf(name).title} | ${summary} | \`${scope}\` | ${effect} | \`${method} ${path}\` | ${counts[name]} |`;
     });
   return `## ${toolset}
 
-| tool | does | scope | effect | route | tokens |
-| --- | --- | --- | --- | --- | --- |
+| tool | title | does | scope | effect | route | tokens |
+| --- | --- | --- | --- | --- | --- | --- |
 ${rows.join("\n")}
 `;
 }
@@ -55,11 +54,13 @@ ${rows.join("\n")}
 function besideSection(counts: Readonly<Record<string, number>>): string {
   const rows = toolNames
     .filter((name) => !isOperationName(name))
-    .map((name) => `| \`${name}\` | ${definitionOf(name).description} | ${counts[name]} |`);
+    .map(
+      (name) => `| \`${name}\` | ${definitionOf(name).title} | ${definitionOf(name).description} | ${counts[name]} |`,
+    );
   return `## Beside the interface
 
-| tool | does | tokens |
-| --- | --- | --- |
+| tool | title | does | tokens |
+| --- | --- | --- | --- |
 ${rows.join("\n")}
 
 \`list_events\` belongs to the toolset \`audit\`. It shows events of those types whose records the token may read: \`submission.*\` with \`submissions:read\`, \`payment.*\` with \`payments:read\`, and so on; types that the interface does not know with \`audit:read\`. Where they come from is told in [webhooks-in.md](webhooks-in.md). \`get_connection\` is always listed; it uses up nothing of the token's rate in the embedded service, and asks the product's service once. In \`--tool-mode search\` both are found and called like the others.

@@ -44,7 +44,7 @@ export type AssignmentOutcome = z.output<typeof AssignmentOutcome>;
 
 export const list_assignments = operation({
   summary: "List review assignments",
-  description: "status incomplete means assigned, accepted or conflict. Removed ones only with includeInactive.",
+  description: "incomplete: assigned, accepted or conflict. Removed ones only with includeInactive.",
   method: "GET",
   path: "/assignments",
   resource: "programme://assignments",
@@ -101,7 +101,7 @@ export const auto_assign_reviewers = operation({
     roundId: Id,
     reviewsPerSubmission: z.int().min(0).optional(),
     useExpertiseMatching: z.boolean().optional(),
-    domainFieldId: text(100).optional(),
+    domainFieldId: text(100).describe("field with a submission's domain").optional(),
     excludePriorRoundReviewers: z.boolean().optional(),
   }),
   data: AssignmentOutcome,

@@ -27,8 +27,7 @@ export type AuditEntry = z.output<typeof AuditEntry>;
 
 export const list_audit_entries = operation({
   summary: "List audit entries",
-  description:
-    "Shows changes; requests that only read or were refused show when asked for by action, as in submission.read.",
+  description: "Shows changes; reads and refusals by action, as in submission.read.",
   method: "GET",
   path: "/audit",
   resource: "programme://audit",

@@ -45,7 +45,7 @@ export const BulkEmailOutcome = z.object({
 });
 
 export const list_email_sends = operation({
-  summary: "List e-mails sent to a recipient, newest first",
+  summary: "List the latest e-mails sent to a recipient",
   method: "GET",
   path: "/email-sends",
   resource: "programme://email-sends",

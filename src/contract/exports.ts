@@ -42,7 +42,10 @@ export const create_export = operation({
     state: text(64, 1).optional().describe("as in list_submissions; nothing matches another"),
     submittedFrom: DateTime.optional(),
     submittedTo: DateTime.optional(),
-    persons: z.strictObject({ fieldIds: z.array(text(255, 1)).max(limits.expandedFieldIds) }).optional(),
+    persons: z
+      .strictObject({ fieldIds: z.array(text(255, 1)).max(limits.expandedFieldIds) })
+      .describe("adds person records with these custom fields")
+      .optional(),
   }),
   data: ExportJob,
   audit: "export.created",
@@ -53,7 +56,7 @@ export const create_export = operation({
 });
 
 export const get_export = operation({
-  summary: "Get an export's status and, when completed, its download link",
+  summary: "Get an export's status and download link",
   method: "GET",
   path: "/exports/{exportId}",
   resource: "programme://exports/{exportId}",

@@ -69,7 +69,8 @@ export const PersonFieldIds = z
       input: value,
     });
     return z.NEVER;
-  });
+  })
+  .describe("comma-separated; needs persons:read");
 
 /** What every record carries that can change. */
 export const common = {

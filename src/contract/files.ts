@@ -33,8 +33,8 @@ export const list_submission_files = operation({
 });
 
 export const get_file_download_url = operation({
-  summary: "Get a short-lived download link of a file",
-  description: "Only files whose scan found them clean have one; the link works for 15 minutes.",
+  summary: "Get a download link of a file",
+  description: "It works for 15 minutes. Only files that a scan found clean have one.",
   method: "GET",
   path: "/files/{fileId}/download-url",
   resource: "programme://files/{fileId}/download-url",

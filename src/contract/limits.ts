@@ -20,6 +20,10 @@ export const limits = {
   exportRetentionSeconds: 7 * 24 * 60 * 60,
   maxExportBytes: 2 * 1024 ** 3,
   bulkAssignments: 500,
+  /** Rows of a list where a tool call does not say how many: what a context has room for. */
+  toolRows: 20,
+  /** Rows that one tool call gathers from all pages. */
+  gatheredRows: 1000,
   /** Values of fields, and what a schema may allow (specification 2.6 and 4.9). */
   fieldChars: 32768,
   fieldItems: 100,

@@ -31,7 +31,7 @@ export type Payment = z.output<typeof Payment>;
 export const NoPayment = z.object({ submissionId: Id, required: z.literal(false), status: z.literal("not_required") });
 
 export const get_submission_payment = operation({
-  summary: "Get a submission's payment status; not_required where there is no fee",
+  summary: "Get a submission's payment status; not_required without a fee",
   method: "GET",
   path: "/submissions/{submissionId}/payment",
   resource: "programme://submissions/{submissionId}/payment",

@@ -33,6 +33,12 @@ const FieldValue = z.union([
 export const CustomFields = z.record(z.string(), FieldValue);
 export type CustomFields = z.output<typeof CustomFields>;
 
+const ProvenanceInput = z.strictObject({
+  source: text(100, 1).describe("system it comes from"),
+  sourceId: text(255, 1).optional(),
+});
+const PlatformUserId = personal(text(255, 1));
+
 /** A canonical person (specification 2.5). */
 export const Person = z.object({
   personId: Id,
@@ -106,7 +112,6 @@ export const expansionScopes = (input: Readonly<Record<string, unknown>>) =>
 
 export const list_applicants = operation({
   summary: "List applicants",
-  description: "includePersonFieldIds adds those custom fields of each applicant's person (needs persons:read).",
   method: "GET",
   path: "/applicants",
   resource: "programme://applicants",
@@ -138,7 +143,7 @@ export const get_person_schema = operation({
 
 export const list_persons = operation({
   summary: "List persons",
-  description: "Newest first; with updatedAfter, oldest change first. cursor is another name of lastEvaluatedKey.",
+  description: "Newest first; with updatedAfter, oldest change first.",
   method: "GET",
   path: "/persons",
   resource: "programme://persons",
@@ -146,7 +151,7 @@ export const list_persons = operation({
   effect: "read",
   query: {
     limit: pageQuery.limit,
-    cursor: Cursor.optional(),
+    cursor: Cursor.describe("same as lastEvaluatedKey").optional(),
     updatedAfter: DateFrom.optional(),
     lastEvaluatedKey: pageQuery.lastEvaluatedKey,
   },
@@ -165,10 +170,10 @@ export const create_person = operation({
   status: 201,
   body: z.strictObject({
     kinds: Kinds,
-    provenance: z.strictObject({ source: text(100, 1), sourceId: text(255, 1).optional() }),
+    provenance: ProvenanceInput,
     primaryEmail: Email.optional(),
     contactDetails: personal(z.strictObject(contact((max) => z.string().min(1).max(max)))).optional(),
-    platformUserId: personal(text(255, 1)).optional(),
+    platformUserId: PlatformUserId.optional(),
     customFields: personal(CustomFields).optional(),
     externalRefs: z.array(ExternalRefInput).max(100).optional(),
     metadata: personal(FreeForm).optional(),
@@ -204,10 +209,10 @@ export const update_person = operation({
     contactDetails: personal(z.strictObject(contact((max) => z.string().min(1).max(max))))
       .nullable()
       .optional(),
-    platformUserId: personal(text(255, 1)).nullable().optional(),
+    platformUserId: PlatformUserId.nullable().optional(),
     kinds: Kinds.optional(),
     customFields: personal(z.record(z.string(), FieldValue.nullable())).optional(),
-    provenance: z.strictObject({ source: text(100, 1), sourceId: text(255, 1).optional() }).optional(),
+    provenance: ProvenanceInput.optional(),
     metadata: personal(FreeForm).optional(),
   }),
   data: Person,
@@ -261,8 +266,8 @@ export const merge_person = operation({
 });
 
 export const resolve_persons = operation({
-  summary: "Find active persons by one selector",
-  description: "Give exactly one of personId, email, platformUserId, or namespace with objectType and externalId.",
+  summary: "Find active persons",
+  description: "By exactly one of personId, email, platformUserId, or namespace with objectType and externalId.",
   method: "GET",
   path: "/persons/resolve",
   resource: "programme://persons/resolve",
@@ -271,7 +276,7 @@ export const resolve_persons = operation({
   query: {
     personId: Id.optional(),
     email: Email.optional(),
-    platformUserId: personal(text(255, 1)).optional(),
+    platformUserId: PlatformUserId.optional(),
     namespace: text(255, 1).optional(),
     objectType: text(255, 1).optional(),
     externalId: reachable(text(255, 1), "externalId").optional(),

@@ -129,7 +129,7 @@ export const update_program = operation({
     endDate: DateTime.optional(),
     lifecycleStatus: LifecycleStatus.optional(),
     branding: Branding.optional(),
-    version: Version.optional().describe("recommended: as read, else the change meets whatever is there now"),
+    version: Version.optional().describe("recommended, as read"),
   }),
   data: Program,
   audit: "program.updated",
@@ -141,7 +141,7 @@ export const update_program = operation({
 });
 
 export const list_rounds = operation({
-  summary: "List a programme's review rounds, of all its tracks",
+  summary: "List review rounds of all tracks of a programme",
   method: "GET",
   path: "/programs/{programId}/rounds",
   resource: "programme://programs/{programId}/rounds",

@@ -6,7 +6,7 @@ const name = z.string().min(1).max(255);
 
 /** An external reference as a caller names it (specification 4). */
 export const ExternalRefInput = z.strictObject({
-  namespace: name,
+  namespace: name.describe("other system, as crm"),
   objectType: name,
   externalId: reachable(z.string().min(1).max(255), "externalId"),
 });

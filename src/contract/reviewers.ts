@@ -32,8 +32,7 @@ export type Reviewer = z.output<typeof Reviewer>;
 
 export const list_reviewers = operation({
   summary: "List reviewers",
-  description:
-    "search matches name, e-mail and affiliation. includePersonFieldIds adds those custom fields of each reviewer's person (needs persons:read).",
+  description: "search matches name, e-mail and affiliation.",
   method: "GET",
   path: "/reviewers",
   resource: "programme://reviewers",

@@ -94,7 +94,7 @@ export const get_rubric = operation({
 });
 
 export const get_schema = operation({
-  summary: "Get an application schema (the fields of a track's form), latest version if none is given",
+  summary: "Get an application schema (a track's form), latest version if none is given",
   method: "GET",
   path: "/schemas/{schemaId}",
   resource: "programme://schemas/{schemaId}",

@@ -231,7 +231,10 @@ export const submit_submission = operation({
   path: "/submissions/{submissionId}/submit",
   scope: "submissions:write",
   effect: "update",
-  body: z.strictObject({ version: Version, acknowledgeSupplementWarnings: z.boolean().optional() }),
+  body: z.strictObject({
+    version: Version,
+    acknowledgeSupplementWarnings: z.boolean().describe("submit without required supplements").optional(),
+  }),
   data: Submission,
   audit: "submission.submitted",
   errors: [

@@ -53,7 +53,7 @@ export const update_supplement = operation({
     fileIds: z.array(Id).max(limits.attachedFiles).optional(),
     status: SupplementStatus.optional(),
     contributorId: z.string().min(1).max(255).optional(),
-    contributorIndex: z.int().min(0).max(9).optional(),
+    contributorIndex: z.int().min(0).max(9).describe("place among contributors").optional(),
   }),
   data: SupplementResponse,
   audit: "supplement.updated",

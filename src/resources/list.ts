@@ -6,8 +6,10 @@ import {
   type Resource,
   UriTemplate,
 } from "@modelcontextprotocol/server";
+import type { CallName } from "../contract/index.ts";
 import type { LifecycleStatus, Program } from "../contract/programs.ts";
 import { expandResource } from "../contract/resource.ts";
+import { toTitle, toWords } from "../contract/titles.ts";
 import type { Reading } from "./session.ts";
 import { kinds, missingScopes, type ResourceKind } from "./target.ts";
 
@@ -61,8 +63,8 @@ export async function listTemplates(reading: Reading): Promise<ListResourceTempl
     resourceTemplates: usable.map(({ name, template, operation: { summary, description } }) => ({
       uriTemplate: template,
       name,
-      title: summary,
-      ...(description ? { description } : {}),
+      title: toTitle(nounOf(name)),
+      description: [summary, ...(description ? [description] : [])].join(". "),
       mimeType,
     })),
   };
@@ -87,18 +89,25 @@ function programEntries(program: Program, parts: readonly ResourceKind[]): Resou
   const { programId, name, year, lifecycleStatus, updatedAt } = program;
   return shown.map((kind) => {
     const uri = expandResource(kind.template, { programId });
-    if (kind.name !== "get_program") return { uri, name: `${name}: ${wordsOf(kind)}`, mimeType };
+    if (kind.name !== "get_program") return { uri, name: `${name}: ${toWords(nounOf(kind.name))}`, mimeType };
     const description = `Programme of ${year}, ${lifecycleStatus}`;
     return { uri, name, description, mimeType, annotations: { lastModified: updatedAt } };
   });
 }
 
 function listEntry(kind: ResourceKind): Resource {
-  const { template, operation } = kind;
-  return { uri: expandResource(template, {}), name: wordsOf(kind), title: operation.summary, mimeType };
+  const { name, template, operation } = kind;
+  const noun = nounOf(name);
+  return {
+    uri: expandResource(template, {}),
+    name: toWords(noun),
+    title: toTitle(noun),
+    description: operation.summary,
+    mimeType,
+  };
 }
 
-/** `list_audit_entries` lists audit entries. */
-function wordsOf({ name }: ResourceKind): string {
-  return name.replace(/^(list|get)_/, "").replaceAll("_", " ");
+/** Returns what a read shows: `list_audit_entries` shows `audit_entries`. */
+function nounOf(name: CallName): string {
+  return name.replace(/^(list|get)_/, "");
 }

@@ -1,11 +1,12 @@
 import * as z from "zod";
 import { type Issue, invalid, Problem } from "../contract/errors.ts";
 import type { CallName } from "../contract/index.ts";
+import { limits } from "../contract/limits.ts";
 import { unwrap } from "../contract/marks.ts";
 import { findUnstorable } from "../contract/storable.ts";
 import { similar } from "../lib/spelling.ts";
 import { forgive } from "./forgive.ts";
-import { type OwnArguments, takenBy, toolLimit } from "./own.ts";
+import { type OwnArguments, takenBy } from "./own.ts";
 import { pathIssues, recordOf } from "./record.ts";
 
 /** A tool call's arguments, sorted: what the operation takes, and what only tools have. */
@@ -33,7 +34,7 @@ export function prepare(name: CallName, args: Readonly<Record<string, unknown>>)
   const { own, input } = sorted(name, taken.own, forgiven);
   const unlimited = input["limit"] === undefined && taken.limited;
   return {
-    input: unlimited ? { ...input, limit: toolLimit } : input,
+    input: unlimited ? { ...input, limit: limits.toolRows } : input,
     own,
     notes: [
       ...notes.slice(0, maxNotes),

@@ -1,17 +1,13 @@
-import type { Tool } from "@modelcontextprotocol/server";
 import { scopes as allScopes, type Scope } from "../contract/scopes.ts";
-import { definitionOf, toolNames } from "./definitions.ts";
+import { definitionOf, type ToolDefinition, toolNames } from "./definitions.ts";
 import { connectionName } from "./listing.ts";
 import { offered } from "./offer.ts";
 import { searchTools } from "./search.ts";
 import type { ToolSettings } from "./settings.ts";
 import { tokenCounts } from "./token-counts.ts";
 
-/** What every host sends to its model of each tool: name, description and input schema. */
-export const listedTools: readonly Pick<Tool, "name" | "description" | "inputSchema">[] = [
-  ...toolNames.map(definitionOf),
-  ...searchTools,
-];
+/** What hosts send to their models of each tool, at most: name, title, description and input schema. */
+export const listedTools: readonly ToolDefinition[] = [...toolNames.map(definitionOf), ...searchTools];
 
 /** What a tool costs in every conversation in which it is listed. */
 export interface ToolCost {

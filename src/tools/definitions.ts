@@ -21,10 +21,13 @@ export function toolsFor(settings: ToolSettings, scopes: ReadonlySet<Scope>): To
   return names.map((name) => (settings.results === "text" ? (textOnly.get(name) as Tool) : listing[name]));
 }
 
-/** A tool's name, description and input schema: what a model is told of it. */
-export function definitionOf(name: ToolName): Pick<Tool, "name" | "description" | "inputSchema"> {
-  const { description, inputSchema } = listing[name];
-  return { name, ...(description === undefined ? {} : { description }), inputSchema };
+/** What a host may tell its model of a tool. */
+export type ToolDefinition = Pick<Tool, "name" | "title" | "description" | "inputSchema">;
+
+/** Returns a tool's name, title, description and input schema. */
+export function definitionOf(name: ToolName): ToolDefinition {
+  const { title, description, inputSchema } = listing[name];
+  return { name, title, description, inputSchema };
 }
 
 export function isToolName(name: string): name is ToolName {

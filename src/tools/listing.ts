@@ -1,6 +1,7 @@
 import type { Tool, ToolAnnotations } from "@modelcontextprotocol/server";
 import { type CallName, callNames, operations } from "../contract/index.ts";
 import type { Effect } from "../contract/operation.ts";
+import { toTitle } from "../contract/titles.ts";
 import { inputSchemaOf, outputSchemaOf } from "./schema.ts";
 
 /** The one tool that is no operation of anything: it tells of the connection itself. */
@@ -36,7 +37,14 @@ export const listing = Object.fromEntries(names.map((name) => [name, toolOf(name
 function toolOf(name: ToolName): Tool {
   const { effect, ...parts } = name === connectionName ? connection : partsOf(name);
   const { description, inputSchema, outputSchema } = parts;
-  return { name, description, inputSchema, annotations: annotations[effect], outputSchema } as Tool;
+  return {
+    name,
+    title: toTitle(name),
+    description,
+    inputSchema,
+    annotations: annotations[effect],
+    outputSchema,
+  } as Tool;
 }
 
 function partsOf(name: CallName) {

@@ -1,9 +1,6 @@
 import * as z from "zod";
 import { type CallName, operations } from "../contract/index.ts";
 
-/** Rows of a list when a tool call does not say how many: what a context has room for. */
-export const toolLimit = 20;
-
 /** Dot paths of the fields to show. */
 const Select = z.array(z.string().min(1).max(300)).min(1).max(100);
 
@@ -11,7 +8,7 @@ const shapes = {
   select: Select.optional(),
   all: z.boolean().optional(),
   wait: z.boolean().optional(),
-  confirmation: z.string().min(1).max(4096).describe("only a token from a first call's answer").optional(),
+  confirmation: z.string().min(1).max(4096).describe("only the first call's token").optional(),
 };
 
 type OwnName = keyof typeof shapes;

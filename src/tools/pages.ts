@@ -1,3 +1,4 @@
+import { limits } from "../contract/limits.ts";
 import { maxLimit, type PageMeta } from "../contract/page.ts";
 import { bytesOf, rowsThatFit } from "../lib/json-text.ts";
 import type { Answer, Failure } from "../upstream/port.ts";
@@ -6,16 +7,13 @@ import type { Following } from "./progress.ts";
 type Row = Readonly<Record<string, unknown>>;
 type Input = Readonly<Record<string, unknown>>;
 
-/** Rows that one call with `all` gathers at most. */
-export const maxRows = 1000;
-
 export interface PageOptions extends Following {
   /** Asks the upstream for one page. */
   readonly ask: (input: Input) => Promise<Answer>;
   /** A row as it is shown. */
   readonly show: (row: Row) => Row;
   readonly maxBytes: number;
-  /** Every page, up to {@link maxRows}. */
+  /** Every page, up to `limits.gatheredRows`. */
   readonly all: boolean;
 }
 
@@ -36,7 +34,7 @@ export async function readPages(input: Input, options: PageOptions): Promise<Pag
   let next: string | undefined;
   let roomBytes = maxBytes;
   for (;;) {
-    const asked = pageInput(input, all ? Math.min(maxLimit, maxRows - rows.length) : input["limit"], next);
+    const asked = pageInput(input, all ? Math.min(maxLimit, limits.gatheredRows - rows.length) : input["limit"], next);
     const answer = await ask(asked);
     if (!answer.ok)
       return rows.length === 0 ? answer : stopped(rows, next, `${answer.problem.message} ${answer.problem.next}`);
@@ -49,7 +47,8 @@ export async function readPages(input: Input, options: PageOptions): Promise<Pag
     }
     next = answer.page?.lastEvaluatedKey;
     if (next === undefined || !all) return { ok: true, rows, page: pageOf(next), notes: [] };
-    if (rows.length >= maxRows) return stopped(rows, next, `One call gathers ${maxRows} rows at most.`);
+    if (rows.length >= limits.gatheredRows)
+      return stopped(rows, next, `One call gathers ${limits.gatheredRows} rows at most.`);
     if (signal.aborted) return stopped(rows, next, "The call was cancelled.");
     roomBytes -= bytesOf(fitted.rows);
     await progress(rows.length, `${rows.length} rows`);

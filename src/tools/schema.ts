@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { type CallName, operations } from "../contract/index.ts";
-import { takenBy, toolLimit } from "./own.ts";
+import { takenBy } from "./own.ts";
 
 /** A JSON Schema node, as far as it is looked into here. */
 export interface JsonSchema {
@@ -23,6 +23,8 @@ const noise = new Set([
   "minItems",
   "maxItems",
   "additionalProperties",
+  // Pages are shorter here, which the server's instructions say once.
+  "default",
 ]);
 const usualBounds: Readonly<Record<string, readonly unknown[]>> = {
   minimum: [0, 1, Number.MIN_SAFE_INTEGER],
@@ -34,9 +36,8 @@ const usualBounds: Readonly<Record<string, readonly unknown[]>> = {
  * combinator at the top, which some hosts refuse. Measured in tokens: every host sends the list to its model.
  */
 export function inputSchemaOf(name: CallName): JsonSchema {
-  const shape = { ...takenBy(name).shape };
-  if (shape["limit"]) shape["limit"] = z.int().default(toolLimit);
-  const { type, properties, required } = z.toJSONSchema(z.strictObject(shape), { io: "input" }) as JsonSchema;
+  const object = z.strictObject(takenBy(name).shape);
+  const { type, properties, required } = z.toJSONSchema(object, { io: "input" }) as JsonSchema;
   return {
     ...(type ? { type } : {}),
     ...(properties && Object.keys(properties).length > 0 ? { properties: eachOf(properties) } : {}),

@@ -5,7 +5,7 @@ import { isOperationName, operations, toolsetOf } from "../contract/index.ts";
 import type { Scope } from "../contract/scopes.ts";
 import { similar } from "../lib/spelling.ts";
 import { callTool } from "./call.ts";
-import { definitionOf, isToolName, type ToolName, toolNames } from "./definitions.ts";
+import { definitionOf, isToolName, type ToolDefinition, type ToolName, toolNames } from "./definitions.ts";
 import { forgive } from "./forgive.ts";
 import { connectionDetails, connectionName, connectionSummary } from "./listing.ts";
 import { offered, refuseUnoffered } from "./offer.ts";
@@ -29,20 +29,23 @@ type SearchToolName = keyof typeof shapes;
 const text = { type: "string" } as const;
 
 /** The three tools that stand for all others where a host has little room for a list. */
-export const searchTools: readonly (Pick<Tool, "description" | "inputSchema"> & { readonly name: SearchToolName })[] = [
+export const searchTools: readonly (ToolDefinition & { readonly name: SearchToolName })[] = [
   {
     name: "find_tools",
+    title: "Find tools",
     description:
       "Find tools by words, as in `advance submission`: their names with a line each. There are tools for programmes, tracks, rounds, submissions, supplements, files, payments, persons, applicants, reviewers, assignments, reviews, feedback, rubrics, e-mail, exports, audit, events, the connection.",
     inputSchema: { type: "object", properties: { words: text }, required: ["words"], additionalProperties: false },
   },
   {
     name: "describe_tool",
+    title: "Describe tool",
     description: "Get a tool's description and input schema: do so before the first call of a tool.",
     inputSchema: { type: "object", properties: { name: text }, required: ["name"], additionalProperties: false },
   },
   {
     name: "call_tool",
+    title: "Call tool",
     description: "Call a tool by its name, with the arguments of its input schema.",
     inputSchema: {
       type: "object",

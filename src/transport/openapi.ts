@@ -126,7 +126,7 @@ function parameterList(object: z.ZodObject, place: "path" | "query", components:
     name,
     in: place,
     required: place === "path" || (schema.required ?? []).includes(name),
-    description: place === "path" ? "Id of the record." : `Query parameter ${name}.`,
+    description: place === "path" ? "Id of the record." : (property["description"] ?? `Query parameter ${name}.`),
     schema: property,
     example: exampleOf(object.shape[name] as z.ZodType, { optional: true }, name),
   }));

@@ -49,6 +49,21 @@ describe.each(Object.entries(browsers))("%s", (_, connect) => {
   });
 });
 
+test("templates, lists of the organisation and prompts have titles", async ({ desk }) => {
+  const { client } = await browse(desk, await desk.token());
+  const [{ resourceTemplates }, { resources }, { prompts }] = await Promise.all([
+    client.listResourceTemplates(),
+    client.listResources(),
+    client.listPrompts(),
+  ]);
+  const lists: readonly { name: string; title?: string }[][] = [resourceTemplates, resources, prompts];
+  for (const entries of lists) {
+    expect(entries.length).toBeGreaterThan(0);
+    for (const { name, title } of entries) expect(title, name).toMatch(/^[A-Z][a-z-]+( [a-z][a-z-]*)*$/);
+    expect(new Set(entries.map(({ title }) => title)).size).toBe(entries.length);
+  }
+});
+
 test("goes on from its cursor without losing or repeating a programme", async ({ desk }) => {
   for (let count = 0; count < 120; count++) {
     await desk.seed.program({ programId: `prg_${count}`, lifecycleStatus: "completed" });

@@ -1,3 +1,4 @@
+import type { Tool } from "@modelcontextprotocol/server";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { expect, test } from "vitest";
 import { loadConfig } from "../../src/config/load.ts";
@@ -9,9 +10,9 @@ import { searchToolsFor } from "../../src/tools/search.ts";
 
 const all = new Set(scopes);
 
-function tokensOf(tools: readonly { name: string; description?: string | undefined; inputSchema: object }[]): number[] {
-  return tools.map(({ name, description, inputSchema }) =>
-    countTokens(JSON.stringify({ name, description, inputSchema })),
+function tokensOf(tools: readonly Tool[]): number[] {
+  return tools.map(({ name, title, description, inputSchema }) =>
+    countTokens(JSON.stringify({ name, title, description, inputSchema })),
   );
 }
 

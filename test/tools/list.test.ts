@@ -32,6 +32,18 @@ describe("the list of tools", () => {
     expect(await names()).toEqual([...operationNames, ...beside]);
   });
 
+  test("has a title of its own for every tool, in words that people read", async () => {
+    const { agent } = await scene({});
+    const searching = await scene({ PROGRAMME_TOOL_MODE: "search" });
+    const tools = [...(await agent.list()), ...(await searching.agent.list())];
+    for (const { name, title } of tools) expect(title, name).toMatch(/^[A-Z][a-z]+( [a-z][a-z-]*)+$/);
+    expect(new Set(tools.map(({ title }) => title)).size).toBe(tools.length);
+    const titles = new Map(tools.map(({ name, title }) => [name, title]));
+    expect(titles.get("list_programs")).toBe("List programmes");
+    expect(titles.get("add_person_external_ref")).toBe("Add person external reference");
+    expect(titles.get("find_tools")).toBe("Find tools");
+  });
+
   test("has only what the token's scopes allow", async () => {
     const { names } = await scene({}, ["programs:read", "exports:write"]);
     expect(await names()).toEqual([
@@ -164,8 +176,8 @@ describe("search mode", () => {
     const { agent } = await scene(search);
     const full = await (await scene({})).agent.list();
     const described = JSON.parse(textOf(await agent.call("describe_tool", { name: "list_submissions" })));
-    const { name, description, inputSchema } = full.find((tool) => tool.name === "list_submissions") ?? {};
-    expect(described).toEqual({ name, description, inputSchema });
+    const { name, title, description, inputSchema } = full.find((tool) => tool.name === "list_submissions") ?? {};
+    expect(described).toEqual({ name, title, description, inputSchema });
   });
 
   test("calls through the same gates: forgiving input, scopes, validation", async () => {

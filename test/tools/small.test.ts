@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { maxRows } from "../../src/tools/pages.ts";
+import { limits } from "../../src/contract/limits.ts";
 import { clients, errorOf, type ToolClient, type ToolResult } from "../support/clients.ts";
 import { type Desk, openDesk } from "../support/desk.ts";
 import { seedMany } from "../support/lists.ts";
@@ -183,7 +183,7 @@ describe("all", () => {
     const { submissionId } = await desk.seed.submission({ trackId });
     await desk.write(async (tx) => {
       const row = await tx.get("submissions", submissionId);
-      for (let index = 0; index < maxRows + 1; index += 1) {
+      for (let index = 0; index < limits.gatheredRows + 1; index += 1) {
         await tx.insert("submissions", {
           ...(row as NonNullable<typeof row>),
           submissionId: `sub_${String(index).padStart(5, "0")}`,
@@ -191,13 +191,13 @@ describe("all", () => {
       }
     });
     const first = await agent.call("list_submissions", { all: true, select: ["title"] });
-    expect(rowsOf(first)).toHaveLength(maxRows);
+    expect(rowsOf(first)).toHaveLength(limits.gatheredRows);
     expect(first.structuredContent?.notes?.[0]).toMatch(/^One call gathers 1000 rows at most\./);
     const { lastEvaluatedKey } = first.structuredContent?.page ?? {};
     const rest = rowsOf(await agent.call("list_submissions", { all: true, select: ["title"], lastEvaluatedKey }));
     expect(rest).toHaveLength(2);
     const ids = new Set([...rowsOf(first), ...rest].map((row) => row["submissionId"]));
-    expect(ids.size).toBe(maxRows + 2);
+    expect(ids.size).toBe(limits.gatheredRows + 2);
   });
 
   test("stops where the room ends, pages later too, and goes on with the very next row", async () => {
