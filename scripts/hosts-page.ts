@@ -59,7 +59,7 @@ Claude Desktop starts servers and reaches none by itself: over HTTP it starts \`
 
 ## What clients do
 
-Seen by \`npm run test:clients\`: each client as it comes from npm does on the demonstration data what it can. A confirmed write is a withdrawal, which this server [asks about](confirmation.md) first.
+Seen by \`npm run test:clients\`: each client as it comes from npm does on the demonstration data what it can. A confirmed write is a withdrawal, which this server [asks about](confirmation.md) first. Claude Code works for a model whose calls are written down beforehand, and a hook stands for its human.
 
 ${clientsTable()}
 
