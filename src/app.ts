@@ -13,6 +13,7 @@ import { createChangeFeed } from "./gate/changes.ts";
 import { createDownloads } from "./gate/downloads.ts";
 import { createGate, type Gate } from "./gate/invoke.ts";
 import { createLinks } from "./gate/links.ts";
+import { createTokenAdmin, type TokenAdmin } from "./gate/tokens.ts";
 import { systemClock } from "./lib/clock.ts";
 import type { Log } from "./lib/log.ts";
 import { handlers } from "./service/index.ts";
@@ -37,6 +38,7 @@ export interface App {
   readonly store: Store;
   readonly content: ContentStore;
   readonly gate: Gate;
+  readonly tokens: TokenAdmin;
   readonly upstream: Upstream;
   readonly log: Log;
   /** What the embedded service sends; the product sends its own webhooks. */
@@ -103,6 +105,7 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
     store,
     content: places.content,
     gate,
+    tokens: createTokenAdmin(store, clock),
     upstream,
     log,
     webhooks,

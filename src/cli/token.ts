@@ -18,6 +18,14 @@ export function addToken(token: Command): void {
     async (options) =>
       (await import("../commands/manage-tokens.ts")).listTokens(loadConfig(process.env, options), options),
   );
+  const update = subcommand(token, "update", "change a token's scopes, expiry or name, at once", "token")
+    .argument("<tokenId>", "its id, as list prints it")
+    .addOption(choice("--scopes <scopes>", "a comma list, read, or all, in place of those it has", scopeChoices))
+    .option("--expires <when>", `${whenOption[1]}; never for no end`)
+    .option("--name <name>", "what the token is for")
+    .action(async (tokenId: string, options) =>
+      (await import("../commands/manage-tokens.ts")).updateToken(tokenId, options),
+    );
   const revoke = subcommand(token, "revoke", "revoke a token, at once", "token")
     .argument("<tokenId>", "its id, as list prints it")
     .action(async (tokenId: string, options) =>
@@ -32,6 +40,17 @@ export function addToken(token: Command): void {
     ],
   );
   addExamples(list, ["token list --json", "all tokens, without themselves, for a program"]);
+  addExamples(
+    update,
+    [
+      "token update tok_01JB2Q5Y8ZV3K7N4M6P9R0S1T2 --expires 90d",
+      "it works for 90 days from now, with the same scopes",
+    ],
+    [
+      "token update tok_01JB2Q5Y8ZV3K7N4M6P9R0S1T2 --scopes programs:read,submissions:read --name reporting",
+      "narrower from the next call on; clients that follow see their list of tools change",
+    ],
+  );
   addExamples(revoke, ["token revoke tok_01JB2Q5Y8ZV3K7N4M6P9R0S1T2", "from now on its calls are refused"]);
 }
 

@@ -1,5 +1,7 @@
 import { type Config, loadConfig } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
+import { Problem } from "../contract/errors.ts";
+import type { Token } from "../contract/tokens.ts";
 import { withApp } from "./open.ts";
 import { note, type Options, print, printJson, textOf } from "./output.ts";
 import { formatTable } from "./table.ts";
@@ -16,7 +18,7 @@ export async function createToken({ scopes: wanted, ...options }: Options): Prom
   const expiresAt = expires === undefined ? null : parseExpiry(expires, new Date());
   await withApp(loadConfig(process.env, options), async ({ store }) => {
     const businessId = await chooseBusiness(store, textOf(options, "business"));
-    const name = String(options["name"]).slice(0, 200);
+    const name = shortName(String(options["name"]));
     const issued = await issueToken(store, { businessId, name, scopes, expiresAt });
     if (options["json"]) return printJson(issued);
     print(`${issued.token}\n`);
@@ -42,12 +44,44 @@ export async function listTokens(config: Config, options: Options): Promise<void
   });
 }
 
+/**
+ * Changes what a token may do, until when, or what it is called; its calls go by that from the next one on.
+ * @throws UsageError for options that change nothing, and for a token that does not exist or is revoked
+ */
+export async function updateToken(tokenId: string, { scopes: wanted, ...options }: Options): Promise<void> {
+  const expires = textOf(options, "expires");
+  const name = textOf(options, "name");
+  const patch = {
+    ...(name === undefined ? {} : { name: shortName(name) }),
+    ...(wanted === undefined ? {} : { scopes: parseScopes(String(wanted)) }),
+    ...(expires === undefined ? {} : { expiresAt: expires === "never" ? null : parseExpiry(expires, new Date()) }),
+  };
+  if (Object.keys(patch).length === 0) throw new UsageError("Nothing to change: give --scopes, --expires or --name");
+  await withApp(loadConfig(process.env, options), async ({ tokens }) => {
+    const { sha256: _, ...token } = await ofToken(tokenId, tokens.update(tokenId, patch));
+    if (options["json"]) return printJson(token);
+    const ends = token.expiresAt === null ? "does not expire" : `expires ${token.expiresAt}`;
+    print(`Updated ${tokenId}: ${token.name}, ${ends}, ${token.scopes.join(", ")}.\n`);
+  });
+}
+
 /** @throws UsageError for a token that does not exist or is revoked already */
 export async function revokeToken(config: Config, tokenId: string, options: Options): Promise<void> {
-  await withApp(config, async ({ store }) => {
-    const revoked = await store.revokeToken(tokenId, new Date().toISOString());
-    if (!revoked) throw new UsageError(`${tokenId} is no token of this database that could be revoked`);
+  await withApp(config, async ({ tokens }) => {
+    await ofToken(tokenId, tokens.revoke(tokenId));
     if (options["json"]) return printJson({ tokenId, status: "revoked" });
     print(`Revoked ${tokenId}.\n`);
   });
+}
+
+/** @throws UsageError in place of the Problem `not_found` */
+function ofToken(tokenId: string, changing: Promise<Token>): Promise<Token> {
+  return changing.catch((error: unknown) => {
+    if (!(error instanceof Problem) || error.code !== "not_found") throw error;
+    throw new UsageError(`${tokenId} is not a token of this database, or it is revoked: token list shows them`);
+  });
+}
+
+function shortName(name: string): string {
+  return name.slice(0, 200);
 }

@@ -1,12 +1,14 @@
 import * as z from "zod";
 import { Id, Timestamp } from "./fields.ts";
+import { personal } from "./marks.ts";
 import { scopes } from "./scopes.ts";
 
 /** An access token as it is kept: its SHA-256, never itself (specification 5). */
 export const Token = z.object({
   tokenId: Id,
   businessId: Id,
-  name: z.string(),
+  /** What the token is for, in words of whoever made it. */
+  name: personal(z.string()),
   sha256: z.string(),
   prefix: z.string(),
   scopes: z.array(z.enum(scopes)),
@@ -16,3 +18,10 @@ export const Token = z.object({
   createdAt: Timestamp,
 });
 export type Token = z.output<typeof Token>;
+
+export type TokenPatch = Partial<Pick<Token, "name" | "scopes" | "expiresAt" | "revokedAt">>;
+
+export interface TokenChange {
+  readonly before: Token;
+  readonly after: Token;
+}

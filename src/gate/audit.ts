@@ -3,6 +3,7 @@ import * as z from "zod";
 import type { AuditEntry } from "../contract/audit.ts";
 import { markOf, unwrap } from "../contract/marks.ts";
 import type { Operation } from "../contract/operation.ts";
+import { Token, type TokenChange } from "../contract/tokens.ts";
 import { newId } from "../lib/ids.ts";
 import { isObject } from "../lib/is-object.ts";
 import type { Change } from "../store/port.ts";
@@ -53,10 +54,25 @@ export function entriesOf(act: Act, changes: readonly Change[]): AuditEntry[] {
       programId: textOrNull(row["programId"]),
       submissionId: textOrNull(row["submissionId"]),
       status: null,
-      changes: difference(change),
+      changes: differenceIn(tables[change.table].record.shape, change.before, change.after),
       reason: act.reason,
     };
   });
+}
+
+/** The entry of a change to an access token, which is no record of the interface. */
+export function tokenEntry(act: Act, { before, after }: TokenChange): AuditEntry {
+  return {
+    ...entryBase(act),
+    action: act.action,
+    entityType: "token",
+    entityId: after.tokenId,
+    programId: null,
+    submissionId: null,
+    status: null,
+    changes: differenceIn(Token.shape, before, after),
+    reason: act.reason,
+  };
 }
 
 /** The entry of a call that changed nothing: a read, or a refusal. No content, only who, what and how it ended. */
@@ -97,8 +113,11 @@ function verbOf({ before, after }: Change): string {
 }
 
 /** What a change made of a record: personal paths are named without their values. */
-function difference({ table, before = {}, after = {} }: Change): AuditEntry["changes"] {
-  const shape = tables[table].record.shape as Record<string, z.core.$ZodType>;
+function differenceIn(
+  shape: Readonly<Record<string, z.core.$ZodType>>,
+  before: Readonly<Record<string, unknown>> = {},
+  after: Readonly<Record<string, unknown>> = {},
+): AuditEntry["changes"] {
   return Object.entries(shape).flatMap(([path, schema]) => {
     const [from, to] = [before[path] ?? null, after[path] ?? null];
     if (bookkeeping.has(path) || isDeepStrictEqual(from, to)) return [];

@@ -3,7 +3,7 @@ import type { AuditEntry } from "../contract/audit.ts";
 import type { LoggedEvent } from "../contract/event-log.ts";
 import type { EventPayload } from "../contract/events.ts";
 import type { PageOf } from "../contract/operation.ts";
-import type { Token } from "../contract/tokens.ts";
+import type { Token, TokenChange, TokenPatch } from "../contract/tokens.ts";
 import type { EventFilter, Inbox, LogEntry } from "./event-log.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Sessions } from "./sessions.ts";
@@ -148,6 +148,8 @@ export interface GateTransaction extends Transaction {
    * @returns false when the lease is no longer this one: then nothing of what was done counts
    */
   endExport(lease: ExportLease, keptUntil?: string): Promise<boolean>;
+  /** Changes a token of this tenant. @returns nothing when there is none, or it is revoked */
+  changeToken(tokenId: string, patch: TokenPatch): Promise<TokenChange | undefined>;
   /** Calls off what is on its way to a webhook endpoint. */
   cancelDeliveries(endpointId: string): Promise<void>;
   /**

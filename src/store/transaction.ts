@@ -5,6 +5,7 @@ import { problem } from "../contract/errors.ts";
 import { submissionIdOf } from "../contract/event-log.ts";
 import type { EventPayload } from "../contract/events.ts";
 import { common } from "../contract/fields.ts";
+import type { TokenChange, TokenPatch } from "../contract/tokens.ts";
 import { insertAudit } from "./audit.ts";
 import { type Db, type Source, sourceOf } from "./database.ts";
 import { endExport } from "./export-queue.ts";
@@ -13,6 +14,7 @@ import { enqueueMail, settleMail } from "./mail-queue.ts";
 import type { Actor, Change, ExportLease, GateTransaction, MailLease, StoredAnswer } from "./port.ts";
 import { type Shared, SqlReader } from "./reader.ts";
 import { type NewRow, type Patch, type Row, type TableName, tables } from "./tables.ts";
+import { changeToken } from "./token-changes.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 type Members = ReadonlyMap<string, ReadonlySet<string>>;
@@ -107,6 +109,10 @@ export class SqlTransaction extends SqlReader implements GateTransaction {
       }
       throw error;
     }
+  }
+
+  changeToken(tokenId: string, patch: TokenPatch): Promise<TokenChange | undefined> {
+    return changeToken(this.db, this.businessId, tokenId, patch);
   }
 
   async appendAudit(entries: readonly AuditEntry[]): Promise<void> {

@@ -22,7 +22,7 @@ describe("what may follow", () => {
     expect(wordsAfter("")).toEqual(expect.arrayContaining(["stdio", "http", "token", "config", "help"]));
     expect(wordsAfter("")).not.toContain("complete");
     expect(wordsAfter("to")).toEqual(["tools", "token"]);
-    expect(wordsAfter("token", "")).toEqual(["create", "list", "revoke", "help"]);
+    expect(wordsAfter("token", "")).toEqual(["create", "list", "update", "revoke", "help"]);
     expect(wordsAfter("desk", "re")).toEqual(["register", "request-supplement", "respond", "review"]);
   });
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { AuditEntry } from "../../src/contract/audit.ts";
 import type { EventPayload } from "../../src/contract/events.ts";
-import type { Token } from "../../src/contract/tokens.ts";
+import type { Token, TokenPatch } from "../../src/contract/tokens.ts";
 import { newId } from "../../src/lib/ids.ts";
 import type { AuditFilter, StoredAnswer } from "../../src/store/port.ts";
 import { auditOf } from "../support/state.ts";
@@ -203,6 +203,31 @@ export function ledgers(bench: () => Bench): void {
     expect(await store.revokeToken("tok_none", at(6))).toBe(false);
     expect(await store.findToken(mine.sha256)).toEqual({ ...mine, lastUsedAt: at(5), revokedAt: at(6) });
     expect(await store.findToken(other.sha256)).toEqual(other);
+  });
+
+  test("tokens are changed by their own tenant until they are revoked, and change back with their transaction", async () => {
+    const { store } = bench();
+    const mine = token({});
+    await store.insertToken(mine);
+    const change = (businessId: string, patch: TokenPatch) =>
+      store.transaction({ businessId, actorId: "command_line", now: at(5) }, (transaction) =>
+        transaction.changeToken(mine.tokenId, patch),
+      );
+    const patch: TokenPatch = { name: "Other", scopes: ["programs:read"], expiresAt: at(9) };
+    expect(await change("biz_two", patch)).toBeUndefined();
+    expect(await change(mine.businessId, {})).toEqual({ before: mine, after: mine });
+    expect(await change(mine.businessId, patch)).toEqual({ before: mine, after: { ...mine, ...patch } });
+    expect(await store.findToken(mine.sha256)).toEqual({ ...mine, ...patch });
+    await expect(
+      store.transaction({ businessId: mine.businessId, actorId: "command_line", now: at(5) }, async (transaction) => {
+        await transaction.changeToken(mine.tokenId, { name: "Undone" });
+        throw new Error("Given up");
+      }),
+    ).rejects.toThrow("Given up");
+    expect(await store.findToken(mine.sha256)).toEqual({ ...mine, ...patch });
+    await change(mine.businessId, { expiresAt: null, revokedAt: at(6) });
+    expect(await change(mine.businessId, { revokedAt: null })).toBeUndefined();
+    expect(await store.findToken(mine.sha256)).toEqual({ ...mine, ...patch, expiresAt: null, revokedAt: at(6) });
   });
 
   test("tenants are listed in the order of their making", async () => {

@@ -1,0 +1,37 @@
+import { problem } from "../contract/errors.ts";
+import type { Token, TokenPatch } from "../contract/tokens.ts";
+import type { Clock } from "../lib/clock.ts";
+import { newId } from "../lib/ids.ts";
+import type { Store } from "../store/port.ts";
+import { tokenEntry } from "./audit.ts";
+
+/** Changes of access tokens by the operator. They hold from the next call on, in every process, and are audited. */
+export interface TokenAdmin {
+  /** @throws Problem `not_found` for a token that does not exist or is revoked */
+  update(tokenId: string, patch: Omit<TokenPatch, "revokedAt">): Promise<Token>;
+  /** @throws Problem `not_found` for a token that does not exist or is revoked already */
+  revoke(tokenId: string): Promise<Token>;
+}
+
+const actor = { actorType: "user", actorId: "command_line", tokenId: null, reason: null } as const;
+
+export function createTokenAdmin(store: Store, clock: Clock): TokenAdmin {
+  async function change(tokenId: string, action: string, patch: TokenPatch): Promise<Token> {
+    const token = await store.getToken(tokenId);
+    if (!token) throw problem("not_found");
+    const { businessId } = token;
+    const now = clock.now();
+    return store.transaction({ businessId, actorId: actor.actorId, now: now.toISOString() }, async (transaction) => {
+      const changed = await transaction.changeToken(tokenId, patch);
+      if (!changed) throw problem("not_found");
+      const entry = tokenEntry({ ...actor, businessId, requestId: newId("req"), action, now }, changed);
+      if (entry.changes.length > 0) await transaction.appendAudit([entry]);
+      return changed.after;
+    });
+  }
+
+  return {
+    update: (tokenId, patch) => change(tokenId, "token.updated", patch),
+    revoke: (tokenId) => change(tokenId, "token.revoked", { revokedAt: clock.now().toISOString() }),
+  };
+}
