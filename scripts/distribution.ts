@@ -14,7 +14,7 @@ const spreading = {
 /** Tables that are not spread: whole everywhere, because they are small, rarely change, or are read before anything is known. */
 export const whole: Readonly<Record<string, string>> = {
   tokens: "found by the digest of a token, before its tenant is known; some rows for each tenant",
-  settings: "a row or two: the key from which secrets are derived",
+  settings: "the key from which secrets are derived, and a row for each process",
   migrations: "a row for each step of the schema",
 };
 

@@ -52,6 +52,11 @@ export interface App {
    * @throws Error when the server key cannot be had
    */
   startWorkers(): void;
+  /**
+   * Tells other processes on the database of this one, and warns of settings that are not the same.
+   * @throws UsageError where it cannot work beside them
+   */
+  joinOthers(): Promise<void>;
   /** Serves metrics where the configuration wants them: their address. */
   serveMetrics(): Promise<string | undefined>;
   /**
@@ -90,7 +95,7 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
   const { breaker } = remote ?? {};
   const serverKey = serverKeyOf(config);
   const embedded = remote ? undefined : await embeddedOf(config, serverKey, places, local);
-  const { webhooks, exports, people, workers = [] } = embedded ?? {};
+  const { webhooks, exports, people, membership, workers = [] } = embedded ?? {};
   const bare = remote?.upstream ?? createEmbeddedUpstream(watchedGate(gate, "mcp", telemetry), changes);
   const upstream = createBlindUpstream(bare, config.privacy, createHandleKeeper(await store.secret("handles")));
   const downloads = createDownloads({ ...places, links, store, log });
@@ -116,6 +121,7 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
       if (workers.length > 0) serverKey();
       for (const worker of workers) worker.start();
     },
+    joinOthers: async () => membership?.join(),
     async listen() {
       const { serveFaces } = await import("./app/serving.ts");
       const own = remote ? undefined : watchedGate(gate, "rest", telemetry);

@@ -23,6 +23,7 @@ import { createReplay, type Replay } from "../webhooks/replay.ts";
 import { createSender } from "../webhooks/sender.ts";
 import { createDeliveryWorker, type DeliveryWorker } from "../webhooks/worker.ts";
 import type { Local } from "./local.ts";
+import { createMembership, isMailServed } from "./peers.ts";
 import { watchedCarrier, watchedSender } from "./watched.ts";
 
 export interface Webhooks {
@@ -45,7 +46,9 @@ export function connectEmbedded(config: Config, serverKey: () => Buffer, places:
   const webhooks = connectWebhooks(config, serverKey, places.mailDirectory, local);
   const exports = createExportWorker({ ...local, artifacts: places.artifacts, personsOf });
   const people = connectPeople(config, places.mailDirectory, local);
-  return { webhooks, exports, people, workers: [webhooks.deliveries, webhooks.housekeeper, exports, people.mailer] };
+  const membership = createMembership(config, serverKey, local);
+  const workers = [webhooks.deliveries, webhooks.housekeeper, exports, people.mailer, membership];
+  return { webhooks, exports, people, membership, workers };
 }
 
 export type Places = Awaited<ReturnType<typeof openContent>>;
@@ -112,5 +115,6 @@ function connectMail(config: Config, directory: string, { store, clock, log, tel
     from,
     carrier: () => watchedCarrier(createFolderCarrier(directory, log), telemetry),
     lanes: 1,
+    yields: () => isMailServed(store, clock),
   });
 }

@@ -70,6 +70,7 @@ async function openToServe(config: Config): Promise<App> {
 /** Once nothing stands in the way of serving, the work beside requests begins. */
 async function startWork(app: App): Promise<void> {
   try {
+    await app.joinOthers();
     app.startWorkers();
   } catch (error) {
     await app.close();

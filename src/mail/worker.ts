@@ -23,6 +23,8 @@ export interface MailWorkerDeps {
   readonly carrier: () => Carrier;
   /** Messages on their way at once. */
   readonly lanes: number;
+  /** Whether messages are left to other processes. */
+  readonly yields?: () => Promise<boolean>;
 }
 
 const idleMs = 500;
@@ -42,7 +44,11 @@ export function createMailWorker(deps: MailWorkerDeps): Worker {
     const carrier = deps.carrier();
     const lane = new Lane(deps, carrier, health);
     const failed = (error: unknown) => deps.log.error({ err: error }, "Mail could not be worked on");
-    const loop = createLoop({ step: (signal) => lane.step(signal), idleMs, failed });
+    const loop = createLoop({
+      step: async (signal) => !(await deps.yields?.()) && (await lane.step(signal)),
+      idleMs,
+      failed,
+    });
     return { carrier, loop };
   });
   return {

@@ -3,11 +3,11 @@ import { sha256Hex } from "../lib/crypto.ts";
 import type { Db } from "./database.ts";
 import type { Transact } from "./engine.ts";
 
-const name = "masterKey";
+export const masterKeyName = "masterKey";
 
 /** What a database is known by: the digest of its key; of one that was never used, nothing. */
 export async function sourceKey(db: Db): Promise<string | undefined> {
-  const key = await db.selectFrom("settings").select("value").where("name", "=", name).executeTakeFirst();
+  const key = await db.selectFrom("settings").select("value").where("name", "=", masterKeyName).executeTakeFirst();
   return key && sha256Hex(`copy of ${key["value"]}`);
 }
 
@@ -16,10 +16,10 @@ export function masterKey(transact: Transact): Promise<Buffer> {
   return transact(async (db) => {
     await db
       .insertInto("settings")
-      .values({ name, value: randomBytes(32).toString("base64") })
+      .values({ name: masterKeyName, value: randomBytes(32).toString("base64") })
       .onConflict((conflict) => conflict.column("name").doNothing())
       .execute();
-    const kept = db.selectFrom("settings").select("value").where("name", "=", name);
+    const kept = db.selectFrom("settings").select("value").where("name", "=", masterKeyName);
     return Buffer.from((await kept.executeTakeFirstOrThrow())["value"] as string, "base64");
   });
 }

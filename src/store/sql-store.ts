@@ -12,6 +12,7 @@ import { forget } from "./forget.ts";
 import { createMailQueue } from "./mail-queue.ts";
 import { migrationStatus } from "./migrations/migrate.ts";
 import type { Outbox } from "./outbox.ts";
+import type { Peers } from "./peers.ts";
 import { leasePermits } from "./permits.ts";
 import type {
   Actor,
@@ -31,6 +32,7 @@ import type { Sessions } from "./sessions.ts";
 import { masterKey } from "./settings.ts";
 import { createInbox } from "./sql-inbox.ts";
 import { SqlOutbox } from "./sql-outbox.ts";
+import { createPeers } from "./sql-peers.ts";
 import { createSessions } from "./sql-sessions.ts";
 import { createTokenMemory } from "./token-memory.ts";
 import { SqlTransaction } from "./transaction.ts";
@@ -45,6 +47,7 @@ class SqlStore implements Store {
   readonly exportQueue: ExportQueue;
   readonly mailQueue: MailQueue;
   readonly sessions: Sessions;
+  readonly peers: Peers;
   readonly #engine: Engine;
   readonly #read: Db;
   readonly #masterKey: Buffer;
@@ -63,6 +66,7 @@ class SqlStore implements Store {
     this.exportQueue = createExportQueue(read, transact);
     this.mailQueue = createMailQueue(read, transact);
     this.sessions = createSessions(engine);
+    this.peers = createPeers(engine);
     const lastTurn = prepare(read.selectFrom("turns").select("turn").where("businessId", "=", ""));
     this.#shared = { statements: createStatements(read), cursorKey: derive(masterKey, "cursor"), lastTurn };
     this.#tokenBySha256 = createTokenMemory(read, revision);

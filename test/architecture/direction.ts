@@ -51,6 +51,8 @@ export type Room = keyof typeof direction;
 /** The files that handlers and the gate know the store by. */
 export const portFiles = [
   "store/port.ts",
+  "store/content-port.ts",
+  "store/peers.ts",
   "store/tables.ts",
   "store/work.ts",
   "store/outbox.ts",

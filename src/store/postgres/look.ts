@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { default as Driver } from "pg";
+import type { Log } from "../../lib/log.ts";
 import { parsePostgresAddress, placeOfDatabase } from "../../lib/postgres-address.ts";
-import type { PostgresSettings } from "./open.ts";
 import { connectClient } from "./pools.ts";
 import { describeFailure, mayPass } from "./reasons.ts";
 import { createServers, type Servers } from "./servers.ts";
@@ -18,7 +18,14 @@ interface Found {
   readonly letters: string;
 }
 
-type LookSettings = Pick<PostgresSettings, "database" | "pooler" | "waitMs" | "log">;
+export interface LookSettings {
+  /** `postgres://…` */
+  readonly database: string;
+  readonly pooler: boolean;
+  /** How long a server that is not there yet is waited for. */
+  readonly waitMs: number;
+  readonly log: Log | undefined;
+}
 
 /**
  * Looks whether the database of an address can be used, once it can be reached.

@@ -1,26 +1,19 @@
 import { Kysely, sql } from "kysely";
-import type { Log } from "../../lib/log.ts";
 import type { Stored } from "../codec.ts";
 import type { Database, Db, Prepared } from "../database.ts";
 import { adapterOf, type Engine, type Transact } from "../engine.ts";
 
 import { PostgresDialect } from "./dialect.ts";
-import { findServers } from "./look.ts";
+import { findServers, type LookSettings } from "./look.ts";
 import { createOutage, openPool, type PoolOptions, statementTimeoutMs } from "./pools.ts";
 import { missingRights } from "./rights.ts";
 import { createTransact, createTransactInTurn } from "./transact.ts";
 
-export interface PostgresSettings {
-  /** `postgres://…` */
-  readonly database: string;
+export interface PostgresSettings extends LookSettings {
   /** How long a transaction waits for another one before it is refused as `unavailable`. */
   readonly busyTimeoutMs: number;
   /** Connections of this process at once. */
   readonly maxConnections: number;
-  readonly pooler: boolean;
-  /** How long a server that is not there yet is waited for. */
-  readonly waitMs: number;
-  readonly log: Log | undefined;
 }
 
 /** A transaction whose process has vanished must not hold up others for longer. */

@@ -1,0 +1,59 @@
+import type { Db } from "./database.ts";
+import { type Engine, held } from "./engine.ts";
+import type { Marks, Peers } from "./peers.ts";
+import { masterKeyName } from "./settings.ts";
+
+interface Announcement {
+  readonly marks: Marks;
+  readonly until: string;
+}
+
+const prefix = "process ";
+const mailServerName = "mail server seen";
+
+export function createPeers({ read, transact }: Pick<Engine, "read" | "transact">): Peers {
+  return {
+    announce: (processId, marks, now, until) =>
+      transact(async (db) => {
+        // One at a time: of two that begin at once one sees the other.
+        await held(db, db.selectFrom("settings").select("name").where("name", "=", masterKeyName)).execute();
+        const others = await readOthers(db, processId);
+        const gone = others.filter(({ until }) => until <= now);
+        for (const { name } of gone) await db.deleteFrom("settings").where("name", "=", name).execute();
+        await write(db, prefix + processId, JSON.stringify({ marks, until } satisfies Announcement));
+        return others.filter((other) => !gone.includes(other)).map((other) => other.marks);
+      }),
+    async leave(processId) {
+      await transact((db) =>
+        db
+          .deleteFrom("settings")
+          .where("name", "=", prefix + processId)
+          .execute(),
+      );
+    },
+    noteMailServer: (now) => transact((db) => write(db, mailServerName, now)),
+    async mailServerSeenAt() {
+      const seen = read.selectFrom("settings").select("value").where("name", "=", mailServerName);
+      return (await seen.executeTakeFirst())?.["value"] as string | undefined;
+    },
+  };
+}
+
+async function readOthers(db: Db, processId: string): Promise<readonly (Announcement & { name: string })[]> {
+  const rows = await db
+    .selectFrom("settings")
+    .select(["name", "value"])
+    .where("name", "like", `${prefix}%`)
+    .where("name", "!=", prefix + processId)
+    .orderBy("name")
+    .execute();
+  return rows.map(({ name, value }) => ({
+    name: name as string,
+    ...(JSON.parse(value as string) as Announcement),
+  }));
+}
+
+async function write(db: Db, name: string, value: string): Promise<void> {
+  const row = db.insertInto("settings").values({ name, value });
+  await row.onConflict((conflict) => conflict.column("name").doUpdateSet({ value })).execute();
+}
