@@ -27,19 +27,19 @@ try {
 
 async function connect(): Promise<void> {
   const main = fileURLToPath(new URL("../dist/main.js", import.meta.url));
-  const args = [main, "stdio", "--database", join(directory, "demo.db"), "--demo"];
+  const args = [main, "stdio", "--database", join(directory, "demo.db"), "--demo", "--log-level", "error"];
   await client.connect(new StdioClientTransport({ command: process.execPath, args, stderr: "inherit" }));
   const { tools } = await client.listTools();
   console.log(`Connected over ${client.getNegotiatedProtocolVersion()}; ${tools.length} tools.\n`);
 }
 
 async function walk(): Promise<void> {
-  const programs = await rows("list_programs", {});
+  const programs = await rows("list_programs", { select: ["name", "year", "lifecycleStatus"] });
   const program = pick(programs, (row) => row["lifecycleStatus"] === "underway");
   const { programId } = program;
-  const tracks = await rows("list_tracks", { programId });
+  const tracks = await rows("list_tracks", { programId, select: ["name", "intakeOpen", "feeAmountMinor", "schemaId"] });
   const track = pick(tracks, (row) => row["intakeOpen"] === true && !row["feeAmountMinor"]);
-  const rounds = await rows("list_rounds", { programId });
+  const rounds = await rows("list_rounds", { programId, select: ["name", "trackId", "sequence", "active"] });
   const round = pick(rounds, (row) => row["trackId"] === track["trackId"] && row["active"] === true);
   const schema = await one("get_schema", { schemaId: track["schemaId"] });
 
@@ -55,18 +55,26 @@ async function walk(): Promise<void> {
   const screened = await one("screen_submission", { submissionId, eligible: true, version: submitted["version"] });
   await one("advance_submission", { submissionId, toRoundId: round["roundId"], version: screened["version"] });
 
-  const reviewers = await rows("list_reviewers", { roundId: round["roundId"], status: "active", limit: 2 });
+  const reviewers = await rows("list_reviewers", {
+    roundId: round["roundId"],
+    status: "active",
+    limit: 2,
+    select: ["firstName", "lastName", "affiliation", "expertise"],
+  });
   await one("bulk_assign_reviewers", {
     roundId: round["roundId"],
     pairs: reviewers.map(({ reviewerId }) => ({ submissionId, reviewerId })),
   });
-  const reviews = await rows("list_reviews", { limit: 3 });
+  const reviews = await rows("list_reviews", {
+    limit: 3,
+    select: ["submissionId", "status", "totalScore", "recommendation"],
+  });
   await one("get_submission_reviews_summary", { submissionId: reviews[0]?.["submissionId"] });
-  await rows("list_released_feedback", { limit: 3 });
-  await rows("list_persons", { limit: 3 });
-  const started = await one("create_export", { programId });
-  await one("get_export", { exportId: started["exportId"] });
-  await rows("list_audit_entries", { submissionId, limit: 10 });
+  await rows("list_released_feedback", { limit: 3, select: ["submissionId", "subject", "body"] });
+  await rows("list_persons", { limit: 3, select: ["kinds", "active", "createdAt"] });
+  const { exportId } = await one("create_export", { programId, wait: true });
+  await one("get_export", { exportId });
+  await rows("list_audit_entries", { submissionId, limit: 10, select: ["action", "entityId", "occurredAt"] });
 }
 
 async function rows(name: string, input: Row): Promise<Row[]> {
@@ -78,11 +86,11 @@ async function one(name: string, input: Row): Promise<Row> {
 }
 
 async function call(name: string, input: Row): Promise<unknown> {
-  console.log(`→ ${name} ${shorten(JSON.stringify(input))}`);
+  console.log(`→ ${name} ${JSON.stringify(input)}`);
   const result = await client.callTool({ name, arguments: input });
   const [content] = result.content;
   const text = content?.type === "text" ? content.text : "";
-  console.log(`← ${result.isError ? "error " : ""}${shorten(text)}\n`);
+  console.log(`← ${result.isError ? "error " : ""}${text.replaceAll("\n", "\n  ")}\n`);
   if (result.isError) throw new Error(`${name} was refused: ${text}`);
   return (result.structuredContent as { data: unknown }).data;
 }
@@ -124,8 +132,4 @@ function exampleValue(type: string, { options, min, minLength }: Row): unknown {
     default:
       return "A tidal garden that cleans harbour water. ".repeat(Math.ceil(Number(minLength ?? 1) / 42)).trim();
   }
-}
-
-function shorten(text: string): string {
-  return text.length > 220 ? `${text.slice(0, 220)}… (${text.length} characters)` : text;
 }
