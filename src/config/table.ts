@@ -8,22 +8,11 @@ import { keyPattern } from "../lib/key.ts";
 import { logFormats, logLevels } from "../lib/log.ts";
 import { databaseSettings } from "./database.ts";
 import { gatewaySettings } from "./gateway.ts";
+import { listeningSettings } from "./listening.ts";
 import { mailSettings } from "./mail.ts";
 import { operationSettings } from "./operation.ts";
 import { commandNames, type Setting } from "./setting.ts";
-import {
-  baseUrl,
-  boolean,
-  filePath,
-  hostNames,
-  integer,
-  listOf,
-  matching,
-  oneOf,
-  origins,
-  serviceUrl,
-  text,
-} from "./values.ts";
+import { baseUrl, boolean, filePath, integer, listOf, matching, oneOf, serviceUrl, text } from "./values.ts";
 import { webhookSettings } from "./webhooks.ts";
 
 const everywhere = commandNames;
@@ -162,52 +151,7 @@ export const table = {
     help: "The access token that calls over stdio run as; over HTTP, what stands behind callers of `PROGRAMME_GATEWAY_KEYS` and `PROGRAMME_OAUTH_ISSUER` without one of their own. Has no option, because other users can see a process's arguments.",
     commands: ["stdio", "http", "tools", "doctor"],
   },
-  host: {
-    variable: "PROGRAMME_HOST",
-    group: "HTTP",
-    option: "--host <address>",
-    type: text("an address of this machine"),
-    default: "127.0.0.1",
-    help: "The address to listen on. Beyond loopback, `PROGRAMME_ALLOWED_HOSTS` or `PROGRAMME_PUBLIC_URL` must be set too.",
-    commands: listening,
-  },
-  port: {
-    variable: "PROGRAMME_PORT",
-    group: "HTTP",
-    option: "--port <number>",
-    type: integer(0, 65_535),
-    default: 3000,
-    help: "The port to listen on; 0 takes a free one.",
-    commands: listening,
-  },
-  allowedHosts: {
-    variable: "PROGRAMME_ALLOWED_HOSTS",
-    group: "HTTP",
-    option: "--allowed-hosts <names>",
-    type: hostNames,
-    defaultText: "the host of `PROGRAMME_PUBLIC_URL`, if that is set",
-    help: "Names in the `Host` header that are answered beside loopback names: a guard against DNS rebinding.",
-    commands: listening,
-  },
-  allowedOrigins: {
-    variable: "PROGRAMME_ALLOWED_ORIGINS",
-    group: "HTTP",
-    option: "--allowed-origins <origins>",
-    type: origins,
-    defaultText: "the origin of `PROGRAMME_PUBLIC_URL`, which is always among them",
-    help: "Web pages whose requests are let in, by their `Origin` header, beside pages under a name of `PROGRAMME_ALLOWED_HOSTS` and this server's own. A page of another port of this machine must be named here.",
-    commands: listening,
-  },
-  publicUrl: {
-    variable: "PROGRAMME_PUBLIC_URL",
-    group: "HTTP",
-    option: "--public-url <address>",
-    type: baseUrl,
-    defaultText: "the address listened on",
-    secret: true,
-    help: "The base address in download and invitation links.",
-    commands: serving,
-  },
+  ...listeningSettings,
   logLevel: {
     variable: "PROGRAMME_LOG_LEVEL",
     group: "Log",

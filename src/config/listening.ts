@@ -1,0 +1,52 @@
+import type { Setting } from "./setting.ts";
+import { baseUrl, hostNames, integer, origins, text } from "./values.ts";
+
+/** Where the program listens, and whom it answers there. */
+export const listeningSettings = {
+  host: {
+    variable: "PROGRAMME_HOST",
+    group: "HTTP",
+    option: "--host <address>",
+    type: text("an address of this machine"),
+    default: "127.0.0.1",
+    help: "The address to listen on. Beyond loopback, `PROGRAMME_ALLOWED_HOSTS` or `PROGRAMME_PUBLIC_URL` must be set too.",
+    commands: ["http"],
+  },
+  port: {
+    variable: "PROGRAMME_PORT",
+    group: "HTTP",
+    option: "--port <number>",
+    type: integer(0, 65_535),
+    default: 3000,
+    help: "The port to listen on; 0 takes a free one.",
+    commands: ["http"],
+  },
+  allowedHosts: {
+    variable: "PROGRAMME_ALLOWED_HOSTS",
+    group: "HTTP",
+    option: "--allowed-hosts <names>",
+    type: hostNames,
+    defaultText: "the host of `PROGRAMME_PUBLIC_URL`, if that is set",
+    help: "Names in the `Host` header that are answered beside loopback names: a guard against DNS rebinding.",
+    commands: ["http"],
+  },
+  allowedOrigins: {
+    variable: "PROGRAMME_ALLOWED_ORIGINS",
+    group: "HTTP",
+    option: "--allowed-origins <origins>",
+    type: origins,
+    defaultText: "the origin of `PROGRAMME_PUBLIC_URL`, which is always among them",
+    help: "Web pages whose requests are let in, by their `Origin` header, beside pages under a name of `PROGRAMME_ALLOWED_HOSTS` and this server's own. A page of another port of this machine must be named here.",
+    commands: ["http"],
+  },
+  publicUrl: {
+    variable: "PROGRAMME_PUBLIC_URL",
+    group: "HTTP",
+    option: "--public-url <address>",
+    type: baseUrl,
+    defaultText: "the address listened on",
+    secret: true,
+    help: "The base address in download and invitation links.",
+    commands: ["stdio", "http"],
+  },
+} as const satisfies Record<string, Setting>;
