@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { limits } from "./limits.ts";
-import { reachable } from "./marks.ts";
+import { freeForm, reachable } from "./marks.ts";
 
 /** An opaque identifier, as in `sub_01JD…`. */
 export const Id = z.string().min(1).max(255);
@@ -31,7 +31,7 @@ export const OptionalReason = text(1000).optional();
 export const Email = reachable(z.email().max(255), "email");
 
 /** A free-form JSON object. */
-export const FreeForm = z.record(z.string(), z.unknown());
+export const FreeForm = freeForm(z.record(z.string(), z.unknown()));
 
 const calendarDay = /^\d{4}-\d{2}-\d{2}$/;
 

@@ -12,6 +12,10 @@ export interface Mark {
   readonly personal?: true;
   /** What an agent sees a handle of instead, and may give a handle for. */
   readonly handle?: HandleKind;
+  /** Values of anybody's choosing: agents see handles of those that have the form of something that is hidden. */
+  readonly freeForm?: true;
+  /** Answers to a form: agents without the scope see those alone whose fields the form calls `standard`. */
+  readonly answers?: true;
 }
 
 /** Values by which a person can be reached or recognised outside this service. */
@@ -34,6 +38,16 @@ export function personal<S extends z.ZodType>(schema: S): S {
 /** Marks personal data by which a person can be reached: agents see and give handles of it. */
 export function reachable<S extends z.ZodType>(schema: S, handle: HandleKind): S {
   return mark(schema, { personal: true, handle });
+}
+
+/** Marks values of anybody's choosing, a text or a map: what of them is hidden from agents goes by its form. */
+export function freeForm<S extends z.ZodType>(schema: S): S {
+  return mark(schema, { freeForm: true });
+}
+
+/** Marks answers to a form, which the record names by `schemaId`, as personal data. */
+export function answers<S extends z.ZodType>(schema: S): S {
+  return mark(schema, { personal: true, answers: true });
 }
 
 /**

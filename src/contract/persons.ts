@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { common, DateFrom, Email, FreeForm, Id, PersonFieldIds, Timestamp, text, Version } from "./fields.ts";
 import { limits } from "./limits.ts";
-import { personal, reachable, sensitive, sensitiveByField } from "./marks.ts";
+import { freeForm, personal, reachable, sensitive, sensitiveByField } from "./marks.ts";
 import { operation } from "./operation.ts";
 import { Cursor, maxLimit, pageQuery } from "./page.ts";
 import { ExternalRef, ExternalRefInput } from "./refs.ts";
@@ -30,14 +30,14 @@ const FieldValue = z.union([
   z.boolean(),
   z.array(z.string().max(limits.fieldItemChars)).max(limits.fieldItems),
 ]);
-export const CustomFields = z.record(z.string(), FieldValue);
+export const CustomFields = freeForm(z.record(z.string(), FieldValue));
 export type CustomFields = z.output<typeof CustomFields>;
 
 const ProvenanceInput = z.strictObject({
   source: text(100, 1).describe("system it comes from"),
-  sourceId: text(255, 1).optional(),
+  sourceId: reachable(text(255, 1), "externalId").optional(),
 });
-const PlatformUserId = personal(text(255, 1));
+const PlatformUserId = personal(freeForm(text(255, 1)));
 
 /** A canonical person (specification 2.5). */
 export const Person = z.object({
@@ -46,11 +46,15 @@ export const Person = z.object({
   primaryEmail: sensitive(reachable(z.string(), "email").optional(), sensitiveScope),
   contactDetails: sensitive(z.object(contact((max) => z.string().max(max))).optional(), sensitiveScope),
   kinds: Kinds,
-  platformUserId: personal(z.string().optional()),
+  platformUserId: personal(freeForm(z.string()).optional()),
   customFields: sensitiveByField(CustomFields, sensitiveScope),
   customFieldSchemaVersion: z.int().min(1),
   externalRefs: z.array(ExternalRef),
-  provenance: z.object({ source: z.string(), sourceId: z.string().optional() }),
+  /** The id in the source is an external id by another name. */
+  provenance: z.object({
+    source: z.string(),
+    sourceId: sensitive(reachable(z.string(), "externalId").optional(), sensitiveScope),
+  }),
   active: z.boolean(),
   anonymizedAt: Timestamp.nullable(),
   mergedIntoPersonId: Id.nullable(),
@@ -94,7 +98,7 @@ export type PersonExpansion = z.output<typeof PersonExpansion>;
 
 export const Applicant = z.object({
   applicantId: Id,
-  innovatorId: z.string(),
+  innovatorId: freeForm(z.string()),
   email: reachable(z.string(), "email"),
   name: personal(z.string()),
   programIds: z.array(Id),
@@ -211,7 +215,7 @@ export const update_person = operation({
       .optional(),
     platformUserId: PlatformUserId.nullable().optional(),
     kinds: Kinds.optional(),
-    customFields: personal(z.record(z.string(), FieldValue.nullable())).optional(),
+    customFields: personal(freeForm(z.record(z.string(), FieldValue.nullable()))).optional(),
     provenance: ProvenanceInput.optional(),
     metadata: personal(FreeForm).optional(),
   }),

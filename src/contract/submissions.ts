@@ -13,7 +13,7 @@ import {
   text,
   Version,
 } from "./fields.ts";
-import { personal, reachable } from "./marks.ts";
+import { answers, freeForm, personal, reachable } from "./marks.ts";
 import { operation } from "./operation.ts";
 import { pageQuery } from "./page.ts";
 import { PaymentStatus } from "./payments.ts";
@@ -39,11 +39,11 @@ export const Submission = z.object({
   currentRoundId: Id.nullable(),
   state: SubmissionState,
   title: personal(z.string().nullable()),
-  fields: personal(FreeForm),
+  fields: answers(FreeForm),
   schemaId: Id,
   schemaVersion: z.int().min(1),
   deadline: Timestamp,
-  innovatorId: z.string(),
+  innovatorId: freeForm(z.string()),
   innovatorEmail: reachable(z.string(), "email"),
   innovatorName: personal(z.string()),
   applicantPersonId: Id.nullable(),
@@ -97,7 +97,7 @@ export const create_submission = operation({
     trackId: Id,
     fields: personal(FreeForm),
     deadline: DateTime,
-    innovatorId: z.string().min(1).max(255).optional(),
+    innovatorId: freeForm(z.string().min(1).max(255)).optional(),
     innovatorEmail: Email.optional(),
     innovatorName: personal(text(200, 1)).optional(),
     personId: Id.optional(),

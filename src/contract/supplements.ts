@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { common, FreeForm, Id, Timestamp, Version } from "./fields.ts";
 import { limits } from "./limits.ts";
-import { personal } from "./marks.ts";
+import { answers, freeForm, personal } from "./marks.ts";
 import { operation } from "./operation.ts";
 
 export const SupplementStatus = z.enum(["not_started", "draft", "submitted", "closed"]);
@@ -14,10 +14,10 @@ export const SupplementResponse = z.object({
   title: z.string(),
   required: z.boolean(),
   audience: z.enum(["applicant", "contributor"]),
-  contributorId: z.string().nullable(),
+  contributorId: freeForm(z.string()).nullable(),
   contributorIndex: z.int().min(0).max(9).nullable(),
   schemaId: Id,
-  fields: personal(FreeForm),
+  fields: answers(FreeForm),
   fileIds: z.array(Id),
   status: SupplementStatus,
   dueAt: Timestamp.nullable(),
@@ -53,7 +53,7 @@ export const update_supplement = operation({
     fields: personal(FreeForm).optional(),
     fileIds: z.array(Id).max(limits.attachedFiles).optional(),
     status: SupplementStatus.optional(),
-    contributorId: z.string().min(1).max(255).optional(),
+    contributorId: freeForm(z.string().min(1).max(255)).optional(),
     contributorIndex: z.int().min(0).max(9).describe("place among contributors").optional(),
   }),
   data: SupplementResponse,

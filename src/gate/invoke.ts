@@ -12,6 +12,7 @@ import type { Actor, Business, Confirmed, GateTransaction, Store } from "../stor
 import type { Caller, Handlers, Links, ReadWork, Work, WriteWork } from "../store/work.ts";
 import { type AccessLog, createAccessLog } from "./access-log.ts";
 import { type Admission, type CallHead, createEntrance } from "./admission.ts";
+import { standardFieldsIn, withoutPersonalAnswers } from "./answers.ts";
 import { type Audited, accessEntry, actOf } from "./audit.ts";
 import { authenticate } from "./authenticate.ts";
 import { authorize, authorizeInput, confined, requireScopes } from "./authorize.ts";
@@ -290,7 +291,11 @@ async function present(store: Store, running: Running, outcome: Outcome, rate: R
   const { operation, caller } = running;
   const { rows, lastEvaluatedKey } = operation.paginated ? (outcome.result as PageOf<unknown>) : {};
   const shown = running.call.privacy === "strict" ? { ...caller, scopes: withoutSensitive(caller.scopes) } : caller;
-  const data = await redact(store, shown, operation, operation.paginated ? rows : outcome.result);
+  const result = operation.paginated ? rows : outcome.result;
+  const { scopes } = shown;
+  const answers = standardFieldsIn(store.reader(caller.businessId));
+  const answered = await withoutPersonalAnswers(operation, result, { privacy: running.call.privacy, scopes }, answers);
+  const data = await redact(store, shown, operation, answered);
   return {
     ok: true,
     status: operation.status ?? 200,

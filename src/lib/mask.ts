@@ -1,3 +1,6 @@
+import { mayHoldAddress, replaceAddresses } from "./addresses.ts";
+import { internationalNumber } from "./phone-numbers.ts";
+
 const mark = "[redacted]";
 
 /** Longer texts are cut: some of them come from outside. */
@@ -25,22 +28,21 @@ const secretForms: readonly (readonly [RegExp, string])[] = [
     mark,
   ],
   [/(?<=\/invitations\/)[^/?#\s"'<>]{1,2000}/g, mark],
-  [/(?<![\p{L}\p{N}._%+'~-])[\p{L}\p{N}._%+'~-]+(?:@|%40)(?:[\p{L}\p{N}-]{1,63}\.){1,8}\p{L}{2,24}/giu, mark],
   [/\b((?:set-)?cookie|authorization)("?\s{0,3}[:=]\s{0,3}"?)[^\r\n"]{1,20000}/gi, `$1$2${mark}`],
   [
     /\b(passw(?:or)?d|passphrase|pwd|(?:client_)?secret|api[-_]?key)("?\s{0,3}[:=]\s{0,3}"?)[^\s"',;]{1,20000}/gi,
     `$1$2${mark}`,
   ],
-  [/(?<![\w.+])\+[1-9](?:[ ().-]{0,2}\d){7,14}(?!\d)/g, mark],
+  [internationalNumber, mark],
 ];
 
 /** Something of every secret: text without any of it need not be looked into. */
 const suspicion =
-  /@|%40|[0-9a-f]{64}|bearer|basic|whsec_|eyJ|PRIVATE KEY|[?&;][\w-]{1,40}=|\/invitations\/|\+[1-9]|authorization|cookie|token|secret|passw|passphrase|pwd|credential|key|signature|mail|phone|mobile|(?:name|detail|field)s?"/i;
+  /[0-9a-f]{64}|bearer|basic|whsec_|eyJ|PRIVATE KEY|[?&;][\w-]{1,40}=|\/invitations\/|\+[1-9]|authorization|cookie|token|secret|passw|passphrase|pwd|credential|key|signature|mail|phone|mobile|(?:name|detail|field)s?"/i;
 
 /** A line of the log, which is JSON, without secrets and personal data. */
 export function maskLine(line: string): string {
-  if (line.length <= maxLogTextChars && !suspicion.test(line)) return line;
+  if (line.length <= maxLogTextChars && !mayHoldSecret(line)) return line;
   return `${JSON.stringify(maskValue(JSON.parse(line)))}\n`;
 }
 
@@ -62,10 +64,15 @@ function isSecret(key: string, value: unknown): boolean {
 /** Text without what gives itself away by its form. */
 export function maskText(text: string): string {
   // Cut only then: half a secret has another form.
-  const shown = suspicion.test(text) ? masked(text) : text;
+  const shown = mayHoldSecret(text) ? masked(text) : text;
   return shown.length > maxLogTextChars ? `${shown.slice(0, maxLogTextChars)}… (${text.length} characters)` : shown;
 }
 
+function mayHoldSecret(text: string): boolean {
+  return suspicion.test(text) || mayHoldAddress(text);
+}
+
 function masked(text: string): string {
-  return secretForms.reduce((rest, [form, instead]) => rest.replace(form, instead), text);
+  const rest = secretForms.reduce((before, [form, instead]) => before.replace(form, instead), text);
+  return replaceAddresses(rest, () => mark);
 }

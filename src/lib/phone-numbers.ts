@@ -17,6 +17,15 @@ const others: readonly RegExp[] = [
 /** Longest text that can be a number with all that stands around it. */
 const maxChars = 60;
 
+/** What a number begins with, at the start of a text or of one in JSON; a time as it goes out is none. */
+const suspicion =
+  /\+[1-9]|(?:^|")\s*(?!\d{4}-\d\d-\d\dT)(?:tel|phone|mob|cell|fax|(?:[:+＋\p{Nd}\s()[\]./\-\u2010-\u2015]|\\[tnr]){7})/iu;
+
+/** Whether a text, which may be JSON, may hold a number. */
+export function mayHoldPhoneNumber(text: string): boolean {
+  return suspicion.test(text);
+}
+
 /** Whether a text is a telephone number and nothing else. */
 function isPhoneNumber(text: string): boolean {
   if (text.length < 7 || text.length > maxChars) return false;
@@ -31,7 +40,7 @@ function isPhoneNumber(text: string): boolean {
 }
 
 /** A number with its country, in the middle of a text too. */
-const internationalNumber = /(?<![\w.+])\+[1-9](?:[ ().-]{0,2}\d){7,14}(?!\d)/g;
+export const internationalNumber = /(?<![\w.+])\+[1-9](?:[ ().-]{0,2}\d){7,14}(?!\d)/g;
 
 /** Replaces the numbers in a text: one that is all of it, and those with their country in the middle of others. */
 export function replacePhoneNumbers(text: string, replace: (number: string) => string): string {

@@ -6,10 +6,10 @@ import type { Operation } from "../contract/operation.ts";
 import type { Privacy } from "../contract/privacy.ts";
 import { compileTransform, type Transform } from "../contract/transform.ts";
 import { toFailure } from "../gate/failure.ts";
-import { mayHoldAddress, replaceAddresses } from "../lib/addresses.ts";
-import { isAscii, jsonOf } from "../lib/json-text.ts";
-import { type Handles, isAddressHandle, isHandleAt } from "./handles.ts";
-import { mapTexts, neutralise } from "./neutralise.ts";
+import { jsonOf } from "../lib/json-text.ts";
+import type { Handles } from "./handles.ts";
+import { contactHider, hidePhonesIn, isPlain, openHandlesIn } from "./hide-contacts.ts";
+import { mapTexts, neutralise, type TextChange } from "./neutralise.ts";
 import type { Answer, Failure, Rehearsal, Success, Upstream, UpstreamCall } from "./port.ts";
 
 /**
@@ -36,16 +36,27 @@ export function createBlindUpstream(
     check: (call) =>
       withHandles(call, async (opened, handles) => {
         const failure = await upstream.check(opened);
-        return failure && refused(failure, textHider(handles));
+        return failure && refused(failure, contactHider(handles));
       }),
     call: (call) =>
       withHandles(call, async (opened, handles) =>
         blinded(operations[call.operation], await upstream.call(opened), handles),
       ),
+    describe: async (call) => {
+      const { realm } = await upstream.identify(call.token);
+      const connection = await upstream.describe(call);
+      const { token, business } = connection;
+      const hide = contactHider(handlesOf(realm));
+      return {
+        ...connection,
+        token: token.name === undefined ? token : { ...token, name: hide(token.name) },
+        business: business?.name === undefined ? business : { ...business, name: hide(business.name) },
+      };
+    },
     rehearse: (call) =>
       withHandles(call, async (opened, handles) => {
         const rehearsal = await upstream.rehearse(opened);
-        return rehearsal.ok ? hidden(rehearsal, textHider(handles)) : refused(rehearsal, textHider(handles));
+        return rehearsal.ok ? hidden(rehearsal, contactHider(handles)) : refused(rehearsal, contactHider(handles));
       }),
   };
 
@@ -74,44 +85,35 @@ function opened(operation: Operation, input: Readonly<Record<string, unknown>>, 
 }
 
 function blinded(operation: Operation, answer: Answer, handles: Handles): Answer {
-  const hide = textHider(handles);
+  const hide = contactHider(handles);
   if (!answer.ok) return refused(answer, hide);
-  return showing(answer, transformOf(operation.data, sealMarked)?.(answer.data, { handles }) ?? answer.data, hide);
+  // Marked values first: what has a handle already is not taken for something else.
+  const sealed = transformOf(operation.data, sealMarked)?.(answer.data, { handles }) ?? answer.data;
+  return showing(answer, sealed, hide);
 }
 
 /** An answer with every text of it changed; what this service wrote itself (codes, messages) is left alone. */
-function presented(answer: Answer, change: (text: string) => string): Answer {
+function presented(answer: Answer, change: TextChange): Answer {
   return answer.ok ? showing(answer, answer.data, change) : refused(answer, change);
 }
 
-function showing(answer: Success, data: unknown, change: (text: string) => string): Success {
+function showing(answer: Success, data: unknown, change: TextChange): Success {
   const shown = Array.isArray(data) ? data.map((row) => changed(row, change)) : changed(data, change);
   return { ...answer, data: shown };
 }
 
-function changed(record: unknown, change: (text: string) => string): unknown {
+function changed(record: unknown, change: TextChange): unknown {
   return isPlain(jsonOf(record)) ? record : mapTexts(record, change);
 }
 
-/**
- * Whether JSON text holds nothing that is hidden from agents: visible ASCII alone, however written, and no address but
- * handles. Most is so, and to look through it at once costs less than to go from text to text.
- */
-function isPlain(json: string): boolean {
-  if (!isAscii(json) || json.includes("\u007f") || (json.includes("\\") && /\\[bfu]/.test(json))) return false;
-  if (!mayHoldAddress(json)) return true;
-  for (let at = json.indexOf("@"); at >= 0; at = json.indexOf("@", at + 1)) if (!isHandleAt(json, at)) return false;
-  return !mayHoldAddress(json.replaceAll("@", ""));
-}
-
-function refused(failure: Failure, change: (text: string) => string): Failure {
+function refused(failure: Failure, change: TextChange): Failure {
   const { code, details, message } = failure.problem;
   const shown = details && (mapTexts(details, change) as Readonly<Record<string, unknown>>);
   return { ...failure, problem: new Problem(code, shown, message) };
 }
 
 /** A rehearsal with every text of it changed: it is looked into to make a question of. */
-function hidden(rehearsal: Rehearsal, change: (text: string) => string): Rehearsal {
+function hidden(rehearsal: Rehearsal, change: TextChange): Rehearsal {
   return {
     ...rehearsal,
     changes: mapTexts(rehearsal.changes, change) as Rehearsal["changes"],
@@ -119,14 +121,6 @@ function hidden(rehearsal: Rehearsal, change: (text: string) => string): Rehears
     // Those who are written to are named by their addresses.
     labels: new Map([...rehearsal.labels].map(([id, label]) => [change(id), change(label)])),
   };
-}
-
-function textHider(handles: Handles): (text: string) => string {
-  return (text) => hideAddresses(neutralise(text), handles);
-}
-
-function hideAddresses(text: string, handles: Handles): string {
-  return replaceAddresses(text, (found) => (isAddressHandle(found) ? found : handles.seal("email", found)));
 }
 
 interface Sealing {
@@ -137,13 +131,17 @@ interface Sealing {
 
 type MarkTransform = (mark: Mark, inner: Transform<Sealing> | undefined) => Transform<Sealing> | undefined;
 
-const sealMarked: MarkTransform = ({ handle }, inner) =>
-  handle ? (value, { handles }) => (typeof value === "string" ? handles.seal(handle, value) : value) : inner;
+const sealMarked: MarkTransform = ({ handle, freeForm }, inner) => {
+  if (freeForm) return (value, { handles }) => hidePhonesIn(value, handles);
+  return handle ? (value, { handles }) => (typeof value === "string" ? handles.seal(handle, value) : value) : inner;
+};
 
-const openMarked: MarkTransform = ({ handle }, inner) =>
-  handle
+const openMarked: MarkTransform = ({ handle, freeForm }, inner) => {
+  if (freeForm) return (value, { handles, path = "" }) => openHandlesIn(value, handles, path);
+  return handle
     ? (value, { handles, path = "" }) => (typeof value === "string" ? handles.open(handle, value, path) : value)
     : inner;
+};
 
 const transforms = new Map<MarkTransform, WeakMap<z.core.$ZodType, Transform<Sealing> | null>>();
 

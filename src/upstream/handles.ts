@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createSecretKey } from "node:crypto";
-import { problem } from "../contract/errors.ts";
+import { type Problem, problem } from "../contract/errors.ts";
 import type { HandleKind } from "../contract/marks.ts";
 import { constantTimeEqual, hmac } from "../lib/crypto.ts";
 import { remembered } from "../lib/remember.ts";
@@ -19,6 +19,11 @@ export interface Handles {
   open(kind: HandleKind, text: string, path: string): string;
 }
 
+/** A refusal of a handle where it was given. */
+export function invalidHandle(path: string, message: string): Problem {
+  return problem("invalid_handle", { issues: [{ path, code: "invalid_handle", message }] });
+}
+
 /** A handle of an address is an address itself, of a domain that can never exist (RFC 6761): a slip reaches nobody. */
 const addressDomain = "handle.invalid";
 const prefixes: Readonly<Record<Exclude<HandleKind, "email">, string>> = { phone: "phone~", externalId: "ref~" };
@@ -32,6 +37,12 @@ const withheldAddress = `withheld@too-long.${addressDomain}`;
 
 export function isAddressHandle(text: string): boolean {
   return /[@.]handle\.invalid$/i.test(text);
+}
+
+/** Of what kind of value a text has the form of a handle. */
+export function handleKindOf(text: string): HandleKind | undefined {
+  if (isAddressHandle(text)) return "email";
+  return (["phone", "externalId"] as const).find((kind) => text.startsWith(prefixes[kind]));
 }
 
 const domainOfHandle = new RegExp(`(?:[a-z2-7]{1,${labelChars}}\\.)*${addressDomain.replace(".", "\\.")}"`, "y");
@@ -98,10 +109,7 @@ export function createHandles(secret: Uint8Array, realm: string): Handles {
       const sealed = sealedBytes(kind, text);
       if (sealed === undefined) return text;
       const value = decrypt(kind, sealed);
-      if (value === undefined)
-        throw problem("invalid_handle", {
-          issues: [{ path, code: "invalid_handle", message: "Not a handle of this organisation" }],
-        });
+      if (value === undefined) throw invalidHandle(path, "Not a handle of this organisation");
       return value;
     },
   };

@@ -30,19 +30,22 @@ export function neutralise(text: string): string {
   return plain.test(text) ? text : text.replace(hidden, "");
 }
 
+/** Changes a text, given the name of the property that it is the value of or an item in. */
+export type TextChange = (text: string, name?: string) => string;
+
 /** Applies a change to every text in a JSON value, names of properties too. What has nothing to change stays as it is. */
-export function mapTexts(value: unknown, change: (text: string) => string): unknown {
-  if (typeof value === "string") return change(value);
+export function mapTexts(value: unknown, change: TextChange, name?: string): unknown {
+  if (typeof value === "string") return change(value, name);
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) {
-    const items = value.map((item) => mapTexts(item, change));
+    const items = value.map((item) => mapTexts(item, change, name));
     return items.some((item, index) => item !== value[index]) ? items : value;
   }
   let same = true;
   const entries: [string, unknown][] = [];
   for (const key of Object.keys(value)) {
     const before = (value as Readonly<Record<string, unknown>>)[key];
-    const entry: [string, unknown] = [change(key), mapTexts(before, change)];
+    const entry: [string, unknown] = [change(key), mapTexts(before, change, key)];
     same &&= entry[0] === key && entry[1] === before;
     entries.push(entry);
   }

@@ -1,11 +1,12 @@
 import { Problem, problem } from "../contract/errors.ts";
 import { type CallName, operations } from "../contract/index.ts";
-import { type Parts, partsOf } from "../contract/operation.ts";
+import { type Operation, type Parts, partsOf } from "../contract/operation.ts";
 import type { PersonSchema } from "../contract/persons.ts";
 import { hidesContacts } from "../contract/privacy.ts";
 import { isScope, type Scope, sensitiveScope, withoutSensitive } from "../contract/scopes.ts";
 import { shownTokenChars, tokenPattern } from "../contract/token-form.ts";
 import { unrecordedAdmission } from "../gate/admission.ts";
+import { withoutPersonalAnswers } from "../gate/answers.ts";
 import { authorize, authorizeInput, confined, requireScopes } from "../gate/authorize.ts";
 import { toFailure } from "../gate/failure.ts";
 import { checkKey } from "../gate/once.ts";
@@ -170,7 +171,7 @@ class Remote {
       return {
         ok: true,
         status: operation.status ?? 200,
-        data: redactor ? await this.#redacted(redactor, data, call) : data,
+        data: await this.#shown(operation, redactor, data, call),
         ...(page ? { page } : {}),
         rate: { ...this.#pace.remaining(token), windowSeconds: 60 },
         replayed,
@@ -248,9 +249,24 @@ class Remote {
     if (!(await this.#options.spend(realm, confirmed))) throw problem("confirmation_invalid");
   }
 
-  async #redacted(redactor: Redactor, data: unknown, call: UpstreamCall): Promise<unknown> {
+  /** The answer as far as its caller may see it. */
+  async #shown(operation: Operation, redactor: Redactor | undefined, data: unknown, call: UpstreamCall) {
+    const { privacy } = call;
     const { scopes: known } = confined({ scopes: this.#memory.scopesOf(call.token ?? "") }, call.within);
-    const scopes = call.privacy === "strict" ? withoutSensitive(known) : known;
+    const scopes = privacy === "strict" ? withoutSensitive(known) : known;
+    const answered = await withoutPersonalAnswers(
+      operation,
+      data,
+      { privacy, scopes },
+      ({ schemaId, schemaVersion }, given) => {
+        const input = { schemaId, ...(schemaVersion === undefined ? {} : { version: schemaVersion }) };
+        return this.#standardFields(call, given, { operation: "get_schema", input });
+      },
+    );
+    return redactor ? this.#redacted(redactor, answered, call, scopes) : answered;
+  }
+
+  async #redacted(redactor: Redactor, data: unknown, call: UpstreamCall, scopes: ReadonlySet<Scope>): Promise<unknown> {
     const given = scopes.has(sensitiveScope) ? new Set<string>() : customFieldsIn(data);
     const standardFieldIds = given.size === 0 ? given : await this.#standardFields(call, given);
     return redactor(data, { scopes, standardFieldIds });

@@ -1,5 +1,5 @@
 import { operations } from "../contract/index.ts";
-import { partsOf } from "../contract/operation.ts";
+import { type Operation, partsOf } from "../contract/operation.ts";
 import type { Clock } from "../lib/clock.ts";
 import { fingerprintOf } from "../lib/fingerprint.ts";
 import { remember } from "../lib/remember.ts";
@@ -9,10 +9,19 @@ import type { Request } from "./requester.ts";
 const ttlMs = 10 * 60_000;
 /** How long it is at least until the schema is asked for again. */
 const againMs = 30_000;
-const maxTokens = 1_000;
+const maxKnown = 1_000;
 
-/** Which person custom fields anyone may see, for a caller to whom these fields were given. */
-export type StandardFields = (call: UpstreamCall, given: ReadonlySet<string>) => Promise<ReadonlySet<string>>;
+/** Where fields are declared: the persons' custom fields, or a form. */
+export type Declared = Pick<UpstreamCall, "input"> & { readonly operation: "get_person_schema" | "get_schema" };
+
+const ofPersons: Declared = { operation: "get_person_schema", input: {} };
+
+/** Which fields anyone may see, for a caller to whom these were given: of persons, if nothing else is said. */
+export type StandardFields = (
+  call: UpstreamCall,
+  given: ReadonlySet<string>,
+  declared?: Declared,
+) => Promise<ReadonlySet<string>>;
 
 interface Known {
   readonly ids: Promise<ReadonlySet<string>>;
@@ -20,23 +29,22 @@ interface Known {
 }
 
 /**
- * The person custom fields that anyone may see, as the service's schema has them; none where the schema cannot be had.
- * Asked for once in ten minutes and token; sooner where the service shows a caller more than that, for then the schema
+ * The fields that anyone may see, as the service's schema has them; none where the schema cannot be had. Asked for once in
+ * ten minutes, token and schema; sooner where the service shows a caller more than that, for then the schema
  * may have changed.
  */
 export function createStandardFields(request: Request, clock: Clock): StandardFields {
   const knownOf = new Map<string, Known>();
-  const operation = operations.get_person_schema;
-
   /** As the caller, but not for the caller's call alone: its end is not this one's. */
-  async function ask({ token, requestId }: UpstreamCall): Promise<ReadonlySet<string>> {
-    const call = { operation: "get_person_schema", input: {}, token, requestId } as const;
-    const read = await request(call, operation, partsOf(operation, {})).catch(() => undefined);
+  async function ask({ token, requestId }: UpstreamCall, declared: Declared): Promise<ReadonlySet<string>> {
+    const operation: Operation = operations[declared.operation];
+    const parts = partsOf(operation, declared.input);
+    const read = await request({ ...declared, token, requestId }, operation, parts).catch(() => undefined);
     return read ? standardOf(read.data) : new Set();
   }
 
-  return async (call, given) => {
-    const key = fingerprintOf(call.token ?? "");
+  return async (call, given, declared = ofPersons) => {
+    const key = fingerprintOf(JSON.stringify([call.token, declared.input]));
     const nowMs = clock.now().getTime();
     const known = knownOf.get(key);
     const ageMs = known ? nowMs - known.askedAtMs : Number.POSITIVE_INFINITY;
@@ -44,8 +52,8 @@ export function createStandardFields(request: Request, clock: Clock): StandardFi
       const ids = await known.ids;
       if (ageMs < againMs || given.isSubsetOf(ids)) return ids;
     }
-    const ids = ask(call);
-    remember(knownOf, key, { ids, askedAtMs: nowMs }, maxTokens);
+    const ids = ask(call, declared);
+    remember(knownOf, key, { ids, askedAtMs: nowMs }, maxKnown);
     return ids;
   };
 }

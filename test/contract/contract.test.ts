@@ -157,18 +157,18 @@ describe("marks", () => {
     );
     expect(pinned).toMatchInlineSnapshot(`
       {
-        "add_person_external_ref": "primaryEmail contactDetails customFields externalRefs[].externalId metadata",
-        "create_person": "primaryEmail contactDetails customFields externalRefs[].externalId metadata",
-        "get_person": "primaryEmail contactDetails customFields externalRefs[].externalId metadata",
+        "add_person_external_ref": "primaryEmail contactDetails customFields externalRefs[].externalId provenance.sourceId metadata",
+        "create_person": "primaryEmail contactDetails customFields externalRefs[].externalId provenance.sourceId metadata",
+        "get_person": "primaryEmail contactDetails customFields externalRefs[].externalId provenance.sourceId metadata",
         "get_reviewer": "person.customFields",
         "invite_reviewer": "person.customFields",
         "list_applicants": "[].person.customFields",
-        "list_persons": "[].primaryEmail [].contactDetails [].customFields [].externalRefs[].externalId [].metadata",
+        "list_persons": "[].primaryEmail [].contactDetails [].customFields [].externalRefs[].externalId [].provenance.sourceId [].metadata",
         "list_reviewers": "[].person.customFields",
-        "merge_person": "primaryEmail contactDetails customFields externalRefs[].externalId metadata",
-        "remove_person_external_ref": "primaryEmail contactDetails customFields externalRefs[].externalId metadata",
-        "resolve_persons": "[].primaryEmail [].contactDetails [].customFields [].externalRefs[].externalId [].metadata",
-        "update_person": "primaryEmail contactDetails customFields externalRefs[].externalId metadata",
+        "merge_person": "primaryEmail contactDetails customFields externalRefs[].externalId provenance.sourceId metadata",
+        "remove_person_external_ref": "primaryEmail contactDetails customFields externalRefs[].externalId provenance.sourceId metadata",
+        "resolve_persons": "[].primaryEmail [].contactDetails [].customFields [].externalRefs[].externalId [].provenance.sourceId [].metadata",
+        "update_person": "primaryEmail contactDetails customFields externalRefs[].externalId provenance.sourceId metadata",
       }
     `);
   });
@@ -188,7 +188,7 @@ describe("marks", () => {
         "invitations": "sha256",
         "payments": "providerRef",
         "personSchemas": "",
-        "persons": "primaryEmail contactDetails platformUserId customFields externalRefs[].externalId metadata",
+        "persons": "primaryEmail contactDetails platformUserId customFields externalRefs[].externalId provenance.sourceId metadata",
         "programs": "",
         "reviewers": "email firstName lastName affiliation",
         "reviews": "scores[].comment overallComment confidentialComment",
@@ -223,10 +223,10 @@ describe("marks", () => {
         "withdraw_submission: reason",
         "update_supplement: fields",
         "add_person_external_ref: externalRef.externalId",
-        "create_person: primaryEmail contactDetails platformUserId customFields externalRefs[].externalId metadata",
+        "create_person: provenance.sourceId primaryEmail contactDetails platformUserId customFields externalRefs[].externalId metadata",
         "remove_person_external_ref: externalId",
         "resolve_persons: email platformUserId externalId",
-        "update_person: primaryEmail contactDetails platformUserId customFields metadata",
+        "update_person: primaryEmail contactDetails platformUserId customFields provenance.sourceId metadata",
         "invite_reviewer: email firstName lastName affiliation message",
         "list_reviewers: search",
         "reassign_assignment: reason",

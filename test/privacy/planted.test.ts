@@ -1,0 +1,166 @@
+import { Client } from "@modelcontextprotocol/client";
+import { InMemoryTransport } from "@modelcontextprotocol/server";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
+import { fillTemplate } from "../../src/contract/operation.ts";
+import { type Scope, scopes, withoutSensitive } from "../../src/contract/scopes.ts";
+import { buildWorld, type World } from "../matrix/world.ts";
+import { type Desk, openDesk } from "../support/desk.ts";
+import { rest } from "../support/raw.ts";
+import { plantedDesk, type Secret } from "./planting.ts";
+
+const ordinary = [...withoutSensitive(new Set(scopes))];
+const reads = operationNames.filter((name) => operations[name].effect === "read");
+const writes = operationNames.filter((name) => operations[name].effect !== "read");
+
+async function sceneOf(turn: number, environment: Record<string, string>) {
+  const opened = await openDesk(environment);
+  onTestFinished(opened.close);
+  const { desk, secrets } = plantedDesk(opened.desk, turn);
+  const world = await buildWorld(desk);
+  return { desk, secrets, world };
+}
+
+/** Everything that a client is sent, while everything is asked for that can be. */
+async function overMcp(desk: Desk, world: World, granted: readonly Scope[], selecting = true): Promise<string> {
+  const traffic: string[] = [];
+  const [here, there] = InMemoryTransport.createLinkedPair();
+  const send = there.send.bind(there);
+  there.send = (message, options) => {
+    traffic.push(JSON.stringify(message));
+    return send(message, options);
+  };
+  desk.app.connectStdio(await desk.token(granted), there);
+  const client = new Client({ name: "test", version: "1.0.0" });
+  await client.connect(here);
+  onTestFinished(() => client.close());
+
+  let answered = 0;
+  const call = async (name: string, args: object) => {
+    const result = await client.callTool({ name, arguments: { ...args } });
+    if (result.isError !== true) answered += 1;
+    return result.structuredContent as { data: { recipientEmail: string }[] };
+  };
+  await readAll(call, world);
+  // What is said is given back: so nothing is called by its own name.
+  const [sent] = (await call("list_email_sends", world.inputs.list_email_sends)).data;
+  const inputs = { ...world.inputs, list_email_sends: { recipientEmail: sent?.recipientEmail } };
+  for (const name of writes) await call(name, world.inputs[name]);
+  for (const [name, args] of selecting ? world.more : []) await call(name, args);
+  // Refusals: stale, incomplete, of the wrong kind, and not of this person.
+  for (const name of writes) {
+    await call(name, { ...world.inputs[name], version: 99 });
+    await call(name, {});
+  }
+  const { personId } = world.inputs.get_person;
+  if (selecting) await call("create_submission", { ...world.inputs.create_submission, personId });
+  await readAll(call, world);
+  await call("list_events", {});
+  await call("get_connection", {});
+  expect(answered).toBeGreaterThan(100);
+
+  for (const name of reads) {
+    const { resource, params } = operations[name];
+    if (!resource) continue;
+    const { ...query } = inputs[name] as Record<string, unknown>;
+    const path = fillTemplate(resource, (variable) => {
+      const value = String(query[variable]);
+      delete query[variable];
+      return encodeURIComponent(value);
+    });
+    expect(Object.keys(params.shape).some((variable) => variable in query)).toBe(false);
+    const search = new URLSearchParams(
+      Object.entries(query).map(([key, value]): [string, string] => [key, String(value)]),
+    );
+    await client.readResource({ uri: `${path}${search.size > 0 ? `?${search}` : ""}` }).catch(() => undefined);
+  }
+  for (const { uriTemplate } of (await client.listResourceTemplates()).resourceTemplates) {
+    const variables = uriTemplate.match(/\w+(?=[,}*])/g) ?? [];
+    for (const argument of variables) {
+      const asked = {
+        ref: { type: "ref/resource", uri: uriTemplate },
+        argument: { name: argument, value: "" },
+      } as const;
+      await client.complete(asked).catch(() => undefined);
+    }
+  }
+  return traffic.join("\n");
+}
+
+async function readAll(call: (name: string, args: object) => Promise<unknown>, { inputs }: World): Promise<void> {
+  for (const name of reads) await call(name, inputs[name]);
+  for (const name of reads.filter((each) => operations[each].paginated && each !== "list_payments")) {
+    await call(name, { limit: 100 });
+    await call("list_audit_entries", { action: operations[name].audit, limit: 100 });
+  }
+}
+
+/** Traffic with what is encoded in it, without regard to case. */
+function unfolded(traffic: string): string {
+  const encoded = [...new Set(traffic.match(/[\w+/=-]{12,}/g) ?? [])];
+  const decoded = encoded.map((text) => Buffer.from(text, "base64").toString("latin1"));
+  const unescaped = traffic.replace(/%[0-9a-f]{2}/gi, (code) =>
+    String.fromCharCode(Number.parseInt(code.slice(1), 16)),
+  );
+  return [traffic, unescaped, ...decoded].join("\n").toLowerCase();
+}
+
+/** The secrets that can be read in traffic: as they are, encoded, backwards, in another case, split. */
+function seenIn(traffic: string, secrets: readonly Secret[]): string[] {
+  const text = unfolded(traffic);
+  const seen = (part: string) => {
+    const forms = [part, encodeURIComponent(part), [...part].reverse().join("")];
+    const base64 = Buffer.from(part).toString("base64").replaceAll("=", "");
+    return [...forms, base64.slice(0, -1)].some((form) => text.includes(form.toLowerCase()));
+  };
+  return secrets.filter(({ parts }) => parts.some(seen)).map(({ path, parts }) => `${path}: ${parts[0]}`);
+}
+
+const of = (secrets: readonly Secret[], ...kinds: readonly ("contact" | "sensitive" | "answer")[]) =>
+  secrets.filter((secret) => kinds.some((kind) => secret.kinds.has(kind)));
+
+describe.each([0, 1, 2, 3])("texts planted in turn %i", (turn) => {
+  test.each([
+    ["blind", "every scope", scopes, ["contact"]],
+    ["blind", "no sensitive scope", ordinary, ["contact", "sensitive", "answer"]],
+    ["strict", "every scope", scopes, ["contact", "sensitive", "answer"]],
+  ] as const)("agents in mode %s with %s see none of them", async (privacy, _, granted, hidden) => {
+    const confirm = turn === 0 ? "off" : "ask";
+    const { desk, secrets, world } = await sceneOf(turn, { PROGRAMME_PRIVACY: privacy, PROGRAMME_CONFIRM: confirm });
+    expect(secrets.length).toBeGreaterThan(300);
+    const traffic = await overMcp(desk, world, granted);
+    expect(seenIn(traffic, of(secrets, ...hidden))).toEqual([]);
+  });
+});
+
+test("agents in mode api without the scope see nothing sensitive", async () => {
+  const { desk, secrets, world } = await sceneOf(0, { PROGRAMME_PRIVACY: "api" });
+  // A person who is selected fills in the name and the address of a submission (specification 4.2).
+  const traffic = await overMcp(desk, world, ordinary, false);
+  expect(seenIn(traffic, of(secrets, "sensitive"))).toEqual([]);
+  // That they are found where they may be shows that they would be.
+  const open = await overMcp(desk, world, scopes);
+  expect(seenIn(open, of(secrets, "sensitive")).length).toBeGreaterThan(20);
+  expect(seenIn(open, of(secrets, "answer")).length).toBeGreaterThan(20);
+});
+
+test("over REST nothing sensitive is seen without the scope, nothing personal in what changed, nothing in events", async () => {
+  const { desk, secrets, world } = await sceneOf(0, {});
+  const token = await desk.token(ordinary);
+  const answers: string[] = [];
+  const changes: unknown[] = [];
+  const call = async (name: string, args: object) => {
+    const { text, body } = await rest(desk, token, name as OperationName, { ...args });
+    answers.push(text);
+    if (name === "list_audit_entries" && body.success) changes.push(...body.data.map((entry: World) => entry));
+  };
+  await readAll(call, world);
+  for (const name of writes) await call(name, world.inputs[name]);
+  await readAll(call, world);
+  expect(seenIn(answers.join("\n"), of(secrets, "sensitive"))).toEqual([]);
+  const personal = secrets.filter((secret) => secret.personal);
+  const told = changes.map((entry) => (entry as { changes: unknown }).changes);
+  expect(told.flat().length).toBeGreaterThan(50);
+  expect(seenIn(JSON.stringify(told), personal)).toEqual([]);
+  expect(seenIn(JSON.stringify(await desk.outbox()), secrets)).toEqual([]);
+});

@@ -1,0 +1,187 @@
+import type * as z from "zod";
+import { type Mark, markOf, unwrap } from "../../src/contract/marks.ts";
+import { sensitiveScope } from "../../src/contract/scopes.ts";
+import type { Transaction } from "../../src/store/port.ts";
+import { tables } from "../../src/store/tables.ts";
+import type { Desk } from "../support/desk.ts";
+import { createFactory, fieldIds, personFieldIds } from "../support/factory.ts";
+
+/** Why a value may not be seen: by its form or kind, for its person's sake, or because a form says so. */
+type Kind = "contact" | "sensitive" | "answer";
+
+export interface Secret {
+  readonly path: string;
+  readonly kinds: ReadonlySet<Kind>;
+  /** Whether audit values must do without it. */
+  readonly personal: boolean;
+  /** What may stand nowhere: the whole and what it can be split into. */
+  readonly parts: readonly string[];
+}
+
+/** Answers to these are personal by the form's word. */
+const answerFields = { fld_pii: "pii", fld_restricted: "restricted" } as const;
+
+/** Names of texts that are not of anybody's choosing, or that other records or rules go by. */
+const structural =
+  /(?:Id|Ids|By|At|Date)$|^(?:sha256|currency|contentType|key|pattern|options|constraints|branding|year|deadline|action|entityType|provider|errorCode|state|scopes|errors?)$/;
+
+/** A desk whose factory puts a secret of its own into every text of every record that it makes. */
+export function plantedDesk(desk: Desk, turn: number): { desk: Desk; secrets: Secret[] } {
+  const secrets: Secret[] = [];
+  const planter = new Planter(secrets, turn);
+  const seed = createFactory((work) => desk.write((transaction) => work(plantingInto(transaction, planter))));
+  return { desk: { ...desk, seed }, secrets };
+}
+
+/** A transaction whose inserts are planted. */
+function plantingInto(transaction: Transaction, planter: Planter): Transaction {
+  const insert: Transaction["insert"] = (table, row) =>
+    transaction.insert(table, planter.row(table, row as Row) as typeof row);
+  return new Proxy(transaction, {
+    get(target, name) {
+      const own: unknown = name === "insert" ? insert : Reflect.get(target, name, target);
+      return typeof own === "function" ? own.bind(target) : own;
+    },
+  });
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+class Planter {
+  readonly #secrets: Secret[];
+  readonly #turn: number;
+
+  constructor(secrets: Secret[], turn: number) {
+    this.#secrets = secrets;
+    this.#turn = turn;
+  }
+
+  row(table: keyof typeof tables, row: Row): Row {
+    if (["exports", "webhookEndpoints", "invitations", "suppressions"].includes(table)) return row;
+    const shape = tables[table].record.shape as Record<string, z.core.$ZodType>;
+    const planted = Object.fromEntries(
+      Object.entries(row).map(([name, value]) => {
+        const schema = shape[name];
+        return [name, schema ? this.#value(schema, value, `${table}.${name}`, {}) : value];
+      }),
+    );
+    return table === "schemas" ? { ...planted, fields: [...(planted["fields"] as object[]), ...ownFields] } : planted;
+  }
+
+  #value(schema: z.core.$ZodType, value: unknown, path: string, outer: Mark): unknown {
+    const mark = { ...outer, ...markOf(schema) };
+    const name = path.slice(path.lastIndexOf(".") + 1);
+    const { type, shape, element, format } = unwrap(schema)._zod.def as {
+      type: string;
+      shape?: Record<string, z.core.$ZodType>;
+      element?: z.core.$ZodType;
+      format?: string;
+    };
+    if (mark.answers) return this.#answers(value as Row, path);
+    if (mark.byField) return this.#customFields(path);
+    if (type === "record") return structural.test(name) ? value : this.#map(path, mark);
+    if (type === "array" && element && !structural.test(name)) {
+      const items = (value as unknown[]).length === 0 && unwrap(element)._zod.def.type === "string" ? [""] : value;
+      return (items as unknown[]).map((item) => this.#value(element, item, path, mark));
+    }
+    if (shape && typeof value === "object" && value !== null) {
+      return Object.fromEntries(
+        Object.entries(value).map(([key, inner]) => {
+          const field = shape[key];
+          return [key, field ? this.#value(field, inner, `${path}.${key}`, mark) : inner];
+        }),
+      );
+    }
+    const free = mark.freeForm || mark.handle || !structural.test(name);
+    return type === "string" && format === undefined && free ? this.#text(path, mark) : value;
+  }
+
+  #answers(given: Row, path: string): Row {
+    const own = Object.keys(answerFields).map((id) => [id, this.#secret(`${path}.${id}`, word, ["answer"])]);
+    const title = fieldIds.title in given ? { [fieldIds.title]: this.#text(`${path}.title`, {}) } : {};
+    return { ...given, ...title, ...Object.fromEntries(own), fld_free: this.#text(`${path}.free`, {}) };
+  }
+
+  #customFields(path: string): Row {
+    const hidden = [personFieldIds.pii, personFieldIds.restricted];
+    return {
+      [personFieldIds.standard]: this.#text(path, {}),
+      ...Object.fromEntries(hidden.map((id) => [id, this.#secret(`${path}.${id}`, word, ["sensitive"])])),
+    };
+  }
+
+  #map(path: string, mark: Mark): Row {
+    return {
+      note: this.#text(`${path}.note`, mark),
+      phone: this.#secret(`${path}.phone`, phone, ["contact", ...kindsOf(mark)]),
+      nested: { list: [this.#text(`${path}.nested`, mark)] },
+    };
+  }
+
+  /** A text of one of the forms that give an address or a number away; over four turns of each. */
+  #text(path: string, mark: Mark): string {
+    const forms = [phone, address, sentence, disguise];
+    if (mark.handle) {
+      const form = { email: address, phone, externalId: word }[mark.handle];
+      return this.#secret(path, form, ["contact", ...kindsOf(mark)], true);
+    }
+    const form = forms[(this.#secrets.length + this.#turn) % forms.length] ?? phone;
+    return this.#secret(path, form, ["contact", ...kindsOf(mark)], mark.personal === true);
+  }
+
+  #secret(path: string, form: Form, kinds: readonly Kind[], personal = true): string {
+    const { text, parts } = form(this.#secrets.length);
+    this.#secrets.push({ path, kinds: new Set(kinds), personal, parts });
+    return text;
+  }
+}
+
+function kindsOf({ sensitive }: Mark): readonly Kind[] {
+  return sensitive === sensitiveScope ? ["sensitive"] : [];
+}
+
+const ownFields = [...Object.entries(answerFields), ["fld_free", "standard"] as const].map(
+  ([fieldId, sensitivity], at) => ({
+    fieldId,
+    key: fieldId,
+    label: fieldId,
+    type: "textarea",
+    required: false,
+    sensitivity,
+    archived: false,
+    order: 90 + at,
+  }),
+);
+
+/** A secret of some form, its number in it. */
+type Form = (number: number) => { readonly text: string; readonly parts: readonly string[] };
+
+/** Letters that nothing else is made of. */
+const letters = (number: number, length: number) =>
+  Array.from({ length }, (_, at) => "bdgjkpqvwxyz"[Math.floor(((number + 17) * 7919) / 12 ** at) % 12]).join("");
+
+const word: Form = (number) => {
+  const text = `Zq${letters(number, 6)}Xw`;
+  return { text, parts: [text] };
+};
+
+const phone: Form = (number) => {
+  const digits = String(number).padStart(4, "0");
+  const text = `+44 20 ${digits} ${digits}7`;
+  return { text, parts: [text, text.replace(/\D/g, ""), `${digits} ${digits}7`] };
+};
+
+const address: Form = (number) => {
+  const [local, host] = [`j${letters(number, 6)}k`, `q${letters(number, 6)}v`];
+  return { text: `${local}@${host}.org`, parts: [local, `${host}.org`, `${local}@${host}.org`] };
+};
+
+const sentence: Form = (number) => {
+  const { text, parts } = address(number);
+  return { text: `Do write to ${text}, please.`, parts };
+};
+
+const disguise: Form = (number) => {
+  const { text, parts } = address(number);
+  return { text: `Ask ${text.replace("@", " [at] ")} first`, parts };
+};
