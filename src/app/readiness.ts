@@ -47,16 +47,18 @@ export function createReadiness(deps: ReadinessDeps): ReadinessProbe {
 
 async function lookAt({ store, workers, serverKey, breaker }: ReadinessDeps): Promise<Readiness> {
   const state = stateOf(workers);
-  const [answers, hasRoom] = await Promise.all([inTime(store.check().then(() => true)), inTime(store.hasRoom())]);
+  const [database, hasRoom] = await Promise.all([inTime(store.check()), inTime(store.hasRoom())]);
   const checks = {
-    database: answers ? "ok" : "failed",
+    database: database || "failed",
     ...(hasRoom === undefined ? {} : { disk: hasRoom ? "ok" : "full" }),
     workers: state,
     key: hasKey(serverKey) ? "ok" : "failed",
     ...(breaker ? { upstream: breaker.state() } : {}),
   };
-  // A worker that fails does no harm to requests; that it never began does.
-  const ready = checks.database === "ok" && checks.disk !== "full" && state !== "idle" && checks.key === "ok";
+  // Where changes wait, reads are answered all the same. A worker that fails does no harm to requests; that it never
+  // began does.
+  const answers = database === "ok" || database === "changes_wait";
+  const ready = answers && checks.disk !== "full" && state !== "idle" && checks.key === "ok";
   return { ready, status: ready ? "ready" : "not_ready", checks };
 }
 

@@ -1,6 +1,5 @@
 import * as z from "zod";
 import { common, DateTime, Id, Timestamp, text, Version } from "./fields.ts";
-import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
 import { pageQuery } from "./page.ts";
 
@@ -149,7 +148,6 @@ export const list_rounds = operation({
   scope: "rounds:read",
   effect: "read",
   data: z.array(Round),
-  maxRows: limits.listedRounds,
   audit: "round.listed",
   errors: ["not_found"],
 });

@@ -25,7 +25,5 @@ export async function render(scope: Scope, view: View, generatedAt: string, writ
     }
     await write("\n]");
   }
-  const { truncated } = reading;
-  if (truncated.length > 0) await write(`,\n"truncated":${JSON.stringify(truncated)}`);
   await write("\n}\n");
 }

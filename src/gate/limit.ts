@@ -1,7 +1,8 @@
 import { problem } from "../contract/errors.ts";
 import type { Clock } from "../lib/clock.ts";
 import { remember } from "../lib/remember.ts";
-import type { PermitLease, Store } from "../store/port.ts";
+import type { PermitLease } from "../store/permit-leases.ts";
+import type { Store } from "../store/port.ts";
 
 /** Where a token stands against its request rate; for the rate headers. */
 export interface Rate {

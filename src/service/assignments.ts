@@ -196,8 +196,7 @@ async function apply(work: WriteWork, round: Round, source: "auto" | "bulk", pla
   for (const pair of plan.assign) {
     created.push(await assign(work, round, pair, { source, reassignedFromId: null, reason: null }));
   }
-  const { skipped, truncated } = plan;
-  return { created, skipped: [...skipped], ...(truncated.length > 0 ? { truncated } : {}) };
+  return { created, skipped: [...plan.skipped] };
 }
 
 type Origin = Pick<Assignment, "source" | "reassignedFromId" | "reason">;

@@ -2,6 +2,7 @@ import type { DialectAdapter, Expression, RawBuilder, SelectQueryBuilder } from 
 import type { CatalogueQueries, StoredTable } from "./catalogue.ts";
 import type { Stored } from "./codec.ts";
 import type { Database, Db, Prepared } from "./database.ts";
+import type { DatabaseState } from "./port.ts";
 import { prepareTurn } from "./turns.ts";
 
 /**
@@ -25,6 +26,11 @@ export interface Engine {
   /** For statements that read. May be the same. */
   readonly read: Db;
   readonly transact: Transact;
+  /**
+   * The same for what nobody would miss: it waits for no standby, and takes no connection from transactions that do. A
+   * failover may lose it.
+   */
+  readonly transactRelaxed: Transact;
   readonly inTurn: TransactInTurn;
   /** Runs work in a transaction as long as it takes, while no other process does the same. */
   readonly alone: <R>(work: (db: Db) => Promise<R>) => Promise<R>;
@@ -37,10 +43,15 @@ export interface Engine {
   /** Whether the disk has room for changes, where the database is a file. */
   readonly hasRoom?: () => Promise<boolean>;
   /**
-   * Runs a statement with each of these parameters, in as many transactions as it takes. When it fails some may be
-   * written: the statement must bear to be run again.
+   * Runs a statement with each of these parameters, in as many relaxed transactions as it takes. When it fails some may
+   * be written: the statement must bear to be run again.
    */
   runAll(statement: Prepared, rows: readonly (readonly Stored[])[]): Promise<void>;
+  /**
+   * Looks at what can be seen without a table.
+   * @throws Error when the database is not there
+   */
+  readonly probe?: () => Promise<DatabaseState>;
   close(): Promise<void>;
 }
 
@@ -52,6 +63,7 @@ export function engineWithin(db: Db): Engine {
     write: db,
     read: db,
     transact: within,
+    transactRelaxed: within,
     inTurn: async (businessId, work) => work(db, await takeTurn(db, businessId)),
     alone: within,
     snapshot: within,

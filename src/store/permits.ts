@@ -1,7 +1,7 @@
 import { newId } from "../lib/ids.ts";
 import type { Db } from "./database.ts";
 import { adapterOf } from "./engine.ts";
-import type { PermitGrant, PermitRequest } from "./port.ts";
+import type { PermitGrant, PermitRequest } from "./permit-leases.ts";
 
 /** A millisecond, and how many permits were used in it. */
 type Use = readonly [atMs: number, count: number];

@@ -6,6 +6,7 @@ import type { Token, TokenChange, TokenPatch } from "../contract/tokens.ts";
 import type { EventFilter, Inbox, LogEntry } from "./event-log.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Peers } from "./peers.ts";
+import type { PermitGrant, PermitRequest } from "./permit-leases.ts";
 import type { Sessions } from "./sessions.ts";
 import type { NewRow, Patch, Row, TableName, tables } from "./tables.ts";
 
@@ -191,34 +192,6 @@ export interface Actor {
   readonly now: string;
 }
 
-/** A lease of request permits to one process (see `gate/limit.ts`). Times are epoch milliseconds. */
-export interface PermitLease {
-  readonly leaseId: string;
-  readonly granted: number;
-  /** When the process may use the permits last. */
-  readonly expiresAtMs: number;
-}
-
-/** What came of asking for permits. */
-export interface PermitGrant {
-  readonly lease: PermitLease | undefined;
-  /** Permits left in the window beside the lease. */
-  readonly remaining: number;
-  /** When the next permit comes free, if none was granted. */
-  readonly retryAtMs: number;
-}
-
-export interface PermitRequest {
-  readonly tokenId: string;
-  readonly limit: number;
-  readonly windowMs: number;
-  readonly chunk: number;
-  readonly leaseMs: number;
-  readonly nowMs: number;
-  /** A lease that ends now, with the times at which its permits were used. */
-  readonly settle?: { readonly leaseId: string; readonly usedAtMs: readonly number[] } | undefined;
-}
-
 /** The right to work on an export, until it ends or is renewed. */
 export interface ExportLease {
   readonly businessId: string;
@@ -302,6 +275,12 @@ export interface Backlog {
 }
 export type Backlogs = Readonly<Record<"webhooks" | "mail" | "exports", Backlog>>;
 
+/**
+ * How it is with a database that answers: `standby` where nothing can be changed there, `changes_wait` where changes are
+ * not committed in time, though reads are answered.
+ */
+export type DatabaseState = "ok" | "standby" | "changes_wait";
+
 /** The embedded service's whole memory: one instance per process, several processes on one database. */
 export interface Store {
   reader(businessId: string): Reader;
@@ -348,7 +327,7 @@ export interface Store {
    * Asks the database whether it is there and has the tables of this version, or of a later one.
    * @throws Error when it is not, or has not
    */
-  check(): Promise<void>;
+  check(): Promise<DatabaseState>;
   /** Whether the database's disk has room for changes; nothing where that disk is another machine's. */
   hasRoom(): Promise<boolean | undefined>;
   backlogs(now: string): Promise<Backlogs>;

@@ -9,7 +9,8 @@ const columns = ["ended", "streamId", "turn", "followed"] as const;
 /** As many records as one change forgets at once. */
 const maxForgotten = 100;
 
-export function createSessions({ read, transact, revision }: Pick<Engine, "read" | "transact" | "revision">): Sessions {
+export function createSessions(engine: Pick<Engine, "read" | "transactRelaxed" | "revision">): Sessions {
+  const { read, transactRelaxed: transact, revision } = engine;
   const byKey = prepare(
     read
       .selectFrom("sessions")

@@ -13,17 +13,17 @@ import { createMailQueue } from "./mail-queue.ts";
 import { migrationStatus } from "./migrations/migrate.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Peers } from "./peers.ts";
+import type { PermitGrant, PermitRequest } from "./permit-leases.ts";
 import { leasePermits } from "./permits.ts";
 import type {
   Actor,
   Backlogs,
   Business,
+  DatabaseState,
   ExportQueue,
   GateTransaction,
   MailQueue,
   Passing,
-  PermitGrant,
-  PermitRequest,
   Reader,
   Store,
 } from "./port.ts";
@@ -146,7 +146,7 @@ class SqlStore implements Store {
   }
 
   leasePermits(request: PermitRequest): Promise<PermitGrant> {
-    return this.#engine.transact((db) => leasePermits(db, request));
+    return this.#engine.transactRelaxed((db) => leasePermits(db, request));
   }
 
   fill(work: (store: Store) => Promise<void>): Promise<boolean> {
@@ -188,9 +188,12 @@ class SqlStore implements Store {
     return this.#engine.inTurn(businessId, (db) => forget(db, businessId, kind, before, limit));
   }
 
-  async check(): Promise<void> {
+  async check(): Promise<DatabaseState> {
+    const state = (await this.#engine.probe?.()) ?? "ok";
+    if (state === "standby") return state;
     const { pending } = await migrationStatus(this.#read);
     if (pending.length > 0) throw new Error(`The database lacks migrations (${pending.join(", ")})`);
+    return state;
   }
 
   async hasRoom(): Promise<boolean | undefined> {

@@ -1,5 +1,5 @@
 import { succeeded, type Telemetry } from "../lib/telemetry.ts";
-import type { Engine } from "./engine.ts";
+import type { Engine, Transact } from "./engine.ts";
 
 /** An engine whose transactions are watched, and how long each waits to begin. */
 export function watchedEngine(engine: Engine, system: "sqlite" | "postgresql", telemetry: Telemetry): Engine {
@@ -17,15 +17,19 @@ export function watchedEngine(engine: Engine, system: "sqlite" | "postgresql", t
       () => succeeded,
     );
   }
-  return {
-    ...engine,
-    transact: (work) =>
+  const watchedTransact =
+    (transact: Transact): Transact =>
+    (work) =>
       watch((begun) =>
-        engine.transact((db) => {
+        transact((db) => {
           begun();
           return work(db);
         }),
-      ),
+      );
+  return {
+    ...engine,
+    transact: watchedTransact(engine.transact),
+    transactRelaxed: watchedTransact(engine.transactRelaxed),
     inTurn: (businessId, work) =>
       watch((begun) =>
         engine.inTurn(businessId, (db, turn) => {

@@ -13,8 +13,7 @@ export const direction = {
   upstream: ["contract", "gate", "lib"],
   tools: ["contract", "upstream", "lib"],
   resources: ["contract", "upstream", "lib"],
-  pages: ["contract", "lib"],
-  transport: ["contract", "gate", "upstream", "tools", "resources", "pages", "lib"],
+  transport: ["contract", "gate", "upstream", "tools", "resources", "lib"],
   webhooks: ["contract", "gate", "port", "lib"],
   exports: ["contract", "gate", "port", "lib"],
   mail: ["contract", "gate", "port", "lib"],
@@ -32,7 +31,6 @@ export const direction = {
     "upstream",
     "tools",
     "resources",
-    "pages",
     "transport",
     "webhooks",
     "exports",
@@ -50,6 +48,7 @@ export type Room = keyof typeof direction;
 
 /** The files that handlers and the gate know the store by. */
 export const portFiles = [
+  "store/permit-leases.ts",
   "store/port.ts",
   "store/content-port.ts",
   "store/peers.ts",
@@ -70,7 +69,7 @@ export const confined: Readonly<Record<string, readonly Room[]>> = {
   kysely: ["store"],
   "@modelcontextprotocol/": ["tools", "resources", "transport"],
   undici: ["upstream", "webhooks"],
-  hono: ["pages", "transport"],
+  hono: ["transport"],
   "@hono/": ["transport"],
   jose: ["transport"],
   commander: ["config", "cli"],

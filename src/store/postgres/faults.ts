@@ -39,10 +39,36 @@ function isServerError(error: unknown): error is ServerError {
   return error instanceof Error && "severity" in error && "code" in error;
 }
 
+/** All connections of this process are in use, and no more can be had. */
+export class ConnectionsInUse extends Error {
+  override readonly name = "ConnectionsInUse";
+
+  constructor(cause: unknown) {
+    super("All connections to the database are in use", { cause });
+  }
+}
+
 export function faultOf(error: unknown): Fault {
+  if (error instanceof ConnectionsInUse) return "busy";
   if (!isServerError(error)) return error instanceof TypeError || error instanceof RangeError ? "refused" : "lost";
   const { code } = error;
   return faults[code] ?? faults[code.slice(0, 3)] ?? faults[code.slice(0, 2)] ?? "refused";
+}
+
+/** Whether no connection could be made because there are as many as may be: of the pool, or on the server. */
+export function isOutOfConnections(error: unknown): boolean {
+  return isServerError(error) ? error.code === "53300" : messageOf(error) === "timeout exceeded when trying to connect";
+}
+
+/** Whether a server, or what stands before it, refuses connections: it may have been replaced. */
+export function refusesConnections(error: unknown): boolean {
+  if (isServerError(error)) return error.code.startsWith("57P");
+  const { code } = error as { readonly code?: unknown };
+  return code === "ECONNREFUSED" || code === "ECONNRESET" || messageOf(error) === "Connection terminated unexpectedly";
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : "";
 }
 
 /** Whether a transaction in which this was thrown has left nothing behind and may be run again. */
@@ -50,14 +76,20 @@ export function isRepeatable(error: unknown): error is Unavailable {
   return error instanceof Unavailable && error.repeatable;
 }
 
-/** `unavailable`, with why. */
+interface UnavailableOptions {
+  readonly repeatable: boolean;
+  /** The log says why already. */
+  readonly isLogged?: boolean;
+}
+
+/** `unavailable`, with why unless the log says it already. */
 export class Unavailable extends Problem {
   readonly fault: Fault;
   readonly repeatable: boolean;
 
-  constructor(cause: unknown, { repeatable }: { readonly repeatable: boolean }) {
+  constructor(cause: unknown, { repeatable, isLogged = false }: UnavailableOptions) {
     super("unavailable", { retryAfterSeconds: 1 });
-    this.cause = cause;
+    if (!isLogged) this.cause = cause;
     this.fault = faultOf(cause);
     this.repeatable = repeatable;
   }

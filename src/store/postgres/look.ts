@@ -3,6 +3,7 @@ import type { default as Driver } from "pg";
 import type { Log } from "../../lib/log.ts";
 import { parsePostgresAddress, placeOfDatabase } from "../../lib/postgres-address.ts";
 import { connectClient } from "./pools.ts";
+import type { PrimaryGuard } from "./primary.ts";
 import { describeFailure, mayPass } from "./reasons.ts";
 import { createServers, type Servers } from "./servers.ts";
 
@@ -27,11 +28,15 @@ export interface LookSettings {
   readonly log: Log | undefined;
 }
 
+interface GuardedSettings extends LookSettings {
+  readonly guard: PrimaryGuard;
+}
+
 /**
  * Looks whether the database of an address can be used, once it can be reached.
  * @throws Error that says why it cannot, and what to do
  */
-export async function findServers(pg: typeof Driver, settings: LookSettings): Promise<Found> {
+export async function findServers(pg: typeof Driver, settings: GuardedSettings): Promise<Found> {
   const { database, waitMs, log } = settings;
   const untilMs = performance.now() + waitMs;
   for (let tries = 1; ; tries++) {
@@ -53,8 +58,8 @@ interface Look {
   readonly collations: readonly string[];
 }
 
-async function look(pg: typeof Driver, servers: Servers, { pooler }: LookSettings): Promise<Look> {
-  const client = await connectClient(pg, { servers, pooler });
+async function look(pg: typeof Driver, servers: Servers, { pooler, guard }: GuardedSettings): Promise<Look> {
+  const client = await connectClient(pg, { servers, pooler, guard });
   try {
     const { rows } = await client.query<{ encoding: string; name: string | null }>(
       `select current_setting('server_encoding') as encoding, collname as name

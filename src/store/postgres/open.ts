@@ -5,9 +5,13 @@ import { adapterOf, type Engine, type Transact } from "../engine.ts";
 
 import { PostgresDialect } from "./dialect.ts";
 import { findServers, type LookSettings } from "./look.ts";
-import { createOutage, openPool, type PoolOptions, statementTimeoutMs } from "./pools.ts";
+import { createOutage } from "./outage.ts";
+import { type OpenPool, openPool, type PoolOptions, statementTimeoutMs } from "./pools.ts";
+import { createPrimaryGuard } from "./primary.ts";
+import { createProbe } from "./probe.ts";
 import { missingRights } from "./rights.ts";
 import { createTransact, createTransactInTurn } from "./transact.ts";
+import { watchPrimary } from "./watch.ts";
 
 export interface PostgresSettings extends LookSettings {
   /** How long a transaction waits for another one before it is refused as `unavailable`. */
@@ -30,42 +34,36 @@ const rowsPerCommit = 1_000;
 export async function openPostgres(settings: PostgresSettings): Promise<Engine> {
   const { busyTimeoutMs, maxConnections, pooler, log } = settings;
   const { default: pg } = await import("pg");
-  const { servers, letters } = await findServers(pg, settings);
-  const options: PoolOptions = { servers, maxConnections, pooler, outage: createOutage(log) };
-  const open = (pool: PoolOptions, begin = beginning(busyTimeoutMs, statementTimeoutMs)) => {
-    const dialect = new PostgresDialect({ pool: openPool(pg, pool), begin, letters, names: !pooler });
-    return new Kysely<Database>({ dialect });
-  };
-  const side = (maxConnections: number) => open({ ...options, maxConnections });
+  const guard = createPrimaryGuard();
+  const { servers, letters } = await findServers(pg, { ...settings, guard });
+  const options: PoolOptions = { servers, guard, maxConnections, pooler, outage: createOutage(log) };
+  const open = (own: Partial<PoolOptions>) => openPool(pg, { ...options, ...own });
   // Transactions wait for each other. Reads must not wait with them.
-  const writes = Math.floor(maxConnections / 2);
-  const [write, read] = [side(writes), side(maxConnections - writes)];
+  const writes = open({ maxConnections: Math.floor(maxConnections / 2) });
+  const reads = open({ maxConnections: Math.ceil(maxConnections / 2) });
+  const databaseOn = ({ connect }: OpenPool, begin: string) =>
+    new Kysely<Database>({ dialect: new PostgresDialect({ connect, guard, begin, letters, names: !pooler }) });
+  const begin = beginning(busyTimeoutMs, statementTimeoutMs);
+  const [write, read] = [databaseOn(writes, begin), databaseOn(reads, begin)];
   const transact = createTransact(write, busyTimeoutMs);
+  const inTurn = createTransactInTurn(write, transact, busyTimeoutMs);
+  // Beside the reads that depend on it: those that write may all be waiting for a standby.
+  const transactRelaxed = createTransact(databaseOn(reads, `${begin}; ${relaxed}`), busyTimeoutMs);
+  const stopWatching = watchPrimary(pg, { ...options, each: servers.each }, () => writes.isOpen() || reads.isOpen());
 
   async function runAll(statement: Prepared, rows: readonly (readonly Stored[])[]): Promise<void> {
     for (let start = 0; start < rows.length; start += rowsPerCommit) {
       const batch = rows.slice(start, start + rowsPerCommit);
-      await transact((db) => runEach(db, statement, batch));
+      await transactRelaxed((db) => runEach(db, statement, batch));
     }
   }
 
-  async function alone<R>(work: (db: Db) => Promise<R>): Promise<R> {
-    const db = open({ ...options, maxConnections: 1, patient: true }, beginning(migrationMs, 0));
+  async function aside<R>(begin: string, work: (db: Db) => Promise<R>): Promise<R> {
+    const connections = open({ maxConnections: 1, patient: true });
     try {
-      return await aloneIn(db, createTransact(db, migrationMs), work);
+      return await work(databaseOn(connections, begin));
     } finally {
-      await db.destroy();
-    }
-  }
-
-  async function snapshot<R>(work: (db: Db) => Promise<R>): Promise<R> {
-    const patient = "set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0";
-    const begin = `begin isolation level repeatable read read only; ${patient}`;
-    const db = open({ ...options, maxConnections: 1, patient: true }, begin);
-    try {
-      return await db.transaction().execute(work);
-    } finally {
-      await db.destroy();
+      await connections.end();
     }
   }
 
@@ -73,16 +71,27 @@ export async function openPostgres(settings: PostgresSettings): Promise<Engine> 
     write,
     read,
     transact,
-    inTurn: createTransactInTurn(write, transact, busyTimeoutMs),
-    alone,
-    snapshot,
+    transactRelaxed,
+    inTurn,
+    alone: (work) => aside(beginning(migrationMs, 0), (db) => aloneIn(db, createTransact(db, migrationMs), work)),
+    snapshot: (work) => aside(beginSnapshot, (db) => db.transaction().execute(work)),
     runAll,
     missingRights: (needed) => missingRights(read, needed),
+    probe: createProbe(reads, inTurn),
     async close() {
-      await Promise.all([write.destroy(), read.destroy()]);
+      stopWatching();
+      await Promise.all([writes.end(), reads.end()]);
     },
   };
 }
+
+/** What is waited for is the disk of the primary, and no standby. */
+const relaxed = "set local synchronous_commit = local";
+const beginSnapshot = [
+  "begin isolation level repeatable read read only",
+  "set local statement_timeout = 0",
+  "set local idle_in_transaction_session_timeout = 0",
+].join("; ");
 
 function beginning(lockTimeoutMs: number, statementTimeoutMs: number): string {
   return [

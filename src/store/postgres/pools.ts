@@ -1,11 +1,14 @@
 import type { Client, ClientBase, ClientConfig, default as Driver, Pool, PoolClient } from "pg";
-import type { Log } from "../../lib/log.ts";
-import { faultOf, Unavailable } from "./faults.ts";
-import type { Route, Servers } from "./servers.ts";
+import { ConnectionsInUse, faultOf, isOutOfConnections, refusesConnections, Unavailable } from "./faults.ts";
+import type { Outage } from "./outage.ts";
+import { NotPrimary, type PrimaryGuard } from "./primary.ts";
+import { lostTimeoutMs, retry } from "./retry.ts";
+import type { Reachable, Route } from "./servers.ts";
 import { decodeText } from "./text.ts";
 
 interface ConnectionOptions {
-  readonly servers: Servers;
+  readonly servers: Reachable;
+  readonly guard: PrimaryGuard;
   /** A pooler stands before the server, which gives each transaction any connection: nothing can be set for one. */
   readonly pooler: boolean;
   /** Statements may take as long as they take. */
@@ -17,29 +20,11 @@ export interface PoolOptions extends ConnectionOptions {
   readonly outage: Outage;
 }
 
-/** Tells of an outage when it begins and when it is over, not with each request. */
-export interface Outage {
-  noticed(error: unknown): void;
-  ended(): void;
-}
-
-export function createOutage(log: Log | undefined): Outage {
-  let under = false;
-  return {
-    noticed(error) {
-      if (!under) log?.error({ err: error }, "The database cannot be reached");
-      under = true;
-    },
-    ended() {
-      if (under) log?.info("The database is reached again");
-      under = false;
-    },
-  };
-}
-
 /** Long enough for any statement of this program. */
 export const statementTimeoutMs = 30_000;
 const idleMs = 60_000;
+/** How long one waits for a connection of those that there are. */
+const inUseTimeoutMs = 5_000;
 /** After a failover connections are spread anew. */
 const maxLifetimeSeconds = 1_800;
 /** Types by their number, and how their values are read: every `bigint` here is a number that JavaScript has. */
@@ -63,8 +48,10 @@ function clientConfig(pg: typeof Driver, { patient }: ConnectionOptions, { confi
 
 /** A connection outside of any pool. */
 export function connectClient(pg: typeof Driver, options: ConnectionOptions): Promise<Client> {
-  return options.servers.reach(async (route) => {
+  const { servers, guard } = options;
+  return servers.reach(async (route) => {
     const client = new pg.Client(clientConfig(pg, options, route));
+    guard.expect(client);
     client.on("error", () => undefined);
     try {
       await client.connect();
@@ -77,45 +64,85 @@ export function connectClient(pg: typeof Driver, options: ConnectionOptions): Pr
   });
 }
 
-/** A server that takes no changes, where the address asks for one that does. */
-class ReadOnlyServer extends Error {
-  override readonly name = "ReadOnlyServer";
-
-  constructor() {
-    super("it takes no changes: it is a standby, or read-only");
-  }
-}
-
 /**
  * Makes a new connection ready. What is set for it is set by a statement: poolers refuse parameters that they do not
  * know when a connection begins.
  */
-async function prepareClient(client: ClientBase, { servers, pooler, patient }: ConnectionOptions): Promise<void> {
+async function prepareClient(client: ClientBase, { guard, pooler, patient }: ConnectionOptions): Promise<void> {
   client.on("error", () => undefined);
   await Promise.all([
+    guard.admit(client),
     pooler || patient ? undefined : client.query(`set statement_timeout = ${statementTimeoutMs}`),
-    servers.writable ? requireWritable(client) : undefined,
   ]);
 }
 
-async function requireWritable(client: ClientBase): Promise<void> {
-  const { rows } = await client.query<{ writable: boolean }>(
-    "select not pg_is_in_recovery() and current_setting('transaction_read_only') = 'off' as writable",
-  );
-  if (rows[0]?.writable !== true) throw new ReadOnlyServer();
-}
-
-/** Connections of which each is used by one at a time, and how to get one. */
+/** Connections to the primary, of which each is used by one at a time. */
 export interface OpenPool {
+  /**
+   * Gets a connection; tries again for a while where none can be made.
+   * @throws Unavailable
+   */
   connect(): Promise<PoolClient>;
+  /** Tries each server once. */
+  tryConnect(): Promise<PoolClient>;
+  /** Whether there are any connections. */
+  isOpen(): boolean;
   end(): Promise<void>;
 }
 
-/** Opens a pool for each way to a server, once that is tried. */
 export function openPool(pg: typeof Driver, options: PoolOptions): OpenPool {
-  const { servers, outage } = options;
+  const { servers, guard, outage } = options;
+  const { connectBy, isOpen, isClosed, end } = openPools(pg, options);
+  const self = {};
+
+  async function tryConnect(): Promise<PoolClient> {
+    try {
+      return await servers.reach((route) =>
+        connectBy(route).catch((error: unknown) => {
+          if (error instanceof NotPrimary || refusesConnections(error)) guard.distrust();
+          throw error;
+        }),
+      );
+    } catch (error) {
+      throw isOpen() && isOutOfConnections(error) ? new ConnectionsInUse(error) : error;
+    }
+  }
+
+  /** For how long a failure to connect is a reason to try again. */
+  function patienceMs(error: unknown): number {
+    if (isClosed()) return 0;
+    if (error instanceof ConnectionsInUse) return inUseTimeoutMs;
+    return faultOf(error) === "lost" ? lostTimeoutMs : 0;
+  }
+
+  async function connect(): Promise<PoolClient> {
+    try {
+      const client = await retry(tryConnect, patienceMs);
+      outage.ended(self);
+      return client;
+    } catch (error) {
+      if (isClosed()) throw new Error("The database is closed");
+      if (error instanceof ConnectionsInUse) throw new Unavailable(error, { repeatable: false });
+      outage.noticed(self, error);
+      throw new Unavailable(error, { repeatable: faultOf(error) === "lost", isLogged: true });
+    }
+  }
+
+  return { connect, tryConnect, isOpen, end };
+}
+
+/** A pool for each way to a server, opened once that is tried. */
+function openPools(pg: typeof Driver, options: PoolOptions) {
+  const { guard } = options;
   const pools = new Map<Route, Pool>();
   let closed = false;
+
+  class Client extends pg.Client {
+    constructor(config?: ClientConfig) {
+      super(config);
+      guard.expect(this);
+    }
+  }
 
   function poolFor(route: Route): Pool {
     const open = pools.get(route);
@@ -126,6 +153,7 @@ export function openPool(pg: typeof Driver, options: PoolOptions): OpenPool {
       idleTimeoutMillis: idleMs,
       maxLifetimeSeconds,
       allowExitOnIdle: true,
+      Client,
       onConnect: (client) => prepareClient(client, options),
     });
     // What becomes of a connection shows when it is used.
@@ -134,21 +162,19 @@ export function openPool(pg: typeof Driver, options: PoolOptions): OpenPool {
     return pool;
   }
 
+  async function connectBy(route: Route): Promise<PoolClient> {
+    for (;;) {
+      if (closed) throw new Error("The database is closed");
+      const client = await poolFor(route).connect();
+      if (guard.isCurrent(client)) return client;
+      client.release(true);
+    }
+  }
+
   return {
-    async connect() {
-      try {
-        const client = await servers.reach((route) => {
-          if (closed) throw new Error("The database is closed");
-          return poolFor(route).connect();
-        });
-        outage.ended();
-        return client;
-      } catch (error) {
-        if (closed) throw new Error("The database is closed");
-        outage.noticed(error);
-        throw new Unavailable(error, { repeatable: faultOf(error) === "lost" });
-      }
-    },
+    connectBy,
+    isOpen: () => [...pools.values()].some((pool) => pool.totalCount > 0),
+    isClosed: () => closed,
     async end() {
       closed = true;
       await Promise.all([...pools.values()].map((pool) => pool.end()));

@@ -10,6 +10,7 @@ import {
   parsePostgresAddress,
   placeOfServer,
 } from "../../lib/postgres-address.ts";
+import { isOutOfConnections } from "./faults.ts";
 import { describeFailure } from "./reasons.ts";
 
 /** A way to connect to a server: encrypted, or not. */
@@ -18,15 +19,18 @@ export interface Route {
   readonly config: ClientConfig;
 }
 
-/** The servers of an address. Which of them is in use is remembered. */
-export interface Servers {
-  /** Whether a server is used only if it takes changes. */
-  readonly writable: boolean;
+/** Servers of which one is to be reached. Which of them is in use is remembered. */
+export interface Reachable {
   /**
    * Connects to the first server that can be used, beginning with the one that was reached last.
    * @throws Error of the one server that there is, or of all of them
    */
   reach<R>(connect: (route: Route) => Promise<R>): Promise<R>;
+}
+
+/** The servers of an address. */
+export interface Servers extends Reachable {
+  readonly each: readonly Reachable[];
 }
 
 const defaultTimeoutMs = 5_000;
@@ -37,21 +41,25 @@ const defaultTimeoutMs = 5_000;
  */
 export function createServers(address: string): Servers {
   const parsed = parsePostgresAddress(address);
-  const routes = parsed.servers.flatMap((server) => routesTo(server, parsed));
+  const each = parsed.servers.map((server) => routesTo(server, parsed));
+  return { ...serversBy(each.flat()), each: each.map(serversBy) };
+}
+
+function serversBy(routes: readonly Route[]): Reachable {
   let last = 0;
 
   /** The next to be tried: the other way to a server that refuses this one, else another server. */
   function following(index: number, error: unknown): number {
-    if (isPoolFull(error)) return index;
+    if (isOutOfConnections(error)) return index;
     const next = (index + 1) % routes.length;
     if (isAboutEncryption(error)) return next;
-    const place = routes[index]?.place;
-    const other = routes.findIndex((route, at) => at > index && route.place !== place);
-    return Math.max(other, 0);
+    const isElsewhere = ({ place }: Route) => place !== routes[index]?.place;
+    const after = routes.findIndex((route, at) => at > index && isElsewhere(route));
+    const other = after < 0 ? routes.findIndex(isElsewhere) : after;
+    return other < 0 ? index : other;
   }
 
   return {
-    writable: (parsed.parameters.target_session_attrs ?? "any") !== "any",
     async reach(connect) {
       const failures = new Map<number, unknown>();
       for (let index = last; ; ) {
@@ -72,7 +80,9 @@ export function createServers(address: string): Servers {
 
 /** The error where there is one server, else one that says what is wrong with each. */
 function failureOf(routes: readonly Route[], failures: ReadonlyMap<number, unknown>): unknown {
-  const errors = new Map([...failures].map(([index, error]) => [routes[index]?.place, error]));
+  // Where one way to a server could not be tried, what came of the other one says more.
+  const telling = [...failures].toSorted(([, a], [, b]) => Number(isAboutEncryption(b)) - Number(isAboutEncryption(a)));
+  const errors = new Map(telling.map(([index, error]) => [routes[index]?.place, error]));
   if (errors.size === 1) return [...errors.values()][0];
   const each = [...errors].map(([place, error]) => `${place}: ${describeFailure(error)}`);
   return new AggregateError(errors.values(), each.join("; "));
@@ -159,9 +169,4 @@ function encryptionFrom({ sslrootcert, sslcert, sslkey }: PostgresParameters, ss
 function isAboutEncryption(error: unknown): boolean {
   const { code = "", message } = error as { code?: string; message?: string };
   return code === "28000" || code.startsWith("ERR_SSL") || message === "The server does not support SSL connections";
-}
-
-/** Whether no connection was tried, because all that the pool may have are in use. */
-function isPoolFull(error: unknown): boolean {
-  return (error as Error).message === "timeout exceeded when trying to connect";
 }

@@ -2,14 +2,24 @@ import type { CompiledQuery, DatabaseConnection, QueryResult } from "kysely";
 import type { PoolClient, QueryArrayConfig, QueryConfig, QueryResult as Result } from "pg";
 import type { PreparedQuery } from "../database.ts";
 import { faultOf, translation, unknownOutcome } from "./faults.ts";
+import type { PrimaryGuard } from "./primary.ts";
 import { encodeText } from "./text.ts";
 
 export interface SessionOptions {
   /** Gives a client that is connected. */
   readonly connect: () => Promise<PoolClient>;
+  readonly guard: PrimaryGuard;
   /** Whether statements are prepared under names, which stay with a connection. */
   readonly names: boolean;
 }
+
+/** What the server says beside its answers. */
+interface Notice {
+  readonly code: string | undefined;
+  readonly message: string | undefined;
+}
+
+const warningClass = /^01/;
 
 type State = "free" | "begun" | "given up";
 
@@ -37,17 +47,27 @@ export class Session implements DatabaseConnection {
   async commit(): Promise<void> {
     // What was lost meanwhile must not go unnoticed because somebody has caught the error of one statement.
     if (this.#state === "given up") throw this.#cause;
+    const client = this.#open();
+    const warnings: Error[] = [];
+    const heed = ({ code = "", message = "" }: Notice) => {
+      if (warningClass.test(code)) warnings.push(new Error(message));
+    };
+    client.on("notice", heed);
     let result: Result;
     try {
-      result = await this.#open().query("commit");
+      result = await client.query("commit");
     } catch (error) {
-      const lost = faultOf(error) === "lost";
-      this.#lost ||= lost;
-      throw lost ? unknownOutcome(error) : translation(error);
+      if (faultOf(error) !== "lost") throw translation(error);
+      this.#lose();
+      throw unknownOutcome(error);
+    } finally {
+      client.off("notice", heed);
     }
     this.#state = "free";
     // A transaction in which a statement failed ends so, without an error.
     if (result.command === "ROLLBACK") throw new Error("PostgreSQL has rolled the transaction back");
+    // A standby that should have got it too did not say so in time.
+    if (warnings.length > 0) throw unknownOutcome(warnings[0]);
   }
 
   /** Never throws: what made the transaction fail is worth more than what the rollback has to say. */
@@ -57,7 +77,7 @@ export class Session implements DatabaseConnection {
     try {
       await this.#open().query("rollback");
     } catch {
-      this.#lost = true;
+      this.#lose();
     }
   }
 
@@ -74,7 +94,7 @@ export class Session implements DatabaseConnection {
   }
 
   release(): void {
-    this.#client?.release(this.#lost);
+    this.#client?.release(this.#lost || !this.#options.guard.isCurrent(this.#client));
   }
 
   /** Outside transactions a statement that only reads is sent once more, after a lost connection or a conflict. */
@@ -83,13 +103,18 @@ export class Session implements DatabaseConnection {
       return await this.#open().query(config);
     } catch (error) {
       const fault = faultOf(error);
-      this.#lost ||= fault === "lost";
+      if (fault === "lost") this.#lose();
       if (reads && this.#state === "free" && (fault === "lost" || fault === "conflict")) {
         if (fault === "lost") await this.#reconnect();
         return await this.#send(config);
       }
       throw this.#failed(error);
     }
+  }
+
+  #lose(): void {
+    if (this.#client && !this.#lost) this.#options.guard.distrust(this.#client);
+    this.#lost = true;
   }
 
   #failed(error: unknown): unknown {

@@ -1,13 +1,9 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { type Db, holdConnection } from "../database.ts";
 import type { Transact, TransactInTurn } from "../engine.ts";
 import { Mutex } from "../mutex.ts";
 import { prepareTurn } from "../turns.ts";
 import { isRepeatable } from "./faults.ts";
-
-/** How long a transaction is run again while the database cannot be reached. */
-const lostTimeoutMs = 2_000;
-const [firstPauseMs, maxPauseMs] = [5, 200];
+import { lostTimeoutMs, retry } from "./retry.ts";
 
 /** Transactions that are run again when the database gives them up. */
 export function createTransact(db: Db, busyTimeoutMs: number): Transact {
@@ -22,19 +18,14 @@ export function createTransact(db: Db, busyTimeoutMs: number): Transact {
     });
   }
 
-  return async (work) => {
-    const startedMs = performance.now();
-    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
-      try {
-        return await once(work);
-      } catch (error) {
-        if (!isRepeatable(error)) throw error;
-        const timeoutMs = error.fault === "conflict" ? busyTimeoutMs : Math.min(lostTimeoutMs, busyTimeoutMs);
-        if (performance.now() - startedMs + pauseMs > timeoutMs) throw error;
-      }
-      await sleep(pauseMs * (0.5 + Math.random()));
-    }
-  };
+  return (work) =>
+    retry(
+      () => once(work),
+      (error) => {
+        if (!isRepeatable(error)) return 0;
+        return error.fault === "conflict" ? busyTimeoutMs : Math.min(lostTimeoutMs, busyTimeoutMs);
+      },
+    );
 }
 
 /** Those of a tenant one after the other: in this process they queue without a connection, among processes for a row. */

@@ -58,6 +58,7 @@ export async function openSqlite({ database, busyTimeoutMs, unchecked = false }:
     write,
     read,
     transact,
+    transactRelaxed: transact,
     inTurn: (businessId, work) => transact(async (db) => work(db, await takeTurn(db, businessId))),
     // A transaction that writes lets in no other.
     alone: transact,

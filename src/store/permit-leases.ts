@@ -1,0 +1,27 @@
+/** A lease of request permits to one process (see `gate/limit.ts`). Times are epoch milliseconds. */
+export interface PermitLease {
+  readonly leaseId: string;
+  readonly granted: number;
+  /** When the process may use the permits last. */
+  readonly expiresAtMs: number;
+}
+
+/** What came of asking for permits. */
+export interface PermitGrant {
+  readonly lease: PermitLease | undefined;
+  /** Permits left in the window beside the lease. */
+  readonly remaining: number;
+  /** When the next permit comes free, if none was granted. */
+  readonly retryAtMs: number;
+}
+
+export interface PermitRequest {
+  readonly tokenId: string;
+  readonly limit: number;
+  readonly windowMs: number;
+  readonly chunk: number;
+  readonly leaseMs: number;
+  readonly nowMs: number;
+  /** A lease that ends now, with the times at which its permits were used. */
+  readonly settle?: { readonly leaseId: string; readonly usedAtMs: readonly number[] } | undefined;
+}

@@ -1,0 +1,159 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { sha256Hex } from "../../src/lib/crypto.ts";
+import { type Cable, layCable } from "../support/cable.ts";
+import { type Desk, openDesk } from "../support/desk.ts";
+import { type PostgresPair, queryOn, standbyName, startPostgresPair } from "../support/postgres-server.ts";
+import { type OtherProcess, startProcess } from "../support/processes.ts";
+import { rest, send } from "../support/raw.ts";
+
+interface Scene {
+  readonly pair: PostgresPair;
+  /** Leads to the primary at first. */
+  readonly cable: Cable;
+  /** Stands on the cable. */
+  readonly replica: OtherProcess;
+  /** Stands on the primary itself. */
+  readonly desk: Desk;
+  readonly token: string;
+  readonly programId: string;
+  /** Another service, straight on what was the standby. */
+  beyond(): Promise<Desk>;
+}
+
+const portOf = (address: string) => Number(new URL(address).port);
+const on = (address: string) => Object.assign(new URL(address), { pathname: "/programme" }).href;
+
+async function openService(database: string): Promise<Desk> {
+  const { desk, close } = await openDesk({ PROGRAMME_DATABASE: database });
+  onTestFinished(close);
+  desk.clock.advance(Date.now() - desk.clock.now().getTime());
+  return desk;
+}
+
+async function openScene(settings: Record<string, string> = {}): Promise<Scene> {
+  const pair = await startPostgresPair({ settings: { synchronous_commit: "on", ...settings } });
+  onTestFinished(async () => {
+    await Promise.all([pair.primary.stop(), pair.standby.stop()]);
+  });
+  await queryOn(pair.primary.address, "create database programme");
+  const desk = await openService(on(pair.primary.address));
+  const [token, { programId }] = [await desk.token(), await desk.seed.program()];
+  const cable = await layCable(portOf(pair.primary.address));
+  onTestFinished(() => cable.close());
+  const address = Object.assign(new URL(on(pair.primary.address)), { port: String(cable.port) }).href;
+  const replica = await startProcess(address, { PROGRAMME_LOG_LEVEL: "info", PROGRAMME_REQUESTS_PER_MINUTE: "100000" });
+  return { pair, cable, replica, desk, token, programId, beyond: () => openService(on(pair.standby.address)) };
+}
+
+/** What many requests at once, so that all connections are used, were answered with. */
+async function statusesOf({ origin }: OtherProcess, token: string, programId: string): Promise<Set<number>> {
+  const ask = async () => (await rest({ origin }, token, "get_program", { programId })).status;
+  return new Set(await Promise.all(Array.from({ length: 40 }, ask)));
+}
+
+async function readiness({ origin }: OtherProcess): Promise<readonly [number, string]> {
+  const { status, body } = await send(`${origin}/readyz`, {});
+  return [status, body.checks.database];
+}
+
+async function revoke({ app }: Desk, token: string): Promise<void> {
+  const found = await app.store.findToken(sha256Hex(token));
+  await app.store.revokeToken(found?.tokenId ?? "", new Date().toISOString());
+}
+
+const write = ({ origin }: OtherProcess, token: string) =>
+  rest({ origin }, token, "create_person", { kinds: ["contact"], provenance: { source: "crm" } });
+
+test("once a write has failed on a primary that was replaced and still answers reads, nothing stale is read", async () => {
+  const { pair, cable, replica, desk, token, programId, beyond } = await openScene();
+  const revoked = await desk.token();
+  for (const each of [token, revoked]) expect(await statusesOf(replica, each, programId)).toEqual(new Set([200]));
+  expect((await write(replica, token)).status).toBe(201);
+
+  await pair.promote();
+  cable.turnTo(portOf(pair.standby.address));
+  // Its connections go on, and it takes no more changes.
+  await queryOn(pair.primary.address, "alter system set default_transaction_read_only = on");
+  await queryOn(pair.primary.address, "select pg_reload_conf()");
+  const other = await beyond();
+  const fresh = await other.seed.program();
+  await revoke(other, revoked);
+  const written = await write(replica, token);
+  expect(written.status).toBe(201);
+  expect(await statusesOf(replica, token, fresh.programId)).toEqual(new Set([200]));
+  const { personId } = written.body.data;
+  expect((await rest(replica, token, "get_person", { personId })).status).toBe(200);
+  expect(await statusesOf(replica, revoked, programId)).toEqual(new Set([401]));
+  expect(await readiness(replica)).toEqual([200, "ok"]);
+}, 120_000);
+
+test("a primary that was replaced and goes on taking changes is found out, and never used again", async () => {
+  const { pair, cable, replica, desk, token, programId, beyond } = await openScene();
+  const revoked = await desk.token();
+  expect(await statusesOf(replica, revoked, programId)).toEqual(new Set([200]));
+  await pair.promote();
+  cable.turnTo(portOf(pair.standby.address));
+  await revoke(await beyond(), revoked);
+  await vi.waitFor(async () => expect(await statusesOf(replica, revoked, programId)).toEqual(new Set([401])), {
+    timeout: 30_000,
+    interval: 200,
+  });
+  expect(await statusesOf(replica, token, programId)).toEqual(new Set([200]));
+  expect(await readiness(replica)).toEqual([200, "ok"]);
+  // Back to the old one, which would take the token.
+  cable.turnTo(portOf(pair.primary.address));
+  cable.cut();
+  expect(await statusesOf(replica, revoked, programId)).toEqual(new Set([503]));
+  expect(await readiness(replica)).toEqual([503, "failed"]);
+  expect(replica.logged().match(/The database cannot be reached/g)).toHaveLength(1);
+  expect(replica.logged()).toMatch(/was replaced: it is on timeline 1, its successor on 2/);
+  cable.turnTo(portOf(pair.standby.address));
+  expect(await statusesOf(replica, revoked, programId)).toEqual(new Set([401]));
+  await vi.waitFor(async () => expect(await readiness(replica)).toEqual([200, "ok"]), { timeout: 10_000 });
+}, 120_000);
+
+test("where only a standby is reached nothing is answered, and readiness says so until it is promoted", async () => {
+  const { pair, cable, replica, token, programId } = await openScene();
+  expect(await statusesOf(replica, token, programId)).toEqual(new Set([200]));
+  cable.turnTo(portOf(pair.standby.address));
+  cable.cut();
+  expect(await statusesOf(replica, token, programId)).toEqual(new Set([503]));
+  expect(await readiness(replica)).toEqual([503, "standby"]);
+  await pair.promote();
+  await vi.waitFor(async () => expect(await readiness(replica)).toEqual([200, "ok"]), { timeout: 30_000 });
+  expect(await statusesOf(replica, token, programId)).toEqual(new Set([200]));
+}, 120_000);
+
+test("while a synchronous standby is away reads are answered, readiness says that changes wait, and they do", async () => {
+  const { pair, replica, token, programId } = await openScene();
+  await queryOn(pair.primary.address, `alter system set synchronous_standby_names = '${standbyName}'`);
+  await queryOn(pair.primary.address, "select pg_reload_conf()");
+  expect((await write(replica, token)).status).toBe(201);
+  expect(await readiness(replica)).toEqual([200, "ok"]);
+
+  await pair.standby.halt();
+  const waiting = write(replica, token);
+  await vi.waitFor(async () => expect(await readiness(replica)).toEqual([200, "changes_wait"]), { timeout: 20_000 });
+  // Longer than a lease of permits is good for.
+  for (let round = 0; round < 12; round++) {
+    expect(await statusesOf(replica, token, programId)).toEqual(new Set([200]));
+    await delay(500);
+  }
+  await pair.standby.resume();
+  expect((await waiting).status).toBe(201);
+  await vi.waitFor(async () => expect(await readiness(replica)).toEqual([200, "ok"]), { timeout: 20_000 });
+}, 120_000);
+
+test("a change of which a synchronous standby has not said that it has it is not answered as done", async () => {
+  const { pair, replica, token } = await openScene();
+  await queryOn(pair.primary.address, `alter system set synchronous_standby_names = '${standbyName}'`);
+  await queryOn(pair.primary.address, "select pg_reload_conf()");
+  await pair.standby.halt();
+  const waiting = write(replica, token).finally(() => clearInterval(cancelling));
+  // The server gives the wait up, as it does after a time, and takes the change for committed.
+  const cancel = "select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'";
+  const cancelling = setInterval(() => void queryOn(pair.primary.address, cancel).catch(() => undefined), 200);
+  const { status, body } = await waiting;
+  expect([status, body.error.code]).toEqual([503, "unavailable"]);
+}, 120_000);
