@@ -27,7 +27,7 @@ export type AuditEntry = z.output<typeof AuditEntry>;
 
 export const list_audit_entries = operation({
   summary: "List audit entries",
-  description: "Shows changes; reads and refusals by action, as in submission.read.",
+  description: "Shows changes; reads and refusals with action, as in submission.read.",
   method: "GET",
   path: "/audit",
   resource: "programme://audit",

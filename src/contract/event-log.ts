@@ -75,7 +75,7 @@ const [scope, ...orScopes] = eventScopes;
 /** Not of the interface: what happened, for agents that cannot be sent webhooks. */
 export const list_events = operation({
   summary: "List events: what happened",
-  description: "Latest first; with since, oldest first. type as in payment.failed.",
+  description: "Latest first; with since, oldest first. type as payment.failed. cursor: lastEvaluatedKey.",
   method: "GET",
   path: "/events",
   resource: "programme://events",

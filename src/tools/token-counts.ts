@@ -60,7 +60,7 @@ export const tokenCounts: Readonly<Record<string, number>> = {
   get_export: 63,
   get_audit_entry: 62,
   list_audit_entries: 117,
-  list_events: 114,
+  list_events: 120,
   get_connection: 60,
   find_tools: 102,
   describe_tool: 58,
