@@ -4,6 +4,7 @@ import type { EarlyWire } from "../app/early.ts";
 import { type App, requireServerKey } from "../app.ts";
 import { type Config, isDemo } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
+import { isPostgresAddress } from "../lib/postgres-address.ts";
 import { version } from "../lib/version.ts";
 import { launchOf, running } from "./hosts/launch.ts";
 import { stopSignals } from "./interruption.ts";
@@ -150,10 +151,17 @@ function gatewayBanner(origin: string, config: Config): string {
   return `${[...addressesOf(origin, config), ...keys, ...issuer].join("\n")}\n`;
 }
 
+/** The command that makes a token for this database; the address of one on a server is in the environment already. */
+function tokenCommand({ database }: Config): string {
+  const command = "programme-mcp token create";
+  if (isPostgresAddress(database)) return command;
+  return `${command} --database ${/\s/.test(database) ? JSON.stringify(database) : database}`;
+}
+
 function banner(origin: string, config: Config, token: string | undefined): string {
   const addresses = addressesOf(origin, config);
   if (token === undefined) {
-    const made = config.baseUrl === undefined ? ["  Token programme-mcp token create --database FILE"] : [];
+    const made = config.baseUrl === undefined ? [`  Token ${tokenCommand(config)}`] : [];
     return `${[...addresses, ...made].join("\n")}\n`;
   }
   const overHttp = { type: "http", url: `${origin}/mcp`, headers: { Authorization: `Bearer ${token}` } };

@@ -82,7 +82,7 @@ describe("the program over HTTP", () => {
   test("prints no token for a database that was named: it tells how to make one", async () => {
     const home = await openHome();
     const { started, token } = await serve(home, ["--database", home.database]);
-    expect(token).toBe("programme-mcp token create --database FILE");
+    expect(token).toBe(`programme-mcp token create --database ${home.database}`);
     await started.stop();
     expect(await readdir(home.path)).not.toContain("programme.db.token");
   });

@@ -22,8 +22,15 @@ export function mayPass(error: unknown): boolean {
   return passing.includes((error as { code?: string }).code ?? "");
 }
 
+/** What PgBouncer says of a parameter that it does not know. */
+const startupParameter = /unsupported startup parameter(?: in options)?: (\w+)/;
+
 /** Says in words why a connection could not be made. */
 export function describeFailure(error: unknown): string {
   const { code, message } = error as { code?: string; message?: string };
+  const parameter = startupParameter.exec(message ?? "")?.[1];
+  if (parameter !== undefined) {
+    return `the pooler there does not take \`${parameter}\` of the address. Leave it out, and set it for the user or the database with \`alter role … set\`; or let PgBouncer pass over it: ignore_startup_parameters = ${parameter}`;
+  }
   return (code !== undefined && reasons[code]) || message || String(code);
 }
