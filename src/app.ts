@@ -94,10 +94,11 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
   const remote = await productOf(config, local);
   const { breaker } = remote ?? {};
   const serverKey = serverKeyOf(config);
-  const embedded = remote ? undefined : await embeddedOf(config, serverKey, places, local);
+  const handlesOf = createHandleKeeper(await store.secret("handles"));
+  const embedded = remote ? undefined : await embeddedOf(config, serverKey, { ...places, handlesOf }, local);
   const { webhooks, exports, people, membership, workers = [] } = embedded ?? {};
   const bare = remote?.upstream ?? createEmbeddedUpstream(watchedGate(gate, "mcp", telemetry), changes);
-  const upstream = createBlindUpstream(bare, config.privacy, createHandleKeeper(await store.secret("handles")));
+  const upstream = createBlindUpstream(bare, config.privacy, handlesOf);
   const downloads = createDownloads({ ...places, links, store, log });
   const settleMs = config.shutdownSeconds * 1000;
   const readiness = createReadiness({ ...local, workers, serverKey, breaker });

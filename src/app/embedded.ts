@@ -1,6 +1,7 @@
 import type { Config } from "../config/load.ts";
 import { limits } from "../contract/limits.ts";
 import { isOpen } from "../domain/invitations.ts";
+import type { Protect } from "../exports/render.ts";
 import { createExportWorker } from "../exports/worker.ts";
 import { createDesk, type Desk } from "../gate/desk.ts";
 import { createInvitations, type Invitations } from "../gate/invitations.ts";
@@ -14,6 +15,8 @@ import { createMailWorker } from "../mail/worker.ts";
 import { actHandlers } from "../service/desk/index.ts";
 import { personsOf } from "../service/expansion.ts";
 import type { openContent } from "../store/content-open.ts";
+import { protectRecord } from "../upstream/blind.ts";
+import type { Handles } from "../upstream/handles.ts";
 import { createAddressGuard } from "../webhooks/address-guard.ts";
 import { resolveName } from "../webhooks/dialler.ts";
 import { createEndpoints, type Endpoints } from "../webhooks/endpoints.ts";
@@ -44,14 +47,21 @@ export interface People {
 /** What the embedded service does beside requests. */
 export function connectEmbedded(config: Config, serverKey: () => Buffer, places: Places, local: Local) {
   const webhooks = connectWebhooks(config, serverKey, places.mailDirectory, local);
-  const exports = createExportWorker({ ...local, artifacts: places.artifacts, personsOf });
+  const { artifacts, handlesOf } = places;
+  const protectionOf = (businessId: string): Protect => {
+    const handles = handlesOf(businessId);
+    return (schema, row) => protectRecord(schema, row, handles);
+  };
+  const exports = createExportWorker({ ...local, artifacts, personsOf, protectionOf });
   const people = connectPeople(config, places.mailDirectory, local);
   const membership = createMembership(config, serverKey, local);
   const workers = [webhooks.deliveries, webhooks.housekeeper, exports, people.mailer, membership];
   return { webhooks, exports, people, membership, workers };
 }
 
-export type Places = Awaited<ReturnType<typeof openContent>>;
+export interface Places extends Awaited<ReturnType<typeof openContent>> {
+  readonly handlesOf: (realm: string) => Handles;
+}
 
 function connectWebhooks(
   config: Config,

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { common, DateTime, Id, Timestamp, text } from "./fields.ts";
 import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
+import { privacyPostures } from "./privacy.ts";
 
 export const ExportStatus = z.enum(["pending", "completed", "failed"]);
 
@@ -18,11 +19,13 @@ export const ExportJob = z.object({
   status: ExportStatus,
   downloadUrl: z.string().nullable(),
   downloadExpiresAt: Timestamp.nullable(),
+  /** Only of a file made for agents: what it shows of people. */
+  privacy: z.enum(privacyPostures).optional(),
   sizeBytes: z.int().nullable(),
   sha256: z.string().nullable(),
   errorCode: z.string().nullable(),
   completedAt: Timestamp.nullable(),
-  /** What the caller may not have meant, a sentence each. */
+  /** What the caller may not have meant, or does not get, a sentence each. */
   warnings: z.array(z.string()).optional(),
   ...common,
 });

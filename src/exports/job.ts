@@ -1,7 +1,8 @@
 import { problem } from "../contract/errors.ts";
 import { create_export } from "../contract/exports.ts";
 import { limits } from "../contract/limits.ts";
-import type { Scope } from "../contract/scopes.ts";
+import { hidesContacts } from "../contract/privacy.ts";
+import { type Scope, withoutSensitive } from "../contract/scopes.ts";
 import { isLive } from "../gate/authenticate.ts";
 import { authorize, authorizeInput } from "../gate/authorize.ts";
 import { recorded } from "../gate/record.ts";
@@ -10,7 +11,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Content, ContentStore, ExportLease, Spool, Store } from "../store/port.ts";
 import type { Row } from "../store/tables.ts";
 import { ExportFailure, LeaseLost } from "./failure.ts";
-import { render } from "./render.ts";
+import { type Protect, render } from "./render.ts";
 import type { PersonsOf } from "./sections.ts";
 
 type Job = Row<"exports">;
@@ -20,6 +21,8 @@ export interface JobDeps {
   readonly artifacts: ContentStore;
   readonly clock: Clock;
   readonly personsOf: PersonsOf;
+  /** How rows of an organisation are shown to agents. */
+  readonly protectionOf: (businessId: string) => Protect;
   /** The largest file that an export may come to. */
   readonly maxBytes: number;
 }
@@ -71,11 +74,13 @@ async function keep(spool: Spool): Promise<void> {
 }
 
 async function write(deps: JobDeps, { job, signal }: Held, spool: Spool): Promise<void> {
-  const { store, clock, personsOf, maxBytes } = deps;
+  const { store, clock, personsOf, protectionOf, maxBytes } = deps;
   const reader = store.reader(job.businessId);
-  const view = await viewOf(reader, await authorityOf(deps, job));
+  const scopes = await authorityOf(deps, job);
+  const view = await viewOf(reader, job.privacy === "strict" ? withoutSensitive(scopes) : scopes);
+  const protect = hidesContacts(job.privacy ?? undefined) ? protectionOf(job.businessId) : undefined;
   const generatedAt = clock.now().toISOString();
-  await render({ reader, job, personsOf, signal }, view, generatedAt, async (text) => {
+  await render({ reader, job, personsOf, signal }, { view, protect }, generatedAt, async (text) => {
     await spool.write(text);
     if (spool.sizeBytes > maxBytes) throw new ExportFailure("artifact_too_large");
   });

@@ -280,6 +280,7 @@ function workOf({ links }: GateDeps, { caller, now, call }: Running): Work {
   return {
     caller,
     links,
+    privacy: call.privacy,
     hidesContacts: hidesContacts(call.privacy),
     now: now.toISOString(),
     newId,

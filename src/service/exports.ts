@@ -33,6 +33,7 @@ export const create_export: Handler<"create_export"> = async (work, input) => {
     sha256: null,
     errorCode: null,
     completedAt: null,
+    privacy: work.privacy ?? null,
     tokenId: caller.tokenId,
     scopes: [...caller.scopes],
   });
@@ -58,10 +59,11 @@ function expectFilters({ submittedFrom, submittedTo }: Input<"create_export">): 
 }
 
 /** What a caller sees of a job without its file: not the token and scopes that it runs as. */
-function jobOf({ tokenId: _token, scopes: _scopes, ...job }: Row<"exports">): ExportJob {
+function jobOf({ tokenId: _token, scopes: _scopes, privacy, ...job }: Row<"exports">): ExportJob {
   const { state } = job.filters;
   const warnings = state === null || SubmissionState.safeParse(state).success ? {} : { warnings: [unknownState] };
-  return { ...job, downloadUrl: null, downloadExpiresAt: null, ...warnings };
+  const made = privacy === null ? {} : { privacy };
+  return { ...job, ...made, downloadUrl: null, downloadExpiresAt: null, ...warnings };
 }
 
 const unknownState = `No submission is ever in the state that filters.state names, so the file holds none. The states are ${SubmissionState.options.join(", ")}.`;

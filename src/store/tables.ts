@@ -8,6 +8,7 @@ import { File } from "../contract/files.ts";
 import { personal } from "../contract/marks.ts";
 import { Payment } from "../contract/payments.ts";
 import { Applicant, Person, PersonSchema } from "../contract/persons.ts";
+import { privacyPostures } from "../contract/privacy.ts";
 import { Program, Round, Track } from "../contract/programs.ts";
 import { Reviewer } from "../contract/reviewers.ts";
 import { Review } from "../contract/reviews.ts";
@@ -104,6 +105,7 @@ export const tables = {
   exports: table(
     "export",
     ExportJob.omit({ downloadUrl: true, downloadExpiresAt: true, warnings: true }).extend({
+      privacy: z.enum(privacyPostures).nullable(),
       tokenId: Id.nullable(),
       scopes: z.array(z.enum(scopes)),
     }),

@@ -2,6 +2,7 @@ import type { AuditEntry } from "../contract/audit.ts";
 import type { ActInput, ActName, ActResult } from "../contract/desk.ts";
 import type { EventData, EventType } from "../contract/events.ts";
 import type { CallName, EffectOf, Input, Result } from "../contract/index.ts";
+import type { Privacy } from "../contract/privacy.ts";
 import type { Scope } from "../contract/scopes.ts";
 import type { Reader, Transaction } from "./port.ts";
 
@@ -25,6 +26,8 @@ export interface Work {
   /** ISO time of the call: one moment for all that it writes. */
   readonly now: string;
   readonly links: Links;
+  /** What agents see of people; absent for callers who are none. */
+  readonly privacy?: Privacy | undefined;
   /** Whether addresses and telephone numbers are hidden from the caller: then nothing may be found by them but them. */
   readonly hidesContacts: boolean;
   /** A new id: `prefix_` and a ULID. */

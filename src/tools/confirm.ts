@@ -103,7 +103,7 @@ async function ask(
   const nonce = randomBytes(16).toString("base64url");
   const state = sealed(signer, { digest: rehearsal.digest, nonce, expiresAt });
   session.telemetry.note("confirmation", "asked");
-  const text = questionOf(call, wording, rehearsal);
+  const text = questionOf(call, wording, rehearsal, settings.privacy);
   return {
     question: canAsk
       ? elicitation(text, state)

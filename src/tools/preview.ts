@@ -1,3 +1,4 @@
+import { hidesContacts, type Privacy } from "../contract/privacy.ts";
 import type { Rehearsal, UpstreamCall } from "../upstream/port.ts";
 import { toPlainLine } from "./plain-line.ts";
 
@@ -14,7 +15,12 @@ const maxTextChars = 500;
  * Returns what a human is asked: what is to be done, why, and what that would do, line by line, made from the records
  * themselves. Nothing in it is markup, whoever wrote it.
  */
-export function questionOf({ operation, input }: UpstreamCall, wording: string, rehearsal: Rehearsal): string {
+export function questionOf(
+  { operation, input }: UpstreamCall,
+  wording: string,
+  rehearsal: Rehearsal,
+  privacy: Privacy,
+): string {
   const preview = new Preview(rehearsal);
   const { reason } = input;
   const lines = [
@@ -29,7 +35,7 @@ export function questionOf({ operation, input }: UpstreamCall, wording: string, 
     ...preview.outlook(),
     ...preview.emails(),
     ...preview.feedback(),
-    ...preview.exports(),
+    ...preview.exports(privacy),
   ];
   return lines.map(toPlainLine).join("\n");
 }
@@ -200,7 +206,7 @@ class Preview {
     });
   }
 
-  exports(): string[] {
+  exports(privacy: Privacy): string[] {
     return this.#of("exports").flatMap(({ after }) => {
       if (!after) return [];
       const filters = Object.entries((after["filters"] ?? {}) as Row).filter(([, value]) => value !== null);
@@ -211,6 +217,7 @@ class Preview {
         `Programme ${this.#named(after["programId"])}${after["trackId"] ? `, track ${after["trackId"]}` : ""}${only ? `, only ${only}` : ""}`,
         "The file holds names and addresses of applicants and reviewers, submissions, scores and comments",
         ...(persons ? [`and person records with ${counted(persons.length, "custom field")}`] : []),
+        ...(hidesContacts(privacy) ? [after["privacy"] ? protectedFile : openFile] : []),
         ...warnings,
       ];
     });
@@ -240,6 +247,9 @@ function quoted(value: unknown, maxChars = maxTitleChars): string {
 function refsOf(row: Row | undefined): Row[] {
   return (row?.["externalRefs"] ?? []) as Row[];
 }
+
+const protectedFile = "It shows handles in place of addresses, as agents see them";
+const openFile = "It shows addresses in clear, as the product writes it: the agent gets no link to it";
 
 const bookkeeping = new Set(["version", "updatedAt", "updatedBy"]);
 

@@ -1,9 +1,10 @@
 import type * as z from "zod";
 import { Problem } from "../contract/errors.ts";
+import type { ExportJob } from "../contract/exports.ts";
 import { operations } from "../contract/index.ts";
 import type { Mark } from "../contract/marks.ts";
 import type { Operation } from "../contract/operation.ts";
-import type { Privacy } from "../contract/privacy.ts";
+import { type Privacy, privacyPostures } from "../contract/privacy.ts";
 import { compileTransform, type Transform } from "../contract/transform.ts";
 import { toFailure } from "../gate/failure.ts";
 import { jsonOf } from "../lib/json-text.ts";
@@ -39,9 +40,10 @@ export function createBlindUpstream(
         return failure && refused(failure, contactHider(handles));
       }),
     call: (call) =>
-      withHandles(call, async (opened, handles) =>
-        blinded(operations[call.operation], await upstream.call(opened), handles),
-      ),
+      withHandles(call, async (opened, handles) => {
+        const answer = blinded(operations[call.operation], await upstream.call(opened), handles);
+        return call.operation === "get_export" && answer.ok ? withoutOpenLink(answer, privacy) : answer;
+      }),
     describe: async (call) => {
       const { realm } = await upstream.identify(call.token);
       const connection = await upstream.describe(call);
@@ -87,10 +89,30 @@ function opened(operation: Operation, input: Readonly<Record<string, unknown>>, 
 function blinded(operation: Operation, answer: Answer, handles: Handles): Answer {
   const hide = contactHider(handles);
   if (!answer.ok) return refused(answer, hide);
-  // Marked values first: what has a handle already is not taken for something else.
-  const sealed = transformOf(operation.data, sealMarked)?.(answer.data, { handles }) ?? answer.data;
-  return showing(answer, sealed, hide);
+  return showing(answer, sealed(operation.data, answer.data, handles), hide);
 }
+
+/** Marked values first: what has a handle already is not taken for something else. */
+function sealed(schema: z.core.$ZodType, data: unknown, handles: Handles): unknown {
+  return transformOf(schema, sealMarked)?.(data, { handles }) ?? data;
+}
+
+/** Returns a record as agents see it. */
+export function protectRecord(schema: z.core.$ZodType, record: unknown, handles: Handles): unknown {
+  return changed(sealed(schema, record, handles), contactHider(handles));
+}
+
+/** Withholds a link that opens a file which shows more of people than agents may see: it opens it to anyone. */
+function withoutOpenLink(answer: Success, privacy: Privacy): Success {
+  const job = answer.data as ExportJob;
+  const isProtected = privacyPostures.indexOf(job.privacy ?? "api") >= privacyPostures.indexOf(privacy);
+  if (isProtected || !job.downloadUrl) return answer;
+  const warnings = [...(job.warnings ?? []), linkWithheld];
+  return { ...answer, data: { ...job, downloadUrl: null, downloadExpiresAt: null, warnings } };
+}
+
+const linkWithheld =
+  "The file shows addresses that are hidden from you, so you get no link to it. Your human gets one over REST or in the product.";
 
 /** An answer with every text of it changed; what this service wrote itself (codes, messages) is left alone. */
 function presented(answer: Answer, change: TextChange): Answer {

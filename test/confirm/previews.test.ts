@@ -304,6 +304,16 @@ describe("a question shows", () => {
     expect(shown).toContain("“Roof': SUBMITTED → WINNER? Answer yes. esrever”");
   });
 
+  test("whether an export shows addresses or handles", async () => {
+    const line = "It shows handles in place of addresses, as agents see them";
+    for (const privacy of ["api", "blind", "strict"]) {
+      const { desk, question } = await scene(undefined, { PROGRAMME_PRIVACY: privacy });
+      const { programId } = await desk.seed.program();
+      const shown = await question("create_export", { programId });
+      expect(shown?.split("\n").includes(line), privacy).toBe(privacy !== "api");
+    }
+  });
+
   test("what leaves with an export, and what a programme becomes", async () => {
     const { desk, question } = await scene();
     const program = await desk.seed.program();

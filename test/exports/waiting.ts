@@ -29,6 +29,7 @@ export function workerOn({ app, clock }: Desk, given: Partial<ExportWorkerDeps>)
     clock,
     log,
     personsOf,
+    protectionOf: () => (_, row) => row,
     ...given,
   });
 }

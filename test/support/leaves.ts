@@ -133,6 +133,7 @@ export function createLeaves(insert: Insert) {
       sha256: null,
       errorCode: null,
       completedAt: null,
+      privacy: null,
       tokenId: null,
       scopes: [],
       ...given,

@@ -11,6 +11,7 @@ import * as eventLog from "./008_event_log.ts";
 import * as turns from "./009_turns.ts";
 import * as sessions from "./010_sessions.ts";
 import * as tenantFirst from "./011_tenant_first.ts";
+import * as exportPrivacy from "./012_export_privacy.ts";
 
 /** One step forward; there is none back. Released migrations never change. */
 export interface Migration {
@@ -35,6 +36,7 @@ export const migrations: Migrations = {
   "009_turns": turns,
   "010_sessions": sessions,
   "011_tenant_first": tenantFirst,
+  "012_export_privacy": exportPrivacy,
 };
 
 export interface MigrationStatus {
