@@ -134,9 +134,12 @@ function canElicit(session: ToolSession, context: ToolContext): boolean {
 /** Signs for one caller's one call. */
 type Signer = (payload: string) => string;
 
-/** A signed question carries what was agreed to; what it is bound to is under the signature alone. Nothing in it is personal. */
+/**
+ * A signed question carries what was agreed to; what it is bound to is under the signature alone. Nothing in it is
+ * personal: the digest is covered, for it could be compared with that of a guess.
+ */
 function sealed(signer: Signer, confirmed: Confirmed): string {
-  const payload = Buffer.from(JSON.stringify(confirmed)).toString("base64url");
+  const payload = Buffer.from(JSON.stringify(covered(signer, confirmed))).toString("base64url");
   return `${payload}.${signer(payload)}`;
 }
 
@@ -145,8 +148,15 @@ function opened({ now }: ConfirmationPolicy, signer: Signer, text: unknown): Con
   const [payload = "", signature = ""] = typeof text === "string" ? text.split(".") : [];
   const genuine = constantTimeEqual(signature, signer(payload));
   const confirmed = genuine ? (JSON.parse(Buffer.from(payload, "base64url").toString("utf8")) as Confirmed) : undefined;
-  if (confirmed && confirmed.expiresAt > now().toISOString()) return confirmed;
+  if (confirmed && confirmed.expiresAt > now().toISOString()) return covered(signer, confirmed);
   return { ok: false, problem: problem("confirmation_invalid") };
+}
+
+/** The same with its digest under a pad that is used once; done again, it is uncovered. */
+function covered(signer: Signer, confirmed: Confirmed): Confirmed {
+  const pad = Buffer.from(signer(`digest ${confirmed.nonce}`), "base64url");
+  const digest = Buffer.from(confirmed.digest, "hex").map((byte, at) => byte ^ (pad[at] ?? 0));
+  return { ...confirmed, digest: Buffer.from(digest).toString("hex") };
 }
 
 /** Bound to the caller, not to its token: that may have been renewed while its human was thinking. */

@@ -1,6 +1,7 @@
 import { Client } from "@modelcontextprotocol/client";
 import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { digestOf } from "../../src/gate/rehearse.ts";
 import { type Desk, openDesk } from "../support/desk.ts";
 import { openRemote, throughRemote } from "../support/remote.ts";
 
@@ -94,5 +95,20 @@ describe.each(["blind", "strict"])("in mode %s", (privacy) => {
       expect(created.data).toMatchObject({ innovatorName: "", innovatorEmail: handle });
       expect(JSON.stringify(created)).not.toContain("qwz");
     }
+  });
+
+  test("a question's token does not tell whether a guess of the recipient is right", async () => {
+    const { desk, close } = await openDesk({ PROGRAMME_PRIVACY: privacy, PROGRAMME_CONFIRM: "ask" });
+    onTestFinished(close);
+    const { programId } = await desk.seed.program();
+    const { reviewerId } = await desk.seed.reviewer({ email: address, programIds: [programId] });
+    const { call } = await agentOf(desk, desk.app);
+    const message = { subject: "Reviewing", body: "It begins" };
+    const asked = await call("send_bulk_email", { programId, reviewers: { reviewerIds: [reviewerId], ...message } });
+    const [payload = ""] = /[\w-]{80,}(?=\.[\w-]{43})/.exec(asked.text) ?? [];
+    const carried = JSON.parse(Buffer.from(payload, "base64url").toString());
+    expect(carried.digest).toMatch(/^[0-9a-f]{64}$/);
+    const after = { recipientEmail: address, ...message, status: "queued" };
+    expect(carried.digest).not.toBe(digestOf([{ table: "emailSends", id: "", after }]));
   });
 });
