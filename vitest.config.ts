@@ -51,7 +51,10 @@ export default defineConfig({
     provide: { postgres: postgres || undefined },
     projects: [
       { extends: true, test: { name: "quick", ...quick } },
-      { extends: true, test: { name: "slow", include: ["test/**/*.test.ts"], exclude: filesOf(quick) } },
+      {
+        extends: true,
+        test: { name: "slow", include: ["test/**/*.test.ts"], exclude: [...filesOf(quick), "test/clients/**"] },
+      },
       {
         extends: true,
         test: {

@@ -1,9 +1,11 @@
-// Prints how many tests passed and failed, from the file of vitest's JSON reporter.
+// Prints how many tests passed and failed, from the files of vitest's JSON reporter.
 import { readFileSync } from "node:fs";
 
-const { passed, failed } = count(process.argv[2]);
+const counts = process.argv.slice(2).map(count);
+const passed = counts.reduce((sum, each) => sum + each.passed, 0);
+const failed = counts.reduce((sum, each) => sum + each.failed, 0);
 console.log(`${passed} passed, ${failed} failed`);
-if (failed > 0 || passed === 0) process.exitCode = 1;
+if (failed > 0 || counts.some((each) => each.passed === 0)) process.exitCode = 1;
 
 function count(path) {
   let report;

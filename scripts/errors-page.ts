@@ -1,4 +1,4 @@
-import { catalogue, problem } from "../src/contract/errors.ts";
+import { catalogue, type Fault, problem } from "../src/contract/errors.ts";
 
 /** `docs/errors.md`, from the catalogue. */
 export function errorsPage(): string {
@@ -21,6 +21,7 @@ ${JSON.stringify(told)}
 
 - What was wrong with arguments stands in \`details.issues\`, as \`{path, code, message}\` for each.
 - “May pass” says that the same call may succeed later, without a change by its caller. Where it is known when, \`Retry-After\` and \`details.retryAfterSeconds\` tell.
+- “For now” says that others can change the state that the call was refused for. Such a refusal is not kept under an idempotency key: once the state has changed, the same request under the same key is carried out.
 - \`X-Request-Id\`, in the answer and in the log, is what to name in a report. No answer tells more of an unforeseen failure than that.
 - A record that another organisation has is answered as one that nobody has, to the letter.
 - Codes that begin with \`upstream_\` are of calls to [the product's own service](remote.md), those that begin with \`gateway_\` of [callers over HTTP](remote.md#callers-over-http), those that begin with \`confirmation_\` of [questions](confirmation.md). What a word in braces stands for comes with the answer.
@@ -28,10 +29,10 @@ ${JSON.stringify(told)}
 ${Object.entries(catalogue).map(section).join("\n")}`;
 }
 
-function section([code, { status, retryable, message, next }]: [string, (typeof catalogue)[keyof typeof catalogue]]) {
+function section([code, { status, retryable, temporary, message, next }]: [string, Fault]) {
   return `## ${code}
 
-${status}${retryable ? ", may pass" : ""}. ${message}
+${status}${retryable ? ", may pass" : temporary ? ", for now" : ""}. ${message}
 
 > ${next.replaceAll(/\{(\w+)\}/g, "*{$1}*")}
 `;

@@ -1,5 +1,6 @@
 import type { Config } from "../config/load.ts";
 import type { Gate } from "../gate/invoke.ts";
+import type { HomeFacts } from "../pages/home.ts";
 import { type HttpFaces, type HttpServer, listen } from "../transport/http.ts";
 import { openapiDocument } from "../transport/openapi.ts";
 import { createRestHandler } from "../transport/rest.ts";
@@ -33,6 +34,12 @@ export async function serveFaces(
   const door = await connectDoor(config, upstream, mcpEndpoint, local);
   const inlet = await webhookInlet(config, webhooks, local);
   const rest = gate && createRestHandler({ ...config, gate, log: local.log, openapi });
-  const server = await listen(config, { ...faces, ...door, ...(rest ? { rest } : {}), webhooks: inlet });
+  const home = homeFacts(config);
+  const server = await listen(config, { ...faces, ...door, ...(rest ? { rest } : {}), webhooks: inlet, home });
   return { server, door };
+}
+
+function homeFacts({ publicUrl, baseUrl, oauth, gatewayKeys }: Config): HomeFacts {
+  const keyOrToken = gatewayKeys === undefined ? "token" : "key";
+  return { publicUrl, hasRest: baseUrl === undefined, access: oauth ? "oauth" : keyOrToken };
 }

@@ -140,7 +140,7 @@ function addressesOf(origin: string, { baseUrl, webhookSecrets }: Config): strin
   // The product serves its own REST interface.
   const rest = baseUrl === undefined ? [`  REST  ${origin}/integrations/v1`] : [];
   const webhooks = [...(webhookSecrets?.keys() ?? [])].map((name) => `  Hooks ${origin}/webhooks/${name}`);
-  return [`programme-mcp ${version}`, `  MCP   ${origin}/mcp`, ...rest, ...webhooks];
+  return [`programme-mcp ${version}`, `  Page  ${origin}/`, `  MCP   ${origin}/mcp`, ...rest, ...webhooks];
 }
 
 /** What callers of MCP need where access tokens are not for them. */

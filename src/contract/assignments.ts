@@ -39,6 +39,8 @@ export type SkipReason = z.output<typeof SkipReason>;
 export const AssignmentOutcome = z.object({
   created: z.array(Assignment),
   skipped: z.array(z.object({ submissionId: Id, reviewerId: Id, reason: SkipReason })),
+  /** Only where a list was cut: which, and after how many rows. */
+  truncated: z.array(z.object({ list: z.enum(["created", "skipped"]), limit: z.int() })).optional(),
 });
 export type AssignmentOutcome = z.output<typeof AssignmentOutcome>;
 

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { common, Email, Id, Timestamp, text } from "./fields.ts";
 import { personal, reachable } from "./marks.ts";
 import { operation } from "./operation.ts";
-import { Limit } from "./page.ts";
+import { Limit, maxLimit } from "./page.ts";
 
 export const EmailSend = z.object({
   emailSendId: Id,
@@ -53,6 +53,7 @@ export const list_email_sends = operation({
   effect: "read",
   query: { recipientEmail: Email, limit: Limit },
   data: z.array(EmailSend),
+  maxRows: maxLimit,
   audit: "email_send.listed",
 });
 

@@ -1,7 +1,12 @@
-interface Fault {
+export interface Fault {
   readonly status: number;
   /** Whether the same request may succeed later without a change by its sender. */
   readonly retryable: boolean;
+  /**
+   * Whether it refuses for a state that others can change, as the intake of a track: the same request may succeed once
+   * they have. Such an answer is not kept under an idempotency key.
+   */
+  readonly temporary?: boolean;
   /** A sentence for people. */
   readonly message: string;
   /** What an agent does next; `{name}` stands for that detail. */
@@ -103,6 +108,7 @@ export const catalogue = {
   invalid_state_transition: {
     status: 409,
     retryable: false,
+    temporary: true,
     message: "The record's state does not allow this operation.",
     next: "The record is {from}; this works from: {allowedFrom}. Read it again before choosing another step.",
   },
@@ -115,6 +121,7 @@ export const catalogue = {
   duplicate_external_ref: {
     status: 409,
     retryable: false,
+    temporary: true,
     message: "Another person already has this external reference.",
     next: "Find its holder with resolve_persons; merge the two persons or use another reference.",
   },
@@ -133,36 +140,42 @@ export const catalogue = {
   program_archived: {
     status: 409,
     retryable: false,
+    temporary: true,
     message: "The programme is archived and takes no changes.",
     next: "Ask your human whether to move the programme back to completed with update_program first.",
   },
   intake_closed: {
     status: 409,
     retryable: false,
+    temporary: true,
     message: "The track does not take submissions now.",
     next: "Ask your human whether to open the intake with update_track.",
   },
   deadline_passed: {
     status: 409,
     retryable: false,
+    temporary: true,
     message: "The submission's deadline has passed.",
     next: "Ask your human whether to extend the deadline with update_submission.",
   },
   incomplete_application: {
     status: 409,
     retryable: false,
+    temporary: true,
     message: "The application is not complete.",
     next: "Supply what is missing ({missing}), then submit again.",
   },
   supplement_warnings: {
     status: 409,
     retryable: false,
+    temporary: true,
     message: "Required supplements have not been submitted.",
     next: "Submit the supplements {supplements}, or repeat with acknowledgeSupplementWarnings true.",
   },
   round_inactive: {
     status: 409,
     retryable: false,
+    temporary: true,
     message: "The review round is not active.",
     next: "Choose an active round, or ask your human whether to activate it with update_round.",
   },
@@ -193,6 +206,7 @@ export const catalogue = {
   identity_mismatch: {
     status: 422,
     retryable: false,
+    temporary: true,
     message: "The applicant identity given differs from the record it names.",
     next: "Leave out innovatorId, innovatorEmail and innovatorName, or make them match the person.",
   },

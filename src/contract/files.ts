@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { common, Id, Timestamp } from "./fields.ts";
+import { limits } from "./limits.ts";
 import { personal } from "./marks.ts";
 import { operation } from "./operation.ts";
 
@@ -28,6 +29,7 @@ export const list_submission_files = operation({
   scope: "files:read",
   effect: "read",
   data: z.array(File),
+  maxRows: limits.listedFiles,
   audit: "file.listed",
   errors: ["not_found"],
 });

@@ -32,6 +32,8 @@ interface Declaration<
   readonly query?: Query;
   readonly body?: z.ZodObject<Body, z.core.$strict>;
   readonly data: Data;
+  /** Of a list without pages: the most rows that it ever has; a smaller `limit` of the call counts. */
+  readonly maxRows?: number;
   readonly status?: 200 | 201;
   /** Name of the audit entry: entity type, dot, what happened. */
   readonly audit: `${string}.${string}`;

@@ -3,7 +3,7 @@ import { common, DateFrom, Email, FreeForm, Id, PersonFieldIds, Timestamp, text,
 import { limits } from "./limits.ts";
 import { freeForm, personal, reachable, sensitive, sensitiveByField } from "./marks.ts";
 import { operation } from "./operation.ts";
-import { Cursor, pageQuery } from "./page.ts";
+import { Cursor, maxLimit, pageQuery } from "./page.ts";
 import { ExternalRef, ExternalRefInput } from "./refs.ts";
 import { FieldBase, PersonFieldType } from "./schemas.ts";
 import { sensitiveScope } from "./scopes.ts";
@@ -286,5 +286,6 @@ export const resolve_persons = operation({
     externalId: reachable(text(255, 1), "externalId").optional(),
   },
   data: z.array(Person),
+  maxRows: maxLimit,
   audit: "person.resolved",
 });

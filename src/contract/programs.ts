@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { common, DateTime, Id, Timestamp, text, Version } from "./fields.ts";
+import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
 import { pageQuery } from "./page.ts";
 
@@ -148,6 +149,7 @@ export const list_rounds = operation({
   scope: "rounds:read",
   effect: "read",
   data: z.array(Round),
+  maxRows: limits.listedRounds,
   audit: "round.listed",
   errors: ["not_found"],
 });

@@ -36,6 +36,7 @@ export const list_submission_supplements = operation({
   scope: "supplements:read",
   effect: "read",
   data: z.array(SupplementResponse),
+  maxRows: limits.listedSupplements,
   audit: "supplement.listed",
   errors: ["not_found"],
 });

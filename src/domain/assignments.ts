@@ -1,4 +1,4 @@
-import type { Assignment, AssignmentStatus, SkipReason } from "../contract/assignments.ts";
+import type { Assignment, AssignmentOutcome, AssignmentStatus, SkipReason } from "../contract/assignments.ts";
 import { invalid, problem } from "../contract/errors.ts";
 import { limits } from "../contract/limits.ts";
 import type { AssignmentRules } from "../contract/programs.ts";
@@ -109,6 +109,8 @@ export type PastAssignment = Pick<
 export interface Plan {
   readonly assign: readonly Pair[];
   readonly skipped: readonly (Pair & { readonly reason: SkipReason })[];
+  /** The lists that were cut, and after how many rows. */
+  readonly truncated: NonNullable<AssignmentOutcome["truncated"]>;
 }
 
 /**
@@ -140,7 +142,7 @@ export function planPairs(
       add(taken, pair);
     }
   }
-  return { assign, skipped };
+  return { assign, skipped, truncated: [] };
 }
 
 /** Most assignments that one run makes; the next run goes on where it stopped. */
@@ -197,18 +199,22 @@ export function planAssignments(input: PlanInput): Plan {
   distribute(papers, desks, rules.reviewsPerSubmission);
   balance(desks);
   const short = papers.filter((paper) => paper.reviews < rules.reviewsPerSubmission);
+  const planned = desks.flatMap(({ reviewerId, planned: given }) =>
+    given.map(({ submissionId }) => ({ submissionId, reviewerId })),
+  );
+  const skipped = short.flatMap(({ submissionId }) =>
+    desks
+      .map(({ reviewerId }) => ({ submissionId, reviewerId }))
+      .filter((pair) => holds(conflicts, pair))
+      .map((pair) => ({ ...pair, reason: "conflict_of_interest" as const })),
+  );
   return {
-    assign: desks
-      .flatMap(({ reviewerId, planned }) => planned.map(({ submissionId }) => ({ submissionId, reviewerId })))
-      .toSorted((a, b) => compare(a.submissionId, b.submissionId) || compare(a.reviewerId, b.reviewerId)),
-    skipped: short
-      .flatMap(({ submissionId }) =>
-        desks
-          .map(({ reviewerId }) => ({ submissionId, reviewerId }))
-          .filter((pair) => holds(conflicts, pair))
-          .map((pair) => ({ ...pair, reason: "conflict_of_interest" as const })),
-      )
-      .slice(0, maxSkipped),
+    assign: planned.toSorted((a, b) => compare(a.submissionId, b.submissionId) || compare(a.reviewerId, b.reviewerId)),
+    skipped: skipped.slice(0, maxSkipped),
+    truncated: [
+      ...(planned.length === maxPlanned && short.length > 0 ? [{ list: "created" as const, limit: maxPlanned }] : []),
+      ...(skipped.length > maxSkipped ? [{ list: "skipped" as const, limit: maxSkipped }] : []),
+    ],
   };
 }
 

@@ -38,5 +38,7 @@ export async function render(
     }
     await write("\n]");
   }
+  const { truncated } = reading;
+  if (truncated.length > 0) await write(`,\n"truncated":${JSON.stringify(truncated)}`);
   await write("\n}\n");
 }

@@ -4,7 +4,7 @@ import type { Person } from "../contract/persons.ts";
 import type { SubmissionState } from "../contract/submissions.ts";
 import type { Reader, Where } from "../store/port.ts";
 import type { Row } from "../store/tables.ts";
-import type { SectionRow } from "./document.ts";
+import type { SectionName, SectionRow } from "./document.ts";
 
 /** An applicant or a reviewer, as far as it says whose person record is theirs. */
 export interface Somebody {
@@ -36,6 +36,8 @@ export class Sections {
   readonly #scope: Scope;
   /** The first people of the export, as many as may be looked up. */
   readonly #people: Known[] = [];
+  /** Whether there are more people than may be looked up. */
+  #crowded = false;
 
   constructor(scope: Scope) {
     this.#scope = scope;
@@ -148,8 +150,16 @@ export class Sections {
     return this.#scope.reader.countBy("submissions", column, { where });
   }
 
+  /** The sections that do not hold all that was asked for, and what they are bounded by. */
+  get truncated(): readonly { section: SectionName; of: string; limit: number }[] {
+    if (!this.#crowded) return [];
+    return [{ section: "persons", of: "applicants and reviewers looked up", limit: limits.exportedPersons }];
+  }
+
   #know(somebody: Known): void {
+    if (this.#scope.job.persons === null) return;
     if (this.#people.length < limits.exportedPersons) this.#people.push(somebody);
+    else this.#crowded = true;
   }
 
   async *#steps<R>(rows: AsyncIterable<R>): AsyncIterable<R[]> {

@@ -1,4 +1,4 @@
-import { catalogue, Problem, type ProblemCode, problem } from "../contract/errors.ts";
+import { catalogue, type Fault, Problem, type ProblemCode, problem } from "../contract/errors.ts";
 import { limits } from "../contract/limits.ts";
 import type { Operation, Parts } from "../contract/operation.ts";
 import { canonicalJson } from "../lib/canonical.ts";
@@ -37,7 +37,7 @@ export function checkKey(key: string): void {
 
 /**
  * Runs `work` once per fingerprint within 24 hours. Its answer is stored in the same transaction as its change;
- * a refusal by the domain's rules is an answer too, and what it wrote is undone.
+ * a refusal by the domain's rules is an answer too, unless it is for a state of the moment; what it wrote is undone.
  */
 export async function once(
   transaction: GateTransaction,
@@ -80,8 +80,8 @@ async function settle(work: () => Promise<unknown>): Promise<unknown> {
 }
 
 function remembered(code: ProblemCode): boolean {
-  const { status, retryable } = catalogue[code];
-  return !retryable && [404, 409, 422].includes(status);
+  const { status, retryable, temporary = false }: Fault = catalogue[code];
+  return !retryable && !temporary && [404, 409, 422].includes(status);
 }
 
 function restore(body: string): unknown {

@@ -196,7 +196,8 @@ async function apply(work: WriteWork, round: Round, source: "auto" | "bulk", pla
   for (const pair of plan.assign) {
     created.push(await assign(work, round, pair, { source, reassignedFromId: null, reason: null }));
   }
-  return { created, skipped: [...plan.skipped] };
+  const { skipped, truncated } = plan;
+  return { created, skipped: [...skipped], ...(truncated.length > 0 ? { truncated } : {}) };
 }
 
 type Origin = Pick<Assignment, "source" | "reassignedFromId" | "reason">;

@@ -104,7 +104,10 @@ class Preview {
   /** Of bulk and automatic assignment: who gets what, the load of each, who is left out and why. */
   plan(): string[] {
     const created = this.#of("assignments").flatMap(({ before, after }) => (before || !after ? [] : [after]));
-    const { skipped = [] } = (this.#rehearsal.data ?? {}) as { skipped?: readonly Row[] };
+    const { skipped = [], truncated = [] } = (this.#rehearsal.data ?? {}) as {
+      skipped?: readonly Row[];
+      truncated?: readonly Row[];
+    };
     if (created.length === 0 && skipped.length === 0) return [];
     const byReviewer = Map.groupBy(created, (row) => String(row["reviewerId"]));
     const loads = [...byReviewer].map(
@@ -118,6 +121,7 @@ class Preview {
       `${counted(created.length, "assignment")} for ${counted(byReviewer.size, "reviewer")}`,
       ...shortened(loads),
       ...(leftOut.length > 0 ? [`${leftOut.length} left out`, ...shortened(leftOut)] : []),
+      ...truncated.map(({ list, limit }) => `The list of ${list} is cut: one call makes ${limit} at most`),
     ];
   }
 

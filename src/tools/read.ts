@@ -32,7 +32,9 @@ export async function readTool(
   const maxBytes = settings.resultBytes;
   if (!operations[call.operation].paginated) {
     const answer = await upstream.call(call);
-    return answer.ok ? showData(call.operation, answer, own.select, maxBytes) : answer;
+    if (!answer.ok) return answer;
+    const shown = showData(call.operation, answer, own.select, maxBytes);
+    return { ...shown, notes: [...boundNotes(call, answer.data), ...shown.notes] };
   }
   const pages = await readPages(call.input, {
     ask: (input) => upstream.call({ ...call, input }),
@@ -45,6 +47,17 @@ export async function readTool(
   const { rows, page, notes } = pages;
   const shown = showRows(call.operation, rows, maxBytes);
   return { ok: true, data: shown.rows, page, notes: [...notes, ...shown.notes] };
+}
+
+/** Says of a list without pages that it may have been cut, and by what. */
+function boundNotes({ operation, input }: UpstreamCall, data: unknown): readonly string[] {
+  const { maxRows, queryObject } = operations[operation];
+  if (maxRows === undefined || !Array.isArray(data)) return [];
+  const limit = Math.min(Number(input["limit"] ?? maxRows), maxRows);
+  if (data.length < limit) return [];
+  const advice = limit < maxRows ? ` Call again with a limit of up to ${maxRows}.` : "";
+  const bound = Object.hasOwn(queryObject.shape, "limit") ? `limit ${limit}` : `${limit} rows, the most that it gives`;
+  return [`The list is cut at ${bound}: there may be more.${advice}`];
 }
 
 /** Data as it is shown: the fields selected, and no more than fits. */

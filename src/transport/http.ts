@@ -1,13 +1,16 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
+import { accepts } from "hono/accepts";
 import { cors } from "hono/cors";
 import type { Downloads } from "../gate/downloads.ts";
 import type { Invitations } from "../gate/invitations.ts";
 import { newId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
 import type { Face, Telemetry } from "../lib/telemetry.ts";
+import { type HomeFacts, renderHomePage } from "../pages/home.ts";
+import { pageHeaders } from "../pages/layout.ts";
 import { createRebindingGuard, type RebindingOptions } from "./dns-rebinding.ts";
 import { linkOf, serveDownload } from "./files.ts";
 import { createInvitationApp, invitationPath } from "./invitations.ts";
@@ -37,6 +40,8 @@ export interface HttpFaces {
   readonly downloads: Downloads;
   readonly invitations?: Invitations | undefined;
   readonly webhooks?: WebhookHandler | undefined;
+  /** What the page at `/` tells, if there is one. */
+  readonly home?: HomeFacts;
   /** What says where tokens for MCP are issued, if they are. */
   readonly resource?: ProtectedResource | undefined;
   readonly readiness: () => Promise<Readiness>;
@@ -67,7 +72,7 @@ export const httpTimeouts = {
 };
 export const maxHeaderBytes = 16 * 1024;
 
-/** Serves REST, MCP, downloads, invitations, webhooks that come in, `/healthz` and `/readyz` on one port. */
+/** Serves REST, MCP, downloads, pages, webhooks that come in, `/healthz` and `/readyz` on one port. */
 export async function listen(options: HttpOptions, faces: HttpFaces): Promise<HttpServer> {
   const { headersMs, requestMs, keepAliveMs, stallMs } = options.timeouts ?? httpTimeouts;
   const work = createWork(options.maxConcurrentRequests);
@@ -182,7 +187,7 @@ function isBelow(path: string, url = ""): boolean {
   return url.startsWith(path) && /^[/?]?$/.test(url.charAt(path.length));
 }
 
-function createApp({ mcp, invitations, resource, log }: HttpFaces, work: Work): Hono<{ Bindings: HttpBindings }> {
+function createApp({ mcp, invitations, resource, home, log }: HttpFaces, work: Work): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
   app.use("*", async (context, next) => {
     await next();
@@ -192,6 +197,7 @@ function createApp({ mcp, invitations, resource, log }: HttpFaces, work: Work): 
   const requestIdOf = (outgoing: ServerResponse) => String(outgoing.getHeader("x-request-id"));
   if (mcp)
     app.all(mcpPath, (context) => mcp.fetch(context.req.raw, requestIdOf(context.env.outgoing as ServerResponse)));
+  if (home) app.get("/", (context) => answerHome(context, home));
   if (invitations) app.route(invitationPath, createInvitationApp(invitations));
   for (const path of resource?.paths ?? []) {
     app.use(path, cors());
@@ -202,6 +208,15 @@ function createApp({ mcp, invitations, resource, log }: HttpFaces, work: Work): 
     return context.text("Internal error", 500);
   });
   return app;
+}
+
+/** Answers people, whose browsers ask for HTML; programs that try `/` are told that there is nothing. */
+function answerHome(context: Context, home: HomeFacts): Response | Promise<Response> {
+  const type = accepts(context, { header: "Accept", supports: ["text/html"], default: "" });
+  if (type !== "text/html") return context.notFound();
+  for (const [name, value] of Object.entries(pageHeaders)) context.header(name, value);
+  context.header("vary", "accept");
+  return context.html(renderHomePage(home, new URL(context.req.url).origin));
 }
 
 function urlHost(host: string): string {

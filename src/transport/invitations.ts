@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
 import type { HttpBindings } from "@hono/node-server";
 import { Hono } from "hono";
-import { html, raw } from "hono/html";
+import { html } from "hono/html";
 import type { Invitations, Invited } from "../gate/invitations.ts";
+import { pageHeaders, renderPage } from "../pages/layout.ts";
 
 /** Below it what a link's secret leads to. */
 export const invitationPath = "/invitations";
@@ -16,10 +16,10 @@ export function createInvitationApp(invitations: Invitations): Hono<{ Bindings: 
   const isTooMany = createCounter();
   app.use("*", async (context, next) => {
     if (isTooMany(context.env.incoming.socket.remoteAddress ?? "")) {
-      return context.text("Too many requests", 429, { ...headers, "retry-after": "60" });
+      return context.text("Too many requests", 429, { ...pageHeaders, "retry-after": "60" });
     }
     await next();
-    for (const [name, value] of Object.entries(headers)) context.header(name, value);
+    for (const [name, value] of Object.entries(pageHeaders)) context.header(name, value);
     return undefined;
   });
   app.get("/:secret", async (context) => {
@@ -34,31 +34,9 @@ export function createInvitationApp(invitations: Invitations): Hono<{ Bindings: 
   return app;
 }
 
-const style = [
-  ":root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }",
-  "main { max-width: 34rem; margin: 15vh auto 0; padding: 0 1rem; }",
-  "button { font: inherit; padding: 0.5rem 1.5rem; cursor: pointer; }",
-].join("\n");
-
-/** Nothing of another origin is loaded or told, and the address, which holds the secret, goes nowhere. */
-const headers: Readonly<Record<string, string>> = {
-  "cache-control": "no-store",
-  "content-security-policy": [
-    "default-src 'none'",
-    `style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`,
-    "form-action 'self'",
-    "frame-ancestors 'none'",
-    "base-uri 'none'",
-  ].join("; "),
-  "referrer-policy": "no-referrer",
-  "x-content-type-options": "nosniff",
-  "x-frame-options": "DENY",
-  "x-robots-tag": "noindex",
-};
-
 function invitationPage({ organisation, programmes }: Invited) {
   const list = programmes.length > 0 ? html`<ul>${programmes.map((name) => html`<li>${name}</li>`)}</ul>` : "";
-  return page(
+  return renderPage(
     "Invitation to review",
     html`<p>${organisation} invites you to review submissions${programmes.length > 0 ? " to:" : "."}</p>
       ${list}
@@ -67,29 +45,11 @@ function invitationPage({ organisation, programmes }: Invited) {
 }
 
 function acceptedPage() {
-  return page("Thank you", html`<p>You have accepted the invitation. You can close this page.</p>`);
+  return renderPage("Thank you", html`<p>You have accepted the invitation. You can close this page.</p>`);
 }
 
 function invalidPage() {
-  return page("Invitation to review", html`<p>This link is not valid, or no longer.</p>`);
-}
-
-function page(title: string, content: unknown) {
-  return html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>${title}</title>
-        <style>${raw(style)}</style>
-      </head>
-      <body>
-        <main>
-          <h1>${title}</h1>
-          ${content}
-        </main>
-      </body>
-    </html>`;
+  return renderPage("Invitation to review", html`<p>This link is not valid, or no longer.</p>`);
 }
 
 export const requestsPerMinute = 60;

@@ -36,6 +36,20 @@ const pairs = (plan: { assign: readonly { submissionId: string; reviewerId: stri
   plan.assign.map(({ submissionId, reviewerId }) => `${submissionId} ${reviewerId}`);
 
 describe("a plan", () => {
+  test("that is cut says which list and after how many rows", () => {
+    const many = (count: number) => Array.from({ length: count }, (_, index) => submission(`sub_${index}`));
+    const reviewers = ["rvw_1", "rvw_2"].map((id) => reviewer(id));
+    const cut = planAssignments(input({ submissions: many(5_001), reviewers }));
+    expect([cut.assign.length, cut.truncated]).toEqual([10_000, [{ list: "created", limit: 10_000 }]]);
+    const whole = planAssignments(input({ submissions: many(5_000), reviewers }));
+    expect([whole.assign.length, whole.truncated]).toEqual([10_000, []]);
+    const conflicts = many(1_001).map(({ submissionId }) =>
+      past(submissionId, "rvw_1", { status: "conflict", conflictAttestation: attested }),
+    );
+    const barred = planAssignments(input({ submissions: many(1_001), reviewers, past: conflicts }));
+    expect([barred.skipped.length, barred.truncated]).toEqual([1_000, [{ list: "skipped", limit: 1_000 }]]);
+  });
+
   test("gives every submission its reviews, the least loaded first, ties by id", () => {
     const plan = planAssignments(
       input({

@@ -287,6 +287,9 @@ describe("the persons of an export", () => {
     });
     const file = await exported(desk, { programId, persons: { fieldIds: [] } }, ["exports:write", "persons:read"]);
     expect([file.applicants, file.reviewers, file.persons].map(({ length }) => length)).toEqual([505, 1, 500]);
+    expect(file.truncated).toEqual([{ section: "persons", of: "applicants and reviewers looked up", limit: 500 }]);
+    const job = await exported(desk, { programId }, ["exports:write"]);
+    expect(job).not.toHaveProperty("truncated");
     expect(
       file.persons.every(({ customFields: shown }: { customFields: object }) => Object.keys(shown).length === 0),
     ).toBe(true);

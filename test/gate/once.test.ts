@@ -1,4 +1,5 @@
 import { describe, expect, test as plain } from "vitest";
+import { catalogue, type Fault } from "../../src/contract/errors.ts";
 import type { OperationName } from "../../src/contract/index.ts";
 import { scopes, sensitiveScope } from "../../src/contract/scopes.ts";
 import { type Desk, openDesk, test } from "../support/desk.ts";
@@ -161,7 +162,6 @@ describe("a refusal by the rules of the domain", () => {
 
   test.for<[string, number, Obstacle["prepare"]]>([
     ["not_found", 404, missingPerson],
-    ["round_inactive", 409, inactiveRound],
   ])("(%s) is the answer for the key, even when it would now succeed", async ([code, status, prepare], { desk }) => {
     const { name, input, clear } = await prepare(desk);
     const token = await desk.token();
@@ -175,6 +175,18 @@ describe("a refusal by the rules of the domain", () => {
     expect(await stateOf(desk.app.store, desk.businessId)).toEqual(before);
     expect((await rest(desk, token, name, input, { "idempotency-key": "another" })).status).toBe(200);
   });
+});
+
+test("refusals that are kept under a key are those that no change of state can turn into success", () => {
+  const kept = Object.entries(catalogue).filter(([, fault]: [string, Fault]) => !fault.retryable && !fault.temporary);
+  const domain = kept.filter(([, { status }]) => [404, 409, 422].includes(status)).map(([code]) => code);
+  expect(domain.filter((code) => !code.startsWith("confirmation_"))).toEqual([
+    "not_found",
+    "version_conflict",
+    "person_merged",
+    "person_inactive",
+    "idempotency_key_reused",
+  ]);
 });
 
 describe("a refusal that may pass", () => {
@@ -205,9 +217,19 @@ describe("a refusal that may pass", () => {
     return { name: "create_export", input: { programId }, clear };
   };
 
+  const closedIntake: Obstacle["prepare"] = async ({ seed, write }) => {
+    const track = await seed.track({ intakeOpen: false });
+    const { submissionId } = await seed.submission({ ...idsOf(track), fields: { fld_title: "Roof" } });
+    const input = { submissionId, version: 0 };
+    const clear = () => write((tx) => tx.update("tracks", track, { intakeOpen: true }));
+    return { name: "submit_submission", input, clear };
+  };
+
   test.for<[number, Obstacle["prepare"]]>([
     [400, wrongRound],
     [403, sensitiveField],
+    [409, inactiveRound],
+    [409, closedIntake],
     [429, tooSoon],
   ])("(%i) is not remembered: once the obstacle is gone the request runs", async ([status, prepare], { desk }) => {
     const { name, input, clear } = await prepare(desk);

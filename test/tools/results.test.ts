@@ -53,6 +53,19 @@ describe("a list", () => {
   });
 });
 
+test("a list without pages says that it is cut, and by what", async () => {
+  const { desk, agent } = await scene();
+  const recipientEmail = "ada@example.org";
+  for (let count = 0; count < 3; count += 1) await desk.seed.emailSend({ recipientEmail });
+  const notesOf = async (args: object) =>
+    (await agent.call("list_email_sends", { recipientEmail, ...args })).structuredContent?.notes?.join(" ") ?? "";
+  expect(await notesOf({ limit: 2 })).toContain(
+    "The list is cut at limit 2: there may be more. Call again with a limit of up to 100.",
+  );
+  expect(await notesOf({ limit: 4 })).not.toContain("cut");
+  expect(await notesOf({})).not.toContain("cut");
+});
+
 describe("a record", () => {
   test("is one line of JSON and a link to where it is read again", async () => {
     const { desk, agent } = await scene();

@@ -1,0 +1,81 @@
+import { html } from "hono/html";
+import { renderPage } from "./layout.ts";
+
+/** What the start page tells of this server. */
+export interface HomeFacts {
+  /** By which clients reach this server, without a slash at the end; the request's own where it is not set. */
+  readonly publicUrl: string | undefined;
+  /** Whether this server is the programme service itself, with its REST interface. */
+  readonly hasRest: boolean;
+  /** What callers of MCP bring: an access token, a key of this server, or a token of an OAuth issuer. */
+  readonly access: "token" | "key" | "oauth";
+}
+
+/** Renders the page for people who open the server's address in a browser. It tells strangers nothing of the data. */
+export function renderHomePage({ publicUrl, hasRest, access }: HomeFacts, requestOrigin: string) {
+  const origin = publicUrl ?? requestOrigin;
+  const mcp = `${origin}/mcp`;
+  const rest = `${origin}/integrations/v1`;
+  return renderPage(
+    "programme-mcp",
+    html`<p>
+        This server lets AI agents run calls for applications (grants, awards, fellowships): programmes, submissions,
+        review rounds, reviewers and feedback, over the Model Context Protocol (MCP).
+      </p>
+      <h2>Addresses</h2>
+      <dl>
+        <dt>MCP, for AI clients</dt>
+        <dd><code>${mcp}</code></dd>
+        ${
+          hasRest
+            ? html`<dt>REST, for programs</dt>
+                <dd><code>${rest}</code></dd>
+                <dt>Reference</dt>
+                <dd><a href="${rest}/openapi.json">OpenAPI document of the REST interface</a></dd>`
+            : ""
+        }
+        <dt>Health</dt>
+        <dd>
+          <a href="${origin}/healthz">Is the process alive?</a> ·
+          <a href="${origin}/readyz">Is it ready to work?</a>
+        </dd>
+      </dl>
+      <h2>Connect an AI client</h2>
+      ${access === "oauth" ? signIn : credentialFor[access]}
+      <p>Most clients take settings such as these:</p>
+      ${example(settingsOf(mcp, access))}
+      <p>Claude Code takes a command:</p>
+      ${example(commandOf(mcp, access))}
+      <p>The program itself writes the settings of many clients; its help says how:</p>
+      ${example("programme-mcp config --help")}`,
+  );
+}
+
+const credentialFor = {
+  token: html`<p>
+    You need an access token. Whoever runs this server makes one with <code>programme-mcp token create</code>; the
+    demonstration prints one when it starts.
+  </p>`,
+  key: html`<p>
+    You need a key. Whoever runs this server makes one with <code>programme-mcp gateway-key create --name NAME</code>.
+  </p>`,
+};
+
+const signIn = html`<p>You sign in: your client opens the page for it when it connects.</p>`;
+
+const placeholders = { token: "<your access token>", key: "<your key>" };
+
+function settingsOf(url: string, access: HomeFacts["access"]): string {
+  const headers = access === "oauth" ? {} : { headers: { Authorization: `Bearer ${placeholders[access]}` } };
+  return JSON.stringify({ mcpServers: { programme: { type: "http", url, ...headers } } }, null, 2);
+}
+
+function commandOf(url: string, access: HomeFacts["access"]): string {
+  const header = access === "oauth" ? "" : ` --header "Authorization: Bearer ${placeholders[access]}"`;
+  return `claude mcp add --transport http programme ${url}${header}`;
+}
+
+/** Renders text to copy. */
+function example(text: string) {
+  return html`<pre><code>${text}</code></pre>`;
+}
