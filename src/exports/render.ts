@@ -1,5 +1,8 @@
 import type * as z from "zod";
+import { get_submission } from "../contract/submissions.ts";
+import { type StandardFieldsOf, standardFieldsIn, withoutPersonalAnswers } from "../gate/answers.ts";
 import { redactorOf, type View } from "../gate/redact.ts";
+import { remembered } from "../lib/remember.ts";
 import { type SectionName, sections } from "./document.ts";
 import { type Scope, Sections } from "./sections.ts";
 
@@ -25,6 +28,8 @@ export async function render(
   const head = { exportId, businessId, programId, trackId, filters, generatedAt, ...(privacy ? { privacy } : {}) };
   await write(JSON.stringify(head).slice(0, -1));
   const reading = new Sections(scope);
+  const standardFieldsOf = rememberForms(standardFieldsIn(scope.reader));
+  const answersView = { privacy: privacy ?? undefined, scopes: view.scopes };
   for (const name of Object.keys(sections) as SectionName[]) {
     if (name === "persons" && persons === null) continue;
     await write(`,\n"${name}":[`);
@@ -32,7 +37,9 @@ export async function render(
     const redact = redactorOf(schema);
     let separator = "\n";
     for await (const row of reading[name]()) {
-      const redacted = redact ? redact(row, view) : row;
+      const answered =
+        name === "submissions" ? await withoutPersonalAnswers(get_submission, row, answersView, standardFieldsOf) : row;
+      const redacted = redact ? redact(answered, view) : answered;
       await write(separator + JSON.stringify(protect ? protect(schema, redacted) : redacted));
       separator = ",\n";
     }
@@ -41,4 +48,13 @@ export async function render(
   const { truncated } = reading;
   if (truncated.length > 0) await write(`,\n"truncated":${JSON.stringify(truncated)}`);
   await write("\n}\n");
+}
+
+/** More forms than the submissions of a programme answer. */
+const maxForms = 1000;
+
+/** Reads each form once: an export holds very many answers to few of them. */
+function rememberForms(standardFieldsOf: StandardFieldsOf): StandardFieldsOf {
+  const known = new Map<string, ReturnType<StandardFieldsOf>>();
+  return (form, given) => remembered(known, JSON.stringify(form), maxForms, () => standardFieldsOf(form, given));
 }

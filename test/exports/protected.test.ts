@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { scopes, sensitiveScope } from "../../src/contract/scopes.ts";
 import type { Desk } from "../support/desk.ts";
 import { exported, memoryDesk, workOff } from "../support/exports.ts";
 import { personFieldIds } from "../support/factory.ts";
@@ -59,6 +60,27 @@ describe.each(["blind", "strict"])("an export that an agent creates where it see
     expect(body.submissions).toEqual([submission]);
     expect(body.reviews[0].overallComment).toMatch(/^Ask \S+@handle\.invalid$/);
     expect(body.persons).toMatchObject([{ customFields: privacy === "strict" ? {} : { fld_health: secret.health } }]);
+  });
+
+  test("leaves out answers that the form calls personal, as its tools do for a token that may not see them", async () => {
+    const desk = await memoryDesk({ PROGRAMME_PRIVACY: privacy });
+    const programId = await programOf(desk);
+    await desk.write(async (tx) => {
+      for await (const row of tx.scan("schemas", {})) {
+        const fields = row.fields.map((field) => ({ ...field, sensitivity: "pii" as const }));
+        await tx.update("schemas", row, { fields });
+      }
+    });
+    const agent = await desk.as(
+      "MCP",
+      scopes.filter((scope) => scope !== sensitiveScope),
+    );
+    const { exportId } = await agent.create_export({ programId });
+    await workOff(desk);
+    const { downloadUrl } = await agent.get_export({ exportId });
+    const { body } = await send(downloadUrl, {});
+    expect(body.submissions).toMatchObject([{ fields: {} }]);
+    expect(body.submissions).toEqual(await agent.list_submissions({ programId }));
   });
 
   test("is the only one that it gets a link to", async () => {
