@@ -30,7 +30,7 @@ Arguments are read the way models tend to miswrite them: JSON, numbers and boole
 
 ## What the list costs
 
-Tokens (o200k_base) of name, title, description and input schema: ${sum(operationNames)} for all ${operationNames.length} tools, ${sum(reads)} for the ${reads.length} that only read (\`--read-only\`), ${sum(searchTools.map(({ name }) => name))} for the ${searchTools.length} of \`--tool-mode search\`: ${searchTools.map(({ name }) => `\`${name}\``).join(", ")}. \`--toolsets\` and \`--tools\` offer fewer; \`programme-mcp tools\` prints what is left.
+Tokens (o200k_base) of name, title, description and input schema: ${sum(toolNames)} for all ${toolNames.length} tools (${sum(operationNames)} for those of the ${operationNames.length} operations), ${sum(reads)} for the ${reads.length} that only read (\`--read-only\`), ${sum(searchTools.map(({ name }) => name))} for the ${searchTools.length} of \`--tool-mode search\`: ${searchTools.map(({ name }) => `\`${name}\``).join(", ")}. \`--toolsets\` and \`--tools\` offer fewer; \`programme-mcp tools\` prints what is left.
 
 ${toolsetNames.map((toolset) => section(toolset, counts)).join("\n")}
 ${besideSection(counts)}`;

@@ -8,7 +8,17 @@ export function addOptions(command: Command, name: CommandName): Command {
   for (const setting of settingGroups.flatMap((group) => own.filter((each) => each.group === group))) {
     if (setting.option) command.addOption(optionOf(setting.option, setting));
   }
-  return command;
+  return command.addHelpText("after", variablesHelp(own));
+}
+
+/** Lists the settings that have no option, the access token first. */
+function variablesHelp(own: readonly Setting[]): string {
+  const secrets = settingGroups.flatMap((group) => own.filter((each) => each.group === group && !each.option));
+  const rows = secrets.map(
+    ({ variable, help }) => `  ${variable.padEnd(36)}${firstSentence(help).replaceAll("`", "")}`,
+  );
+  if (rows.length === 0) return "";
+  return ["\nVariables, which have no option because others can see a process's arguments:", ...rows].join("\n");
 }
 
 function optionOf(flags: string, setting: Setting): Option {

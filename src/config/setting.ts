@@ -15,17 +15,17 @@ export const commandNames = [
 ] as const;
 export type CommandName = (typeof commandNames)[number];
 
-/** What settings are about: the headings under which `--help` lists them. */
+/** What settings are about: the headings under which `--help` lists them, what people need first before tuning. */
 export const settingGroups = [
-  "Data",
-  "Service",
   "Agents",
+  "Service",
+  "Data",
   "HTTP",
   "Callers of MCP",
   "Webhooks",
   "E-mail",
-  "Limits",
   "Log",
+  "Limits",
 ] as const;
 export type SettingGroup = (typeof settingGroups)[number];
 

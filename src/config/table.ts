@@ -1,11 +1,9 @@
-import { confirmationPostures } from "../contract/confirmation.ts";
 import { limits } from "../contract/limits.ts";
-import { callNames, operationNames, toolsetNames } from "../contract/names.ts";
-import { privacyPostures } from "../contract/privacy.ts";
 import { scopes } from "../contract/scopes.ts";
 import { tokenPattern } from "../contract/token-form.ts";
 import { keyPattern } from "../lib/key.ts";
 import { logFormats, logLevels } from "../lib/log.ts";
+import { agentSettings } from "./agents.ts";
 import { databaseSettings } from "./database.ts";
 import { gatewaySettings } from "./gateway.ts";
 import { listeningSettings } from "./listening.ts";
@@ -24,8 +22,6 @@ const using = ["stdio", "http", "doctor"] as const;
 const keeping = ["stdio", "http", "token", "desk", "simulate", "seed"] as const;
 /** Commands that send webhooks. */
 const sending = ["stdio", "http", "webhook"] as const;
-/** Commands that make the list of tools. */
-const listing = ["stdio", "http", "tools"] as const;
 
 /** Every setting, once: configuration, options and `docs/configuration.md` follow from it. */
 export const table = {
@@ -170,96 +166,7 @@ export const table = {
     help: "`auto` is `pretty` on a terminal where pino-pretty is installed, `json` elsewhere.",
     commands: everywhere,
   },
-  privacy: {
-    variable: "PROGRAMME_PRIVACY",
-    group: "Agents",
-    option: "--privacy <posture>",
-    type: oneOf(privacyPostures),
-    default: "blind",
-    help: "What agents see of people: `api` what the interface shows; `blind` handles instead of e-mail addresses, phone numbers and external ids; `strict` that, and nothing sensitive whatever the token's scopes.",
-    commands: serving,
-  },
-  confirm: {
-    variable: "PROGRAMME_CONFIRM",
-    group: "Agents",
-    option: "--confirm <posture>",
-    type: oneOf(confirmationPostures),
-    default: "ask",
-    help: "What happens before a tool call that destroys, sends or cannot be undone: `ask` shows a preview and asks the human, or lets the model call twice where the client cannot ask; `human` refuses where no human can be asked; `off` asks nobody.",
-    commands: serving,
-  },
-  approvedTools: {
-    variable: "PROGRAMME_APPROVED_TOOLS",
-    group: "Agents",
-    option: "--approved-tools <names>",
-    type: listOf(operationNames, "tool names"),
-    default: [],
-    help: "Tools that run without a question, for automations.",
-    commands: serving,
-  },
-  toolsets: {
-    variable: "PROGRAMME_TOOLSETS",
-    group: "Agents",
-    option: "--toolsets <names>",
-    type: listOf(toolsetNames, `toolset names (${toolsetNames.join(", ")})`),
-    defaultText: "all",
-    help: "The nouns whose tools agents are offered; the tools of `PROGRAMME_TOOLS` come beside them.",
-    commands: listing,
-  },
-  tools: {
-    variable: "PROGRAMME_TOOLS",
-    group: "Agents",
-    option: "--tools <names>",
-    type: listOf(callNames, "tool names"),
-    defaultText: "all",
-    help: "The tools that agents are offered; those of `PROGRAMME_TOOLSETS` come beside them.",
-    commands: listing,
-  },
-  readOnly: {
-    variable: "PROGRAMME_READ_ONLY",
-    group: "Agents",
-    option: "--read-only",
-    type: boolean,
-    default: false,
-    help: "Offer agents only tools that change nothing, whatever else is offered.",
-    commands: listing,
-  },
-  toolMode: {
-    variable: "PROGRAMME_TOOL_MODE",
-    group: "Agents",
-    option: "--tool-mode <mode>",
-    type: oneOf(["full", "search"]),
-    default: "full",
-    help: "`full` lists every tool offered; `search` lists three that find, describe and call them, for hosts with little room.",
-    commands: listing,
-  },
-  results: {
-    variable: "PROGRAMME_RESULTS",
-    group: "Agents",
-    option: "--results <form>",
-    type: oneOf(["both", "text", "structured"]),
-    default: "both",
-    help: "What tool results carry: `text` for the model, `structured` content, or `both`; one of them is enough where the host gives its model both.",
-    commands: serving,
-  },
-  resultBytes: {
-    variable: "PROGRAMME_RESULT_BYTES",
-    group: "Agents",
-    option: "--result-bytes <number>",
-    type: integer(2_000, 10_000_000),
-    default: 40_000,
-    help: "The most JSON that the data of one tool result comes to. Longer lists are cut between rows and say how to go on.",
-    commands: serving,
-  },
-  exportWaitSeconds: {
-    variable: "PROGRAMME_EXPORT_WAIT_SECONDS",
-    group: "Agents",
-    option: "--export-wait-seconds <number>",
-    type: integer(1, 3_600),
-    default: 50,
-    help: "How long the tool `create_export` waits with `wait`; many clients give up after 60 seconds.",
-    commands: serving,
-  },
+  ...agentSettings,
   requestsPerMinute: {
     variable: "PROGRAMME_REQUESTS_PER_MINUTE",
     group: "Limits",

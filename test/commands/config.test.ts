@@ -88,16 +88,20 @@ describe("config", () => {
     const home = await openHome();
     const { stdout, stderr } = await home.run(["config", "n8n", "--http", "http://127.0.0.1:3000/mcp"]);
     const { nodes } = JSON.parse(stdout);
-    expect(nodes).toEqual([
-      expect.objectContaining({
-        type: "@n8n/n8n-nodes-langchain.mcpClientTool",
-        parameters: expect.objectContaining({
-          endpointUrl: "http://127.0.0.1:3000/mcp",
-          serverTransport: "httpStreamable",
-          authentication: "bearerAuth",
+    const server = {
+      endpointUrl: "http://127.0.0.1:3000/mcp",
+      serverTransport: "httpStreamable",
+      authentication: "bearerAuth",
+    };
+    // As a step of a workflow, and as a tool of an agent.
+    expect(nodes).toEqual(
+      ["mcpClient", "mcpClientTool"].map((name) =>
+        expect.objectContaining({
+          type: `@n8n/n8n-nodes-langchain.${name}`,
+          parameters: expect.objectContaining(server),
         }),
-      }),
-    ]);
+      ),
+    );
     expect(stderr).toMatch(/Bearer Auth/);
   });
 

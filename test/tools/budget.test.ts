@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Tool } from "@modelcontextprotocol/server";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { expect, test } from "vitest";
@@ -60,4 +62,11 @@ test("no schema has a combinator or a union of types where hosts refuse one, nor
     expect(Object.keys(inputSchema), name).not.toEqual(expect.arrayContaining([expect.stringMatching(/Of$|^\$ref$/)]));
     expect(JSON.stringify(inputSchema), name).not.toMatch(/"type":\[/);
   }
+});
+
+test("the README says how many tools there are and what they cost, as `tools` does", () => {
+  const costs = toolCosts(loadConfig({}));
+  const tokens = Math.round(sum(costs.map((cost) => cost.tokens)) / 100) * 100;
+  const readme = readFileSync(join(import.meta.dirname, "../../README.md"), "utf8");
+  expect(readme).toContain(`**${costs.length} tools in about ${tokens.toLocaleString("en")} tokens**`);
 });

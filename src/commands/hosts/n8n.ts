@@ -1,17 +1,27 @@
 import type { HttpServer, JsonObject } from "./host.ts";
 
 /**
- * Nodes for n8n's canvas: an MCP client as a tool of an AI agent. Its credential is chosen in n8n, which keeps secrets
- * apart from workflows.
+ * Nodes for n8n's canvas: its own MCP Client, which calls a tool as a step of a workflow, and the same as a tool of an
+ * AI agent. Their credential is chosen in n8n, which keeps secrets apart from workflows.
  */
 export function workflowOf({ url }: HttpServer, name: string): JsonObject {
-  const parameters = {
-    endpointUrl: url,
-    serverTransport: "httpStreamable",
-    authentication: "bearerAuth",
-    include: "all",
-    options: {},
-  };
-  const type = "@n8n/n8n-nodes-langchain.mcpClientTool";
-  return { nodes: [{ parameters, name, type, typeVersion: 1.1, position: [0, 0] }], connections: {} };
+  const server = { endpointUrl: url, serverTransport: "httpStreamable", authentication: "bearerAuth" };
+  const step = { tool: { __rl: true, mode: "id", value: "list_programs" }, inputMode: "json", jsonInput: "{}" };
+  const nodes = [
+    {
+      parameters: { ...server, ...step, options: {} },
+      name,
+      type: "@n8n/n8n-nodes-langchain.mcpClient",
+      typeVersion: 1.1,
+      position: [0, 0],
+    },
+    {
+      parameters: { ...server, include: "all", options: {} },
+      name: `${name}, for an agent`,
+      type: "@n8n/n8n-nodes-langchain.mcpClientTool",
+      typeVersion: 1.1,
+      position: [0, 200],
+    },
+  ];
+  return { nodes, connections: {} };
 }
