@@ -54,7 +54,7 @@ const { offered, results } = await work("Look", [
   tool("get_submission", { submissionId: submission.submissionId }),
   { name: "ReadMcpResourceTool", input: { server: "programme", uri: submissionUri } },
 ]);
-expectTools(offered.map((name) => name.replace("mcp__programme__", "")));
+expectTools(offered.flatMap((name) => name.split("mcp__programme__").slice(1)));
 for (const result of results) expectSubmission(result);
 expectPrompt((await work(`/mcp__programme__triage_new_submissions ${programId}`)).shown);
 const {
