@@ -102,6 +102,7 @@ class TrailFeed implements ChangeFeed {
   readonly #followers = new Set<Follower>();
   readonly #tails = new Map<string, Promise<readonly Tail[]>>();
   #timer: NodeJS.Timeout | undefined;
+  #troubled = false;
   #polling: Promise<void> | undefined;
 
   constructor(deps: ChangeFeedDeps) {
@@ -158,6 +159,7 @@ class TrailFeed implements ChangeFeed {
   }
 
   async #poll(): Promise<void> {
+    let failure: unknown;
     for (const [businessId, own] of Map.groupBy(this.#followers, (follower) => follower.businessId)) {
       try {
         await this.#checkTokens(own);
@@ -166,9 +168,14 @@ class TrailFeed implements ChangeFeed {
           if (changes.length > 0) this.#tell(own, (watcher) => watcher.changed(changes));
         }
       } catch (error) {
-        this.#deps.log.error({ err: error }, "Changes could not be followed");
+        failure = error;
       }
     }
+    // Once, not each time that it is tried.
+    if (failure !== undefined && !this.#troubled) {
+      this.#deps.log.error({ err: failure }, "Changes could not be followed");
+    }
+    this.#troubled = failure !== undefined;
   }
 
   /** Whose token was revoked is told nothing more. */

@@ -23,6 +23,7 @@ export interface Loop {
   readonly step: (signal: AbortSignal) => Promise<boolean>;
   /** The pause after a step that found nothing to do, or failed. */
   readonly idleMs: number;
+  /** Told of a step that failed after one that did not: of several in a row, of the first. */
   readonly failed: (error: unknown) => void;
 }
 
@@ -40,8 +41,8 @@ export function createLoop({ step, idleMs, failed }: Loop): Worker {
           return found;
         },
         (error: unknown) => {
+          if (!failing) failed(error);
           failing = true;
-          failed(error);
           return false;
         },
       );

@@ -120,6 +120,8 @@ test("where only a standby is reached nothing is answered, and readiness says so
   cable.cut();
   expect(await statusesOf(replica, token, programId)).toEqual(new Set([503]));
   expect(await readiness(replica)).toEqual([503, "standby"]);
+  expect(replica.logged().match(/The database cannot be reached/g)).toHaveLength(1);
+  expect(replica.logged()).not.toContain("The call could not be answered");
   await pair.promote();
   await vi.waitFor(async () => expect(await readiness(replica)).toEqual([200, "ok"]), { timeout: 30_000 });
   expect(await statusesOf(replica, token, programId)).toEqual(new Set([200]));

@@ -132,10 +132,13 @@ describe("a server that is gone", () => {
     for (const work of await Promise.allSettled(refused)) {
       expect(work).toMatchObject({ status: "rejected", reason: unavailable });
     }
-    const patient = write((transaction) => transaction.get("programs", program.programId));
+    const patient = [
+      write((transaction) => transaction.get("programs", program.programId)),
+      store.reader("biz_one").get("programs", program.programId),
+    ];
     await server.resume();
     // A short absence is waited for.
-    expect(await patient).toEqual(program);
+    expect(await Promise.all(patient)).toEqual([program, program]);
     expect(await store.reader("biz_one").get("programs", program.programId)).toEqual(program);
     await seed.program();
     expect(await names(store)).toHaveLength(2);
