@@ -64,7 +64,7 @@ What processes on one database have to share, and what they share by themselves,
 | what | how much |
 | --- | --- |
 | memory | about 125 MB when idle; 250 MB after some thousand requests, sixteen at a time |
-| connections to the database | ${connections} at most (\`PROGRAMME_DATABASE_CONNECTIONS\`), each about 4 MB on the server, and none while idle for a minute |
+| connections to the database | ${connections} at most (\`PROGRAMME_DATABASE_CONNECTIONS\`), each about 4 MB on the server, and closed when nobody has used it for a minute |
 | statements while nothing happens | a look for due webhooks, mail and exports every few seconds, and for changes while clients follow some |
 
 Two per core are plenty: a process uses one core for JavaScript. One process in each of two places is enough to survive the loss of one.
