@@ -26,15 +26,18 @@ import { minFreeBytes } from "../src/store/sqlite/open.ts";
 import { batchingOf } from "../src/telemetry/environment.ts";
 import { ttlMs as confirmationTtlMs } from "../src/tools/confirm.ts";
 import { maxFound } from "../src/tools/search.ts";
+import { maxWaitingBodies, pauseAfterBodyMs, smallBodyBytes } from "../src/transport/body.ts";
 import { maxFileBytes } from "../src/transport/gateway-keys.ts";
 import { httpTimeouts, maxHeaderBytes } from "../src/transport/http.ts";
 import { maxAddresses, requestsPerMinute } from "../src/transport/invitations.ts";
 import { fetchTimeoutMs, maxRemembered } from "../src/transport/issuer.ts";
 import { maxStreams, maxStreamsPerCaller, maxUnread } from "../src/transport/listen.ts";
+import { maxBatch, messagesPerMinute } from "../src/transport/mcp-door.ts";
 import { maxMetricsConnections } from "../src/transport/metrics.ts";
 import { maxAnswerChars } from "../src/transport/questions.ts";
 import { sessionMs } from "../src/transport/sessions.ts";
 import { maxListens } from "../src/transport/stdio.ts";
+import { maxUnknownPerMinute } from "../src/transport/unknown-tokens.ts";
 import { bodyTimeoutMs, maxEventBytes } from "../src/transport/webhooks.ts";
 import { patienceMs } from "../src/transport/work.ts";
 import { failuresToOpen, firstPauseMs, maxPauseMs } from "../src/upstream/breaker.ts";
@@ -85,6 +88,16 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
   "HTTP, of all callers together": [
     ["Connections open at once", set("maxConnections", count), "one more is closed as it comes"],
     [
+      "Those from one address, of IPv6 from one /64",
+      set("maxConnectionsPerAddress", count),
+      "one more is closed as it comes",
+    ],
+    [
+      "Requests a minute from one address without a token that was found good before",
+      count(maxUnknownPerMinute),
+      "429 `rate_limited`; tokens found good before go on working",
+    ],
+    [
       "Requests worked on at once",
       set("maxConcurrentRequests", count),
       "503 `unavailable`, come again in a second; first a request whose client has dawdled gives up its place",
@@ -97,6 +110,12 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ["Time between two requests of a connection", time(httpTimeouts.keepAliveMs), "the connection is closed"],
     ["A request's body", set("maxBodyBytes", bytes), "413 `payload_too_large`"],
     ["Nesting of free-form JSON", count(limits.maxJsonDepth), "400 `validation_failed`"],
+    [
+      `Bodies of more than ${bytes(smallBodyBytes)} that one caller sends at once`,
+      `one is read, and the next after ${time(pauseAfterBodyMs(table.requestsPerMinute.default))}; ${count(maxWaitingBodies)} wait`,
+      "429 `rate_limited`, come again in a second",
+    ],
+    ["Arguments of a tool call", count(limits.maxArguments), "`validation_failed`"],
     ["Values in a request's JSON, however they are nested", count(limits.maxJsonValues), "400 `validation_failed`"],
     ["Things wrong with a request that are told", count(maxIssues), "the rest is not"],
     ["Time for requests under way when the program stops", set("shutdownSeconds", seconds), "they are cut off"],
@@ -118,6 +137,12 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ["How long an idempotency key counts", seconds(limits.idempotencyTtlSeconds), "the request is carried out again"],
   ],
   MCP: [
+    [
+      "Messages a minute of one caller over HTTP, whatever they ask for",
+      `${count(messagesPerMinute(table.requestsPerMinute.default))}; ${messagesPerMinute(0)} and twice the requests that a token may make`,
+      "429 `rate_limited` with `Retry-After`, before the message is read",
+    ],
+    ["Messages of one batch", count(maxBatch), "400 `validation_failed`; each counts"],
     ["A message over stdio", bytes(STDIO_DEFAULT_MAX_BUFFER_SIZE), "the connection ends"],
     ["How long a session of a 2025-era client over HTTP lasts", time(sessionMs), "404; the client opens another"],
     [

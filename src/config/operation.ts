@@ -39,4 +39,13 @@ export const operationSettings = {
     help: "HTTP connections open at once; more are closed as they come.",
     commands: ["http"],
   },
+  maxConnectionsPerAddress: {
+    variable: "PROGRAMME_MAX_CONNECTIONS_PER_ADDRESS",
+    group: "Limits",
+    option: "--max-connections-per-address <number>",
+    type: integer(1, 1_000_000),
+    default: 1_024,
+    help: "HTTP connections open at once from one address, of IPv6 from one /64; more are closed as they come. All that comes through a proxy comes from its address: where it keeps more connections open, set this to `PROGRAMME_MAX_CONNECTIONS` and let the proxy limit its own clients.",
+    commands: ["http"],
+  },
 } as const satisfies Record<string, Setting>;

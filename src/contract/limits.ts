@@ -7,8 +7,10 @@ export const limits = {
   maxBodyBytes: 1024 * 1024,
   /** Nesting of free-form JSON; deeper bodies are refused. */
   maxJsonDepth: 32,
+  /** Arguments of one call, known or not. */
+  maxArguments: 200,
   /** Values in one request's JSON, however they are nested. */
-  maxJsonValues: 10_000,
+  maxJsonValues: 5_000,
   expandedFieldIds: 25,
   expandedRows: 100,
   exportedPersons: 500,

@@ -27,8 +27,7 @@ const maxNotes = 8;
  * @throws Problem `validation_failed` for own arguments that do not fit, and for what no operation takes
  */
 export function prepare(name: CallName, args: Readonly<Record<string, unknown>>): Prepared {
-  const unstorable = findUnstorable(args);
-  if (unstorable) throw invalid(unstorable);
+  refuseBoundless(args);
   const taken = takenBy(name);
   const { args: forgiven, notes } = forgive(taken.shape, withList(args));
   const { own, input } = sorted(name, taken.own, forgiven);
@@ -42,6 +41,20 @@ export function prepare(name: CallName, args: Readonly<Record<string, unknown>>)
       ...(own.all && !unlimited ? ["limit has no effect beside all."] : []),
     ],
   };
+}
+
+/** What no operation takes is refused at once: to say of each argument what is wrong with it costs more than it helps. */
+function refuseBoundless(args: Readonly<Record<string, unknown>>): void {
+  let count = 0;
+  for (const name in args) {
+    count += 1;
+    if (count > limits.maxArguments) {
+      const message = `More than ${limits.maxArguments} arguments`;
+      throw invalid({ path: name.slice(0, 300), code: "too_many_arguments", message });
+    }
+  }
+  const unstorable = findUnstorable(args);
+  if (unstorable) throw invalid(unstorable);
 }
 
 function sorted(name: CallName, schema: z.ZodObject, args: Readonly<Record<string, unknown>>) {

@@ -2,11 +2,9 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:
 import { type AuthInfo, isJsonContentType, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
 import { isObject } from "../lib/is-object.ts";
 import { composedJsonOf } from "../lib/json-text.ts";
-import type { Identity, Upstream } from "../upstream/port.ts";
-import { bearerOf } from "./bearer.ts";
-import { bytesOf } from "./body.ts";
 import { endSoon } from "./flush.ts";
 import type { Lane } from "./lane.ts";
+import type { EnteredRequest } from "./mcp-door.ts";
 import { createOpenCalls } from "./open-calls.ts";
 import { type PlainRequest, plainRequest, statelessRevision } from "./plain.ts";
 import type { Sessions } from "./sessions.ts";
@@ -14,16 +12,15 @@ import type { Sessions } from "./sessions.ts";
 export interface FastMcpDeps {
   readonly lane: Lane;
   readonly sessions: Sessions;
-  readonly upstream: Upstream;
-  readonly maxBodyBytes: number;
-  readonly authInfoOf: (token: string | undefined, identity: Identity, requestId: string) => AuthInfo;
 }
 
-/**
- * Answers a plain request straight from Node's own; false where the SDK must, which finds the body that was read here
- * in `rawBody`.
- */
-export type FastMcp = (request: IncomingMessage, response: ServerResponse, requestId: string) => Promise<boolean>;
+/** Answers a plain request straight from Node's own; false where the SDK must. */
+export type FastMcp = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  requestId: string,
+  entered: EnteredRequest,
+) => Promise<boolean>;
 
 /** How a request's revision is settled: by itself, by its session, or not at all. */
 interface Footing {
@@ -37,7 +34,7 @@ type Found = Footing | undefined;
 /** The revision of 2025-era requests that bring neither a session nor a header (specification of 2025-06-18, transports). */
 const assumedRevision = "2025-03-26";
 
-export function createFastMcp({ lane, sessions, upstream, maxBodyBytes, authInfoOf }: FastMcpDeps): FastMcp {
+export function createFastMcp({ lane, sessions }: FastMcpDeps): FastMcp {
   const calls = createOpenCalls();
 
   function footingOf({ headers }: IncomingMessage, clientId: string): Found | Promise<Found> {
@@ -77,31 +74,19 @@ export function createFastMcp({ lane, sessions, upstream, maxBodyBytes, authInfo
     }
   }
 
-  return async (request, response, requestId) => {
-    if (!isPromising(request, maxBodyBytes)) return false;
-    const body = await bytesOf(request, maxBodyBytes);
-    if (!body) return false;
-    const message = parsed(body);
+  return async (request, response, requestId, { message, identity, authInfo }) => {
+    if (!isPromising(request)) return false;
     const plain = plainIn(message, request);
     const cancelled = plain ? undefined : cancelledBy(message);
-    if (cancelled === undefined && !(plain && lane.takes(plain))) return left(request, body);
-    const token = bearerOf(request.headers.authorization);
-    const identity = await upstream.identify(token).catch(() => undefined);
+    if (cancelled === undefined && !(plain && lane.takes(plain))) return false;
     // Who can come back with more scopes is told which, before the call.
-    if (!identity || identity.attainable) return left(request, body);
-    const authInfo = authInfoOf(token, identity, requestId);
+    if (identity.attainable) return false;
     const footing = await footingOf(request, authInfo.clientId);
-    if (!footing) return left(request, body);
+    if (!footing) return false;
     if (plain) await answer(plain, footing, authInfo, requestId, response);
     else calls.cancel(footing.sessionId, cancelled);
-    return plain !== undefined || left(request, body);
+    return plain !== undefined;
   };
-}
-
-/** Leaves a request to the SDK, with the body that was read of it. */
-function left(request: IncomingMessage, rawBody: Buffer): false {
-  Object.assign(request, { rawBody });
-  return false;
 }
 
 /** The id of the request that a message calls off. */
@@ -119,12 +104,11 @@ function plainIn(message: unknown, request: IncomingMessage): PlainRequest | und
 }
 
 /** Whether the headers alone leave it open that a request is plain. */
-function isPromising({ method, headers }: IncomingMessage, maxBodyBytes: number): boolean {
+function isPromising({ method, headers }: IncomingMessage): boolean {
   const { accept = "", "mcp-protocol-version": revision, "mcp-session-id": sessionId, "mcp-method": named } = headers;
   const stateless = revision === statelessRevision;
   return (
     method === "POST" &&
-    Number(headers["content-length"] ?? Number.POSITIVE_INFINITY) <= maxBodyBytes &&
     isJsonContentType(headers["content-type"] ?? null) &&
     accept.includes("application/json") &&
     accept.includes("text/event-stream") &&
@@ -142,12 +126,4 @@ function namesItself(plain: PlainRequest, { headers }: IncomingMessage): boolean
 
 function single(header: string | readonly string[] | undefined): string | undefined {
   return typeof header === "string" ? header : undefined;
-}
-
-function parsed(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString("utf8"));
-  } catch {
-    return undefined;
-  }
 }

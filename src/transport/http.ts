@@ -11,6 +11,7 @@ import type { Log } from "../lib/log.ts";
 import type { Face, Telemetry } from "../lib/telemetry.ts";
 import { type HomeFacts, renderHomePage } from "../pages/home.ts";
 import { pageHeaders } from "../pages/layout.ts";
+import { limitConnections } from "./connections.ts";
 import { createRebindingGuard, type RebindingOptions } from "./dns-rebinding.ts";
 import { linkOf, serveDownload } from "./files.ts";
 import { createInvitationApp, invitationPath } from "./invitations.ts";
@@ -29,6 +30,8 @@ export interface HttpOptions extends RebindingOptions {
   readonly maxConcurrentRequests: number;
   /** Connections open at once; more are closed as they come. */
   readonly maxConnections: number;
+  /** Those of one client's address. */
+  readonly maxConnectionsPerAddress: number;
   /** How long requests under way may take to end when the server closes. */
   readonly shutdownSeconds: number;
   readonly timeouts?: typeof httpTimeouts;
@@ -88,6 +91,7 @@ export async function listen(options: HttpOptions, faces: HttpFaces): Promise<Ht
   );
   endStalled(server, stallMs);
   server.maxConnections = options.maxConnections;
+  limitConnections(server, options.maxConnectionsPerAddress);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(options.port, options.host, resolve);
@@ -162,7 +166,8 @@ function createServing(faces: HttpFaces, work: Work): Serve {
 
   async function serveMcp(request: IncomingMessage, response: ServerResponse, requestId: string) {
     try {
-      const answered = request.url === mcpPath && (await faces.mcp?.answer(request, response, requestId));
+      const isMcp = request.url?.split("?")[0] === mcpPath;
+      const answered = isMcp && (await faces.mcp?.answer(request, response, requestId));
       if (answered) return;
       response.setHeader("x-request-id", requestId);
       await serveOther(request, response);
@@ -195,8 +200,7 @@ function createApp({ mcp, invitations, resource, home, log }: HttpFaces, work: W
     work.leave(context.env.outgoing as ServerResponse);
   });
   const requestIdOf = (outgoing: ServerResponse) => String(outgoing.getHeader("x-request-id"));
-  if (mcp)
-    app.all(mcpPath, (context) => mcp.fetch(context.req.raw, requestIdOf(context.env.outgoing as ServerResponse)));
+  if (mcp) app.all(mcpPath, (context) => mcp.fetch(context.req.raw, context.env.incoming as IncomingMessage));
   if (home) app.get("/", (context) => answerHome(context, home));
   if (invitations) app.route(invitationPath, createInvitationApp(invitations));
   for (const path of resource?.paths ?? []) {

@@ -3,6 +3,8 @@ import { Hono } from "hono";
 import { html } from "hono/html";
 import type { Invitations, Invited } from "../gate/invitations.ts";
 import { pageHeaders, renderPage } from "../pages/layout.ts";
+import { clientAddressOf } from "./client-address.ts";
+import { createMinuteCounter } from "./minute-counter.ts";
 
 /** Below it what a link's secret leads to. */
 export const invitationPath = "/invitations";
@@ -13,9 +15,10 @@ export const invitationPath = "/invitations";
  */
 export function createInvitationApp(invitations: Invitations): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
-  const isTooMany = createCounter();
+  // Secrets cannot be guessed; this keeps looking them up cheap.
+  const counter = createMinuteCounter(requestsPerMinute, maxAddresses);
   app.use("*", async (context, next) => {
-    if (isTooMany(context.env.incoming.socket.remoteAddress ?? "")) {
+    if (!counter.count(clientAddressOf(context.env.incoming.socket.remoteAddress))) {
       return context.text("Too many requests", 429, { ...pageHeaders, "retry-after": "60" });
     }
     await next();
@@ -54,18 +57,3 @@ function invalidPage() {
 
 export const requestsPerMinute = 60;
 export const maxAddresses = 10_000;
-
-/** Counts requests by address within each minute. Secrets cannot be guessed; this keeps looking them up cheap. */
-function createCounter(): (address: string) => boolean {
-  const counts = new Map<string, number>();
-  let minute = 0;
-  return (address) => {
-    const current = Math.floor(performance.now() / 60_000);
-    if (current !== minute) counts.clear();
-    minute = current;
-    const count = (counts.get(address) ?? 0) + 1;
-    if (count > requestsPerMinute || (count === 1 && counts.size >= maxAddresses)) return true;
-    counts.set(address, count);
-    return false;
-  };
-}

@@ -1,22 +1,20 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { TrieRouter } from "hono/router/trie-router";
-import { type Problem, problem } from "../contract/errors.ts";
+import { Problem, problem } from "../contract/errors.ts";
 import { type OperationName, operationNames, operations } from "../contract/index.ts";
-import { limits } from "../contract/limits.ts";
 import type { Operation } from "../contract/operation.ts";
 import { typedArgument } from "../contract/query.ts";
 import type { Answer, Gate } from "../gate/invoke.ts";
 import type { Rate } from "../gate/limit.ts";
-import { encodingOf } from "../lib/json-text.ts";
 import type { Log } from "../lib/log.ts";
 import { bearerOf, challengeOf } from "./bearer.ts";
-import { bytesOf, parseBody } from "./body.ts";
+import { type BodyReaderOptions, createBodyReader, parseBody, type ReadBody } from "./body.ts";
+import { createUnknownTokens, type UnknownTokens } from "./unknown-tokens.ts";
+import { writeJson } from "./write-json.ts";
 
-export interface RestDeps {
+export interface RestDeps extends BodyReaderOptions {
   readonly gate: Gate;
   readonly log: Log;
-  /** Bytes of a request body. */
-  readonly maxBodyBytes: number;
   /** JSON text of the OpenAPI document. */
   readonly openapi: () => string;
 }
@@ -35,12 +33,13 @@ type Route = { readonly name: OperationName } | { readonly allow: string } | { r
  * The REST interface (specification 4): one route per operation, all through the gate. Written to Node's own request
  * and response: with web requests and responses in between a point read takes half as long again.
  */
-export function createRestHandler(deps: RestDeps): RestHandler {
+export function createRestHandler(given: RestDeps): RestHandler {
+  const deps = { ...given, unknownTokens: createUnknownTokens(), readBody: createBodyReader(given) };
   const router = createRouter();
 
   return async (request, response, requestId) => {
     const send = (status: number, body: string, headers: Headers) =>
-      write(response, status, body, { ...headers, "x-request-id": requestId });
+      writeJson(response, status, body, { ...headers, "x-request-id": requestId });
     try {
       const { path, search } = partsOfUrl(request.url ?? "");
       const [handlers, stash] = router.match(request.method === "HEAD" ? "GET" : (request.method ?? ""), path);
@@ -51,6 +50,7 @@ export function createRestHandler(deps: RestDeps): RestHandler {
       const params = paramsOf(indices as Readonly<Record<string, string | number>>, stash);
       respond(send, await answerOf(deps, route.name, request, params, search, requestId));
     } catch (error) {
+      if (error instanceof Problem) return refuse(send, error);
       deps.log.error({ err: error, requestId }, "The request failed");
       refuse(send, problem("internal_error", { requestId }));
     }
@@ -60,7 +60,7 @@ export function createRestHandler(deps: RestDeps): RestHandler {
 /** Refuses one request too many at once. */
 export function refuseBusy(response: ServerResponse, requestId: string): void {
   const send: Send = (status, body, headers) =>
-    write(response, status, body, { ...headers, "x-request-id": requestId });
+    writeJson(response, status, body, { ...headers, "x-request-id": requestId });
   refuse(send, problem("unavailable", { retryAfterSeconds: 1 }));
 }
 
@@ -106,8 +106,13 @@ function decoded(segment: string): string {
   }
 }
 
+interface AnswerDeps extends Pick<RestDeps, "gate"> {
+  readonly unknownTokens: UnknownTokens;
+  readonly readBody: ReadBody;
+}
+
 async function answerOf(
-  { gate, maxBodyBytes }: RestDeps,
+  { gate, unknownTokens, readBody }: AnswerDeps,
   name: OperationName,
   request: IncomingMessage,
   params: Readonly<Record<string, string>>,
@@ -117,14 +122,20 @@ async function answerOf(
   const operation = operations[name];
   const { headers } = request;
   const key = headers["idempotency-key"];
-  return gate.invoke({
+  const token = bearerOf(headers.authorization);
+  unknownTokens.check(request, token);
+  const answer = await gate.invoke({
     operation: name,
-    token: bearerOf(headers.authorization),
+    token,
     parts: { params, query: queryOf(operation, search), body: undefined },
-    readBody: operation.method === "GET" ? undefined : () => readBody(request, maxBodyBytes),
+    readBody:
+      operation.method === "GET" ? undefined : async () => parsed(request, await readBody(token ?? "", request)),
     idempotencyKey: operation.effect === "read" || Array.isArray(key) ? undefined : key,
     requestId,
   });
+  if (answer.caller !== undefined) unknownTokens.learn(token, true);
+  else if (!answer.ok && answer.problem.status === 401) unknownTokens.learn(token, false);
+  return answer;
 }
 
 /** Query strings as the types that the operation declares; a name given twice is a list, which none takes. */
@@ -137,14 +148,12 @@ function queryOf(operation: Operation, search: string): Record<string, unknown> 
   return Object.fromEntries(query);
 }
 
-/** @throws Problem for a body that is too large, no JSON, or more of it than any operation takes */
-async function readBody(request: IncomingMessage, maxBytes: number): Promise<unknown> {
-  const bytes = await bytesOf(request, maxBytes);
-  if (bytes === undefined) throw problem("payload_too_large", { maxBytes });
+/** @throws Problem for a body that is no JSON, or more of it than any operation takes */
+function parsed(request: IncomingMessage, bytes: Buffer): unknown {
   if (bytes.byteLength === 0) return undefined;
   const type = request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json") throw problem("unsupported_media_type");
-  return parseBody(bytes, limits.maxJsonDepth);
+  return parseBody(bytes);
 }
 
 type Send = (status: number, body: string, headers: Headers) => void;
@@ -169,20 +178,6 @@ function refuse(send: Send, refusal: Problem, headers: Headers = {}): void {
     ...challengeOf(refusal),
     ...(retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }),
   });
-}
-
-function write(response: ServerResponse, status: number, body: string, headers: Headers): void {
-  const bytes = Buffer.byteLength(body);
-  const all: Record<string, string | number> = {
-    "content-type": "application/json",
-    "content-length": bytes,
-    "cache-control": "no-store",
-    ...headers,
-  };
-  // What is left of a body that was not read to its end must not be taken for the next request.
-  if (!response.req.complete) all["connection"] = "close";
-  response.writeHead(status, all);
-  response.end(body, encodingOf(body, bytes));
 }
 
 /** The IETF draft's headers, and the older ones beside them (`X-RateLimit-Reset` in epoch seconds). */

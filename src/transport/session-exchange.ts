@@ -74,9 +74,9 @@ export class SessionExchange implements Transport {
   }
 
   /** Answers a request within a session. */
-  answer(request: Request, authInfo: AuthInfo): Promise<Response> {
+  answer(request: Request, given: { readonly authInfo: AuthInfo; readonly parsedBody?: unknown }): Promise<Response> {
     this.#inner.sessionId = request.headers.get("mcp-session-id") ?? "";
-    return this.#inner.handleRequest(request, { authInfo });
+    return this.#inner.handleRequest(request, given);
   }
 
   async start(): Promise<void> {

@@ -26,6 +26,12 @@ export interface SessionOptions {
   readonly maxSessions: number;
 }
 
+/** Whose request it is, and its body as it was read; without one the SDK says what is wrong with it. */
+export interface SessionRequest {
+  readonly authInfo: AuthInfo;
+  readonly parsedBody?: unknown;
+}
+
 export interface Sessions {
   /** Those whose clients listen. */
   readonly size: number;
@@ -35,7 +41,7 @@ export interface Sessions {
    * Answers a request within its session; 404 where the caller has none of that id.
    * @throws Problem `invalid_token` of a token that the service does not know; `unavailable`
    */
-  handle(request: Request, sessionId: string, authInfo: AuthInfo): Promise<Response>;
+  handle(request: Request, sessionId: string, given: SessionRequest): Promise<Response>;
   /** Answers an `initialize` request with a new session. */
   open(request: Request, opening: Opening): Promise<Response>;
   close(): Promise<void>;
@@ -92,11 +98,12 @@ export function createSessions(options: SessionOptions): Sessions {
 
     find,
 
-    async handle(request, sessionId, authInfo) {
+    async handle(request, sessionId, given) {
+      const { authInfo } = given;
       const terms = await find(sessionId, authInfo.clientId);
       if (!terms) return sessionNotFound();
       if (request.method !== "GET" && request.method !== "DELETE") {
-        return exchange(request, authInfo, terms).answer(request, authInfo);
+        return exchange(request, authInfo, terms).answer(request, given);
       }
       await expectKnown(upstream, authInfo);
       return request.method === "GET" ? streams.open(request, terms, authInfo) : end(request, terms);

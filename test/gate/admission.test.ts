@@ -18,7 +18,7 @@ const test = withDesk.extend<{ desk: Desk }>({
   },
 });
 
-const many = Object.fromEntries(Array.from({ length: 9_000 }, (_, index) => [`unknown${index}`, 1]));
+const many = Object.fromEntries(Array.from({ length: 4_900 }, (_, index) => [`unknown${index}`, 1]));
 
 describe("a tool call that is refused for what it says", () => {
   test.for([

@@ -64,6 +64,7 @@ describe("a client that dawdles", () => {
         allowedOrigins: [],
         maxConcurrentRequests: 10,
         maxConnections: 10,
+        maxConnectionsPerAddress: 10,
         shutdownSeconds: 1,
         timeouts: Object.fromEntries(shorter) as typeof httpTimeouts,
       },
@@ -172,6 +173,17 @@ describe("places for requests", () => {
 
 test("connections beyond the most are closed as they come", async () => {
   const desk = await deskWith({ PROGRAMME_MAX_CONNECTIONS: "2" });
+  const held = [open(desk.origin), open(desk.origin)];
+  await Promise.all(held.map(({ socket }) => once(socket, "connect")));
+  const third = open(desk.origin, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  await third.closed;
+  expect(third.received()).toBe("");
+  held[0]?.socket.destroy();
+  await vi.waitFor(async () => expect((await send(`${desk.origin}/healthz`, {})).status).toBe(200));
+});
+
+test("connections of one address beyond its share are closed as they come", async () => {
+  const desk = await deskWith({ PROGRAMME_MAX_CONNECTIONS_PER_ADDRESS: "2" });
   const held = [open(desk.origin), open(desk.origin)];
   await Promise.all(held.map(({ socket }) => once(socket, "connect")));
   const third = open(desk.origin, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");

@@ -1,0 +1,157 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { limits } from "../../src/contract/limits.ts";
+import { clientAddressOf } from "../../src/transport/client-address.ts";
+import { maxBatch, messagesPerMinute } from "../../src/transport/mcp-door.ts";
+import { maxUnknownPerMinute } from "../../src/transport/unknown-tokens.ts";
+import { type Desk, openDesk } from "../support/desk.ts";
+import { type RawAnswer, send } from "../support/raw.ts";
+import { auditOf } from "../support/state.ts";
+
+async function deskWith(requestsPerMinute: number): Promise<Desk> {
+  const { desk, close } = await openDesk({ PROGRAMME_REQUESTS_PER_MINUTE: String(requestsPerMinute) });
+  onTestFinished(close);
+  return desk;
+}
+
+const unknownToken = "0".repeat(64);
+
+/** How requests of either revision begin. */
+const revisions = {
+  "2026-07-28": { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "get_program" },
+  "2025-06-18": { "mcp-protocol-version": "2025-06-18" },
+};
+
+function mcp(desk: Desk, token: string, body: string, headers: Record<string, string> = {}): Promise<RawAnswer> {
+  const common = {
+    authorization: `Bearer ${token}`,
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+  };
+  return send(`${desk.origin}/mcp`, { method: "POST", headers: { ...common, ...headers } }, body);
+}
+
+function messageOf(method: string, params: object = {}): string {
+  return JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+}
+
+/** The beginning of the answer to a request whose body is never sent. */
+async function answerToHead(desk: Desk, path: string, token: string): Promise<string> {
+  const { hostname, port } = new URL(desk.origin);
+  const socket = connect(Number(port), hostname);
+  onTestFinished(() => void socket.destroy());
+  const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n`;
+  socket.write(`${head}Content-Type: application/json\r\nContent-Length: ${limits.maxBodyBytes}\r\n\r\n{`);
+  const [chunk] = await once(socket, "data");
+  return String(chunk);
+}
+
+describe("a token that is not known", () => {
+  test.for(["/mcp", "/integrations/v1/persons"])("is refused by the head alone, at %s", async (path) => {
+    const desk = await deskWith(300);
+    expect(await answerToHead(desk, path, unknownToken)).toMatch(/^HTTP\/1\.1 401 /);
+  });
+
+  test.for(["/mcp", "/integrations/v1/persons"])("may come so often from one address, at %s", async (path) => {
+    const desk = await deskWith(300);
+    const known = await desk.token();
+    const ask = (token: string) =>
+      send(`${desk.origin}${path}`, { method: "GET", headers: { authorization: `Bearer ${token}` } });
+    expect((await ask(known)).status).toBeLessThan(429);
+    let refused: RawAnswer | undefined;
+    for (let sent = 0; sent <= 2 * maxUnknownPerMinute && refused?.status !== 429; sent += 1) {
+      refused = await ask(sent.toString(16).padStart(64, "0"));
+    }
+    expect(refused?.status).toBe(429);
+    expect(Number(refused?.headers.get("retry-after"))).toBeGreaterThan(0);
+    // Behind a proxy everybody has this address.
+    expect((await ask(known)).status).toBeLessThan(429);
+  });
+});
+
+describe.each(Object.entries(revisions))("more values than a request may hold, in %s", (_, headers) => {
+  const many = Object.fromEntries(Array.from({ length: 70_000 }, (__, index) => [`a${index}`, 1]));
+  const message = messageOf("tools/call", { name: "get_program", arguments: many });
+
+  test("are refused unread, use a permit and are recorded", async () => {
+    const desk = await deskWith(300);
+    const token = await desk.token();
+    const answer = await mcp(desk, token, message, headers);
+    expect(answer).toMatchObject({ status: 400, body: { error: { data: { code: "validation_failed" } } } });
+    expect((await desk.app.gate.describe(token)).rate.remaining).toBe(299);
+    await desk.app.gate.flush();
+    const { tokenId } = await desk.app.gate.identify(token);
+    const entries = await auditOf(desk.app.store, desk.businessId, "request.refused");
+    expect(entries).toMatchObject([{ status: 400, tokenId, requestId: answer.headers.get("x-request-id") }]);
+  });
+
+  test("are refused for the rate alone once the permits are used up", async () => {
+    const desk = await deskWith(2);
+    const token = await desk.token();
+    const statuses: number[] = [];
+    for (let sent = 0; sent < 3; sent += 1) statuses.push((await mcp(desk, token, message, headers)).status);
+    expect(statuses).toEqual([400, 400, 429]);
+  });
+});
+
+describe("messages that are no calls", () => {
+  const requestsPerMinute = 5;
+  const mayCome = messagesPerMinute(requestsPerMinute);
+  const hello = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } };
+
+  test.for([
+    ["tools/list", messageOf("tools/list")],
+    ["initialize", messageOf("initialize", hello)],
+    ["ping", messageOf("ping")],
+    ["what is no JSON", "{"],
+  ] as const)("count too: %s", async ([, message]) => {
+    const desk = await deskWith(requestsPerMinute);
+    const token = await desk.token();
+    const statuses: number[] = [];
+    for (let sent = 0; sent <= mayCome; sent += 1) statuses.push((await mcp(desk, token, message)).status);
+    expect(statuses.indexOf(429)).toBe(mayCome);
+    // Before anything is read of it.
+    expect(await answerToHead(desk, "/mcp", token)).toMatch(/^HTTP\/1\.1 429 /);
+    // Others have their own.
+    expect((await mcp(desk, await desk.token(), message)).status).not.toBe(429);
+  });
+
+  test("count one by one in a batch", async () => {
+    const desk = await deskWith(requestsPerMinute);
+    const token = await desk.token();
+    const batchOf = (length: number) => `[${Array.from({ length }, () => messageOf("ping")).join(",")}]`;
+    expect((await mcp(desk, token, batchOf(maxBatch))).status).not.toBe(429);
+    expect((await mcp(desk, token, batchOf(mayCome - maxBatch))).status).not.toBe(429);
+    expect((await mcp(desk, token, messageOf("ping"))).status).toBe(429);
+  });
+
+  test("come in batches of a size", async () => {
+    const desk = await deskWith(300);
+    const batch = `[${Array.from({ length: maxBatch + 1 }, () => messageOf("tools/list")).join(",")}]`;
+    expect(await mcp(desk, await desk.token(), batch)).toMatchObject({
+      status: 400,
+      body: { error: { data: { code: "validation_failed" } } },
+    });
+  });
+});
+
+test("an answer to a body that is not read leaves the connection as it was, where little is left of it", async () => {
+  const desk = await deskWith(300);
+  const headers = { authorization: `Bearer ${unknownToken}`, "content-type": "application/json" };
+  const at = `${desk.origin}/integrations/v1/persons`;
+  const answer = await fetch(at, { method: "POST", headers, body: "x".repeat(60_000) });
+  expect([answer.status, answer.headers.get("connection")]).toEqual([401, "keep-alive"]);
+});
+
+test.for([
+  ["203.0.113.7", "203.0.113.7"],
+  ["::ffff:203.0.113.7", "203.0.113.7"],
+  ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2"],
+  ["2001:db8:1:2::6", "2001:db8:1:2"],
+  ["2001:db8::6", "2001:db8:0:0"],
+  ["::1", "0:0:0:0"],
+  ["fe80::1%eth0", "fe80:0:0:0"],
+])("a client at %s is told from others by %s", ([address, client]) => {
+  expect(clientAddressOf(address)).toBe(client);
+});
