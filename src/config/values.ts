@@ -139,7 +139,7 @@ export const origins: ValueType<readonly string[]> = {
       .transform((list) => list.split(",").map((origin) => origin.trim().toLowerCase()))
       .pipe(z.array(z.string().refine(isOrigin)).max(100));
   },
-  allowed: "origins such as http://localhost:6274, separated by commas",
+  allowed: "origins such as `http://localhost:6274`, separated by commas",
 };
 
 function isOrigin(text: string): boolean {

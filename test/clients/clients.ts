@@ -13,7 +13,7 @@ export type Results = Readonly<Record<(typeof abilities)[number], string>>;
 export const clients = {
   "mcp-remote": { label: "mcp-remote, as Claude Desktop starts it", package: "mcp-remote", over: ["HTTP"] },
   "claude-code": { label: "Claude Code", package: "@anthropic-ai/claude-code", over: ["stdio", "HTTP"] },
-  inspector: { label: "MCP Inspector, `--cli`", package: "@modelcontextprotocol/inspector", over: ["stdio", "HTTP"] },
+  inspector: { label: "MCP Inspector CLI", package: "@modelcontextprotocol/inspector", over: ["stdio", "HTTP"] },
   mcporter: { label: "mcporter", package: "mcporter", over: ["stdio", "HTTP"] },
   "ai-sdk": { label: "AI SDK", package: "@ai-sdk/mcp", over: ["stdio", "HTTP"] },
   "openai-agents": { label: "OpenAI Agents SDK", package: "@openai/agents", over: ["stdio", "HTTP"] },

@@ -237,7 +237,7 @@ describe("one export in five minutes", () => {
     const { programId } = await desk.seed.program();
     const token = await desk.token();
     expect((await rest(desk, token, "create_export", { programId: "prg_none" })).status).toBe(404);
-    expect((await rest(desk, token, "create_export", { programId, state: "NONE" })).status).toBe(400);
+    expect((await rest(desk, token, "create_export", { programId, state: "" })).status).toBe(400);
     expect((await rest(desk, token, "create_export", { programId })).status).toBe(200);
   });
 });
