@@ -168,6 +168,8 @@ export interface Confirmed {
   readonly digest: string;
   readonly nonce: string;
   readonly expiresAt: string;
+  /** Whether a human agreed to a file that shows what is hidden from agents. Never part of a token. */
+  readonly showsHidden?: boolean;
 }
 
 /** An idempotent request's answer: the data as the handler gave it, to be redacted for whoever repeats the request. */

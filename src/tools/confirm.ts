@@ -14,7 +14,7 @@ import { constantTimeEqual, hmac } from "../lib/crypto.ts";
 import type { Answer, Confirmed, Failure, UpstreamCall } from "../upstream/port.ts";
 import type { ToolName } from "./definitions.ts";
 import { connectionName } from "./listing.ts";
-import { questionOf } from "./preview.ts";
+import { holdsHidden, questionOf } from "./preview.ts";
 import { questionResult } from "./results.ts";
 import type { ConfirmationPolicy, ToolContext, ToolSession } from "./session.ts";
 
@@ -76,9 +76,11 @@ function agreement(
 ): Confirmed | Failure | undefined {
   const response = inputResponse(context.mcpReq.inputResponses, responseKey);
   if (response.kind === "elicit") {
-    const { confirm } = (response.action === "accept" ? response.content : undefined) ?? {};
+    const { confirm, showHidden } = (response.action === "accept" ? response.content : undefined) ?? {};
     if (confirm !== true) return { ok: false, problem: problem("confirmation_declined") };
-    return opened(policy, signer, context.mcpReq.requestState<string>());
+    const agreed = opened(policy, signer, context.mcpReq.requestState<string>());
+    // Only a human's own choice in the form counts: nothing that a model can send sets it.
+    return "problem" in agreed || showHidden !== true ? agreed : { ...agreed, showsHidden: true };
   }
   if (token === undefined) return undefined;
   // A token shows that the model called twice. Where only a human's word counts, it counts for nothing.
@@ -106,15 +108,18 @@ async function ask(
   const text = questionOf(call, wording, rehearsal, settings.privacy);
   return {
     question: canAsk
-      ? elicitation(text, state)
+      ? elicitation(text, state, holdsHidden(rehearsal))
       : questionResult(settings.results, { question: text, token: state, expiresAt }),
   };
 }
 
-function elicitation(message: string, requestState: string): InputRequiredResult {
+function elicitation(message: string, requestState: string, offersHidden: boolean): InputRequiredResult {
   const requestedSchema = {
     type: "object" as const,
-    properties: { confirm: { type: "boolean" as const, title: "Yes, do it" } },
+    properties: {
+      confirm: { type: "boolean" as const, title: "Yes, do it" },
+      ...(offersHidden ? { showHidden: showHiddenField } : {}),
+    },
     required: ["confirm"],
   };
   return inputRequired({
@@ -122,6 +127,13 @@ function elicitation(message: string, requestState: string): InputRequiredResult
     requestState,
   });
 }
+
+const showHiddenField = {
+  type: "boolean" as const,
+  title: "Show addresses and phone numbers in the file",
+  description: "Anyone who holds the link can read them, the agent included",
+  default: false,
+};
 
 function canElicit(session: ToolSession, context: ToolContext): boolean {
   const envelope = context.mcpReq.envelope as Readonly<Record<string, unknown>> | undefined;

@@ -255,6 +255,11 @@ function refsOf(row: Row | undefined): Row[] {
 const protectedFile = "It shows handles in place of addresses, as agents see them";
 const openFile = "It shows addresses in clear, as the product writes it: the agent gets no link to it";
 
+/** Returns whether a call makes a file that hides what agents may not see: only a human may have it shown. */
+export function holdsHidden({ changes }: Rehearsal): boolean {
+  return changes.some(({ table, after }) => table === "exports" && Boolean(after?.["privacy"]));
+}
+
 const bookkeeping = new Set(["version", "updatedAt", "updatedBy"]);
 
 function changedNames(change: Change | undefined): string[] {

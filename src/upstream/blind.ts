@@ -69,7 +69,8 @@ export function createBlindUpstream(
     try {
       const { realm } = await upstream.identify(call.token);
       const handles = handlesOf(realm);
-      return await work({ ...call, input: opened(operations[call.operation], call.input, handles), privacy }, handles);
+      const input = opened(operations[call.operation], call.input, handles);
+      return await work({ ...call, input, privacy: call.confirmed?.showsHidden ? "api" : privacy }, handles);
     } catch (error) {
       return toFailure(error);
     }
@@ -105,8 +106,10 @@ export function protectRecord(schema: z.core.$ZodType, record: unknown, handles:
 /** Withholds a link that opens a file which shows more of people than agents may see: it opens it to anyone. */
 function withoutOpenLink(answer: Success, privacy: Privacy): Success {
   const job = answer.data as ExportJob;
+  // A job of an agent names a mode: `api` only where a human agreed to it.
+  const isAgreed = job.privacy === "api";
   const isProtected = privacyPostures.indexOf(job.privacy ?? "api") >= privacyPostures.indexOf(privacy);
-  if (isProtected || !job.downloadUrl) return answer;
+  if (isAgreed || isProtected || !job.downloadUrl) return answer;
   const warnings = [...(job.warnings ?? []), linkWithheld];
   return { ...answer, data: { ...job, downloadUrl: null, downloadExpiresAt: null, warnings } };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { scopes, sensitiveScope } from "../../src/contract/scopes.ts";
+import { clients, confirmationOf, errorOf } from "../support/clients.ts";
 import type { Desk } from "../support/desk.ts";
 import { exported, memoryDesk, workOff } from "../support/exports.ts";
 import { personFieldIds } from "../support/factory.ts";
@@ -99,6 +100,40 @@ describe.each(["blind", "strict"])("an export that an agent creates where it see
     expect(warnings).toBeUndefined();
     expect((await send(downloadUrl, {})).body.applicants).toMatchObject([{ email: secret.email }]);
   });
+});
+
+describe.each(Object.entries(clients))("a human who is asked by a client of %s before an export", (_, connect) => {
+  test.each([
+    ["chooses to show addresses", true, "api", secret.email],
+    ["leaves them hidden", false, "blind", expect.stringMatching(/@handle\.invalid$/)],
+  ])("%s", async (_case, showHidden, privacy, email) => {
+    const desk = await memoryDesk({ PROGRAMME_PRIVACY: "blind", PROGRAMME_CONFIRM: "human" });
+    const programId = await programOf(desk);
+    const questions: string[] = [];
+    const client = await connect(desk, await desk.token(), (question) => {
+      questions.push(question);
+      return { action: "accept", content: { confirm: true, showHidden } };
+    });
+    const made = await client.call("create_export", { programId });
+    const exportId = made.structuredContent?.data?.["exportId"];
+    await workOff(desk);
+    const seen = await client.call("get_export", { exportId });
+    const { downloadUrl } = seen.structuredContent?.data as { downloadUrl: string };
+    expect(seen.structuredContent?.data).toMatchObject({ privacy });
+    expect((await send(downloadUrl, {})).body.applicants).toMatchObject([{ email }]);
+    expect(questions).toEqual([expect.stringContaining("It shows handles in place of addresses")]);
+  });
+});
+
+test("an agent cannot choose by itself that an export shows addresses", async () => {
+  const desk = await memoryDesk({ PROGRAMME_PRIVACY: "blind", PROGRAMME_CONFIRM: "ask" });
+  const programId = await programOf(desk);
+  const client = await (clients["2026-07-28 over HTTP"] as (typeof clients)[string])(desk, await desk.token());
+  const { token } = confirmationOf(await client.call("create_export", { programId }));
+  const wanted = await client.call("create_export", { programId, confirmation: token, showHidden: true });
+  expect(errorOf(wanted)).toMatchObject({ code: "validation_failed" });
+  const made = await client.call("create_export", { programId, confirmation: token });
+  expect(made.structuredContent?.data).toMatchObject({ privacy: "blind" });
 });
 
 test("an agent that sees addresses gets them in exports too, and so does a system", async () => {

@@ -35,7 +35,10 @@ export interface ToolClient {
 }
 
 /** What a human answers to a question. */
-export type Reply = { action: "accept"; content: { confirm: boolean } } | { action: "decline" } | { action: "cancel" };
+export type Reply =
+  | { action: "accept"; content: { confirm: boolean; showHidden?: boolean } }
+  | { action: "decline" }
+  | { action: "cancel" };
 export type Human = (question: string) => Reply | Promise<Reply>;
 
 const info = { name: "test", version: "1.0.0" };
