@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { Id } from "../src/contract/fields.ts";
+import { Id } from "../src/contract/definition/fields.ts";
 import { type OperationName, operationNames, operations } from "../src/contract/index.ts";
 
 type Schema = z.core.JSONSchema.BaseSchema;

@@ -11,7 +11,9 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const input = { main: "src/main.ts", "batch-thread": "src/store/sqlite/batch-thread.ts" };
 
 /** Modules that export plain data, which is worked out here instead of at every start. */
-const workedOut = ["src/contract/outline.ts", "src/tools/listing.ts"].map((file) => join(root, file));
+const workedOut = ["src/contract/definition/operation-summaries.ts", "src/tools/listing.ts"].map((file) =>
+  join(root, file),
+);
 
 /**
  * Writes the program with everything that it needs into a folder, emptied first: `main.js`, the parts that are loaded

@@ -1,9 +1,9 @@
 import { STDIO_DEFAULT_MAX_BUFFER_SIZE } from "@modelcontextprotocol/server";
 import { goodForMs } from "../src/app/readiness.ts";
 import { settings, table } from "../src/config/table.ts";
+import { defaultLimit, maxLimit } from "../src/contract/definition/page.ts";
 import { maxRecipients } from "../src/contract/emails.ts";
 import { limits } from "../src/contract/limits.ts";
-import { defaultLimit, maxLimit } from "../src/contract/page.ts";
 import { maxPlanned, maxSkipped } from "../src/domain/assignments.ts";
 import { budgetMs as patternBudgetMs } from "../src/domain/pattern.ts";
 import { maxExternalRefs, maxMetadataBytes } from "../src/domain/persons.ts";

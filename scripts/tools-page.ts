@@ -1,4 +1,4 @@
-import { isOperationName, operationNames, operations, toolsetNames, toolsetOf } from "../src/contract/index.ts";
+import { getToolset, isOperationName, operationNames, operations, toolsetNames } from "../src/contract/index.ts";
 import { limits } from "../src/contract/limits.ts";
 import { definitionOf, toolNames } from "../src/tools/definitions.ts";
 import { searchTools } from "../src/tools/search.ts";
@@ -38,7 +38,7 @@ ${besideSection(counts)}`;
 
 function section(toolset: (typeof toolsetNames)[number], counts: Readonly<Record<string, number>>): string {
   const rows = operationNames
-    .filter((name) => toolsetOf(name) === toolset)
+    .filter((name) => getToolset(name) === toolset)
     .map((name) => {
       const { summary, method, path, scope, effect } = operations[name];
       return `| \`${name}\` | ${definitionOf(name).title} | ${summary} | \`${scope}\` | ${effect} | \`${method} ${path}\` | ${counts[name]} |`;

@@ -1,7 +1,7 @@
 import { type App, createApp } from "../../src/app.ts";
 import { loadConfig } from "../../src/config/load.ts";
+import { splitInput } from "../../src/contract/definition/operation.ts";
 import { operations } from "../../src/contract/index.ts";
-import { partsOf } from "../../src/contract/operation.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { cursorsOf } from "../../src/store/cursor.ts";
 import type { Reader } from "../../src/store/port.ts";
@@ -45,7 +45,7 @@ export async function openSubject(
     size,
     samples,
     async send([operation, input]) {
-      const parts = partsOf(operations[operation], input);
+      const parts = splitInput(operations[operation], input);
       const answer = await app.gate.invoke({ operation, token: landmarks.token, parts, requestId: newId("req") });
       if (!answer.ok) throw new Error(`${operation} ${JSON.stringify(input)}: ${answer.problem.message}`);
       const data = answer.data as Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type ActName, actDeclarations } from "../contract/desk.ts";
+import { type ActName, actDeclarations } from "../contract/portal.ts";
 
 /** An option of the command line for a field of an act. */
 export interface ActOption {

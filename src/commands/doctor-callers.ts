@@ -2,8 +2,8 @@ import { connectCallers } from "../app/callers.ts";
 import type { App } from "../app.ts";
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
+import { createScopeProbe } from "../contract/definition/scope-probe.ts";
 import { Problem } from "../contract/errors.ts";
-import { probeOf } from "../contract/scope-probe.ts";
 import { systemClock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { answered, type Check, fail, ok, sentenceOf, skip, warn } from "./doctor-check.ts";
@@ -53,7 +53,7 @@ async function checkTokens(app: App, config: Config, holders: Holders, databaseK
   const byToken = Map.groupBy(holders, ({ token }) => token);
   const checks: Check[] = [];
   for (const [token, named] of [...byToken].slice(0, maxTokensTried)) {
-    const { operation, input } = probeOf("programs:read");
+    const { operation, input } = createScopeProbe("programs:read");
     const answer = await app.upstream.call({ operation, input, token, requestId: newId("req") });
     if (answer.ok || answer.problem.code === "insufficient_scope") continue;
     const found = `The calls of ${namesOf(named)} are refused. ${sentenceOf(answer.problem)}`;

@@ -1,6 +1,6 @@
 import type { App } from "../app.ts";
+import { createScopeProbe } from "../contract/definition/scope-probe.ts";
 import type { Problem } from "../contract/errors.ts";
-import { probeOf } from "../contract/scope-probe.ts";
 import { readScopes, type Scope } from "../contract/scopes.ts";
 import { newId } from "../lib/ids.ts";
 import { answered, type Check, fail, ok, skip, warn } from "./doctor-check.ts";
@@ -16,7 +16,7 @@ export async function checkScopes(
 ): Promise<Check[]> {
   const checks: Check[] = [];
   for (const scope of readScopes) {
-    const { operation, input, isAnswered } = probeOf(scope);
+    const { operation, input, isAnswered } = createScopeProbe(scope);
     const answer = await call({ operation, input, token, requestId: newId("req") });
     const refusal = answer.ok || isAnswered(answer.problem.code) ? undefined : answer.problem;
     checks.push(checkOf(scope, refusal, told?.includes(scope)));

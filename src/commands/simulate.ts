@@ -2,8 +2,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { App } from "../app.ts";
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
+import { splitInput } from "../contract/definition/operation.ts";
 import { operations } from "../contract/index.ts";
-import { partsOf } from "../contract/operation.ts";
 import { createDraw } from "../demo/draw.ts";
 import { Season } from "../demo/season.ts";
 import { planSeason } from "../demo/season-plan.ts";
@@ -68,7 +68,7 @@ async function play(app: App, businessId: string, options: SimulateOptions): Pro
     async call(name, input) {
       stopping.throwIfAborted();
       const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
-      const parts = partsOf(operations[name], given);
+      const parts = splitInput(operations[name], given);
       const answer = await gate.invoke({ operation: name, token: issued.token, parts, requestId: newId("req") });
       if (!answer.ok) throw answer.problem;
       return { data: answer.data as never, lastEvaluatedKey: answer.page?.lastEvaluatedKey };

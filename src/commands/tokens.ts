@@ -1,6 +1,6 @@
 import { UsageError } from "../config/usage-error.ts";
 import { isScope, readScopes, type Scope, scopes, withoutSensitive } from "../contract/scopes.ts";
-import { shownTokenChars } from "../contract/token-form.ts";
+import { shownTokenChars } from "../contract/token-format.ts";
 import type { Token } from "../contract/tokens.ts";
 import { randomToken, sha256Hex } from "../lib/crypto.ts";
 import { newId } from "../lib/ids.ts";

@@ -1,7 +1,7 @@
 import { toolCosts } from "../app.ts";
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
-import { type CallName, isCallName, isOperationName, operations, toolsetOf } from "../contract/index.ts";
+import { type CallName, getToolset, isCallName, isOperationName, operations } from "../contract/index.ts";
 import type { Scope } from "../contract/scopes.ts";
 import { withApp } from "./open.ts";
 import { print, printJson } from "./output.ts";
@@ -48,5 +48,5 @@ interface Facts {
 function factsOf(name: CallName): Facts {
   const { scope, effect, method, path } = operations[name];
   const route = isOperationName(name) ? { scope, method, path } : {};
-  return { toolset: toolsetOf(name), effect, ...route };
+  return { toolset: getToolset(name), effect, ...route };
 }

@@ -1,5 +1,5 @@
 import { confirmationPostures } from "../contract/confirmation.ts";
-import { callNames, operationNames, toolsetNames } from "../contract/names.ts";
+import { callNames, operationNames, toolsetNames } from "../contract/definition/names.ts";
 import { privacyPostures } from "../contract/privacy.ts";
 import type { Setting } from "./setting.ts";
 import { boolean, integer, listOf, oneOf } from "./values.ts";

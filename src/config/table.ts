@@ -1,6 +1,6 @@
 import { limits } from "../contract/limits.ts";
 import { scopes } from "../contract/scopes.ts";
-import { tokenPattern } from "../contract/token-form.ts";
+import { tokenPattern } from "../contract/token-format.ts";
 import { keyPattern } from "../lib/key.ts";
 import { logFormats, logLevels } from "../lib/log.ts";
 import { agentSettings } from "./agents.ts";

@@ -1,9 +1,9 @@
 import * as z from "zod";
-import { common, Id, OptionalReason, Timestamp, text, Version } from "./fields.ts";
+import { personal } from "./definition/field-annotations.ts";
+import { boundedText, common, Id, OptionalReason, Timestamp, Version } from "./definition/fields.ts";
+import { operation } from "./definition/operation.ts";
+import { pageQuery } from "./definition/page.ts";
 import { limits } from "./limits.ts";
-import { personal } from "./marks.ts";
-import { operation } from "./operation.ts";
-import { pageQuery } from "./page.ts";
 
 export const AssignmentStatus = z.enum(["assigned", "accepted", "declined", "conflict", "completed", "cancelled"]);
 export type AssignmentStatus = z.output<typeof AssignmentStatus>;
@@ -103,7 +103,7 @@ export const auto_assign_reviewers = operation({
     roundId: Id,
     reviewsPerSubmission: z.int().min(0).optional(),
     useExpertiseMatching: z.boolean().optional(),
-    domainFieldId: text(100).describe("field with a submission's domain").optional(),
+    domainFieldId: boundedText(100).describe("field with a submission's domain").optional(),
     excludePriorRoundReviewers: z.boolean().optional(),
   }),
   data: AssignmentOutcome,

@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { Id, Timestamp } from "./fields.ts";
-import { personal } from "./marks.ts";
-import { operation } from "./operation.ts";
-import { pageQuery } from "./page.ts";
+import { personal } from "./definition/field-annotations.ts";
+import { Id, Timestamp } from "./definition/fields.ts";
+import { operation } from "./definition/operation.ts";
+import { pageQuery } from "./definition/page.ts";
 
 /** Append-only. `changes` names personal paths without their values. */
 export const AuditEntry = z.object({
@@ -36,8 +36,8 @@ export const list_audit_entries = operation({
   query: {
     submissionId: Id.optional(),
     programId: Id.optional(),
-    action: text64(),
-    entityType: text64(),
+    action: boundedText(),
+    entityType: boundedText(),
     ...pageQuery,
   },
   data: z.array(AuditEntry),
@@ -57,6 +57,6 @@ export const get_audit_entry = operation({
   errors: ["not_found"],
 });
 
-function text64() {
+function boundedText() {
   return z.string().min(1).max(64).optional();
 }

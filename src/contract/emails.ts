@@ -1,14 +1,14 @@
 import * as z from "zod";
-import { common, Email, Id, Timestamp, text } from "./fields.ts";
-import { personal, reachable } from "./marks.ts";
-import { operation } from "./operation.ts";
-import { Limit, maxLimit } from "./page.ts";
+import { contactDetail, personal } from "./definition/field-annotations.ts";
+import { boundedText, common, Email, Id, Timestamp } from "./definition/fields.ts";
+import { operation } from "./definition/operation.ts";
+import { Limit, maxLimit } from "./definition/page.ts";
 
 export const EmailSend = z.object({
   emailSendId: Id,
   programId: Id.nullable(),
   submissionId: Id.nullable(),
-  recipientEmail: reachable(z.string(), "email"),
+  recipientEmail: contactDetail(z.string(), "email"),
   recipientKind: z.enum(["applicant", "reviewer", "contact"]),
   template: z.string().nullable(),
   subject: personal(z.string()),
@@ -24,7 +24,7 @@ export type EmailSend = z.output<typeof EmailSend>;
 /** An address that nothing is sent to any more. */
 export const Suppression = z.object({
   suppressionId: Id,
-  email: reachable(z.string(), "email"),
+  email: contactDetail(z.string(), "email"),
   /** `bounced`: the mail server said that there is no such mailbox. */
   reason: z.enum(["bounced", "unsubscribed", "manual"]),
   ...common,
@@ -34,7 +34,7 @@ export type Suppression = z.output<typeof Suppression>;
 /** Most recipients of one bulk e-mail, of each kind. */
 export const maxRecipients = 1000;
 
-const message = { subject: personal(text(500, 1)), body: personal(text(50000, 1)) };
+const message = { subject: personal(boundedText(500, 1)), body: personal(boundedText(50000, 1)) };
 
 export const BulkEmailOutcome = z.object({
   bulkId: z.string(),

@@ -336,6 +336,6 @@ export function problem(code: ProblemCode, details?: Readonly<Record<string, unk
 }
 
 /** A `validation_failed` for rules that a schema cannot say. */
-export function invalid(...issues: readonly Issue[]): Problem {
+export function validationProblem(...issues: readonly Issue[]): Problem {
   return problem("validation_failed", { issues });
 }

@@ -1,8 +1,8 @@
 import * as z from "zod";
+import { DateFrom, FreeForm, Id, Timestamp } from "./definition/fields.ts";
+import { operation } from "./definition/operation.ts";
+import { Cursor, pageQuery } from "./definition/page.ts";
 import { type EventType, events } from "./events.ts";
-import { DateFrom, FreeForm, Id, Timestamp } from "./fields.ts";
-import { operation } from "./operation.ts";
-import { Cursor, pageQuery } from "./page.ts";
 import type { Scope } from "./scopes.ts";
 
 /** The scope that shows events of a type: that of what they tell about. */
@@ -27,18 +27,18 @@ const otherKind = "other";
 const otherScope: Scope = "audit:read";
 
 /** What decides who sees an event: its type, if the interface declares it. */
-export function kindOfEvent(eventType: string): string {
+export function getEventKind(eventType: string): string {
   return Object.hasOwn(events, eventType) ? eventType : otherKind;
 }
 
 /** The kinds of event that these scopes show. */
-export function visibleKinds(scopes: ReadonlySet<Scope>): string[] {
+export function listVisibleKinds(scopes: ReadonlySet<Scope>): string[] {
   const kinds = Object.entries(scopesByType).filter(([, scope]) => scopes.has(scope));
   return [...kinds.map(([kind]) => kind), ...(scopes.has(otherScope) ? [otherKind] : [])];
 }
 
 /** The scope that shows events of this type. */
-export function scopeOfEvent(eventType: string): Scope {
+export function getEventScope(eventType: string): Scope {
   return Object.hasOwn(events, eventType) ? scopesByType[eventType as EventType] : otherScope;
 }
 
@@ -54,7 +54,7 @@ export const EventFields = z.object({
 export type EventFields = z.output<typeof EventFields>;
 
 /** The submission that an event tells of. */
-export function submissionIdOf({ data }: { readonly data: object }): string | undefined {
+export function getSubmissionId({ data }: { readonly data: object }): string | undefined {
   const { submissionId } = data as { submissionId?: unknown };
   return typeof submissionId === "string" ? submissionId : undefined;
 }

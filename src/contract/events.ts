@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { Id, Timestamp, Version } from "./fields.ts";
+import { Id, Timestamp, Version } from "./definition/fields.ts";
 import { PaymentStatus } from "./payments.ts";
 import { LifecycleStatus } from "./programs.ts";
 import { SubmissionState } from "./submissions.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { common, DateTime, Id, Timestamp, text } from "./fields.ts";
+import { boundedText, common, DateTime, Id, Timestamp } from "./definition/fields.ts";
+import { operation } from "./definition/operation.ts";
 import { limits } from "./limits.ts";
-import { operation } from "./operation.ts";
 import { privacyPostures } from "./privacy.ts";
 
 export const ExportStatus = z.enum(["pending", "completed", "failed"]);
@@ -42,11 +42,11 @@ export const create_export = operation({
   body: z.strictObject({
     programId: Id,
     trackId: Id.optional(),
-    state: text(64, 1).optional().describe("as in list_submissions; nothing matches another"),
+    state: boundedText(64, 1).optional().describe("as in list_submissions; nothing matches another"),
     submittedFrom: DateTime.optional(),
     submittedTo: DateTime.optional(),
     persons: z
-      .strictObject({ fieldIds: z.array(text(255, 1)).max(limits.expandedFieldIds) })
+      .strictObject({ fieldIds: z.array(boundedText(255, 1)).max(limits.expandedFieldIds) })
       .describe("adds person records with these custom fields")
       .optional(),
   }),

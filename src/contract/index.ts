@@ -1,11 +1,11 @@
 import * as assignments from "./assignments.ts";
 import * as audit from "./audit.ts";
+import { assertFlat, type InputOf, type Operation, type ResultOf } from "./definition/operation.ts";
 import * as emails from "./emails.ts";
 import { list_events } from "./event-log.ts";
 import * as exports_ from "./exports.ts";
 import * as feedback from "./feedback.ts";
 import * as files from "./files.ts";
-import { assertFlat, type InputOf, type Operation, type ResultOf } from "./operation.ts";
 import * as payments from "./payments.ts";
 import * as persons from "./persons.ts";
 import * as programs from "./programs.ts";
@@ -87,7 +87,7 @@ export const callNames = Object.keys(operations) as CallName[];
 export const toolsetNames = Object.keys(nouns) as Toolset[];
 
 /** The toolset that whatever can be called belongs to. */
-export function toolsetOf(name: CallName): Toolset {
+export function getToolset(name: CallName): Toolset {
   return toolsets.get(name) ?? toolsetOfAdditions;
 }
 

@@ -1,10 +1,20 @@
 import * as z from "zod";
-import { common, DateFrom, Email, FreeForm, Id, PersonFieldIds, Timestamp, text, Version } from "./fields.ts";
+import { contactDetail, freeForm, personal, sensitive, sensitiveByField } from "./definition/field-annotations.ts";
+import {
+  boundedText,
+  common,
+  DateFrom,
+  Email,
+  FreeForm,
+  Id,
+  PersonFieldIds,
+  Timestamp,
+  Version,
+} from "./definition/fields.ts";
+import { operation } from "./definition/operation.ts";
+import { Cursor, maxLimit, pageQuery } from "./definition/page.ts";
+import { ExternalRef, ExternalRefInput } from "./definition/refs.ts";
 import { limits } from "./limits.ts";
-import { freeForm, personal, reachable, sensitive, sensitiveByField } from "./marks.ts";
-import { operation } from "./operation.ts";
-import { Cursor, maxLimit, pageQuery } from "./page.ts";
-import { ExternalRef, ExternalRefInput } from "./refs.ts";
 import { FieldBase, PersonFieldType } from "./schemas.ts";
 import { sensitiveScope } from "./scopes.ts";
 
@@ -12,15 +22,15 @@ const Kinds = z.array(z.enum(["applicant", "reviewer", "contact"])).max(3);
 
 const contactKeys = { firstName: 100, lastName: 100, phone: 50, organization: 255, title: 255, address: 500 };
 
-function contact<S extends z.ZodType>(value: (max: number) => S) {
-  const of = (key: keyof typeof contactKeys) => value(contactKeys[key]).optional();
+function defineContactDetails<S extends z.ZodType>(value: (max: number) => S) {
+  const getKeyLimits = (key: keyof typeof contactKeys) => value(contactKeys[key]).optional();
   return {
-    firstName: of("firstName"),
-    lastName: of("lastName"),
-    phone: reachable(of("phone"), "phone"),
-    organization: of("organization"),
-    title: of("title"),
-    address: of("address"),
+    firstName: getKeyLimits("firstName"),
+    lastName: getKeyLimits("lastName"),
+    phone: contactDetail(getKeyLimits("phone"), "phone"),
+    organization: getKeyLimits("organization"),
+    title: getKeyLimits("title"),
+    address: getKeyLimits("address"),
   };
 }
 
@@ -34,17 +44,17 @@ export const CustomFields = freeForm(z.record(z.string(), FieldValue));
 export type CustomFields = z.output<typeof CustomFields>;
 
 const ProvenanceInput = z.strictObject({
-  source: text(100, 1).describe("system it comes from"),
-  sourceId: reachable(text(255, 1), "externalId").optional(),
+  source: boundedText(100, 1).describe("system it comes from"),
+  sourceId: contactDetail(boundedText(255, 1), "externalId").optional(),
 });
-const PlatformUserId = personal(freeForm(text(255, 1)));
+const PlatformUserId = personal(freeForm(boundedText(255, 1)));
 
 /** A canonical person (specification 2.5). */
 export const Person = z.object({
   personId: Id,
   businessId: Id,
-  primaryEmail: sensitive(reachable(z.string(), "email").optional(), sensitiveScope),
-  contactDetails: sensitive(z.object(contact((max) => z.string().max(max))).optional(), sensitiveScope),
+  primaryEmail: sensitive(contactDetail(z.string(), "email").optional(), sensitiveScope),
+  contactDetails: sensitive(z.object(defineContactDetails((max) => z.string().max(max))).optional(), sensitiveScope),
   kinds: Kinds,
   platformUserId: personal(freeForm(z.string()).optional()),
   customFields: sensitiveByField(CustomFields, sensitiveScope),
@@ -53,7 +63,7 @@ export const Person = z.object({
   /** The id in the source is an external id by another name. */
   provenance: z.object({
     source: z.string(),
-    sourceId: sensitive(reachable(z.string(), "externalId").optional(), sensitiveScope),
+    sourceId: sensitive(contactDetail(z.string(), "externalId").optional(), sensitiveScope),
   }),
   active: z.boolean(),
   anonymizedAt: Timestamp.nullable(),
@@ -99,7 +109,7 @@ export type PersonExpansion = z.output<typeof PersonExpansion>;
 export const Applicant = z.object({
   applicantId: Id,
   innovatorId: freeForm(z.string()),
-  email: reachable(z.string(), "email"),
+  email: contactDetail(z.string(), "email"),
   name: personal(z.string()),
   programIds: z.array(Id),
   trackIds: z.array(Id),
@@ -111,7 +121,7 @@ export const Applicant = z.object({
 export type Applicant = z.output<typeof Applicant>;
 
 /** The scope that a person expansion needs. */
-export const expansionScopes = (input: Readonly<Record<string, unknown>>) =>
+export const requireExpansionScopes = (input: Readonly<Record<string, unknown>>) =>
   input["includePersonFieldIds"] === undefined ? [] : (["persons:read"] as const);
 
 export const list_applicants = operation({
@@ -129,7 +139,7 @@ export const list_applicants = operation({
   },
   data: z.array(Applicant),
   audit: "applicant.listed",
-  alsoScopes: expansionScopes,
+  alsoScopes: requireExpansionScopes,
   errors: ["invalid_cursor"],
 });
 
@@ -176,7 +186,7 @@ export const create_person = operation({
     kinds: Kinds,
     provenance: ProvenanceInput,
     primaryEmail: Email.optional(),
-    contactDetails: personal(z.strictObject(contact((max) => z.string().min(1).max(max)))).optional(),
+    contactDetails: personal(z.strictObject(defineContactDetails((max) => z.string().min(1).max(max)))).optional(),
     platformUserId: PlatformUserId.optional(),
     customFields: personal(CustomFields).optional(),
     externalRefs: z.array(ExternalRefInput).max(100).optional(),
@@ -210,7 +220,7 @@ export const update_person = operation({
   body: z.strictObject({
     version: Version,
     primaryEmail: Email.nullable().optional(),
-    contactDetails: personal(z.strictObject(contact((max) => z.string().min(1).max(max))))
+    contactDetails: personal(z.strictObject(defineContactDetails((max) => z.string().min(1).max(max))))
       .nullable()
       .optional(),
     platformUserId: PlatformUserId.nullable().optional(),
@@ -261,7 +271,7 @@ export const merge_person = operation({
     targetPersonId: Id,
     sourceVersion: Version,
     targetVersion: Version,
-    preferSourceCustomFieldIds: z.array(text(255, 1)).max(1000).optional(),
+    preferSourceCustomFieldIds: z.array(boundedText(255, 1)).max(1000).optional(),
   }),
   data: Person,
   audit: "person.merged",
@@ -281,9 +291,9 @@ export const resolve_persons = operation({
     personId: Id.optional(),
     email: Email.optional(),
     platformUserId: PlatformUserId.optional(),
-    namespace: text(255, 1).optional(),
-    objectType: text(255, 1).optional(),
-    externalId: reachable(text(255, 1), "externalId").optional(),
+    namespace: boundedText(255, 1).optional(),
+    objectType: boundedText(255, 1).optional(),
+    externalId: contactDetail(boundedText(255, 1), "externalId").optional(),
   },
   data: z.array(Person),
   maxRows: maxLimit,

@@ -1,20 +1,20 @@
 import * as z from "zod";
-import { common, DateTime, Id, Timestamp, text, Version } from "./fields.ts";
+import { boundedText, common, DateTime, Id, Timestamp, Version } from "./definition/fields.ts";
+import { operation } from "./definition/operation.ts";
+import { pageQuery } from "./definition/page.ts";
 import { limits } from "./limits.ts";
-import { operation } from "./operation.ts";
-import { pageQuery } from "./page.ts";
 
 const PageCopy = z.strictObject({
-  heroTitle: text(120).optional(),
-  heroSubtitle: text(240).optional(),
-  bodyHtml: text(5000).optional(),
-  ctaLabel: text(40).optional(),
+  heroTitle: boundedText(120).optional(),
+  heroSubtitle: boundedText(240).optional(),
+  bodyHtml: boundedText(5000).optional(),
+  ctaLabel: boundedText(40).optional(),
 });
 
 /** Branding copy of a programme or track (specification 2.4). */
 export const Branding = z.strictObject({
-  headerText: text(5000).optional(),
-  footerText: text(5000).optional(),
+  headerText: boundedText(5000).optional(),
+  footerText: boundedText(5000).optional(),
   pages: z
     .strictObject({
       landing: PageCopy.optional(),
@@ -123,8 +123,8 @@ export const update_program = operation({
   scope: "programs:write",
   effect: "update",
   body: z.strictObject({
-    name: text(200, 1).optional(),
-    description: text(1000).optional(),
+    name: boundedText(200, 1).optional(),
+    description: boundedText(1000).optional(),
     year: z.int().min(1900).max(3000).optional(),
     startDate: DateTime.optional(),
     endDate: DateTime.optional(),

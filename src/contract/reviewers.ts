@@ -1,17 +1,17 @@
 import * as z from "zod";
-import { common, Email, Id, PersonFieldIds, Timestamp, text } from "./fields.ts";
+import { contactDetail, personal } from "./definition/field-annotations.ts";
+import { boundedText, common, Email, Id, PersonFieldIds, Timestamp } from "./definition/fields.ts";
+import { operation } from "./definition/operation.ts";
+import { pageQuery } from "./definition/page.ts";
 import { limits } from "./limits.ts";
-import { personal, reachable } from "./marks.ts";
-import { operation } from "./operation.ts";
-import { pageQuery } from "./page.ts";
-import { expansionScopes, PersonExpansion } from "./persons.ts";
+import { PersonExpansion, requireExpansionScopes } from "./persons.ts";
 
 export const ReviewerStatus = z.enum(["invited", "active", "declined", "inactive"]);
 export type ReviewerStatus = z.output<typeof ReviewerStatus>;
 
 export const Reviewer = z.object({
   reviewerId: Id,
-  email: reachable(z.string(), "email"),
+  email: contactDetail(z.string(), "email"),
   firstName: personal(z.string().nullable()),
   lastName: personal(z.string().nullable()),
   affiliation: personal(z.string().nullable()),
@@ -42,13 +42,13 @@ export const list_reviewers = operation({
     programId: Id.optional(),
     roundId: Id.optional(),
     status: ReviewerStatus.optional(),
-    search: reachable(text(200, 1), "email").optional(),
+    search: contactDetail(boundedText(200, 1), "email").optional(),
     includePersonFieldIds: PersonFieldIds.optional(),
     ...pageQuery,
   },
   data: z.array(Reviewer),
   audit: "reviewer.listed",
-  alsoScopes: expansionScopes,
+  alsoScopes: requireExpansionScopes,
   errors: ["invalid_cursor"],
 });
 
@@ -62,7 +62,7 @@ export const get_reviewer = operation({
   query: { includePersonFieldIds: PersonFieldIds.optional() },
   data: Reviewer,
   audit: "reviewer.read",
-  alsoScopes: expansionScopes,
+  alsoScopes: requireExpansionScopes,
   errors: ["not_found"],
 });
 
@@ -76,13 +76,13 @@ export const invite_reviewer = operation({
   effect: "send",
   body: z.strictObject({
     email: Email,
-    firstName: personal(text(100, 1)).optional(),
-    lastName: personal(text(100, 1)).optional(),
-    affiliation: personal(text(200)).optional(),
-    expertise: z.array(text(50)).max(limits.expertise).optional(),
+    firstName: personal(boundedText(100, 1)).optional(),
+    lastName: personal(boundedText(100, 1)).optional(),
+    affiliation: personal(boundedText(200)).optional(),
+    expertise: z.array(boundedText(50)).max(limits.expertise).optional(),
     roundIds: z.array(Id).max(100).optional(),
-    programName: text(200).optional(),
-    message: personal(text(1000)).optional(),
+    programName: boundedText(200).optional(),
+    message: personal(boundedText(1000)).optional(),
     role: z.enum(["reviewer", "lead_reviewer"]).optional(),
     suppressEmails: z.boolean().optional(),
   }),

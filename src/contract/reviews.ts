@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { common, Id, Timestamp } from "./fields.ts";
-import { personal } from "./marks.ts";
-import { operation } from "./operation.ts";
-import { pageQuery } from "./page.ts";
+import { personal } from "./definition/field-annotations.ts";
+import { common, Id, Timestamp } from "./definition/fields.ts";
+import { operation } from "./definition/operation.ts";
+import { pageQuery } from "./definition/page.ts";
 
 export const Review = z.object({
   reviewId: Id,

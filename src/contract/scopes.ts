@@ -53,7 +53,7 @@ export function isScope(value: string): value is Scope {
 }
 
 /** The scopes that a holder of these lacks for an operation, whatever its input; none where one of several will do. */
-export function lackedScopes(
+export function findMissingScopes(
   { scope, orScopes = [] }: { readonly scope: Scope; readonly orScopes?: readonly Scope[] },
   held: ReadonlySet<Scope>,
 ): readonly Scope[] {

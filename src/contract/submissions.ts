@@ -1,5 +1,7 @@
 import * as z from "zod";
+import { contactDetail, formAnswers, freeForm, personal } from "./definition/field-annotations.ts";
 import {
+  boundedText,
   common,
   DateFrom,
   DateTime,
@@ -10,14 +12,12 @@ import {
   OptionalReason,
   Reason,
   Timestamp,
-  text,
   Version,
-} from "./fields.ts";
-import { answers, freeForm, personal, reachable } from "./marks.ts";
-import { operation } from "./operation.ts";
-import { pageQuery } from "./page.ts";
+} from "./definition/fields.ts";
+import { operation } from "./definition/operation.ts";
+import { pageQuery } from "./definition/page.ts";
+import { ExternalRefInput } from "./definition/refs.ts";
 import { PaymentStatus } from "./payments.ts";
-import { ExternalRefInput } from "./refs.ts";
 
 export const SubmissionState = z.enum([
   "DRAFT",
@@ -39,12 +39,12 @@ export const Submission = z.object({
   currentRoundId: Id.nullable(),
   state: SubmissionState,
   title: personal(z.string().nullable()),
-  fields: answers(FreeForm),
+  fields: formAnswers(FreeForm),
   schemaId: Id,
   schemaVersion: z.int().min(1),
   deadline: Timestamp,
   innovatorId: freeForm(z.string()),
-  innovatorEmail: reachable(z.string(), "email"),
+  innovatorEmail: contactDetail(z.string(), "email"),
   innovatorName: personal(z.string()),
   applicantPersonId: Id.nullable(),
   applicantId: Id,
@@ -99,7 +99,7 @@ export const create_submission = operation({
     deadline: DateTime,
     innovatorId: freeForm(z.string().min(1).max(255)).optional(),
     innovatorEmail: Email.optional(),
-    innovatorName: personal(text(200, 1)).optional(),
+    innovatorName: personal(boundedText(200, 1)).optional(),
     personId: Id.optional(),
     externalRef: ExternalRefInput.optional(),
   }),

@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { common, FreeForm, Id, Timestamp, Version } from "./fields.ts";
+import { formAnswers, freeForm, personal } from "./definition/field-annotations.ts";
+import { common, FreeForm, Id, Timestamp, Version } from "./definition/fields.ts";
+import { operation } from "./definition/operation.ts";
 import { limits } from "./limits.ts";
-import { answers, freeForm, personal } from "./marks.ts";
-import { operation } from "./operation.ts";
 
 export const SupplementStatus = z.enum(["not_started", "draft", "submitted", "closed"]);
 export type SupplementStatus = z.output<typeof SupplementStatus>;
@@ -17,7 +17,7 @@ export const SupplementResponse = z.object({
   contributorId: freeForm(z.string()).nullable(),
   contributorIndex: z.int().min(0).max(9).nullable(),
   schemaId: Id,
-  fields: answers(FreeForm),
+  fields: formAnswers(FreeForm),
   fileIds: z.array(Id),
   status: SupplementStatus,
   dueAt: Timestamp.nullable(),

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { Id, Timestamp } from "./fields.ts";
-import { personal } from "./marks.ts";
+import { personal } from "./definition/field-annotations.ts";
+import { Id, Timestamp } from "./definition/fields.ts";
 import { scopes } from "./scopes.ts";
 
 /** An access token as it is kept: its SHA-256, never itself (specification 5). */

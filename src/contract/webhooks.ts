@@ -1,7 +1,7 @@
 import * as z from "zod";
+import { personal } from "./definition/field-annotations.ts";
+import { common, Id, Timestamp } from "./definition/fields.ts";
 import { type EventType, events } from "./events.ts";
-import { common, Id, Timestamp } from "./fields.ts";
-import { personal } from "./marks.ts";
 
 export const eventTypes = Object.keys(events) as [EventType, ...EventType[]];
 

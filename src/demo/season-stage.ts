@@ -1,6 +1,6 @@
-import type { ActGiven, ActName, ActResult } from "../contract/desk.ts";
+import type { PageOf } from "../contract/definition/operation.ts";
 import type { OperationName, Result } from "../contract/index.ts";
-import type { PageOf } from "../contract/operation.ts";
+import type { ActGiven, ActName, ActResult } from "../contract/portal.ts";
 import type { Reader } from "../store/port.ts";
 
 type Data<Name extends OperationName> = Result<Name> extends PageOf<infer Row> ? readonly Row[] : Result<Name>;

@@ -1,5 +1,5 @@
 import type { Assignment, AssignmentOutcome, AssignmentStatus, SkipReason } from "../contract/assignments.ts";
-import { invalid, problem } from "../contract/errors.ts";
+import { problem, validationProblem } from "../contract/errors.ts";
 import { limits } from "../contract/limits.ts";
 import type { AssignmentRules } from "../contract/programs.ts";
 import type { Reviewer, ReviewerStatus } from "../contract/reviewers.ts";
@@ -68,7 +68,7 @@ export function requestedPairs({ pairs, submissionIds, reviewerIds }: BulkReques
   const given = { submissionIds, reviewerIds, pairs };
   const paths = Object.keys(given).filter((path) => given[path as keyof BulkRequest] !== undefined);
   const refuse = (code: string, message: string, at: readonly string[]) =>
-    invalid(...at.map((path) => ({ path, code, message })));
+    validationProblem(...at.map((path) => ({ path, code, message })));
 
   const onlyOne = "Give either pairs, or submissionIds with reviewerIds";
   if (paths.length === 0) throw refuse("required", onlyOne, Object.keys(given));

@@ -1,5 +1,5 @@
+import { DateFrom } from "../contract/definition/fields.ts";
 import type { Issue } from "../contract/errors.ts";
-import { DateFrom } from "../contract/fields.ts";
 import { limits } from "../contract/limits.ts";
 import type { ApplicationField, Constraints } from "../contract/schemas.ts";
 import { patternTest } from "./pattern.ts";

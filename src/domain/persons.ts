@@ -1,6 +1,6 @@
-import { type Issue, invalid } from "../contract/errors.ts";
+import type { ExternalRefInput } from "../contract/definition/refs.ts";
+import { type Issue, validationProblem } from "../contract/errors.ts";
 import type { CustomFields, Person, PersonField } from "../contract/persons.ts";
-import type { ExternalRefInput } from "../contract/refs.ts";
 import { checkChange, checkValues, mergeValues, missingRequired } from "./fields.ts";
 import { createFieldSuggester } from "./unknown-fields.ts";
 
@@ -131,7 +131,7 @@ export function personSelector(query: PersonQuery): PersonSelector {
     return { by: "externalRef", externalRef: { namespace, objectType, externalId } };
   }
   const message = "An external reference is named by namespace, objectType and externalId";
-  throw invalid(...missing.map((path) => ({ path, code: "required", message })));
+  throw validationProblem(...missing.map((path) => ({ path, code: "required", message })));
 }
 
 function requiredIssue(fieldId: string): Issue {
@@ -139,7 +139,7 @@ function requiredIssue(fieldId: string): Issue {
 }
 
 function refuse(issues: readonly Issue[]): void {
-  if (issues.length > 0) throw invalid(...issues);
+  if (issues.length > 0) throw validationProblem(...issues);
 }
 
 function sizeOf(value: unknown): number {

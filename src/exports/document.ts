@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { Assignment } from "../contract/assignments.ts";
-import { Id, Timestamp } from "../contract/fields.ts";
-import { personal } from "../contract/marks.ts";
+import { personal } from "../contract/definition/field-annotations.ts";
+import { Id, Timestamp } from "../contract/definition/fields.ts";
 import { Applicant, PersonExpansion } from "../contract/persons.ts";
 import { Reviewer } from "../contract/reviewers.ts";
 import { Review } from "../contract/reviews.ts";

@@ -1,5 +1,5 @@
-import { markOf, unwrap } from "../contract/marks.ts";
-import type { Operation } from "../contract/operation.ts";
+import { getAnnotation, unwrap } from "../contract/definition/field-annotations.ts";
+import type { Operation } from "../contract/definition/operation.ts";
 import { hidesContacts, type Privacy } from "../contract/privacy.ts";
 import { type Scope, sensitiveScope } from "../contract/scopes.ts";
 import type { Reader } from "../store/port.ts";
@@ -58,5 +58,5 @@ export function standardFieldsIn(reader: Reader): StandardFieldsOf {
 function holdsAnswers({ data }: Operation): boolean {
   const { element, shape } = unwrap(data)._zod.def as { element?: typeof data; shape?: Record<string, typeof data> };
   const { fields } = (element ? (unwrap(element)._zod.def as { shape?: typeof shape }).shape : shape) ?? {};
-  return fields !== undefined && markOf(fields)?.answers === true;
+  return fields !== undefined && getAnnotation(fields)?.answers === true;
 }

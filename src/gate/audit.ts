@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import type { AuditEntry } from "../contract/audit.ts";
-import { markOf, unwrap } from "../contract/marks.ts";
-import type { Operation } from "../contract/operation.ts";
+import { getAnnotation, unwrap } from "../contract/definition/field-annotations.ts";
+import type { Operation } from "../contract/definition/operation.ts";
 import { Token, type TokenChange } from "../contract/tokens.ts";
 import { newId } from "../lib/ids.ts";
 import { isObject } from "../lib/is-object.ts";
@@ -128,7 +128,7 @@ function differenceIn(
 
 /** Whether a caller chose the keys of a sensitive map: they may say as much as its values. */
 function hasSecretKeys(schema: z.core.$ZodType): boolean {
-  const mark = markOf(schema);
+  const mark = getAnnotation(schema);
   return mark?.sensitive !== undefined && mark.byField === undefined && unwrap(schema)._zod.def.type === "record";
 }
 
@@ -152,7 +152,7 @@ function holdsPersonalData(schema: z.core.$ZodType): boolean {
       element?: z.core.$ZodType;
     };
     const inside = [...Object.values(definition.shape ?? {}), ...(definition.element ? [definition.element] : [])];
-    holds = markOf(schema)?.personal === true || inside.some(holdsPersonalData);
+    holds = getAnnotation(schema)?.personal === true || inside.some(holdsPersonalData);
     personalSchemas.set(schema, holds);
   }
   return holds;

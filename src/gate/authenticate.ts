@@ -1,5 +1,5 @@
 import { problem } from "../contract/errors.ts";
-import { tokenPattern } from "../contract/token-form.ts";
+import { tokenPattern } from "../contract/token-format.ts";
 import type { Token } from "../contract/tokens.ts";
 import type { Clock } from "../lib/clock.ts";
 import { constantTimeEqual, sha256Hex } from "../lib/crypto.ts";

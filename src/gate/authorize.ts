@@ -1,6 +1,6 @@
+import type { Operation } from "../contract/definition/operation.ts";
 import { problem } from "../contract/errors.ts";
-import type { Operation } from "../contract/operation.ts";
-import { lackedScopes, type Scope } from "../contract/scopes.ts";
+import { findMissingScopes, type Scope } from "../contract/scopes.ts";
 import type { Caller } from "../store/work.ts";
 
 type Holder = Pick<Caller, "scopes">;
@@ -18,7 +18,7 @@ export function requireScopes(caller: Holder, required: readonly Scope[]): void 
 
 /** The route's own scope (specification 4.1), checked before the input is looked at. */
 export function authorize(caller: Holder, operation: Operation): void {
-  const requiredScopes = lackedScopes(operation, caller.scopes);
+  const requiredScopes = findMissingScopes(operation, caller.scopes);
   if (requiredScopes.length > 0) throw problem("insufficient_scope", { requiredScopes });
 }
 

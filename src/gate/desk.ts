@@ -1,4 +1,4 @@
-import { type ActGiven, type ActName, type ActResult, actDeclarations } from "../contract/desk.ts";
+import { type ActGiven, type ActName, type ActResult, actDeclarations } from "../contract/portal.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import type { Store } from "../store/port.ts";

@@ -1,7 +1,7 @@
+import type { Operation, PageOf, Parts } from "../contract/definition/operation.ts";
+import type { PageMeta } from "../contract/definition/page.ts";
 import { Problem, problem } from "../contract/errors.ts";
 import { type CallName, operations } from "../contract/index.ts";
-import type { Operation, PageOf, Parts } from "../contract/operation.ts";
-import type { PageMeta } from "../contract/page.ts";
 import { hidesContacts, type Privacy } from "../contract/privacy.ts";
 import { type Scope, withoutSensitive } from "../contract/scopes.ts";
 import type { Token } from "../contract/tokens.ts";

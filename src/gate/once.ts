@@ -1,6 +1,6 @@
+import type { Operation, Parts } from "../contract/definition/operation.ts";
 import { catalogue, type Fault, Problem, type ProblemCode, problem } from "../contract/errors.ts";
 import { limits } from "../contract/limits.ts";
-import type { Operation, Parts } from "../contract/operation.ts";
 import { canonicalJson } from "../lib/canonical.ts";
 import { sha256Hex } from "../lib/crypto.ts";
 import type { GateTransaction } from "../store/port.ts";

@@ -1,7 +1,7 @@
 import type * as z from "zod";
-import type { Mark } from "../contract/marks.ts";
+import type { Mark } from "../contract/definition/field-annotations.ts";
+import { compileTransform, omitted, type Transform } from "../contract/definition/transform.ts";
 import type { Scope } from "../contract/scopes.ts";
-import { compileTransform, omitted, type Transform } from "../contract/transform.ts";
 import type { Reader } from "../store/port.ts";
 
 /** What a caller may see. */

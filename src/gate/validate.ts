@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { type Issue, invalid } from "../contract/errors.ts";
-import type { Operation, Parts } from "../contract/operation.ts";
-import { findUnstorable } from "../contract/storable.ts";
+import type { Operation, Parts } from "../contract/definition/operation.ts";
+import { findUnstorable } from "../contract/definition/storable.ts";
+import { type Issue, validationProblem } from "../contract/errors.ts";
 
 /**
  * Checks a call against its operation and joins path, query and body into the handler's flat input.
@@ -27,7 +27,7 @@ export function checkAll(...parts: readonly (readonly [schema: z.ZodType, value:
     else if (result?.success) Object.assign(input, result.data);
     else issues.push(...(result?.error.issues ?? []).flatMap(issuesOf));
   }
-  if (issues.length > 0) throw invalid(...issues.slice(0, maxIssues));
+  if (issues.length > 0) throw validationProblem(...issues.slice(0, maxIssues));
   return input;
 }
 

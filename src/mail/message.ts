@@ -1,5 +1,5 @@
+import { Email } from "../contract/definition/fields.ts";
 import type { EmailSend } from "../contract/emails.ts";
-import { Email } from "../contract/fields.ts";
 import { headerLine } from "../lib/header-line.ts";
 
 /** Who messages come from. */

@@ -1,5 +1,5 @@
 import type { Suppression } from "../contract/emails.ts";
-import { invalid, problem } from "../contract/errors.ts";
+import { problem, validationProblem } from "../contract/errors.ts";
 import { recorded } from "../gate/record.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
@@ -38,7 +38,8 @@ export function createMailOffice(store: Store, clock: Clock): MailOffice {
     suppressions: (businessId) => store.reader(businessId).scan("suppressions", {}),
 
     async suppress(businessId, email, reason) {
-      if (!isSendable(email)) throw invalid({ path: "email", code: "invalid_format", message: "Expected an address" });
+      if (!isSendable(email))
+        throw validationProblem({ path: "email", code: "invalid_format", message: "Expected an address" });
       return change(businessId, "suppression.added", (transaction) => suppress(transaction, email, reason));
     },
 

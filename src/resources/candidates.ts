@@ -1,7 +1,7 @@
 import type { AuditEntry } from "../contract/audit.ts";
+import { maxLimit } from "../contract/definition/page.ts";
 import type { File } from "../contract/files.ts";
 import { type OperationName, operationNames, operations } from "../contract/index.ts";
-import { maxLimit } from "../contract/page.ts";
 import type { Applicant, Person, PersonSchema } from "../contract/persons.ts";
 import type { Program, Round, Track } from "../contract/programs.ts";
 import type { Reviewer } from "../contract/reviewers.ts";

@@ -5,7 +5,7 @@ import {
   ProtocolErrorCode,
 } from "@modelcontextprotocol/server";
 import type * as z from "zod";
-import { unwrap } from "../contract/marks.ts";
+import { unwrap } from "../contract/definition/field-annotations.ts";
 import { type Candidate, candidatesFor, type Typed } from "./candidates.ts";
 import { promptOf } from "./prompts.ts";
 import type { Reading } from "./session.ts";

@@ -6,10 +6,10 @@ import {
   type Resource,
   UriTemplate,
 } from "@modelcontextprotocol/server";
+import { expandResource } from "../contract/definition/resource.ts";
+import { toTitle, toWords } from "../contract/definition/titles.ts";
 import type { CallName } from "../contract/index.ts";
 import type { LifecycleStatus, Program } from "../contract/programs.ts";
-import { expandResource } from "../contract/resource.ts";
-import { toTitle, toWords } from "../contract/titles.ts";
 import type { Reading } from "./session.ts";
 import { kinds, missingScopes, type ResourceKind } from "./target.ts";
 

@@ -6,10 +6,10 @@ import {
   ProtocolError,
   ProtocolErrorCode,
 } from "@modelcontextprotocol/server";
+import { createResourceLinks } from "../contract/definition/resource.ts";
 import { problem } from "../contract/errors.ts";
 import { type OperationName, operations } from "../contract/index.ts";
 import type { Program, Round } from "../contract/programs.ts";
-import { linksOf } from "../contract/resource.ts";
 import type { Scope } from "../contract/scopes.ts";
 import { type PromptDefinition, promptDefinitions, promptText } from "./prompt-texts.ts";
 import type { Reading } from "./session.ts";
@@ -59,8 +59,8 @@ export async function getPrompt(
     description: definition.description,
     messages: [
       { role: "user", content: { type: "text", text: promptText(definition, { program, round, given, can }) } },
-      ...(program ? linksOf("get_program", program).map(linkMessage) : []),
-      ...(round ? linksOf("list_rounds", [round]).map(linkMessage) : []),
+      ...(program ? createResourceLinks("get_program", program).map(linkMessage) : []),
+      ...(round ? createResourceLinks("list_rounds", [round]).map(linkMessage) : []),
     ],
   };
 }

@@ -1,7 +1,7 @@
 import { ProtocolError, ProtocolErrorCode, type ReadResourceResult } from "@modelcontextprotocol/server";
+import { expandResource } from "../contract/definition/resource.ts";
+import { hasUntrustedText, strangersNote } from "../contract/definition/untrusted-content.ts";
 import { type Problem, problem } from "../contract/errors.ts";
-import { expandResource } from "../contract/resource.ts";
-import { holdsStrangersText, strangersNote } from "../contract/strangers.ts";
 import { rowsThatFit } from "../lib/json-text.ts";
 import type { Answer, Success } from "../upstream/port.ts";
 import type { Reading } from "./session.ts";
@@ -48,7 +48,7 @@ async function fitting({ ask, resultBytes }: Reading, { name, input }: Target): 
 
 function textOf({ operation, input }: Target, { data, page }: Success): string {
   // What is to be known of the data goes before it.
-  const marked = holdsStrangersText(operation.data) ? { notes: [strangersNote], data } : { data };
+  const marked = hasUntrustedText(operation.data) ? { notes: [strangersNote], data } : { data };
   const { lastEvaluatedKey } = page ?? {};
   if (lastEvaluatedKey === undefined) return JSON.stringify({ ...marked, page });
   const { cursor: _, ...rest } = input;

@@ -1,6 +1,6 @@
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { problem } from "../contract/errors.ts";
-import { scopeOfEvent } from "../contract/event-log.ts";
+import { getEventScope } from "../contract/event-log.ts";
 import type { Scope } from "../contract/scopes.ts";
 import type { RecordChange, Upstream, Watch } from "../upstream/port.ts";
 import { isAffected } from "./changes.ts";
@@ -127,7 +127,7 @@ class WatchingSubscriber implements Subscriber {
 
   /** A list of events is told of those that it would show. */
   #sees({ eventType }: RecordChange): boolean {
-    return eventType === undefined || this.#scopes.has(scopeOfEvent(eventType));
+    return eventType === undefined || this.#scopes.has(getEventScope(eventType));
   }
 
   #rescoped(scopes: ReadonlySet<Scope>): void {

@@ -1,9 +1,9 @@
 import { ResourceNotFoundError, UriTemplate } from "@modelcontextprotocol/server";
+import { getAnnotation } from "../contract/definition/field-annotations.ts";
+import { listPathVariables, type Operation } from "../contract/definition/operation.ts";
+import { parseQueryArgument } from "../contract/definition/query.ts";
 import { type CallName, callNames, operations } from "../contract/index.ts";
-import { markOf } from "../contract/marks.ts";
-import { type Operation, pathVariables } from "../contract/operation.ts";
-import { typedArgument } from "../contract/query.ts";
-import { lackedScopes, type Scope } from "../contract/scopes.ts";
+import { findMissingScopes, type Scope } from "../contract/scopes.ts";
 
 /** A read that a URI stands for. */
 export interface Target {
@@ -30,7 +30,7 @@ export const kinds: readonly ResourceKind[] = callNames
     const operation = operations[name];
     const template = operation.resource;
     if (template === undefined) return [];
-    const variables = pathVariables(operation.path);
+    const variables = listPathVariables(operation.path);
     return [{ name, operation, template, path: new UriTemplate(template.replace(/\{\?.*$/, "")), variables }];
   })
   .sort((a, b) => a.variables.length - b.variables.length);
@@ -77,7 +77,7 @@ function queryOf(operation: Operation, text: string): Record<string, unknown> | 
   for (const pair of text.split("&")) {
     const [name = "", ...value] = pair.split("=");
     if (!Object.hasOwn(operation.queryObject.shape, name) || Object.hasOwn(query, name)) return undefined;
-    query[name] = typedArgument(operation, name, decodeURIComponent(value.join("=")));
+    query[name] = parseQueryArgument(operation, name, decodeURIComponent(value.join("=")));
   }
   return query;
 }
@@ -85,7 +85,7 @@ function queryOf(operation: Operation, text: string): Record<string, unknown> | 
 /** What a read needs that a caller's scopes do not hold. */
 export function missingScopes(scopes: ReadonlySet<Scope>, { operation, input }: Omit<Target, "name">): Scope[] {
   const also = operation.alsoScopes?.(input) ?? [];
-  return [...lackedScopes(operation, scopes), ...also.filter((scope) => !scopes.has(scope))];
+  return [...findMissingScopes(operation, scopes), ...also.filter((scope) => !scopes.has(scope))];
 }
 
 /** Whether a URI names somebody in its query: by an address, an outside id, a name searched for. */
@@ -93,6 +93,6 @@ export function isPersonal({ operation, input }: Target): boolean {
   const { shape } = operation.queryObject;
   return Object.keys(input).some((name) => {
     const schema = Object.hasOwn(shape, name) ? shape[name] : undefined;
-    return schema !== undefined && markOf(schema)?.personal === true;
+    return schema !== undefined && getAnnotation(schema)?.personal === true;
   });
 }

@@ -1,5 +1,5 @@
 import type { Assignment, SkipReason } from "../contract/assignments.ts";
-import { invalid, problem } from "../contract/errors.ts";
+import { problem, validationProblem } from "../contract/errors.ts";
 import type { Input } from "../contract/index.ts";
 import { limits } from "../contract/limits.ts";
 import type { AssignmentRules, Program, Round } from "../contract/programs.ts";
@@ -135,7 +135,7 @@ function rulesFor({ assignmentRules }: Program, input: Input<"auto_assign_review
   };
   if (!rules.useExpertiseMatching || rules.domainFieldId) return rules;
   const message = "Expertise matching needs the field that names a submission's domain";
-  throw invalid({ path: "domainFieldId", code: "required", message });
+  throw validationProblem({ path: "domainFieldId", code: "required", message });
 }
 
 /**
@@ -174,7 +174,7 @@ function expectKnown(pairs: readonly RequestedPair[], submissionIds: Set<string>
     ...(reviewerIds.has(reviewerId) ? [] : [reviewerPath]),
   ]);
   if (unknown.length === 0) return;
-  throw invalid(
+  throw validationProblem(
     ...[...new Set(unknown)].map((path) => ({ path, code: "not_found", message: "There is no such record" })),
   );
 }
@@ -188,7 +188,7 @@ function expectInRound({ submissionId, state, currentRoundId }: Row<"submissions
 }
 
 function unsuitable(message: string) {
-  return invalid({ path: "newReviewerId", code: "invalid_value", message });
+  return validationProblem({ path: "newReviewerId", code: "invalid_value", message });
 }
 
 async function apply(work: WriteWork, round: Round, source: "auto" | "bulk", plan: Plan) {

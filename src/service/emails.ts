@@ -1,5 +1,5 @@
 import type { EmailSend } from "../contract/emails.ts";
-import { invalid } from "../contract/errors.ts";
+import { validationProblem } from "../contract/errors.ts";
 import type { Input, Result } from "../contract/index.ts";
 import { pick } from "../domain/patch.ts";
 import type { Reader } from "../store/port.ts";
@@ -47,13 +47,13 @@ function expectSendable({ reviewers, applicants }: Input<"send_bulk_email">): vo
   const blocks = { reviewers, applicants };
   if (!reviewers && !applicants) {
     const message = "Give reviewers, applicants or both";
-    throw invalid(...Object.keys(blocks).map((path) => ({ path, code: "required", message })));
+    throw validationProblem(...Object.keys(blocks).map((path) => ({ path, code: "required", message })));
   }
   const message = "Expected one line without control characters";
   const issues = Object.entries(blocks)
     .filter(([, block]) => /[\p{Cc}\p{Zl}\p{Zp}]/u.test(block?.subject ?? ""))
     .map(([path]) => ({ path: `${path}.subject`, code: "invalid_format", message }));
-  if (issues.length > 0) throw invalid(...issues);
+  if (issues.length > 0) throw validationProblem(...issues);
 }
 
 /** Queues one message for each recipient, once; `emailOf` gives the address of one who is of the programme. */

@@ -1,6 +1,6 @@
-import { visibleKinds } from "../contract/event-log.ts";
+import { readCursor } from "../contract/definition/page.ts";
+import { listVisibleKinds } from "../contract/event-log.ts";
 import type { Input, Result } from "../contract/index.ts";
-import { cursorIn } from "../contract/page.ts";
 import type { Reader } from "../store/port.ts";
 import type { Caller } from "../store/work.ts";
 
@@ -15,6 +15,6 @@ export async function list_events(
   input: Input<"list_events">,
 ): Promise<Result<"list_events">> {
   const { since, type, submissionId, limit } = input;
-  const filter = { since, type, submissionId, kinds: visibleKinds(caller.scopes) };
-  return store.pageEvents(filter, { limit, lastEvaluatedKey: cursorIn(input) });
+  const filter = { since, type, submissionId, kinds: listVisibleKinds(caller.scopes) };
+  return store.pageEvents(filter, { limit, lastEvaluatedKey: readCursor(input) });
 }

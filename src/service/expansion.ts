@@ -1,4 +1,4 @@
-import { invalid } from "../contract/errors.ts";
+import { validationProblem } from "../contract/errors.ts";
 import { limits } from "../contract/limits.ts";
 import type { Person, PersonExpansion } from "../contract/persons.ts";
 import { sensitiveScope } from "../contract/scopes.ts";
@@ -32,7 +32,7 @@ export async function requirePersonFields(
   const issues = fieldIds.flatMap((fieldId, index) =>
     sensitivity.has(fieldId) ? [] : { path: pathOf(index), code: "unrecognized_keys", message: suggest(fieldId) },
   );
-  if (issues.length > 0) throw invalid(...issues);
+  if (issues.length > 0) throw validationProblem(...issues);
   if (fieldIds.some((fieldId) => sensitivity.get(fieldId) !== "standard")) requireScopes(sensitiveScope);
 }
 

@@ -1,4 +1,4 @@
-import { invalid, problem } from "../contract/errors.ts";
+import { problem, validationProblem } from "../contract/errors.ts";
 import type { ExportJob } from "../contract/exports.ts";
 import type { Input } from "../contract/index.ts";
 import { limits } from "../contract/limits.ts";
@@ -55,7 +55,9 @@ export const get_export: Handler<"get_export"> = async (work, { exportId }) => {
 function expectFilters({ submittedFrom, submittedTo }: Input<"create_export">): void {
   if (submittedFrom === undefined || submittedTo === undefined || submittedFrom <= submittedTo) return;
   const message = "submittedFrom is after submittedTo";
-  throw invalid(...["submittedFrom", "submittedTo"].map((path) => ({ path, code: "invalid_value", message })));
+  throw validationProblem(
+    ...["submittedFrom", "submittedTo"].map((path) => ({ path, code: "invalid_value", message })),
+  );
 }
 
 /** What a caller sees of a job without its file: not the token and scopes that it runs as. */

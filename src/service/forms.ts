@@ -1,4 +1,4 @@
-import { invalid } from "../contract/errors.ts";
+import { validationProblem } from "../contract/errors.ts";
 import type { Schema } from "../contract/schemas.ts";
 import { checkChange } from "../domain/fields.ts";
 import type { Reader } from "../store/port.ts";
@@ -32,7 +32,7 @@ interface Owner {
  */
 export async function checkFields(store: Reader, form: Schema, change: Values, owner: Owner): Promise<void> {
   const issues = checkChange(form.fields, owner.fields, change, "fields");
-  if (issues.length > 0) throw invalid(...issues);
+  if (issues.length > 0) throw validationProblem(...issues);
   const fileFields = form.fields.filter((field) => field.type === "file" && Object.hasOwn(change, field.fieldId));
   await checkFiles(
     store,
@@ -63,7 +63,7 @@ export async function checkFiles(
   const issues = named
     .filter(([, id]) => !known.has(id))
     .map(([path]) => ({ path, code: "invalid_value", message: "The submission has no such file" }));
-  if (issues.length > 0) throw invalid(...issues);
+  if (issues.length > 0) throw validationProblem(...issues);
 }
 
 function fileIdsIn(value: unknown): string[] {

@@ -1,4 +1,4 @@
-import { invalid, problem } from "../contract/errors.ts";
+import { problem, validationProblem } from "../contract/errors.ts";
 import type { Input } from "../contract/index.ts";
 import type { Person } from "../contract/persons.ts";
 import type { Track } from "../contract/programs.ts";
@@ -61,12 +61,12 @@ export async function enrolApplicant(
 function checkSelectors(given: Given): void {
   if (given.personId !== undefined && given.externalRef !== undefined) {
     const message = "Give only one of personId and externalRef";
-    throw invalid(...["personId", "externalRef"].map((path) => ({ path, code: "conflicting", message })));
+    throw validationProblem(...["personId", "externalRef"].map((path) => ({ path, code: "conflicting", message })));
   }
   const identifying = ["personId", "externalRef", "innovatorId", "innovatorEmail"] as const;
   if (identifying.some((key) => given[key] !== undefined)) return;
   const message = "Name the applicant by one of these";
-  throw invalid(...identifying.map((path) => ({ path, code: "required", message })));
+  throw validationProblem(...identifying.map((path) => ({ path, code: "required", message })));
 }
 
 /** What a selected person fills in; a legacy identity beside the selector must say the same. */
@@ -74,7 +74,7 @@ async function identityOf(store: Reader, person: Person, given: Given): Promise<
   const { personId, primaryEmail, contactDetails } = person;
   if (!primaryEmail) {
     const path = given.personId === undefined ? "externalRef" : "personId";
-    throw invalid({ path, code: "custom", message: "The person has no e-mail address" });
+    throw validationProblem({ path, code: "custom", message: "The person has no e-mail address" });
   }
   const ownId = person.platformUserId ?? personId;
   const applicant = await applicantOf(store, person, ownId);
@@ -142,7 +142,7 @@ async function legacyIdentity(store: Reader, given: Given): Promise<Identity> {
   const innovatorEmail = given.innovatorEmail ?? known?.email;
   if (innovatorEmail === undefined) {
     const message = "No applicant has this innovatorId: a new one needs an e-mail address";
-    throw invalid({ path: "innovatorEmail", code: "required", message });
+    throw validationProblem({ path: "innovatorEmail", code: "required", message });
   }
   const innovatorName = given.innovatorName ?? known?.name ?? unnamed;
   return { innovatorId, innovatorEmail, innovatorName, person: undefined, applicant: known };

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import { invalid, problem } from "../contract/errors.ts";
-import { cursorIn, maxLimit } from "../contract/page.ts";
+import { maxLimit, readCursor } from "../contract/definition/page.ts";
+import type { ExternalRefInput } from "../contract/definition/refs.ts";
+import { problem, validationProblem } from "../contract/errors.ts";
 import type { CustomFields, Person } from "../contract/persons.ts";
-import type { ExternalRefInput } from "../contract/refs.ts";
 import { mergeValues } from "../domain/fields.ts";
 import { pick } from "../domain/patch.ts";
 import {
@@ -28,7 +28,7 @@ export const get_person_schema: Handler<"get_person_schema"> = async ({ store })
 
 export const list_persons: Handler<"list_persons"> = async ({ store }, input) => {
   const { limit, updatedAfter } = input;
-  const page = { limit, lastEvaluatedKey: cursorIn(input) };
+  const page = { limit, lastEvaluatedKey: readCursor(input) };
   if (updatedAfter === undefined) return store.page("persons", {}, "newest", page);
   return store.page("persons", { where: { updatedAt: { gt: updatedAfter } } }, "changed", page);
 };
@@ -78,7 +78,7 @@ export const add_person_external_ref: Handler<"add_person_external_ref"> = async
   if (person.externalRefs.some((ref) => refKey(ref) === refKey(externalRef))) return person;
   if (person.externalRefs.length >= maxExternalRefs) {
     const message = `A person has at most ${maxExternalRefs} external references`;
-    throw invalid({ path: "externalRef", code: "too_big", message });
+    throw validationProblem({ path: "externalRef", code: "too_big", message });
   }
   await expectFreeRef(store, externalRef);
   return store.update("persons", person, { externalRefs: [...person.externalRefs, externalRef] });
@@ -96,7 +96,7 @@ export const merge_person: Handler<"merge_person"> = async ({ store }, input) =>
   const { personId, targetPersonId, sourceVersion, targetVersion, preferSourceCustomFieldIds = [] } = input;
   if (targetPersonId === personId) {
     const message = "A person cannot be merged into itself";
-    throw invalid({ path: "targetPersonId", code: "invalid_value", message });
+    throw validationProblem({ path: "targetPersonId", code: "invalid_value", message });
   }
   const source = await writablePerson(store, personId);
   const target = await writablePerson(store, targetPersonId);

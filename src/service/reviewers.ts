@@ -1,4 +1,4 @@
-import { invalid } from "../contract/errors.ts";
+import { validationProblem } from "../contract/errors.ts";
 import type { Input } from "../contract/index.ts";
 import { limits } from "../contract/limits.ts";
 import type { Round } from "../contract/programs.ts";
@@ -127,7 +127,7 @@ async function inviteAgain(
   const expertise = unite(known.expertise, input.expertise ?? []);
   if (expertise.length > Math.max(limits.expertise, known.expertise.length)) {
     const message = `A reviewer has at most ${limits.expertise} areas of expertise`;
-    throw invalid({ path: "expertise", code: "too_big", message });
+    throw validationProblem({ path: "expertise", code: "too_big", message });
   }
   const personId = known.personId ?? (await personByEmail(store, known.email))?.personId ?? null;
   return store.update("reviewers", known, {

@@ -1,4 +1,4 @@
-import { invalid, problem } from "../contract/errors.ts";
+import { problem, validationProblem } from "../contract/errors.ts";
 import { limits } from "../contract/limits.ts";
 import type { Program, Track } from "../contract/programs.ts";
 import type { Submission } from "../contract/submissions.ts";
@@ -182,7 +182,7 @@ export const screen_submission: Handler<"screen_submission"> = async (work, inpu
 export const advance_submission: Handler<"advance_submission"> = async (work, { toRoundId, ...input }) => {
   const { submission } = await startable(work.store, input, "advance");
   const round = await found(work.store, "rounds", toRoundId);
-  const refuse = (message: string) => invalid({ path: "toRoundId", code: "custom", message });
+  const refuse = (message: string) => validationProblem({ path: "toRoundId", code: "custom", message });
   if (round.trackId !== submission.trackId) throw refuse("The round belongs to another track");
   if (!round.active) throw problem("round_inactive", { roundId: toRoundId });
   const current = submission.currentRoundId && (await work.store.get("rounds", submission.currentRoundId));

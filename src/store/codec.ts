@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { innerOf, unwrap } from "../contract/marks.ts";
+import { getInnerSchema, unwrap } from "../contract/definition/field-annotations.ts";
 
 type Kind = "scalar" | "boolean" | "json";
 
@@ -89,6 +89,6 @@ function columnOf(name: string, schema: z.core.$ZodType): Column {
 }
 
 function wrappersOf(schema: z.core.$ZodType): string[] {
-  const inner = innerOf(schema);
+  const inner = getInnerSchema(schema);
   return inner ? [schema._zod.def.type, ...wrappersOf(inner)] : [];
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { pipeline, type Readable, Transform, type TransformCallback } from "node:stream";
-import { type Issue, invalid } from "../contract/errors.ts";
+import { type Issue, validationProblem } from "../contract/errors.ts";
 import { sha256Hex } from "../lib/crypto.ts";
 import { isMediaType } from "../lib/media-type.ts";
 import type { DeclaredContent } from "./port.ts";
@@ -34,7 +34,7 @@ export function checkDeclared(bytes: Uint8Array, declared: DeclaredContent): str
   if (contentType !== undefined && !beginsAs(contentType, bytes)) {
     issues.push({ path: "contentType", code: "invalid_value", message: "The content is not of this type" });
   }
-  if (issues.length > 0) throw invalid(...issues);
+  if (issues.length > 0) throw validationProblem(...issues);
   return actual.sha256;
 }
 

@@ -1,7 +1,7 @@
 import type { AuditEntry } from "../contract/audit.ts";
+import type { PageOf } from "../contract/definition/operation.ts";
 import type { LoggedEvent } from "../contract/event-log.ts";
 import type { EventPayload } from "../contract/events.ts";
-import type { PageOf } from "../contract/operation.ts";
 import type { Token, TokenChange, TokenPatch } from "../contract/tokens.ts";
 import type { EventFilter, Inbox, LogEntry } from "./event-log.ts";
 import type { Outbox } from "./outbox.ts";

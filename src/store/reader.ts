@@ -1,6 +1,6 @@
 import type { AuditEntry } from "../contract/audit.ts";
+import type { PageOf } from "../contract/definition/operation.ts";
 import type { LoggedEvent } from "../contract/event-log.ts";
-import type { PageOf } from "../contract/operation.ts";
 import { cursorsOf, type Position } from "./cursor.ts";
 import {
   auditSource,

@@ -1,4 +1,4 @@
-import { kindOfEvent, submissionIdOf } from "../contract/event-log.ts";
+import { getEventKind, getSubmissionId } from "../contract/event-log.ts";
 import type { Db } from "./database.ts";
 import type { TransactInTurn } from "./engine.ts";
 import type { Inbox, InboxBounds, IncomingEvent } from "./event-log.ts";
@@ -38,10 +38,10 @@ async function insert(
     eventId,
     webhook,
     eventType,
-    kind: kindOfEvent(eventType),
+    kind: getEventKind(eventType),
     timestamp,
     receivedAt: last.receivedAt >= at ? new Date(Date.parse(last.receivedAt) + 1).toISOString() : at,
-    submissionId: submissionIdOf(payload) ?? null,
+    submissionId: getSubmissionId(payload) ?? null,
     payload: JSON.stringify(payload),
     position,
     turn,

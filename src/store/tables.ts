@@ -1,11 +1,11 @@
 import * as z from "zod";
 import { Assignment } from "../contract/assignments.ts";
+import { personal } from "../contract/definition/field-annotations.ts";
+import { common, Id, Timestamp } from "../contract/definition/fields.ts";
 import { EmailSend, Suppression } from "../contract/emails.ts";
 import { ExportJob } from "../contract/exports.ts";
 import { Feedback } from "../contract/feedback.ts";
-import { common, Id, Timestamp } from "../contract/fields.ts";
 import { File } from "../contract/files.ts";
-import { personal } from "../contract/marks.ts";
 import { Payment } from "../contract/payments.ts";
 import { Applicant, Person, PersonSchema } from "../contract/persons.ts";
 import { privacyPostures } from "../contract/privacy.ts";

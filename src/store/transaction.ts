@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import { sql } from "kysely";
 import type { AuditEntry } from "../contract/audit.ts";
+import { common } from "../contract/definition/fields.ts";
 import { problem } from "../contract/errors.ts";
-import { submissionIdOf } from "../contract/event-log.ts";
+import { getSubmissionId } from "../contract/event-log.ts";
 import type { EventPayload } from "../contract/events.ts";
-import { common } from "../contract/fields.ts";
 import type { TokenChange, TokenPatch } from "../contract/tokens.ts";
 import { insertAudit } from "./audit.ts";
 import { type Db, type Source, sourceOf } from "./database.ts";
@@ -135,7 +135,7 @@ export class SqlTransaction extends SqlReader implements GateTransaction {
     let position = Number(last ?? 0);
     const inserts = events.map((event) => {
       const { eventId, eventType, timestamp } = event;
-      const submissionId = submissionIdOf(event) ?? null;
+      const submissionId = getSubmissionId(event) ?? null;
       const named = [eventId, eventType, timestamp, submissionId, JSON.stringify(event), this.#turn];
       return insert(this.db, this.businessId, ++position, ...named);
     });

@@ -1,7 +1,7 @@
 import type { AuditEntry } from "../contract/audit.ts";
-import type { ActInput, ActName, ActResult } from "../contract/desk.ts";
 import type { EventData, EventType } from "../contract/events.ts";
 import type { CallName, EffectOf, Input, Result } from "../contract/index.ts";
+import type { ActInput, ActName, ActResult } from "../contract/portal.ts";
 import type { Privacy } from "../contract/privacy.ts";
 import type { Scope } from "../contract/scopes.ts";
 import type { Reader, Transaction } from "./port.ts";

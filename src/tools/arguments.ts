@@ -1,9 +1,9 @@
 import * as z from "zod";
-import { type Issue, invalid, Problem } from "../contract/errors.ts";
+import { unwrap } from "../contract/definition/field-annotations.ts";
+import { findUnstorable } from "../contract/definition/storable.ts";
+import { type Issue, Problem, validationProblem } from "../contract/errors.ts";
 import type { CallName } from "../contract/index.ts";
 import { limits } from "../contract/limits.ts";
-import { unwrap } from "../contract/marks.ts";
-import { findUnstorable } from "../contract/storable.ts";
 import { similar } from "../lib/spelling.ts";
 import { forgive } from "./forgive.ts";
 import { type OwnArguments, takenBy } from "./own.ts";
@@ -50,11 +50,11 @@ function refuseBoundless(args: Readonly<Record<string, unknown>>): void {
     count += 1;
     if (count > limits.maxArguments) {
       const message = `More than ${limits.maxArguments} arguments`;
-      throw invalid({ path: name.slice(0, 300), code: "too_many_arguments", message });
+      throw validationProblem({ path: name.slice(0, 300), code: "too_many_arguments", message });
     }
   }
   const unstorable = findUnstorable(args);
-  if (unstorable) throw invalid(unstorable);
+  if (unstorable) throw validationProblem(unstorable);
 }
 
 function sorted(name: CallName, schema: z.ZodObject, args: Readonly<Record<string, unknown>>) {
@@ -114,10 +114,12 @@ function withList(args: Readonly<Record<string, unknown>>): Readonly<Record<stri
 function checked(name: CallName, schema: z.ZodObject, given: Readonly<Record<string, unknown>>): OwnArguments {
   const result = schema.safeParse(given);
   if (!result.success) {
-    throw invalid(...result.error.issues.map(({ path, code, message }) => ({ path: path.join("."), code, message })));
+    throw validationProblem(
+      ...result.error.issues.map(({ path, code, message }) => ({ path: path.join("."), code, message })),
+    );
   }
   const own = result.data as OwnArguments;
   const issues = pathIssues(recordOf(name), own.select ?? []);
-  if (issues.length > 0) throw invalid(...issues);
+  if (issues.length > 0) throw validationProblem(...issues);
   return own;
 }

@@ -1,7 +1,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import { invalid, type Problem } from "../contract/errors.ts";
+import { type Problem, validationProblem } from "../contract/errors.ts";
 import { callNames, operations } from "../contract/index.ts";
-import { lackedScopes, type Scope } from "../contract/scopes.ts";
+import { findMissingScopes, type Scope } from "../contract/scopes.ts";
 import { requestIdOf } from "../lib/request-id.ts";
 import { version } from "../lib/version.ts";
 import type { Connection } from "../upstream/port.ts";
@@ -22,7 +22,7 @@ export async function callConnection(
   const [unknown] = Object.keys(args);
   if (unknown !== undefined) {
     const message = "Unknown argument; there are none";
-    throw invalid({ path: unknown.slice(0, 300), code: "unrecognized_keys", message });
+    throw validationProblem({ path: unknown.slice(0, 300), code: "unrecognized_keys", message });
   }
   const connection = await upstream.describe({
     token,
@@ -62,7 +62,7 @@ function faultOf({ code, message, next }: Problem) {
 function hiddenTools(settings: ToolSession["settings"], scopes: ReadonlySet<Scope>) {
   const hidden = callNames.map((name) => {
     const setting = withheldBy(settings, name);
-    const lacked = lackedScopes(operations[name], scopes);
+    const lacked = findMissingScopes(operations[name], scopes);
     return {
       name,
       lacks: [...(setting === undefined ? [] : [setting]), ...(lacked.length > 1 ? [lacked.join(" or ")] : lacked)],

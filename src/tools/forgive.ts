@@ -1,7 +1,7 @@
 import type * as z from "zod";
-import { PersonFieldIds } from "../contract/fields.ts";
+import { getInnerSchema, unwrap } from "../contract/definition/field-annotations.ts";
+import { PersonFieldIds } from "../contract/definition/fields.ts";
 import { limits } from "../contract/limits.ts";
-import { innerOf, unwrap } from "../contract/marks.ts";
 import { findJsonExcess } from "../lib/bounded-json.ts";
 import { isObject } from "../lib/is-object.ts";
 
@@ -163,6 +163,6 @@ function accepts(schema: z.core.$ZodType, value: unknown): boolean {
 
 function isCommaList(schema: z.core.$ZodType): boolean {
   if (schema === PersonFieldIds) return true;
-  const inner = innerOf(schema);
+  const inner = getInnerSchema(schema);
   return inner !== undefined && isCommaList(inner);
 }

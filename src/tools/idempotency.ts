@@ -1,4 +1,4 @@
-import { invalid } from "../contract/errors.ts";
+import { validationProblem } from "../contract/errors.ts";
 import { limits } from "../contract/limits.ts";
 import type { ToolContext } from "./session.ts";
 
@@ -15,5 +15,5 @@ export function idempotencyKeyOf({ mcpReq }: ToolContext): string | undefined {
   if (key === undefined) return undefined;
   if (typeof key === "string" && key.length >= 1 && key.length <= limits.idempotencyKeyChars) return key;
   const message = `Expected a text of 1 to ${limits.idempotencyKeyChars} characters`;
-  throw invalid({ path: `_meta.${idempotencyMetaKey}`, code: "invalid_key", message });
+  throw validationProblem({ path: `_meta.${idempotencyMetaKey}`, code: "invalid_key", message });
 }

@@ -1,7 +1,7 @@
 import type { Tool, ToolAnnotations } from "@modelcontextprotocol/server";
+import type { Effect } from "../contract/definition/operation.ts";
+import { toTitle } from "../contract/definition/titles.ts";
 import { type CallName, callNames, operations } from "../contract/index.ts";
-import type { Effect } from "../contract/operation.ts";
-import { toTitle } from "../contract/titles.ts";
 import { inputSchemaOf, outputSchemaOf } from "./schema.ts";
 
 /** The one tool that is no operation of anything: it tells of the connection itself. */
@@ -29,7 +29,7 @@ const connection = {
 
 const names: readonly ToolName[] = [...callNames, connectionName];
 
-/** Every tool as a list has it, in order. Plain data, worked out when the program is bundled, as `contract/outline.ts` is. */
+/** Every tool as a list has it, in order. Plain data, worked out when the program is bundled, as `contract/definition/operation-summaries.ts` is. */
 export const listing = Object.fromEntries(names.map((name) => [name, toolOf(name)])) as Readonly<
   Record<ToolName, Tool>
 >;

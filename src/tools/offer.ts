@@ -1,8 +1,8 @@
+import { callNames } from "../contract/definition/names.ts";
+import { outline } from "../contract/definition/operation-summaries.ts";
 import { problem } from "../contract/errors.ts";
 import type { CallName } from "../contract/index.ts";
-import { callNames } from "../contract/names.ts";
-import { outline } from "../contract/outline.ts";
-import { lackedScopes, type Scope } from "../contract/scopes.ts";
+import { findMissingScopes, type Scope } from "../contract/scopes.ts";
 import type { ToolSettings } from "./settings.ts";
 
 type OfferSettings = Pick<ToolSettings, "toolsets" | "tools" | "readOnly" | "hasEvents">;
@@ -10,7 +10,7 @@ type OfferSettings = Pick<ToolSettings, "toolsets" | "tools" | "readOnly" | "has
 /** The tools that a token with these scopes can use under these settings, always in the same order. */
 export function offered(settings: OfferSettings, scopes: ReadonlySet<Scope>): CallName[] {
   return callNames.filter(
-    (name) => lackedScopes(outline[name], scopes).length === 0 && withheldBy(settings, name) === undefined,
+    (name) => findMissingScopes(outline[name], scopes).length === 0 && withheldBy(settings, name) === undefined,
   );
 }
 

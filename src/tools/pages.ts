@@ -1,5 +1,5 @@
+import { maxLimit, type PageMeta } from "../contract/definition/page.ts";
 import { limits } from "../contract/limits.ts";
-import { maxLimit, type PageMeta } from "../contract/page.ts";
 import { bytesOf, rowsThatFit } from "../lib/json-text.ts";
 import type { Answer, Failure } from "../upstream/port.ts";
 import type { Following } from "./progress.ts";

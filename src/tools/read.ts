@@ -1,5 +1,5 @@
+import type { PageMeta } from "../contract/definition/page.ts";
 import { type CallName, operations } from "../contract/index.ts";
-import type { PageMeta } from "../contract/page.ts";
 import { bytesOf, rowsThatFit } from "../lib/json-text.ts";
 import type { Failure, Success, UpstreamCall } from "../upstream/port.ts";
 import { fitRecord } from "./fit.ts";

@@ -1,8 +1,8 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
+import { createResourceLinks } from "../contract/definition/resource.ts";
+import { hasUntrustedText, strangersNote } from "../contract/definition/untrusted-content.ts";
 import type { Problem } from "../contract/errors.ts";
 import type { CallName } from "../contract/index.ts";
-import { linksOf } from "../contract/resource.ts";
-import { holdsStrangersText, strangersNote } from "../contract/strangers.ts";
 import type { Shown } from "./read.ts";
 import { recordOf } from "./record.ts";
 import type { ToolSettings } from "./settings.ts";
@@ -20,12 +20,12 @@ export function resultOf(
 ): CallToolResult {
   const { data, page } = shown;
   const empty = Array.isArray(data) && data.length === 0;
-  const notes = !empty && holdsStrangersText(recordOf(name)) ? [...shown.notes, strangersNote] : shown.notes;
+  const notes = !empty && hasUntrustedText(recordOf(name)) ? [...shown.notes, strangersNote] : shown.notes;
   // What is to be known of the data goes before it.
   const structuredContent: Record<string, unknown> = notes.length > 0 ? { notes, data } : { data };
   if (page) structuredContent["page"] = page;
   const result = resultIn(form, textOf(shown, notes), structuredContent);
-  const links = Array.isArray(data) || !withLinks ? [] : linksOf(name, shown.whole ?? data);
+  const links = Array.isArray(data) || !withLinks ? [] : createResourceLinks(name, shown.whole ?? data);
   for (const link of links) result.content.push({ type: "resource_link", ...link });
   return result;
 }

@@ -1,7 +1,7 @@
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import * as z from "zod";
-import { invalid } from "../contract/errors.ts";
-import { isOperationName, operations, toolsetOf } from "../contract/index.ts";
+import { validationProblem } from "../contract/errors.ts";
+import { getToolset, isOperationName, operations } from "../contract/index.ts";
 import type { Scope } from "../contract/scopes.ts";
 import { similar } from "../lib/spelling.ts";
 import { callTool } from "./call.ts";
@@ -107,7 +107,9 @@ function described({ settings }: ToolSession, tool: ToolName): CallToolResult {
 function checked(name: SearchToolName, given: Args): Args {
   const result = z.strictObject(shapes[name]).safeParse(forgive(shapes[name], given).args);
   if (result.success) return result.data;
-  throw invalid(...result.error.issues.map(({ path, code, message }) => ({ path: path.join("."), code, message })));
+  throw validationProblem(
+    ...result.error.issues.map(({ path, code, message }) => ({ path: path.join("."), code, message })),
+  );
 }
 
 function toolNamed(given: unknown): ToolName {
@@ -115,7 +117,7 @@ function toolNamed(given: unknown): ToolName {
   if (isToolName(name)) return name;
   const meant = similar(name, toolNames);
   const message = `There is no such tool${meant ? `: did you mean ${meant}?` : "; find_tools finds one"}`;
-  throw invalid({ path: "name", code: "unknown_tool", message });
+  throw validationProblem({ path: "name", code: "unknown_tool", message });
 }
 
 /** Names that one search gives. */
@@ -146,7 +148,7 @@ function aboutOf(name: ToolName): { readonly summary: string; readonly noun: str
   if (name === connectionName)
     return { summary: connectionSummary, noun: "the connection", details: connectionDetails };
   const { summary, description: details = "" } = operations[name];
-  return { summary, noun: isOperationName(name) ? toolsetOf(name) : "events", details };
+  return { summary, noun: isOperationName(name) ? getToolset(name) : "events", details };
 }
 
 /** Words in lower case, of one spelling, without the ending of the plural. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
-import { invalid, problem } from "../contract/errors.ts";
+import { unboundedIssues } from "../contract/definition/storable.ts";
+import { problem, validationProblem } from "../contract/errors.ts";
 import { limits } from "../contract/limits.ts";
-import { unboundedIssues } from "../contract/storable.ts";
 import { findJsonExcess } from "../lib/bounded-json.ts";
 import { createTurns } from "./turns.ts";
 
@@ -36,7 +36,7 @@ const bounds = { maxDepth: 2 * limits.maxJsonDepth, maxValues: limits.maxJsonVal
  */
 export function parseBody(bytes: Buffer): unknown {
   const excess = findJsonExcess(bytes, bounds);
-  if (excess) throw invalid(unboundedIssues[excess]);
+  if (excess) throw validationProblem(unboundedIssues[excess]);
   try {
     return JSON.parse(decoder.decode(bytes));
   } catch {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AuthInfo } from "@modelcontextprotocol/server";
-import { invalid, Problem, problem } from "../contract/errors.ts";
+import { Problem, problem, validationProblem } from "../contract/errors.ts";
 import { fingerprintOf } from "../lib/fingerprint.ts";
 import type { Log } from "../lib/log.ts";
 import { callerKey, requestIdKey } from "../lib/request-id.ts";
@@ -73,7 +73,7 @@ export function createMcpDoor(deps: McpDoorDeps): McpDoor {
     Object.assign(request, { rawBody: bytes });
     const message = parseMessage(bytes);
     if (!Array.isArray(message)) return message;
-    if (message.length > maxBatch) throw invalid(batchTooLarge);
+    if (message.length > maxBatch) throw validationProblem(batchTooLarge);
     if (message.length > 1) count(identity, message.length - 1);
     return message;
   }

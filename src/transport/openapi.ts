@@ -1,20 +1,20 @@
 import * as z from "zod";
 import { Assignment, AssignmentOutcome } from "../contract/assignments.ts";
 import { AuditEntry } from "../contract/audit.ts";
+import { createExample } from "../contract/definition/example.ts";
+import { commonErrors, createEnvelope, ErrorEnvelope, type Operation } from "../contract/definition/operation.ts";
+import { PageMeta } from "../contract/definition/page.ts";
+import { ExternalRefInput } from "../contract/definition/refs.ts";
 import { BulkEmailOutcome, EmailSend } from "../contract/emails.ts";
 import { catalogue, type ProblemCode } from "../contract/errors.ts";
-import { exampleOf } from "../contract/example.ts";
 import { ExportJob } from "../contract/exports.ts";
 import { Feedback } from "../contract/feedback.ts";
 import { File, FileDownload } from "../contract/files.ts";
-import { type OperationName, operationNames, operations, toolsetNames, toolsetOf } from "../contract/index.ts";
+import { getToolset, type OperationName, operationNames, operations, toolsetNames } from "../contract/index.ts";
 import { limits } from "../contract/limits.ts";
-import { commonErrors, ErrorEnvelope, envelopeOf, type Operation } from "../contract/operation.ts";
-import { PageMeta } from "../contract/page.ts";
 import { NoPayment, Payment } from "../contract/payments.ts";
 import { Applicant, Person, PersonExpansion, PersonSchema } from "../contract/persons.ts";
 import { Branding, Program, Round, Track } from "../contract/programs.ts";
-import { ExternalRefInput } from "../contract/refs.ts";
 import { Reviewer } from "../contract/reviewers.ts";
 import { Review, ReviewsSummary } from "../contract/reviews.ts";
 import { Rubric, Schema } from "../contract/schemas.ts";
@@ -94,7 +94,7 @@ function operationObject(name: OperationName, operation: Operation, components: 
   const { summary, description, scope } = operation;
   return {
     operationId: name,
-    tags: [toolsetOf(name)],
+    tags: [getToolset(name)],
     summary,
     description: `${description ?? `${summary}.`}\n\nScope: \`${scope}\`.`,
     security: [{ bearer: [] }],
@@ -128,7 +128,7 @@ function parameterList(object: z.ZodObject, place: "path" | "query", components:
     required: place === "path" || (schema.required ?? []).includes(name),
     description: place === "path" ? "Id of the record." : (property["description"] ?? `Query parameter ${name}.`),
     schema: property,
-    example: exampleOf(object.shape[name] as z.ZodType, { optional: true }, name),
+    example: createExample(object.shape[name] as z.ZodType, { optional: true }, name),
   }));
 }
 
@@ -136,16 +136,16 @@ function requestBodyOf(operation: Operation, components: Json): Json {
   if (!operation.body) return {};
   const content = {
     schema: jsonSchema(operation.body, "input", components),
-    example: exampleOf(operation.body, { optional: false }),
+    example: createExample(operation.body, { optional: false }),
   };
   return { requestBody: { required: true, content: { "application/json": content } } };
 }
 
 function successOf(operation: Operation, components: Json): Json {
-  const envelope = envelopeOf(operation);
+  const envelope = createEnvelope(operation);
   const content = {
     schema: jsonSchema(envelope, "output", components),
-    example: exampleOf(envelope, { optional: true }),
+    example: createExample(envelope, { optional: true }),
   };
   return {
     [String(operation.status ?? 200)]: {

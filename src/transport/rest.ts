@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { TrieRouter } from "hono/router/trie-router";
+import type { Operation } from "../contract/definition/operation.ts";
+import { parseQueryArgument } from "../contract/definition/query.ts";
 import { Problem, problem } from "../contract/errors.ts";
 import { type OperationName, operationNames, operations } from "../contract/index.ts";
-import type { Operation } from "../contract/operation.ts";
-import { typedArgument } from "../contract/query.ts";
 import type { Answer, Gate } from "../gate/invoke.ts";
 import type { Rate } from "../gate/limit.ts";
 import type { Log } from "../lib/log.ts";
@@ -143,7 +143,7 @@ function queryOf(operation: Operation, search: string): Record<string, unknown> 
   if (search === "") return {};
   const query = new Map<string, unknown>();
   for (const [name, value] of new URLSearchParams(search)) {
-    query.set(name, query.has(name) ? [value] : typedArgument(operation, name, value));
+    query.set(name, query.has(name) ? [value] : parseQueryArgument(operation, name, value));
   }
   return Object.fromEntries(query);
 }

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import { type Receipt, receipts } from "../contract/receipts.ts";
+import { type Receipt, receipts } from "../contract/webhook-responses.ts";
 import type { Log } from "../lib/log.ts";
 import { bytesOf } from "./body.ts";
 

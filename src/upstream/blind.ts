@@ -1,11 +1,11 @@
 import type * as z from "zod";
+import type { Mark } from "../contract/definition/field-annotations.ts";
+import type { Operation } from "../contract/definition/operation.ts";
+import { compileTransform, type Transform } from "../contract/definition/transform.ts";
 import { Problem } from "../contract/errors.ts";
 import type { ExportJob } from "../contract/exports.ts";
 import { operations } from "../contract/index.ts";
-import type { Mark } from "../contract/marks.ts";
-import type { Operation } from "../contract/operation.ts";
 import { type Privacy, privacyPostures } from "../contract/privacy.ts";
-import { compileTransform, type Transform } from "../contract/transform.ts";
 import { toFailure } from "../gate/failure.ts";
 import { jsonOf } from "../lib/json-text.ts";
 import type { Handles } from "./handles.ts";

@@ -1,6 +1,6 @@
+import type { Operation } from "../contract/definition/operation.ts";
+import type { PageMeta } from "../contract/definition/page.ts";
 import { type Problem, problem } from "../contract/errors.ts";
-import type { Operation } from "../contract/operation.ts";
-import type { PageMeta } from "../contract/page.ts";
 import { isObject } from "../lib/is-object.ts";
 import type { HttpResponse } from "./http-client.ts";
 import { isDeeperThan, misfitOf } from "./misfit.ts";

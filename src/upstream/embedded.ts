@@ -1,5 +1,5 @@
+import { splitInput } from "../contract/definition/operation.ts";
 import { operations } from "../contract/index.ts";
-import { partsOf } from "../contract/operation.ts";
 import type { ChangeFeed } from "../gate/changes.ts";
 import type { Call, Gate } from "../gate/invoke.ts";
 import type { Upstream, UpstreamCall } from "./port.ts";
@@ -8,7 +8,7 @@ import type { Upstream, UpstreamCall } from "./port.ts";
 export function createEmbeddedUpstream(gate: Gate, changes: ChangeFeed): Upstream {
   const callOf = ({ input, ...rest }: UpstreamCall): Call => ({
     ...rest,
-    parts: partsOf(operations[rest.operation], input),
+    parts: splitInput(operations[rest.operation], input),
   });
   return {
     admit: (head) => gate.admit(head),

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createSecretKey } from "node:crypto";
+import type { HandleKind } from "../contract/definition/field-annotations.ts";
 import { type Problem, problem } from "../contract/errors.ts";
-import type { HandleKind } from "../contract/marks.ts";
 import { constantTimeEqual, hmac } from "../lib/crypto.ts";
 import { remembered } from "../lib/remember.ts";
 

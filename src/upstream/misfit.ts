@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { unwrap } from "../contract/marks.ts";
+import { unwrap } from "../contract/definition/field-annotations.ts";
 import { isObject } from "../lib/is-object.ts";
 
 /** Where a value is not of its schema's kind. */

@@ -1,7 +1,7 @@
+import { type PageOf, splitInput } from "../contract/definition/operation.ts";
 import { problem } from "../contract/errors.ts";
-import { eventScopes, type LoggedEvent, scopeOfEvent } from "../contract/event-log.ts";
+import { eventScopes, getEventScope, type LoggedEvent } from "../contract/event-log.ts";
 import { type Input, operations } from "../contract/index.ts";
-import { type PageOf, partsOf } from "../contract/operation.ts";
 import type { Scope } from "../contract/scopes.ts";
 import { authorize, confined } from "../gate/authorize.ts";
 import type { ChangeFeed, ChangeFeedDeps } from "../gate/changes.ts";
@@ -79,8 +79,8 @@ class Received {
     authorize({ scopes }, operation);
     const own = this.#options.logOf(realm);
     if (!own) throw problem("tool_not_offered", { tool: "list_events", setting: "PROGRAMME_WEBHOOK_READERS" });
-    const input = validate(operation, partsOf(operation, given)) as Input<"list_events">;
-    const wanted = input.type === undefined ? eventScopes : [scopeOfEvent(input.type)];
+    const input = validate(operation, splitInput(operation, given)) as Input<"list_events">;
+    const wanted = input.type === undefined ? eventScopes : [getEventScope(input.type)];
     const held = await this.#proofs.held(token, new Set(wanted).intersection(scopes));
     if (held.size === 0) throw problem("insufficient_scope", { requiredScopes: wanted });
     const { rows, lastEvaluatedKey } = await this.#options.list(own.log, held, input);

@@ -1,5 +1,5 @@
+import type { Operation } from "../contract/definition/operation.ts";
 import { catalogue, type Problem, type ProblemCode, problem } from "../contract/errors.ts";
-import type { Operation } from "../contract/operation.ts";
 import { scopes, sensitiveScope } from "../contract/scopes.ts";
 import { isObject } from "../lib/is-object.ts";
 import type { HttpResponse } from "./http-client.ts";

@@ -1,6 +1,6 @@
+import { maxLimit } from "../contract/definition/page.ts";
 import { Problem, problem } from "../contract/errors.ts";
 import type { OperationName } from "../contract/index.ts";
-import { maxLimit } from "../contract/page.ts";
 import type { Rehearsal } from "../gate/rehearse.ts";
 
 export type Row = Readonly<Record<string, unknown>>;

@@ -1,10 +1,10 @@
+import { type Operation, type Parts, splitInput } from "../contract/definition/operation.ts";
 import { Problem, problem } from "../contract/errors.ts";
 import { type CallName, operations } from "../contract/index.ts";
-import { type Operation, type Parts, partsOf } from "../contract/operation.ts";
 import type { PersonSchema } from "../contract/persons.ts";
 import { hidesContacts } from "../contract/privacy.ts";
 import { isScope, type Scope, sensitiveScope, withoutSensitive } from "../contract/scopes.ts";
-import { shownTokenChars, tokenPattern } from "../contract/token-form.ts";
+import { shownTokenChars, tokenPattern } from "../contract/token-format.ts";
 import { unrecordedAdmission } from "../gate/admission.ts";
 import { withoutPersonalAnswers } from "../gate/answers.ts";
 import { authorize, authorizeInput, confined, requireScopes } from "../gate/authorize.ts";
@@ -153,7 +153,7 @@ class Remote {
   }
 
   check({ operation, input }: UpstreamCall): Failure | undefined {
-    return refusing(() => void validate(operations[operation], partsOf(operations[operation], input)));
+    return refusing(() => void validate(operations[operation], splitInput(operations[operation], input)));
   }
 
   async call(call: UpstreamCall): Promise<Answer> {
@@ -205,12 +205,12 @@ class Remote {
     const operation = operations[name];
     const given = this.#given(call);
     if (given) authorize(given, operation);
-    const valid = validate(operation, partsOf(operation, input));
+    const valid = validate(operation, splitInput(operation, input));
     if (given) authorizeInput(given, operation, valid);
     if (idempotencyKey !== undefined) checkKey(idempotencyKey);
     // Under its caller's own key a call may be one that was made before: the service gives its answer again.
     else if (operation.quota === "export") this.#pace.checkExport(token);
-    return partsOf(operation, valid);
+    return splitInput(operation, valid);
   }
 
   /** The scopes that the operator gave the token or the caller; nothing where that was left to the service. */

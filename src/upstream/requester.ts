@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { fillTemplate, type Operation, type Parts } from "../contract/definition/operation.ts";
 import { Problem, problem } from "../contract/errors.ts";
-import { fillTemplate, type Operation, type Parts } from "../contract/operation.ts";
 import { sha256Hex } from "../lib/crypto.ts";
 import type { Telemetry } from "../lib/telemetry.ts";
 import { version } from "../lib/version.ts";

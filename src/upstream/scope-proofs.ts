@@ -1,4 +1,4 @@
-import { probeOf } from "../contract/scope-probe.ts";
+import { createScopeProbe } from "../contract/definition/scope-probe.ts";
 import type { Scope } from "../contract/scopes.ts";
 import type { Clock } from "../lib/clock.ts";
 import { fingerprintOf } from "../lib/fingerprint.ts";
@@ -28,7 +28,7 @@ export function createScopeProofs(call: Upstream["call"], clock: Clock): ScopePr
   const proofs = new Map<string, Proof>();
 
   async function prove(token: string, scope: Scope): Promise<boolean> {
-    const { operation, input, isAnswered } = probeOf(scope);
+    const { operation, input, isAnswered } = createScopeProbe(scope);
     const answer = await call({ operation, input, token, requestId: newId("req") });
     // That there is no such record is said to those alone who may read such records.
     if (answer.ok || isAnswered(answer.problem.code)) return true;

@@ -1,4 +1,4 @@
-import { defaultLimit } from "../contract/page.ts";
+import { defaultLimit } from "../contract/definition/page.ts";
 import type { Reviewer } from "../contract/reviewers.ts";
 import { mayHoldAddress } from "../lib/addresses.ts";
 import { matchesShown } from "../lib/search-words.ts";

@@ -1,5 +1,5 @@
+import { type Operation, splitInput } from "../contract/definition/operation.ts";
 import { operations } from "../contract/index.ts";
-import { type Operation, partsOf } from "../contract/operation.ts";
 import type { Clock } from "../lib/clock.ts";
 import { fingerprintOf } from "../lib/fingerprint.ts";
 import { remember } from "../lib/remember.ts";
@@ -38,7 +38,7 @@ export function createStandardFields(request: Request, clock: Clock): StandardFi
   /** As the caller, but not for the caller's call alone: its end is not this one's. */
   async function ask({ token, requestId }: UpstreamCall, declared: Declared): Promise<ReadonlySet<string>> {
     const operation: Operation = operations[declared.operation];
-    const parts = partsOf(operation, declared.input);
+    const parts = splitInput(operation, declared.input);
     const read = await request({ ...declared, token, requestId }, operation, parts).catch(() => undefined);
     return read ? standardOf(read.data) : new Set();
   }

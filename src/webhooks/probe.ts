@@ -1,5 +1,5 @@
+import { createExample } from "../contract/definition/example.ts";
 import { type EventType, events } from "../contract/events.ts";
-import { exampleOf } from "../contract/example.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import type { EndpointKey } from "../store/outbox.ts";
@@ -32,7 +32,7 @@ export function createProbe({ endpoints, send, clock, rules }: ProbeDeps): Probe
     if (!secrets) throw new Error(`The secret of ${key.endpointId} was sealed under another key; rotate it first`);
     const now = clock.now();
     const eventId = newId("evt");
-    const data = exampleOf(events[eventType], { optional: true }) as Readonly<Record<string, unknown>>;
+    const data = createExample(events[eventType], { optional: true }) as Readonly<Record<string, unknown>>;
     const payload = { eventType, eventId, timestamp: now.toISOString(), data: { ...data, businessId: key.businessId } };
     const body = JSON.stringify(payload);
     const headers = signatureHeaders({ secrets, eventId, body, now });

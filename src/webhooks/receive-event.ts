@@ -1,7 +1,7 @@
 import * as z from "zod";
+import { DateTime } from "../contract/definition/fields.ts";
 import type { EventFields } from "../contract/event-log.ts";
 import { events } from "../contract/events.ts";
-import { DateTime } from "../contract/fields.ts";
 
 /** The body of a delivery (specification 6.2), as far as it must be right. */
 const Delivery = z.object({

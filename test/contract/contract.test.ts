@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
+import { createExample } from "../../src/contract/definition/example.ts";
+import { getAnnotation, type Mark, unwrap } from "../../src/contract/definition/field-annotations.ts";
+import { commonErrors, createEnvelope, listPathVariables } from "../../src/contract/definition/operation.ts";
 import { catalogue } from "../../src/contract/errors.ts";
 import { events } from "../../src/contract/events.ts";
-import { exampleOf } from "../../src/contract/example.ts";
-import { operationNames, operations, toolsetOf } from "../../src/contract/index.ts";
-import { type Mark, markOf, unwrap } from "../../src/contract/marks.ts";
-import { commonErrors, envelopeOf, pathVariables } from "../../src/contract/operation.ts";
+import { getToolset, operationNames, operations } from "../../src/contract/index.ts";
 import { readScopes, scopes, sensitiveScope, writeScopes } from "../../src/contract/scopes.ts";
 import { tables } from "../../src/store/tables.ts";
 
@@ -17,7 +17,7 @@ describe("the operations", () => {
     }[];
     const declared = operationNames.map((name) => {
       const { method, path, scope } = operations[name];
-      return { name, method, path, scope, toolset: toolsetOf(name) };
+      return { name, method, path, scope, toolset: getToolset(name) };
     });
     const byName = (a: { name: string }, b: { name: string }) => a.name.localeCompare(b.name);
     expect(published).toHaveLength(58);
@@ -36,7 +36,7 @@ describe("the operations", () => {
   });
 
   test("with an id in their path can answer that there is no such record", () => {
-    for (const name of operationNames.filter((operation) => pathVariables(operations[operation].path).length > 0)) {
+    for (const name of operationNames.filter((operation) => listPathVariables(operations[operation].path).length > 0)) {
       expect(operations[name].errors, name).toContain("not_found");
     }
   });
@@ -140,9 +140,9 @@ describe("the error catalogue", () => {
 describe("examples", () => {
   test.each(operationNames)("of %s fit what they are examples of", (name) => {
     const operation = operations[name];
-    const parts = [operation.params, operation.queryObject, operation.body, operation.data, envelopeOf(operation)];
+    const parts = [operation.params, operation.queryObject, operation.body, operation.data, createEnvelope(operation)];
     for (const part of parts.filter((schema) => schema !== undefined)) {
-      for (const optional of [true, false]) part.parse(exampleOf(part, { optional }));
+      for (const optional of [true, false]) part.parse(createExample(part, { optional }));
     }
   });
 });
@@ -245,7 +245,7 @@ const isPersonal = (mark: Mark) => mark.personal === true;
 
 /** Paths of a schema's marked parts; `[]` stands for each item. Below a marked part nothing more is named. */
 function markedPaths(schema: z.core.$ZodType, wanted: (mark: Mark) => boolean, path = ""): string[] {
-  const mark = markOf(schema);
+  const mark = getAnnotation(schema);
   if (mark && wanted(mark)) return [path === "" ? "(all)" : path];
   const definition = unwrap(schema)._zod.def as {
     shape?: Record<string, z.core.$ZodType>;

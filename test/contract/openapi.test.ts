@@ -1,9 +1,9 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import ajvFormats from "ajv-formats";
 import { describe, expect, test } from "vitest";
+import { commonErrors, listPathVariables } from "../../src/contract/definition/operation.ts";
 import { catalogue } from "../../src/contract/errors.ts";
-import { operationNames, operations, toolsetNames, toolsetOf } from "../../src/contract/index.ts";
-import { commonErrors, pathVariables } from "../../src/contract/operation.ts";
+import { getToolset, operationNames, operations, toolsetNames } from "../../src/contract/index.ts";
 import { openapiDocument } from "../../src/transport/openapi.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the document is looked into freely
@@ -33,7 +33,7 @@ describe("the OpenAPI document", () => {
     );
     const declared = operationNames.map((name) => {
       const { method, path } = operations[name];
-      return [name, method.toLowerCase(), path, [toolsetOf(name)]];
+      return [name, method.toLowerCase(), path, [getToolset(name)]];
     });
     expect(described.toSorted()).toEqual(declared.toSorted());
   });
@@ -66,7 +66,7 @@ describe.each(operationNames)("%s", (name) => {
   test("names its parameters, with examples that fit", () => {
     const parameters: Json[] = described.parameters ?? [];
     const named = (where: string) => parameters.filter((each) => each.in === where).map((each) => each.name);
-    expect(named("path")).toEqual(pathVariables(operation.path));
+    expect(named("path")).toEqual(listPathVariables(operation.path));
     expect(named("query")).toEqual(Object.keys(operation.queryObject.shape));
     expect(named("header")).toEqual(operation.effect === "read" ? [] : ["Idempotency-Key"]);
     for (const [index, parameter] of parameters.entries()) {

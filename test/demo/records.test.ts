@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { exampleOf } from "../../src/contract/example.ts";
+import { createExample } from "../../src/contract/definition/example.ts";
 import type { FieldDefinition } from "../../src/domain/fields.ts";
 import { scoreReview } from "../../src/domain/scoring.ts";
 import { checkComplete, checkDeadline, checkIntake } from "../../src/domain/submissions.ts";
@@ -22,7 +22,7 @@ test("ids begin as they do in the documents of the interface", () => {
   for (const { rows } of demo.tenants) {
     for (const name of tableNames) {
       const { record, id } = tables[name];
-      const [prefix] = String((exampleOf(record, { optional: true }) as Record<string, unknown>)[id]).split("_");
+      const [prefix] = String((createExample(record, { optional: true }) as Record<string, unknown>)[id]).split("_");
       const ids = rows[name].map((row) => String((row as Record<string, unknown>)[id]));
       expect(
         ids.filter((each) => !each.startsWith(`${prefix}_`)),

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AssignmentStatus } from "../../src/contract/assignments.ts";
 import { AuditEntry } from "../../src/contract/audit.ts";
+import { Email } from "../../src/contract/definition/fields.ts";
 import { EmailSend } from "../../src/contract/emails.ts";
-import { Email } from "../../src/contract/fields.ts";
 import { File } from "../../src/contract/files.ts";
 import { PaymentStatus } from "../../src/contract/payments.ts";
 import { ReviewerStatus } from "../../src/contract/reviewers.ts";

@@ -1,5 +1,5 @@
-import type { ActGiven, ActName, ActResult } from "../../src/contract/desk.ts";
 import { Problem } from "../../src/contract/errors.ts";
+import type { ActGiven, ActName, ActResult } from "../../src/contract/portal.ts";
 import type { Row, TableName } from "../../src/store/tables.ts";
 import { ClientProblem, type Desk } from "../support/desk.ts";
 import { changesOf } from "../support/state.ts";

@@ -1,6 +1,6 @@
 import { describe, expect } from "vitest";
+import { PageMeta } from "../../src/contract/definition/page.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
-import { PageMeta } from "../../src/contract/page.ts";
 import { normal } from "../support/normal.ts";
 import { rest } from "../support/raw.ts";
 import { changesOf } from "../support/state.ts";

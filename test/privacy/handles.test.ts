@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { Email } from "../../src/contract/definition/fields.ts";
 import { Problem } from "../../src/contract/errors.ts";
-import { Email } from "../../src/contract/fields.ts";
 import { createHandles, isAddressHandle } from "../../src/upstream/handles.ts";
 
 const secret = Buffer.alloc(32, 7);

@@ -1,8 +1,8 @@
 import { Client } from "@modelcontextprotocol/client";
 import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { fillTemplate } from "../../src/contract/definition/operation.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
-import { fillTemplate } from "../../src/contract/operation.ts";
 import { type Scope, scopes, withoutSensitive } from "../../src/contract/scopes.ts";
 import { buildWorld, type World } from "../matrix/world.ts";
 import { type Desk, openDesk } from "../support/desk.ts";

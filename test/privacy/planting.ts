@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { type Mark, markOf, unwrap } from "../../src/contract/marks.ts";
+import { getAnnotation, type Mark, unwrap } from "../../src/contract/definition/field-annotations.ts";
 import { sensitiveScope } from "../../src/contract/scopes.ts";
 import type { Transaction } from "../../src/store/port.ts";
 import { tables } from "../../src/store/tables.ts";
@@ -69,7 +69,7 @@ class Planter {
   }
 
   #value(schema: z.core.$ZodType, value: unknown, path: string, outer: Mark): unknown {
-    const mark = { ...outer, ...markOf(schema) };
+    const mark = { ...outer, ...getAnnotation(schema) };
     const name = path.slice(path.lastIndexOf(".") + 1);
     const { type, shape, element, format } = unwrap(schema)._zod.def as {
       type: string;

@@ -3,9 +3,9 @@ import { createServer } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { splitInput } from "../../src/contract/definition/operation.ts";
+import { createScopeProbe } from "../../src/contract/definition/scope-probe.ts";
 import { operations } from "../../src/contract/index.ts";
-import { partsOf } from "../../src/contract/operation.ts";
-import { probeOf } from "../../src/contract/scope-probe.ts";
 import { readScopes, type Scope } from "../../src/contract/scopes.ts";
 import { validate } from "../../src/gate/validate.ts";
 import { selfSigned } from "../support/certificate.ts";
@@ -15,9 +15,9 @@ import { openService } from "./service.ts";
 
 test("there is a cheap read for every read scope", () => {
   for (const scope of readScopes) {
-    const { operation, input } = probeOf(scope);
+    const { operation, input } = createScopeProbe(scope);
     expect(operations[operation]).toMatchObject({ scope, effect: "read" });
-    expect(() => validate(operations[operation], partsOf(operations[operation], input))).not.toThrow();
+    expect(() => validate(operations[operation], splitInput(operations[operation], input))).not.toThrow();
   }
 });
 

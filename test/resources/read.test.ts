@@ -1,6 +1,6 @@
 import { describe, expect } from "vitest";
+import { expandResource } from "../../src/contract/definition/resource.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
-import { expandResource } from "../../src/contract/resource.ts";
 import type { Scope } from "../../src/contract/scopes.ts";
 import { type Desk, openDesk, tenantTest as test } from "../support/desk.ts";
 import { auditOf } from "../support/state.ts";

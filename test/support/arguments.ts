@@ -1,11 +1,11 @@
-import { exampleOf } from "../../src/contract/example.ts";
+import { createExample } from "../../src/contract/definition/example.ts";
 import { type OperationName, operations } from "../../src/contract/index.ts";
 
 /** Arguments that fill every field of an operation with an example. */
 export function exampleArguments(name: OperationName): Record<string, unknown> {
   const { params, queryObject, body } = operations[name];
   const parts = [params, queryObject, ...(body ? [body] : [])];
-  return Object.assign({}, ...parts.map((part) => exampleOf(part, { optional: true })));
+  return Object.assign({}, ...parts.map((part) => createExample(part, { optional: true })));
 }
 
 /** The same arguments with another value at a path; `undefined` takes it away. */

@@ -5,9 +5,9 @@ import { test as base } from "vitest";
 import { type App, createApp } from "../../src/app.ts";
 import { issueToken } from "../../src/commands/tokens.ts";
 import { type Config, loadConfig } from "../../src/config/load.ts";
+import { commonErrors, splitInput } from "../../src/contract/definition/operation.ts";
 import type { EventPayload } from "../../src/contract/events.ts";
 import { type Input, type OperationName, operationNames, operations } from "../../src/contract/index.ts";
-import { commonErrors, partsOf } from "../../src/contract/operation.ts";
 import { type Scope, scopes } from "../../src/contract/scopes.ts";
 import type { Log } from "../../src/lib/log.ts";
 import type { Transaction } from "../../src/store/port.ts";
@@ -209,7 +209,7 @@ export function requestRest(
 
 function restParts(name: OperationName, input: Record<string, unknown>) {
   const operation = operations[name];
-  const parts = partsOf(operation, input);
+  const parts = splitInput(operation, input);
   const path = operation.path.replace(/\{(\w+)\}/g, (_, variable: string) =>
     encodeURIComponent(String(parts.params[variable])),
   );

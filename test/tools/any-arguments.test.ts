@@ -2,9 +2,9 @@ import { InMemoryTransport, type JSONRPCMessage } from "@modelcontextprotocol/se
 import * as fc from "fast-check";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { splitInput } from "../../src/contract/definition/operation.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
 import { limits } from "../../src/contract/limits.ts";
-import { partsOf } from "../../src/contract/operation.ts";
 import { buildWorld, type World } from "../matrix/world.ts";
 import { exampleArguments } from "../support/arguments.ts";
 import { type Desk, openDesk } from "../support/desk.ts";
@@ -219,7 +219,7 @@ describe("no argument whatever", () => {
     await fc.assert(
       fc.asyncProperty(spoilt(name), fc.boolean(), odd, async (texts, whole, alone) => {
         const { method, path, params } = operations[name];
-        const known = partsOf(operations[name], world.inputs[name]).params;
+        const known = splitInput(operations[name], world.inputs[name]).params;
         const url = path.replace(/\{(\w+)\}/g, (_, variable: string) => String(known[variable]));
         const body = Object.fromEntries(Object.entries(texts).filter(([key]) => !Object.hasOwn(params.shape, key)));
         const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };

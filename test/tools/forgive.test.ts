@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type * as z from "zod";
+import { unwrap } from "../../src/contract/definition/field-annotations.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
-import { unwrap } from "../../src/contract/marks.ts";
 import { forgive } from "../../src/tools/forgive.ts";
 import { takenBy } from "../../src/tools/own.ts";
 import { arbitraryOf } from "../store/arbitrary.ts";

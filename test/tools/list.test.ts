@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { loadConfig } from "../../src/config/load.ts";
 import { UsageError } from "../../src/config/usage-error.ts";
-import { type callNames, operationNames, operations, toolsetOf } from "../../src/contract/index.ts";
+import { type callNames, getToolset, operationNames, operations } from "../../src/contract/index.ts";
 import { readScopes, type Scope } from "../../src/contract/scopes.ts";
 import { clients, confirmationOf, errorOf, type ToolClient, type ToolResult } from "../support/clients.ts";
 import { type Desk, openDesk } from "../support/desk.ts";
@@ -57,7 +57,7 @@ describe("the list of tools", () => {
   test("has only the toolsets and the tools named, together", async () => {
     const { names } = await scene({ PROGRAMME_TOOLSETS: "files, audit", PROGRAMME_TOOLS: "get_submission" });
     const expected = operationNames.filter(
-      (name) => ["files", "audit"].includes(toolsetOf(name)) || name === "get_submission",
+      (name) => ["files", "audit"].includes(getToolset(name)) || name === "get_submission",
     );
     expect(await names()).toEqual([...expected, ...beside]);
   });

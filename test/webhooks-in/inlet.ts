@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import { onTestFinished } from "vitest";
-import { type LoggedEvent, visibleKinds } from "../../src/contract/event-log.ts";
+import { type LoggedEvent, listVisibleKinds } from "../../src/contract/event-log.ts";
 import { scopes } from "../../src/contract/scopes.ts";
 import { openStore } from "../../src/store/open.ts";
 import { ownDatabase } from "../support/database.ts";
@@ -39,6 +39,6 @@ export async function openInlet(environment: Record<string, string> = {}): Promi
 
 /** What the organisation's log has, the latest first. */
 export async function logged(desk: Desk, businessId = desk.businessId): Promise<readonly LoggedEvent[]> {
-  const kinds = visibleKinds(new Set(scopes));
+  const kinds = listVisibleKinds(new Set(scopes));
   return (await desk.app.store.reader(businessId).pageEvents({ kinds }, { limit: 100 })).rows;
 }

@@ -1,6 +1,6 @@
 import { CompiledQuery, Kysely } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
-import { visibleKinds } from "../../src/contract/event-log.ts";
+import { listVisibleKinds } from "../../src/contract/event-log.ts";
 import { scopes } from "../../src/contract/scopes.ts";
 import { type Database, eventSource } from "../../src/store/database.ts";
 import * as records from "../../src/store/migrations/001_records.ts";
@@ -15,7 +15,7 @@ import { SqliteDialect } from "../../src/store/sqlite/dialect.ts";
 import { temporaryDirectory } from "../support/directory.ts";
 import { eventOf, type SentEvent } from "./sender.ts";
 
-const kinds = visibleKinds(new Set(scopes));
+const kinds = listVisibleKinds(new Set(scopes));
 const startMs = Date.parse("2026-11-20T09:00:00.000Z");
 const at = (ms: number) => new Date(startMs + ms).toISOString();
 const wide = { notBefore: at(-1e10), maxEvents: 1_000_000 };

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { sign } from "@octokit/webhooks-methods";
 import { Webhook } from "standardwebhooks";
+import { createExample } from "../../src/contract/definition/example.ts";
 import { type EventType, events } from "../../src/contract/events.ts";
-import { exampleOf } from "../../src/contract/example.ts";
 import { newId } from "../../src/lib/ids.ts";
 import { type RawAnswer, send } from "../support/raw.ts";
 
@@ -15,7 +15,7 @@ export interface SentEvent {
 }
 
 export function eventOf(eventType: EventType, at: Date, data: Readonly<Record<string, unknown>> = {}): SentEvent {
-  const example = exampleOf(events[eventType], { optional: true }) as Record<string, unknown>;
+  const example = createExample(events[eventType], { optional: true }) as Record<string, unknown>;
   return { eventType, eventId: newId("evt"), timestamp: at.toISOString(), data: { ...example, ...data } };
 }
 

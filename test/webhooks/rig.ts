@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import type { App, Webhooks } from "../../src/app.ts";
+import { createExample } from "../../src/contract/definition/example.ts";
 import { type EventPayload, type EventType, events } from "../../src/contract/events.ts";
-import { exampleOf } from "../../src/contract/example.ts";
 import { newId } from "../../src/lib/ids.ts";
 import type { Log } from "../../src/lib/log.ts";
 import type { Row } from "../../src/store/tables.ts";
@@ -72,7 +72,7 @@ function rigOf(desk: Desk, close: () => Promise<void>): Rig {
 }
 
 function payloadOf(eventType: EventType, businessId: string, now: Date): EventPayload {
-  const data = exampleOf(events[eventType], { optional: true }) as EventPayload["data"];
+  const data = createExample(events[eventType], { optional: true }) as EventPayload["data"];
   return { eventType, eventId: newId("evt"), timestamp: now.toISOString(), data: { ...data, businessId } };
 }
 

@@ -1,4 +1,4 @@
-import { invalid } from "../../contract/errors.ts";
+import { validationProblem } from "../../contract/errors.ts";
 import { pick } from "../../domain/patch.ts";
 import type { ActHandler } from "../../store/work.ts";
 import { found, writableProgram } from "../guards.ts";
@@ -12,7 +12,7 @@ export const prepare_feedback: ActHandler<"prepare_feedback"> = {
     await writableProgram(store, submission.programId);
     const round = roundId === undefined ? undefined : await found(store, "rounds", roundId);
     if (round && round.trackId !== submission.trackId) {
-      throw invalid({ path: "roundId", code: "custom", message: "The round belongs to another track" });
+      throw validationProblem({ path: "roundId", code: "custom", message: "The round belongs to another track" });
     }
     return store.insert("feedbacks", {
       ...pick(submission, "submissionId", "programId"),

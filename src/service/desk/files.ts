@@ -1,7 +1,7 @@
-import type { ActInput } from "../../contract/desk.ts";
-import { invalid } from "../../contract/errors.ts";
+import { validationProblem } from "../../contract/errors.ts";
 import type { File } from "../../contract/files.ts";
 import { limits } from "../../contract/limits.ts";
+import type { ActInput } from "../../contract/portal.ts";
 import type { Submission } from "../../contract/submissions.ts";
 import { pick } from "../../domain/patch.ts";
 import { checkDeadline } from "../../domain/submissions.ts";
@@ -24,7 +24,7 @@ export const attach_file: ActHandler<"attach_file"> = {
 
   async run(work, input) {
     if (!isMediaType(input.contentType)) {
-      throw invalid({ path: "contentType", code: "invalid_format", message: "Expected a media type" });
+      throw validationProblem({ path: "contentType", code: "invalid_format", message: "Expected a media type" });
     }
     const { submissionId, supplementResponseId } = ownerOf(input);
     return supplementResponseId === undefined
@@ -48,7 +48,9 @@ function ownerOf({ submissionId, supplementResponseId }: Given): Owner {
   if (submissionId !== undefined && supplementResponseId === undefined) return { submissionId };
   if (submissionId === undefined && supplementResponseId !== undefined) return { supplementResponseId };
   const message = "Give either submissionId or supplementResponseId";
-  throw invalid(...["submissionId", "supplementResponseId"].map((path) => ({ path, code: "required", message })));
+  throw validationProblem(
+    ...["submissionId", "supplementResponseId"].map((path) => ({ path, code: "required", message })),
+  );
 }
 
 async function attachToDraft(work: ActWork, given: Given, submission: Submission): Promise<File> {
@@ -84,7 +86,11 @@ function keep(
 /** The owner's files with one more, and the change of the field that it is for. */
 function withFile({ fields, fileIds }: Values, { fileId, fieldId }: File) {
   if (fileIds.length >= limits.attachedFiles) {
-    throw invalid({ path: "fileName", code: "too_big", message: `There are ${limits.attachedFiles} files already` });
+    throw validationProblem({
+      path: "fileName",
+      code: "too_big",
+      message: `There are ${limits.attachedFiles} files already`,
+    });
   }
   const named = fieldId === null ? undefined : fields[fieldId];
   const before = Array.isArray(named) ? named : named === undefined ? [] : [named];

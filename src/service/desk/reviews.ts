@@ -1,6 +1,6 @@
 import type { Assignment } from "../../contract/assignments.ts";
-import type { ActInput } from "../../contract/desk.ts";
-import { invalid, problem } from "../../contract/errors.ts";
+import { problem, validationProblem } from "../../contract/errors.ts";
+import type { ActInput } from "../../contract/portal.ts";
 import type { Review } from "../../contract/reviews.ts";
 import type { Rubric } from "../../contract/schemas.ts";
 import { pick } from "../../domain/patch.ts";
@@ -23,7 +23,7 @@ export const submit_review: ActHandler<"submit_review"> = {
     const assignment = await movable(store, input.assignmentId, "review");
     const rubric = await rubricOf(store, assignment.roundId);
     const issues = checkScores(rubric.criteria, input.scores, !input.draft);
-    if (issues.length > 0) throw invalid(...issues);
+    if (issues.length > 0) throw validationProblem(...issues);
     const review = await save(work, input, assignment, rubric);
     if (input.draft) return review;
     await store.update("assignments", assignment, { status: "completed", completedAt: now });

@@ -1,5 +1,5 @@
-import type { ActInput } from "../../contract/desk.ts";
-import { invalid } from "../../contract/errors.ts";
+import { validationProblem } from "../../contract/errors.ts";
+import type { ActInput } from "../../contract/portal.ts";
 import type { Submission } from "../../contract/submissions.ts";
 import { pick } from "../../domain/patch.ts";
 import { checkDeadline, checkIntake } from "../../domain/submissions.ts";
@@ -35,11 +35,15 @@ async function begin(work: ActWork, input: Given, trackId: string, applicantId: 
   checkIntake(track, now);
   const applicant = await found(store, "applicants", applicantId);
   if (!applicant.trackIds.includes(trackId)) {
-    throw invalid({ path: "applicantId", code: "invalid_value", message: "Not registered on this track" });
+    throw validationProblem({ path: "applicantId", code: "invalid_value", message: "Not registered on this track" });
   }
   const deadline = input.deadline ?? track.intakeCloseDate;
   if (deadline === null) {
-    throw invalid({ path: "deadline", code: "required", message: "The track's intake has no end to take it from" });
+    throw validationProblem({
+      path: "deadline",
+      code: "required",
+      message: "The track's intake has no end to take it from",
+    });
   }
   return beginDraft(work, {
     program,
@@ -59,7 +63,11 @@ async function begin(work: ActWork, input: Given, trackId: string, applicantId: 
 async function saveAgain({ store, now }: ActWork, input: Given, submissionId: string): Promise<Submission> {
   const { fields = {}, deadline } = input;
   if (deadline !== undefined) {
-    throw invalid({ path: "deadline", code: "invalid_value", message: "Applicants do not move their deadline" });
+    throw validationProblem({
+      path: "deadline",
+      code: "invalid_value",
+      message: "Applicants do not move their deadline",
+    });
   }
   const submission = await found(store, "submissions", submissionId);
   checkDeadline(submission, now);
@@ -68,5 +76,7 @@ async function saveAgain({ store, now }: ActWork, input: Given, submissionId: st
 
 function incomplete() {
   const message = "Give trackId with applicantId for a new draft, or submissionId alone to save one again";
-  return invalid(...["trackId", "applicantId", "submissionId"].map((path) => ({ path, code: "required", message })));
+  return validationProblem(
+    ...["trackId", "applicantId", "submissionId"].map((path) => ({ path, code: "required", message })),
+  );
 }

@@ -1,4 +1,4 @@
-import { invalid, problem } from "../../contract/errors.ts";
+import { problem, validationProblem } from "../../contract/errors.ts";
 import { limits } from "../../contract/limits.ts";
 import { missingRequired } from "../../domain/fields.ts";
 import { pick } from "../../domain/patch.ts";
@@ -17,10 +17,10 @@ export const request_supplement: ActHandler<"request_supplement"> = {
     const { programId } = await found(store, "submissions", submissionId);
     await writableProgram(store, programId);
     if (!(await findForm(store, schemaId))) {
-      throw invalid({ path: "schemaId", code: "not_found", message: "There is no such record" });
+      throw validationProblem({ path: "schemaId", code: "not_found", message: "There is no such record" });
     }
     if ((await store.count("supplements", { where: { submissionId } })) >= limits.listedSupplements) {
-      throw invalid({
+      throw validationProblem({
         path: "submissionId",
         code: "too_big",
         message: `It has ${limits.listedSupplements} supplements already`,

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { reachable, sensitive } from "./marks.ts";
-import { sensitiveScope } from "./scopes.ts";
+import { sensitiveScope } from "../scopes.ts";
+import { contactDetail, sensitive } from "./field-annotations.ts";
 
 const name = z.string().min(1).max(255);
 
@@ -8,7 +8,7 @@ const name = z.string().min(1).max(255);
 export const ExternalRefInput = z.strictObject({
   namespace: name.describe("other system, as crm"),
   objectType: name,
-  externalId: reachable(z.string().min(1).max(255), "externalId"),
+  externalId: contactDetail(z.string().min(1).max(255), "externalId"),
 });
 export type ExternalRefInput = z.output<typeof ExternalRefInput>;
 
@@ -16,5 +16,5 @@ export type ExternalRefInput = z.output<typeof ExternalRefInput>;
 export const ExternalRef = z.object({
   namespace: z.string(),
   objectType: z.string(),
-  externalId: sensitive(reachable(z.string(), "externalId").optional(), sensitiveScope),
+  externalId: sensitive(contactDetail(z.string(), "externalId").optional(), sensitiveScope),
 });

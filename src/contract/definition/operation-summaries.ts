@@ -1,6 +1,6 @@
-import { type CallName, callNames, isOperationName, operations, type Toolset, toolsetOf } from "./index.ts";
+import { type CallName, callNames, getToolset, isOperationName, operations, type Toolset } from "../index.ts";
+import type { Scope } from "../scopes.ts";
 import type { Effect } from "./operation.ts";
-import type { Scope } from "./scopes.ts";
 
 /** What lists depend on, of whatever can be called. */
 export interface Outline {
@@ -16,11 +16,11 @@ export interface Outline {
  * The contract without its schemas, in its order. Plain data, worked out when the program is bundled: a start that only
  * lists has no time to make all schemas.
  */
-export const outline = Object.fromEntries(callNames.map((name) => [name, outlineOf(name)])) as Readonly<
+export const outline = Object.fromEntries(callNames.map((name) => [name, summarizeOperation(name)])) as Readonly<
   Record<CallName, Outline>
 >;
 
-function outlineOf(name: CallName): Outline {
+function summarizeOperation(name: CallName): Outline {
   const { effect, scope, orScopes = [] } = operations[name];
-  return { toolset: toolsetOf(name), effect, scope, orScopes, hasRoute: isOperationName(name) };
+  return { toolset: getToolset(name), effect, scope, orScopes, hasRoute: isOperationName(name) };
 }

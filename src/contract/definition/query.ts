@@ -2,8 +2,8 @@ import * as z from "zod";
 import type { Operation } from "./operation.ts";
 
 /** A query's text as the type that an operation declares; what does not fit stays text, for validation to refuse. */
-export function typedArgument(operation: Operation, name: string, text: string): unknown {
-  const kind = queryKinds(operation)[name];
+export function parseQueryArgument(operation: Operation, name: string, text: string): unknown {
+  const kind = listQueryKinds(operation)[name];
   if (kind === "integer" && /^-?\d{1,15}$/.test(text)) return Number(text);
   if (kind === "boolean" && (text === "true" || text === "false")) return text === "true";
   return text;
@@ -11,7 +11,7 @@ export function typedArgument(operation: Operation, name: string, text: string):
 
 const kindsByOperation = new WeakMap<Operation, Readonly<Record<string, string | undefined>>>();
 
-function queryKinds(operation: Operation): Readonly<Record<string, string | undefined>> {
+function listQueryKinds(operation: Operation): Readonly<Record<string, string | undefined>> {
   let kinds = kindsByOperation.get(operation);
   if (!kinds) {
     const { properties = {} } = z.toJSONSchema(operation.queryObject, { io: "input" });

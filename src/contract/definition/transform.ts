@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { type Mark, markOf, unwrap } from "./marks.ts";
+import { getAnnotation, type Mark, unwrap } from "./field-annotations.ts";
 
 /** Changes a value of a schema, looking at its marked parts alone. */
 export type Transform<C> = (value: unknown, context: C) => unknown;
@@ -16,7 +16,7 @@ export interface Visitor<C> {
 
 /** Compiles a schema into the transformation that its marks ask for, or nothing where they ask for none. */
 export function compileTransform<C>(schema: z.core.$ZodType, visitor: Visitor<C>): Transform<C> | undefined {
-  const mark = markOf(schema);
+  const mark = getAnnotation(schema);
   const inner = compileShape(unwrap(schema), visitor);
   return mark ? visitor.mark(mark, inner) : inner;
 }

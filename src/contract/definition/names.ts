@@ -1,5 +1,5 @@
-import type { CallName, OperationName, Toolset } from "./index.ts";
-import { outline } from "./outline.ts";
+import type { CallName, OperationName, Toolset } from "../index.ts";
+import { outline } from "./operation-summaries.ts";
 
 /** The names of `index.ts`, for whoever needs no more than them. */
 export const callNames = Object.keys(outline) as CallName[];

@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import type { Scope } from "./scopes.ts";
+import type { Scope } from "../scopes.ts";
 
 export interface Mark {
   /** Hidden from callers without this scope. */
@@ -36,7 +36,7 @@ export function personal<S extends z.ZodType>(schema: S): S {
 }
 
 /** Marks personal data by which a person can be reached: agents see and give handles of it. */
-export function reachable<S extends z.ZodType>(schema: S, handle: HandleKind): S {
+export function contactDetail<S extends z.ZodType>(schema: S, handle: HandleKind): S {
   return mark(schema, { personal: true, handle });
 }
 
@@ -46,7 +46,7 @@ export function freeForm<S extends z.ZodType>(schema: S): S {
 }
 
 /** Marks answers to a form, which the record names by `schemaId`, as personal data. */
-export function answers<S extends z.ZodType>(schema: S): S {
+export function formAnswers<S extends z.ZodType>(schema: S): S {
   return mark(schema, { personal: true, answers: true });
 }
 
@@ -64,15 +64,15 @@ export function sensitiveByField<S extends z.ZodType>(schema: S, scope: Scope): 
 }
 
 /** The marks of a schema, its wrappers' (`optional`, `nullable`, `default` and the like) and what is inside them joined. */
-export function markOf(schema: z.core.$ZodType): Mark | undefined {
+export function getAnnotation(schema: z.core.$ZodType): Mark | undefined {
   const own = marks.get(schema);
-  const inner = innerOf(schema);
-  const inherited = inner && markOf(inner);
+  const inner = getInnerSchema(schema);
+  const inherited = inner && getAnnotation(inner);
   return own && inherited ? { ...inherited, ...own } : (own ?? inherited);
 }
 
 /** The schema inside one wrapper (`optional`, `nullable`, `default`, `readonly`, a transform), if it is one. */
-export function innerOf(schema: z.core.$ZodType): z.core.$ZodType | undefined {
+export function getInnerSchema(schema: z.core.$ZodType): z.core.$ZodType | undefined {
   const definition = schema._zod.def as { type: string; innerType?: z.core.$ZodType; in?: z.core.$ZodType };
   switch (definition.type) {
     case "optional":
@@ -91,6 +91,6 @@ export function innerOf(schema: z.core.$ZodType): z.core.$ZodType | undefined {
 
 /** The schema without its wrappers. */
 export function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
-  const inner = innerOf(schema);
+  const inner = getInnerSchema(schema);
   return inner ? unwrap(inner) : schema;
 }

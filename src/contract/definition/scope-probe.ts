@@ -1,6 +1,6 @@
-import type { ProblemCode } from "./errors.ts";
-import { type OperationName, operationNames, operations } from "./index.ts";
-import type { Scope } from "./scopes.ts";
+import type { ProblemCode } from "../errors.ts";
+import { type OperationName, operationNames, operations } from "../index.ts";
+import type { Scope } from "../scopes.ts";
 
 /** A call that costs little and changes nothing. */
 interface Probe {
@@ -17,30 +17,30 @@ interface Probe {
 const example: Readonly<Record<string, unknown>> = { status: "pending", recipientEmail: "nobody@example.invalid" };
 
 /** The cheapest read that needs a scope: a list, else a record that does not exist. */
-export function probeOf(scope: Scope): Probe {
+export function createScopeProbe(scope: Scope): Probe {
   const reads = operationNames.filter((name) => operations[name].scope === scope && operations[name].effect === "read");
   const probes = reads.map((operation): Probe => {
-    const isOfAll = operations[operation].paginated && variablesOf(operation).length === 0;
+    const isOfAll = operations[operation].paginated && listVariables(operation).length === 0;
     const isAnswered: Probe["isAnswered"] = (code) => code === undefined || (code === "not_found" && !isOfAll);
-    return { operation, input: inputOf(operation), isAnswered };
+    return { operation, input: createProbeInput(operation), isAnswered };
   });
-  const [cheapest] = probes.toSorted((a, b) => variablesOf(a.operation).length - variablesOf(b.operation).length);
+  const [cheapest] = probes.toSorted((a, b) => listVariables(a.operation).length - listVariables(b.operation).length);
   if (!cheapest) throw new Error(`No read needs ${scope}`);
   return cheapest;
 }
 
-function inputOf(name: OperationName): Record<string, unknown> {
+function createProbeInput(name: OperationName): Record<string, unknown> {
   const { queryObject } = operations[name];
   const required = Object.keys(queryObject.shape).filter(
     (key) => !queryObject.shape[key]?.safeParse(undefined).success,
   );
   return {
-    ...Object.fromEntries(variablesOf(name).map((variable) => [variable, "no-such-record"])),
+    ...Object.fromEntries(listVariables(name).map((variable) => [variable, "no-such-record"])),
     ...Object.fromEntries(required.map((key) => [key, example[key]])),
     ...("limit" in queryObject.shape ? { limit: 1 } : {}),
   };
 }
 
-function variablesOf(name: OperationName): string[] {
+function listVariables(name: OperationName): string[] {
   return Object.keys(operations[name].params.shape);
 }

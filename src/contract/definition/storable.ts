@@ -1,5 +1,5 @@
-import type { Issue } from "./errors.ts";
-import { limits } from "./limits.ts";
+import type { Issue } from "../errors.ts";
+import { limits } from "../limits.ts";
 
 /**
  * Returns what is wrong with a value that no store keeps faithfully, if anything: numbers beyond JSON, NUL, half surrogate

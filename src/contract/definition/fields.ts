@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { limits } from "./limits.ts";
-import { freeForm, reachable } from "./marks.ts";
+import { limits } from "../limits.ts";
+import { contactDetail, freeForm } from "./field-annotations.ts";
 
 /** An opaque identifier, as in `sub_01JD…`. */
 export const Id = z.string().min(1).max(255);
@@ -22,13 +22,13 @@ export const DateTime = z
   .pipe(Timestamp);
 
 /** Bounds of free text (specification 2 and 4). */
-export const text = (max: number, min = 0) => z.string().min(min).max(max);
+export const boundedText = (max: number, min = 0) => z.string().min(min).max(max);
 
-export const Reason = text(1000, 1);
-export const OptionalReason = text(1000).optional();
+export const Reason = boundedText(1000, 1);
+export const OptionalReason = boundedText(1000).optional();
 
 /** RFC 5321 caps an address at 254 characters; the specification's own bound for persons is 255. */
-export const Email = reachable(z.email().max(255), "email");
+export const Email = contactDetail(z.email().max(255), "email");
 
 /** A free-form JSON object. */
 export const FreeForm = freeForm(z.record(z.string(), z.unknown()));
@@ -36,12 +36,12 @@ export const FreeForm = freeForm(z.record(z.string(), z.unknown()));
 const calendarDay = /^\d{4}-\d{2}-\d{2}$/;
 
 /** A query date: `YYYY-MM-DD` (start of that day, UTC) or RFC 3339. */
-export const DateFrom = queryDate("T00:00:00.000Z");
+export const DateFrom = toQueryDate("T00:00:00.000Z");
 
 /** A query date: `YYYY-MM-DD` (inclusive end of that day, UTC) or RFC 3339. */
-export const DateTo = queryDate("T23:59:59.999Z");
+export const DateTo = toQueryDate("T23:59:59.999Z");
 
-function queryDate(dayTime: string) {
+function toQueryDate(dayTime: string) {
   return z
     .string()
     .max(40)

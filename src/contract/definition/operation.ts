@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { type ProblemCode, problem } from "./errors.ts";
+import { type ProblemCode, problem } from "../errors.ts";
+import type { Scope } from "../scopes.ts";
 import { Id } from "./fields.ts";
 import { PageMeta } from "./page.ts";
-import type { Scope } from "./scopes.ts";
 
 /** What a call does to the world; every MCP hint and the need for a transaction follow from it. */
 export type Effect = "read" | "create" | "update" | "destroy" | "send";
@@ -82,7 +82,7 @@ export function operation<
   const E extends Effect = Effect,
 >(declaration: Declaration<Path, Query, Body, Data, E> & Readable<E>): Operation<Path, Query, Body, Data, E> {
   const query = declaration.query ?? ({} as Query);
-  const variables = pathVariables(declaration.path).map((name) => [name, Id] as const);
+  const variables = listPathVariables(declaration.path).map((name) => [name, Id] as const);
   const names = Object.keys(query);
   const { resource } = declaration;
   return {
@@ -96,21 +96,21 @@ export function operation<
 }
 
 /** Names of the variables in a path, in order. */
-export function pathVariables(path: string): string[] {
-  return piecesOf(path).filter((_, index) => index % 2 === 1);
+export function listPathVariables(path: string): string[] {
+  return splitTemplate(path).filter((_, index) => index % 2 === 1);
 }
 
 const pieces = new Map<string, readonly string[]>();
 
 /** A path or template with what stands for each of its braces' contents. */
 export function fillTemplate(template: string, fill: (inside: string) => string): string {
-  return piecesOf(template)
+  return splitTemplate(template)
     .map((piece, index) => (index % 2 === 0 ? piece : fill(piece)))
     .join("");
 }
 
 /** What is between the braces of a path or template, and inside them, in turns. Remembered: there are few. */
-function piecesOf(template: string): readonly string[] {
+function splitTemplate(template: string): readonly string[] {
   const known = pieces.get(template);
   if (known) return known;
   const found = template.split(/[{}]/);
@@ -144,7 +144,7 @@ export type ResultOf<O extends Operation> =
     : never;
 
 /** The success envelope of an operation (specification 2.1). */
-export function envelopeOf(operation: Operation): z.ZodObject {
+export function createEnvelope(operation: Operation): z.ZodObject {
   return z.object({
     success: z.literal(true),
     data: operation.data,
@@ -177,7 +177,7 @@ export interface Parts {
 }
 
 /** Sorts one flat object of arguments into path, query and body. What fits nowhere stays in the body or the query, to be refused there. */
-export function partsOf(operation: Operation, input: Readonly<Record<string, unknown>>): Parts {
+export function splitInput(operation: Operation, input: Readonly<Record<string, unknown>>): Parts {
   const params: Record<string, unknown> = {};
   const query: Record<string, unknown> = {};
   const body: Record<string, unknown> = {};

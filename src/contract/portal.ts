@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { Assignment } from "./assignments.ts";
+import { boundedText, DateTime, Email, FreeForm, Id } from "./definition/fields.ts";
 import { Feedback } from "./feedback.ts";
-import { DateTime, Email, FreeForm, Id, text } from "./fields.ts";
 import { File } from "./files.ts";
 import { Payment } from "./payments.ts";
 import { Review } from "./reviews.ts";
@@ -23,13 +23,13 @@ function act<Input extends z.ZodObject, Data extends z.ZodType>(
   return declaration;
 }
 
-const oneLine = (max: number) => text(max, 1).regex(/^[^\p{Cc}\p{Zl}\p{Zp}]*$/u, "Expected one line");
+const oneLineText = (max: number) => boundedText(max, 1).regex(/^[^\p{Cc}\p{Zl}\p{Zp}]*$/u, "Expected one line");
 
 /** What applicants, reviewers and staff do in the product itself, where no token is behind it. */
 const acts = {
   register_applicant: act({
     summary: "Register an applicant on a track",
-    input: z.strictObject({ trackId: Id, email: Email, name: text(200, 1) }),
+    input: z.strictObject({ trackId: Id, email: Email, name: boundedText(200, 1) }),
     data: z.object({ applicantId: Id, personId: Id.nullable(), trackId: Id, registered: z.boolean() }),
     audit: () => "applicant.registered",
   }),
@@ -53,8 +53,8 @@ const acts = {
       submissionId: Id.optional(),
       supplementResponseId: Id.optional(),
       fieldId: Id.optional().describe("The field of type file that it is for"),
-      fileName: oneLine(255).refine((name) => !/[/\\]/.test(name), "Expected a name without folders"),
-      contentType: oneLine(200),
+      fileName: oneLineText(255).refine((name) => !/[/\\]/.test(name), "Expected a name without folders"),
+      contentType: oneLineText(200),
       sizeBytes: z.int().min(0),
       sha256: z.string().regex(/^[0-9a-f]{64}$/),
       scanStatus: File.shape.scanStatus.default("clean"),
@@ -67,7 +67,7 @@ const acts = {
     summary: "Ask the applicant of a submission for a supplement",
     input: z.strictObject({
       submissionId: Id,
-      title: text(200, 1),
+      title: boundedText(200, 1),
       schemaId: Id,
       required: z.boolean().default(true),
       audience: SupplementResponse.shape.audience.default("applicant"),
@@ -96,9 +96,9 @@ const acts = {
       outcome: z
         .enum(["paid", "offline", "failed", "waived", "refunded"])
         .describe("paid: by card; offline: seen by staff; refunded: what was paid is given back"),
-      provider: oneLine(100).optional(),
-      providerRef: oneLine(255).optional(),
-      failureCode: oneLine(64).optional(),
+      provider: oneLineText(100).optional(),
+      providerRef: oneLineText(255).optional(),
+      failureCode: oneLineText(64).optional(),
     }),
     data: Payment,
     audit: ({ outcome }) => `payment.${outcome === "paid" || outcome === "offline" ? "succeeded" : outcome}`,
@@ -113,14 +113,18 @@ const acts = {
 
   respond_to_assignment: act({
     summary: "Accept or decline a review assignment as its reviewer",
-    input: z.strictObject({ assignmentId: Id, response: z.enum(["accept", "decline"]), reason: text(1000).optional() }),
+    input: z.strictObject({
+      assignmentId: Id,
+      response: z.enum(["accept", "decline"]),
+      reason: boundedText(1000).optional(),
+    }),
     data: Assignment,
     audit: ({ response }) => (response === "accept" ? "assignment.accepted" : "assignment.declined"),
   }),
 
   attest_conflict: act({
     summary: "State as a reviewer whether there is a conflict of interest",
-    input: z.strictObject({ assignmentId: Id, hasConflict: z.boolean(), statement: text(4000, 1) }),
+    input: z.strictObject({ assignmentId: Id, hasConflict: z.boolean(), statement: boundedText(4000, 1) }),
     data: Assignment,
     audit: ({ hasConflict }) => (hasConflict ? "assignment.conflict_declared" : "assignment.conflict_denied"),
   }),
@@ -133,14 +137,14 @@ const acts = {
         .array(
           z.strictObject({
             criterionId: Id,
-            value: z.union([z.number(), text(10_000), z.boolean()]),
-            comment: text(10_000).nullable().default(null),
+            value: z.union([z.number(), boundedText(10_000), z.boolean()]),
+            comment: boundedText(10_000).nullable().default(null),
           }),
         )
         .max(200),
       recommendation: Review.shape.recommendation.default("none"),
-      overallComment: text(20_000).optional(),
-      confidentialComment: text(20_000).optional(),
+      overallComment: boundedText(20_000).optional(),
+      confidentialComment: boundedText(20_000).optional(),
       draft: z.boolean().default(false).describe("Keep it without submitting"),
     }),
     data: Review,
@@ -152,8 +156,8 @@ const acts = {
     input: z.strictObject({
       submissionId: Id,
       roundId: Id.optional(),
-      subject: oneLine(500).optional(),
-      body: text(50_000, 1),
+      subject: oneLineText(500).optional(),
+      body: boundedText(50_000, 1),
     }),
     data: Feedback,
     audit: () => "feedback.prepared",

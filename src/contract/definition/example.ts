@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { innerOf } from "./marks.ts";
+import { getInnerSchema } from "./field-annotations.ts";
 
 /** Examples for fields whose type alone does not tell what stands in them. */
 const byName: Readonly<Record<string, unknown>> = {
@@ -76,8 +76,8 @@ const idPrefixes: Readonly<Record<string, string>> = {
 const ulid = "01JD4X8Q6V3N5T7Y9Z0A1B2C3D";
 
 /** A value that fits a schema, the same every time: for documents and tests. `optional` fields are left out of inputs. */
-export function exampleOf(schema: z.core.$ZodType, options: { readonly optional: boolean }, name = ""): unknown {
-  if (name in byName && fits(schema, byName[name])) return byName[name];
+export function createExample(schema: z.core.$ZodType, options: { readonly optional: boolean }, name = ""): unknown {
+  if (name in byName && matchesSchema(schema, byName[name])) return byName[name];
   const definition = schema._zod.def as z.core.$ZodTypeDef & {
     shape?: Record<string, z.core.$ZodType>;
     element?: z.core.$ZodType;
@@ -90,12 +90,12 @@ export function exampleOf(schema: z.core.$ZodType, options: { readonly optional:
       return Object.fromEntries(
         Object.entries(definition.shape ?? {})
           .filter(([, field]) => options.optional || field._zod.optin !== "optional")
-          .map(([key, field]) => [key, exampleOf(field, options, key)]),
+          .map(([key, field]) => [key, createExample(field, options, key)]),
       );
     case "array":
-      return definition.element ? [exampleOf(definition.element, options, name.replace(/s$/, ""))] : [];
+      return definition.element ? [createExample(definition.element, options, name.replace(/s$/, ""))] : [];
     case "union":
-      return definition.options?.[0] && exampleOf(definition.options[0], options, name);
+      return definition.options?.[0] && createExample(definition.options[0], options, name);
     case "enum":
       return Object.values(definition.entries ?? {})[0];
     case "literal":
@@ -103,30 +103,30 @@ export function exampleOf(schema: z.core.$ZodType, options: { readonly optional:
     case "boolean":
       return true;
     case "number":
-      return numberExample(schema);
+      return createNumberExample(schema);
     case "string":
-      return stringExample(schema, name);
+      return createStringExample(schema, name);
     case "record":
       return {};
     case "unknown":
       return null;
     default: {
-      const inner = innerOf(schema);
-      return inner && exampleOf(inner, options, name);
+      const inner = getInnerSchema(schema);
+      return inner && createExample(inner, options, name);
     }
   }
 }
 
-function fits(schema: z.core.$ZodType, value: unknown): boolean {
+function matchesSchema(schema: z.core.$ZodType, value: unknown): boolean {
   return (schema as z.ZodType).safeParse(value).success;
 }
 
-function numberExample(schema: z.core.$ZodType): number {
+function createNumberExample(schema: z.core.$ZodType): number {
   const { minimum } = schema._zod.bag as { minimum?: number };
   return Math.max(1, minimum ?? 1);
 }
 
-function stringExample(schema: z.core.$ZodType, name: string): string {
+function createStringExample(schema: z.core.$ZodType, name: string): string {
   const id = /^(\w+?)Ids?$/.exec(name)?.[1]?.toLowerCase();
   const candidates = [
     ...(id ? [`${Object.entries(idPrefixes).find(([noun]) => id.endsWith(noun))?.[1] ?? "id"}_${ulid}`] : []),
@@ -138,5 +138,5 @@ function stringExample(schema: z.core.$ZodType, name: string): string {
     "EUR",
     "text",
   ];
-  return candidates.find((candidate) => fits(schema, candidate)) ?? "";
+  return candidates.find((candidate) => matchesSchema(schema, candidate)) ?? "";
 }

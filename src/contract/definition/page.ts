@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { invalid } from "./errors.ts";
+import { validationProblem } from "../errors.ts";
 
 export const defaultLimit = 50;
 export const maxLimit = 100;
@@ -20,14 +20,14 @@ export const pageQuery = { limit: Limit, lastEvaluatedKey: Cursor.optional() };
  * The cursor of a list that takes it by two names.
  * @throws Problem `validation_failed` for two that differ
  */
-export function cursorIn(input: {
+export function readCursor(input: {
   readonly cursor?: string | undefined;
   readonly lastEvaluatedKey?: string | undefined;
 }): string | undefined {
   const { cursor, lastEvaluatedKey = cursor } = input;
   if (cursor === undefined || cursor === lastEvaluatedKey) return lastEvaluatedKey;
   const message = "cursor and lastEvaluatedKey are the same parameter: give one of them";
-  throw invalid(...["cursor", "lastEvaluatedKey"].map((path) => ({ path, code: "conflicting", message })));
+  throw validationProblem(...["cursor", "lastEvaluatedKey"].map((path) => ({ path, code: "conflicting", message })));
 }
 
 /** `meta` of a paginated answer; `hasMore` is true exactly when a cursor is present. */
