@@ -2,17 +2,17 @@
 // Every Node since 14 must be able to read this file: what needs a newer one is imported only once that is known.
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { keepCompiled } from "./lib/compile-cache.ts";
-import { handOver, isSupported } from "./lib/runtime.ts";
+import { enableCompileCache } from "./lib/compile-cache.ts";
+import { isSupported, relaunch } from "./lib/node-relaunch.ts";
 
 const script = fileURLToPath(import.meta.url);
 
 if (isSupported(process.versions.node)) run();
-else handOver(dirname(dirname(script)), script);
+else relaunch(dirname(dirname(script)), script);
 
 function run() {
   muteSqliteWarning();
-  keepCompiled(process.env, process.platform);
+  enableCompileCache(process.env, process.platform);
   import("./cli.ts").then(({ main }) => main(process.argv));
 }
 

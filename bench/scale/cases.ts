@@ -1,6 +1,6 @@
 import type { CallName, Input } from "../../src/contract/index.ts";
-import { newId } from "../../src/lib/ids.ts";
-import type { Random } from "../../src/lib/random.ts";
+import type { Random } from "../../src/lib/crypto/random.ts";
+import { createId } from "../../src/lib/ids.ts";
 import { fieldId, type Landmarks } from "./tenant.ts";
 
 /** A page or one record must cost the same however many there are. What a write and a scan cost is told. */
@@ -283,7 +283,7 @@ export function draftOf(samples: Samples): Readonly<Record<string, unknown>> {
     trackId: openTrack(samples).trackId,
     fields: { [fieldId]: "A light roof" },
     deadline: "2099-01-01T00:00:00Z",
-    innovatorEmail: `${newId("inn").toLowerCase()}@example.org`,
+    innovatorEmail: `${createId("inn").toLowerCase()}@example.org`,
     innovatorName: "Ada Marsh",
   };
 }

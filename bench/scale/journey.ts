@@ -1,5 +1,5 @@
-import { newId } from "../../src/lib/ids.ts";
-import type { Random } from "../../src/lib/random.ts";
+import type { Random } from "../../src/lib/crypto/random.ts";
+import { createId } from "../../src/lib/ids.ts";
 import { draftOf, pick, type Request, type Samples } from "./cases.ts";
 import { fieldId } from "./tenant.ts";
 
@@ -19,7 +19,7 @@ export async function travel(samples: Samples, random: Random, send: Send): Prom
   const reviewerId = pick(samples.reviewerIds, random);
   await send(["bulk_assign_reviewers", { roundId: toRoundId, pairs: [{ submissionId, reviewerId }] }]);
   await send(["eliminate_submission", { ...of, version: advanced["version"], reason: "Not this time" }]);
-  const email = `${newId("per").toLowerCase()}@example.org`;
+  const email = `${createId("per").toLowerCase()}@example.org`;
   const provenance = { source: "crm" };
   const person = await send(["create_person", { kinds: ["contact"], provenance, primaryEmail: email }]);
   const { personId } = person;

@@ -1,6 +1,6 @@
 import type { SubmissionState } from "../../src/contract/submissions.ts";
-import { seededIds } from "../../src/lib/ids.ts";
-import { type Random, seededRandom } from "../../src/lib/random.ts";
+import { createSeededRandom, type Random } from "../../src/lib/crypto/random.ts";
+import { createSeededIds } from "../../src/lib/ids.ts";
 import { type Source, sourceOf } from "../../src/store/database.ts";
 import { type Row, type TableName, tables } from "../../src/store/tables.ts";
 import type { Tenant } from "./tenant.ts";
@@ -12,8 +12,8 @@ type Common = "businessId" | "version" | "createdAt" | "updatedAt" | "createdBy"
 
 /** Makes rows, the same each time. */
 export class Maker {
-  readonly random: Random = seededRandom(7);
-  readonly newId = seededIds(this.random);
+  readonly random: Random = createSeededRandom(7);
+  readonly newId = createSeededIds(this.random);
 
   record<T extends TableName>(
     tenant: Tenant,

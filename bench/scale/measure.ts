@@ -1,4 +1,4 @@
-import { type Random, seededRandom } from "../../src/lib/random.ts";
+import { createSeededRandom, type Random } from "../../src/lib/crypto/random.ts";
 import { type Case, cases, type Kind, type Request } from "./cases.ts";
 import { travel } from "./journey.ts";
 import type { Subject } from "./subject.ts";
@@ -23,7 +23,7 @@ export interface Effort {
 class Measurement {
   readonly results: ReadonlyMap<number, Map<string, Measured>>;
   readonly #subjects: readonly Subject[];
-  readonly #random: Random = seededRandom(11);
+  readonly #random: Random = createSeededRandom(11);
 
   constructor(subjects: readonly Subject[]) {
     this.#subjects = subjects;

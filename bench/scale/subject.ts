@@ -2,7 +2,7 @@ import { type App, createApp } from "../../src/app.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { splitInput } from "../../src/contract/definition/operation.ts";
 import { operations } from "../../src/contract/index.ts";
-import { newId } from "../../src/lib/ids.ts";
+import { createId } from "../../src/lib/ids.ts";
 import { cursorsOf } from "../../src/store/cursor.ts";
 import type { Reader } from "../../src/store/port.ts";
 import type { Row, TableName } from "../../src/store/tables.ts";
@@ -46,7 +46,7 @@ export async function openSubject(
     samples,
     async send([operation, input]) {
       const parts = splitInput(operations[operation], input);
-      const answer = await app.gate.invoke({ operation, token: landmarks.token, parts, requestId: newId("req") });
+      const answer = await app.gate.invoke({ operation, token: landmarks.token, parts, requestId: createId("req") });
       if (!answer.ok) throw new Error(`${operation} ${JSON.stringify(input)}: ${answer.problem.message}`);
       const data = answer.data as Readonly<Record<string, unknown>>;
       return { data, rows: Array.isArray(data) ? data.length : 1 };

@@ -1,4 +1,4 @@
-import { sha256Hex } from "../../src/lib/crypto.ts";
+import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
 import type { Row } from "../../src/store/tables.ts";
 import { type Filled, isoOf, type Maker } from "./maker.ts";
 import { type Applicant, type Call, dayMs, endMs, fieldId, spanMs, type Tenant, words, years } from "./tenant.ts";
@@ -157,7 +157,7 @@ function* leaves(maker: Maker, tenant: Tenant, atMs: number, ids: Ids): Generato
       fileName: "annex.pdf",
       contentType: "application/pdf",
       sizeBytes: 5,
-      sha256: sha256Hex(submissionId),
+      sha256: hashSha256Hex(submissionId),
       scanStatus: "clean",
       uploadedAt: at,
     });

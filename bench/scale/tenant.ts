@@ -1,5 +1,5 @@
 import { scopes } from "../../src/contract/scopes.ts";
-import { sha256Hex } from "../../src/lib/crypto.ts";
+import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
 import { tokenCodec } from "../../src/store/database.ts";
 import type { Row } from "../../src/store/tables.ts";
 import { type Filled, isoOf, type Maker, named } from "./maker.ts";
@@ -45,7 +45,7 @@ export const words =
 export function* tenant(maker: Maker, share: number, size: number): Generator<Filled, Tenant> {
   const startMs = endMs - spanMs - 30 * dayMs;
   const businessId = maker.newId("biz", startMs);
-  const token = sha256Hex(`token ${share}`);
+  const token = hashSha256Hex(`token ${share}`);
   const made: Tenant = {
     businessId,
     token,
@@ -78,7 +78,7 @@ function tokenOf(maker: Maker, { businessId, token }: Tenant, atMs: number): Fil
     tokenId: maker.newId("tok", atMs),
     businessId,
     name: "scale",
-    sha256: sha256Hex(token),
+    sha256: hashSha256Hex(token),
     prefix: token.slice(0, 6),
   };
   const rest = { scopes: [...scopes], expiresAt: null, revokedAt: null, lastUsedAt: null, createdAt: isoOf(atMs) };

@@ -5,7 +5,7 @@ import type { Protect } from "../exports/render.ts";
 import { createExportWorker } from "../exports/worker.ts";
 import { createDesk, type Desk } from "../gate/desk.ts";
 import { createInvitations, type Invitations } from "../gate/invitations.ts";
-import { createSealer } from "../lib/sealed.ts";
+import { createSealer } from "../lib/crypto/envelope-encryption.ts";
 import { version } from "../lib/version.ts";
 import type { Worker } from "../lib/worker.ts";
 import { createFolderCarrier, sweepFolder } from "../mail/folder.ts";

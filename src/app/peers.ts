@@ -1,8 +1,8 @@
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import type { Clock } from "../lib/clock.ts";
-import { hmac } from "../lib/crypto.ts";
-import { newId } from "../lib/ids.ts";
+import { computeHmac } from "../lib/crypto/crypto.ts";
+import { createId } from "../lib/ids.ts";
 import { createLoop, type Worker } from "../lib/worker.ts";
 import type { Store } from "../store/port.ts";
 import type { Local } from "./local.ts";
@@ -71,12 +71,12 @@ export interface Membership extends Worker {
 
 /** Makes what keeps a process known to the others on its database for as long as it runs. */
 export function createMembership(config: Config, serverKey: () => Buffer, { store, clock, log }: Local): Membership {
-  const processId = newId("prc");
+  const processId = createId("prc");
   const told = new Set<string>();
 
   async function announce(): Promise<Agreement[]> {
     const key = await store.secret("peers");
-    const digest = (text: string) => hmac(key, text).toString("base64url").slice(0, 22);
+    const digest = (text: string) => computeHmac(key, text).toString("base64url").slice(0, 22);
     const entries = agreements.map(({ setting, value }) => [setting, digest(`${setting} ${value(config, serverKey)}`)]);
     const marks: Readonly<Record<string, string>> = Object.fromEntries(entries);
     const now = clock.now();

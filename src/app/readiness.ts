@@ -1,5 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
-import { stateOf, type Worker } from "../lib/worker.ts";
+import { combineWorkerStates, type Worker } from "../lib/worker.ts";
 import type { Store } from "../store/port.ts";
 import type { Readiness } from "../transport/probes.ts";
 import type { Breaker } from "../upstream/breaker.ts";
@@ -46,7 +46,7 @@ export function createReadiness(deps: ReadinessDeps): ReadinessProbe {
 }
 
 async function lookAt({ store, workers, serverKey, breaker }: ReadinessDeps): Promise<Readiness> {
-  const state = stateOf(workers);
+  const state = combineWorkerStates(workers);
   const [database, hasRoom] = await Promise.all([inTime(store.check()), inTime(store.hasRoom())]);
   const checks = {
     database: database || "failed",

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
-import { readOrMakeKey } from "../lib/key-file.ts";
+import { readOrMakeKey } from "../lib/crypto/key-file.ts";
 import { isPostgresAddress } from "../lib/postgres-address.ts";
 
 /**

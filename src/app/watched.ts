@@ -1,5 +1,5 @@
 import type { Gate } from "../gate/invoke.ts";
-import type { OperationCall, Outcome, Telemetry } from "../lib/telemetry.ts";
+import type { OperationCall, Telemetry, WorkOutcome } from "../lib/telemetry.ts";
 import type { Carrier } from "../mail/carrier.ts";
 import type { HttpClient } from "../upstream/http-client.ts";
 import type { Sender } from "../webhooks/sender.ts";
@@ -38,7 +38,9 @@ export function watchedClient(client: HttpClient, origin: string, telemetry: Tel
 }
 
 export function watchedSender(send: Sender, telemetry: Telemetry): Sender {
-  const outcomeOf = ({ error }: Awaited<ReturnType<Sender>>): Outcome => ({ code: error === null ? "ok" : "failed" });
+  const outcomeOf = ({ error }: Awaited<ReturnType<Sender>>): WorkOutcome => ({
+    code: error === null ? "ok" : "failed",
+  });
   return (delivery, signal) =>
     telemetry.watch({ kind: "delivery", of: "webhook" }, () => send(delivery, signal), outcomeOf);
 }

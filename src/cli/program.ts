@@ -1,6 +1,6 @@
 import { Command, type CommanderError, Option } from "commander";
 import { UsageError } from "../config/usage-error.ts";
-import { didYouMean } from "../lib/spelling.ts";
+import { suggestWord } from "../lib/did-you-mean.ts";
 import { version } from "../lib/version.ts";
 import { addExamples, exitCodesHelp, helpConfiguration } from "./help.ts";
 
@@ -179,7 +179,7 @@ function refuseUnknown(args: readonly string[]): void {
   const known = [...branches.filter(({ hidden }) => !hidden).map(({ name }) => name), "help"];
   if (operand === undefined || isOption(operand) || [...known, "complete"].includes(operand)) return;
   throw new UsageError(
-    `${JSON.stringify(operand)} is no command.${didYouMean(operand, known)} See: programme-mcp --help`,
+    `${JSON.stringify(operand)} is no command.${suggestWord(operand, known)} See: programme-mcp --help`,
   );
 }
 

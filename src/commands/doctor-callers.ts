@@ -5,7 +5,7 @@ import { UsageError } from "../config/usage-error.ts";
 import { createScopeProbe } from "../contract/definition/scope-probe.ts";
 import { Problem } from "../contract/errors.ts";
 import { systemClock } from "../lib/clock.ts";
-import { newId } from "../lib/ids.ts";
+import { createId } from "../lib/ids.ts";
 import { answered, type Check, fail, ok, sentenceOf, skip, warn } from "./doctor-check.ts";
 
 /** Whether callers of MCP over HTTP are let in who have no access token of their own. */
@@ -54,7 +54,7 @@ async function checkTokens(app: App, config: Config, holders: Holders, databaseK
   const checks: Check[] = [];
   for (const [token, named] of [...byToken].slice(0, maxTokensTried)) {
     const { operation, input } = createScopeProbe("programs:read");
-    const answer = await app.upstream.call({ operation, input, token, requestId: newId("req") });
+    const answer = await app.upstream.call({ operation, input, token, requestId: createId("req") });
     if (answer.ok || answer.problem.code === "insufficient_scope") continue;
     const found = `The calls of ${namesOf(named)} are refused. ${sentenceOf(answer.problem)}`;
     checks.push(fail(name, found, "Give these entries an access token that the service knows."));

@@ -2,7 +2,7 @@ import type { App } from "../app.ts";
 import { createScopeProbe } from "../contract/definition/scope-probe.ts";
 import type { Problem } from "../contract/errors.ts";
 import { readScopes, type Scope } from "../contract/scopes.ts";
-import { newId } from "../lib/ids.ts";
+import { createId } from "../lib/ids.ts";
 import { answered, type Check, fail, ok, skip, warn } from "./doctor-check.ts";
 
 /**
@@ -17,7 +17,7 @@ export async function checkScopes(
   const checks: Check[] = [];
   for (const scope of readScopes) {
     const { operation, input, isAnswered } = createScopeProbe(scope);
-    const answer = await call({ operation, input, token, requestId: newId("req") });
+    const answer = await call({ operation, input, token, requestId: createId("req") });
     const refusal = answer.ok || isAnswered(answer.problem.code) ? undefined : answer.problem;
     checks.push(checkOf(scope, refusal, told?.includes(scope)));
     // What is true of the token or of the way to the service is true for the other scopes too.

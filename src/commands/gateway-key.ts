@@ -1,6 +1,6 @@
 import { UsageError } from "../config/usage-error.ts";
 import { GatewayEntry, gatewayKeyPrefix } from "../contract/gateway-keys.ts";
-import { randomToken, sha256Hex } from "../lib/crypto.ts";
+import { createRandomToken, hashSha256Hex } from "../lib/crypto/crypto.ts";
 import { note, type Options, print, printJson } from "./output.ts";
 import { parseExpiry, parseScopes } from "./tokens.ts";
 
@@ -10,10 +10,10 @@ import { parseExpiry, parseScopes } from "./tokens.ts";
  */
 export function createGatewayKey(options: Options): void {
   const { name, tokenVariable, tokenFile, expires } = options;
-  const key = `${gatewayKeyPrefix}${randomToken()}`;
+  const key = `${gatewayKeyPrefix}${createRandomToken()}`;
   const entry = entryOf({
     name,
-    sha256: sha256Hex(key),
+    sha256: hashSha256Hex(key),
     tokenVariable,
     tokenFile,
     scopes: parseScopes(String(options["scopes"])),

@@ -8,8 +8,8 @@ import { createDraw } from "../demo/draw.ts";
 import { Season } from "../demo/season.ts";
 import { planSeason } from "../demo/season-plan.ts";
 import { type Cast, calendar, type Stage } from "../demo/season-stage.ts";
-import { newId } from "../lib/ids.ts";
-import { seededRandom } from "../lib/random.ts";
+import { createSeededRandom } from "../lib/crypto/random.ts";
+import { createId } from "../lib/ids.ts";
 import type { Store } from "../store/port.ts";
 import { onInterrupt } from "./interruption.ts";
 import { withApp } from "./open.ts";
@@ -48,7 +48,7 @@ async function play(app: App, businessId: string, options: SimulateOptions): Pro
   if (!people) throw new UsageError("A season is played on the embedded service, not on the product's own");
   const { seed, factor } = options;
   const now = new Date();
-  const draw = createDraw(seededRandom(seed));
+  const draw = createDraw(createSeededRandom(seed));
   // Choices repeat with the seed, ids do not: a season can be played again on the same database.
   const random = Math.random;
   // At any pace the season's own intake must not close before its end.
@@ -69,7 +69,7 @@ async function play(app: App, businessId: string, options: SimulateOptions): Pro
       stopping.throwIfAborted();
       const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
       const parts = splitInput(operations[name], given);
-      const answer = await gate.invoke({ operation: name, token: issued.token, parts, requestId: newId("req") });
+      const answer = await gate.invoke({ operation: name, token: issued.token, parts, requestId: createId("req") });
       if (!answer.ok) throw answer.problem;
       return { data: answer.data as never, lastEvaluatedKey: answer.page?.lastEvaluatedKey };
     },

@@ -2,9 +2,9 @@ import { UsageError } from "../config/usage-error.ts";
 import { isScope, readScopes, type Scope, scopes, withoutSensitive } from "../contract/scopes.ts";
 import { shownTokenChars } from "../contract/token-format.ts";
 import type { Token } from "../contract/tokens.ts";
-import { randomToken, sha256Hex } from "../lib/crypto.ts";
-import { newId } from "../lib/ids.ts";
-import { didYouMean } from "../lib/spelling.ts";
+import { createRandomToken, hashSha256Hex } from "../lib/crypto/crypto.ts";
+import { suggestWord } from "../lib/did-you-mean.ts";
+import { createId } from "../lib/ids.ts";
 import type { Store } from "../store/port.ts";
 import { parseSpan, parseTime } from "./times.ts";
 
@@ -28,12 +28,12 @@ export const ordinaryScopes: readonly Scope[] = [...withoutSensitive(scopes)];
 
 /** Makes a token and keeps its SHA-256 (specification 5). */
 export async function issueToken(store: Store, request: TokenRequest): Promise<IssuedToken> {
-  const token = randomToken();
+  const token = createRandomToken();
   const row: Token = {
-    tokenId: newId("tok"),
+    tokenId: createId("tok"),
     businessId: request.businessId,
     name: request.name,
-    sha256: sha256Hex(token),
+    sha256: hashSha256Hex(token),
     prefix: token.slice(0, shownTokenChars),
     scopes: [...request.scopes],
     expiresAt: request.expiresAt,
@@ -49,7 +49,7 @@ export async function issueToken(store: Store, request: TokenRequest): Promise<I
 export async function firstBusiness(store: Store): Promise<string> {
   const [business] = await store.listBusinesses();
   if (business) return business.businessId;
-  const made = { businessId: newId("biz"), name: "My organisation", createdAt: new Date().toISOString() };
+  const made = { businessId: createId("biz"), name: "My organisation", createdAt: new Date().toISOString() };
   await store.insertBusiness(made);
   return made.businessId;
 }
@@ -81,7 +81,7 @@ export function parseScopes(text: string): Scope[] {
     const scope = entry.trim();
     if (isScope(scope)) return scope;
     throw new UsageError(
-      `--scopes: ${JSON.stringify(scope)} is no scope.${didYouMean(scope, scopes)} Take read, all, or some of ${scopes.join(", ")}.`,
+      `--scopes: ${JSON.stringify(scope)} is no scope.${suggestWord(scope, scopes)} Take read, all, or some of ${scopes.join(", ")}.`,
     );
   });
 }

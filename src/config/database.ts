@@ -1,10 +1,10 @@
 import { join, resolve } from "node:path";
 import * as z from "zod";
 import {
+  describeDatabaseAddress,
   isPostgresAddress,
   PostgresAddressError,
   parsePostgresAddress,
-  placeOfDatabase,
 } from "../lib/postgres-address.ts";
 import { commandNames, type Setting } from "./setting.ts";
 import { UsageError } from "./usage-error.ts";
@@ -94,7 +94,7 @@ export function databasePlace(given: string | undefined, byDefault: string, data
   const databaseGiven = given !== undefined;
   if (named === ":memory:") return { database: named, databaseGiven, databaseName: named, filesBeside: undefined };
   if (isPostgresAddress(named)) {
-    const databaseName = `postgres://${placeOfDatabase(named)}`;
+    const databaseName = `postgres://${describeDatabaseAddress(named)}`;
     return { database: named, databaseGiven, databaseName, filesBeside: join(dataDir, "programme") };
   }
   const path = resolve(named);

@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
-import { isLoopback } from "../lib/loopback.ts";
-import { didYouMean } from "../lib/spelling.ts";
+import { suggestWord } from "../lib/did-you-mean.ts";
+import { isLoopback } from "../lib/http/loopback.ts";
 import { type DatabasePlace, databasePlace, refusePassword } from "./database.ts";
 import type { Setting } from "./setting.ts";
 import { type SettingName, settings, type table } from "./table.ts";
@@ -81,7 +81,7 @@ export function refusalOf(name: string, { type, secret }: Setting, given: string
   const wrong = choices ? wrongChoice(given, choices) : given;
   const why = explain?.(given);
   const shown = secret ? "" : `, not ${JSON.stringify(wrong)}`;
-  const hint = choices ? didYouMean(wrong, choices) : "";
+  const hint = choices ? suggestWord(wrong, choices) : "";
   return new UsageError(`${name} must be ${allowed}${shown}${why === undefined ? "" : `: ${why}`}.${hint}`);
 }
 

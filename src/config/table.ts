@@ -1,7 +1,7 @@
 import { limits } from "../contract/limits.ts";
 import { scopes } from "../contract/scopes.ts";
 import { tokenPattern } from "../contract/token-format.ts";
-import { keyPattern } from "../lib/key.ts";
+import { keyPattern } from "../lib/crypto/key-format.ts";
 import { logFormats, logLevels } from "../lib/log.ts";
 import { agentSettings } from "./agents.ts";
 import { databaseSettings } from "./database.ts";

@@ -1,4 +1,4 @@
-import { similar } from "../lib/spelling.ts";
+import { findSimilar } from "../lib/did-you-mean.ts";
 import { type SettingName, settings, table } from "./table.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -40,7 +40,7 @@ function meantBy(name: string): string | undefined {
   const known = settings.map(([, { variable }]) => variable.slice(prefix.length));
   const synonym = Object.hasOwn(synonyms, name) ? synonyms[name] : undefined;
   if (synonym) return table[synonym].variable.slice(prefix.length);
-  return similar(name, known) ?? sharing(name.split("_"), known);
+  return findSimilar(name, known) ?? sharing(name.split("_"), known);
 }
 
 /** Returns the first name that has all of the words, or else the longest that these words contain. */

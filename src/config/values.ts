@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { isLoopback } from "../lib/loopback.ts";
+import { isLoopback } from "../lib/http/loopback.ts";
 
 /** How a setting's text becomes its value, and what to tell someone whose text does not. */
 export interface ValueType<Value> {

@@ -1,4 +1,4 @@
-import { sha256Hex } from "../lib/crypto.ts";
+import { hashSha256Hex } from "../lib/crypto/crypto.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Where what comes in by a webhook is kept, and by which secrets it is known to be genuine, the newest first. */
@@ -29,7 +29,7 @@ export function logsOfTokens(
   origin: string,
   realmOf: (sha256: string) => string,
 ): WebhookLogs {
-  const own = token === undefined ? undefined : realmOf(sha256Hex(token));
+  const own = token === undefined ? undefined : realmOf(hashSha256Hex(token));
   const logOf = (name: string) => (webhookReaders ? `${origin} #${name}` : (own as string));
   const kept = new Map([...webhookSecrets].map(([name, secrets]) => [name, { log: logOf(name), secrets }]));
   const readers = [...(webhookReaders ?? [])].flatMap(([name, hashes]) =>

@@ -1,4 +1,4 @@
-import type { Random } from "../lib/random.ts";
+import type { Random } from "../lib/crypto/random.ts";
 
 /** Choices from seeded random numbers: the same seed makes the same ones. */
 export interface Draw {

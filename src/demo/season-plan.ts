@@ -1,4 +1,4 @@
-import type { Random } from "../lib/random.ts";
+import type { Random } from "../lib/crypto/random.ts";
 import type { ContentStore, Store } from "../store/port.ts";
 import { fundBranding, pilotBranding } from "./branding.ts";
 import { type Course, planProgram, type SupplementRequest } from "./course.ts";

@@ -1,6 +1,6 @@
 import { scopes } from "../contract/scopes.ts";
-import { seededIds } from "../lib/ids.ts";
-import { seededRandom } from "../lib/random.ts";
+import { createSeededRandom } from "../lib/crypto/random.ts";
+import { createSeededIds } from "../lib/ids.ts";
 import type { ContentStore, Store } from "../store/port.ts";
 import type { Batch } from "./batch.ts";
 import type { Course } from "./course.ts";
@@ -64,9 +64,9 @@ export async function seedDemo(store: Store, content: ContentStore, options: Dem
 
 async function fillOrganisations(store: Store, documents: Documents, options: DemoOptions): Promise<void> {
   const { now, seed = 1, scale = 1, onProgress = () => undefined } = options;
-  const random = seededRandom(seed);
+  const random = createSeededRandom(seed);
   const draw = createDraw(random);
-  const newId = seededIds(random);
+  const newId = createSeededIds(random);
 
   const open = async (name: string, daysAgo: number): Promise<Setting> => {
     const openedMs = now.getTime() - daysAgo * dayMs;

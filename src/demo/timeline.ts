@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AuditEntry } from "../contract/audit.ts";
-import { seededIds } from "../lib/ids.ts";
+import type { Random } from "../lib/crypto/random.ts";
+import { createSeededIds } from "../lib/ids.ts";
 import { isObject } from "../lib/is-object.ts";
-import type { Random } from "../lib/random.ts";
 import type { GateTransaction, Store } from "../store/port.ts";
 import { type NewRow, type Patch, type Row, type TableName, tables } from "../store/tables.ts";
 import type { Draw } from "./draw.ts";
@@ -178,7 +178,7 @@ export class Timeline {
   constructor(options: TimelineOptions) {
     this.#options = options;
     this.#todayMs = Math.floor(options.now.getTime() / dayMs) * dayMs;
-    this.#newId = seededIds(options.random);
+    this.#newId = createSeededIds(options.random);
     const user = (daysAgo: number): Author => ({ type: "user", id: this.newId("usr", daysAgo) });
     this.staff = [user(900), user(640), user(410)];
     this.crm = { type: "token", id: this.newId("tok", 400) };

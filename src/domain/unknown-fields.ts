@@ -1,5 +1,5 @@
 import type { ApplicationField } from "../contract/schemas.ts";
-import { similar } from "../lib/spelling.ts";
+import { findSimilar } from "../lib/did-you-mean.ts";
 
 type Known = Pick<ApplicationField, "fieldId" | "key" | "label" | "archived"> & { readonly type: string };
 
@@ -19,7 +19,7 @@ export function createFieldSuggester(fields: readonly Known[]): (name: string) =
   return (name) => {
     left -= 1;
     const wanted = comparable(name);
-    const near = left >= 0 ? similar(wanted, [...byName.keys()]) : undefined;
+    const near = left >= 0 ? findSimilar(wanted, [...byName.keys()]) : undefined;
     const meant = byName.get(wanted) ?? (near === undefined ? undefined : byName.get(near));
     if (meant) return `The schema has no such field. Did you mean ${describeField(meant)}?`;
     if (left !== maxSuggestions - 1 || open.length === 0) return "The schema has no such field";

@@ -2,7 +2,7 @@ import type * as z from "zod";
 import { get_submission } from "../contract/submissions.ts";
 import { type StandardFieldsOf, standardFieldsIn, withoutPersonalAnswers } from "../gate/answers.ts";
 import { redactorOf, type View } from "../gate/redact.ts";
-import { remembered } from "../lib/remember.ts";
+import { getOrCreate } from "../lib/bounded-cache.ts";
 import { type SectionName, sections } from "./document.ts";
 import { type Scope, Sections } from "./sections.ts";
 
@@ -56,5 +56,5 @@ const maxForms = 1000;
 /** Reads each form once: an export holds very many answers to few of them. */
 function rememberForms(standardFieldsOf: StandardFieldsOf): StandardFieldsOf {
   const known = new Map<string, ReturnType<StandardFieldsOf>>();
-  return (form, given) => remembered(known, JSON.stringify(form), maxForms, () => standardFieldsOf(form, given));
+  return (form, given) => getOrCreate(known, JSON.stringify(form), maxForms, () => standardFieldsOf(form, given));
 }

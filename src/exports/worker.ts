@@ -1,8 +1,8 @@
 import { limits } from "../contract/limits.ts";
-import { newId } from "../lib/ids.ts";
+import { createId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
 import { succeeded, type Telemetry, unwatched } from "../lib/telemetry.ts";
-import { createLoop, stateOf, type Worker, type WorkerState } from "../lib/worker.ts";
+import { combineWorkerStates, createLoop, type Worker, type WorkerState } from "../lib/worker.ts";
 import type { ExportClaim, ExportLease } from "../store/port.ts";
 import { ExportFailure, failureOf, LeaseLost } from "./failure.ts";
 import { fail, type Held, type JobDeps, perform } from "./job.ts";
@@ -77,7 +77,7 @@ class Exports implements ExportWorker {
   }
 
   state(): WorkerState {
-    return stateOf(this.#loops);
+    return combineWorkerStates(this.#loops);
   }
 
   async step(signal: AbortSignal = new AbortController().signal): Promise<boolean> {
@@ -105,7 +105,7 @@ class Exports implements ExportWorker {
     const job = await store.reader(lease.businessId).get("exports", lease.exportId);
     if (!job) return;
     const losing = new AbortController();
-    const held: Held = { lease, job, requestId: newId("req"), signal: AbortSignal.any([stopping, losing.signal]) };
+    const held: Held = { lease, job, requestId: createId("req"), signal: AbortSignal.any([stopping, losing.signal]) };
     const line = { exportId: lease.exportId, requestId: held.requestId, attempt: attempts };
     const renewing = setInterval(() => void this.#renew(lease, losing), renewMs);
     try {

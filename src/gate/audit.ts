@@ -4,7 +4,7 @@ import type { AuditEntry } from "../contract/audit.ts";
 import { getAnnotation, unwrap } from "../contract/definition/field-annotations.ts";
 import type { Operation } from "../contract/definition/operation.ts";
 import { Token, type TokenChange } from "../contract/tokens.ts";
-import { newId } from "../lib/ids.ts";
+import { createId } from "../lib/ids.ts";
 import { isObject } from "../lib/is-object.ts";
 import type { Change } from "../store/port.ts";
 import { tables } from "../store/tables.ts";
@@ -93,7 +93,15 @@ export function accessEntry(audited: Audited, status: number): AuditEntry {
 }
 
 function entryBase({ businessId, actorType, actorId, tokenId, requestId, now }: Act) {
-  return { auditId: newId("aud"), businessId, actorType, actorId, tokenId, requestId, occurredAt: now.toISOString() };
+  return {
+    auditId: createId("aud"),
+    businessId,
+    actorType,
+    actorId,
+    tokenId,
+    requestId,
+    occurredAt: now.toISOString(),
+  };
 }
 
 /** Several writes to one row in a call are one change: from before the first to after the last. */

@@ -2,7 +2,7 @@ import { problem } from "../contract/errors.ts";
 import { tokenPattern } from "../contract/token-format.ts";
 import type { Token } from "../contract/tokens.ts";
 import type { Clock } from "../lib/clock.ts";
-import { constantTimeEqual, sha256Hex } from "../lib/crypto.ts";
+import { equalsInConstantTime, hashSha256Hex } from "../lib/crypto/crypto.ts";
 import type { Store } from "../store/port.ts";
 import type { Caller } from "../store/work.ts";
 
@@ -13,9 +13,9 @@ import type { Caller } from "../store/work.ts";
 export async function authenticate(store: Store, clock: Clock, bearer: string | undefined): Promise<Caller> {
   if (bearer === undefined || bearer === "") throw problem("unauthorized");
   if (!tokenPattern.test(bearer)) throw problem("invalid_token");
-  const sha256 = sha256Hex(bearer.toLowerCase());
+  const sha256 = hashSha256Hex(bearer.toLowerCase());
   const token = await store.findToken(sha256);
-  if (!token || !constantTimeEqual(token.sha256, sha256)) throw problem("invalid_token");
+  if (!token || !equalsInConstantTime(token.sha256, sha256)) throw problem("invalid_token");
   if (!isLive(token, clock.now())) throw problem("invalid_token");
   return callerOf(token);
 }

@@ -1,6 +1,6 @@
 import { type ActGiven, type ActName, type ActResult, actDeclarations } from "../contract/portal.ts";
 import type { Clock } from "../lib/clock.ts";
-import { newId } from "../lib/ids.ts";
+import { createId } from "../lib/ids.ts";
 import type { Store } from "../store/port.ts";
 import type { ActHandlers, ActWork, Author } from "../store/work.ts";
 import { recorded } from "./record.ts";
@@ -33,9 +33,11 @@ export function createDesk({ store, handlers, clock }: DeskDeps): Desk {
     const at = now.toISOString();
     const reason = typeof input["reason"] === "string" ? input["reason"] : null;
     const action = declaration.audit(input);
-    const done = { businessId, ...author, tokenId: null, requestId: newId("req"), action, reason, now };
+    const done = { businessId, ...author, tokenId: null, requestId: createId("req"), action, reason, now };
     return store.transaction({ businessId, actorId: author.actorId, now: at }, (transaction) =>
-      recorded(transaction, done, (emit) => handler.run({ store: transaction, now: at, newId, emit, author }, input)),
+      recorded(transaction, done, (emit) =>
+        handler.run({ store: transaction, now: at, newId: createId, emit, author }, input),
+      ),
     );
   }
 

@@ -1,7 +1,7 @@
 import { Problem } from "../contract/errors.ts";
 import type { ReviewerStatus } from "../contract/reviewers.ts";
 import type { Clock } from "../lib/clock.ts";
-import { sha256Hex } from "../lib/crypto.ts";
+import { hashSha256Hex } from "../lib/crypto/crypto.ts";
 import type { Store } from "../store/port.ts";
 import type { Row } from "../store/tables.ts";
 import type { Desk } from "./desk.ts";
@@ -31,7 +31,7 @@ export interface InvitationDeps {
 const maxProgrammes = 20;
 
 export function createInvitations({ store, desk, clock, isOpen }: InvitationDeps): Invitations {
-  const keyOf = (secret: string) => store.findInvitation(sha256Hex(secret));
+  const keyOf = (secret: string) => store.findInvitation(hashSha256Hex(secret));
 
   return {
     async find(secret) {

@@ -6,7 +6,7 @@ import { hidesContacts, type Privacy } from "../contract/privacy.ts";
 import { type Scope, withoutSensitive } from "../contract/scopes.ts";
 import type { Token } from "../contract/tokens.ts";
 import type { Clock } from "../lib/clock.ts";
-import { newId } from "../lib/ids.ts";
+import { createId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
 import type { Actor, Business, Confirmed, GateTransaction, Store } from "../store/port.ts";
 import type { Caller, Handlers, Links, ReadWork, Work, WriteWork } from "../store/work.ts";
@@ -283,7 +283,7 @@ function workOf({ links }: GateDeps, { caller, now, call }: Running): Work {
     privacy: call.privacy,
     hidesContacts: hidesContacts(call.privacy),
     now: now.toISOString(),
-    newId,
+    newId: createId,
     requireScopes: (...scopes) => requireScopes(caller, scopes),
   };
 }

@@ -1,6 +1,6 @@
 import { problem } from "../contract/errors.ts";
+import { remember } from "../lib/bounded-cache.ts";
 import type { Clock } from "../lib/clock.ts";
-import { remember } from "../lib/remember.ts";
 import type { PermitLease } from "../store/permit-leases.ts";
 import type { Store } from "../store/port.ts";
 

@@ -1,5 +1,5 @@
 import type { Clock } from "../lib/clock.ts";
-import { constantTimeEqual, hmac } from "../lib/crypto.ts";
+import { computeHmac, equalsInConstantTime } from "../lib/crypto/crypto.ts";
 import type { Store } from "../store/port.ts";
 import type { Links } from "../store/work.ts";
 
@@ -27,7 +27,7 @@ export interface SignedLinks extends Links {
 export function createLinks(store: Store, clock: Clock, origin: () => Promise<string>): SignedLinks {
   async function sign(kind: LinkKind, businessId: string, id: string, expires: string): Promise<string> {
     const key = await store.secret("links");
-    return hmac(key, JSON.stringify([kind, businessId, id, expires])).toString("base64url");
+    return computeHmac(key, JSON.stringify([kind, businessId, id, expires])).toString("base64url");
   }
 
   async function linkTo(kind: LinkKind, businessId: string, id: string, expiresAt: string): Promise<string> {
@@ -48,7 +48,7 @@ export function createLinks(store: Store, clock: Clock, origin: () => Promise<st
     async verify({ kind, id, query: { business = "", expires = "", signature = "" } }) {
       const expected = await sign(kind, business, id, expires);
       // Compared first and in constant time: an answer tells nothing of a link that was not given out here.
-      if (!constantTimeEqual(signature, expected)) return undefined;
+      if (!equalsInConstantTime(signature, expected)) return undefined;
       return Number(expires) * 1000 > clock.now().getTime() ? { businessId: business } : undefined;
     },
   };

@@ -1,8 +1,8 @@
 import type { Operation, Parts } from "../contract/definition/operation.ts";
 import { catalogue, type Fault, Problem, type ProblemCode, problem } from "../contract/errors.ts";
 import { limits } from "../contract/limits.ts";
-import { canonicalJson } from "../lib/canonical.ts";
-import { sha256Hex } from "../lib/crypto.ts";
+import { toCanonicalJson } from "../lib/canonical-json.ts";
+import { hashSha256Hex } from "../lib/crypto/crypto.ts";
 import type { GateTransaction } from "../store/port.ts";
 import type { Caller } from "../store/work.ts";
 
@@ -25,7 +25,7 @@ export function fingerprintOf(caller: Caller, key: string, operation: Operation,
     encodeURIComponent(String(parts.params[name])),
   );
   const identity = [caller.businessId, caller.tokenId, key, operation.method, path, parts.query, parts.body ?? {}];
-  return sha256Hex(canonicalJson(identity));
+  return hashSha256Hex(toCanonicalJson(identity));
 }
 
 /** @throws Problem `validation_failed` for a key that is empty or too long */

@@ -1,5 +1,5 @@
 import { type EventPayload, events } from "../contract/events.ts";
-import { newId } from "../lib/ids.ts";
+import { createId } from "../lib/ids.ts";
 import type { GateTransaction } from "../store/port.ts";
 import type { WriteWork } from "../store/work.ts";
 import { type Act, entriesOf } from "./audit.ts";
@@ -14,7 +14,7 @@ export async function recorded<R>(
   const result = await work((type, data) => {
     outbox.push({
       eventType: type,
-      eventId: newId("evt"),
+      eventId: createId("evt"),
       timestamp: act.now.toISOString(),
       data: events[type].parse({ businessId: act.businessId, ...data }) as EventPayload["data"],
     });

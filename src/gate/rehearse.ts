@@ -1,5 +1,5 @@
 import type { Scope } from "../contract/scopes.ts";
-import { sha256Hex } from "../lib/crypto.ts";
+import { hashSha256Hex } from "../lib/crypto/crypto.ts";
 import type { Change, Reader } from "../store/port.ts";
 import { emailKey, type TableName } from "../store/tables.ts";
 import type { Links } from "../store/work.ts";
@@ -60,7 +60,7 @@ export function digestOf(changes: readonly Change[]): string {
   const essence = changes.map(({ table, id, before, after }) =>
     before ? [table, id, before["version"]] : [table, ...(identity[table]?.(after ?? {}) ?? [])],
   );
-  return sha256Hex(JSON.stringify(essence));
+  return hashSha256Hex(JSON.stringify(essence));
 }
 
 /** Returns links for a rehearsal: an invitation that is undone again has none that works. */

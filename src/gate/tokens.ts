@@ -1,7 +1,7 @@
 import { problem } from "../contract/errors.ts";
 import type { Token, TokenPatch } from "../contract/tokens.ts";
 import type { Clock } from "../lib/clock.ts";
-import { newId } from "../lib/ids.ts";
+import { createId } from "../lib/ids.ts";
 import type { Store } from "../store/port.ts";
 import { tokenEntry } from "./audit.ts";
 
@@ -24,7 +24,7 @@ export function createTokenAdmin(store: Store, clock: Clock): TokenAdmin {
     return store.transaction({ businessId, actorId: actor.actorId, now: now.toISOString() }, async (transaction) => {
       const changed = await transaction.changeToken(tokenId, patch);
       if (!changed) throw problem("not_found");
-      const entry = tokenEntry({ ...actor, businessId, requestId: newId("req"), action, now }, changed);
+      const entry = tokenEntry({ ...actor, businessId, requestId: createId("req"), action, now }, changed);
       if (entry.changes.length > 0) await transaction.appendAudit([entry]);
       return changed.after;
     });

@@ -69,7 +69,7 @@ function findAddresses(text: string): FoundAddress[] {
   for (const match of text.matchAll(atSign)) {
     const [start, end] = [match.index, match.index + match[0].length];
     if (start < done) continue;
-    const address = addressAround(text, { start, end }, done);
+    const address = findAddressAround(text, { start, end }, done);
     if (address) found.push(address);
     done = address?.end ?? end;
   }
@@ -77,10 +77,10 @@ function findAddresses(text: string): FoundAddress[] {
 }
 
 /** The address around an `@`, which reaches back to `from` at most. */
-function addressAround(text: string, sign: { start: number; end: number }, from: number): FoundAddress | undefined {
-  const before = spacesBefore(text, sign.start, from);
-  const after = spacesAfter(text, sign.end);
-  const domain = domainAt(text, sign.end + after);
+function findAddressAround(text: string, sign: { start: number; end: number }, from: number): FoundAddress | undefined {
+  const before = countSpacesBefore(text, sign.start, from);
+  const after = countSpacesAfter(text, sign.end);
+  const domain = parseDomainAt(text, sign.end + after);
   if (!domain) return undefined;
   // In `follow us @some.body` only a domain that is surely one makes an address of that.
   const mention = sign.end - sign.start === 1 && before > 0 && after === 0;
@@ -97,12 +97,12 @@ function addressAround(text: string, sign: { start: number; end: number }, from:
 /** More spaces than this around `@` are not how anybody writes an address. */
 const maxSpaces = 3;
 
-function spacesBefore(text: string, at: number, from: number): number {
+function countSpacesBefore(text: string, at: number, from: number): number {
   const count = /[ \t\u00a0]*$/.exec(text.slice(Math.max(from, at - maxSpaces - 1), at))?.[0].length ?? 0;
   return count > maxSpaces ? 0 : count;
 }
 
-function spacesAfter(text: string, at: number): number {
+function countSpacesAfter(text: string, at: number): number {
   const count = /^[ \t\u00a0]*/.exec(text.slice(at, at + maxSpaces + 1))?.[0].length ?? 0;
   return count > maxSpaces ? 0 : count;
 }
@@ -111,13 +111,13 @@ function spacesAfter(text: string, at: number): number {
 function localStart(text: string, end: number, from: number): number {
   let start = end;
   for (;;) {
-    const next = partStart(text, start, end, from);
+    const next = findPartStart(text, start, end, from);
     if (next === start) return start;
     start = next;
   }
 }
 
-function partStart(text: string, end: number, localEnd: number, from: number): number {
+function findPartStart(text: string, end: number, localEnd: number, from: number): number {
   const last = end > from ? (text[end - 1] ?? "") : "";
   const joins = end === localEnd || text[end] === ".";
   if (last === '"' && joins) return quoteStart(text, end - 1, Math.max(from, end - maxQuotedChars)) ?? end;
@@ -144,7 +144,7 @@ interface Domain {
   readonly end: number;
 }
 
-function domainAt(text: string, at: number): Domain | undefined {
+function parseDomainAt(text: string, at: number): Domain | undefined {
   const from = at + (matchAt(comment, text, at)?.length ?? 0);
   const bracketed = matchAt(literal, text, from);
   if (bracketed) return { name: bracketed, end: from + bracketed.length };
@@ -156,11 +156,11 @@ function domainAt(text: string, at: number): Domain | undefined {
     if (separator === undefined) break;
     place += next.length + separator.length;
   }
-  return domainOf(labels);
+  return chooseDomain(labels);
 }
 
 /** The longest domain that labels begin with: its last one can be a top-level domain's, or all of them are numbers. */
-function domainOf(labels: { readonly text: string; readonly start: number }[]): Domain | undefined {
+function chooseDomain(labels: { readonly text: string; readonly start: number }[]): Domain | undefined {
   const names = labels.map(({ text }) => text);
   for (let count = names.length; count > 0; count--) {
     const last = labels[count - 1];

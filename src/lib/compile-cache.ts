@@ -5,7 +5,7 @@ import { isAbsolute, join } from "node:path";
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Lets Node keep what it compiles for the next start, unless its own variables say otherwise or nothing can be written. */
-export function keepCompiled(env: Environment, platform: string): void {
+export function enableCompileCache(env: Environment, platform: string): void {
   // Not in Node's own choice, the folder for everybody's temporary files: who can write there could have code run.
   module.enableCompileCache(cacheFolder(env, platform));
 }

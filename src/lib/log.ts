@@ -24,7 +24,7 @@ export interface LogOptions {
 export async function createLogger({ level, format, stream }: LogOptions): Promise<Log> {
   const { destination, pino } = await import("pino");
   const pretty = format === "pretty" || (format === "auto" && process.stderr.isTTY === true);
-  const shown = pretty ? await prettyLine() : (line: string) => line;
+  const shown = pretty ? await loadPrettyPrinter() : (line: string) => line;
   return pino(
     {
       level,
@@ -38,7 +38,7 @@ export async function createLogger({ level, format, stream }: LogOptions): Promi
 }
 
 /** A line for people. What makes it is loaded only where people read. */
-async function prettyLine(): Promise<(line: string) => string> {
+async function loadPrettyPrinter(): Promise<(line: string) => string> {
   const { isColorSupported, prettyFactory } = (await import("pino-pretty")).default;
   return prettyFactory({
     colorize: isColorSupported && process.stderr.isTTY === true,

@@ -64,7 +64,7 @@ function isSecret(key: string, value: unknown): boolean {
 /** Text without what gives itself away by its form. */
 export function maskText(text: string): string {
   // Cut only then: half a secret has another form.
-  const shown = mayHoldSecret(text) ? masked(text) : text;
+  const shown = mayHoldSecret(text) ? maskAddresses(text) : text;
   return shown.length > maxLogTextChars ? `${shown.slice(0, maxLogTextChars)}… (${text.length} characters)` : shown;
 }
 
@@ -72,7 +72,7 @@ function mayHoldSecret(text: string): boolean {
   return suspicion.test(text) || mayHoldAddress(text);
 }
 
-function masked(text: string): string {
+function maskAddresses(text: string): string {
   const rest = secretForms.reduce((before, [form, instead]) => before.replace(form, instead), text);
   return replaceAddresses(rest, () => mark);
 }

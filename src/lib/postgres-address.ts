@@ -69,13 +69,13 @@ const shape = /^(?<before>postgres(?:ql)?:\/\/(?:[^/?#]*@)?)(?<hosts>[^/?#]*)(?<
  */
 export function parsePostgresAddress(address: string, env: Environment = process.env): PostgresAddress {
   const { before, hosts = "", path = "", query = "" } = shape.exec(address)?.groups ?? {};
-  if (before === undefined) throw malformed();
+  if (before === undefined) throw createMalformedError();
   const given = Object.fromEntries(new URLSearchParams(query));
   const named = hosts.split(",").map((host) => parseSingle(`${before}${host}${path}`));
   const [first] = named;
   const inEnvironment = hosts === "" ? env : {};
   return {
-    servers: serversFrom(
+    servers: listServers(
       (given["host"] ?? inEnvironment["PGHOST"])?.split(",") ?? named.map(({ host }) => host ?? ""),
       (given["port"] ?? inEnvironment["PGPORT"])?.split(",") ?? named.map(({ port }) => port ?? ""),
     ),
@@ -83,7 +83,7 @@ export function parsePostgresAddress(address: string, env: Environment = process
     password: given["password"] || first?.password || env["PGPASSWORD"],
     database: given["dbname"] || first?.database || env["PGDATABASE"],
     // Behind a question mark in the password stands the rest of it.
-    parameters: parametersFrom(given, env, { isShown: !query.includes("@") }),
+    parameters: readParameters(given, env, { isShown: !query.includes("@") }),
   };
 }
 
@@ -91,11 +91,11 @@ function parseSingle(address: string): ReturnType<typeof parse> {
   try {
     return parse(address);
   } catch {
-    throw malformed();
+    throw createMalformedError();
   }
 }
 
-function malformed(): PostgresAddressError {
+function createMalformedError(): PostgresAddressError {
   return new PostgresAddressError(
     "it cannot be read as an address; in a user name or a password, `/`, `?`, `#`, `@` and `%` are written as %2F, %3F, %23, %40 and %25",
   );
@@ -103,7 +103,7 @@ function malformed(): PostgresAddressError {
 
 const defaultPort = "5432";
 
-function serversFrom(hosts: readonly string[], ports: readonly string[]): PostgresServer[] {
+function listServers(hosts: readonly string[], ports: readonly string[]): PostgresServer[] {
   if (ports.length !== 1 && ports.length !== hosts.length) {
     throw new PostgresAddressError(`it names ${hosts.length} hosts and ${ports.length} ports`);
   }
@@ -114,7 +114,7 @@ function serversFrom(hosts: readonly string[], ports: readonly string[]): Postgr
   });
 }
 
-function parametersFrom(
+function readParameters(
   given: Readonly<Record<string, string>>,
   env: Environment,
   { isShown }: { readonly isShown: boolean },
@@ -139,13 +139,13 @@ function parametersFrom(
 }
 
 /** Where a PostgreSQL database is, without who uses it: for messages and logs. */
-export function placeOfDatabase(address: string): string {
+export function describeDatabaseAddress(address: string): string {
   const { servers, database } = parsePostgresAddress(address);
-  return `${servers.map(placeOfServer).join(",")}${database === undefined ? "" : `/${database}`}`;
+  return `${servers.map(formatServer).join(",")}${database === undefined ? "" : `/${database}`}`;
 }
 
 /** A server as an address names it. */
-export function placeOfServer({ host, port }: PostgresServer): string {
+export function formatServer({ host, port }: PostgresServer): string {
   const name = host.includes(":") ? `[${host}]` : host.startsWith("/") ? encodeURIComponent(host) : host;
   return String(port) === defaultPort ? name : `${name}:${port}`;
 }

@@ -24,7 +24,7 @@ export function refuseShared(path: string, mode: number): void {
 }
 
 /** What tells whether a file was changed or replaced since it was looked at. */
-export function fileState(path: string): string {
+export function readFileState(path: string): string {
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats ? `${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.mode}` : "absent";
 }

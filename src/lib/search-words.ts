@@ -16,8 +16,8 @@ export function matchesShown(search: string, texts: readonly (string | null | un
 }
 
 function withoutContacts(text: string): string {
-  return replacePhoneNumbers(replaceAddresses(text, blank), blank);
+  return replacePhoneNumbers(replaceAddresses(text, blankMatch), blankMatch);
 }
 
 /** Words do not hold it: so nothing is found across what is hidden. */
-const blank = () => " ";
+const blankMatch = () => " ";

@@ -33,7 +33,7 @@ export interface OperationCall {
   readonly requestId: string;
 }
 
-export interface Transaction {
+export interface ObservedTransaction {
   readonly kind: "transaction";
   readonly system: "sqlite" | "postgresql";
 }
@@ -51,10 +51,10 @@ export interface Delivery {
   readonly of: "webhook" | "mail" | "export";
 }
 
-export type Work = ToolCall | McpRequest | OperationCall | Transaction | UpstreamRequest | Delivery;
+export type ObservedWork = ToolCall | McpRequest | OperationCall | ObservedTransaction | UpstreamRequest | Delivery;
 
 /** How work came out. */
-export interface Outcome {
+export interface WorkOutcome {
   /** `ok`, or the code of what it was refused with or ran into. */
   readonly code: string;
   /** Of HTTP. */
@@ -64,18 +64,18 @@ export interface Outcome {
 }
 
 /** An HTTP request and what answers it. */
-export interface Exchange {
-  readonly face: Face;
+export interface HttpExchange {
+  readonly face: Surface;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly requestId: string;
 }
 
 export const faces = ["rest", "mcp", "webhook", "download", "invitation", "probe", "other"] as const;
-export type Face = (typeof faces)[number];
+export type Surface = (typeof faces)[number];
 
 /** What happens on the way and is counted. */
-export interface Notes {
+export interface TelemetryNotes {
   readonly confirmation: "asked" | "accepted" | "declined";
   /** A request to the product's own service is tried again. */
   readonly retry: "retry";
@@ -91,10 +91,10 @@ export interface Telemetry {
    * Does work and notes how it came out: as `outcomeOf` says, or by what it threw, which is thrown on.
    * What is watched inside belongs to it.
    */
-  watch<R>(work: Work, run: () => Promise<R>, outcomeOf: (result: R) => Outcome): Promise<R>;
+  watch<R>(work: ObservedWork, run: () => Promise<R>, outcomeOf: (result: R) => WorkOutcome): Promise<R>;
   /** Calls `serve` at once, and notes how the exchange came out when it has ended. */
-  exchange(exchange: Exchange, serve: () => void): void;
-  note<K extends keyof Notes>(kind: K, value: Notes[K]): void;
+  exchange(exchange: HttpExchange, serve: () => void): void;
+  note<K extends keyof TelemetryNotes>(kind: K, value: TelemetryNotes[K]): void;
   /** The headers by which a request that goes out carries the trace on; nothing where there is none. */
   traceHeaders(): Readonly<Record<string, string>> | undefined;
 }
@@ -107,4 +107,4 @@ export const unwatched: Telemetry = {
   traceHeaders: () => undefined,
 };
 
-export const succeeded: Outcome = { code: "ok" };
+export const succeeded: WorkOutcome = { code: "ok" };

@@ -12,7 +12,7 @@ export interface Worker {
 export type WorkerState = "idle" | "running" | "failing";
 
 /** The state of several as one: of the one that is worst off. */
-export function stateOf(workers: readonly Worker[]): WorkerState {
+export function combineWorkerStates(workers: readonly Worker[]): WorkerState {
   const states = workers.map((worker) => worker.state());
   if (states.includes("idle")) return "idle";
   return states.includes("failing") ? "failing" : "running";

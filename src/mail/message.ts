@@ -1,6 +1,6 @@
 import { Email } from "../contract/definition/fields.ts";
 import type { EmailSend } from "../contract/emails.ts";
-import { headerLine } from "../lib/header-line.ts";
+import { toHeaderLine } from "../lib/http/header-line.ts";
 
 /** Who messages come from. */
 export interface Mailbox {
@@ -34,7 +34,7 @@ export async function compose(queued: Queued, from: Mailbox): Promise<Message> {
   const composer = new MailComposer({
     from: { ...from },
     to: { name: "", address: recipientEmail },
-    subject: headerLine(subject),
+    subject: toHeaderLine(subject),
     text: body,
     messageId: `<${emailSendId}@${domain}>`,
     date: new Date(queuedAt),

@@ -2,7 +2,7 @@ import type { Suppression } from "../contract/emails.ts";
 import { problem, validationProblem } from "../contract/errors.ts";
 import { recorded } from "../gate/record.ts";
 import type { Clock } from "../lib/clock.ts";
-import { newId } from "../lib/ids.ts";
+import { createId } from "../lib/ids.ts";
 import type { GateTransaction, Store } from "../store/port.ts";
 import { isSendable } from "./message.ts";
 import { suppress, unsuppress } from "./suppressions.ts";
@@ -28,7 +28,7 @@ const unsent = ["failed", "bounced", "suppressed"] as const;
 export function createMailOffice(store: Store, clock: Clock): MailOffice {
   function change<R>(businessId: string, action: string, work: (transaction: GateTransaction) => Promise<R>) {
     const now = clock.now();
-    const act = { ...actor, businessId, requestId: newId("req"), action, now };
+    const act = { ...actor, businessId, requestId: createId("req"), action, now };
     return store.transaction({ businessId, actorId: actor.actorId, now: now.toISOString() }, (transaction) =>
       recorded(transaction, act, () => work(transaction)),
     );

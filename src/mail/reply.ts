@@ -1,5 +1,5 @@
 import type { NodemailerError } from "nodemailer";
-import { headerLine } from "../lib/header-line.ts";
+import { toHeaderLine } from "../lib/http/header-line.ts";
 import type { Outcome } from "./carrier.ts";
 
 /** What went wrong while a message was sent, and how far it was. */
@@ -70,7 +70,7 @@ const maxReplyChars = 300;
 /** A reply as one line without whom it is about. Servers repeat the address, whole or in parts. */
 function replyText(reply: string, recipient: string): string {
   // The lines of one reply all begin with its code.
-  const joined = headerLine(reply.replace(/[\r\n]+\d{3}[ -](?:[245]\.\d{1,3}\.\d{1,3} )?/g, " "));
+  const joined = toHeaderLine(reply.replace(/[\r\n]+\d{3}[ -](?:[245]\.\d{1,3}\.\d{1,3} )?/g, " "));
   const localPart = recipient.slice(0, recipient.lastIndexOf("@")).toLowerCase();
   return joined
     .replace(/<[^>]*>?/g, hidden)

@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import type { NodemailerError } from "nodemailer";
 import type SMTPConnection from "nodemailer/lib/smtp-connection";
-import { isLoopback } from "../lib/loopback.ts";
+import { isLoopback } from "../lib/http/loopback.ts";
 import type { Carrier, Outcome } from "./carrier.ts";
 import type { Message } from "./message.ts";
 import { Passage } from "./passage.ts";

@@ -1,5 +1,5 @@
 import type { Suppression } from "../contract/emails.ts";
-import { newId } from "../lib/ids.ts";
+import { createId } from "../lib/ids.ts";
 import type { GateTransaction } from "../store/port.ts";
 import { emailKey } from "../store/tables.ts";
 
@@ -11,7 +11,7 @@ export async function suppress(
 ): Promise<boolean> {
   const [known] = await transaction.find("suppressions", { has: { email: emailKey(email) } }, { limit: 1 });
   if (known) return false;
-  await transaction.insert("suppressions", { suppressionId: newId("spr"), email, reason });
+  await transaction.insert("suppressions", { suppressionId: createId("spr"), email, reason });
   return true;
 }
 

@@ -2,9 +2,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Problem } from "../contract/errors.ts";
 import { recorded } from "../gate/record.ts";
 import type { Clock } from "../lib/clock.ts";
-import { newId } from "../lib/ids.ts";
+import { createId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
-import { createLoop, stateOf, type Worker } from "../lib/worker.ts";
+import { combineWorkerStates, createLoop, type Worker } from "../lib/worker.ts";
 import type { GateTransaction, MailLease, Store } from "../store/port.ts";
 import { emailKey, type Patch, type Row } from "../store/tables.ts";
 import type { Carrier, Outcome } from "./carrier.ts";
@@ -59,7 +59,7 @@ export function createMailWorker(deps: MailWorkerDeps): Worker {
       await Promise.all(lanes.map(({ loop }) => loop.stop()));
       for (const { carrier } of lanes) carrier.rest();
     },
-    state: () => stateOf(lanes.map(({ loop }) => loop)),
+    state: () => combineWorkerStates(lanes.map(({ loop }) => loop)),
   };
 }
 
@@ -172,7 +172,7 @@ class Lane {
     const action = `email_send.${patch.status ?? "deferred"}`;
     const settled = { businessId, actorType: "system", actorId, tokenId: null, reason: null } as const;
     await store.transaction({ businessId, actorId, now: now.toISOString() }, (transaction) =>
-      recorded(transaction, { ...settled, requestId: newId("req"), action, now }, async () => {
+      recorded(transaction, { ...settled, requestId: createId("req"), action, now }, async () => {
         if (!(await transaction.settleMail(lease, dueAt))) return;
         const send = await transaction.get("emailSends", emailSendId);
         if (send) await transaction.update("emailSends", send, patch);

@@ -2,7 +2,7 @@ import { ProtocolError, ProtocolErrorCode, type ReadResourceResult } from "@mode
 import { expandResource } from "../contract/definition/resource.ts";
 import { hasUntrustedText, strangersNote } from "../contract/definition/untrusted-content.ts";
 import { type Problem, problem } from "../contract/errors.ts";
-import { rowsThatFit } from "../lib/json-text.ts";
+import { countRowsThatFit } from "../lib/json-cache.ts";
 import type { Answer, Success } from "../upstream/port.ts";
 import type { Reading } from "./session.ts";
 import { notFound, shownUri, type Target, targetOf } from "./target.ts";
@@ -42,7 +42,7 @@ async function fitting({ ask, resultBytes }: Reading, { name, input }: Target): 
   const answer = await ask(name, input);
   if (!answer.ok || !answer.page) return answer;
   const rows = answer.data as readonly unknown[];
-  const fit = rowsThatFit(rows, resultBytes);
+  const fit = countRowsThatFit(rows, resultBytes);
   return fit === rows.length ? answer : ask(name, { ...input, limit: Math.max(1, fit) });
 }
 

@@ -1,6 +1,6 @@
 import type { ServerContext } from "@modelcontextprotocol/server";
 import type { CallName } from "../contract/index.ts";
-import { requestIdOf, tokenOf } from "../lib/request-id.ts";
+import { getRequestId, getRequestToken } from "../lib/http/request-id.ts";
 import type { Answer, Identity, Upstream } from "../upstream/port.ts";
 
 /** What the resources and prompts of one connection or request work with. */
@@ -24,8 +24,8 @@ export interface Reading extends Pick<ResourceSession, "withheldBy" | "resultByt
 }
 
 export function readingOf({ upstream, token: own, ...rest }: ResourceSession, context: ServerContext): Reading {
-  const requestId = requestIdOf(context);
-  const token = tokenOf(context, own);
+  const requestId = getRequestId(context);
+  const token = getRequestToken(context, own);
   const { signal } = context.mcpReq;
   return {
     ...rest,

@@ -5,8 +5,8 @@ import type { Round } from "../contract/programs.ts";
 import type { Reviewer } from "../contract/reviewers.ts";
 import { heldStatuses } from "../domain/assignments.ts";
 import { mayHoldAddress } from "../lib/addresses.ts";
-import { randomToken, sha256Hex } from "../lib/crypto.ts";
-import { headerLine } from "../lib/header-line.ts";
+import { createRandomToken, hashSha256Hex } from "../lib/crypto/crypto.ts";
+import { toHeaderLine } from "../lib/http/header-line.ts";
 import { matchesShown } from "../lib/search-words.ts";
 import type { Query } from "../store/port.ts";
 import { emailKey, type Row } from "../store/tables.ts";
@@ -156,10 +156,10 @@ async function writeInvitation(
   input: Invitation,
   programNames: ReadonlyMap<string, string>,
 ): Promise<void> {
-  const secret = randomToken();
+  const secret = createRandomToken();
   const expiresAt = new Date(Date.parse(now) + limits.invitationSeconds * 1000).toISOString();
   const { reviewerId } = reviewer;
-  const invitation = { reviewerId, sha256: sha256Hex(secret), expiresAt, usedAt: null };
+  const invitation = { reviewerId, sha256: hashSha256Hex(secret), expiresAt, usedAt: null };
   await store.insert("invitations", { invitationId: newId("inv"), ...invitation });
 
   const suppressed = input.suppressEmails || (await suppressedAmong(store, [reviewer.email])).size > 0;
@@ -179,7 +179,7 @@ async function writeInvitation(
     recipientEmail: reviewer.email,
     recipientKind: "reviewer",
     template: "reviewer_invitation",
-    subject: headerLine(programme ? `Invitation to review: ${programme}` : "Invitation to review"),
+    subject: toHeaderLine(programme ? `Invitation to review: ${programme}` : "Invitation to review"),
     body: paragraphs.join("\n\n"),
     status: suppressed ? "suppressed" : "queued",
     bulkId: null,

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { pipeline, type Readable, Transform, type TransformCallback } from "node:stream";
 import { type Issue, validationProblem } from "../contract/errors.ts";
-import { sha256Hex } from "../lib/crypto.ts";
-import { isMediaType } from "../lib/media-type.ts";
+import { hashSha256Hex } from "../lib/crypto/crypto.ts";
+import { isMediaType } from "../lib/http/media-type.ts";
 import type { DeclaredContent } from "./port.ts";
 
 const zip = ["504b0304", "504b0506"];
@@ -23,7 +23,7 @@ const beginnings: readonly (readonly [type: RegExp, beginnings: readonly string[
  * @throws Problem `validation_failed` naming each difference
  */
 export function checkDeclared(bytes: Uint8Array, declared: DeclaredContent): string {
-  const actual = { sha256: sha256Hex(bytes), sizeBytes: bytes.byteLength };
+  const actual = { sha256: hashSha256Hex(bytes), sizeBytes: bytes.byteLength };
   const issues: Issue[] = [];
   for (const name of ["sha256", "sizeBytes"] as const) {
     if (declared[name] !== undefined && declared[name] !== actual[name]) {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { newId } from "../lib/ids.ts";
+import { createId } from "../lib/ids.ts";
 import type { Content, Spool } from "./port.ts";
 
 /** Ids as this service makes them: no character of one means anything in a path. */
@@ -24,7 +24,7 @@ export async function openSpool(directory: string, id: string, keep: Keep): Prom
   for (const name of await readdir(directory)) {
     if (name.startsWith(`${id}.`)) await rm(join(directory, name), { force: true });
   }
-  const path = join(directory, `${id}.${newId("spl")}`);
+  const path = join(directory, `${id}.${createId("spl")}`);
   const file = await open(path, "wx", 0o600);
   const hash = createHash("sha256");
   // One buffer for all of it: what is written goes through, whatever it comes to.

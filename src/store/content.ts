@@ -1,6 +1,6 @@
 import { mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { newId } from "../lib/ids.ts";
+import { createId } from "../lib/ids.ts";
 import { checkDeclared, verified } from "./content-check.ts";
 import { type Keep, openSpool, sweepSpools } from "./content-spool.ts";
 import type { Content, ContentStore } from "./port.ts";
@@ -59,7 +59,7 @@ export async function putWhole(
 ): Promise<string> {
   // What a fault of the disk has shortened is kept anew.
   if ((await find(sha256))?.sizeBytes === bytes.byteLength) return sha256;
-  const spooled = await spool(newId("put"));
+  const spooled = await spool(createId("put"));
   try {
     await spooled.write(bytes);
     await spooled.keep();

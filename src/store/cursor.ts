@@ -1,6 +1,6 @@
 import { type Problem, problem } from "../contract/errors.ts";
-import { canonicalJson } from "../lib/canonical.ts";
-import { constantTimeEqual, hmac, sha256Hex } from "../lib/crypto.ts";
+import { toCanonicalJson } from "../lib/canonical-json.ts";
+import { computeHmac, equalsInConstantTime, hashSha256Hex } from "../lib/crypto/crypto.ts";
 
 /** Where a page ended: the value that the list is sorted by, then what identifies the row. */
 export type Position = readonly [sort: string | number, ...id: (string | number)[]];
@@ -18,7 +18,7 @@ interface Payload {
 
 /** Writes and reads the cursors of one list: signed, so that only what was given out comes back, and only to that list. */
 export function cursorsOf(key: Buffer, list: readonly unknown[]) {
-  const f = sha256Hex(canonicalJson(list)).slice(0, 32);
+  const f = hashSha256Hex(toCanonicalJson(list)).slice(0, 32);
   return {
     seal([k, ...i]: Position): string {
       const payload: Payload = { v: version, k, i, f };
@@ -31,7 +31,7 @@ export function cursorsOf(key: Buffer, list: readonly unknown[]) {
       const text = bytes.subarray(macBytes);
       // Decoding forgives stray characters and bits; the cursor that was given out had none.
       if (bytes.toString("base64url") !== cursor) throw invalidCursor();
-      if (!constantTimeEqual(bytes.subarray(0, macBytes), mac(key, text))) throw invalidCursor();
+      if (!equalsInConstantTime(bytes.subarray(0, macBytes), mac(key, text))) throw invalidCursor();
       const payload = JSON.parse(text.toString()) as Payload;
       if (payload.v !== version || payload.f !== f) throw invalidCursor();
       return [payload.k, ...payload.i];
@@ -40,7 +40,7 @@ export function cursorsOf(key: Buffer, list: readonly unknown[]) {
 }
 
 function mac(key: Buffer, text: Buffer): Buffer {
-  return hmac(key, text).subarray(0, macBytes);
+  return computeHmac(key, text).subarray(0, macBytes);
 }
 
 function invalidCursor(): Problem {

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { newId } from "../lib/ids.ts";
+import { createId } from "../lib/ids.ts";
 import type { Db } from "./database.ts";
 import { heldIfFree, type Transact } from "./engine.ts";
 import type { ExportClaim, ExportLease, ExportQueue, KeptArtifact } from "./port.ts";
@@ -67,7 +67,7 @@ async function claimOne(
   now: string,
   leaseUntil: string,
 ): Promise<ExportClaim | undefined> {
-  const lease = { ...found, leaseId: newId("lse") };
+  const lease = { ...found, leaseId: createId("lse") };
   const holding = { leaseId: lease.leaseId, leaseUntil };
   const run = await db
     .insertInto("exportRuns")

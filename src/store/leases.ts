@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { newId } from "../lib/ids.ts";
+import { createId } from "../lib/ids.ts";
 import type { Db } from "./database.ts";
 import { adapterOf, held, heldIfFree } from "./engine.ts";
 import type { EndpointKey, Lane, Lease } from "./outbox.ts";
@@ -42,7 +42,7 @@ async function leaseOf(db: Db, endpoint: EndpointKey, { at, leaseUntil, atOnce, 
   if (count <= 0) return [];
   const deliveryIds = await waiting(db, endpoint, at, count);
   if (deliveryIds.length === 0) return [];
-  const leaseId = newId("lse");
+  const leaseId = createId("lse");
   const rows = await db
     .updateTable("webhookDeliveries")
     .set({ status: "leased", leaseId, leaseUntil })

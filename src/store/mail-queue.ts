@@ -1,4 +1,4 @@
-import { newId } from "../lib/ids.ts";
+import { createId } from "../lib/ids.ts";
 import type { Db } from "./database.ts";
 import { heldIfFree, type Transact } from "./engine.ts";
 import type { MailLease, MailQueue } from "./port.ts";
@@ -76,7 +76,7 @@ async function leaseOf(db: Db, businessId: string, now: string, until: string): 
     attempt: Number(due["attempt"]),
     handedOverAt: due["handedOverAt"] === null ? undefined : String(due["handedOverAt"]),
   };
-  const leaseId = newId("lse");
+  const leaseId = createId("lse");
   return (await change(db, found, { leaseId, dueAt: until })) ? { ...found, leaseId } : undefined;
 }
 

@@ -1,4 +1,4 @@
-import { newId } from "../lib/ids.ts";
+import { createId } from "../lib/ids.ts";
 import type { Db } from "./database.ts";
 import { adapterOf } from "./engine.ts";
 import type { PermitGrant, PermitRequest } from "./permit-leases.ts";
@@ -37,7 +37,7 @@ export async function leasePermits(db: Db, request: PermitRequest): Promise<Perm
       retryAtMs: counted.reduce((earliest, [atMs]) => Math.min(earliest, atMs), nowMs) + windowMs,
     };
   }
-  const lease = { leaseId: newId("lse"), granted, expiresAtMs: nowMs + leaseMs };
+  const lease = { leaseId: createId("lse"), granted, expiresAtMs: nowMs + leaseMs };
   await db
     .insertInto("permits")
     .values({ tokenId, ...lease, usedAtMs: null })

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { sha256Hex } from "../lib/crypto.ts";
+import { hashSha256Hex } from "../lib/crypto/crypto.ts";
 import type { Db } from "./database.ts";
 import type { Transact } from "./engine.ts";
 
@@ -8,7 +8,7 @@ export const masterKeyName = "masterKey";
 /** What a database is known by: the digest of its key; of one that was never used, nothing. */
 export async function sourceKey(db: Db): Promise<string | undefined> {
   const key = await db.selectFrom("settings").select("value").where("name", "=", masterKeyName).executeTakeFirst();
-  return key && sha256Hex(`copy of ${key["value"]}`);
+  return key && hashSha256Hex(`copy of ${key["value"]}`);
 }
 
 /** The key kept with the database from which all secrets are derived; made on first use, once. */

@@ -1,7 +1,7 @@
 import { type ExpressionBuilder, sql } from "kysely";
 import { type EventType, events } from "../contract/events.ts";
 import { WebhookAttempt, WebhookDelivery } from "../contract/webhooks.ts";
-import { newId } from "../lib/ids.ts";
+import { createId } from "../lib/ids.ts";
 import { codecOf, type StoredRow } from "./codec.ts";
 import { type Database, type Db, sourceOf } from "./database.ts";
 import type { Engine, Transact, TransactInTurn } from "./engine.ts";
@@ -283,7 +283,7 @@ async function insertDelivery(db: Db, { at, replay, ...key }: NewDelivery): Prom
   const state = { status: "pending", attempt: 0, replay: Number(replay), dueAt: at, createdAt: at, updatedAt: at };
   await db
     .insertInto("webhookDeliveries")
-    .values({ deliveryId: newId("dlv", Date.parse(at)), ...key, ...state })
+    .values({ deliveryId: createId("dlv", Date.parse(at)), ...key, ...state })
     .execute();
 }
 

@@ -1,15 +1,15 @@
 import { catalogue } from "../contract/errors.ts";
 import { isCallName, operations } from "../contract/index.ts";
 import type { Log } from "../lib/log.ts";
-import type { Exchange, OperationCall, Outcome, ToolCall, Work } from "../lib/telemetry.ts";
+import type { HttpExchange, ObservedWork, OperationCall, ToolCall, WorkOutcome } from "../lib/telemetry.ts";
 
 /** One line for each request, whichever face it came in by. */
 export interface AccessLines {
-  work(work: Work, outcome: Outcome, durationMs: number): void;
+  work(work: ObservedWork, outcome: WorkOutcome, durationMs: number): void;
   /** Whether tries of requests to the product's service are told. */
   tellsTries(): boolean;
-  begun(exchange: Exchange): void;
-  exchange(exchange: Exchange, status: number, durationMs: number): void;
+  begun(exchange: HttpExchange): void;
+  exchange(exchange: HttpExchange, status: number, durationMs: number): void;
 }
 
 type Level = "info" | "debug" | "trace";

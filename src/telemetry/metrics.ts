@@ -1,14 +1,14 @@
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { catalogue } from "../contract/errors.ts";
 import { operationNames } from "../contract/index.ts";
-import type { Exchange, Notes, Outcome, Work } from "../lib/telemetry.ts";
+import type { HttpExchange, ObservedWork, TelemetryNotes, WorkOutcome } from "../lib/telemetry.ts";
 import { createGauges, type Gauges } from "./gauges.ts";
 import { createInstruments } from "./instruments.ts";
 
 export interface Metrics {
-  work(work: Work, outcome: Outcome, durationMs: number): void;
-  exchange(exchange: Exchange, status: number): void;
-  note<K extends keyof Notes>(kind: K, value: Notes[K]): void;
+  work(work: ObservedWork, outcome: WorkOutcome, durationMs: number): void;
+  exchange(exchange: HttpExchange, status: number): void;
+  note<K extends keyof TelemetryNotes>(kind: K, value: TelemetryNotes[K]): void;
   /** What there is to look at besides what was counted; to be called once. */
   watchGauges(gauges: Gauges): void;
   /** Everything in the text format of Prometheus. */

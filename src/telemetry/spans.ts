@@ -1,7 +1,7 @@
 import { type Attributes, SpanKind } from "@opentelemetry/api";
 import { catalogue } from "../contract/errors.ts";
 import { type CallName, operations } from "../contract/index.ts";
-import type { Exchange, Outcome, Work } from "../lib/telemetry.ts";
+import type { HttpExchange, ObservedWork, WorkOutcome } from "../lib/telemetry.ts";
 
 interface Description {
   readonly name: string;
@@ -13,7 +13,7 @@ interface Description {
  * A span's name, kind and attributes, by the semantic conventions of OpenTelemetry for HTTP and for MCP. Only names that
  * the contract knows: no argument, address, query or id of a record, some of which are people's.
  */
-export function descriptionOf(work: Work): Description {
+export function descriptionOf(work: ObservedWork): Description {
   switch (work.kind) {
     case "tool":
       return {
@@ -67,7 +67,7 @@ function upstreamAttributes(method: string, origin: string): Attributes {
   };
 }
 
-export function exchangeDescription({ face, request, requestId }: Exchange): Description {
+export function exchangeDescription({ face, request, requestId }: HttpExchange): Description {
   const method = knownMethods.has(request.method ?? "") ? (request.method as string) : "_OTHER";
   return {
     name: `${method} ${face}`,
@@ -86,7 +86,7 @@ export function exchangeDescription({ face, request, requestId }: Exchange): Des
 const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"]);
 
 /** What a request to the REST interface is named by, once it is known which operation it is. */
-export function routeOf(work: Work): { readonly path: string; readonly name: string } | undefined {
+export function routeOf(work: ObservedWork): { readonly path: string; readonly name: string } | undefined {
   if (work.kind !== "operation" || work.face !== "rest") return undefined;
   const { method, path: below } = operations[work.name as CallName];
   const path = `/integrations/v1${below}`;
@@ -94,7 +94,7 @@ export function routeOf(work: Work): { readonly path: string; readonly name: str
 }
 
 /** How a span ends; of a tool call, its error is within a result. */
-export function endOf({ code, status }: Outcome, ofTool: boolean) {
+export function endOf({ code, status }: WorkOutcome, ofTool: boolean) {
   const good = code === "ok" || code === "asked";
   const known = Object.hasOwn(catalogue, code) ? catalogue[code as keyof typeof catalogue].status : undefined;
   // A refusal is the caller's error, not the server's; to an agent it is the tool's.

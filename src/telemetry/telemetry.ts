@@ -1,5 +1,5 @@
 import { Problem } from "../contract/errors.ts";
-import type { Exchange, Notes, Outcome, Telemetry, Work } from "../lib/telemetry.ts";
+import type { HttpExchange, ObservedWork, Telemetry, TelemetryNotes, WorkOutcome } from "../lib/telemetry.ts";
 import type { AccessLines } from "./access-lines.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Span, Tracer } from "./tracer.ts";
@@ -21,14 +21,18 @@ export interface ProgramTelemetry extends Telemetry {
 export function createTelemetry({ lines, metrics, tracer }: TelemetryDeps): ProgramTelemetry {
   const calls = createCount();
 
-  function ended(work: Work, outcome: Outcome, startedMs: number, span: Span | undefined): void {
+  function ended(work: ObservedWork, outcome: WorkOutcome, startedMs: number, span: Span | undefined): void {
     const durationMs = performance.now() - startedMs;
     lines.work(work, outcome, durationMs);
     metrics?.work(work, outcome, durationMs);
     span?.end(outcome);
   }
 
-  async function watched<R>(work: Work, run: () => Promise<R>, outcomeOf: (result: R) => Outcome): Promise<R> {
+  async function watched<R>(
+    work: ObservedWork,
+    run: () => Promise<R>,
+    outcomeOf: (result: R) => WorkOutcome,
+  ): Promise<R> {
     const startedMs = performance.now();
     const isCall = work.kind === "tool" || work.kind === "mcp";
     if (isCall) calls.up();
@@ -51,7 +55,7 @@ export function createTelemetry({ lines, metrics, tracer }: TelemetryDeps): Prog
       return isTold ? watched(work, run, outcomeOf) : run();
     },
 
-    exchange(exchange: Exchange, serve: () => void): void {
+    exchange(exchange: HttpExchange, serve: () => void): void {
       const startedMs = performance.now();
       const span = tracer?.startExchange(exchange);
       lines.begun(exchange);
@@ -66,7 +70,7 @@ export function createTelemetry({ lines, metrics, tracer }: TelemetryDeps): Prog
       else serve();
     },
 
-    note<K extends keyof Notes>(kind: K, value: Notes[K]): void {
+    note<K extends keyof TelemetryNotes>(kind: K, value: TelemetryNotes[K]): void {
       metrics?.note(kind, value);
     },
 

@@ -22,7 +22,7 @@ import {
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
 import type { Log } from "../lib/log.ts";
-import type { Exchange, Outcome, TraceCarrier, Work } from "../lib/telemetry.ts";
+import type { HttpExchange, ObservedWork, TraceCarrier, WorkOutcome } from "../lib/telemetry.ts";
 import { version } from "../lib/version.ts";
 import { batchingOf, type Environment, samplingOf, unspoken } from "./environment.ts";
 import { descriptionOf, endOf, exchangeDescription, routeOf } from "./spans.ts";
@@ -31,13 +31,13 @@ import { descriptionOf, endOf, exchangeDescription, routeOf } from "./spans.ts";
 export interface Span {
   /** Whatever is watched inside belongs to this span. */
   run<R>(work: () => R): R;
-  end(outcome: Outcome): void;
+  end(outcome: WorkOutcome): void;
 }
 
 export interface Tracer {
   /** Nothing for what only matters as a part of something else, where there is nothing else. */
-  start(work: Work): Span | undefined;
-  startExchange(exchange: Exchange): Span | undefined;
+  start(work: ObservedWork): Span | undefined;
+  startExchange(exchange: HttpExchange): Span | undefined;
   headers(): Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
@@ -71,7 +71,7 @@ export function createTracer(env: Environment, log: Log): Tracer {
     };
   }
 
-  function start(work: Work): Span | undefined {
+  function start(work: ObservedWork): Span | undefined {
     const around = storage.getStore() ?? ROOT_CONTEXT;
     const ambient = trace.getSpan(around);
     if (work.kind === "transaction" && !ambient) return undefined;

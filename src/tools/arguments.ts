@@ -4,7 +4,7 @@ import { findUnstorable } from "../contract/definition/storable.ts";
 import { type Issue, Problem, validationProblem } from "../contract/errors.ts";
 import type { CallName } from "../contract/index.ts";
 import { limits } from "../contract/limits.ts";
-import { similar } from "../lib/spelling.ts";
+import { findSimilar } from "../lib/did-you-mean.ts";
 import { forgive } from "./forgive.ts";
 import { type OwnArguments, takenBy } from "./own.ts";
 import { pathIssues, recordOf } from "./record.ts";
@@ -92,7 +92,7 @@ function suggestion(
     return inner && below.length > 0 ? suggestion(inner, below) : undefined;
   }
   const known = Object.keys(shape);
-  const meant = similar(name, known);
+  const meant = findSimilar(name, known);
   return meant
     ? `Unknown argument: did you mean ${meant}?`
     : `Unknown argument; there are ${known.join(", ") || "none"}`;

@@ -9,8 +9,8 @@ import {
 } from "@modelcontextprotocol/server";
 import { problem } from "../contract/errors.ts";
 import { operations } from "../contract/index.ts";
-import { canonicalJson } from "../lib/canonical.ts";
-import { constantTimeEqual, hmac } from "../lib/crypto.ts";
+import { toCanonicalJson } from "../lib/canonical-json.ts";
+import { computeHmac, equalsInConstantTime } from "../lib/crypto/crypto.ts";
 import type { Answer, Confirmed, Failure, UpstreamCall } from "../upstream/port.ts";
 import type { ToolName } from "./definitions.ts";
 import { connectionName } from "./listing.ts";
@@ -158,7 +158,7 @@ function sealed(signer: Signer, confirmed: Confirmed): string {
 /** What a signed question allows: only the very call that it was asked for, while it holds. */
 function opened({ now }: ConfirmationPolicy, signer: Signer, text: unknown): Confirmed | Failure {
   const [payload = "", signature = ""] = typeof text === "string" ? text.split(".") : [];
-  const genuine = constantTimeEqual(signature, signer(payload));
+  const genuine = equalsInConstantTime(signature, signer(payload));
   const confirmed = genuine ? (JSON.parse(Buffer.from(payload, "base64url").toString("utf8")) as Confirmed) : undefined;
   if (confirmed && confirmed.expiresAt > now().toISOString()) return covered(signer, confirmed);
   return { ok: false, problem: problem("confirmation_invalid") };
@@ -173,5 +173,5 @@ function covered(signer: Signer, confirmed: Confirmed): Confirmed {
 
 /** Bound to the caller, not to its token: that may have been renewed while its human was thinking. */
 function signatureOf(key: Uint8Array, { operation, input }: UpstreamCall, caller: string, payload: string): string {
-  return hmac(key, canonicalJson([payload, operation, input, caller])).toString("base64url");
+  return computeHmac(key, toCanonicalJson([payload, operation, input, caller])).toString("base64url");
 }

@@ -2,7 +2,7 @@ import type { CallToolResult } from "@modelcontextprotocol/server";
 import { type Problem, validationProblem } from "../contract/errors.ts";
 import { callNames, operations } from "../contract/index.ts";
 import { findMissingScopes, type Scope } from "../contract/scopes.ts";
-import { requestIdOf } from "../lib/request-id.ts";
+import { getRequestId } from "../lib/http/request-id.ts";
 import { version } from "../lib/version.ts";
 import type { Connection } from "../upstream/port.ts";
 import { withheldBy } from "./offer.ts";
@@ -26,7 +26,7 @@ export async function callConnection(
   }
   const connection = await upstream.describe({
     token,
-    requestId: requestIdOf(context),
+    requestId: getRequestId(context),
     signal: context.mcpReq.signal,
   });
   // Asked after the service was: what it refused is known by now.

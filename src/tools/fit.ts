@@ -1,4 +1,4 @@
-import { bytesOf, rowsThatFit } from "../lib/json-text.ts";
+import { countRowsThatFit, measureJsonBytes } from "../lib/json-cache.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -26,7 +26,7 @@ export function fitRecord(record: Row, kept: readonly string[], maxBytes: number
   const always = Object.fromEntries(
     kept.filter((name) => Object.hasOwn(record, name)).map((name) => [name, record[name]]),
   );
-  const baseBytes = bytesOf(always);
+  const baseBytes = measureJsonBytes(always);
   const fitting: Fitting = { aloneBytes: maxBytes - baseBytes, left: [], cut: [] };
   const rest = Object.fromEntries(Object.entries(record).filter(([name]) => !Object.hasOwn(always, name)));
   const fitted = { ...always, ...fitObject(rest, maxBytes - baseBytes, "", fitting) };
@@ -36,7 +36,11 @@ export function fitRecord(record: Row, kept: readonly string[], maxBytes: number
 }
 
 function fitObject(object: Row, roomBytes: number, path: string, fitting: Fitting): Row {
-  const fields = Object.entries(object).map(([name, value]) => ({ name, value, bytes: bytesOf({ [name]: value }) }));
+  const fields = Object.entries(object).map(([name, value]) => ({
+    name,
+    value,
+    bytes: measureJsonBytes({ [name]: value }),
+  }));
   const taken = new Map<string, unknown>();
   let room = roomBytes - 2;
   for (const { name, value, bytes } of fields.toSorted((a, b) => a.bytes - b.bytes)) {
@@ -46,10 +50,10 @@ function fitObject(object: Row, roomBytes: number, path: string, fitting: Fittin
         ? value
         : bytes <= fitting.aloneBytes
           ? undefined
-          : fitPart(value, room - bytesOf(name) - 2, at, fitting);
+          : fitPart(value, room - measureJsonBytes(name) - 2, at, fitting);
     if (shown === undefined) fitting.left.push(at);
     else taken.set(name, shown);
-    room -= shown === undefined ? 0 : bytesOf({ [name]: shown });
+    room -= shown === undefined ? 0 : measureJsonBytes({ [name]: shown });
   }
   return Object.fromEntries(fields.flatMap(({ name }) => (taken.has(name) ? [[name, taken.get(name)]] : [])));
 }
@@ -57,7 +61,7 @@ function fitObject(object: Row, roomBytes: number, path: string, fitting: Fittin
 function fitPart(value: unknown, roomBytes: number, path: string, fitting: Fitting): unknown {
   if (typeof value === "string") return fitText(value, roomBytes, path, fitting);
   if (Array.isArray(value)) {
-    const count = rowsThatFit(value, roomBytes);
+    const count = countRowsThatFit(value, roomBytes);
     fitting.cut.push(`${path}: the first ${count} of ${value.length} are shown.`);
     return value.slice(0, count);
   }
@@ -67,7 +71,7 @@ function fitPart(value: unknown, roomBytes: number, path: string, fitting: Fitti
 
 function fitText(text: string, roomBytes: number, path: string, fitting: Fitting): string | undefined {
   let chars = Math.min(text.length, roomBytes);
-  while (chars > 0 && bytesOf(text.slice(0, chars)) > roomBytes) chars = Math.floor(chars * 0.9);
+  while (chars > 0 && measureJsonBytes(text.slice(0, chars)) > roomBytes) chars = Math.floor(chars * 0.9);
   if (chars <= 0) return undefined;
   // A cut must not leave half of a surrogate pair.
   const shown = text.slice(0, chars).replace(/[\ud800-\udbff]$/, "");

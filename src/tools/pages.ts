@@ -1,6 +1,6 @@
 import { maxLimit, type PageMeta } from "../contract/definition/page.ts";
 import { limits } from "../contract/limits.ts";
-import { bytesOf, rowsThatFit } from "../lib/json-text.ts";
+import { countRowsThatFit, measureJsonBytes } from "../lib/json-cache.ts";
 import type { Answer, Failure } from "../upstream/port.ts";
 import type { Following } from "./progress.ts";
 
@@ -50,7 +50,7 @@ export async function readPages(input: Input, options: PageOptions): Promise<Pag
     if (rows.length >= limits.gatheredRows)
       return stopped(rows, next, `One call gathers ${limits.gatheredRows} rows at most.`);
     if (signal.aborted) return stopped(rows, next, "The call was cancelled.");
-    roomBytes -= bytesOf(fitted.rows);
+    roomBytes -= measureJsonBytes(fitted.rows);
     await progress(rows.length, `${rows.length} rows`);
   }
 }
@@ -77,7 +77,7 @@ async function fitPage(
   { ask, show }: PageOptions,
 ): Promise<FittedPage | Failure> {
   const shown = first.map(show);
-  let count = rowsThatFit(shown, roomBytes);
+  let count = countRowsThatFit(shown, roomBytes);
   if (count === shown.length) return { rows: shown, cut: false, next: undefined };
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     if (atLeastOne) count = attempt + 1 < maxAttempts ? Math.max(count, 1) : 1;
@@ -85,7 +85,7 @@ async function fitPage(
     const answer = await ask({ ...asked, limit: count });
     if (!answer.ok) return answer;
     const rows = (answer.data as Row[]).map(show);
-    const fits = rowsThatFit(rows, roomBytes);
+    const fits = countRowsThatFit(rows, roomBytes);
     if (fits >= rows.length || (atLeastOne && count === 1))
       return { rows, cut: true, next: answer.page?.lastEvaluatedKey };
     count = fits;

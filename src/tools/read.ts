@@ -1,6 +1,6 @@
 import type { PageMeta } from "../contract/definition/page.ts";
 import { type CallName, operations } from "../contract/index.ts";
-import { bytesOf, rowsThatFit } from "../lib/json-text.ts";
+import { countRowsThatFit, measureJsonBytes } from "../lib/json-cache.ts";
 import type { Failure, Success, UpstreamCall } from "../upstream/port.ts";
 import { fitRecord } from "./fit.ts";
 import type { OwnArguments } from "./own.ts";
@@ -84,7 +84,7 @@ function selection(name: CallName, select: readonly string[] | undefined): (row:
 }
 
 function showRows(name: CallName, rows: readonly Row[], maxBytes: number) {
-  const count = rowsThatFit(rows, maxBytes);
+  const count = countRowsThatFit(rows, maxBytes);
   if (count === rows.length) return { rows, notes: [] };
   const [first = {}] = rows;
   // A row that is alone too large is shown without its largest fields rather than not at all.
@@ -95,7 +95,7 @@ function showRows(name: CallName, rows: readonly Row[], maxBytes: number) {
 }
 
 function showRecord(name: CallName, row: Row, maxBytes: number) {
-  if (bytesOf(row) <= maxBytes) return { record: row, notes: [] };
+  if (measureJsonBytes(row) <= maxBytes) return { record: row, notes: [] };
   const { record, left, cut } = fitRecord(row, kept(recordOf(name)), maxBytes);
   const how =
     operations[name].effect === "read"

@@ -3,7 +3,7 @@ import { unwrap } from "../contract/definition/field-annotations.ts";
 import type { Issue } from "../contract/errors.ts";
 import { type CallName, operations } from "../contract/index.ts";
 import { limits } from "../contract/limits.ts";
-import { similar } from "../lib/spelling.ts";
+import { findSimilar } from "../lib/did-you-mean.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -41,7 +41,7 @@ function missing(schema: z.core.$ZodType, path: readonly string[], before: reado
   if (!fields) return `${before.join(".")} has no fields of its own`;
   const field = fieldOf(inner, name);
   if (field) return missing(field, rest, [...before, name]);
-  const meant = similar(name, fields);
+  const meant = findSimilar(name, fields);
   return meant
     ? `No field ${at}: did you mean ${[...before, meant].join(".")}?`
     : `No field ${at}; there are ${fields.join(", ")}`;

@@ -1,5 +1,5 @@
 import { ProtocolError, ProtocolErrorCode, type Server } from "@modelcontextprotocol/server";
-import { tokenOf } from "../lib/request-id.ts";
+import { getRequestToken } from "../lib/http/request-id.ts";
 import { callTool } from "./call.ts";
 import { mayAsk } from "./confirm.ts";
 import { isToolName, toolsFor } from "./definitions.ts";
@@ -12,12 +12,12 @@ type Args = Readonly<Record<string, unknown>>;
 /** Answers `tools/list` and `tools/call` on a server. */
 export function registerTools(server: Server, session: ToolSession): void {
   server.setRequestHandler("tools/list", async (_, context) => ({
-    tools: await listTools({ ...session, token: tokenOf(context, session.token) }),
+    tools: await listTools({ ...session, token: getRequestToken(context, session.token) }),
   }));
 
   server.setRequestHandler("tools/call", async ({ params }, context) => {
     const { name, arguments: args = {} } = params;
-    return answerCall({ ...session, token: tokenOf(context, session.token) }, context, name, args);
+    return answerCall({ ...session, token: getRequestToken(context, session.token) }, context, name, args);
   });
 }
 

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { validationProblem } from "../contract/errors.ts";
 import { getToolset, isOperationName, operations } from "../contract/index.ts";
 import type { Scope } from "../contract/scopes.ts";
-import { similar } from "../lib/spelling.ts";
+import { findSimilar } from "../lib/did-you-mean.ts";
 import { callTool } from "./call.ts";
 import { definitionOf, isToolName, type ToolDefinition, type ToolName, toolNames } from "./definitions.ts";
 import { forgive } from "./forgive.ts";
@@ -115,7 +115,7 @@ function checked(name: SearchToolName, given: Args): Args {
 function toolNamed(given: unknown): ToolName {
   const name = String(given);
   if (isToolName(name)) return name;
-  const meant = similar(name, toolNames);
+  const meant = findSimilar(name, toolNames);
   const message = `There is no such tool${meant ? `: did you mean ${meant}?` : "; find_tools finds one"}`;
   throw validationProblem({ path: "name", code: "unknown_tool", message });
 }

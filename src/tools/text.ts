@@ -1,4 +1,4 @@
-import { isAscii, jsonOf } from "../lib/json-text.ts";
+import { isAscii, toJsonText } from "../lib/json-cache.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -27,7 +27,7 @@ export function tableOf(rows: readonly Row[]): string {
 
 /** A record as JSON on one line. */
 export function lineOf(record: unknown): string {
-  const json = jsonOf(record);
+  const json = toJsonText(record);
   // Of the characters that end a line, JSON leaves none of ASCII as it is.
   return isAscii(json) ? json : escaped(json);
 }

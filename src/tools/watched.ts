@@ -1,6 +1,6 @@
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
 import { Problem } from "../contract/errors.ts";
-import { callerOf, requestIdOf } from "../lib/request-id.ts";
+import { getRequestCaller, getRequestId } from "../lib/http/request-id.ts";
 import { errorResult } from "./results.ts";
 import type { ToolContext, ToolSession } from "./session.ts";
 
@@ -20,12 +20,12 @@ export async function watched(
   name: string,
   answer: (requestId: string) => Promise<Answered>,
 ): Promise<ToolResult> {
-  const requestId = requestIdOf(context);
+  const requestId = getRequestId(context);
   const call = {
     kind: "tool",
     name,
     requestId,
-    caller: callerOf(context),
+    caller: getRequestCaller(context),
     trace: context.mcpReq._meta,
     transport: context.http ? "tcp" : "pipe",
   } as const;

@@ -1,7 +1,7 @@
 import { problem } from "../contract/errors.ts";
 import { gatewayKeyPattern } from "../contract/gateway-keys.ts";
 import { type Scope, scopes } from "../contract/scopes.ts";
-import { sha256Hex } from "../lib/crypto.ts";
+import { hashSha256Hex } from "../lib/crypto/crypto.ts";
 import type { Grant, GrantOf } from "../upstream/gateway.ts";
 import type { GatewayKeys } from "./gateway-keys.ts";
 import type { Claims, Issuer } from "./issuer.ts";
@@ -47,5 +47,5 @@ export function createCallers({ keys, issuer, token }: CallersDeps): GrantOf {
 }
 
 function opaque(...parts: readonly string[]): string {
-  return sha256Hex(JSON.stringify(parts));
+  return hashSha256Hex(JSON.stringify(parts));
 }

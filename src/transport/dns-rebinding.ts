@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { hostHeaderValidation } from "@modelcontextprotocol/node";
 import { localhostAllowedHostnames, validateOriginHeader } from "@modelcontextprotocol/server";
-import { isLoopback } from "../lib/loopback.ts";
+import { isLoopback } from "../lib/http/loopback.ts";
 
 export interface RebindingOptions {
   /** Host names that requests may be addressed to, beside loopback names. */

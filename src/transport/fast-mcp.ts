@@ -1,7 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { type AuthInfo, isJsonContentType, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
 import { isObject } from "../lib/is-object.ts";
-import { composedJsonOf } from "../lib/json-text.ts";
+import { composeJsonText } from "../lib/json-cache.ts";
 import { endSoon } from "./flush.ts";
 import type { Lane } from "./lane.ts";
 import type { EnteredRequest } from "./mcp-door.ts";
@@ -59,7 +59,7 @@ export function createFastMcp({ lane, sessions }: FastMcpDeps): FastMcp {
     const { signal, abort, end } = calls.begin(sessionId, plain.id);
     to.on("close", abort);
     try {
-      const text = composedJsonOf(await lane.answer(plain, { authInfo, revision, signal }));
+      const text = composeJsonText(await lane.answer(plain, { authInfo, revision, signal }));
       const bytes = Buffer.byteLength(text);
       const headers: OutgoingHttpHeaders = {
         "content-type": "application/json",

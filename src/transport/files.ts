@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { pipeline } from "node:stream";
 import type { Download, Downloads } from "../gate/downloads.ts";
 import { type LinkKind, linkPaths, type SignedLink } from "../gate/links.ts";
+import { isMediaType } from "../lib/http/media-type.ts";
 import type { Log } from "../lib/log.ts";
-import { isMediaType } from "../lib/media-type.ts";
 import { rangeOf } from "./range.ts";
 
 type Headers = Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { encodingOf } from "../lib/json-text.ts";
+import { chooseEncoding } from "../lib/json-cache.ts";
 
 /** An answer whose head is written. */
 interface Ready {
@@ -22,5 +22,5 @@ export function endSoon(response: ServerResponse, text: string, bytes: number): 
 function endAll(): void {
   const all = ready;
   ready = [];
-  for (const { response, text, bytes } of all) response.end(text, encodingOf(text, bytes));
+  for (const { response, text, bytes } of all) response.end(text, chooseEncoding(text, bytes));
 }

@@ -3,9 +3,9 @@ import { GatewayEntries, type GatewayEntry } from "../contract/gateway-keys.ts";
 import type { Scope } from "../contract/scopes.ts";
 import { tokenPattern } from "../contract/token-format.ts";
 import type { Clock } from "../lib/clock.ts";
-import { constantTimeEqual, sha256Hex } from "../lib/crypto.ts";
+import { equalsInConstantTime, hashSha256Hex } from "../lib/crypto/crypto.ts";
 import type { Log } from "../lib/log.ts";
-import { fileState, readPrivateFile } from "../lib/private-file.ts";
+import { readFileState, readPrivateFile } from "../lib/private-file.ts";
 
 /** A caller that the operator lets in, with the product token that its calls run as. */
 export interface KeyHolder {
@@ -95,9 +95,9 @@ export function openGatewayKeys(options: GatewayKeysOptions): GatewayKeys {
 
   return {
     holderOf(key) {
-      const sha256 = sha256Hex(key);
+      const sha256 = hashSha256Hex(key);
       const held = current().bySha256.get(sha256);
-      return held && constantTimeEqual(held.entry.sha256 ?? "", sha256) ? live(held) : undefined;
+      return held && equalsInConstantTime(held.entry.sha256 ?? "", sha256) ? live(held) : undefined;
     },
     subject: (name) => live(current().bySubject.get(name)),
     holders() {
@@ -113,14 +113,14 @@ export function openGatewayKeys(options: GatewayKeysOptions): GatewayKeys {
 }
 
 function isStale({ files }: Read): boolean {
-  return [...files].some(([path, state]) => fileState(path) !== state);
+  return [...files].some(([path, state]) => readFileState(path) !== state);
 }
 
 function readKeys({ file, env, token }: GatewayKeysOptions): Read {
   const files = new Map<string, string>();
   const textOf = (path: string, maxBytes: number) => {
     // Looked at before it is read: what changes meanwhile shows the next time.
-    files.set(path, fileState(path));
+    files.set(path, readFileState(path));
     return readPrivateFile(path, maxBytes);
   };
   const held = parsed(file, textOf(file, maxFileBytes)).map((entry): Held => {

@@ -6,9 +6,9 @@ import { accepts } from "hono/accepts";
 import { cors } from "hono/cors";
 import type { Downloads } from "../gate/downloads.ts";
 import type { Invitations } from "../gate/invitations.ts";
-import { newId } from "../lib/ids.ts";
+import { createId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
-import type { Face, Telemetry } from "../lib/telemetry.ts";
+import type { Surface, Telemetry } from "../lib/telemetry.ts";
 import { type HomeFacts, renderHomePage } from "../pages/home.ts";
 import { pageHeaders } from "../pages/layout.ts";
 import { limitConnections } from "./connections.ts";
@@ -128,7 +128,7 @@ function createListener(options: HttpOptions, faces: HttpFaces, work: Work) {
   const serve = createServing(faces, work);
 
   return (request: IncomingMessage, response: ServerResponse): void => {
-    const requestId = newId("req");
+    const requestId = createId("req");
     const face = faceOf(request, faces);
     // The others say it with the rest of the head: to set a header alone costs more than to write them all.
     if (face !== "rest" && face !== "mcp") response.setHeader("x-request-id", requestId);
@@ -144,12 +144,12 @@ function createListener(options: HttpOptions, faces: HttpFaces, work: Work) {
  * An invitation's page counts on the secret in its address alone, whoever leads there; and a browser that keeps that
  * address to itself says of the page's own form that it comes from nowhere.
  */
-function isOpen(face: Face): boolean {
+function isOpen(face: Surface): boolean {
   return face === "invitation";
 }
 
 /** What answers a request, by its path. */
-function faceOf(request: IncomingMessage, { rest, webhooks, mcp }: HttpFaces): Face {
+function faceOf(request: IncomingMessage, { rest, webhooks, mcp }: HttpFaces): Surface {
   const { url = "" } = request;
   if (rest && isBelow(restPath, url)) return "rest";
   if (mcp && isBelow(mcpPath, url)) return "mcp";
@@ -159,7 +159,7 @@ function faceOf(request: IncomingMessage, { rest, webhooks, mcp }: HttpFaces): F
   return linkOf(request) ? "download" : "other";
 }
 
-type Serve = (face: Face, request: IncomingMessage, response: ServerResponse, requestId: string) => void;
+type Serve = (face: Surface, request: IncomingMessage, response: ServerResponse, requestId: string) => void;
 
 function createServing(faces: HttpFaces, work: Work): Serve {
   const serveOther = getRequestListener(createApp(faces, work).fetch);

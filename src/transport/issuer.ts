@@ -2,11 +2,11 @@ import type { JWTPayload, JWTVerifyGetKey, JWTVerifyResult } from "jose";
 import * as z from "zod";
 import { Problem, problem } from "../contract/errors.ts";
 import { isScope, type Scope } from "../contract/scopes.ts";
+import { remember } from "../lib/bounded-cache.ts";
 import type { Clock } from "../lib/clock.ts";
-import { sha256Hex } from "../lib/crypto.ts";
+import { hashSha256Hex } from "../lib/crypto/crypto.ts";
+import { isLoopback } from "../lib/http/loopback.ts";
 import type { Log } from "../lib/log.ts";
-import { isLoopback } from "../lib/loopback.ts";
-import { remember } from "../lib/remember.ts";
 import { version } from "../lib/version.ts";
 import { createHttpClient, type HttpClient } from "../upstream/http-client.ts";
 
@@ -107,7 +107,7 @@ export function createIssuer(options: IssuerOptions): Issuer {
 
   return {
     async verify(token) {
-      const key = sha256Hex(token);
+      const key = hashSha256Hex(token);
       const nowMs = clock.now().getTime();
       const known = remembered.get(key);
       if (known && known.untilMs > nowMs) return known.claims;

@@ -1,6 +1,6 @@
 import { type AuthInfo, type JSONRPCResponse, type Result, SERVER_INFO_META_KEY } from "@modelcontextprotocol/server";
-import { jsonOf } from "../lib/json-text.ts";
-import { remember } from "../lib/remember.ts";
+import { remember } from "../lib/bounded-cache.ts";
+import { toJsonText } from "../lib/json-cache.ts";
 import { succeeded } from "../lib/telemetry.ts";
 import { answerCall, isAnsweredAtOnce, listTools } from "../tools/register.ts";
 import type { ToolContext, ToolSession } from "../tools/session.ts";
@@ -35,7 +35,7 @@ export function createLane(deps: LaneDeps): Lane {
   /** How revision 2026-07-28 marks a result. */
   const stamp = { resultType: "complete", _meta: { [SERVER_INFO_META_KEY]: serverInfoOf(version) } };
   // The same in each of them, it is written out once.
-  jsonOf(stamp._meta);
+  toJsonText(stamp._meta);
   const lists = new Map<string, Result>();
 
   async function listFor(session: ToolSession, stateless: boolean): Promise<Result> {
@@ -47,7 +47,7 @@ export function createLane(deps: LaneDeps): Lane {
     const result: Result = stateless ? { tools, ...stamp, ...toolListCache } : { tools };
     remember(lists, key, result, maxLists);
     // Written out here, a list is at hand as text.
-    jsonOf(result);
+    toJsonText(result);
     return result;
   }
 

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AuthInfo } from "@modelcontextprotocol/server";
 import { Problem, problem, validationProblem } from "../contract/errors.ts";
-import { fingerprintOf } from "../lib/fingerprint.ts";
+import { computeSecretFingerprint } from "../lib/crypto/fingerprint.ts";
+import { callerKey, requestIdKey } from "../lib/http/request-id.ts";
 import type { Log } from "../lib/log.ts";
-import { callerKey, requestIdKey } from "../lib/request-id.ts";
 import type { CallHead, Identity, Upstream } from "../upstream/port.ts";
 import { bearerOf, challengeOf, type Signpost } from "./bearer.ts";
 import { type BodyReaderOptions, createBodyReader, parseBody } from "./body.ts";
@@ -130,7 +130,7 @@ function parseMessage(bytes: Buffer): unknown {
 
 function authInfoOf(token: string | undefined, { scopes, caller }: Identity, requestId: string): AuthInfo {
   // The client id only tells callers apart; it must not give away who they are.
-  const clientId = fingerprintOf(caller).slice(0, 16);
+  const clientId = computeSecretFingerprint(caller).slice(0, 16);
   return {
     token: token ?? "",
     clientId,

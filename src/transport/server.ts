@@ -1,8 +1,8 @@
 import { type McpRequestContext, ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
 import { Problem } from "../contract/errors.ts";
 import type { CallName } from "../contract/index.ts";
+import { getRequestCaller, getRequestId } from "../lib/http/request-id.ts";
 import type { Log } from "../lib/log.ts";
-import { callerOf, requestIdOf } from "../lib/request-id.ts";
 import { succeeded, type Telemetry, unwatched } from "../lib/telemetry.ts";
 import { promptOf } from "../resources/prompts.ts";
 import {
@@ -114,8 +114,8 @@ export class GuardedServer extends Server {
 export function askedOf(context: ToolContext) {
   const transport = context.http ? "tcp" : "pipe";
   return {
-    requestId: requestIdOf(context),
-    caller: callerOf(context),
+    requestId: getRequestId(context),
+    caller: getRequestCaller(context),
     trace: context.mcpReq._meta,
     transport,
   } as const;

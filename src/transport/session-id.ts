@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { ClientCapabilities } from "@modelcontextprotocol/server";
-import { constantTimeEqual, hmac } from "../lib/crypto.ts";
-import { remember } from "../lib/remember.ts";
+import { remember } from "../lib/bounded-cache.ts";
+import { computeHmac, equalsInConstantTime } from "../lib/crypto/crypto.ts";
 
 /** What a 2025-era client and this server agreed on, for whichever process gets the client's next request. */
 export interface SessionTerms {
@@ -36,7 +36,7 @@ const maxOpened = 1_000;
 
 export function createSessionIds(key: Uint8Array, now: () => Date): SessionIds {
   const opened = new Map<string, Opened>();
-  const signature = (...parts: readonly string[]) => hmac(key, parts.join(" ")).toString("base64url");
+  const signature = (...parts: readonly string[]) => computeHmac(key, parts.join(" ")).toString("base64url");
 
   return {
     seal(terms) {
@@ -56,13 +56,13 @@ export function createSessionIds(key: Uint8Array, now: () => Date): SessionIds {
 
     isQuestion({ sessionId }, id): id is string {
       const [name = "", signed = ""] = typeof id === "string" ? id.split(".") : [];
-      return constantTimeEqual(signed, signature("question", sessionId, name));
+      return equalsInConstantTime(signed, signature("question", sessionId, name));
     },
   };
 
   function genuine(text: string): Opened | undefined {
     const [payload = "", signed = "", ...rest] = text.split(".");
-    if (rest.length > 0 || !constantTimeEqual(signed, signature("session", payload))) return undefined;
+    if (rest.length > 0 || !equalsInConstantTime(signed, signature("session", payload))) return undefined;
     const terms = JSON.parse(Buffer.from(payload, "base64url").toString("utf8")) as SessionTerms;
     const found = { terms, expiresAtMs: Date.parse(terms.expiresAt) };
     remember(opened, text, found, maxOpened);

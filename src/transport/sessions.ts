@@ -1,8 +1,8 @@
 import { type AuthInfo, type Server, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
 import type { SessionBook } from "../gate/sessions.ts";
 import type { Clock } from "../lib/clock.ts";
+import { getRequestId } from "../lib/http/request-id.ts";
 import type { Log } from "../lib/log.ts";
-import { requestIdOf } from "../lib/request-id.ts";
 import type { Subscriptions } from "../resources/register.ts";
 import { createSubscriber, type Following } from "../resources/subscriber.ts";
 import type { Upstream } from "../upstream/port.ts";
@@ -160,7 +160,7 @@ function subscriptionsOf(
  */
 async function expectKnown(upstream: Upstream, authInfo: AuthInfo): Promise<void> {
   const { token } = authInfo;
-  const { fault } = await upstream.describe({ token, requestId: requestIdOf({ http: { authInfo } }) });
+  const { fault } = await upstream.describe({ token, requestId: getRequestId({ http: { authInfo } }) });
   if (fault?.status === 401) throw fault;
 }
 

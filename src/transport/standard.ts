@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
-import { composedJsonOf, encodingOf } from "../lib/json-text.ts";
+import { chooseEncoding, composeJsonText } from "../lib/json-cache.ts";
 import { Lines } from "./lines.ts";
 
 /** stdin and stdout as a wire. */
@@ -45,8 +45,8 @@ class PatientTransport extends StdioServerTransport {
 
   override async send(message: JSONRPCMessage): Promise<void> {
     if (this.#closed) throw new Error("The connection is closed");
-    const line = `${composedJsonOf(message)}\n`;
-    if (!process.stdout.write(line, encodingOf(line))) await once(process.stdout, "drain");
+    const line = `${composeJsonText(message)}\n`;
+    if (!process.stdout.write(line, chooseEncoding(line))) await once(process.stdout, "drain");
   }
 
   override async close(): Promise<void> {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { problem } from "../contract/errors.ts";
-import { fingerprintOf } from "../lib/fingerprint.ts";
-import { remember } from "../lib/remember.ts";
+import { remember } from "../lib/bounded-cache.ts";
+import { computeSecretFingerprint } from "../lib/crypto/fingerprint.ts";
 import { clientAddressOf } from "./client-address.ts";
 import { createMinuteCounter, secondsToNextMinute } from "./minute-counter.ts";
 
@@ -27,15 +27,15 @@ export function createUnknownTokens(perMinute = maxUnknownPerMinute): UnknownTok
   const counter = createMinuteCounter(perMinute, maxAddresses);
   return {
     check({ socket }, token) {
-      if (token !== undefined && known.has(fingerprintOf(token))) return;
+      if (token !== undefined && known.has(computeSecretFingerprint(token))) return;
       if (counter.count(clientAddressOf(socket.remoteAddress))) return;
       const message = "Too many requests without a token that is known here came from this address.";
       throw problem("rate_limited", { retryAfterSeconds: secondsToNextMinute() }, message);
     },
     learn(token, isGood) {
       if (token === undefined) return;
-      if (isGood) remember(known, fingerprintOf(token), true, maxKnown);
-      else known.delete(fingerprintOf(token));
+      if (isGood) remember(known, computeSecretFingerprint(token), true, maxKnown);
+      else known.delete(computeSecretFingerprint(token));
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { encodingOf } from "../lib/json-text.ts";
+import { chooseEncoding } from "../lib/json-cache.ts";
 
 /** Answers with JSON text, whether or not the request's body was read. */
 export function writeJson(
@@ -17,7 +17,7 @@ export function writeJson(
   };
   if (!isSoonComplete(response)) all["connection"] = "close";
   response.writeHead(status, all);
-  response.end(body, encodingOf(body, bytes));
+  response.end(body, chooseEncoding(body, bytes));
 }
 
 /** More of a body is not read only to be thrown away: that costs more than to refuse it. */

@@ -7,7 +7,7 @@ import type { ExportJob } from "../contract/exports.ts";
 import { operations } from "../contract/index.ts";
 import { type Privacy, privacyPostures } from "../contract/privacy.ts";
 import { toFailure } from "../gate/failure.ts";
-import { jsonOf } from "../lib/json-text.ts";
+import { toJsonText } from "../lib/json-cache.ts";
 import type { Handles } from "./handles.ts";
 import { contactHider, hidePhonesIn, isPlain, openHandlesIn } from "./hide-contacts.ts";
 import { mapTexts, neutralise, type TextChange } from "./neutralise.ts";
@@ -128,7 +128,7 @@ function showing(answer: Success, data: unknown, change: TextChange): Success {
 }
 
 function changed(record: unknown, change: TextChange): unknown {
-  return isPlain(jsonOf(record)) ? record : mapTexts(record, change);
+  return isPlain(toJsonText(record)) ? record : mapTexts(record, change);
 }
 
 function refused(failure: Failure, change: TextChange): Failure {

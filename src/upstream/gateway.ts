@@ -2,7 +2,7 @@ import { Problem, problem } from "../contract/errors.ts";
 import type { Scope } from "../contract/scopes.ts";
 import { confined } from "../gate/authorize.ts";
 import { toFailure } from "../gate/failure.ts";
-import { sha256Hex } from "../lib/crypto.ts";
+import { hashSha256Hex } from "../lib/crypto/crypto.ts";
 import type { Log } from "../lib/log.ts";
 import type { Admission, CallHead, Failure, Identity, Upstream, UpstreamCall, Watch, Watcher } from "./port.ts";
 
@@ -107,7 +107,9 @@ function callAs({ token, scopes, caller }: Grant, call: UpstreamCall): UpstreamC
     token,
     within: scopes,
     // The service remembers keys by token: another caller behind the same one must not be given this one's answer.
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey: sha256Hex(JSON.stringify([caller, idempotencyKey])) }),
+    ...(idempotencyKey === undefined
+      ? {}
+      : { idempotencyKey: hashSha256Hex(JSON.stringify([caller, idempotencyKey])) }),
   };
 }
 

@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv, createSecretKey } from "node:crypto";
 import type { HandleKind } from "../contract/definition/field-annotations.ts";
 import { type Problem, problem } from "../contract/errors.ts";
-import { constantTimeEqual, hmac } from "../lib/crypto.ts";
-import { remembered } from "../lib/remember.ts";
+import { getOrCreate } from "../lib/bounded-cache.ts";
+import { computeHmac, equalsInConstantTime } from "../lib/crypto/crypto.ts";
 
 /**
  * Handles stand for values by which a person can be reached, so that an agent can compare, look up and act without
@@ -62,16 +62,16 @@ const maxRealms = 1_000;
 /** Gives the handles of each realm: its keys are made when it is first met. */
 export function createHandleKeeper(secret: Uint8Array): (realm: string) => Handles {
   const known = new Map<string, Handles>();
-  return (realm) => remembered(known, realm, maxRealms, () => createHandles(secret, realm));
+  return (realm) => getOrCreate(known, realm, maxRealms, () => createHandles(secret, realm));
 }
 
 /** The handles of one organisation's data (`realm`) under a secret of at least 32 bytes. */
 export function createHandles(secret: Uint8Array, realm: string): Handles {
-  const macKey = createSecretKey(hmac(secret, `handle mac ${realm}`));
-  const cipherKey = createSecretKey(hmac(secret, `handle cipher ${realm}`));
+  const macKey = createSecretKey(computeHmac(secret, `handle mac ${realm}`));
+  const cipherKey = createSecretKey(computeHmac(secret, `handle cipher ${realm}`));
 
   function encrypt(kind: HandleKind, value: string): Buffer {
-    const tag = hmac(macKey, `${kind}\0${value}`).subarray(0, tagBytes);
+    const tag = computeHmac(macKey, `${kind}\0${value}`).subarray(0, tagBytes);
     const cipher = createCipheriv("aes-256-ctr", cipherKey, counterOf(tag));
     return Buffer.concat([tag, cipher.update(value, "utf8"), cipher.final()]);
   }
@@ -81,7 +81,9 @@ export function createHandles(secret: Uint8Array, realm: string): Handles {
     if (tag.length < tagBytes) return undefined;
     const decipher = createDecipheriv("aes-256-ctr", cipherKey, counterOf(tag));
     const value = Buffer.concat([decipher.update(sealed.subarray(tagBytes)), decipher.final()]).toString("utf8");
-    return constantTimeEqual(tag, hmac(macKey, `${kind}\0${value}`).subarray(0, tagBytes)) ? value : undefined;
+    return equalsInConstantTime(tag, computeHmac(macKey, `${kind}\0${value}`).subarray(0, tagBytes))
+      ? value
+      : undefined;
   }
 
   function handleOf(kind: HandleKind, value: string): string {
@@ -102,7 +104,7 @@ export function createHandles(secret: Uint8Array, realm: string): Handles {
 
   return {
     seal(kind, value) {
-      return remembered(made[kind], value, maxMade, () => handleOf(kind, value));
+      return getOrCreate(made[kind], value, maxMade, () => handleOf(kind, value));
     },
 
     open(kind, text, path) {

@@ -1,5 +1,5 @@
 import { mayHoldAddress, replaceAddresses } from "../lib/addresses.ts";
-import { isAscii } from "../lib/json-text.ts";
+import { isAscii } from "../lib/json-cache.ts";
 import { mayHoldPhoneNumber, replacePhoneNumbers } from "../lib/phone-numbers.ts";
 import { type Handles, handleKindOf, invalidHandle, isAddressHandle, isHandleAt } from "./handles.ts";
 import { mapTexts, neutralise, type TextChange } from "./neutralise.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
 import { type Problem, problem } from "../contract/errors.ts";
-import { isLoopback } from "../lib/loopback.ts";
+import { isLoopback } from "../lib/http/loopback.ts";
 import { type Received, receive } from "./receive.ts";
 
 export interface HttpClientOptions {

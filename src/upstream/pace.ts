@@ -1,7 +1,7 @@
 import { problem } from "../contract/errors.ts";
+import { remember } from "../lib/bounded-cache.ts";
 import type { Clock } from "../lib/clock.ts";
-import { fingerprintOf } from "../lib/fingerprint.ts";
-import { remember } from "../lib/remember.ts";
+import { computeSecretFingerprint } from "../lib/crypto/fingerprint.ts";
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
@@ -47,7 +47,7 @@ export function createPace(clock: Clock, requestsPerMinute: number, exportInterv
   const nowMs = () => clock.now().getTime();
 
   function laneOf(token: string, now = nowMs()): Lane {
-    const key = fingerprintOf(token);
+    const key = computeSecretFingerprint(token);
     const known = lanes.get(key);
     const lane = known ?? { turns: createTurns(), limit: requestsPerMinute, blockedUntilMs: 0, exportFromMs: 0 };
     if (key !== latest) {

@@ -12,10 +12,10 @@ import { toFailure } from "../gate/failure.ts";
 import { checkKey } from "../gate/once.ts";
 import { type Redactor, redactorOf } from "../gate/redact.ts";
 import { validate } from "../gate/validate.ts";
+import { getOrCreate } from "../lib/bounded-cache.ts";
 import type { Clock } from "../lib/clock.ts";
-import { fingerprintOf } from "../lib/fingerprint.ts";
+import { computeSecretFingerprint } from "../lib/crypto/fingerprint.ts";
 import type { Log } from "../lib/log.ts";
-import { remembered } from "../lib/remember.ts";
 import type { Telemetry } from "../lib/telemetry.ts";
 import type { Breaker } from "./breaker.ts";
 import type { HttpClient } from "./http-client.ts";
@@ -85,7 +85,7 @@ type Holder = Pick<Identity, "realm" | "caller">;
 /** @throws Problem `invalid_token` for what is no token */
 function holderOf(origin: string, token: string): Holder {
   if (!tokenPattern.test(token)) throw problem("invalid_token");
-  const sha256 = fingerprintOf(token);
+  const sha256 = computeSecretFingerprint(token);
   return { realm: realmOf(origin, sha256), caller: sha256 };
 }
 
@@ -118,7 +118,7 @@ class Remote {
 
   identify(token: string | undefined): Identity {
     if (token === undefined || token === "") throw problem("unauthorized");
-    const holder = remembered(this.#holders, token, maxHolders, () => holderOf(this.#origin, token));
+    const holder = getOrCreate(this.#holders, token, maxHolders, () => holderOf(this.#origin, token));
     if (this.#memory.isRejected(token)) throw problem("invalid_token");
     return { scopes: this.#memory.scopesOf(token), realm: holder.realm, caller: holder.caller };
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { fillTemplate, type Operation, type Parts } from "../contract/definition/operation.ts";
 import { Problem, problem } from "../contract/errors.ts";
-import { sha256Hex } from "../lib/crypto.ts";
+import { hashSha256Hex } from "../lib/crypto/crypto.ts";
 import type { Telemetry } from "../lib/telemetry.ts";
 import { version } from "../lib/version.ts";
 import { type Read, readAnswer } from "./distrust.ts";
@@ -104,7 +104,7 @@ function headersOf(call: UpstreamCall, operation: Operation, path: string): Reco
  */
 function keyOf({ idempotencyKey }: UpstreamCall, { method }: Operation, path: string): string {
   if (idempotencyKey === undefined) return randomUUID();
-  return sha256Hex(JSON.stringify([idempotencyKey, method, path]));
+  return hashSha256Hex(JSON.stringify([idempotencyKey, method, path]));
 }
 
 function pathOf(operation: Operation, parts: Parts): string {

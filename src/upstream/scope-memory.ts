@@ -1,8 +1,8 @@
 import { problem } from "../contract/errors.ts";
 import { type Scope, scopes, withoutSensitive } from "../contract/scopes.ts";
+import { remember } from "../lib/bounded-cache.ts";
 import type { Clock } from "../lib/clock.ts";
-import { fingerprintOf } from "../lib/fingerprint.ts";
-import { remember } from "../lib/remember.ts";
+import { computeSecretFingerprint } from "../lib/crypto/fingerprint.ts";
 import type { Watch, Watcher } from "./port.ts";
 
 /** What is known of the scopes of product tokens, which cannot be asked for: told by configuration, or learnt from refusals. */
@@ -43,11 +43,11 @@ export function createScopeMemory(clock: Clock, told: readonly Scope[] | undefin
   const learnt = new Map<string, Learnt>();
   const supposed = new Set<Scope>(told ?? withoutSensitive(scopes));
 
-  const of = (token: string) => learnt.get(fingerprintOf(token)) ?? nothing;
+  const of = (token: string) => learnt.get(computeSecretFingerprint(token)) ?? nothing;
 
   /** To be written to: only tokens of which something is learnt are remembered. */
   function noted(token: string): Learnt {
-    const key = fingerprintOf(token);
+    const key = computeSecretFingerprint(token);
     const known = learnt.get(key) ?? { missing: new Map(), rejectedUntilMs: 0 };
     remember(learnt, key, known, maxTokens);
     return known;
@@ -94,7 +94,7 @@ function createScopeWatches(scopesOf: (token: string) => ReadonlySet<Scope>) {
   const watching = new Map<string, Set<Watching>>();
   let count = 0;
 
-  const of = (token: string) => watching.get(fingerprintOf(token)) ?? new Set<Watching>();
+  const of = (token: string) => watching.get(computeSecretFingerprint(token)) ?? new Set<Watching>();
 
   function look(token: string): void {
     const scopes = scopesOf(token);
@@ -116,7 +116,7 @@ function createScopeWatches(scopesOf: (token: string) => ReadonlySet<Scope>) {
     },
     watch(token: string, watcher: Watcher): Watch {
       if (count >= maxWatchers) throw problem("unavailable", { retryAfterSeconds: 60 });
-      const key = fingerprintOf(token);
+      const key = computeSecretFingerprint(token);
       const all = watching.get(key) ?? new Set<Watching>();
       const own: Watching = { watcher, shown: scopesOf(token) };
       watching.set(key, all.add(own));

@@ -1,9 +1,9 @@
 import { createScopeProbe } from "../contract/definition/scope-probe.ts";
 import type { Scope } from "../contract/scopes.ts";
+import { remember } from "../lib/bounded-cache.ts";
 import type { Clock } from "../lib/clock.ts";
-import { fingerprintOf } from "../lib/fingerprint.ts";
-import { newId } from "../lib/ids.ts";
-import { remember } from "../lib/remember.ts";
+import { computeSecretFingerprint } from "../lib/crypto/fingerprint.ts";
+import { createId } from "../lib/ids.ts";
 import type { Upstream } from "./port.ts";
 
 /** What the service has shown lately of tokens: for what is shown here without asking it. */
@@ -29,7 +29,7 @@ export function createScopeProofs(call: Upstream["call"], clock: Clock): ScopePr
 
   async function prove(token: string, scope: Scope): Promise<boolean> {
     const { operation, input, isAnswered } = createScopeProbe(scope);
-    const answer = await call({ operation, input, token, requestId: newId("req") });
+    const answer = await call({ operation, input, token, requestId: createId("req") });
     // That there is no such record is said to those alone who may read such records.
     if (answer.ok || isAnswered(answer.problem.code)) return true;
     if (answer.problem.code === "insufficient_scope") return false;
@@ -37,7 +37,7 @@ export function createScopeProofs(call: Upstream["call"], clock: Clock): ScopePr
   }
 
   function holds(token: string, scope: Scope): Promise<boolean> {
-    const key = `${fingerprintOf(token)} ${scope}`;
+    const key = `${computeSecretFingerprint(token)} ${scope}`;
     const nowMs = clock.now().getTime();
     const known = proofs.get(key);
     if (known && Math.abs(nowMs - known.atMs) < lastsMs) return known.holds;

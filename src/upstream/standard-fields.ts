@@ -1,8 +1,8 @@
 import { type Operation, splitInput } from "../contract/definition/operation.ts";
 import { operations } from "../contract/index.ts";
+import { remember } from "../lib/bounded-cache.ts";
 import type { Clock } from "../lib/clock.ts";
-import { fingerprintOf } from "../lib/fingerprint.ts";
-import { remember } from "../lib/remember.ts";
+import { computeSecretFingerprint } from "../lib/crypto/fingerprint.ts";
 import type { UpstreamCall } from "./port.ts";
 import type { Request } from "./requester.ts";
 
@@ -44,7 +44,7 @@ export function createStandardFields(request: Request, clock: Clock): StandardFi
   }
 
   return async (call, given, declared = ofPersons) => {
-    const key = fingerprintOf(JSON.stringify([call.token, declared.input]));
+    const key = computeSecretFingerprint(JSON.stringify([call.token, declared.input]));
     const nowMs = clock.now().getTime();
     const known = knownOf.get(key);
     const ageMs = known ? nowMs - known.askedAtMs : Number.POSITIVE_INFINITY;

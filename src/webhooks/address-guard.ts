@@ -1,5 +1,5 @@
 import { BlockList, isIP } from "node:net";
-import { isLoopback } from "../lib/loopback.ts";
+import { isLoopback } from "../lib/http/loopback.ts";
 
 /** Says of an IP address whether nothing may be sent to it. */
 export type AddressGuard = (address: string) => boolean;

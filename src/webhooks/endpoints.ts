@@ -4,8 +4,8 @@ import type { DisabledReason } from "../contract/webhooks.ts";
 import type { Act } from "../gate/audit.ts";
 import { recorded } from "../gate/record.ts";
 import type { Clock } from "../lib/clock.ts";
-import { newId } from "../lib/ids.ts";
-import type { Sealer } from "../lib/sealed.ts";
+import type { Sealer } from "../lib/crypto/envelope-encryption.ts";
+import { createId } from "../lib/ids.ts";
 import type { EndpointKey } from "../store/outbox.ts";
 import type { GateTransaction, Store } from "../store/port.ts";
 import type { Row } from "../store/tables.ts";
@@ -84,7 +84,7 @@ class StoredEndpoints implements Endpoints {
   async add(businessId: string, url: string, eventTypes: readonly EventType[]): Promise<NewSecret> {
     const fault = urlFault(url, this.#rules);
     if (fault !== undefined) throw refusedUrl(fault);
-    const key = { businessId, endpointId: newId("whe", this.#clock.now().getTime()) };
+    const key = { businessId, endpointId: createId("whe", this.#clock.now().getTime()) };
     const secret = newSecret();
     const afterPosition = await this.#store.outbox.lastPosition(businessId);
     await this.#change(businessId, "created", async (transaction) => {
@@ -187,7 +187,7 @@ class StoredEndpoints implements Endpoints {
   ): Promise<R> {
     const now = this.#clock.now();
     const action = `webhook_endpoint.${done}`;
-    const act = { ...by, businessId, tokenId: null, requestId: newId("req"), action, reason: null, now };
+    const act = { ...by, businessId, tokenId: null, requestId: createId("req"), action, reason: null, now };
     return this.#store.transaction({ businessId, actorId: by.actorId, now: now.toISOString() }, (transaction) =>
       recorded(transaction, act, () => work(transaction)),
     );

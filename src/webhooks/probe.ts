@@ -1,7 +1,7 @@
 import { createExample } from "../contract/definition/example.ts";
 import { type EventType, events } from "../contract/events.ts";
 import type { Clock } from "../lib/clock.ts";
-import { newId } from "../lib/ids.ts";
+import { createId } from "../lib/ids.ts";
 import type { EndpointKey } from "../store/outbox.ts";
 import type { Endpoints } from "./endpoints.ts";
 import type { Attempt } from "./schedule.ts";
@@ -31,7 +31,7 @@ export function createProbe({ endpoints, send, clock, rules }: ProbeDeps): Probe
     if (fault !== undefined) throw new Error(`Nothing is sent to the address of ${key.endpointId}: ${fault}`);
     if (!secrets) throw new Error(`The secret of ${key.endpointId} was sealed under another key; rotate it first`);
     const now = clock.now();
-    const eventId = newId("evt");
+    const eventId = createId("evt");
     const data = createExample(events[eventType], { optional: true }) as Readonly<Record<string, unknown>>;
     const payload = { eventType, eventId, timestamp: now.toISOString(), data: { ...data, businessId: key.businessId } };
     const body = JSON.stringify(payload);

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { constantTimeEqual, hmac } from "../lib/crypto.ts";
+import { computeHmac, equalsInConstantTime } from "../lib/crypto/crypto.ts";
 
 export interface Signed {
   readonly headers: IncomingHttpHeaders;
@@ -35,7 +35,7 @@ function isPlainlySigned(header: Header, body: Buffer, secrets: readonly string[
   const given = [Buffer.from(digits, "hex")];
   return isAny(
     given,
-    secrets.map((secret) => hmac(secret, body)),
+    secrets.map((secret) => computeHmac(secret, body)),
   );
 }
 
@@ -45,7 +45,7 @@ function attemptSigned([id, timestamp, signatures]: readonly Header[], body: Buf
   if (typeof timestamp !== "string" || !/^\d{1,12}$/.test(timestamp)) return undefined;
   const given = typeof signatures === "string" ? signaturesIn(signatures) : [];
   const content = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), body]);
-  const right = secrets.flatMap(keysOf).map((key) => hmac(key, content));
+  const right = secrets.flatMap(keysOf).map((key) => computeHmac(key, content));
   return isAny(given, right) ? Number(timestamp) * 1000 : undefined;
 }
 
@@ -75,7 +75,7 @@ function keysOf(secret: string): Buffer[] {
 function isAny(given: readonly Buffer[], right: readonly Buffer[]): boolean {
   let found = false;
   for (const one of given) {
-    for (const other of right) if (constantTimeEqual(one, other)) found = true;
+    for (const other of right) if (equalsInConstantTime(one, other)) found = true;
   }
   return found;
 }

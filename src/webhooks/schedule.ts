@@ -1,5 +1,5 @@
 import type { DeliveryError } from "../contract/webhooks.ts";
-import type { Random } from "../lib/random.ts";
+import type { Random } from "../lib/crypto/random.ts";
 import type { Outcome } from "../store/outbox.ts";
 
 const [seconds, minutes, hours] = [1_000, 60_000, 3_600_000];

@@ -1,6 +1,6 @@
 import type { buildConnector, Dispatcher } from "undici";
 import type { DeliveryError } from "../contract/webhooks.ts";
-import { isLoopback } from "../lib/loopback.ts";
+import { isLoopback } from "../lib/http/loopback.ts";
 import type { AddressGuard } from "./address-guard.ts";
 import { AddressRefused, createDialler, type Resolve } from "./dialler.ts";
 import type { Attempt } from "./schedule.ts";

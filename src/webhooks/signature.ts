@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { hmac } from "../lib/crypto.ts";
+import { computeHmac } from "../lib/crypto/crypto.ts";
 
 const prefix = "whsec_";
 
@@ -23,9 +23,9 @@ export interface Signed {
 export function signatureHeaders({ secrets, eventId, body, now }: Signed): Record<string, string> {
   const timestamp = String(Math.floor(now.getTime() / 1000));
   const content = `${eventId}.${timestamp}.${body}`;
-  const signatures = secrets.map((secret) => `v1,${hmac(bytesOf(secret), content).toString("base64")}`);
+  const signatures = secrets.map((secret) => `v1,${computeHmac(bytesOf(secret), content).toString("base64")}`);
   return {
-    "x-webhook-signature": `sha256=${hmac(secrets[0], body).toString("hex")}`,
+    "x-webhook-signature": `sha256=${computeHmac(secrets[0], body).toString("hex")}`,
     "webhook-id": eventId,
     "webhook-timestamp": timestamp,
     "webhook-signature": signatures.join(" "),

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Problem } from "../contract/errors.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { Random } from "../lib/crypto/random.ts";
 import type { Log } from "../lib/log.ts";
-import type { Random } from "../lib/random.ts";
 import { createLoop, type Worker, type WorkerState } from "../lib/worker.ts";
 import type { DueEndpoint, EndpointKey, FailingEndpoint, Lane, Lease, Outbox, Outcome } from "../store/outbox.ts";
 import type { Endpoints } from "./endpoints.ts";

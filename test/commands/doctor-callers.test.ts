@@ -1,7 +1,7 @@
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { sha256Hex } from "../../src/lib/crypto.ts";
+import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
 import { TestClock } from "../support/desk.ts";
 import { openIssuer } from "../support/issuer.ts";
 import { type Home, openHome } from "../support/program.ts";
@@ -29,7 +29,7 @@ async function furnish(home: Home, entries: unknown, mode = 0o600) {
   return { file, token, environment: { PROGRAMME_GATEWAY_KEYS: file, PROGRAMME_TOKEN: token } };
 }
 
-const entry = (name: string, more: object = {}) => ({ name, sha256: sha256Hex(name), ...more });
+const entry = (name: string, more: object = {}) => ({ name, sha256: hashSha256Hex(name), ...more });
 
 describe("gateway keys", () => {
   test("are read, and the tokens that they stand for are tried", async () => {

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished } from "vitest";
 import { createApp } from "../../src/app.ts";
 import { issueToken } from "../../src/commands/tokens.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { sha256Hex } from "../../src/lib/crypto.ts";
+import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
 import { openBucket } from "../support/bucket.ts";
 import { filesBeside } from "../support/database-settings.ts";
 import { type Desk, openDesk, test } from "../support/desk.ts";
@@ -15,7 +15,7 @@ import { openFileDesks } from "../support/files.ts";
 import { send } from "../support/raw.ts";
 
 const bytes = Buffer.from("0123456789abcdefghij");
-const etag = `"${sha256Hex(bytes)}"`;
+const etag = `"${hashSha256Hex(bytes)}"`;
 const refused = { status: 404, text: "This link is not valid, or no longer." };
 
 /** A clean file of a desk's tenant and its download link. */
@@ -92,7 +92,7 @@ describe("a part of a download", () => {
     const goOn = async (ifRange: string) =>
       (await send(url, { headers: { range: "bytes=5-", "if-range": ifRange } })).status;
     expect(await goOn(etag)).toBe(206);
-    expect(await goOn(`"${sha256Hex("other")}"`)).toBe(200);
+    expect(await goOn(`"${hashSha256Hex("other")}"`)).toBe(200);
     expect(await goOn(`W/${etag}`)).toBe(200);
     expect(await goOn("Fri, 20 Nov 2026 09:00:00 GMT")).toBe(200);
   });
@@ -101,7 +101,7 @@ describe("a part of a download", () => {
 describe("a download", () => {
   test("says what it is before it is sent", async ({ desk }) => {
     const { url } = await linked(desk);
-    const digest = `sha-256=:${Buffer.from(sha256Hex(bytes), "hex").toString("base64")}:`;
+    const digest = `sha-256=:${Buffer.from(hashSha256Hex(bytes), "hex").toString("base64")}:`;
     const whole = { "content-length": "20", "accept-ranges": "bytes", etag, "repr-digest": digest };
     for (const [method, text] of [
       ["HEAD", ""],

@@ -3,8 +3,8 @@ import { mkdir, readdir, readFile, stat, truncate, utimes, writeFile } from "nod
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { sha256Hex } from "../../src/lib/crypto.ts";
-import { newId } from "../../src/lib/ids.ts";
+import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
+import { createId } from "../../src/lib/ids.ts";
 import { openContentDirectory } from "../../src/store/content.ts";
 import { openContentBucket } from "../../src/store/content-s3.ts";
 import type { ContentStore } from "../../src/store/port.ts";
@@ -64,7 +64,7 @@ describe.each(Object.keys(places))("content in a %s", (name) => {
   test("is found again by its SHA-256, whole and in part", async () => {
     const { content, files } = await open();
     const sha256 = await content.put(pdf, { contentType: "application/pdf", sizeBytes: pdf.byteLength });
-    expect(sha256).toBe(sha256Hex(pdf));
+    expect(sha256).toBe(hashSha256Hex(pdf));
     expect(await content.find(sha256)).toEqual({ sha256, sizeBytes: pdf.byteLength });
     expect(await buffer(await content.open(sha256))).toEqual(pdf);
     expect((await buffer(await content.open(sha256, { start: 1, end: 3 }))).toString()).toBe("PDF");
@@ -86,7 +86,7 @@ describe.each(Object.keys(places))("content in a %s", (name) => {
     const { content, files } = await open();
     const png = Buffer.from("89504e470d0a1a0a00", "hex");
     const refused = [
-      [pdf, { sha256: sha256Hex(png) }, "sha256"],
+      [pdf, { sha256: hashSha256Hex(png) }, "sha256"],
       [pdf, { sizeBytes: pdf.byteLength + 1 }, "sizeBytes"],
       [pdf, { contentType: "image/png" }, "contentType"],
       [png, { contentType: "application/pdf; v=1" }, "contentType"],
@@ -102,7 +102,7 @@ describe.each(Object.keys(places))("content in a %s", (name) => {
       });
     }
     expect(await files()).toEqual([]);
-    await content.put(png, { contentType: "image/png", sha256: sha256Hex(png), sizeBytes: png.byteLength });
+    await content.put(png, { contentType: "image/png", sha256: hashSha256Hex(png), sizeBytes: png.byteLength });
     await content.put(pdf, { contentType: "text/plain; charset=utf-8" });
     expect(await files()).toHaveLength(2);
   });
@@ -145,8 +145,8 @@ describe.each(Object.keys(places))("content in a %s", (name) => {
       "..",
       "../../etc/passwd",
       "spool",
-      `../${sha256Hex("x")}`,
-      sha256Hex("x").toUpperCase(),
+      `../${hashSha256Hex("x")}`,
+      hashSha256Hex("x").toUpperCase(),
       "a".repeat(65),
     ];
     for (const bad of names) {
@@ -154,7 +154,7 @@ describe.each(Object.keys(places))("content in a %s", (name) => {
       await expect(content.open(bad), bad).rejects.toThrow("Not a SHA-256");
       await expect(content.remove(bad), bad).rejects.toThrow("Not a SHA-256");
     }
-    for (const bad of ["", "..", "exp_1/../..", `../${newId("exp")}`, newId("exp").toLowerCase()]) {
+    for (const bad of ["", "..", "exp_1/../..", `../${createId("exp")}`, createId("exp").toLowerCase()]) {
       await expect(content.spool(bad), bad).rejects.toThrow("Not an id");
     }
     expect(await files()).toHaveLength(1);
@@ -162,13 +162,13 @@ describe.each(Object.keys(places))("content in a %s", (name) => {
 
   test("that comes bit by bit is seen only when all of it is kept", async () => {
     const { content, files, spools } = await open();
-    const spool = await content.spool(newId("exp"));
+    const spool = await content.spool(createId("exp"));
     const parts = ["{", "ä€😀", randomBytes(400_000), "", Buffer.from("}")];
     for (const part of parts) await spool.write(part);
     const whole = Buffer.concat(parts.map((part) => Buffer.from(part as string)));
     expect(spool.sizeBytes).toBe(whole.byteLength);
     const found = await spool.finish();
-    expect(found).toEqual({ sha256: sha256Hex(whole), sizeBytes: whole.byteLength });
+    expect(found).toEqual({ sha256: hashSha256Hex(whole), sizeBytes: whole.byteLength });
     expect(await content.find(found.sha256)).toBeUndefined();
     await spool.keep();
     await spool.discard();
@@ -178,7 +178,7 @@ describe.each(Object.keys(places))("content in a %s", (name) => {
 
   test("that is given up leaves nothing; what a process left is removed by the next for the same id, or in time", async () => {
     const { content, files, spools } = await open();
-    const [first, other] = [newId("exp"), newId("exp")];
+    const [first, other] = [createId("exp"), createId("exp")];
     const given = await content.spool(first);
     await given.write("given up");
     await given.discard();
@@ -224,12 +224,12 @@ describe("a bucket", () => {
   test("that refuses the key or does not answer is an error, never absence", async () => {
     const { endpoint, close } = await openBucket();
     const wrong = await bucketAt(endpoint, "wrong");
-    await expect(wrong.find(sha256Hex("x"))).rejects.toThrow();
+    await expect(wrong.find(hashSha256Hex("x"))).rejects.toThrow();
     await expect(wrong.put(pdf)).rejects.toThrow();
     const right = await bucketAt(endpoint);
-    expect(await right.find(sha256Hex("x"))).toBeUndefined();
+    expect(await right.find(hashSha256Hex("x"))).toBeUndefined();
     await close();
-    await expect(right.find(sha256Hex("x"))).rejects.toThrow();
+    await expect(right.find(hashSha256Hex("x"))).rejects.toThrow();
   });
 
   test("gives addresses that need no key, for one object, as the download it is to be", async () => {

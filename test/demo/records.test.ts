@@ -4,7 +4,7 @@ import type { FieldDefinition } from "../../src/domain/fields.ts";
 import { scoreReview } from "../../src/domain/scoring.ts";
 import { checkComplete, checkDeadline, checkIntake } from "../../src/domain/submissions.ts";
 import { outstanding } from "../../src/domain/supplements.ts";
-import { sha256Hex } from "../../src/lib/crypto.ts";
+import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
 import { emailKey, tables } from "../../src/store/tables.ts";
 import { byId, formOf, now, openSeeded, type Seeded, type Tenant, tableNames, valuesOf } from "./seeded.ts";
 
@@ -142,7 +142,7 @@ describe("files", () => {
       for (const { sha256, sizeBytes, contentType } of rows.files) {
         const bytes = seen.get(sha256) ?? Buffer.concat(await (await demo.content.open(sha256)).toArray());
         seen.set(sha256, bytes);
-        expect(sha256Hex(bytes)).toBe(sha256);
+        expect(hashSha256Hex(bytes)).toBe(sha256);
         expect(bytes.byteLength).toBe(sizeBytes);
         if (contentType === "application/pdf") expectPdf(bytes.toString("latin1"));
       }

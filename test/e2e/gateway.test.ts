@@ -2,7 +2,7 @@ import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readScopes, scopes } from "../../src/contract/scopes.ts";
-import { sha256Hex } from "../../src/lib/crypto.ts";
+import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
 import { listTools, postMcp } from "../support/gateway.ts";
 import { type Home, openHome } from "../support/program.ts";
 
@@ -19,7 +19,7 @@ describe("gateway-key create", () => {
     const [key = "", entry = "", ...rest] = stdout.split("\n");
     expect([code, rest]).toEqual([0, [""]]);
     expect(key).toMatch(/^gwk_[0-9a-f]{64}$/);
-    expect(JSON.parse(entry)).toEqual({ name: "crm", sha256: sha256Hex(key), scopes: readScopes });
+    expect(JSON.parse(entry)).toEqual({ name: "crm", sha256: hashSha256Hex(key), scopes: readScopes });
     expect(entry).not.toContain(key.slice(4));
     expect(stderr).toMatch(/not shown again/);
     expect(stderr).not.toContain(key);

@@ -1,5 +1,5 @@
 import { describe, expect } from "vitest";
-import { sha256Hex } from "../../src/lib/crypto.ts";
+import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
 import { openBucket } from "../support/bucket.ts";
 import { filesBeside } from "../support/database-settings.ts";
 import { type Desk, test } from "../support/desk.ts";
@@ -26,7 +26,7 @@ describe("a completed export", () => {
       status: "completed",
       completedAt: now.toISOString(),
       sizeBytes: Buffer.byteLength(text),
-      sha256: sha256Hex(text),
+      sha256: hashSha256Hex(text),
       downloadUrl: expect.stringContaining(`${desk.origin}/exports/${exportId}?`),
       downloadExpiresAt: new Date(now.getTime() + hourMs).toISOString(),
       version: 1,

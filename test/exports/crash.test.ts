@@ -1,7 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { newId } from "../../src/lib/ids.ts";
+import { createId } from "../../src/lib/ids.ts";
 import { filesBeside } from "../support/database-settings.ts";
 import type { Desk } from "../support/desk.ts";
 import { download, fileDesk, jobOf, workOff } from "../support/exports.ts";
@@ -115,7 +115,7 @@ test("several processes at once work each export off once", { timeout: 60_000 },
   expect(token).toEqual([]);
   await desk.token(["exports:write"]);
   const [issued] = await desk.app.store.listTokens(desk.businessId);
-  const exportIds = Array.from({ length: 40 }, () => newId("exp"));
+  const exportIds = Array.from({ length: 40 }, () => createId("exp"));
   await desk.write(async (tx) => {
     const seed = createFactory((work) => work(tx));
     for (const exportId of exportIds) {

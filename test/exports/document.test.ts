@@ -1,6 +1,6 @@
 import { describe, expect } from "vitest";
 import type { Scope } from "../../src/contract/scopes.ts";
-import { newId } from "../../src/lib/ids.ts";
+import { createId } from "../../src/lib/ids.ts";
 import type { Row } from "../../src/store/tables.ts";
 import { type Desk, test } from "../support/desk.ts";
 import { download, exported, workOff } from "../support/exports.ts";
@@ -204,7 +204,7 @@ describe("the persons of an export", () => {
     await seed.personSchema();
     const { programId } = await seed.program();
     const person = (given: object = {}) =>
-      seed.person({ primaryEmail: `${newId("p")}@example.org`, customFields, ...given });
+      seed.person({ primaryEmail: `${createId("p")}@example.org`, customFields, ...given });
     const both = await person({ primaryEmail: "Both@example.org" });
     const survivor = await person();
     const merged = await person({ active: false, mergedIntoPersonId: survivor.personId });

@@ -1,7 +1,7 @@
 import { describe, expect } from "vitest";
 import type { Scope } from "../../src/contract/scopes.ts";
-import { sha256Hex } from "../../src/lib/crypto.ts";
-import { newId } from "../../src/lib/ids.ts";
+import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
+import { createId } from "../../src/lib/ids.ts";
 import { openContentDirectory } from "../../src/store/content.ts";
 import type { ContentStore, Spool } from "../../src/store/port.ts";
 import { filesBeside } from "../support/database-settings.ts";
@@ -15,14 +15,14 @@ async function broken(given: Partial<Spool>): Promise<ContentStore> {
   const spool: Spool = {
     sizeBytes: 0,
     write: async () => undefined,
-    finish: async () => ({ sha256: sha256Hex("x"), sizeBytes: 1 }),
+    finish: async () => ({ sha256: hashSha256Hex("x"), sizeBytes: 1 }),
     keep: async () => undefined,
     discard: async () => undefined,
     ...given,
   };
   const nothing = async () => undefined;
   return {
-    put: async () => sha256Hex("x"),
+    put: async () => hashSha256Hex("x"),
     spool: async () => spool,
     find: nothing,
     open: async () => Promise.reject(new Error("nothing")),
@@ -82,9 +82,16 @@ describe("an export fails", () => {
     const { programId } = await desk.seed.program();
     const other = await desk.other();
     const tokens = async (at: Desk, granted: Scope[], expiresAt: string | null = null) => {
-      const tokenId = newId("tok");
+      const tokenId = createId("tok");
       const now = desk.clock.now().toISOString();
-      const rest = { name: "t", sha256: newId("sha"), prefix: "ab", revokedAt: null, lastUsedAt: null, createdAt: now };
+      const rest = {
+        name: "t",
+        sha256: createId("sha"),
+        prefix: "ab",
+        revokedAt: null,
+        lastUsedAt: null,
+        createdAt: now,
+      };
       await at.app.store.insertToken({ tokenId, businessId: at.businessId, scopes: granted, expiresAt, ...rest });
       return tokenId;
     };

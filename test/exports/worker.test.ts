@@ -1,7 +1,7 @@
 import { utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
-import { newId } from "../../src/lib/ids.ts";
+import { createId } from "../../src/lib/ids.ts";
 import { openContentDirectory } from "../../src/store/content.ts";
 import { filesBeside } from "../support/database-settings.ts";
 import { test } from "../support/desk.ts";
@@ -106,7 +106,7 @@ test("what a process that ended has left in the spools goes after a day", async 
   const { desk, database } = await fileDesk();
   const { exportId } = await waiting(desk);
   await workOff(desk);
-  const left = join(`${filesBeside(database)}.exports`, "spool", `${newId("exp")}.${newId("spl")}`);
+  const left = join(`${filesBeside(database)}.exports`, "spool", `${createId("exp")}.${createId("spl")}`);
   await writeFile(left, "half");
   await utimes(left, desk.clock.now(), desk.clock.now());
   await desk.app.exports?.sweep();

@@ -4,7 +4,7 @@ import { describe, expect, test as plain, vi } from "vitest";
 import type { AuditEntry } from "../../src/contract/audit.ts";
 import type { OperationName } from "../../src/contract/index.ts";
 import { createAccessLog } from "../../src/gate/access-log.ts";
-import { newId } from "../../src/lib/ids.ts";
+import { createId } from "../../src/lib/ids.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port.ts";
 import { ownDatabase } from "../support/database.ts";
@@ -110,7 +110,7 @@ plain("what is queued is written when the service closes", async () => {
 
 describe("the access log", () => {
   const entry = (): AuditEntry => ({
-    auditId: newId("aud"),
+    auditId: createId("aud"),
     businessId: "biz_one",
     action: "program.read",
     entityType: "program",

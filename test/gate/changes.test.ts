@@ -1,7 +1,7 @@
 import { expect, vi } from "vitest";
 import type { AuditEntry } from "../../src/contract/audit.ts";
 import type { RecordChange, Watcher } from "../../src/gate/changes.ts";
-import { newId } from "../../src/lib/ids.ts";
+import { createId } from "../../src/lib/ids.ts";
 import { type Desk, openDesk, tenantTest as test } from "../support/desk.ts";
 
 const told = { timeout: 1_000, interval: 20 };
@@ -24,7 +24,7 @@ async function watch(desk: Desk) {
 function append(desk: Desk, atMs: number, ...entityIds: readonly string[]): Promise<void> {
   const entries = entityIds.map(
     (entityId): AuditEntry => ({
-      auditId: newId("aud"),
+      auditId: createId("aud"),
       businessId: desk.businessId,
       action: "program.updated",
       entityType: "program",

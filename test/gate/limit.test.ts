@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test as plain } from "vitest";
 import { createLimiter, RateLimited } from "../../src/gate/limit.ts";
-import { newId } from "../../src/lib/ids.ts";
+import { createId } from "../../src/lib/ids.ts";
 import { openStore } from "../../src/store/open.ts";
 import { type Desk, openDesk, TestClock, test as withDesk } from "../support/desk.ts";
 import { openFileDesks } from "../support/files.ts";
@@ -114,7 +114,7 @@ describe("the sliding window", () => {
     const store = await openStore({ database: ":memory:" });
     const clock = new TestClock();
     const limiters = Array.from({ length: processes }, () => createLimiter(store, clock, smallLimit));
-    const tokenId = newId("tok");
+    const tokenId = createId("tok");
     const decisions: { atMs: number; passed: boolean }[] = [];
     for (const { waitMs, process, requests } of steps) {
       clock.advance(waitMs);

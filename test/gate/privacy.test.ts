@@ -4,7 +4,7 @@ import { describe, expect, test as plain } from "vitest";
 import { Person } from "../../src/contract/persons.ts";
 import { scopes, sensitiveScope } from "../../src/contract/scopes.ts";
 import { redactorOf } from "../../src/gate/redact.ts";
-import { newId } from "../../src/lib/ids.ts";
+import { createId } from "../../src/lib/ids.ts";
 import { type Desk, openDesk, test } from "../support/desk.ts";
 import { fieldIds, personFieldIds } from "../support/factory.ts";
 import { changesOf } from "../support/state.ts";
@@ -133,7 +133,7 @@ describe("personal data", () => {
     await chair.eliminate_submission({ submissionId, version: 4, reason: values.reason });
     await chair.resolve_persons({ email: email("c") });
     await chair.withdraw_submission({ submissionId, version: 5, reason: values.reason });
-    await chair.get_person({ personId: newId("per") }).catch(() => undefined);
+    await chair.get_person({ personId: createId("per") }).catch(() => undefined);
   }
 });
 
@@ -252,7 +252,7 @@ async function seedPerson(
       : {
           primaryEmail: email?.includes("@") ? email : `${email}@example.org`,
           contactDetails: { firstName: first, phone },
-          platformUserId: newId("usr"),
+          platformUserId: createId("usr"),
           customFields: {
             [personFieldIds.standard]: "weaving",
             [personFieldIds.pii]: pii,

@@ -6,7 +6,7 @@ import { delimiter, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
-import { checkoutNode, isSupported } from "../../src/lib/runtime.ts";
+import { getCheckoutNodePath, isSupported } from "../../src/lib/node-relaunch.ts";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -26,8 +26,8 @@ describe("the Node that is needed", () => {
   });
 
   test("comes with a checkout", () => {
-    expect(existsSync(checkoutNode(root, process.platform))).toBe(true);
-    expect(checkoutNode("root", "win32")).toBe(join("root", "node_modules", "node", "bin", "node.exe"));
+    expect(existsSync(getCheckoutNodePath(root, process.platform))).toBe(true);
+    expect(getCheckoutNodePath("root", "win32")).toBe(join("root", "node_modules", "node", "bin", "node.exe"));
   });
 });
 

@@ -1,25 +1,25 @@
 import fc from "fast-check";
 import { decodeTime } from "ulid";
 import { describe, expect, test } from "vitest";
-import { newId, seededIds } from "../../src/lib/ids.ts";
-import { seededRandom } from "../../src/lib/random.ts";
+import { createSeededRandom } from "../../src/lib/crypto/random.ts";
+import { createId, createSeededIds } from "../../src/lib/ids.ts";
 
 describe("new ids", () => {
   test("ascend strictly, within a millisecond too", () => {
-    const ids = Array.from({ length: 5_000 }, () => newId("sub"));
+    const ids = Array.from({ length: 5_000 }, () => createId("sub"));
     expect(ids).toEqual([...new Set(ids)].sort());
     expect(ids[0]).toMatch(/^sub_[0-9A-HJKMNP-TV-Z]{26}$/);
   });
 
   test("carry the time they are given", () => {
     const timeMs = Date.now() + 1_000;
-    expect(decodeTime(newId("sub", timeMs).slice(4))).toBe(timeMs);
+    expect(decodeTime(createId("sub", timeMs).slice(4))).toBe(timeMs);
   });
 });
 
 describe("seeded ids", () => {
   const some = (seed: number) => {
-    const next = seededIds(seededRandom(seed));
+    const next = createSeededIds(createSeededRandom(seed));
     return [3, 1, 2].map((timeMs) => next("prg", timeMs));
   };
 
@@ -40,7 +40,7 @@ describe("seeded ids", () => {
 
 describe("seeded random numbers", () => {
   test("lie in [0, 1) and spread evenly", () => {
-    const random = seededRandom(7);
+    const random = createSeededRandom(7);
     const numbers = Array.from({ length: 10_000 }, random);
     expect(Math.min(...numbers)).toBeGreaterThanOrEqual(0);
     expect(Math.max(...numbers)).toBeLessThan(1);

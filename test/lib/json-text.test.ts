@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { bytesOf, composedJsonOf, encodingOf, jsonOf, rowsThatFit } from "../../src/lib/json-text.ts";
+import {
+  chooseEncoding,
+  composeJsonText,
+  countRowsThatFit,
+  measureJsonBytes,
+  toJsonText,
+} from "../../src/lib/json-cache.ts";
 
 test("text put together is the text that JSON.stringify makes, whatever is known of the parts", () => {
   fc.assert(
@@ -12,33 +18,34 @@ test("text put together is the text that JSON.stringify makes, whatever is known
       };
       let part: unknown = message;
       for (let level = 0; level < known; level++) part = Object.values((part ?? {}) as object)[0];
-      jsonOf(part);
-      jsonOf(value);
-      expect(composedJsonOf(message, levels)).toBe(JSON.stringify(message));
+      toJsonText(part);
+      toJsonText(value);
+      expect(composeJsonText(message, levels)).toBe(JSON.stringify(message));
     }),
   );
 });
 
 test("what is put into a list as nothing is null there, as JSON has it", () => {
   const message = { list: [undefined, null, 1], text: undefined };
-  expect(composedJsonOf(message)).toBe(JSON.stringify(message));
+  expect(composeJsonText(message)).toBe(JSON.stringify(message));
 });
 
 test("a text is the same bytes in the encoding that is chosen for it", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), fc.string(), (any, ascii) => {
-      for (const text of [any, ascii]) expect(Buffer.from(text, encodingOf(text))).toEqual(Buffer.from(text, "utf8"));
+      for (const text of [any, ascii])
+        expect(Buffer.from(text, chooseEncoding(text))).toEqual(Buffer.from(text, "utf8"));
     }),
   );
-  expect([encodingOf("ASCII"), encodingOf("né")]).toEqual(["latin1", "utf8"]);
+  expect([chooseEncoding("ASCII"), chooseEncoding("né")]).toEqual(["latin1", "utf8"]);
 });
 
 test("as many rows fit as come to no more bytes in a list", () => {
   fc.assert(
     fc.property(fc.array(fc.jsonValue()), fc.nat(500), (rows, maxBytes) => {
-      const count = rowsThatFit(rows, maxBytes);
-      if (count > 0) expect(bytesOf(rows.slice(0, count))).toBeLessThanOrEqual(maxBytes);
-      if (count < rows.length) expect(bytesOf(rows.slice(0, count + 1))).toBeGreaterThan(maxBytes);
+      const count = countRowsThatFit(rows, maxBytes);
+      if (count > 0) expect(measureJsonBytes(rows.slice(0, count))).toBeLessThanOrEqual(maxBytes);
+      if (count < rows.length) expect(measureJsonBytes(rows.slice(0, count + 1))).toBeGreaterThan(maxBytes);
     }),
   );
 });

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { randomToken } from "../../src/lib/crypto.ts";
+import { createRandomToken } from "../../src/lib/crypto/crypto.ts";
 import { createLogger, type Log } from "../../src/lib/log.ts";
 import { maskText, maxLogTextChars } from "../../src/lib/mask.ts";
 import { packagesLoadedBy } from "../support/loaded.ts";
@@ -159,7 +159,7 @@ describe("no secret survives", () => {
 
 describe("lines for people", () => {
   test("are written at once and without secrets, also when the process ends right after", () => {
-    const token = randomToken();
+    const token = createRandomToken();
     const script = `
       const { createLogger } = await import("./src/lib/log.ts");
       const log = await createLogger({ level: "info", format: "pretty" });

@@ -1,8 +1,8 @@
 import { describe, expect } from "vitest";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
 import { scopes, sensitiveScope } from "../../src/contract/scopes.ts";
-import { randomToken, sha256Hex } from "../../src/lib/crypto.ts";
-import { newId } from "../../src/lib/ids.ts";
+import { createRandomToken, hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
+import { createId } from "../../src/lib/ids.ts";
 import { faces } from "../support/desk.ts";
 import { fieldIds, personFieldIds } from "../support/factory.ts";
 import { rest } from "../support/raw.ts";
@@ -91,12 +91,12 @@ describe.each(faces)("an input that needs a further scope, over %s", (face) => {
 async function badTokens({ desk }: World): Promise<Record<string, string>> {
   const { store } = desk.app;
   const insert = async (given: { expiresAt?: string }) => {
-    const token = randomToken();
-    const tokenId = newId("tok");
+    const token = createRandomToken();
+    const tokenId = createId("tok");
     const createdAt = desk.clock.now().toISOString();
     const row = { tokenId, businessId: desk.businessId, name: "test", prefix: "", scopes: [...scopes], createdAt };
     const open = { expiresAt: null, revokedAt: null, lastUsedAt: null };
-    await store.insertToken({ ...row, ...open, ...given, sha256: sha256Hex(token) });
+    await store.insertToken({ ...row, ...open, ...given, sha256: hashSha256Hex(token) });
     return { tokenId, token };
   };
   const revoked = await insert({});
@@ -104,10 +104,10 @@ async function badTokens({ desk }: World): Promise<Record<string, string>> {
   // Expired from the very moment on that it names.
   const expired = await insert({ expiresAt: desk.clock.now().toISOString() });
   return {
-    tooShort: randomToken().slice(1),
-    tooLong: `${randomToken()}0`,
-    notHexadecimal: randomToken().replace(/.$/, "g"),
-    unknown: randomToken(),
+    tooShort: createRandomToken().slice(1),
+    tooLong: `${createRandomToken()}0`,
+    notHexadecimal: createRandomToken().replace(/.$/, "g"),
+    unknown: createRandomToken(),
     revoked: revoked.token,
     expired: expired.token,
   };

@@ -1,6 +1,6 @@
 import { describe, expect } from "vitest";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
-import { newId } from "../../src/lib/ids.ts";
+import { createId } from "../../src/lib/ids.ts";
 import { replaced } from "../support/arguments.ts";
 import { faces } from "../support/desk.ts";
 import { idsIn, isId, normal } from "../support/normal.ts";
@@ -36,7 +36,7 @@ describe("another tenant's id", () => {
     for (const given of casesOf(worlds, name)) {
       for (const path of idPaths(given.own)) {
         const foreignId = at(given.foreign, path) as string;
-        const unknownId = newId(foreignId.slice(0, 3));
+        const unknownId = createId(foreignId.slice(0, 3));
         const foreign = await rest(desk, token, name, replaced(given.own, path, foreignId));
         const unknown = await rest(desk, token, name, replaced(given.own, path, unknownId));
         const where = path.join(".");
@@ -63,7 +63,7 @@ describe("another tenant's id", () => {
       for (const path of idPaths(given.own)) {
         const foreignId = at(given.foreign, path) as string;
         const foreign = await ask(replaced(given.own, path, foreignId));
-        expect(foreign, path.join(".")).toEqual(await ask(replaced(given.own, path, newId(foreignId.slice(0, 3)))));
+        expect(foreign, path.join(".")).toEqual(await ask(replaced(given.own, path, createId(foreignId.slice(0, 3)))));
       }
     }
   });

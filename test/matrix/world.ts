@@ -1,6 +1,6 @@
 import { test as base } from "vitest";
 import type { OperationName } from "../../src/contract/index.ts";
-import { newId } from "../../src/lib/ids.ts";
+import { createId } from "../../src/lib/ids.ts";
 import { type Desk, openDesk } from "../support/desk.ts";
 import { fieldIds, personFieldIds } from "../support/factory.ts";
 
@@ -69,7 +69,7 @@ async function buildCalls({ seed, app, businessId, clock }: Desk) {
   const send = await seed.emailSend({ programId });
   const applicant = await seed.applicant({ email: "cleo@example.org", programIds: [programId], trackIds: [trackId] });
   const reviewer = await seed.reviewer({ email: "rita@example.org", programIds: [programId], roundIds: [] });
-  const auditId = newId("aud");
+  const auditId = createId("aud");
   const actor = { businessId, actorId: "usr_test", now: clock.now().toISOString() };
   await app.store.transaction(actor, (transaction) =>
     transaction.appendAudit([

@@ -4,7 +4,7 @@ import { join, sep } from "node:path";
 import { getMcpConfigForManifest, type McpbManifestAny, unpackExtension, validateManifest } from "@anthropic-ai/mcpb";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { callNames, operations } from "../../src/contract/index.ts";
-import { sha256Hex } from "../../src/lib/crypto.ts";
+import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
 import { toolNames } from "../../src/tools/definitions.ts";
 import { temporaryDirectory } from "../support/directory.ts";
 import { bareEnvironment, connect, filesIn, root } from "./folder.ts";
@@ -111,7 +111,7 @@ describe("the desktop bundle", () => {
   test("is told of to the registry with its hash", () => {
     const told = JSON.parse(readFileSync(join(folder.path, "server.json"), "utf8"));
     const bundle = told.packages.find((each: { registryType: string }) => each.registryType === "mcpb");
-    expect(bundle.fileSha256).toBe(sha256Hex(readFileSync(archive())));
+    expect(bundle.fileSha256).toBe(hashSha256Hex(readFileSync(archive())));
     expect(bundle.identifier.endsWith(`/${manifest.name}-${manifest.version}.mcpb`)).toBe(true);
   });
 });

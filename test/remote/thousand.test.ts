@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { seededRandom } from "../../src/lib/random.ts";
+import { createSeededRandom } from "../../src/lib/crypto/random.ts";
 import { openRemote } from "../support/remote.ts";
 import { type Agent, agentOf, type Outcome } from "./agent.ts";
 import { openMisbehaving, passingFaults } from "./misbehaving.ts";
@@ -91,7 +91,7 @@ test("a thousand calls through a service that fails one request in five: all end
     await app.close();
     await proxy.close();
   });
-  const random = seededRandom(20_261_120);
+  const random = createSeededRandom(20_261_120);
   let failed = 0;
   proxy.behave(() => {
     if (random() >= 0.2) return undefined;

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { EventPayload } from "../../src/contract/events.ts";
-import { sha256Hex } from "../../src/lib/crypto.ts";
+import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
 import type { Row, TableName } from "../../src/store/tables.ts";
 import { headerOf } from "../mail/post.ts";
 import type { Desk } from "../support/desk.ts";
@@ -31,7 +31,7 @@ function mostIn(accepted: readonly Accepted[], lengthMs: number): number {
 export async function expectRate({ desk, mixed, limit }: Stage): Promise<Record<string, number>> {
   const told = mostIn(mixed.limited, windowMs);
   expect(told).toBeLessThanOrEqual(limit);
-  const token = await desk.app.store.findToken(sha256Hex(mixed.limitedToken));
+  const token = await desk.app.store.findToken(hashSha256Hex(mixed.limitedToken));
   const entries = await auditOf(desk.app.store, desk.businessId, "program.read");
   const own = entries.filter(({ tokenId, status }) => tokenId === token?.tokenId && status === 200);
   // A request counts some moment after the time that its entry says, before it was answered.

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, vi } from "vitest";
 import { Problem } from "../../src/contract/errors.ts";
-import { sha256Hex } from "../../src/lib/crypto.ts";
+import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
 import { openPost, smtp } from "../mail/post.ts";
 import { startProcess } from "../support/processes.ts";
 import { openReceiver } from "../webhooks/receiver.ts";
@@ -51,7 +51,7 @@ export async function openStage({ count, limit, given }: StageOptions) {
   const { store } = desk.app;
   const token = () => untilAvailable(() => desk.token());
   const revoke = async (token: string) => {
-    const found = await untilAvailable(() => store.findToken(sha256Hex(token)));
+    const found = await untilAvailable(() => store.findToken(hashSha256Hex(token)));
     await untilAvailable(() => store.revokeToken(found?.tokenId ?? "", new Date().toISOString()));
   };
   const { origin } = balancer;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { sha256Hex } from "../../src/lib/crypto.ts";
+import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
 import { type Cable, layCable } from "../support/cable.ts";
 import { type Desk, openDesk } from "../support/desk.ts";
 import { type PostgresPair, queryOn, standbyName, startPostgresPair } from "../support/postgres-server.ts";
@@ -58,7 +58,7 @@ async function readiness({ origin }: OtherProcess): Promise<readonly [number, st
 }
 
 async function revoke({ app }: Desk, token: string): Promise<void> {
-  const found = await app.store.findToken(sha256Hex(token));
+  const found = await app.store.findToken(hashSha256Hex(token));
   await app.store.revokeToken(found?.tokenId ?? "", new Date().toISOString());
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect } from "vitest";
 import type { AuditEntry } from "../../src/contract/audit.ts";
-import { newId } from "../../src/lib/ids.ts";
+import { createId } from "../../src/lib/ids.ts";
 import { type Desk, faces, test } from "../support/desk.ts";
 import { pagesOf } from "../support/lists.ts";
 import { nothing, traceOf } from "../support/trace.ts";
@@ -19,11 +19,11 @@ async function ledgerOf({ app, businessId, clock }: Desk): Promise<AuditEntry[]>
   for (const [action, entityType, programId, submissionId] of cases) {
     clock.advance(1000);
     const occurredAt = clock.now().toISOString();
-    const of = { action, entityType, entityId: newId("ent"), programId, submissionId };
+    const of = { action, entityType, entityId: createId("ent"), programId, submissionId };
     const by = { actorType: "user", actorId: "usr_1", tokenId: null, requestId: "req_1" } as const;
     const changes = [{ path: "state", from: "DRAFT", to: "SUBMITTED" }, { path: "metadata.note" }];
     entries.push({
-      auditId: newId("aud"),
+      auditId: createId("aud"),
       businessId,
       ...of,
       ...by,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, test } from "vitest";
-import { newId } from "../../src/lib/ids.ts";
+import { createId } from "../../src/lib/ids.ts";
 import type { GateTransaction, Store } from "../../src/store/port.ts";
 import { type NewRow, refKey, type TableName, tables } from "../../src/store/tables.ts";
 import { createFactory } from "../support/factory.ts";
@@ -144,7 +144,7 @@ function rows(bench: () => Bench): void {
 
   test("an id of several versions reads as its latest, and its versions change one by one", async () => {
     const { store, seed, write } = bench();
-    const schemaId = newId("sch");
+    const schemaId = createId("sch");
     const [first] = [
       await seed.schema({ schemaId }),
       await seed.schema({ schemaId, schemaVersion: 2, name: "Second" }),
@@ -192,7 +192,7 @@ function members(bench: () => Bench): void {
     const person = await seed.person({ externalRefs });
     await expect(seed.person({ externalRefs })).rejects.toThrow();
     const namesake = await seed.person({ primaryEmail: "GRACE@example.org" });
-    const { version: _, ...copy } = { ...person, personId: newId("per") };
+    const { version: _, ...copy } = { ...person, personId: createId("per") };
     await write((transaction) => transaction.insert("persons", copy), "biz_two");
     const found = await store.reader("biz_one").find("persons", { has: { email: "grace@example.org" } }, { limit: 10 });
     expect(found.map(({ personId }) => personId).sort()).toEqual([person.personId, namesake.personId].sort());

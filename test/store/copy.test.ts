@@ -5,7 +5,7 @@ import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
-import { newId } from "../../src/lib/ids.ts";
+import { createId } from "../../src/lib/ids.ts";
 import { compareDatabases, copyDatabase } from "../../src/store/copy/copy.ts";
 import { readMark } from "../../src/store/copy/mark.ts";
 import { migrations } from "../../src/store/migrations/migrate.ts";
@@ -69,7 +69,7 @@ async function filled(engine: Engine, accesses = 300): Promise<string> {
 }
 
 function access(index: number) {
-  return entry({ auditId: newId("aud"), requestId: `req_${index}`, status: 200, changes: [] });
+  return entry({ auditId: createId("aud"), requestId: `req_${index}`, status: 200, changes: [] });
 }
 
 async function homeOf(store: Store, submissionId: string) {
@@ -144,7 +144,7 @@ async function change(database: string): Promise<void> {
   await seed.program({ name: "Added" });
   await write(async (transaction) => {
     const [program] = await transaction.find("programs", {}, { limit: 1 });
-    if (program) await transaction.update("programs", program, { name: newId("name") });
+    if (program) await transaction.update("programs", program, { name: createId("name") });
     const [send] = await transaction.find("payments", {}, { limit: 1 });
     if (send) await transaction.remove("payments", send);
     const [a, z] = [await transaction.get("persons", "per_a"), await transaction.get("persons", "per_z")];

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { AuditEntry } from "../../src/contract/audit.ts";
 import type { EventPayload } from "../../src/contract/events.ts";
 import type { Token, TokenPatch } from "../../src/contract/tokens.ts";
-import { newId } from "../../src/lib/ids.ts";
+import { createId } from "../../src/lib/ids.ts";
 import type { AuditFilter, StoredAnswer } from "../../src/store/port.ts";
 import { auditOf } from "../support/state.ts";
 import { type Bench, now } from "./conformance.ts";
@@ -11,7 +11,7 @@ const at = (ms: number) => new Date(Date.parse(now) + ms).toISOString();
 
 export function entry(given: Partial<AuditEntry>): AuditEntry {
   return {
-    auditId: newId("aud"),
+    auditId: createId("aud"),
     businessId: "biz_one",
     action: "submission.advanced",
     entityType: "submission",
@@ -32,10 +32,10 @@ export function entry(given: Partial<AuditEntry>): AuditEntry {
 
 export function token(given: Partial<Token>): Token {
   return {
-    tokenId: newId("tok"),
+    tokenId: createId("tok"),
     businessId: "biz_one",
     name: "crm",
-    sha256: newId("sha"),
+    sha256: createId("sha"),
     prefix: "ab12",
     scopes: ["submissions:read", "persons:write"],
     expiresAt: null,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { newId } from "../../src/lib/ids.ts";
+import { createId } from "../../src/lib/ids.ts";
 import type { ListOrder, Query } from "../../src/store/port.ts";
 import type { Row, TableName } from "../../src/store/tables.ts";
 import { createFactory } from "../support/factory.ts";
@@ -61,7 +61,7 @@ export function lists(bench: () => Bench): void {
     });
     await fc.assert(
       fc.asyncProperty(sizes, async ({ rows, limit, moments }) => {
-        const programId = newId("prg");
+        const programId = createId("prg");
         const schema = await seedAt(0).schema();
         await seedAt(0).program({ programId });
         const seeded = new Set<string>();
@@ -136,7 +136,7 @@ export function lists(bench: () => Bench): void {
   });
 
   test("versions of one id are rows of their own in a list", async () => {
-    const schemaId = newId("sch");
+    const schemaId = createId("sch");
     for (const schemaVersion of [1, 2, 3]) await seedAt(0).schema({ schemaId, schemaVersion });
     const walked = await walk("schemas", {}, "newest", 1);
     expect(walked.map(({ schemaVersion }) => schemaVersion)).toEqual([3, 2, 1]);

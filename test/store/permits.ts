@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { newId } from "../../src/lib/ids.ts";
+import { createId } from "../../src/lib/ids.ts";
 import type { PermitLease } from "../../src/store/permit-leases.ts";
 import type { Store } from "../../src/store/port.ts";
 import type { Bench } from "./conformance.ts";
@@ -62,7 +62,7 @@ export function permits(bench: () => Bench): void {
     });
     await fc.assert(
       fc.asyncProperty(runs, async ({ limit, chunk, turns }) => {
-        const fixed = { tokenId: newId("tok"), limit, chunk };
+        const fixed = { tokenId: createId("tok"), limit, chunk };
         const replicas = Array.from({ length: 3 }, () => new Replica(bench().store, fixed));
         const usedAtMs: number[] = [];
         let nowMs = startMs;

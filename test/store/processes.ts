@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import type { EventPayload } from "../../src/contract/events.ts";
-import { newId } from "../../src/lib/ids.ts";
+import { createId } from "../../src/lib/ids.ts";
 import { inspectStore, openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port.ts";
 import { createFactory } from "../support/factory.ts";
@@ -138,5 +138,5 @@ export function processes(make: () => Promise<string>): void {
 }
 
 function eventOf(personId: string, timestamp: string): EventPayload {
-  return { eventType: "person.updated", eventId: newId("evt"), timestamp, data: { personId } } as never;
+  return { eventType: "person.updated", eventId: createId("evt"), timestamp, data: { personId } } as never;
 }

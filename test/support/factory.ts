@@ -1,4 +1,4 @@
-import { newId } from "../../src/lib/ids.ts";
+import { createId } from "../../src/lib/ids.ts";
 import type { Transaction } from "../../src/store/port.ts";
 import type { NewRow, Row, TableName } from "../../src/store/tables.ts";
 import { createLeaves } from "./leaves.ts";
@@ -21,7 +21,7 @@ export function createFactory(write: Write) {
 
   const program = (given: Given<"programs"> = {}) =>
     insert("programs", {
-      programId: newId("prg"),
+      programId: createId("prg"),
       name: "Open call",
       description: null,
       year: 2026,
@@ -44,7 +44,7 @@ export function createFactory(write: Write) {
 
   const schema = (given: Given<"schemas"> = {}) =>
     insert("schemas", {
-      schemaId: newId("sch"),
+      schemaId: createId("sch"),
       name: "Application",
       schemaVersion: 1,
       published: true,
@@ -60,7 +60,7 @@ export function createFactory(write: Write) {
 
   const track = async (given: Given<"tracks"> = {}) =>
     insert("tracks", {
-      trackId: newId("trk"),
+      trackId: createId("trk"),
       programId: given.programId ?? (await program()).programId,
       name: "Main track",
       description: null,
@@ -78,7 +78,7 @@ export function createFactory(write: Write) {
 
   const rubric = (given: Given<"rubrics"> = {}) =>
     insert("rubrics", {
-      rubricId: newId("rub"),
+      rubricId: createId("rub"),
       name: "Rubric",
       rubricVersion: 1,
       criteria: [criterion("crt_a", 2), criterion("crt_b", 1)],
@@ -90,7 +90,7 @@ export function createFactory(write: Write) {
   const round = async (given: Given<"rounds"> = {}) => {
     const { trackId, programId } = given.trackId && given.programId ? (given as Row<"tracks">) : await track();
     return insert("rounds", {
-      roundId: newId("rnd"),
+      roundId: createId("rnd"),
       programId,
       trackId,
       name: "Round",
@@ -111,7 +111,7 @@ export function createFactory(write: Write) {
     const home = trackId ? await write((tx) => tx.get("tracks", trackId)) : await track();
     if (!home) throw new Error(`No track ${trackId}`);
     return insert("submissions", {
-      submissionId: newId("sub"),
+      submissionId: createId("sub"),
       programId: home.programId,
       trackId: home.trackId,
       currentRoundId: null,
@@ -121,11 +121,11 @@ export function createFactory(write: Write) {
       schemaId: home.schemaId,
       schemaVersion: home.schemaVersion,
       deadline: later,
-      innovatorId: newId("inn"),
+      innovatorId: createId("inn"),
       innovatorEmail: "ada@example.org",
       innovatorName: "Ada Marsh",
       applicantPersonId: null,
-      applicantId: newId("app"),
+      applicantId: createId("app"),
       source: "portal",
       eligible: null,
       stateReason: null,
@@ -141,7 +141,7 @@ export function createFactory(write: Write) {
   };
 
   const reviewer = (given: Given<"reviewers"> = {}) => {
-    const reviewerId = given.reviewerId ?? newId("rvw");
+    const reviewerId = given.reviewerId ?? createId("rvw");
     return insert("reviewers", {
       reviewerId,
       email: `${reviewerId.toLowerCase()}@example.org`,
@@ -166,7 +166,7 @@ export function createFactory(write: Write) {
       Pick<NewRow<"assignments">, "submissionId" | "reviewerId" | "roundId" | "programId" | "trackId">,
   ) =>
     insert("assignments", {
-      assignmentId: newId("asg"),
+      assignmentId: createId("asg"),
       status: "assigned",
       active: true,
       source: "manual",
@@ -183,7 +183,7 @@ export function createFactory(write: Write) {
 
   const person = (given: Given<"persons"> = {}) =>
     insert("persons", {
-      personId: newId("per"),
+      personId: createId("per"),
       primaryEmail: "grace@example.org",
       contactDetails: { firstName: "Grace", lastName: "Lindqvist", phone: "+46 8 123 456" },
       kinds: ["applicant"],
@@ -200,7 +200,7 @@ export function createFactory(write: Write) {
 
   const personSchema = (given: Given<"personSchemas"> = {}) =>
     insert("personSchemas", {
-      personSchemaId: newId("psc"),
+      personSchemaId: createId("psc"),
       entityType: "person",
       schemaVersion: 1,
       fields: [

@@ -5,7 +5,7 @@ import { onTestFinished } from "vitest";
 import type { App } from "../../src/app.ts";
 import type { GatewayEntry } from "../../src/contract/gateway-keys.ts";
 import { type Scope, scopes } from "../../src/contract/scopes.ts";
-import { randomToken, sha256Hex } from "../../src/lib/crypto.ts";
+import { createRandomToken, hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
 import type { Log } from "../../src/lib/log.ts";
 import type { ToolResult } from "./clients.ts";
 import { type Desk, openDesk } from "./desk.ts";
@@ -54,7 +54,7 @@ export async function openGateway(behind: Behind, environment: Record<string, st
   const front = behind === "embedded" ? undefined : await openFront(service, own, log);
   const app = front?.app ?? service.app;
   const keep: Gateway["keep"] = async (token) => {
-    const name = `token-${sha256Hex(token).slice(0, 12)}`;
+    const name = `token-${hashSha256Hex(token).slice(0, 12)}`;
     await writeFile(join(directory.path, name), `${token}\n`, { mode: 0o600 });
     return name;
   };
@@ -70,9 +70,9 @@ export async function openGateway(behind: Behind, environment: Record<string, st
       app.reloadKeys();
     },
     async caller(name, { token, ...given } = {}) {
-      const key = `gwk_${randomToken()}`;
+      const key = `gwk_${createRandomToken()}`;
       const tokenFile = await keep(token ?? (await service.token()));
-      return { key, entry: { name, sha256: sha256Hex(key), tokenFile, ...given } };
+      return { key, entry: { name, sha256: hashSha256Hex(key), tokenFile, ...given } };
     },
   };
 }

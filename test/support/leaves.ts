@@ -1,4 +1,4 @@
-import { newId } from "../../src/lib/ids.ts";
+import { createId } from "../../src/lib/ids.ts";
 import type { NewRow, Row, TableName } from "../../src/store/tables.ts";
 
 type Insert = <T extends TableName>(table: T, row: NewRow<T>) => Promise<Row<T>>;
@@ -11,8 +11,8 @@ const earlier = "2026-11-01T09:00:00.000Z";
 export function createLeaves(insert: Insert) {
   const supplement = (given: Given<"supplements"> & Pick<NewRow<"supplements">, "submissionId" | "schemaId">) =>
     insert("supplements", {
-      supplementResponseId: newId("sup"),
-      supplementRequestId: newId("srq"),
+      supplementResponseId: createId("sup"),
+      supplementRequestId: createId("srq"),
       title: "Letter of support",
       required: true,
       audience: "applicant",
@@ -30,7 +30,7 @@ export function createLeaves(insert: Insert) {
 
   const file = (given: Given<"files"> = {}) =>
     insert("files", {
-      fileId: newId("fil"),
+      fileId: createId("fil"),
       submissionId: null,
       supplementResponseId: null,
       fieldId: null,
@@ -45,7 +45,7 @@ export function createLeaves(insert: Insert) {
 
   const payment = (given: Given<"payments"> & Pick<NewRow<"payments">, "submissionId" | "programId" | "trackId">) =>
     insert("payments", {
-      paymentId: newId("pay"),
+      paymentId: createId("pay"),
       amountMinor: 2500,
       currency: "EUR",
       status: "succeeded",
@@ -61,8 +61,8 @@ export function createLeaves(insert: Insert) {
 
   const review = (given: Given<"reviews"> & ReviewHome) =>
     insert("reviews", {
-      reviewId: newId("rev"),
-      rubricId: newId("rub"),
+      reviewId: createId("rev"),
+      rubricId: createId("rub"),
       rubricVersion: 1,
       status: "submitted",
       scores: [
@@ -80,7 +80,7 @@ export function createLeaves(insert: Insert) {
 
   const feedback = (given: Given<"feedbacks"> & Pick<NewRow<"feedbacks">, "submissionId" | "programId">) =>
     insert("feedbacks", {
-      feedbackId: newId("fbk"),
+      feedbackId: createId("fbk"),
       roundId: null,
       subject: "Your application",
       body: "The panel liked the roof.",
@@ -92,8 +92,8 @@ export function createLeaves(insert: Insert) {
 
   const applicant = (given: Given<"applicants"> = {}) =>
     insert("applicants", {
-      applicantId: newId("app"),
-      innovatorId: newId("inn"),
+      applicantId: createId("app"),
+      innovatorId: createId("inn"),
       email: "ada@example.org",
       name: "Ada Marsh",
       programIds: [],
@@ -105,7 +105,7 @@ export function createLeaves(insert: Insert) {
 
   const emailSend = (given: Given<"emailSends"> = {}) =>
     insert("emailSends", {
-      emailSendId: newId("eml"),
+      emailSendId: createId("eml"),
       programId: null,
       submissionId: null,
       recipientEmail: "ada@example.org",
@@ -123,8 +123,8 @@ export function createLeaves(insert: Insert) {
 
   const exportJob = (given: Given<"exports"> = {}) =>
     insert("exports", {
-      exportId: newId("exp"),
-      programId: given.programId ?? newId("prg"),
+      exportId: createId("exp"),
+      programId: given.programId ?? createId("prg"),
       trackId: null,
       filters: { state: null, submittedFrom: null, submittedTo: null },
       persons: null,

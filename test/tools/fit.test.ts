@@ -1,16 +1,16 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { bytesOf, rowsThatFit } from "../../src/lib/json-text.ts";
+import { countRowsThatFit, measureJsonBytes } from "../../src/lib/json-cache.ts";
 import { fitRecord } from "../../src/tools/fit.ts";
 
 test("rows fit by the bytes of their JSON list, to the byte", () => {
   const rows = [{ a: "é" }, { a: "bb" }, { a: "c" }];
-  const size = bytesOf(rows.slice(0, 2));
+  const size = measureJsonBytes(rows.slice(0, 2));
   expect(Buffer.byteLength('[{"a":"é"},{"a":"bb"}]')).toBe(size);
-  expect(rowsThatFit(rows, size)).toBe(2);
-  expect(rowsThatFit(rows, size - 1)).toBe(1);
-  expect(rowsThatFit(rows, 3)).toBe(0);
-  expect(rowsThatFit([], 3)).toBe(0);
+  expect(countRowsThatFit(rows, size)).toBe(2);
+  expect(countRowsThatFit(rows, size - 1)).toBe(1);
+  expect(countRowsThatFit(rows, 3)).toBe(0);
+  expect(countRowsThatFit([], 3)).toBe(0);
 });
 
 test("the largest fields are left out, and what is asked for alone comes whole", () => {
@@ -28,8 +28,8 @@ test.each([
   ["rows", Array.from({ length: 500 }, (_, row) => ({ row })), /^rows: the first (\d+) of 500 are shown\.$/],
 ])("%s that does not fit alone either is shortened, and says by how much", (name, value, told) => {
   const { record, left, cut } = fitRecord({ id: "sub_1", [name]: value, version: 1 }, ["id"], 2000);
-  expect(bytesOf(record)).toBeLessThanOrEqual(2000);
-  expect(bytesOf(record)).toBeGreaterThan(1700);
+  expect(measureJsonBytes(record)).toBeLessThanOrEqual(2000);
+  expect(measureJsonBytes(record)).toBeGreaterThan(1700);
   expect(record).toMatchObject({ id: "sub_1", version: 1 });
   expect(left).toEqual([]);
   expect(cut).toEqual([expect.stringMatching(told)]);
@@ -41,7 +41,7 @@ test.each([
 test("fields inside are named by their path", () => {
   const record = { id: "sub_1", fields: { a: "a".repeat(600), b: "b".repeat(700), c: "c".repeat(5000) } };
   const { record: fitted, left, cut } = fitRecord(record, ["id"], 1000);
-  expect(bytesOf(fitted)).toBeLessThanOrEqual(1000);
+  expect(measureJsonBytes(fitted)).toBeLessThanOrEqual(1000);
   expect(left).toEqual(["fields.b"]);
   expect(cut).toEqual([expect.stringMatching(/^fields\.c: the first \d+ of 5000 characters are shown\.$/)]);
 });
@@ -68,7 +68,7 @@ test("whatever the record, it fits, keeps what is to be kept, and every loss is 
       (fields, max) => {
         const record = { ...fields, id: "sub_1", version: 1 };
         const { record: fitted, left, cut } = fitRecord(record, ["id", "version"], max);
-        expect(bytesOf(fitted)).toBeLessThanOrEqual(max);
+        expect(measureJsonBytes(fitted)).toBeLessThanOrEqual(max);
         expect(fitted).toMatchObject({ id: "sub_1", version: 1 });
         if (left.length + cut.length === 0) expect(fitted).toEqual(record);
         for (const name of Object.keys(record)) {

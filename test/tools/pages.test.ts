@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { problem } from "../../src/contract/errors.ts";
-import { bytesOf } from "../../src/lib/json-text.ts";
+import { measureJsonBytes } from "../../src/lib/json-cache.ts";
 import { type PageOptions, type Pages, readPages } from "../../src/tools/pages.ts";
 import type { Answer } from "../../src/upstream/port.ts";
 
@@ -51,7 +51,7 @@ test("whatever the sizes, one page after the other gives every row once, in orde
       const ask = listOf(lengths.length, (id) => lengths[id] ?? 0);
       const pages = await pagesOf({ ask, all }, limit);
       expect(pages.flatMap(({ rows }) => rows.map((row) => row["id"]))).toEqual(lengths.map((_, id) => id));
-      for (const { rows } of pages) if (rows.length > 1) expect(bytesOf(rows)).toBeLessThanOrEqual(1000);
+      for (const { rows } of pages) if (rows.length > 1) expect(measureJsonBytes(rows)).toBeLessThanOrEqual(1000);
     }),
   );
 });
@@ -66,7 +66,7 @@ test("also while the rows are being written to", async () => {
         const ask = listOf(lengths.length, () => more.next().value ?? 0);
         const pages = await pagesOf({ ask, all }, 20);
         expect(pages.flatMap(({ rows }) => rows.map((row) => row["id"]))).toEqual(lengths.map((_, id) => id));
-        for (const { rows } of pages) if (rows.length > 1) expect(bytesOf(rows)).toBeLessThanOrEqual(1000);
+        for (const { rows } of pages) if (rows.length > 1) expect(measureJsonBytes(rows)).toBeLessThanOrEqual(1000);
       },
     ),
   );

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { operationNames, operations } from "../../src/contract/index.ts";
 import { type Scope, scopes, sensitiveScope } from "../../src/contract/scopes.ts";
-import { randomToken } from "../../src/lib/crypto.ts";
+import { createRandomToken } from "../../src/lib/crypto/crypto.ts";
 import { idempotencyMetaKey } from "../../src/tools/idempotency.ts";
 import { clientsOverHttp, confirmationOf, errorOf } from "../support/clients.ts";
 import { personFieldIds } from "../support/factory.ts";
@@ -46,7 +46,15 @@ describe.each<Behind>(["embedded", "remote"])("a gateway to the %s service", (be
     const late = await caller("late", { token, expiresAt: "2026-11-20T09:00:00Z" });
     await admit(entry, late.entry);
     expect((await postMcp(desk, key, listTools)).status).toBe(200);
-    for (const stranger of [token, late.key, `gwk_${randomToken()}`, key.toUpperCase(), entry.sha256, "a.b.c", "x"]) {
+    for (const stranger of [
+      token,
+      late.key,
+      `gwk_${createRandomToken()}`,
+      key.toUpperCase(),
+      entry.sha256,
+      "a.b.c",
+      "x",
+    ]) {
       const answer = await postMcp(desk, stranger, listTools);
       expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([401, 'Bearer error="invalid_token"']);
     }
@@ -212,7 +220,7 @@ describe.each<Behind>(["embedded", "remote"])("a gateway to the %s service", (be
 
   test("tells a caller apart from the token behind it when the service refuses that", async () => {
     const { desk, caller, admit, log } = await openGateway(behind);
-    const { key, entry } = await caller("crm", { token: randomToken() });
+    const { key, entry } = await caller("crm", { token: createRandomToken() });
     await admit(entry);
     if (behind === "remote") await called(desk, key, "list_programs", {});
     const answer = await postMcp(desk, key, listTools);

@@ -1,7 +1,7 @@
 import { chmod, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { randomToken } from "../../src/lib/crypto.ts";
+import { createRandomToken } from "../../src/lib/crypto/crypto.ts";
 import { browsers } from "../resources/browsers.ts";
 import { openDesk } from "../support/desk.ts";
 import { listTools, openGateway, postMcp, toolNames } from "../support/gateway.ts";
@@ -132,7 +132,7 @@ describe("the file of keys", () => {
   });
 
   test("may leave the product token to PROGRAMME_TOKEN", async () => {
-    const token = randomToken();
+    const token = createRandomToken();
     const { desk, caller, admit } = await openGateway("embedded", { PROGRAMME_TOKEN: token });
     const { key, entry } = await caller("crm");
     const { tokenFile: _, ...without } = entry;

@@ -6,7 +6,7 @@ import { StreamableHTTPClientTransport as FirstMajorTransport } from "@modelcont
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { loadConfig } from "../../src/config/load.ts";
 import { scopes, sensitiveScope } from "../../src/contract/scopes.ts";
-import { randomToken } from "../../src/lib/crypto.ts";
+import { createRandomToken } from "../../src/lib/crypto/crypto.ts";
 import { browsers } from "../resources/browsers.ts";
 import { clientsOverHttp, confirmationOf, errorOf, type ToolResult } from "../support/clients.ts";
 import { type Desk, openDesk } from "../support/desk.ts";
@@ -67,7 +67,7 @@ describe("what says where tokens are issued", () => {
     const { desk, close } = await openDesk({
       PROGRAMME_PUBLIC_URL: "https://calls.example.org/agents",
       PROGRAMME_OAUTH_ISSUER: "https://login.example.org/",
-      PROGRAMME_TOKEN: randomToken(),
+      PROGRAMME_TOKEN: createRandomToken(),
     });
     onTestFinished(close);
     const path = "/.well-known/oauth-protected-resource/agents/mcp";
@@ -150,7 +150,7 @@ test("a call by way of the tool that calls others is weighed as what it calls", 
 
 describe("subjects", () => {
   test("that no entry names are left out where any is named, and told so without another challenge", async () => {
-    const { desk, issuer, log } = await openGuarded("embedded", { PROGRAMME_TOKEN: randomToken() });
+    const { desk, issuer, log } = await openGuarded("embedded", { PROGRAMME_TOKEN: createRandomToken() });
     const answer = await postMcp(desk, await issuer.token({ sub: "mallory@example.org" }), listTools);
     expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([403, null]);
     expect(answer.body.error.data.code).toBe("gateway_not_admitted");

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { sensitiveScope } from "../../src/contract/scopes.ts";
-import { randomToken } from "../../src/lib/crypto.ts";
+import { createRandomToken } from "../../src/lib/crypto/crypto.ts";
 import { idempotencyMetaKey } from "../../src/tools/idempotency.ts";
 import { browsers } from "../resources/browsers.ts";
 import { clientsOverHttp, confirmationOf, errorOf } from "../support/clients.ts";
@@ -75,7 +75,7 @@ describe("two tenants with their own product tokens, on one process before a rem
 
   test("lose their own token alone", async () => {
     const { one, two, app } = await scene();
-    const [unknown, good] = [randomToken(), await two.token()];
+    const [unknown, good] = [createRandomToken(), await two.token()];
     expect(errorOf(await called(one, unknown, "list_programs", {})).code).toBe("invalid_token");
     expect((await postMcp(one, unknown, listTools)).status).toBe(401);
     expect((await postMcp(two, good, listTools)).status).toBe(200);

@@ -6,7 +6,7 @@ import { pino } from "pino";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createApp, type Webhooks } from "../../src/app.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { randomToken, sha256Hex } from "../../src/lib/crypto.ts";
+import { createRandomToken, hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
 import { browse, browsers, quiet } from "../resources/browsers.ts";
 import { clients, errorOf, type ToolClient } from "../support/clients.ts";
 import { type Desk, openDesk } from "../support/desk.ts";
@@ -202,17 +202,17 @@ test("callers of a gateway see what comes in for the token that they stand for, 
   const token = await service.token();
   const [tokenFile, keys, secret] = ["token", join(directory.path, "keys.json"), newSecret()];
   await writeFile(join(directory.path, tokenFile), token, { mode: 0o600 });
-  const key = () => `gwk_${randomToken()}`;
+  const key = () => `gwk_${createRandomToken()}`;
   const [whole, narrow] = [key(), key()];
   const entries = [
-    { name: "whole", sha256: sha256Hex(whole), tokenFile },
-    { name: "narrow", sha256: sha256Hex(narrow), tokenFile, scopes: ["payments:read"] },
+    { name: "whole", sha256: hashSha256Hex(whole), tokenFile },
+    { name: "narrow", sha256: hashSha256Hex(narrow), tokenFile, scopes: ["payments:read"] },
   ];
   await writeFile(keys, JSON.stringify(entries), { mode: 0o600 });
   const app = await openRemote(service.origin, {
     PROGRAMME_GATEWAY_KEYS: keys,
     PROGRAMME_WEBHOOK_SECRETS: `acme=${secret}`,
-    PROGRAMME_WEBHOOK_READERS: `acme=${sha256Hex(token)}`,
+    PROGRAMME_WEBHOOK_READERS: `acme=${hashSha256Hex(token)}`,
   });
   onTestFinished(() => app.close());
   const { origin } = await app.listen();
@@ -239,7 +239,7 @@ test("events that the product itself sends are verified, listed and told of", as
     {
       PROGRAMME_PORT: String(port),
       PROGRAMME_WEBHOOK_SECRETS: `product=${secret}`,
-      PROGRAMME_WEBHOOK_READERS: `product=${sha256Hex(token)}`,
+      PROGRAMME_WEBHOOK_READERS: `product=${hashSha256Hex(token)}`,
     },
     { clock: service.clock },
   );

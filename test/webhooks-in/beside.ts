@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import type { App } from "../../src/app.ts";
 import type { Scope } from "../../src/contract/scopes.ts";
-import { sha256Hex } from "../../src/lib/crypto.ts";
+import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
 import { type Desk, openDesk, TestClock } from "../support/desk.ts";
 import { openRemote } from "../support/remote.ts";
 import { newSecret } from "./sender.ts";
@@ -53,7 +53,7 @@ export async function openBeside({ granted, environment }: Given = {}): Promise<
   const settings = {
     PROGRAMME_SCOPES: "",
     PROGRAMME_WEBHOOK_SECRETS: `acme=${acme.secret},beta=${beta.secret}`,
-    PROGRAMME_WEBHOOK_READERS: `acme=${sha256Hex(acme.token)},beta=${sha256Hex(beta.token)}`,
+    PROGRAMME_WEBHOOK_READERS: `acme=${hashSha256Hex(acme.token)},beta=${hashSha256Hex(beta.token)}`,
     ...environment,
   };
   const app = await openRemote(service.origin, settings, { clock });

@@ -3,7 +3,7 @@ import { sign } from "@octokit/webhooks-methods";
 import { Webhook } from "standardwebhooks";
 import { createExample } from "../../src/contract/definition/example.ts";
 import { type EventType, events } from "../../src/contract/events.ts";
-import { newId } from "../../src/lib/ids.ts";
+import { createId } from "../../src/lib/ids.ts";
 import { type RawAnswer, send } from "../support/raw.ts";
 
 /** An event as a product sends it. */
@@ -16,7 +16,7 @@ export interface SentEvent {
 
 export function eventOf(eventType: EventType, at: Date, data: Readonly<Record<string, unknown>> = {}): SentEvent {
   const example = createExample(events[eventType], { optional: true }) as Record<string, unknown>;
-  return { eventType, eventId: newId("evt"), timestamp: at.toISOString(), data: { ...example, ...data } };
+  return { eventType, eventId: createId("evt"), timestamp: at.toISOString(), data: { ...example, ...data } };
 }
 
 /** As a sender of Standard Webhooks shows it. */
@@ -30,7 +30,7 @@ export async function plainly(secret: string, body: string): Promise<Record<stri
 }
 
 /** The headers of Standard Webhooks, by its own library. */
-export function standardly(secret: string, body: string, at: Date, id = newId("msg")): Record<string, string> {
+export function standardly(secret: string, body: string, at: Date, id = createId("msg")): Record<string, string> {
   const timestamp = String(Math.floor(at.getTime() / 1000));
   return {
     "webhook-id": id,

@@ -2,7 +2,7 @@ import { onTestFinished } from "vitest";
 import type { App, Webhooks } from "../../src/app.ts";
 import { createExample } from "../../src/contract/definition/example.ts";
 import { type EventPayload, type EventType, events } from "../../src/contract/events.ts";
-import { newId } from "../../src/lib/ids.ts";
+import { createId } from "../../src/lib/ids.ts";
 import type { Log } from "../../src/lib/log.ts";
 import type { Row } from "../../src/store/tables.ts";
 import { type Desk, openDesk, TestClock } from "../support/desk.ts";
@@ -73,7 +73,7 @@ function rigOf(desk: Desk, close: () => Promise<void>): Rig {
 
 function payloadOf(eventType: EventType, businessId: string, now: Date): EventPayload {
   const data = createExample(events[eventType], { optional: true }) as EventPayload["data"];
-  return { eventType, eventId: newId("evt"), timestamp: now.toISOString(), data: { ...data, businessId } };
+  return { eventType, eventId: createId("evt"), timestamp: now.toISOString(), data: { ...data, businessId } };
 }
 
 export const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000];

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { readOrMakeKey } from "../../src/lib/key-file.ts";
+import { createSealer } from "../../src/lib/crypto/envelope-encryption.ts";
+import { readOrMakeKey } from "../../src/lib/crypto/key-file.ts";
 import { createLogger } from "../../src/lib/log.ts";
-import { createSealer } from "../../src/lib/sealed.ts";
 import { temporaryDirectory } from "../support/directory.ts";
 import { answers, openReceiver } from "./receiver.ts";
 import { hour, openRig } from "./rig.ts";
@@ -62,7 +62,7 @@ describe("the key file", () => {
 
   test("is one and the same for processes that start at once", async () => {
     const path = join(await folder(), "x.key");
-    const module = JSON.stringify(new URL("../../src/lib/key-file.ts", import.meta.url).href);
+    const module = JSON.stringify(new URL("../../src/lib/crypto/key-file.ts", import.meta.url).href);
     const script = `process.stdout.write((await import(${module})).readOrMakeKey(${JSON.stringify(path)}).toString("hex"))`;
     const run = () => promisify(execFile)(process.execPath, ["--input-type=module", "-e", script]);
     const keys = await Promise.all(Array.from({ length: 6 }, run));

@@ -1,5 +1,5 @@
 import { checkIntake } from "../../domain/submissions.ts";
-import { newId } from "../../lib/ids.ts";
+import { createId } from "../../lib/ids.ts";
 import type { Reader } from "../../store/port.ts";
 import { emailKey, type Row } from "../../store/tables.ts";
 import type { ActHandler } from "../../store/work.ts";
@@ -11,7 +11,7 @@ export const register_applicant: ActHandler<"register_applicant"> = {
   // Somebody new acts under the id that they are about to get.
   author: async (store, { email }) => ({
     actorType: "applicant",
-    actorId: (await holderOf(store, email))?.applicantId ?? newId("app"),
+    actorId: (await holderOf(store, email))?.applicantId ?? createId("app"),
   }),
 
   async run(work, { trackId, email, name }) {

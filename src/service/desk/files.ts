@@ -5,7 +5,7 @@ import type { ActInput } from "../../contract/portal.ts";
 import type { Submission } from "../../contract/submissions.ts";
 import { pick } from "../../domain/patch.ts";
 import { checkDeadline } from "../../domain/submissions.ts";
-import { isMediaType } from "../../lib/media-type.ts";
+import { isMediaType } from "../../lib/http/media-type.ts";
 import type { Row } from "../../store/tables.ts";
 import type { ActHandler, ActWork } from "../../store/work.ts";
 import { found } from "../guards.ts";

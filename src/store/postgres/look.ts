@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { default as Driver } from "pg";
 import type { Log } from "../../lib/log.ts";
-import { parsePostgresAddress, placeOfDatabase } from "../../lib/postgres-address.ts";
+import { describeDatabaseAddress, parsePostgresAddress } from "../../lib/postgres-address.ts";
 import { connectClient } from "./pools.ts";
 import type { PrimaryGuard } from "./primary.ts";
 import { describeFailure, mayPass } from "./reasons.ts";
@@ -74,7 +74,7 @@ async function look(pg: typeof Driver, servers: Servers, { pooler, guard }: Guar
 
 function unusable(pg: typeof Driver, address: string, error: unknown): Error {
   const advice = adviceOn(pg, address, error);
-  const reason = `The database at ${placeOfDatabase(address)} cannot be used: ${describeFailure(error)}`;
+  const reason = `The database at ${describeDatabaseAddress(address)} cannot be used: ${describeFailure(error)}`;
   return new Error(advice === undefined ? reason : `${reason}. ${advice}`);
 }
 

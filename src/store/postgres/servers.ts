@@ -3,12 +3,12 @@ import type { ClientConfig } from "pg";
 import { parse, toClientConfig } from "pg-connection-string";
 import pgpass from "pgpass";
 import {
+  formatServer,
   type PostgresAddress,
   PostgresAddressError,
   type PostgresParameters,
   type PostgresServer,
   parsePostgresAddress,
-  placeOfServer,
 } from "../../lib/postgres-address.ts";
 import { isOutOfConnections } from "./faults.ts";
 import { describeFailure } from "./reasons.ts";
@@ -108,7 +108,7 @@ function routesTo(server: PostgresServer, address: PostgresAddress): Route[] {
   };
   // What goes through a socket does not leave the machine.
   const encryptions = host.startsWith("/") ? [false] : encryptionsFor(address.parameters);
-  return encryptions.map((ssl) => ({ place: placeOfServer(server), config: { ...config, ssl } }));
+  return encryptions.map((ssl) => ({ place: formatServer(server), config: { ...config, ssl } }));
 }
 
 /** Undefined for a user whom the system has no name for, as in some containers. */

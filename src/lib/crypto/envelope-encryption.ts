@@ -19,7 +19,7 @@ const tagBytes = 16;
  */
 export function createSealer(masterKey: () => Buffer, purpose: string): Sealer {
   let derived: Buffer | undefined;
-  const key = () => {
+  const deriveKey = () => {
     derived ??= Buffer.from(hkdfSync("sha256", masterKey(), "", purpose, 32));
     return derived;
   };
@@ -27,7 +27,9 @@ export function createSealer(masterKey: () => Buffer, purpose: string): Sealer {
   return {
     seal(text, context) {
       const iv = randomBytes(ivBytes);
-      const cipher = createCipheriv(algorithm, key(), iv, { authTagLength: tagBytes }).setAAD(Buffer.from(context));
+      const cipher = createCipheriv(algorithm, deriveKey(), iv, { authTagLength: tagBytes }).setAAD(
+        Buffer.from(context),
+      );
       const sealed = Buffer.concat([iv, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);
       return `${version}.${sealed.toString("base64url")}`;
     },
@@ -37,7 +39,7 @@ export function createSealer(masterKey: () => Buffer, purpose: string): Sealer {
       const bytes = Buffer.from(encoded, "base64url");
       if (prefix !== version || bytes.length < ivBytes + tagBytes) return undefined;
       const iv = bytes.subarray(0, ivBytes);
-      const decipher = createDecipheriv(algorithm, key(), iv, { authTagLength: tagBytes })
+      const decipher = createDecipheriv(algorithm, deriveKey(), iv, { authTagLength: tagBytes })
         .setAAD(Buffer.from(context))
         .setAuthTag(bytes.subarray(-tagBytes));
       try {

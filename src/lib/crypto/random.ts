@@ -2,7 +2,7 @@
 export type Random = () => number;
 
 /** The same numbers for the same seed, on every machine (mulberry32). For demo data, never for secrets. */
-export function seededRandom(seed: number): Random {
+export function createSeededRandom(seed: number): Random {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
-import { keyPattern } from "./key.ts";
-import { refuseShared } from "./private-file.ts";
+import { refuseShared } from "../private-file.ts";
+import { keyPattern } from "./key-format.ts";
 
 const writingMs = 2_000;
 

@@ -12,7 +12,7 @@ export function isSupported(version: string): boolean {
 }
 
 /** Where a checkout has the Node that its development dependencies brought along. */
-export function checkoutNode(root: string, platform: string): string {
+export function getCheckoutNodePath(root: string, platform: string): string {
   return join(root, "node_modules", "node", "bin", platform === "win32" ? "node.exe" : "node");
 }
 
@@ -20,8 +20,8 @@ export function checkoutNode(root: string, platform: string): string {
  * Runs a script again, with the arguments of this process, on the checkout's own Node, and ends as it ends.
  * Where there is none, says on stderr what is needed and ends with 1.
  */
-export function handOver(root: string, script: string): void {
-  const node = checkoutNode(root, process.platform);
+export function relaunch(root: string, script: string): void {
+  const node = getCheckoutNodePath(root, process.platform);
   if (!existsSync(node) || node === process.execPath) refuse();
   // Only here: a program that runs at once has no use for it.
   import("node:child_process").then(({ spawn }) => {

@@ -1,5 +1,5 @@
 /** Returns the known word that is nearest to a misspelt one, unless more than half of it would have to change. */
-export function similar(word: string, known: readonly string[]): string | undefined {
+export function findSimilar(word: string, known: readonly string[]): string | undefined {
   // Each character more or fewer is one to change.
   const possible = known.filter((each) => Math.abs(word.length - each.length) <= each.length / 2);
   const distances = possible.map((each) => ({ each, distance: editDistance(word, each) }));
@@ -8,8 +8,8 @@ export function similar(word: string, known: readonly string[]): string | undefi
 }
 
 /** Returns the question that a misspelt word deserves, with a space before it; empty where no known word is near. */
-export function didYouMean(word: string, known: readonly string[]): string {
-  const meant = similar(word, known);
+export function suggestWord(word: string, known: readonly string[]): string {
+  const meant = findSimilar(word, known);
   return meant === undefined ? "" : ` Did you mean ${meant}?`;
 }
 

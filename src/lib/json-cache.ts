@@ -1,4 +1,4 @@
-import { remember } from "./remember.ts";
+import { remember } from "./bounded-cache.ts";
 
 /** For as long as each object lives. */
 const written = new WeakMap<object, string>();
@@ -7,7 +7,7 @@ const written = new WeakMap<object, string>();
  * The JSON text of a value. An object's is made once, however often it is asked for: to measure it, to look through it,
  * to show it, to send it. So what is given must not change afterwards.
  */
-export function jsonOf(value: unknown): string {
+export function toJsonText(value: unknown): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
   let text = written.get(value);
   if (text === undefined) {
@@ -21,21 +21,21 @@ export function jsonOf(value: unknown): string {
  * The same text, put together of those that are known of the value's parts.
  * @param levels - how deep to look for such parts; records lie four deep in an MCP message
  */
-export function composedJsonOf(value: unknown, levels = 4): string {
+export function composeJsonText(value: unknown, levels = 4): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
   const text = written.get(value);
   if (text !== undefined) return text;
   if (levels === 0) return JSON.stringify(value);
   if (Array.isArray(value)) {
     let items = "";
-    for (const item of value) items += `${items === "" ? "" : ","}${composedJsonOf(item, levels - 1)}`;
+    for (const item of value) items += `${items === "" ? "" : ","}${composeJsonText(item, levels - 1)}`;
     return `[${items}]`;
   }
   let fields = "";
   for (const name of Object.keys(value)) {
     const inner = (value as Readonly<Record<string, unknown>>)[name];
     if (inner === undefined) continue;
-    fields += `${fields === "" ? "" : ","}${quoted(name)}:${composedJsonOf(inner, levels - 1)}`;
+    fields += `${fields === "" ? "" : ","}${quoteName(name)}:${composeJsonText(inner, levels - 1)}`;
   }
   return `{${fields}}`;
 }
@@ -45,7 +45,7 @@ const names = new Map<string, string>();
 const maxNames = 1_000;
 const maxNameChars = 64;
 
-function quoted(name: string): string {
+function quoteName(name: string): string {
   const known = names.get(name);
   if (known !== undefined) return known;
   const text = JSON.stringify(name);
@@ -59,20 +59,20 @@ export function isAscii(text: string, bytes = Buffer.byteLength(text)): boolean 
 }
 
 /** How to write a text to a socket: one of ASCII alone is the same bytes in both encodings, and faster as Latin-1. */
-export function encodingOf(text: string, bytes?: number): "latin1" | "utf8" {
+export function chooseEncoding(text: string, bytes?: number): "latin1" | "utf8" {
   return isAscii(text, bytes) ? "latin1" : "utf8";
 }
 
 /** The size of a value as JSON. */
-export function bytesOf(value: unknown): number {
-  return Buffer.byteLength(jsonOf(value));
+export function measureJsonBytes(value: unknown): number {
+  return Buffer.byteLength(toJsonText(value));
 }
 
 /** How many rows from the first one come to no more than `maxBytes` in a JSON list. */
-export function rowsThatFit(rows: readonly unknown[], maxBytes: number): number {
+export function countRowsThatFit(rows: readonly unknown[], maxBytes: number): number {
   let bytes = 2;
   const over = rows.findIndex((row) => {
-    bytes += bytesOf(row) + 1;
+    bytes += measureJsonBytes(row) + 1;
     return bytes - 1 > maxBytes;
   });
   return over < 0 ? rows.length : over;

@@ -5,7 +5,12 @@ export function remember<K, V>(map: Map<K, V>, key: K, value: V, maxEntries: num
 }
 
 /** What a map has under a key; made, and remembered so, where it has nothing. */
-export function remembered<K, V extends object | string>(map: Map<K, V>, key: K, maxEntries: number, make: () => V): V {
+export function getOrCreate<K, V extends object | string>(
+  map: Map<K, V>,
+  key: K,
+  maxEntries: number,
+  make: () => V,
+): V {
   const known = map.get(key);
   if (known !== undefined) return known;
   const made = make();
