@@ -1,5 +1,5 @@
 import type { Setting } from "../src/config/setting.ts";
-import { defaultInWords, settings } from "../src/config/table.ts";
+import { describeDefault, settings } from "../src/config/table.ts";
 
 /** `docs/configuration.md`, from the table of settings. */
 export function configurationPage(): string {
@@ -28,7 +28,7 @@ ${help}
 
 - Option: ${option ? `\`${option}\`` : "none"}
 - Values: ${type.allowed}
-- Default: ${defaultInWords(setting)}
+- Default: ${describeDefault(setting)}
 - Commands: ${commands.map((name) => `\`${name}\``).join(", ")}
 `;
 }

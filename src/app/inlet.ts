@@ -1,5 +1,5 @@
 import type { Config } from "../config/load.ts";
-import { logsOfBusinesses, type WebhookLog } from "../config/webhook-logs.ts";
+import { createBusinessLogs, type WebhookLog } from "../config/webhook-logs.ts";
 import { createWebhookHandler } from "../transport/webhooks.ts";
 import { createReceiver } from "../webhooks/receive.ts";
 import type { Local } from "./local.ts";
@@ -8,7 +8,7 @@ import type { Local } from "./local.ts";
 export async function webhookInlet(config: Config, beside: ReadonlyMap<string, WebhookLog> | undefined, local: Local) {
   const { store, ...common } = local;
   const businessIds = (await store.listBusinesses()).map(({ businessId }) => businessId);
-  const webhooks = beside ?? logsOfBusinesses(config, businessIds);
+  const webhooks = beside ?? createBusinessLogs(config, businessIds);
   const inlet = createReceiver({ webhooks, inbox: store.inbox, ...common });
   return webhooks.size > 0 ? createWebhookHandler({ ...config, inlet, log: local.log }) : undefined;
 }

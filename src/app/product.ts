@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
-import { logsOfTokens } from "../config/webhook-logs.ts";
+import { createTokenLogs } from "../config/webhook-logs.ts";
 import { createChangeFeed } from "../gate/changes.ts";
 import { list_events } from "../service/events.ts";
 import { createBreaker } from "../upstream/breaker.ts";
@@ -47,7 +47,7 @@ export function connectRemote(config: Config, baseUrl: string, { store, clock, l
 export function connectProduct(config: Config, baseUrl: string, local: Local) {
   const { client, upstream, breaker } = connectRemote(config, baseUrl, local);
   const { origin } = new URL(baseUrl);
-  const { kept, read } = logsOfTokens(config, origin, (sha256) => realmOf(origin, sha256));
+  const { kept, read } = createTokenLogs(config, origin, (sha256) => realmOf(origin, sha256));
   const receiving = createReceivingUpstream(upstream, {
     logOf: (realm) => read.get(realm),
     list: (name, held, input) => list_events({ store: local.store.reader(name), caller: { scopes: held } }, input),

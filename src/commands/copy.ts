@@ -7,7 +7,7 @@ import {
   copyDatabase,
   optionsFor,
 } from "../app/copy.ts";
-import { type DatabasePlace, databasePlace, databaseSettings, refusePassword } from "../config/database.ts";
+import { type DatabaseLocation, databaseSettings, parseDatabaseLocation, refusePassword } from "../config/database.ts";
 import { type Config, refusalOf } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { isPostgresAddress } from "../lib/postgres-address.ts";
@@ -42,7 +42,7 @@ export async function copy(config: Config, options: Options): Promise<void> {
 }
 
 /** One of the two may be the configured database: an address with a password is no option. */
-function sides(config: Config, options: Options): [from: DatabasePlace, to: DatabasePlace] {
+function sides(config: Config, options: Options): [from: DatabaseLocation, to: DatabaseLocation] {
   const [from, to] = [textOf(options, "from"), textOf(options, "to")];
   if (from === undefined && to === undefined) throw new UsageError("Say what to copy: --from, --to, or one of them.");
   if (to === undefined && !config.databaseGiven) {
@@ -53,17 +53,17 @@ function sides(config: Config, options: Options): [from: DatabasePlace, to: Data
   return [...both];
 }
 
-function placeOf(config: Config, option: string, given: string | undefined): DatabasePlace {
+function placeOf(config: Config, option: string, given: string | undefined): DatabaseLocation {
   if (given === undefined) return config;
   refusePassword(given, option);
   const setting = databaseSettings.database;
   if (!setting.type.schema.safeParse(given).success) throw refusalOf(option, setting, given);
-  return databasePlace(given, config.database, config.dataDir);
+  return parseDatabaseLocation(given, config.database, config.dataDir);
 }
 
 interface Work {
-  readonly from: DatabasePlace;
-  readonly to: DatabasePlace;
+  readonly from: DatabaseLocation;
+  readonly to: DatabaseLocation;
   readonly verify: boolean;
 }
 
@@ -134,7 +134,7 @@ const besideDatabase = [
 ] as const;
 
 /** What has to be moved by hand, if it is on this machine. */
-function besides(from: DatabasePlace, to: DatabasePlace): string[] {
+function besides(from: DatabaseLocation, to: DatabaseLocation): string[] {
   const moved = besideDatabase
     .map(([name, what]) => [what, `${from.filesBeside}.${name}`, `${to.filesBeside}.${name}`] as const)
     .filter(([, path]) => existsSync(path))

@@ -1,7 +1,7 @@
 import type { App } from "../app.ts";
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
-import { logsOfBusinesses } from "../config/webhook-logs.ts";
+import { createBusinessLogs } from "../config/webhook-logs.ts";
 import { type Check, fail, ok, skip, warn } from "./doctor-check.ts";
 
 const name = "webhooks in";
@@ -12,7 +12,7 @@ export async function checkWebhooksIn({ store }: App, config: Config): Promise<C
   if (!webhookSecrets?.size) return skip(name, "None are taken: PROGRAMME_WEBHOOK_SECRETS is not set.");
   try {
     const businessIds = (await store.listBusinesses()).map(({ businessId }) => businessId);
-    if (baseUrl === undefined) logsOfBusinesses(config, businessIds);
+    if (baseUrl === undefined) createBusinessLogs(config, businessIds);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     return fail(name, error.message, "Set PROGRAMME_WEBHOOK_READERS to the id of an organisation for each.");

@@ -2,7 +2,7 @@ import { confirmationPostures } from "../contract/confirmation.ts";
 import { callNames, operationNames, toolsetNames } from "../contract/definition/names.ts";
 import { privacyPostures } from "../contract/privacy.ts";
 import type { Setting } from "./setting.ts";
-import { boolean, integer, listOf, oneOf } from "./values.ts";
+import { boolean, createChoiceType, createIntegerType, createListType } from "./values.ts";
 
 const serving = ["stdio", "http"] as const;
 /** Commands that make the list of tools. */
@@ -14,7 +14,7 @@ export const agentSettings = {
     variable: "PROGRAMME_PRIVACY",
     group: "Agents",
     option: "--privacy <posture>",
-    type: oneOf(privacyPostures),
+    type: createChoiceType(privacyPostures),
     default: "blind",
     help: "What agents see of people: `api` what the interface shows; `blind` handles instead of e-mail addresses, phone numbers and external ids; `strict` that, and nothing sensitive whatever the token's scopes.",
     commands: serving,
@@ -23,7 +23,7 @@ export const agentSettings = {
     variable: "PROGRAMME_CONFIRM",
     group: "Agents",
     option: "--confirm <posture>",
-    type: oneOf(confirmationPostures),
+    type: createChoiceType(confirmationPostures),
     default: "ask",
     help: "What happens before a tool call that destroys, sends or cannot be undone: `ask` shows a preview and asks the human, or lets the model call twice where the client cannot ask; `human` refuses where no human can be asked; `off` asks nobody.",
     commands: serving,
@@ -41,7 +41,7 @@ export const agentSettings = {
     variable: "PROGRAMME_APPROVED_TOOLS",
     group: "Agents",
     option: "--approved-tools <names>",
-    type: listOf(operationNames, "tool names"),
+    type: createListType(operationNames, "tool names"),
     default: [],
     help: "Tools that run without a question, for automations.",
     commands: serving,
@@ -50,7 +50,7 @@ export const agentSettings = {
     variable: "PROGRAMME_TOOLSETS",
     group: "Agents",
     option: "--toolsets <names>",
-    type: listOf(toolsetNames, `toolset names (${toolsetNames.join(", ")})`),
+    type: createListType(toolsetNames, `toolset names (${toolsetNames.join(", ")})`),
     defaultText: "all",
     help: "The nouns whose tools agents are offered; the tools of `PROGRAMME_TOOLS` come beside them.",
     commands: listing,
@@ -59,7 +59,7 @@ export const agentSettings = {
     variable: "PROGRAMME_TOOLS",
     group: "Agents",
     option: "--tools <names>",
-    type: listOf(callNames, "tool names"),
+    type: createListType(callNames, "tool names"),
     defaultText: "all",
     help: "The tools that agents are offered; those of `PROGRAMME_TOOLSETS` come beside them.",
     commands: listing,
@@ -68,7 +68,7 @@ export const agentSettings = {
     variable: "PROGRAMME_TOOL_MODE",
     group: "Agents",
     option: "--tool-mode <mode>",
-    type: oneOf(["full", "search"]),
+    type: createChoiceType(["full", "search"]),
     default: "full",
     help: "`full` lists every tool offered; `search` lists three that find, describe and call them, for hosts with little room.",
     commands: listing,
@@ -77,7 +77,7 @@ export const agentSettings = {
     variable: "PROGRAMME_RESULTS",
     group: "Agents",
     option: "--results <form>",
-    type: oneOf(["both", "text", "structured"]),
+    type: createChoiceType(["both", "text", "structured"]),
     default: "both",
     help: "What tool results carry: `text` for the model, `structured` content, or `both`; one of them is enough where the host gives its model both.",
     commands: serving,
@@ -86,7 +86,7 @@ export const agentSettings = {
     variable: "PROGRAMME_RESULT_BYTES",
     group: "Agents",
     option: "--result-bytes <number>",
-    type: integer(2_000, 10_000_000),
+    type: createIntegerType(2_000, 10_000_000),
     default: 40_000,
     help: "The most JSON that the data of one tool result comes to. Longer lists are cut between rows and say how to go on.",
     commands: serving,
@@ -95,7 +95,7 @@ export const agentSettings = {
     variable: "PROGRAMME_EXPORT_WAIT_SECONDS",
     group: "Agents",
     option: "--export-wait-seconds <number>",
-    type: integer(1, 3_600),
+    type: createIntegerType(1, 3_600),
     default: 50,
     help: "How long the tool `create_export` waits with `wait`; many clients give up after 60 seconds.",
     commands: serving,

@@ -8,7 +8,7 @@ import {
 } from "../lib/postgres-address.ts";
 import { commandNames, type Setting } from "./setting.ts";
 import { UsageError } from "./usage-error.ts";
-import { boolean, filePath, integer, type ValueType } from "./values.ts";
+import { boolean, createIntegerType, filePath, type ValueType } from "./values.ts";
 
 const database: ValueType<string> = {
   get schema() {
@@ -16,15 +16,15 @@ const database: ValueType<string> = {
       .string()
       .trim()
       .refine((given) =>
-        isPostgresAddress(given) ? addressFault(given) === undefined : filePath.schema.safeParse(given).success,
+        isPostgresAddress(given) ? findAddressFault(given) === undefined : filePath.schema.safeParse(given).success,
       );
   },
   allowed: "a file, `:memory:` or an address as in `postgres://user:password@host:5432/name`",
-  explain: (given) => (isPostgresAddress(given) ? addressFault(given) : undefined),
+  explain: (given) => (isPostgresAddress(given) ? findAddressFault(given) : undefined),
 };
 
 /** Why an address cannot be used, without any of its values. */
-function addressFault(address: string): string | undefined {
+function findAddressFault(address: string): string | undefined {
   try {
     parsePostgresAddress(address.trim());
     return undefined;
@@ -61,7 +61,7 @@ export const databaseSettings = {
     variable: "PROGRAMME_DATABASE_CONNECTIONS",
     group: "Data",
     option: "--database-connections <number>",
-    type: integer(2, 1_000),
+    type: createIntegerType(2, 1_000),
     default: 10,
     help: "Connections of this process to a PostgreSQL database at once: half of them for changes, half for reads.",
     commands: everywhere,
@@ -78,7 +78,7 @@ export const databaseSettings = {
 } as const satisfies Record<string, Setting>;
 
 /** What follows from the setting of the database. */
-export interface DatabasePlace {
+export interface DatabaseLocation {
   /** An absolute path, `:memory:` or the address of a PostgreSQL database. */
   readonly database: string;
   /** Whether the database was named, rather than the default one. */
@@ -89,7 +89,7 @@ export interface DatabasePlace {
   readonly filesBeside: string | undefined;
 }
 
-export function databasePlace(given: string | undefined, byDefault: string, dataDir: string): DatabasePlace {
+export function parseDatabaseLocation(given: string | undefined, byDefault: string, dataDir: string): DatabaseLocation {
   const named = given ?? byDefault;
   const databaseGiven = given !== undefined;
   if (named === ":memory:") return { database: named, databaseGiven, databaseName: named, filesBeside: undefined };
@@ -103,7 +103,7 @@ export function databasePlace(given: string | undefined, byDefault: string, data
 
 /** @throws UsageError for an option with a password */
 export function refusePassword(option: unknown, name = "--database"): void {
-  if (typeof option !== "string" || !isPostgresAddress(option) || addressFault(option) !== undefined) return;
+  if (typeof option !== "string" || !isPostgresAddress(option) || findAddressFault(option) !== undefined) return;
   if (parsePostgresAddress(option, {}).password === undefined) return;
   throw new UsageError(
     `${name} must have no password, because other users can see a process's arguments: set PROGRAMME_DATABASE, or PGPASSWORD.`,

@@ -1,5 +1,5 @@
 import type { Setting } from "./setting.ts";
-import { filePath, issuerUrl, serviceUrl, text } from "./values.ts";
+import { createTextType, filePath, issuerUrl, serviceUrl } from "./values.ts";
 
 const listening = ["http"] as const;
 
@@ -27,7 +27,7 @@ export const gatewaySettings = {
     variable: "PROGRAMME_OAUTH_AUDIENCE",
     group: "Callers of MCP",
     option: "--oauth-audience <identifier>",
-    type: text("what tokens name in aud"),
+    type: createTextType("what tokens name in aud"),
     defaultText: "the address of MCP: `PROGRAMME_PUBLIC_URL` with `/mcp`",
     help: "What tokens of `PROGRAMME_OAUTH_ISSUER` must name in `aud`, for an issuer that does not name this server by its address.",
     commands: listening,

@@ -1,5 +1,5 @@
 import type { Setting } from "./setting.ts";
-import { baseUrl, hostNames, integer, origins, text } from "./values.ts";
+import { baseUrl, createIntegerType, createTextType, hostNames, origins } from "./values.ts";
 
 /** Where the program listens, and whom it answers there. */
 export const listeningSettings = {
@@ -7,7 +7,7 @@ export const listeningSettings = {
     variable: "PROGRAMME_HOST",
     group: "HTTP",
     option: "--host <address>",
-    type: text("an address of this machine"),
+    type: createTextType("an address of this machine"),
     default: "127.0.0.1",
     help: "The address to listen on. Beyond loopback, `PROGRAMME_ALLOWED_HOSTS` or `PROGRAMME_PUBLIC_URL` must be set too.",
     commands: ["http"],
@@ -16,7 +16,7 @@ export const listeningSettings = {
     variable: "PROGRAMME_PORT",
     group: "HTTP",
     option: "--port <number>",
-    type: integer(0, 65_535),
+    type: createIntegerType(0, 65_535),
     default: 3000,
     help: "The port to listen on; 0 takes a free one.",
     commands: ["http"],

@@ -2,13 +2,13 @@ import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { suggestWord } from "../lib/did-you-mean.ts";
 import { isLoopback } from "../lib/http/loopback.ts";
-import { type DatabasePlace, databasePlace, refusePassword } from "./database.ts";
+import { type DatabaseLocation, parseDatabaseLocation, refusePassword } from "./database.ts";
 import type { Setting } from "./setting.ts";
 import { type SettingName, settings, type table } from "./table.ts";
 import { refuseUnknownVariables } from "./unknown-variable.ts";
 import { UsageError } from "./usage-error.ts";
 import { serviceUrl, type ValueType } from "./values.ts";
-import { checkWebhooks } from "./webhooks.ts";
+import { checkWebhookSettings } from "./webhooks.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 type Value<Entry> = Entry extends { type: ValueType<infer V> } ? V : never;
@@ -21,7 +21,7 @@ type Values = {
 /** What the program runs with: every setting with its default worked out. Paths are absolute. */
 export interface Config
   extends Omit<Values, "dataDir" | "database" | "allowedHosts" | "allowedOrigins">,
-    DatabasePlace {
+    DatabaseLocation {
   readonly dataDir: string;
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
@@ -71,14 +71,14 @@ function read(setting: Setting, variable: string | undefined, option: unknown): 
   if (given === undefined || given === "") return setting.default;
   const parsed = setting.type.schema.safeParse(given);
   if (parsed.success) return parsed.data;
-  const name = fromOption && setting.option ? longFlag(setting.option) : setting.variable;
+  const name = fromOption && setting.option ? getLongFlag(setting.option) : setting.variable;
   throw refusalOf(name, setting, given);
 }
 
 /** What whoever set a value that is not allowed is told. */
 export function refusalOf(name: string, { type, secret }: Setting, given: string): UsageError {
   const { allowed, choices, explain } = type;
-  const wrong = choices ? wrongChoice(given, choices) : given;
+  const wrong = choices ? findWrongChoice(given, choices) : given;
   const why = explain?.(given);
   const shown = secret ? "" : `, not ${JSON.stringify(wrong)}`;
   const hint = choices ? suggestWord(wrong, choices) : "";
@@ -86,7 +86,7 @@ export function refusalOf(name: string, { type, secret }: Setting, given: string
 }
 
 /** Returns the first of a list that does not exist. */
-function wrongChoice(given: string, choices: readonly string[]): string {
+function findWrongChoice(given: string, choices: readonly string[]): string {
   const names = given.split(",").map((name) => name.trim());
   return names.find((name) => !choices.includes(name)) ?? given;
 }
@@ -96,12 +96,12 @@ export function isDemo({ baseUrl, demo, databaseGiven }: Config): boolean {
   return baseUrl === undefined && (demo || !databaseGiven);
 }
 
-function longFlag(flags: string): string {
+function getLongFlag(flags: string): string {
   return flags.replace(/ .*$/, "");
 }
 
 function complete(values: Values, env: Environment): Config {
-  const dataDir = resolve(values.dataDir ?? userDataDir(env));
+  const dataDir = resolve(values.dataDir ?? getUserDataDir(env));
   // Beside the product's own service, the database holds this program's keys and nothing of programmes.
   const byDefault = join(dataDir, values.baseUrl === undefined ? "programme.db" : "remote.db");
   const allowedHosts = values.allowedHosts ?? (values.publicUrl ? [new URL(values.publicUrl).hostname] : []);
@@ -113,20 +113,20 @@ function complete(values: Values, env: Environment): Config {
   if (values.smtpUrl !== undefined && values.mailFrom === undefined) {
     throw new UsageError("PROGRAMME_MAIL_FROM is needed with PROGRAMME_SMTP_URL: the address that messages come from.");
   }
-  checkWebhooks(values);
+  checkWebhookSettings(values);
   return {
     ...values,
     dataDir,
-    ...databasePlace(values.database, byDefault, dataDir),
+    ...parseDatabaseLocation(values.database, byDefault, dataDir),
     allowedHosts,
     allowedOrigins: [...(values.publicUrl ? [new URL(values.publicUrl).origin] : []), ...(values.allowedOrigins ?? [])],
-    bucket: bucketOf(values),
-    oauth: oauthOf(values),
+    bucket: toBucketConfig(values),
+    oauth: toOAuthConfig(values),
     hasEvents: values.baseUrl === undefined || Boolean(values.webhookSecrets ?? values.webhookReaders),
   };
 }
 
-function oauthOf(values: Values): OAuthConfig | undefined {
+function toOAuthConfig(values: Values): OAuthConfig | undefined {
   const { oauthIssuer: issuer, oauthJwksUri: jwksUri, oauthAudience, publicUrl, gatewayKeys, token } = values;
   if (issuer === undefined) {
     if (jwksUri === undefined && oauthAudience === undefined) return undefined;
@@ -146,7 +146,7 @@ function oauthOf(values: Values): OAuthConfig | undefined {
   return { issuer, jwksUri, resource, audience: oauthAudience ?? resource };
 }
 
-function bucketOf(values: Values): BucketConfig | undefined {
+function toBucketConfig(values: Values): BucketConfig | undefined {
   const { s3Bucket, s3Endpoint, s3Region, s3AccessKeyId, s3SecretAccessKey, s3Redirect } = values;
   if (s3Bucket === undefined) {
     if (s3Endpoint === undefined && s3AccessKeyId === undefined && s3SecretAccessKey === undefined) return undefined;
@@ -168,7 +168,11 @@ function bucketOf(values: Values): BucketConfig | undefined {
 }
 
 /** Where a user's programs keep their data, by the custom of the platform. */
-export function userDataDir(env: Environment, platform: NodeJS.Platform = process.platform, home = homedir()): string {
+export function getUserDataDir(
+  env: Environment,
+  platform: NodeJS.Platform = process.platform,
+  home = homedir(),
+): string {
   if (platform === "darwin") return join(home, "Library", "Application Support", "programme-mcp");
   if (platform === "win32") return join(env["LOCALAPPDATA"] || join(home, "AppData", "Local"), "programme-mcp");
   const dataHome = env["XDG_DATA_HOME"];

@@ -1,5 +1,5 @@
 import type { Setting } from "./setting.ts";
-import { integer, mailbox, smtpUrl } from "./values.ts";
+import { createIntegerType, mailbox, smtpUrl } from "./values.ts";
 
 const serving = ["stdio", "http"] as const;
 
@@ -27,7 +27,7 @@ export const mailSettings = {
     variable: "PROGRAMME_SMTP_TIMEOUT_SECONDS",
     group: "E-mail",
     option: "--smtp-timeout-seconds <number>",
-    type: integer(1, 3_600),
+    type: createIntegerType(1, 3_600),
     default: 600,
     help: "How long the mail server may take until a message can be handed over, and again for its answer to that. A message without an answer is not sent again.",
     commands: serving,
@@ -36,7 +36,7 @@ export const mailSettings = {
     variable: "PROGRAMME_MAIL_CONCURRENCY",
     group: "E-mail",
     option: "--mail-concurrency <number>",
-    type: integer(1, 32),
+    type: createIntegerType(1, 32),
     default: 4,
     help: "Connections to the mail server at once.",
     commands: serving,
@@ -45,7 +45,7 @@ export const mailSettings = {
     variable: "PROGRAMME_MAIL_FILE_DAYS",
     group: "E-mail",
     option: "--mail-file-days <number>",
-    type: integer(1, 36_500),
+    type: createIntegerType(1, 36_500),
     default: 30,
     help: "How long messages stay that were kept as `.eml` files; `list_email_sends` shows them all the same.",
     commands: serving,

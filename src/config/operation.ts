@@ -1,5 +1,5 @@
 import type { Setting } from "./setting.ts";
-import { integer, listenAddress } from "./values.ts";
+import { createIntegerType, listenAddress } from "./values.ts";
 
 /** What whoever runs the program decides. */
 export const operationSettings = {
@@ -16,7 +16,7 @@ export const operationSettings = {
     variable: "PROGRAMME_DRAIN_SECONDS",
     group: "HTTP",
     option: "--drain-seconds <number>",
-    type: integer(0, 600),
+    type: createIntegerType(0, 600),
     default: 0,
     help: "How long, once told to stop, everything is still served while `/readyz` answers 503: time for a balancer to notice.",
     commands: ["http"],
@@ -25,7 +25,7 @@ export const operationSettings = {
     variable: "PROGRAMME_SHUTDOWN_SECONDS",
     group: "HTTP",
     option: "--shutdown-seconds <number>",
-    type: integer(0, 600),
+    type: createIntegerType(0, 600),
     default: 8,
     help: "How long, after that, requests and calls under way may take to end before they are cut off. The default fits the ten seconds that Docker waits.",
     commands: ["stdio", "http"],
@@ -34,7 +34,7 @@ export const operationSettings = {
     variable: "PROGRAMME_MAX_CONNECTIONS",
     group: "Limits",
     option: "--max-connections <number>",
-    type: integer(1, 1_000_000),
+    type: createIntegerType(1, 1_000_000),
     default: 4_096,
     help: "HTTP connections open at once; more are closed as they come.",
     commands: ["http"],
@@ -43,7 +43,7 @@ export const operationSettings = {
     variable: "PROGRAMME_MAX_CONNECTIONS_PER_ADDRESS",
     group: "Limits",
     option: "--max-connections-per-address <number>",
-    type: integer(1, 1_000_000),
+    type: createIntegerType(1, 1_000_000),
     default: 1_024,
     help: "HTTP connections open at once from one address, of IPv6 from one /64; more are closed as they come. All that comes through a proxy comes from its address: where it keeps more connections open, set this to `PROGRAMME_MAX_CONNECTIONS` and let the proxy limit its own clients.",
     commands: ["http"],

@@ -1,29 +1,29 @@
 import { type Command, Option } from "commander";
 import { type CommandName, type Setting, settingGroups } from "./setting.ts";
-import { defaultInWords, settings } from "./table.ts";
+import { describeDefault, settings } from "./table.ts";
 
 /** Gives a command the options of the settings that belong to it; `loadConfig` reads what they parse to. */
 export function addOptions(command: Command, name: CommandName): Command {
   const own = settings.map(([, setting]) => setting).filter(({ commands }) => commands.includes(name));
   for (const setting of settingGroups.flatMap((group) => own.filter((each) => each.group === group))) {
-    if (setting.option) command.addOption(optionOf(setting.option, setting));
+    if (setting.option) command.addOption(createOption(setting.option, setting));
   }
-  return command.addHelpText("after", variablesHelp(own));
+  return command.addHelpText("after", formatVariables(own));
 }
 
 /** Lists the settings that have no option, the access token first. */
-function variablesHelp(own: readonly Setting[]): string {
+function formatVariables(own: readonly Setting[]): string {
   const secrets = settingGroups.flatMap((group) => own.filter((each) => each.group === group && !each.option));
   const rows = secrets.map(
-    ({ variable, help }) => `  ${variable.padEnd(36)}${firstSentence(help).replaceAll("`", "")}`,
+    ({ variable, help }) => `  ${variable.padEnd(36)}${getFirstSentence(help).replaceAll("`", "")}`,
   );
   if (rows.length === 0) return "";
   return ["\nVariables, which have no option because others can see a process's arguments:", ...rows].join("\n");
 }
 
-function optionOf(flags: string, setting: Setting): Option {
+function createOption(flags: string, setting: Setting): Option {
   const { help, variable, group, type } = setting;
-  const described = `${firstSentence(help)} Default: ${defaultInWords(setting)}. (${variable})`;
+  const described = `${getFirstSentence(help)} Default: ${describeDefault(setting)}. (${variable})`;
   const option = new Option(flags, described.replaceAll("`", "")).helpGroup(`${group}:`);
   // For completion and help alone: whether a value fits is said by `loadConfig`, of options and variables alike.
   if (type.choices) option.argChoices = [...type.choices];
@@ -31,6 +31,6 @@ function optionOf(flags: string, setting: Setting): Option {
 }
 
 /** The rest is in `docs/configuration.md`. */
-function firstSentence(text: string): string {
+function getFirstSentence(text: string): string {
   return /^.*?[.;:](?=\s|$)(?<!e\.g\.)/s.exec(text)?.[0].replace(/[;:]$/, ".") ?? text;
 }

@@ -10,7 +10,17 @@ import { listeningSettings } from "./listening.ts";
 import { mailSettings } from "./mail.ts";
 import { operationSettings } from "./operation.ts";
 import { commandNames, type Setting } from "./setting.ts";
-import { baseUrl, boolean, filePath, integer, listOf, matching, oneOf, serviceUrl, text } from "./values.ts";
+import {
+  baseUrl,
+  boolean,
+  createChoiceType,
+  createIntegerType,
+  createListType,
+  createPatternType,
+  createTextType,
+  filePath,
+  serviceUrl,
+} from "./values.ts";
 import { webhookSettings } from "./webhooks.ts";
 
 const everywhere = commandNames;
@@ -29,7 +39,7 @@ export const table = {
     variable: "PROGRAMME_DATA_DIR",
     group: "Data",
     option: "--data-dir <directory>",
-    type: text("a directory"),
+    type: createTextType("a directory"),
     defaultText: "`programme-mcp` in the user's data directory",
     help: "Where the database is kept, and what belongs to it: files, finished exports, messages, keys.",
     commands: everywhere,
@@ -49,7 +59,7 @@ export const table = {
     variable: "PROGRAMME_SCOPES",
     group: "Service",
     option: "--scopes <scopes>",
-    type: listOf(scopes, "scopes"),
+    type: createListType(scopes, "scopes"),
     defaultText: "learnt from refusals; `persons:sensitive:read` counts only when it is named here",
     help: "The scopes that the token has with the product's own service, which cannot be asked for.",
     commands: using,
@@ -67,7 +77,10 @@ export const table = {
     variable: "PROGRAMME_S3_BUCKET",
     group: "Data",
     option: "--s3-bucket <name>",
-    type: matching(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, "the name of a bucket: 3 to 63 of a-z, 0-9, dots and hyphens"),
+    type: createPatternType(
+      /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/,
+      "the name of a bucket: 3 to 63 of a-z, 0-9, dots and hyphens",
+    ),
     defaultText: "none: directories beside the database",
     help: "A bucket of S3-compatible storage for files and finished exports.",
     commands: keeping,
@@ -86,7 +99,7 @@ export const table = {
     variable: "PROGRAMME_S3_REGION",
     group: "Data",
     option: "--s3-region <name>",
-    type: matching(/^[a-z0-9-]{1,50}$/, "the name of a region"),
+    type: createPatternType(/^[a-z0-9-]{1,50}$/, "the name of a region"),
     default: "us-east-1",
     help: "The bucket's region. Other services than Amazon's mostly take any.",
     commands: keeping,
@@ -95,7 +108,7 @@ export const table = {
     variable: "PROGRAMME_S3_ACCESS_KEY_ID",
     group: "Data",
     option: "--s3-access-key-id <id>",
-    type: text("the id of an access key"),
+    type: createTextType("the id of an access key"),
     defaultText: "found where Amazon's tools look for credentials",
     help: "The access key that the bucket is used with; its secret is in `PROGRAMME_S3_SECRET_ACCESS_KEY`.",
     commands: keeping,
@@ -103,7 +116,7 @@ export const table = {
   s3SecretAccessKey: {
     variable: "PROGRAMME_S3_SECRET_ACCESS_KEY",
     group: "Data",
-    type: text("the secret of an access key"),
+    type: createTextType("the secret of an access key"),
     defaultText: "found where Amazon's tools look for credentials",
     secret: true,
     help: "The secret of `PROGRAMME_S3_ACCESS_KEY_ID`. Has no option, because other users can see a process's arguments.",
@@ -122,7 +135,7 @@ export const table = {
     variable: "PROGRAMME_TIMEOUT_SECONDS",
     group: "Service",
     option: "--timeout-seconds <number>",
-    type: integer(1, 600),
+    type: createIntegerType(1, 600),
     default: 45,
     help: "The longest that one call to the product's service takes, repeated tries included; many clients give up after 60 seconds.",
     commands: using,
@@ -141,7 +154,7 @@ export const table = {
   token: {
     variable: "PROGRAMME_TOKEN",
     group: "Service",
-    type: matching(tokenPattern, "64 hexadecimal digits"),
+    type: createPatternType(tokenPattern, "64 hexadecimal digits"),
     defaultText: "none",
     secret: true,
     help: "The access token that calls over stdio run as; over HTTP, what stands behind callers of `PROGRAMME_GATEWAY_KEYS` and `PROGRAMME_OAUTH_ISSUER` without one of their own. Has no option, because other users can see a process's arguments.",
@@ -152,7 +165,7 @@ export const table = {
     variable: "PROGRAMME_LOG_LEVEL",
     group: "Log",
     option: "--log-level <level>",
-    type: oneOf(logLevels),
+    type: createChoiceType(logLevels),
     default: "info",
     help: "The least severe lines to log. All go to stderr.",
     commands: everywhere,
@@ -161,7 +174,7 @@ export const table = {
     variable: "PROGRAMME_LOG_FORMAT",
     group: "Log",
     option: "--log-format <format>",
-    type: oneOf(logFormats),
+    type: createChoiceType(logFormats),
     default: "auto",
     help: "`auto` is `pretty` on a terminal where pino-pretty is installed, `json` elsewhere.",
     commands: everywhere,
@@ -171,7 +184,7 @@ export const table = {
     variable: "PROGRAMME_REQUESTS_PER_MINUTE",
     group: "Limits",
     option: "--requests-per-minute <number>",
-    type: integer(1, 1_000_000),
+    type: createIntegerType(1, 1_000_000),
     default: limits.requestsPerMinute,
     help: "Requests that one token may make in any minute.",
     commands: serving,
@@ -180,7 +193,7 @@ export const table = {
     variable: "PROGRAMME_EXPORT_INTERVAL_SECONDS",
     group: "Limits",
     option: "--export-interval-seconds <number>",
-    type: integer(0, 86_400),
+    type: createIntegerType(0, 86_400),
     default: limits.exportIntervalSeconds,
     help: "Time between two exports of one token.",
     commands: serving,
@@ -198,7 +211,7 @@ export const table = {
     variable: "PROGRAMME_MAX_BODY_BYTES",
     group: "Limits",
     option: "--max-body-bytes <number>",
-    type: integer(1024, 64 * 1024 * 1024),
+    type: createIntegerType(1024, 64 * 1024 * 1024),
     default: limits.maxBodyBytes,
     help: "The largest request body taken.",
     commands: listening,
@@ -207,7 +220,7 @@ export const table = {
     variable: "PROGRAMME_MAX_SESSIONS",
     group: "Limits",
     option: "--max-sessions <number>",
-    type: integer(0, 100_000),
+    type: createIntegerType(0, 100_000),
     default: 1000,
     help: "Sessions of 2025-era MCP clients that keep a stream open to be told of changes, at once in one process; more such streams are refused. Sessions without one cost nothing and are not counted.",
     commands: listening,
@@ -215,7 +228,7 @@ export const table = {
   secretKey: {
     variable: "PROGRAMME_SECRET_KEY",
     group: "Webhooks",
-    type: matching(keyPattern, "64 hexadecimal digits"),
+    type: createPatternType(keyPattern, "64 hexadecimal digits"),
     defaultText: "kept in a file beside the database, `programme.db.key`, made on first start for its owner alone",
     secret: true,
     help: "The key under which signing secrets of webhooks are kept in the database: `openssl rand -hex 32` makes one. Without it they cannot be read; processes on one database need the same. Has no option, because other users can see a process's arguments.",
@@ -234,7 +247,7 @@ export const table = {
     variable: "PROGRAMME_WEBHOOK_CONCURRENCY",
     group: "Webhooks",
     option: "--webhook-concurrency <number>",
-    type: integer(2, 1_000),
+    type: createIntegerType(2, 1_000),
     default: 100,
     help: "Webhook deliveries attempted at once. A quarter of the places is for receivers that fail or are slow; those that hang make room for others, so that at worst twice as many are open.",
     commands: serving,
@@ -245,7 +258,7 @@ export const table = {
     variable: "PROGRAMME_ACCESS_LOG_DAYS",
     group: "Log",
     option: "--access-log-days <number>",
-    type: integer(1, 36_500),
+    type: createIntegerType(1, 36_500),
     default: 400,
     help: "How long the audit log keeps requests that changed nothing. Changes are kept for good.",
     commands: serving,
@@ -254,7 +267,7 @@ export const table = {
     variable: "PROGRAMME_MAX_CONCURRENT_REQUESTS",
     group: "Limits",
     option: "--max-concurrent-requests <number>",
-    type: integer(1, 65_536),
+    type: createIntegerType(1, 65_536),
     default: 256,
     help: "Requests worked on at once; more are answered 503.",
     commands: listening,
@@ -267,6 +280,6 @@ export type SettingName = keyof typeof table;
 export const settings: readonly (readonly [SettingName, Setting])[] = Object.entries(table) as [SettingName, Setting][];
 
 /** A setting's default in words. */
-export function defaultInWords(setting: Setting): string {
+export function describeDefault(setting: Setting): string {
   return setting.defaultText ?? `\`${setting.default}\``;
 }

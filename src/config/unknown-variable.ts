@@ -40,11 +40,11 @@ function meantBy(name: string): string | undefined {
   const known = settings.map(([, { variable }]) => variable.slice(prefix.length));
   const synonym = Object.hasOwn(synonyms, name) ? synonyms[name] : undefined;
   if (synonym) return table[synonym].variable.slice(prefix.length);
-  return findSimilar(name, known) ?? sharing(name.split("_"), known);
+  return findSimilar(name, known) ?? findSharing(name.split("_"), known);
 }
 
 /** Returns the first name that has all of the words, or else the longest that these words contain. */
-function sharing(words: readonly string[], known: readonly string[]): string | undefined {
+function findSharing(words: readonly string[], known: readonly string[]): string | undefined {
   const isWithin = (some: readonly string[], all: readonly string[]) => some.every((word) => all.includes(word));
   const longestFirst = known.toSorted((one, other) => other.length - one.length);
   return (

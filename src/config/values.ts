@@ -13,7 +13,7 @@ export interface ValueType<Value> {
   readonly choices?: readonly string[];
 }
 
-export function text(allowed: string): ValueType<string> {
+export function createTextType(allowed: string): ValueType<string> {
   return {
     get schema() {
       return z.string();
@@ -22,7 +22,7 @@ export function text(allowed: string): ValueType<string> {
   };
 }
 
-export function integer(min: number, max: number): ValueType<number> {
+export function createIntegerType(min: number, max: number): ValueType<number> {
   return {
     // Digits only: what Number() takes beyond them (0x10, 1e3, 5.0) is more likely a mistake.
     get schema() {
@@ -47,7 +47,7 @@ export const boolean: ValueType<boolean> = {
   allowed: "true or false (also 1 or 0, yes or no, on or off)",
 };
 
-export function oneOf<const Choice extends string>(choices: readonly Choice[]): ValueType<Choice> {
+export function createChoiceType<const Choice extends string>(choices: readonly Choice[]): ValueType<Choice> {
   return {
     get schema() {
       return z.string().trim().pipe(z.enum(choices));
@@ -58,7 +58,10 @@ export function oneOf<const Choice extends string>(choices: readonly Choice[]): 
 }
 
 /** Some of the choices, separated by commas. */
-export function listOf<Choice extends string>(choices: readonly Choice[], what: string): ValueType<readonly Choice[]> {
+export function createListType<Choice extends string>(
+  choices: readonly Choice[],
+  what: string,
+): ValueType<readonly Choice[]> {
   const known = new Set<string>(choices);
   return {
     get schema() {
@@ -73,7 +76,7 @@ export function listOf<Choice extends string>(choices: readonly Choice[], what: 
   };
 }
 
-export function matching(pattern: RegExp, allowed: string): ValueType<string> {
+export function createPatternType(pattern: RegExp, allowed: string): ValueType<string> {
   return {
     get schema() {
       return z.string().trim().regex(pattern);
@@ -83,17 +86,17 @@ export function matching(pattern: RegExp, allowed: string): ValueType<string> {
 }
 
 /** A path; an address such as `postgres://…` would become a strange folder if it were taken for one. */
-export const filePath = matching(/^(?![a-z][a-z0-9+.-]+:\/\/)/i, "a file, not an address");
+export const filePath = createPatternType(/^(?![a-z][a-z0-9+.-]+:\/\/)/i, "a file, not an address");
 
 const webhookName = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 
 /** Some values for each of some names: `name=value`, with more values after semicolons, and more names after commas. */
-export function namedLists(
+export function createNamedListsType(
   value: RegExp,
   maxValues: number,
   allowed: string,
 ): ValueType<ReadonlyMap<string, readonly string[]>> {
-  const entryOf = (text: string) => {
+  const parseEntry = (text: string) => {
     const [name = "", ...rest] = text.split("=");
     const values = rest.join("=").split(";");
     return [name.trim(), values.map((each) => each.trim())] as const;
@@ -102,7 +105,7 @@ export function namedLists(
     get schema() {
       return z
         .string()
-        .transform((list) => list.split(",").map(entryOf))
+        .transform((list) => list.split(",").map(parseEntry))
         .refine((entries) => new Set(entries.map(([name]) => name)).size === entries.length && entries.length <= 1000)
         .refine((entries) =>
           entries.every(([name, values]) => {

@@ -24,16 +24,16 @@ export interface WebhookLogs {
  * Beside the product's service each webhook has a log that the tokens named for it read; where none are named for any,
  * there is one log for all, that of the configured token: another token in its place begins another log.
  */
-export function logsOfTokens(
+export function createTokenLogs(
   { token, webhookSecrets = new Map(), webhookReaders }: WebhookValues,
   origin: string,
   realmOf: (sha256: string) => string,
 ): WebhookLogs {
   const own = token === undefined ? undefined : realmOf(hashSha256Hex(token));
-  const logOf = (name: string) => (webhookReaders ? `${origin} #${name}` : (own as string));
-  const kept = new Map([...webhookSecrets].map(([name, secrets]) => [name, { log: logOf(name), secrets }]));
+  const createLog = (name: string) => (webhookReaders ? `${origin} #${name}` : (own as string));
+  const kept = new Map([...webhookSecrets].map(([name, secrets]) => [name, { log: createLog(name), secrets }]));
   const readers = [...(webhookReaders ?? [])].flatMap(([name, hashes]) =>
-    hashes.map((sha256) => [realmOf(sha256.toLowerCase()), { log: logOf(name), webhooks: [name] }] as const),
+    hashes.map((sha256) => [realmOf(sha256.toLowerCase()), { log: createLog(name), webhooks: [name] }] as const),
   );
   if (webhookReaders) return { kept, read: new Map(readers) };
   const webhooks = [...webhookSecrets.keys()];
@@ -44,7 +44,7 @@ export function logsOfTokens(
  * In the embedded service each webhook's events are those of one organisation.
  * @throws UsageError where it is not clear which, or there is no such organisation
  */
-export function logsOfBusinesses(
+export function createBusinessLogs(
   { webhookSecrets = new Map(), webhookReaders }: WebhookValues,
   businessIds: readonly string[],
 ): ReadonlyMap<string, WebhookLog> {

@@ -1,14 +1,14 @@
 import { tokenPattern } from "../contract/token-format.ts";
 import type { Setting } from "./setting.ts";
 import { UsageError } from "./usage-error.ts";
-import { namedLists } from "./values.ts";
+import { createNamedListsType } from "./values.ts";
 
 /** Webhooks that come in. */
 export const webhookSettings = {
   webhookSecrets: {
     variable: "PROGRAMME_WEBHOOK_SECRETS",
     group: "Webhooks",
-    type: namedLists(
+    type: createNamedListsType(
       /^[!-+\--:<-~]{16,512}$/,
       2,
       "name=secret, or name=new;old, separated by commas (16 characters at least)",
@@ -22,7 +22,7 @@ export const webhookSettings = {
     variable: "PROGRAMME_WEBHOOK_READERS",
     group: "Webhooks",
     option: "--webhook-readers <list>",
-    type: namedLists(/^[\w-]{1,255}$/, 100, "name=reader, or name=reader;reader, separated by commas"),
+    type: createNamedListsType(/^[\w-]{1,255}$/, 100, "name=reader, or name=reader;reader, separated by commas"),
     defaultText: "with `PROGRAMME_BASE_URL`, `PROGRAMME_TOKEN` alone; else the one organisation of the database",
     secret: true,
     help: "Whose the events of each webhook are: with `PROGRAMME_BASE_URL`, the SHA-256 of the access tokens that may see them, in hexadecimal; else the id of an organisation. A name stands for one organisation for good: another organisation gets another name.",
@@ -38,7 +38,7 @@ interface WebhookValues {
 }
 
 /** @throws UsageError where it is not clear whose events are */
-export function checkWebhooks({ baseUrl, token, webhookSecrets, webhookReaders }: WebhookValues): void {
+export function checkWebhookSettings({ baseUrl, token, webhookSecrets, webhookReaders }: WebhookValues): void {
   for (const [name, readers] of webhookReaders ?? []) {
     if (baseUrl === undefined && readers.length > 1) {
       throw new UsageError(`PROGRAMME_WEBHOOK_READERS names several organisations for ${name}: its events are one's.`);

@@ -1,7 +1,7 @@
 import { join, resolve } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { loadConfig, userDataDir } from "../../src/config/load.ts";
+import { getUserDataDir, loadConfig } from "../../src/config/load.ts";
 import { type SettingName, settings, table } from "../../src/config/table.ts";
 import { UsageError } from "../../src/config/usage-error.ts";
 import { boolean } from "../../src/config/values.ts";
@@ -52,13 +52,13 @@ describe("defaults", () => {
   });
 
   test("the data directory follows the platform's custom", () => {
-    expect(userDataDir({}, "linux", "/home/ada")).toBe("/home/ada/.local/share/programme-mcp");
-    expect(userDataDir({ XDG_DATA_HOME: "/data" }, "linux", "/home/ada")).toBe("/data/programme-mcp");
-    expect(userDataDir({ XDG_DATA_HOME: "relative" }, "linux", "/home/ada")).toBe(
+    expect(getUserDataDir({}, "linux", "/home/ada")).toBe("/home/ada/.local/share/programme-mcp");
+    expect(getUserDataDir({ XDG_DATA_HOME: "/data" }, "linux", "/home/ada")).toBe("/data/programme-mcp");
+    expect(getUserDataDir({ XDG_DATA_HOME: "relative" }, "linux", "/home/ada")).toBe(
       "/home/ada/.local/share/programme-mcp",
     );
-    expect(userDataDir({}, "darwin", "/Users/ada")).toBe("/Users/ada/Library/Application Support/programme-mcp");
-    expect(userDataDir({ LOCALAPPDATA: "/local" }, "win32", "/Users/ada")).toBe("/local/programme-mcp");
+    expect(getUserDataDir({}, "darwin", "/Users/ada")).toBe("/Users/ada/Library/Application Support/programme-mcp");
+    expect(getUserDataDir({ LOCALAPPDATA: "/local" }, "win32", "/Users/ada")).toBe("/local/programme-mcp");
   });
 });
 
