@@ -1,4 +1,4 @@
-import { feeOf } from "../domain/payments.ts";
+import { computeFee } from "../domain/payments.ts";
 import type { NewRow } from "../store/tables.ts";
 import type { Form } from "./forms.ts";
 import type { Project } from "./projects.ts";
@@ -37,7 +37,7 @@ export interface Course {
 }
 
 export function courseFee({ program, track }: Course) {
-  return feeOf(program, track);
+  return computeFee(program, track);
 }
 
 /** When a programme came to each status that it has had so far; counted in days ago. */

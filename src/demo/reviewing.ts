@@ -1,7 +1,7 @@
 import type { Assignment, AssignmentStatus } from "../contract/assignments.ts";
 import type { Review } from "../contract/reviews.ts";
 import type { Criterion } from "../contract/schemas.ts";
-import { ended, incompleteStatuses } from "../domain/assignments.ts";
+import { incompleteStatuses, toEndedAssignment } from "../domain/assignments.ts";
 import { scoreReview } from "../domain/scoring.ts";
 import type { Patch } from "../store/tables.ts";
 import type { Batch, Copy, Seat } from "./batch.ts";
@@ -64,7 +64,7 @@ export class Reviewing {
       if (seat.outcome !== "cancelled" && seat.outcome !== "reassigned") continue;
       const action = seat.outcome === "cancelled" ? "assignment.removed" : "assignment.reassigned";
       for (const assignmentId of seat.assignmentIds) {
-        await desk.change("assignments", assignmentId, ({ status }) => ended(status, desk.now), { action });
+        await desk.change("assignments", assignmentId, ({ status }) => toEndedAssignment(status, desk.now), { action });
       }
       const [member] = seat.outcome === "reassigned" ? this.#seat(batch, seat.round, 1) : [];
       if (!member) continue;
@@ -88,7 +88,9 @@ export class Reviewing {
   /** Nobody reviews a submission that is out of consideration. */
   async cancelOpen(desk: Desk, batch: Batch): Promise<void> {
     for (const assignmentId of batch.seats.flatMap((seat) => seat.assignmentIds)) {
-      await desk.change("assignments", assignmentId, ({ status }) => (open.has(status) ? ended(status, desk.now) : {}));
+      await desk.change("assignments", assignmentId, ({ status }) =>
+        open.has(status) ? toEndedAssignment(status, desk.now) : {},
+      );
     }
   }
 

@@ -1,6 +1,6 @@
 import type { File } from "../contract/files.ts";
 import type { SubmissionState } from "../contract/submissions.ts";
-import { arrival, endsReview, titleOf } from "../domain/submissions.ts";
+import { cancelsAssignments, getTitle, stateFields } from "../domain/submissions.ts";
 import type { NewRow, Patch, Row } from "../store/tables.ts";
 import { type Batch, type Copy, turn } from "./batch.ts";
 import { courseFee } from "./course.ts";
@@ -131,7 +131,7 @@ function createMove(reviewing: Reviewing) {
     { patch, ...note }: Note & { readonly patch?: Patch<"submissions"> },
   ): Promise<void> => {
     const moved = ({ state }: Row<"submissions">) => ({
-      ...arrival(to, desk.now),
+      ...stateFields(to, desk.now),
       ...patch,
       state: to,
       previousState: state,
@@ -142,7 +142,7 @@ function createMove(reviewing: Reviewing) {
       const by: Author = byApplicant ? { type: "applicant", id: applicant.applicantId } : desk.author;
       await desk.change("submissions", submissionId, moved, { ...note, by });
     }
-    if (endsReview(to)) await reviewing.cancelOpen(desk, batch);
+    if (cancelsAssignments(to)) await reviewing.cancelOpen(desk, batch);
   };
 }
 
@@ -161,7 +161,7 @@ function createDrafts({ draw, people, documents, fees, supplements }: Cast) {
     const startMs = Date.parse(course.deadline) + draw.whole(60, 200) * dayMs;
     const startDate = new Date(startMs).toISOString().slice(0, 10);
     const fields = fillIn(form, { project, place: nextPlace(), startDate, files }, draw, begun);
-    const title = titleOf(form.fields, fields);
+    const title = getTitle(form.fields, fields);
     const row: NewRow<"submissions"> = {
       ...unsubmitted,
       submissionId,

@@ -1,5 +1,5 @@
 import type { SupplementStatus } from "../contract/supplements.ts";
-import { supplementArrival } from "../domain/supplements.ts";
+import { createSupplementStateFields } from "../domain/supplements.ts";
 import type { Row } from "../store/tables.ts";
 import type { Batch, Copy } from "./batch.ts";
 import type { SupplementRequest } from "./course.ts";
@@ -46,7 +46,7 @@ export class Supplements {
   /** Closes what is open for changes, or opens what was closed again. */
   async moveAll(desk: Desk, { copies }: Batch, to: "closed" | "draft"): Promise<void> {
     const action = to === "closed" ? "supplement.closed" : "supplement.reopened";
-    const move = ({ status }: Row<"supplements">) => supplementArrival(status, to, desk.now);
+    const move = ({ status }: Row<"supplements">) => createSupplementStateFields(status, to, desk.now);
     for (const { supplementResponseId } of copies.flatMap((copy) => copy.supplements)) {
       await desk.change("supplements", supplementResponseId, move, { action });
     }
@@ -67,7 +67,7 @@ export class Supplements {
     const contributor = isContributor ? { contributorId: desk.newId("ctb"), contributorIndex: 0 } : {};
     const fields = this.#valuesOf(request, desk.now.slice(0, 10), fileIds, begun);
     const answered = (before: Row<"supplements">) => ({
-      ...supplementArrival(before.status, status, desk.now),
+      ...createSupplementStateFields(before.status, status, desk.now),
       ...contributor,
       fields,
       fileIds,

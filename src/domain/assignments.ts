@@ -39,7 +39,7 @@ export function checkAssignmentMove(
 }
 
 /** What an assignment shows once it is no longer active; a declined one stays declined. */
-export function ended(status: AssignmentStatus, now: string) {
+export function toEndedAssignment(status: AssignmentStatus, now: string) {
   return { status: status === "declined" ? status : ("cancelled" as const), active: false, removedAt: now };
 }
 
@@ -64,7 +64,7 @@ interface BulkRequest {
  * The pairs that a bulk request asks for, in its order: `pairs`, or every combination of the two lists.
  * @throws Problem `validation_failed` unless exactly one of the two forms is given, none is empty and there are at most 500
  */
-export function requestedPairs({ pairs, submissionIds, reviewerIds }: BulkRequest): RequestedPair[] {
+export function listRequestedPairs({ pairs, submissionIds, reviewerIds }: BulkRequest): RequestedPair[] {
   const given = { submissionIds, reviewerIds, pairs };
   const paths = Object.keys(given).filter((path) => given[path as keyof BulkRequest] !== undefined);
   const refuse = (code: string, message: string, at: readonly string[]) =>
@@ -123,19 +123,19 @@ export function planPairs(
   past: readonly PastAssignment[],
   roundId: string,
 ): Plan {
-  const conflicts = pairsOf(past.filter(isConflict));
-  const taken = pairsOf(past.filter((earlier) => earlier.active && earlier.roundId === roundId));
+  const conflicts = createPairSet(past.filter(isConflict));
+  const taken = createPairSet(past.filter((earlier) => earlier.active && earlier.roundId === roundId));
   const assign: Pair[] = [];
   const skipped: (Pair & { reason: SkipReason })[] = [];
-  const refusalOf = (pair: Pair): SkipReason | undefined => {
+  const findSkipReason = (pair: Pair): SkipReason | undefined => {
     const status = statuses.get(pair.reviewerId);
     if (status !== "active" && status !== "invited") return "reviewer_inactive";
-    if (holds(conflicts, pair)) return "conflict_of_interest";
-    return holds(taken, pair) ? "duplicate" : undefined;
+    if (containsPair(conflicts, pair)) return "conflict_of_interest";
+    return containsPair(taken, pair) ? "duplicate" : undefined;
   };
   for (const { submissionId, reviewerId } of pairs) {
     const pair = { submissionId, reviewerId };
-    const reason = refusalOf(pair);
+    const reason = findSkipReason(pair);
     if (reason) skipped.push({ ...pair, reason });
     else {
       assign.push(pair);
@@ -155,7 +155,7 @@ export interface PlanInput {
   /** Rounds before this one in its track. */
   readonly earlierRoundIds: ReadonlySet<string>;
   readonly rules: AssignmentRules;
-  /** `domains`: see {@link domainsOf}. */
+  /** `domains`: see {@link listDomains}. */
   readonly submissions: readonly { readonly submissionId: string; readonly domains: readonly string[] }[];
   /** Candidates: active reviewers of the round. */
   readonly reviewers: readonly Pick<Reviewer, "reviewerId" | "expertise" | "maxAssignments">[];
@@ -193,9 +193,9 @@ interface Paper {
 export function planAssignments(input: PlanInput): Plan {
   const { rules, past, roundId } = input;
   const inRound = past.filter((earlier) => earlier.roundId === roundId && earlier.active);
-  const conflicts = pairsOf(past.filter(isConflict));
-  const desks = desksOf(input, inRound);
-  const papers = papersOf(input, inRound, conflicts);
+  const conflicts = createPairSet(past.filter(isConflict));
+  const desks = createReviewerSlots(input, inRound);
+  const papers = createSubmissionSlots(input, inRound, conflicts);
   distribute(papers, desks, rules.reviewsPerSubmission);
   balance(desks);
   const short = papers.filter((paper) => paper.reviews < rules.reviewsPerSubmission);
@@ -205,7 +205,7 @@ export function planAssignments(input: PlanInput): Plan {
   const skipped = short.flatMap(({ submissionId }) =>
     desks
       .map(({ reviewerId }) => ({ submissionId, reviewerId }))
-      .filter((pair) => holds(conflicts, pair))
+      .filter((pair) => containsPair(conflicts, pair))
       .map((pair) => ({ ...pair, reason: "conflict_of_interest" as const })),
   );
   return {
@@ -219,19 +219,22 @@ export function planAssignments(input: PlanInput): Plan {
 }
 
 /** A submission's value of the field that names its domain, ready to compare with reviewers' expertise. */
-export function domainsOf(fields: Readonly<Record<string, unknown>>, domainFieldId: string): string[] {
+export function listDomains(fields: Readonly<Record<string, unknown>>, domainFieldId: string): string[] {
   const value = Object.hasOwn(fields, domainFieldId) ? fields[domainFieldId] : undefined;
   return [value]
     .flat()
     .filter((domain) => typeof domain === "string")
-    .map(domainKey);
+    .map(normalizeDomain);
 }
 
-function domainKey(domain: string): string {
+function normalizeDomain(domain: string): string {
   return domain.trim().toLowerCase();
 }
 
-function desksOf({ reviewers, rules, held: heldBy }: PlanInput, inRound: readonly PastAssignment[]): Desk[] {
+function createReviewerSlots(
+  { reviewers, rules, held: heldBy }: PlanInput,
+  inRound: readonly PastAssignment[],
+): Desk[] {
   const loads = countBy(
     inRound.filter(({ status }) => held.has(status)),
     ({ reviewerId }) => reviewerId,
@@ -243,7 +246,7 @@ function desksOf({ reviewers, rules, held: heldBy }: PlanInput, inRound: readonl
       const roomInAll = (maxAssignments ?? Number.POSITIVE_INFINITY) - (heldBy.get(reviewerId) ?? 0);
       return {
         reviewerId,
-        expertise: new Set(expertise.map(domainKey)),
+        expertise: new Set(expertise.map(normalizeDomain)),
         planned: [],
         load,
         room: Math.min(roomInRound, roomInAll),
@@ -252,15 +255,17 @@ function desksOf({ reviewers, rules, held: heldBy }: PlanInput, inRound: readonl
     .toSorted((a, b) => compare(a.reviewerId, b.reviewerId));
 }
 
-function papersOf(input: PlanInput, inRound: readonly PastAssignment[], conflicts: Pairs): Paper[] {
+function createSubmissionSlots(input: PlanInput, inRound: readonly PastAssignment[], conflicts: Pairs): Paper[] {
   const { rules, past, roundId, earlierRoundIds } = input;
   const reviews = countBy(
     inRound.filter(({ status }) => reviewingStatuses.has(status)),
     ({ submissionId }) => submissionId,
   );
-  const taken = pairsOf(inRound);
-  const declined = pairsOf(past.filter((earlier) => earlier.roundId === roundId && earlier.status === "declined"));
-  const reviewed = pairsOf(
+  const taken = createPairSet(inRound);
+  const declined = createPairSet(
+    past.filter((earlier) => earlier.roundId === roundId && earlier.status === "declined"),
+  );
+  const reviewed = createPairSet(
     past.filter((earlier) => earlier.status === "completed" && earlierRoundIds.has(earlier.roundId)),
   );
   const bars = [conflicts, taken, declined, ...(rules.excludePriorRoundReviewers ? [reviewed] : [])];
@@ -283,7 +288,7 @@ function distribute(papers: readonly Paper[], desks: readonly Desk[], target: nu
     const stillOpen: Paper[] = [];
     for (const paper of open) {
       if (paper.reviews === fewest) {
-        const desk = left > 0 ? (choose(desks, paper) ?? freed(desks, paper)) : undefined;
+        const desk = left > 0 ? (choose(desks, paper) ?? freeReviewer(desks, paper)) : undefined;
         if (!desk) continue;
         give(desk, paper);
         paper.reviews += 1;
@@ -300,7 +305,7 @@ function choose(desks: readonly Desk[], paper: Paper): Desk | undefined {
   let best: Desk | undefined;
   let bestMatches = false;
   for (const desk of desks) {
-    if (!fits(desk, paper)) continue;
+    if (!canReview(desk, paper)) continue;
     const matches = isExpert(desk, paper);
     if (best && (bestMatches === matches ? desk.load >= best.load : bestMatches)) continue;
     best = desk;
@@ -310,7 +315,7 @@ function choose(desks: readonly Desk[], paper: Paper): Desk | undefined {
 }
 
 /** A full reviewer who may review the paper, freed by moving one of the planned papers to somebody with room. */
-function freed(desks: readonly Desk[], paper: Paper): Desk | undefined {
+function freeReviewer(desks: readonly Desk[], paper: Paper): Desk | undefined {
   const free = desks.filter(({ room }) => room > 0);
   return desks.find((desk) => !paper.barred.has(desk.reviewerId) && free.some((other) => move(desk, other)));
 }
@@ -332,14 +337,14 @@ function balance(desks: readonly Desk[]): void {
 
 /** Moves a planned paper to another desk that suits it as well; false where there is none. */
 function move(from: Desk, to: Desk): boolean {
-  const paper = from.planned.find((each) => fits(to, each) && isExpert(to, each) === isExpert(from, each));
+  const paper = from.planned.find((each) => canReview(to, each) && isExpert(to, each) === isExpert(from, each));
   if (!paper) return false;
   take(from, paper);
   give(to, paper);
   return true;
 }
 
-function fits(desk: Desk, paper: Paper): boolean {
+function canReview(desk: Desk, paper: Paper): boolean {
   return desk.room > 0 && !paper.barred.has(desk.reviewerId);
 }
 
@@ -368,7 +373,7 @@ function isConflict({ status, conflictAttestation }: PastAssignment): boolean {
 /** Reviewers by submission. */
 type Pairs = Map<string, Set<string>>;
 
-function pairsOf(list: readonly Pair[]): Pairs {
+function createPairSet(list: readonly Pair[]): Pairs {
   const pairs: Pairs = new Map();
   for (const pair of list) add(pairs, pair);
   return pairs;
@@ -380,7 +385,7 @@ function add(pairs: Pairs, { submissionId, reviewerId }: Pair): void {
   else pairs.set(submissionId, new Set([reviewerId]));
 }
 
-function holds(pairs: Pairs, { submissionId, reviewerId }: Pair): boolean {
+function containsPair(pairs: Pairs, { submissionId, reviewerId }: Pair): boolean {
   return pairs.get(submissionId)?.has(reviewerId) ?? false;
 }
 

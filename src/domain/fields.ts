@@ -2,7 +2,7 @@ import { DateFrom } from "../contract/definition/fields.ts";
 import type { Issue } from "../contract/errors.ts";
 import { limits } from "../contract/limits.ts";
 import type { ApplicationField, Constraints } from "../contract/schemas.ts";
-import { patternTest } from "./pattern.ts";
+import { createPatternMatcher } from "./pattern.ts";
 import { createFieldSuggester } from "./unknown-fields.ts";
 
 /** A field of a form; a person's custom field is one too. */
@@ -19,14 +19,14 @@ const maxIssues = 50;
  */
 export function checkValues(fields: readonly FieldDefinition[], values: Values, path: string): Issue[] {
   const byId = new Map(fields.map((field) => [field.fieldId, field]));
-  const matches = patternTest();
+  const matches = createPatternMatcher();
   const suggest = createFieldSuggester(fields);
   const issues: Issue[] = [];
   for (const [fieldId, value] of Object.entries(values)) {
     if (value === null) continue;
     if (issues.length === maxIssues) break;
     const field = byId.get(fieldId);
-    const fault = field ? faultOf(field, value, matches) : unknownField(suggest(fieldId));
+    const fault = field ? findFault(field, value, matches) : createUnknownFieldFault(suggest(fieldId));
     if (fault) issues.push(issueAt(path, fieldId, fault));
   }
   return issues;
@@ -40,12 +40,14 @@ export function checkChange(fields: readonly FieldDefinition[], before: Values, 
   const known = new Set([...fields.map((field) => field.fieldId), ...Object.keys(before)]);
   const unknown = Object.keys(change).filter((fieldId) => change[fieldId] === null && !known.has(fieldId));
   const suggest = createFieldSuggester(fields);
-  const refusals = unknown.slice(0, maxIssues).map((fieldId) => issueAt(path, fieldId, unknownField(suggest(fieldId))));
+  const refusals = unknown
+    .slice(0, maxIssues)
+    .map((fieldId) => issueAt(path, fieldId, createUnknownFieldFault(suggest(fieldId))));
   return [...checkValues(fields, change, path), ...refusals].slice(0, maxIssues);
 }
 
 /** Ids of required, non-archived fields that have no value: blank text and an empty list are none. */
-export function missingRequired(fields: readonly FieldDefinition[], values: Values): string[] {
+export function listMissingRequired(fields: readonly FieldDefinition[], values: Values): string[] {
   return fields
     .filter((field) => field.required && !field.archived && field.type !== "section")
     .map((field) => field.fieldId)
@@ -68,9 +70,9 @@ function isBlank(value: unknown): boolean {
 
 type Values = Readonly<Record<string, unknown>>;
 type Fault = readonly [code: string, message: string];
-type Matches = ReturnType<typeof patternTest>;
+type Matches = ReturnType<typeof createPatternMatcher>;
 
-function unknownField(message: string): Fault {
+function createUnknownFieldFault(message: string): Fault {
   return ["unrecognized_keys", message];
 }
 
@@ -78,15 +80,15 @@ function issueAt(path: string, fieldId: string, [code, message]: Fault): Issue {
   return { path: `${path}.${fieldId.slice(0, maxIdLength)}`, code, message };
 }
 
-function faultOf(field: FieldDefinition, value: unknown, matches: Matches): Fault | undefined {
+function findFault(field: FieldDefinition, value: unknown, matches: Matches): Fault | undefined {
   if (field.archived) return ["unrecognized_keys", "The field is archived"];
   const constraints = field.constraints ?? {};
   switch (field.type) {
     case "text":
     case "textarea":
-      return textFault(value, constraints, matches);
+      return findTextFault(value, constraints, matches);
     case "number":
-      return numberFault(value, constraints);
+      return findNumberFault(value, constraints);
     case "date":
       if (DateFrom.safeParse(value).success) return undefined;
       return ["invalid_format", "Expected YYYY-MM-DD or an RFC 3339 date-time"];
@@ -103,7 +105,7 @@ function faultOf(field: FieldDefinition, value: unknown, matches: Matches): Faul
   }
 }
 
-function textFault(value: unknown, constraints: Constraints, matches: Matches): Fault | undefined {
+function findTextFault(value: unknown, constraints: Constraints, matches: Matches): Fault | undefined {
   if (typeof value !== "string") return ["invalid_type", "Expected a string"];
   const { minLength = 0, maxLength = limits.fieldChars, pattern } = constraints;
   if (value.length < minLength) return ["too_small", `Expected at least ${minLength} characters`];
@@ -114,7 +116,7 @@ function textFault(value: unknown, constraints: Constraints, matches: Matches): 
   return undefined;
 }
 
-function numberFault(value: unknown, { min, max }: Constraints): Fault | undefined {
+function findNumberFault(value: unknown, { min, max }: Constraints): Fault | undefined {
   if (typeof value !== "number" || !Number.isFinite(value)) return ["invalid_type", "Expected a number"];
   if (min !== undefined && value < min) return ["too_small", `Expected at least ${min}`];
   if (max !== undefined && value > max) return ["too_big", `Expected at most ${max}`];

@@ -19,11 +19,11 @@ export function checkLifecycleMove(from: LifecycleStatus, to: LifecycleStatus, h
   throw problem("invalid_state_transition", {
     from,
     operation: `lifecycleStatus=${to}`,
-    allowedFrom: statusesLeadingTo(to),
+    allowedFrom: listStatusesLeadingTo(to),
     ...(blocked ? { because: "the programme has submissions" } : {}),
   });
 }
 
-function statusesLeadingTo(to: LifecycleStatus): LifecycleStatus[] {
+function listStatusesLeadingTo(to: LifecycleStatus): LifecycleStatus[] {
   return (Object.keys(moves) as LifecycleStatus[]).filter((from) => moves[from].includes(to));
 }

@@ -1,5 +1,5 @@
 /** The named keys of an input. */
-export function pick<T extends object, K extends keyof T>(input: T, ...keys: readonly K[]): Pick<T, K> {
+export function pickKeys<T extends object, K extends keyof T>(input: T, ...keys: readonly K[]): Pick<T, K> {
   return Object.fromEntries(keys.map((key) => [key, input[key]])) as Pick<T, K>;
 }
 

@@ -13,7 +13,7 @@ const test = new Script("pattern.test(value)");
  * A test of values against patterns that share one budget of time. A pattern matches anywhere in the value, as in
  * JSON Schema. One that is not a regular expression constrains nothing, as in HTML; a match that takes too long or cannot run fails.
  */
-export function patternTest(): (pattern: string, value: string) => boolean {
+export function createPatternMatcher(): (pattern: string, value: string) => boolean {
   let leftMs = budgetMs;
   return (pattern, value) => {
     const compiled = compile(pattern);

@@ -6,7 +6,7 @@ import type { Program, Track } from "../contract/programs.ts";
 const noCurrency = "XXX";
 
 /** The fee of a submission to a track, in the currency's minor unit; `undefined` where none is due. */
-export function feeOf(
+export function computeFee(
   program: Pick<Program, "feeRequired" | "currency">,
   track: Pick<Track, "feeAmountMinor" | "currency">,
 ): { amountMinor: number; currency: string } | undefined {
@@ -51,7 +51,7 @@ const moves: Readonly<Record<PaymentOutcome, readonly PaymentStatus[]>> = {
  * The payment, if it may come to an outcome.
  * @throws Problem `invalid_state_transition`; from `not_required` where there is none
  */
-export function payable(outcome: PaymentOutcome, payment: Payment | undefined): Payment {
+export function requirePayable(outcome: PaymentOutcome, payment: Payment | undefined): Payment {
   const allowedFrom = moves[outcome];
   if (payment && allowedFrom.includes(payment.status)) return payment;
   const from = payment?.status ?? "not_required";
@@ -59,7 +59,11 @@ export function payable(outcome: PaymentOutcome, payment: Payment | undefined): 
 }
 
 /** What a payment shows once it has come to an outcome; `by`: who recorded it. */
-export function paymentArrival(outcome: PaymentOutcome, now: string, by: string): Partial<Payment> & SettledStatus {
+export function createPaymentFields(
+  outcome: PaymentOutcome,
+  now: string,
+  by: string,
+): Partial<Payment> & SettledStatus {
   switch (outcome) {
     case "paid":
       return { status: "succeeded", method: "card", paidAt: now, failureCode: null };

@@ -1,7 +1,7 @@
 import type { ExternalRefInput } from "../contract/definition/refs.ts";
 import { type Issue, validationProblem } from "../contract/errors.ts";
 import type { CustomFields, Person, PersonField } from "../contract/persons.ts";
-import { checkChange, checkValues, mergeValues, missingRequired } from "./fields.ts";
+import { checkChange, checkValues, listMissingRequired, mergeValues } from "./fields.ts";
 import { createFieldSuggester } from "./unknown-fields.ts";
 
 /** Bounds on what a person can collect over many changes. */
@@ -18,7 +18,10 @@ export function isActive({ active, anonymizedAt }: Pick<Person, "active" | "anon
  * @throws Problem `validation_failed` at `customFields.<id>` for an unknown, invalid or missing required one
  */
 export function checkCustomFields(fields: readonly PersonField[], values: CustomFields): void {
-  refuse([...checkValues(fields, values, "customFields"), ...missingRequired(fields, values).map(requiredIssue)]);
+  refuse([
+    ...checkValues(fields, values, "customFields"),
+    ...listMissingRequired(fields, values).map(createRequiredIssue),
+  ]);
 }
 
 /**
@@ -34,16 +37,16 @@ export function changeCustomFields(
   const after = mergeValues(before, change);
   refuse([
     ...checkChange(fields, before, change, "customFields"),
-    ...missingRequired(fields, after)
+    ...listMissingRequired(fields, after)
       .filter((fieldId) => Object.hasOwn(change, fieldId))
-      .map(requiredIssue),
+      .map(createRequiredIssue),
   ]);
   return after;
 }
 
 /** @throws Problem `validation_failed` at `metadata` */
 export function checkMetadata(metadata: Readonly<Record<string, unknown>>): void {
-  if (sizeOf(metadata) <= maxMetadataBytes) return;
+  if (measureSize(metadata) <= maxMetadataBytes) return;
   refuse([{ path: "metadata", code: "too_big", message: `Expected at most ${maxMetadataBytes} bytes of JSON` }]);
 }
 
@@ -84,7 +87,7 @@ export function mergePersons(
     externalRefs: [...target.externalRefs, ...source.externalRefs],
     metadata: { ...source.metadata, ...target.metadata },
   };
-  const tooBig = merged.externalRefs.length > maxExternalRefs || sizeOf(merged.metadata) > maxMetadataBytes;
+  const tooBig = merged.externalRefs.length > maxExternalRefs || measureSize(merged.metadata) > maxMetadataBytes;
   if (tooBig) {
     const message = "Together the two persons have more external references or metadata than one may have";
     refuse([{ path: "targetPersonId", code: "too_big", message }]);
@@ -112,7 +115,7 @@ export type PersonSelector =
  * The one selector of a query (specification 4.9).
  * @throws Problem `validation_failed` for none, several, or an incomplete reference
  */
-export function personSelector(query: PersonQuery): PersonSelector {
+export function parsePersonSelector(query: PersonQuery): PersonSelector {
   const { personId, email, platformUserId, namespace, objectType, externalId } = query;
   const parts = { namespace, objectType, externalId };
   const given = Object.entries(query).flatMap(([path, value]) => (value === undefined ? [] : path));
@@ -134,7 +137,7 @@ export function personSelector(query: PersonQuery): PersonSelector {
   throw validationProblem(...missing.map((path) => ({ path, code: "required", message })));
 }
 
-function requiredIssue(fieldId: string): Issue {
+function createRequiredIssue(fieldId: string): Issue {
   return { path: `customFields.${fieldId}`, code: "required", message: "The field is required" };
 }
 
@@ -142,6 +145,6 @@ function refuse(issues: readonly Issue[]): void {
   if (issues.length > 0) throw validationProblem(...issues);
 }
 
-function sizeOf(value: unknown): number {
+function measureSize(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
 }

@@ -21,21 +21,22 @@ export function checkScores(
     if (!criterion) return [issue(`${path}.criterionId`, "invalid_value", "The rubric has no such criterion")];
     if (seen.has(criterionId)) return [issue(`${path}.criterionId`, "invalid_value", "Expected distinct criteria")];
     seen.add(criterionId);
-    const fault = faultOf(criterion, value);
+    const fault = findScoreFault(criterion, value);
     return fault === undefined ? [] : [issue(`${path}.value`, "invalid_value", fault)];
   });
   if (!complete) return issues;
   const given = new Set(scores.filter(({ value }) => !isBlank(value)).map(({ criterionId }) => criterionId));
   const missing = criteria.filter(({ required, criterionId }) => required && !given.has(criterionId));
-  const of = ({ criterionId }: Criterion) => issue("scores", "required", `Criterion ${criterionId} needs a score`);
-  return [...issues, ...missing.map(of)];
+  const getCriterionName = ({ criterionId }: Criterion) =>
+    issue("scores", "required", `Criterion ${criterionId} needs a score`);
+  return [...issues, ...missing.map(getCriterionName)];
 }
 
 function issue(path: string, code: string, message: string): Issue {
   return { path, code, message };
 }
 
-function faultOf({ type, min, max, step, options }: Criterion, value: Score["value"]): string | undefined {
+function findScoreFault({ type, min, max, step, options }: Criterion, value: Score["value"]): string | undefined {
   switch (type) {
     case "score":
       if (typeof value !== "number") return "Expected a number";

@@ -16,7 +16,7 @@ export function scoreReview(
 ): Pick<Review, "totalScore" | "weightedScore"> {
   const given = new Map(scores.map(({ criterionId, value }) => [criterionId, value]));
   const counted = rubric.criteria.flatMap((criterion) => {
-    const points = pointsOf(criterion, given.get(criterion.criterionId));
+    const points = computePoints(criterion, given.get(criterion.criterionId));
     return points === undefined ? [] : [{ points, weight: criterion.weight }];
   });
   if (counted.length === 0) return { totalScore: null, weightedScore: null };
@@ -29,7 +29,7 @@ export function scoreReview(
   return { totalScore, weightedScore: round(sum(products) / sum(weights)) };
 }
 
-function pointsOf({ type, min, max }: Criterion, value: Score["value"] | undefined): number | undefined {
+function computePoints({ type, min, max }: Criterion, value: Score["value"] | undefined): number | undefined {
   if (type === "score" && typeof value === "number") return value;
   if (type === "boolean" && typeof value === "boolean") return value ? max : min;
   return undefined;
@@ -54,8 +54,8 @@ export function summarize(
     submittedCount: submitted.length,
     incompleteCount: incomplete.length,
     conflictCount: assignments.filter(({ status }) => status === "conflict").length,
-    ...statistics(submitted.flatMap(({ weightedScore, totalScore }) => weightedScore ?? totalScore ?? [])),
-    criteria: criteriaOf(submitted),
+    ...computeStatistics(submitted.flatMap(({ weightedScore, totalScore }) => weightedScore ?? totalScore ?? [])),
+    criteria: summarizeCriteria(submitted),
     status:
       reviews.length === 0
         ? "not_started"
@@ -65,9 +65,9 @@ export function summarize(
   };
 }
 
-function statistics(scores: readonly number[]) {
+function computeStatistics(scores: readonly number[]) {
   const sorted = scores.toSorted((a, b) => a - b);
-  const mean = meanOf(sorted);
+  const mean = computeMean(sorted);
   if (mean === null) return { meanScore: null, medianScore: null, minScore: null, maxScore: null, stdDev: null };
   const middle = sorted.slice(Math.ceil(sorted.length / 2) - 1, Math.floor(sorted.length / 2) + 1);
   const variance = sum(sorted.map((score) => (score - mean) ** 2)) / sorted.length;
@@ -81,18 +81,18 @@ function statistics(scores: readonly number[]) {
 }
 
 /** In the order in which reviews first name them, which is the rubric's. */
-function criteriaOf(submitted: readonly Pick<Review, "scores">[]): ReviewsSummary["criteria"] {
+function summarizeCriteria(submitted: readonly Pick<Review, "scores">[]): ReviewsSummary["criteria"] {
   const answers = Map.groupBy(
     submitted.flatMap(({ scores }) => scores),
     ({ criterionId }) => criterionId,
   );
   return [...answers].map(([criterionId, scores]) => {
-    const mean = meanOf(scores.flatMap(({ value }) => (typeof value === "number" ? value : [])));
+    const mean = computeMean(scores.flatMap(({ value }) => (typeof value === "number" ? value : [])));
     return { criterionId, meanScore: mean === null ? null : round(mean), count: scores.length };
   });
 }
 
-function meanOf(numbers: readonly number[]): number | null {
+function computeMean(numbers: readonly number[]): number | null {
   return numbers.length === 0 ? null : sum(numbers) / numbers.length;
 }
 

@@ -1,8 +1,8 @@
 import { type Issue, problem } from "../contract/errors.ts";
 import type { Program, Track } from "../contract/programs.ts";
 import { type Submission, SubmissionState } from "../contract/submissions.ts";
-import { checkValues, type FieldDefinition, missingRequired } from "./fields.ts";
-import { feeOf, isSettled } from "./payments.ts";
+import { checkValues, type FieldDefinition, listMissingRequired } from "./fields.ts";
+import { computeFee, isSettled } from "./payments.ts";
 
 interface Move {
   readonly from: readonly SubmissionState[];
@@ -44,7 +44,7 @@ export function checkTransition(
 }
 
 /** What a submission shows once it has come to a state: the marks of states that no longer hold are taken away. */
-export function arrival(to: SubmissionState, now: string): Partial<Submission> {
+export function stateFields(to: SubmissionState, now: string): Partial<Submission> {
   switch (to) {
     case "DRAFT":
       return {
@@ -72,18 +72,18 @@ export function arrival(to: SubmissionState, now: string): Partial<Submission> {
 }
 
 /** States in which nobody reviews: incomplete assignments end with the arrival there. */
-export function endsReview(to: SubmissionState): boolean {
+export function cancelsAssignments(to: SubmissionState): boolean {
   return to === "DRAFT" || to === "WITHDRAWN" || to === "ELIMINATED";
 }
 
 /** What every event about a submission carries (beside the tenant). */
-export function eventIds(submission: Submission) {
+export function getEventIds(submission: Submission) {
   const { programId, submissionId, trackId, currentRoundId, version } = submission;
   return { programId, submissionId, trackId, roundId: currentRoundId, version };
 }
 
 /** The value of the field whose key is `title`, if it is text. */
-export function titleOf(fields: readonly FieldDefinition[], values: Readonly<Record<string, unknown>>): string | null {
+export function getTitle(fields: readonly FieldDefinition[], values: Readonly<Record<string, unknown>>): string | null {
   const field = fields.find((definition) => definition.key === "title");
   const value = field && Object.hasOwn(values, field.fieldId) ? values[field.fieldId] : undefined;
   return typeof value === "string" ? value : null;
@@ -120,8 +120,8 @@ export function checkComplete(
   const archived = new Set(fields.filter((field) => field.archived).map((field) => field.fieldId));
   const current = Object.entries(submission.fields).filter(([fieldId]) => !archived.has(fieldId));
   const issues: Issue[] = checkValues(fields, Object.fromEntries(current), "fields");
-  const missing = missingRequired(fields, submission.fields);
-  if (feeOf(program, track) && !isSettled(submission.paymentStatus)) missing.push("payment");
+  const missing = listMissingRequired(fields, submission.fields);
+  if (computeFee(program, track) && !isSettled(submission.paymentStatus)) missing.push("payment");
   if (missing.length === 0 && issues.length === 0) return;
   throw problem("incomplete_application", { missing, ...(issues.length > 0 ? { issues } : {}) });
 }

@@ -21,7 +21,7 @@ export function checkSupplementMove(operation: keyof typeof moves, from: Supplem
 }
 
 /** What a change of status sets beside it; nothing where the status stays. */
-export function supplementArrival(
+export function createSupplementStateFields(
   from: SupplementStatus,
   to: SupplementStatus,
   now: string,
@@ -37,7 +37,7 @@ export function supplementArrival(
 }
 
 /** The ids of required supplements that nobody submitted or closed. */
-export function outstanding(supplements: readonly SupplementResponse[]): string[] {
+export function listOutstanding(supplements: readonly SupplementResponse[]): string[] {
   return supplements
     .filter(({ required, status }) => required && status !== "submitted" && status !== "closed")
     .map(({ supplementResponseId }) => supplementResponseId);

@@ -14,11 +14,11 @@ const maxListed = 12;
  */
 export function createFieldSuggester(fields: readonly Known[]): (name: string) => string {
   const open = fields.filter(({ archived, type }) => !archived && type !== "section");
-  const byName = new Map(open.flatMap((field) => namesOf(field).map((name) => [comparable(name), field] as const)));
+  const byName = new Map(open.flatMap((field) => namesOf(field).map((name) => [toComparable(name), field] as const)));
   let left = maxSuggestions;
   return (name) => {
     left -= 1;
-    const wanted = comparable(name);
+    const wanted = toComparable(name);
     const near = left >= 0 ? findSimilar(wanted, [...byName.keys()]) : undefined;
     const meant = byName.get(wanted) ?? (near === undefined ? undefined : byName.get(near));
     if (meant) return `The schema has no such field. Did you mean ${describeField(meant)}?`;
@@ -36,6 +36,6 @@ function namesOf({ fieldId, key, label }: Known): readonly string[] {
   return [label, key, fieldId];
 }
 
-function comparable(name: string): string {
+function toComparable(name: string): string {
   return name.toLowerCase().slice(0, maxComparedChars);
 }

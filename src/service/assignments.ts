@@ -5,19 +5,19 @@ import { limits } from "../contract/limits.ts";
 import type { AssignmentRules, Program, Round } from "../contract/programs.ts";
 import {
   checkAssignmentMove,
-  domainsOf,
-  ended,
   heldStatuses,
   incompleteStatuses,
+  listDomains,
+  listRequestedPairs,
   type Pair,
   type PastAssignment,
   type Plan,
   planAssignments,
   planPairs,
   type RequestedPair,
-  requestedPairs,
+  toEndedAssignment,
 } from "../domain/assignments.ts";
-import { pick } from "../domain/patch.ts";
+import { pickKeys } from "../domain/patch.ts";
 import type { Query, Reader } from "../store/port.ts";
 import type { Row } from "../store/tables.ts";
 import type { Handler, WriteWork } from "../store/work.ts";
@@ -37,7 +37,7 @@ export const delete_assignment: Handler<"delete_assignment"> = async ({ store, n
   const assignment = await found(store, "assignments", assignmentId);
   await writableProgram(store, assignment.programId);
   checkAssignmentMove("delete", assignment);
-  return store.update("assignments", assignment, ended(assignment.status, now));
+  return store.update("assignments", assignment, toEndedAssignment(assignment.status, now));
 };
 
 export const reassign_assignment: Handler<"reassign_assignment"> = async (work, input) => {
@@ -52,11 +52,11 @@ export const reassign_assignment: Handler<"reassign_assignment"> = async (work, 
   const past = await pastOf(store, { where: pair });
   const { skipped } = planPairs([pair], new Map([[reviewer.reviewerId, reviewer.status]]), past, round.roundId);
   for (const { reason } of skipped) throw unsuitable(refusals[reason]);
-  await store.update("assignments", assignment, ended(assignment.status, now));
+  await store.update("assignments", assignment, toEndedAssignment(assignment.status, now));
   return assign(
     work,
     round,
-    { ...pick(assignment, "trackId", "submissionId"), reviewerId: reviewer.reviewerId },
+    { ...pickKeys(assignment, "trackId", "submissionId"), reviewerId: reviewer.reviewerId },
     {
       source: "reassign",
       reassignedFromId: assignment.assignmentId,
@@ -79,7 +79,7 @@ export const auto_assign_reviewers: Handler<"auto_assign_reviewers"> = async (wo
   const submissions: { submissionId: string; domains: string[] }[] = [];
   const inRound = { where: { currentRoundId: round.roundId, state: "IN_REVIEW" as const } };
   for await (const { submissionId, fields } of store.scan("submissions", inRound)) {
-    submissions.push({ submissionId, domains: domainFieldId ? domainsOf(fields, domainFieldId) : [] });
+    submissions.push({ submissionId, domains: domainFieldId ? listDomains(fields, domainFieldId) : [] });
   }
   const reviewers: Row<"reviewers">[] = [];
   const candidates = { where: { status: "active" as const }, has: { roundIds: round.roundId } };
@@ -96,7 +96,7 @@ export const auto_assign_reviewers: Handler<"auto_assign_reviewers"> = async (wo
       rules,
       submissions,
       reviewers,
-      past: await pastOf(store, { where: pick(round, "programId", "trackId") }),
+      past: await pastOf(store, { where: pickKeys(round, "programId", "trackId") }),
       held: limited ? await store.countBy("assignments", "reviewerId", held) : new Map(),
     }),
   );
@@ -104,7 +104,7 @@ export const auto_assign_reviewers: Handler<"auto_assign_reviewers"> = async (wo
 
 export const bulk_assign_reviewers: Handler<"bulk_assign_reviewers"> = async (work, input) => {
   const { store } = work;
-  const pairs = requestedPairs(input);
+  const pairs = listRequestedPairs(input);
   const { round } = await writableRound(store, input.roundId);
   const submissionId = [...new Set(pairs.map((pair) => pair.submissionId))];
   const reviewerId = [...new Set(pairs.map((pair) => pair.reviewerId))];
@@ -162,7 +162,7 @@ async function earlierRoundIds(store: Reader, { trackId, sequence }: Round): Pro
 async function pastOf(store: Reader, query: Query<"assignments">): Promise<PastAssignment[]> {
   const past: PastAssignment[] = [];
   for await (const row of store.scan("assignments", query)) {
-    past.push(pick(row, "submissionId", "reviewerId", "roundId", "status", "active", "conflictAttestation"));
+    past.push(pickKeys(row, "submissionId", "reviewerId", "roundId", "status", "active", "conflictAttestation"));
   }
   return past;
 }
@@ -205,8 +205,8 @@ type Origin = Pick<Assignment, "source" | "reassignedFromId" | "reason">;
 function assign({ store, now, newId }: WriteWork, round: Round, pair: Pair, origin: Origin): Promise<Assignment> {
   return store.insert("assignments", {
     ...origin,
-    ...pick(round, "programId", "trackId", "roundId"),
-    ...pick(pair, "submissionId", "reviewerId"),
+    ...pickKeys(round, "programId", "trackId", "roundId"),
+    ...pickKeys(pair, "submissionId", "reviewerId"),
     assignmentId: newId("asg"),
     status: "assigned",
     active: true,

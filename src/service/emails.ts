@@ -1,7 +1,7 @@
 import type { EmailSend } from "../contract/emails.ts";
 import { validationProblem } from "../contract/errors.ts";
 import type { Input, Result } from "../contract/index.ts";
-import { pick } from "../domain/patch.ts";
+import { pickKeys } from "../domain/patch.ts";
 import type { Reader } from "../store/port.ts";
 import { emailKey } from "../store/tables.ts";
 import type { Handler, WriteWork } from "../store/work.ts";
@@ -20,12 +20,12 @@ export const send_bulk_email: Handler<"send_bulk_email"> = async (work, input) =
   const outcome: Outcome = { bulkId: work.newId("blk"), programId, queued: 0, suppressed: 0, skipped: [] };
   if (reviewers) {
     const emails = await reviewerEmails(work.store, programId, reviewers.reviewerIds);
-    const message = { ...pick(reviewers, "subject", "body"), recipientKind: "reviewer" as const };
+    const message = { ...pickKeys(reviewers, "subject", "body"), recipientKind: "reviewer" as const };
     await send(work, outcome, message, reviewers.reviewerIds, (reviewerId) => emails.get(reviewerId));
   }
   if (applicants) {
     const emails = await applicantEmails(work.store, programId, applicants.applicantEmails);
-    const message = { ...pick(applicants, "subject", "body"), recipientKind: "applicant" as const };
+    const message = { ...pickKeys(applicants, "subject", "body"), recipientKind: "applicant" as const };
     await send(work, outcome, message, applicants.applicantEmails, (email) => emails.get(emailKey(email)));
   }
   return outcome;
@@ -95,7 +95,7 @@ type Addressed = Message & Pick<EmailSend, "recipientEmail" | "status">;
 async function queue({ store, now, newId }: WriteWork, outcome: Outcome, message: Addressed) {
   await store.insert("emailSends", {
     ...message,
-    ...pick(outcome, "programId", "bulkId"),
+    ...pickKeys(outcome, "programId", "bulkId"),
     emailSendId: newId("eml"),
     submissionId: null,
     template: null,

@@ -1,4 +1,4 @@
-import { eventIds } from "../domain/submissions.ts";
+import { getEventIds } from "../domain/submissions.ts";
 import type { Handler } from "../store/work.ts";
 import { found, writableProgram } from "./guards.ts";
 
@@ -17,7 +17,7 @@ export const release_feedback: Handler<"release_feedback"> = async ({ store, cal
     releasedAt: now,
     releasedBy: caller.tokenId,
   });
-  const ids = eventIds(submission);
+  const ids = getEventIds(submission);
   emit("feedback.released", { ...ids, roundId: feedback.roundId ?? ids.roundId, feedbackId });
   return released;
 };

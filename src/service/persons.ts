@@ -4,7 +4,7 @@ import type { ExternalRefInput } from "../contract/definition/refs.ts";
 import { problem, validationProblem } from "../contract/errors.ts";
 import type { CustomFields, Person } from "../contract/persons.ts";
 import { mergeValues } from "../domain/fields.ts";
-import { pick } from "../domain/patch.ts";
+import { pickKeys } from "../domain/patch.ts";
 import {
   changeCustomFields,
   checkCustomFields,
@@ -12,7 +12,7 @@ import {
   isActive,
   maxExternalRefs,
   mergePersons,
-  personSelector,
+  parsePersonSelector,
 } from "../domain/persons.ts";
 import type { Reader, Transaction } from "../store/port.ts";
 import { emailKey, refKey } from "../store/tables.ts";
@@ -43,7 +43,7 @@ export const create_person: Handler<"create_person"> = async ({ store, newId }, 
   if (repeated) throw duplicateRef(repeated, "The request names an external reference twice.");
   for (const ref of externalRefs) await expectFreeRef(store, ref);
   return store.insert("persons", {
-    ...pick(input, "provenance", "primaryEmail", "contactDetails", "platformUserId"),
+    ...pickKeys(input, "provenance", "primaryEmail", "contactDetails", "platformUserId"),
     personId: newId("per"),
     kinds: distinct(input.kinds),
     customFields,
@@ -64,7 +64,7 @@ export const update_person: Handler<"update_person"> = async ({ store }, input) 
   const metadata = input.metadata && mergeValues(person.metadata, input.metadata);
   if (metadata) checkMetadata(metadata);
   return store.update("persons", person, {
-    ...pick(input, "primaryEmail", "platformUserId", "provenance"),
+    ...pickKeys(input, "primaryEmail", "platformUserId", "provenance"),
     contactDetails: contactDetails && joinDetails(person.contactDetails, contactDetails),
     kinds: kinds && distinct(kinds),
     metadata,
@@ -112,7 +112,7 @@ export const merge_person: Handler<"merge_person"> = async ({ store }, input) =>
 };
 
 export const resolve_persons: Handler<"resolve_persons"> = async ({ store }, input) => {
-  const selector = personSelector(input);
+  const selector = parsePersonSelector(input);
   const options = { limit: maxLimit };
   switch (selector.by) {
     case "personId": {

@@ -2,7 +2,7 @@ import { problem } from "../contract/errors.ts";
 import type { Input } from "../contract/index.ts";
 import { limits } from "../contract/limits.ts";
 import { checkLifecycleMove } from "../domain/lifecycle.ts";
-import { mergeDeep, pick } from "../domain/patch.ts";
+import { mergeDeep, pickKeys } from "../domain/patch.ts";
 import type { Handler } from "../store/work.ts";
 import { expectVersion, found, writableProgram } from "./guards.ts";
 
@@ -25,7 +25,7 @@ export const update_program: Handler<"update_program"> = async ({ store, emit },
     checkLifecycleMove(lifecycleStatus, toStatus, submission !== undefined);
   }
   const updated = await store.update("programs", program, {
-    ...pick(input, "name", "description", "year", "startDate", "endDate", "lifecycleStatus"),
+    ...pickKeys(input, "name", "description", "year", "startDate", "endDate", "lifecycleStatus"),
     ...(input.branding ? { branding: mergeDeep(program.branding, input.branding) } : {}),
   });
   if (moves) {
@@ -65,7 +65,7 @@ export const update_track: Handler<"update_track"> = async ({ store }, input) =>
   expectVersion(track, input.version);
   await writableProgram(store, track.programId);
   return store.update("tracks", track, {
-    ...pick(input, "intakeOpen", "intakeOpenDate", "intakeCloseDate"),
+    ...pickKeys(input, "intakeOpen", "intakeOpenDate", "intakeCloseDate"),
     ...(input.branding ? { branding: mergeDeep(track.branding, input.branding) } : {}),
   });
 };
@@ -75,5 +75,5 @@ export const update_round: Handler<"update_round"> = async ({ store }, input) =>
   if (round.programId !== input.programId || round.trackId !== input.trackId) throw problem("not_found");
   expectVersion(round, input.version);
   await writableProgram(store, round.programId);
-  return store.update("rounds", round, pick(input, "startDate", "endDate", "deadline", "active"));
+  return store.update("rounds", round, pickKeys(input, "startDate", "endDate", "deadline", "active"));
 };

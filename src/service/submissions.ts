@@ -2,23 +2,23 @@ import { problem, validationProblem } from "../contract/errors.ts";
 import { limits } from "../contract/limits.ts";
 import type { Program, Track } from "../contract/programs.ts";
 import type { Submission } from "../contract/submissions.ts";
-import { ended, incompleteStatuses } from "../domain/assignments.ts";
+import { incompleteStatuses, toEndedAssignment } from "../domain/assignments.ts";
 import { mergeValues } from "../domain/fields.ts";
-import { pick } from "../domain/patch.ts";
-import { feeOf, unsettled } from "../domain/payments.ts";
+import { pickKeys } from "../domain/patch.ts";
+import { computeFee, unsettled } from "../domain/payments.ts";
 import {
-  arrival,
+  cancelsAssignments,
   checkComplete,
   checkDeadline,
   checkIntake,
   checkTransition,
   type Destination,
-  endsReview,
-  eventIds,
+  getEventIds,
+  getTitle,
   type SubmissionOperation,
-  titleOf,
+  stateFields,
 } from "../domain/submissions.ts";
-import { outstanding } from "../domain/supplements.ts";
+import { listOutstanding } from "../domain/supplements.ts";
 import type { Reader, Transaction } from "../store/port.ts";
 import type { Patch } from "../store/tables.ts";
 import type { ChangeWork, Handler, WriteWork } from "../store/work.ts";
@@ -76,7 +76,13 @@ export const create_submission: Handler<"create_submission"> = async (work, inpu
   const track = await found(work.store, "tracks", input.trackId);
   const program = await writableProgram(work.store, track.programId);
   const applicant = await enrolApplicant(work, input, track);
-  return beginDraft(work, { ...pick(input, "fields", "deadline"), program, track, applicant, source: "integration" });
+  return beginDraft(work, {
+    ...pickKeys(input, "fields", "deadline"),
+    program,
+    track,
+    applicant,
+    source: "integration",
+  });
 };
 
 interface NewDraft extends Pick<Submission, "fields" | "deadline" | "source"> {
@@ -94,7 +100,7 @@ export async function beginDraft({ store, newId, emit }: ChangeWork, draft: NewD
   const submissionId = newId("sub");
   const values = await changedValues(store, { ...track, submissionId, fields: {} }, draft.fields);
   const ids = { submissionId, programId: program.programId, trackId: track.trackId };
-  const fee = feeOf(program, track);
+  const fee = computeFee(program, track);
   const submission = await store.insert("submissions", {
     ...ids,
     ...applicant,
@@ -118,7 +124,7 @@ export async function beginDraft({ store, newId, emit }: ChangeWork, draft: NewD
   if (fee) {
     await store.insert("payments", { paymentId: newId("pay"), ...ids, ...fee, ...unsettled });
   }
-  emit("submission.draft_created", { ...eventIds(submission), source });
+  emit("submission.draft_created", { ...getEventIds(submission), source });
   return submission;
 }
 
@@ -162,7 +168,9 @@ export const submit_submission: Handler<"submit_submission"> = async (work, inpu
   checkComplete(submission, form.fields, program, track);
   if (!input.acknowledgeSupplementWarnings) {
     const where = { submissionId: submission.submissionId };
-    const supplements = outstanding(await store.find("supplements", { where }, { limit: limits.listedSupplements }));
+    const supplements = listOutstanding(
+      await store.find("supplements", { where }, { limit: limits.listedSupplements }),
+    );
     if (supplements.length > 0) throw problem("supplement_warnings", { supplements });
   }
   return move(work, submission, { operation: "submit", to: "SUBMITTED" });
@@ -246,14 +254,14 @@ async function move<O extends SubmissionOperation>(
   { operation, to, reason, patch }: Step<O>,
 ): Promise<Submission> {
   const updated = await store.update("submissions", submission, {
-    ...arrival(to, now),
+    ...stateFields(to, now),
     ...patch,
     state: to,
     previousState: submission.state,
     stateReason: reason ?? null,
   });
-  if (endsReview(to)) await cancelAssignments(store, submission.submissionId, now);
-  const ids = eventIds(updated);
+  if (cancelsAssignments(to)) await cancelAssignments(store, submission.submissionId, now);
+  const ids = getEventIds(updated);
   emit("submission.state_changed", { ...ids, fromState: submission.state, toState: to, operation, actorType: "token" });
   if (to === "SUBMITTED") emit("submission.submitted", { ...ids, submittedAt: now });
   if (to === "WITHDRAWN") emit("submission.withdrawn", { ...ids, withdrawnAt: now });
@@ -262,7 +270,7 @@ async function move<O extends SubmissionOperation>(
 
 async function cancelAssignments(store: WriteWork["store"], submissionId: string, now: string): Promise<void> {
   for await (const assignment of store.scan("assignments", { where: { submissionId, status: incompleteStatuses } })) {
-    await store.update("assignments", assignment, ended(assignment.status, now));
+    await store.update("assignments", assignment, toEndedAssignment(assignment.status, now));
   }
 }
 
@@ -275,5 +283,5 @@ async function changedValues(
   const form = await formOf(store, submission.schemaId, submission.schemaVersion);
   await checkFields(store, form, change, submission);
   const fields = mergeValues(submission.fields, change);
-  return { fields, title: titleOf(form.fields, fields) };
+  return { fields, title: getTitle(form.fields, fields) };
 }

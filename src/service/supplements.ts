@@ -5,9 +5,9 @@ import { limits } from "../contract/limits.ts";
 import type { Submission } from "../contract/submissions.ts";
 import type { SupplementResponse } from "../contract/supplements.ts";
 import { mergeValues } from "../domain/fields.ts";
-import { pick } from "../domain/patch.ts";
-import { eventIds } from "../domain/submissions.ts";
-import { checkSupplementMove, supplementArrival } from "../domain/supplements.ts";
+import { pickKeys } from "../domain/patch.ts";
+import { getEventIds } from "../domain/submissions.ts";
+import { checkSupplementMove, createSupplementStateFields } from "../domain/supplements.ts";
 import type { Reader } from "../store/port.ts";
 import type { Patch } from "../store/tables.ts";
 import type { ChangeWork, Handler } from "../store/work.ts";
@@ -43,11 +43,11 @@ export async function saveSupplement(
   const to = input.status ?? (edits && supplement.status === "not_started" ? "draft" : supplement.status);
   const updated = await store.update("supplements", supplement, {
     ...content,
-    ...supplementArrival(supplement.status, to, now),
+    ...createSupplementStateFields(supplement.status, to, now),
   });
   if (to === "submitted" && supplement.status !== "submitted") {
     const { supplementResponseId } = supplement;
-    emit("supplement.response.submitted", { ...eventIds(submission), supplementResponseId });
+    emit("supplement.response.submitted", { ...getEventIds(submission), supplementResponseId });
   }
   return updated;
 }
@@ -55,13 +55,13 @@ export async function saveSupplement(
 export const close_supplement: Handler<"close_supplement"> = async ({ store, now }, input) => {
   const { supplement } = await writableSupplement(store, input);
   checkSupplementMove("close", supplement.status);
-  return store.update("supplements", supplement, supplementArrival(supplement.status, "closed", now));
+  return store.update("supplements", supplement, createSupplementStateFields(supplement.status, "closed", now));
 };
 
 export const reopen_supplement: Handler<"reopen_supplement"> = async ({ store, now }, input) => {
   const { supplement } = await writableSupplement(store, input);
   checkSupplementMove("reopen", supplement.status);
-  return store.update("supplements", supplement, supplementArrival(supplement.status, "draft", now));
+  return store.update("supplements", supplement, createSupplementStateFields(supplement.status, "draft", now));
 };
 
 /** @throws Problem `not_found` (also for another submission's supplement), `version_conflict`, `program_archived` */
@@ -91,7 +91,7 @@ async function contentOf(
     (input.fileIds ?? []).map((fileId, index) => [`fileIds.${index}`, fileId]),
     supplement,
   );
-  const contributor = pick(input, "contributorId", "contributorIndex");
+  const contributor = pickKeys(input, "contributorId", "contributorIndex");
   const content = { ...contributor, fileIds, fields: input.fields && mergeValues(fields, input.fields) };
   return Object.fromEntries(Object.entries(content).filter(([, value]) => value !== undefined));
 }

@@ -3,7 +3,7 @@ import { createExample } from "../../src/contract/definition/example.ts";
 import type { FieldDefinition } from "../../src/domain/fields.ts";
 import { scoreReview } from "../../src/domain/scoring.ts";
 import { checkComplete, checkDeadline, checkIntake } from "../../src/domain/submissions.ts";
-import { outstanding } from "../../src/domain/supplements.ts";
+import { listOutstanding } from "../../src/domain/supplements.ts";
 import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
 import { emailKey, tables } from "../../src/store/tables.ts";
 import { byId, formOf, now, openSeeded, type Seeded, type Tenant, tableNames, valuesOf } from "./seeded.ts";
@@ -124,7 +124,7 @@ describe("submissions", () => {
           return (error as { code?: string }).code;
         }
         const asked = rows.supplements.filter((row) => row.submissionId === submissionId);
-        if (outstanding(asked).length > 0) return "supplement_warnings";
+        if (listOutstanding(asked).length > 0) return "supplement_warnings";
         return track.feeAmountMinor === null ? "free" : "paid";
       });
     expect(new Set(outcomes)).toEqual(new Set(["free", "paid", "supplement_warnings", "incomplete_application"]));

@@ -10,8 +10,8 @@ import { PersonFieldType } from "../../src/contract/schemas.ts";
 import { SubmissionState } from "../../src/contract/submissions.ts";
 import { SupplementStatus } from "../../src/contract/supplements.ts";
 import { Token } from "../../src/contract/tokens.ts";
-import { checkValues, missingRequired } from "../../src/domain/fields.ts";
-import { titleOf } from "../../src/domain/submissions.ts";
+import { checkValues, listMissingRequired } from "../../src/domain/fields.ts";
+import { getTitle } from "../../src/domain/submissions.ts";
 import { type TableName, tables } from "../../src/store/tables.ts";
 import { formOf, idsOf, now, openSeeded, type Seeded, type Tenant, tableNames, valuesOf } from "./seeded.ts";
 
@@ -204,13 +204,13 @@ describe("consistency", () => {
       for (const submission of rows.submissions) {
         const { fields } = formOf(rows, submission.schemaId, submission.schemaVersion);
         expect(checkValues(fields, submission.fields, "fields")).toEqual([]);
-        expect(submission.title).toBe(titleOf(fields, submission.fields));
-        if (submission.submittedAt !== null) expect(missingRequired(fields, submission.fields)).toEqual([]);
+        expect(submission.title).toBe(getTitle(fields, submission.fields));
+        if (submission.submittedAt !== null) expect(listMissingRequired(fields, submission.fields)).toEqual([]);
       }
       for (const { schemaId, fields, status } of rows.supplements) {
         const form = formOf(rows, schemaId, 1);
         expect(checkValues(form.fields, fields, "fields")).toEqual([]);
-        if (status === "submitted") expect(missingRequired(form.fields, fields)).toEqual([]);
+        if (status === "submitted") expect(listMissingRequired(form.fields, fields)).toEqual([]);
         if (status === "not_started") expect(fields).toEqual({});
       }
       for (const { customFields, customFieldSchemaVersion } of rows.persons) {

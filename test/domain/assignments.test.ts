@@ -1,7 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { AssignmentStatus } from "../../src/contract/assignments.ts";
 import { Problem } from "../../src/contract/errors.ts";
-import { checkAssignmentMove, domainsOf, ended, planPairs, requestedPairs } from "../../src/domain/assignments.ts";
+import {
+  checkAssignmentMove,
+  listDomains,
+  listRequestedPairs,
+  planPairs,
+  toEndedAssignment,
+} from "../../src/domain/assignments.ts";
 import { attested, before, here, past } from "./past.ts";
 
 describe("named pairs", () => {
@@ -56,7 +62,7 @@ describe("named pairs", () => {
 
 describe("a bulk request", () => {
   test("names pairs, or every combination of two lists", () => {
-    expect(requestedPairs({ pairs: [{ submissionId: "s1", reviewerId: "a" }] })).toEqual([
+    expect(listRequestedPairs({ pairs: [{ submissionId: "s1", reviewerId: "a" }] })).toEqual([
       {
         submissionId: "s1",
         reviewerId: "a",
@@ -64,7 +70,7 @@ describe("a bulk request", () => {
         reviewerPath: "pairs.0.reviewerId",
       },
     ]);
-    const all = requestedPairs({ submissionIds: ["s1", "s2"], reviewerIds: ["a", "b"] });
+    const all = listRequestedPairs({ submissionIds: ["s1", "s2"], reviewerIds: ["a", "b"] });
     expect(all.map(({ submissionId, reviewerId }) => submissionId + reviewerId)).toEqual(["s1a", "s1b", "s2a", "s2b"]);
     expect(all[2]).toMatchObject({ submissionPath: "submissionIds.1", reviewerPath: "reviewerIds.0" });
   });
@@ -88,14 +94,16 @@ describe("a bulk request", () => {
       ["submissionIds", "reviewerIds"],
     ],
   ])("with %s is refused", (_, request, paths) => {
-    expect(problemOf(() => requestedPairs(request))).toMatchObject({
+    expect(problemOf(() => listRequestedPairs(request))).toMatchObject({
       code: "validation_failed",
       details: { issues: paths.map((path) => expect.objectContaining({ path })) },
     });
   });
 
   test("takes 500 combinations", () => {
-    expect(requestedPairs({ submissionIds: Array(100).fill("s"), reviewerIds: Array(5).fill("r") })).toHaveLength(500);
+    expect(listRequestedPairs({ submissionIds: Array(100).fill("s"), reviewerIds: Array(5).fill("r") })).toHaveLength(
+      500,
+    );
   });
 });
 
@@ -118,16 +126,16 @@ describe("an assignment", () => {
 
   test("ends as cancelled, but stays declined", () => {
     const now = "2026-11-20T00:00:00.000Z";
-    expect(ended("accepted", now)).toEqual({ status: "cancelled", active: false, removedAt: now });
-    expect(ended("declined", now)).toEqual({ status: "declined", active: false, removedAt: now });
+    expect(toEndedAssignment("accepted", now)).toEqual({ status: "cancelled", active: false, removedAt: now });
+    expect(toEndedAssignment("declined", now)).toEqual({ status: "declined", active: false, removedAt: now });
   });
 });
 
 test("a submission's domains come from one field, ready to compare", () => {
-  expect(domainsOf({ topic: " Solar " }, "topic")).toEqual(["solar"]);
-  expect(domainsOf({ topic: ["Solar", "WIND"] }, "topic")).toEqual(["solar", "wind"]);
-  expect(domainsOf({ topic: 3 }, "topic")).toEqual([]);
-  expect(domainsOf({}, "constructor")).toEqual([]);
+  expect(listDomains({ topic: " Solar " }, "topic")).toEqual(["solar"]);
+  expect(listDomains({ topic: ["Solar", "WIND"] }, "topic")).toEqual(["solar", "wind"]);
+  expect(listDomains({ topic: 3 }, "topic")).toEqual([]);
+  expect(listDomains({}, "constructor")).toEqual([]);
 });
 
 function problemOf(run: () => unknown): Problem | undefined {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { PaymentStatus } from "../../src/contract/payments.ts";
-import { feeOf, isSettled } from "../../src/domain/payments.ts";
+import { computeFee, isSettled } from "../../src/domain/payments.ts";
 
 test.each([
   [true, 500, "CZK", { amountMinor: 500, currency: "CZK" }],
@@ -9,11 +9,11 @@ test.each([
   [true, null, "CZK", undefined],
   [false, 500, "CZK", undefined],
 ])("fee required %s, amount %s, currency %s", (feeRequired, feeAmountMinor, currency, fee) => {
-  expect(feeOf({ feeRequired, currency: "EUR" }, { feeAmountMinor, currency })).toEqual(fee);
+  expect(computeFee({ feeRequired, currency: "EUR" }, { feeAmountMinor, currency })).toEqual(fee);
 });
 
 test("a fee without any currency shows ISO 4217's code for none", () => {
-  const fee = feeOf({ feeRequired: true, currency: null }, { feeAmountMinor: 1, currency: null });
+  const fee = computeFee({ feeRequired: true, currency: null }, { feeAmountMinor: 1, currency: null });
   expect(fee).toEqual({ amountMinor: 1, currency: "XXX" });
 });
 

@@ -9,7 +9,7 @@ import {
   isActive,
   maxExternalRefs,
   mergePersons,
-  personSelector,
+  parsePersonSelector,
 } from "../../src/domain/persons.ts";
 
 function person(personId: string, change: Partial<Person> = {}): Person {
@@ -167,10 +167,10 @@ describe("a selector", () => {
   const triple = { namespace: "crm", objectType: "contact", externalId: "7" };
 
   test("is one of four", () => {
-    expect(personSelector({ personId: "per_1" })).toEqual({ by: "personId", personId: "per_1" });
-    expect(personSelector({ email: "a@example.org" })).toEqual({ by: "email", email: "a@example.org" });
-    expect(personSelector({ platformUserId: "u" })).toEqual({ by: "platformUserId", platformUserId: "u" });
-    expect(personSelector(triple)).toEqual({ by: "externalRef", externalRef: triple });
+    expect(parsePersonSelector({ personId: "per_1" })).toEqual({ by: "personId", personId: "per_1" });
+    expect(parsePersonSelector({ email: "a@example.org" })).toEqual({ by: "email", email: "a@example.org" });
+    expect(parsePersonSelector({ platformUserId: "u" })).toEqual({ by: "platformUserId", platformUserId: "u" });
+    expect(parsePersonSelector(triple)).toEqual({ by: "externalRef", externalRef: triple });
   });
 
   test.each([
@@ -184,7 +184,7 @@ describe("a selector", () => {
     ["one beside part of a reference", { email: "a@example.org", namespace: "crm" }, ["email", "namespace"]],
     ["an incomplete reference", { namespace: "crm", externalId: "7" }, ["objectType"]],
   ])("with %s is refused", (_, query, paths) => {
-    expect(pathsOf(() => personSelector(query))).toEqual(paths);
+    expect(pathsOf(() => parsePersonSelector(query))).toEqual(paths);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { SupplementResponse, SupplementStatus } from "../../src/contract/supplements.ts";
-import { checkSupplementMove, outstanding, supplementArrival } from "../../src/domain/supplements.ts";
+import { checkSupplementMove, createSupplementStateFields, listOutstanding } from "../../src/domain/supplements.ts";
 
 const statuses = ["not_started", "draft", "submitted", "closed"] as const;
 
@@ -29,11 +29,11 @@ describe("supplementArrival", () => {
   const moved = (from: SupplementStatus, to: SupplementStatus) => ({
     status: from,
     ...before,
-    ...supplementArrival(from, to, now),
+    ...createSupplementStateFields(from, to, now),
   });
 
   test.each(statuses)("nothing changes where %s stays", (status) => {
-    expect(supplementArrival(status, status, now)).toEqual({});
+    expect(createSupplementStateFields(status, status, now)).toEqual({});
   });
 
   test("times follow the status", () => {
@@ -53,5 +53,5 @@ test("outstanding are required supplements neither submitted nor closed", () => 
   const supplements = [true, false].flatMap((required) =>
     statuses.map((status) => ({ supplementResponseId: `${required} ${status}`, required, status })),
   );
-  expect(outstanding(supplements as SupplementResponse[])).toEqual(["true not_started", "true draft"]);
+  expect(listOutstanding(supplements as SupplementResponse[])).toEqual(["true not_started", "true draft"]);
 });

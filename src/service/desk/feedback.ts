@@ -1,5 +1,5 @@
 import { validationProblem } from "../../contract/errors.ts";
-import { pick } from "../../domain/patch.ts";
+import { pickKeys } from "../../domain/patch.ts";
 import type { ActHandler } from "../../store/work.ts";
 import { found, writableProgram } from "../guards.ts";
 import { staff } from "./authors.ts";
@@ -15,7 +15,7 @@ export const prepare_feedback: ActHandler<"prepare_feedback"> = {
       throw validationProblem({ path: "roundId", code: "custom", message: "The round belongs to another track" });
     }
     return store.insert("feedbacks", {
-      ...pick(submission, "submissionId", "programId"),
+      ...pickKeys(submission, "submissionId", "programId"),
       feedbackId: newId("fbk"),
       roundId: roundId ?? null,
       subject: subject ?? null,

@@ -3,7 +3,7 @@ import type { File } from "../../contract/files.ts";
 import { limits } from "../../contract/limits.ts";
 import type { ActInput } from "../../contract/portal.ts";
 import type { Submission } from "../../contract/submissions.ts";
-import { pick } from "../../domain/patch.ts";
+import { pickKeys } from "../../domain/patch.ts";
 import { checkDeadline } from "../../domain/submissions.ts";
 import { isMediaType } from "../../lib/http/media-type.ts";
 import type { Row } from "../../store/tables.ts";
@@ -62,7 +62,7 @@ async function attachToDraft(work: ActWork, given: Given, submission: Submission
 }
 
 async function attachToSupplement(work: ActWork, given: Given, supplement: Row<"supplements">): Promise<File> {
-  const ids = pick(supplement, "submissionId", "supplementResponseId");
+  const ids = pickKeys(supplement, "submissionId", "supplementResponseId");
   const file = await keep(work, given, ids);
   const { fields, fileIds } = withFile(supplement, file);
   await saveSupplement(work, { ...ids, version: supplement.version, fields, fileIds });
@@ -75,7 +75,7 @@ function keep(
   owner: Pick<File, "submissionId" | "supplementResponseId">,
 ) {
   return store.insert("files", {
-    ...pick(given, "fileName", "contentType", "sizeBytes", "sha256", "scanStatus"),
+    ...pickKeys(given, "fileName", "contentType", "sizeBytes", "sha256", "scanStatus"),
     ...owner,
     fileId: newId("fil"),
     fieldId: given.fieldId ?? null,

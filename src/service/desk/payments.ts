@@ -1,6 +1,6 @@
-import { pick } from "../../domain/patch.ts";
-import { payable, paymentArrival } from "../../domain/payments.ts";
-import { eventIds } from "../../domain/submissions.ts";
+import { pickKeys } from "../../domain/patch.ts";
+import { createPaymentFields, requirePayable } from "../../domain/payments.ts";
+import { getEventIds } from "../../domain/submissions.ts";
 import type { ActHandler } from "../../store/work.ts";
 import { found, writableProgram } from "../guards.ts";
 import { latestPayment } from "../payments.ts";
@@ -15,15 +15,18 @@ export const record_payment: ActHandler<"record_payment"> = {
     const { submissionId, outcome } = input;
     const submission = await found(store, "submissions", submissionId);
     await writableProgram(store, submission.programId);
-    const before = payable(outcome, await latestPayment(store, submissionId));
-    const arrival = paymentArrival(outcome, now, author.actorId);
+    const before = requirePayable(outcome, await latestPayment(store, submissionId));
+    const arrival = createPaymentFields(outcome, now, author.actorId);
     const payment = await store.update("payments", before, {
-      ...pick(input, "provider", "providerRef"),
+      ...pickKeys(input, "provider", "providerRef"),
       ...(outcome === "failed" ? { failureCode: input.failureCode ?? "card_declined" } : {}),
       ...arrival,
     });
     const owing = await store.update("submissions", submission, { paymentStatus: arrival.status });
-    const data = { ...eventIds(owing), ...pick(payment, "paymentId", "amountMinor", "currency", "status", "method") };
+    const data = {
+      ...getEventIds(owing),
+      ...pickKeys(payment, "paymentId", "amountMinor", "currency", "status", "method"),
+    };
     // Of a refund the specification knows no event.
     if (arrival.status !== "refunded") emit(`payment.${arrival.status}`, data);
     return payment;

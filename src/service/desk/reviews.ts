@@ -3,10 +3,10 @@ import { problem, validationProblem } from "../../contract/errors.ts";
 import type { ActInput } from "../../contract/portal.ts";
 import type { Review } from "../../contract/reviews.ts";
 import type { Rubric } from "../../contract/schemas.ts";
-import { pick } from "../../domain/patch.ts";
+import { pickKeys } from "../../domain/patch.ts";
 import { checkScores } from "../../domain/reviews.ts";
 import { scoreReview } from "../../domain/scoring.ts";
-import { eventIds } from "../../domain/submissions.ts";
+import { getEventIds } from "../../domain/submissions.ts";
 import type { Reader } from "../../store/port.ts";
 import type { ActHandler, ActWork } from "../../store/work.ts";
 import { found } from "../guards.ts";
@@ -28,8 +28,8 @@ export const submit_review: ActHandler<"submit_review"> = {
     if (input.draft) return review;
     await store.update("assignments", assignment, { status: "completed", completedAt: now });
     const submission = await found(store, "submissions", assignment.submissionId);
-    const ids = pick(review, "roundId", "reviewId", "assignmentId", "reviewerId");
-    emit("review.submitted", { ...eventIds(submission), ...ids });
+    const ids = pickKeys(review, "roundId", "reviewId", "assignmentId", "reviewerId");
+    emit("review.submitted", { ...getEventIds(submission), ...ids });
     return review;
   },
 };
@@ -55,18 +55,18 @@ async function save(
 ): Promise<Review> {
   const { assignmentId } = assignment;
   const content = {
-    ...pick(rubric, "rubricId", "rubricVersion"),
-    ...pick(input, "scores", "recommendation"),
+    ...pickKeys(rubric, "rubricId", "rubricVersion"),
+    ...pickKeys(input, "scores", "recommendation"),
     ...scoreReview(rubric, input.scores),
     status: input.draft ? ("draft" as const) : ("submitted" as const),
     submittedAt: input.draft ? null : now,
   };
-  const comments = pick(input, "overallComment", "confidentialComment");
+  const comments = pickKeys(input, "overallComment", "confidentialComment");
   const [draft] = await store.find("reviews", { where: { assignmentId } }, { limit: 1 });
   if (draft) return store.update("reviews", draft, { ...content, ...comments });
   return store.insert("reviews", {
     ...content,
-    ...pick(assignment, "assignmentId", "submissionId", "programId", "roundId", "reviewerId"),
+    ...pickKeys(assignment, "assignmentId", "submissionId", "programId", "roundId", "reviewerId"),
     reviewId: newId("rev"),
     overallComment: comments.overallComment ?? null,
     confidentialComment: comments.confidentialComment ?? null,

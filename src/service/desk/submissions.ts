@@ -1,7 +1,7 @@
 import { validationProblem } from "../../contract/errors.ts";
 import type { ActInput } from "../../contract/portal.ts";
 import type { Submission } from "../../contract/submissions.ts";
-import { pick } from "../../domain/patch.ts";
+import { pickKeys } from "../../domain/patch.ts";
 import { checkDeadline, checkIntake } from "../../domain/submissions.ts";
 import type { ActHandler, ActWork } from "../../store/work.ts";
 import { found, writableProgram } from "../guards.ts";
@@ -49,7 +49,7 @@ async function begin(work: ActWork, input: Given, trackId: string, applicantId: 
     program,
     track,
     applicant: {
-      ...pick(applicant, "applicantId", "innovatorId"),
+      ...pickKeys(applicant, "applicantId", "innovatorId"),
       applicantPersonId: applicant.personId,
       innovatorEmail: applicant.email,
       innovatorName: applicant.name,

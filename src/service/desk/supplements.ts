@@ -1,7 +1,7 @@
 import { problem, validationProblem } from "../../contract/errors.ts";
 import { limits } from "../../contract/limits.ts";
-import { missingRequired } from "../../domain/fields.ts";
-import { pick } from "../../domain/patch.ts";
+import { listMissingRequired } from "../../domain/fields.ts";
+import { pickKeys } from "../../domain/patch.ts";
 import { checkSupplementMove } from "../../domain/supplements.ts";
 import type { ActHandler } from "../../store/work.ts";
 import { findForm, formOf } from "../forms.ts";
@@ -27,7 +27,7 @@ export const request_supplement: ActHandler<"request_supplement"> = {
       });
     }
     return store.insert("supplements", {
-      ...pick(input, "submissionId", "title", "required", "audience", "schemaId"),
+      ...pickKeys(input, "submissionId", "title", "required", "audience", "schemaId"),
       supplementResponseId: newId("sup"),
       supplementRequestId: input.supplementRequestId ?? newId("srq"),
       contributorId: null,
@@ -51,13 +51,13 @@ export const submit_supplement: ActHandler<"submit_supplement"> = {
     const supplement = await found(work.store, "supplements", supplementResponseId);
     checkSupplementMove("submit", supplement.status);
     const saved = await saveSupplement(work, {
-      ...pick(supplement, "submissionId", "supplementResponseId", "version"),
+      ...pickKeys(supplement, "submissionId", "supplementResponseId", "version"),
       fields,
       fileIds,
       status: "submitted",
     });
     const form = await formOf(work.store, saved.schemaId);
-    const missing = missingRequired(form.fields, saved.fields);
+    const missing = listMissingRequired(form.fields, saved.fields);
     if (missing.length > 0) throw problem("incomplete_application", { missing });
     return saved;
   },
