@@ -1,8 +1,8 @@
 import { sql } from "kysely";
-import type { StoredTable } from "../src/store/catalogue.ts";
-import { migrate } from "../src/store/migrations/migrate.ts";
+import { migrateDatabase } from "../src/store/migrations/migrate.ts";
 import { openEngine } from "../src/store/open.ts";
-import { readCatalogue } from "../src/store/read-catalogue.ts";
+import { readSchema } from "../src/store/schema/read-schema.ts";
+import type { StoredTable } from "../src/store/schema/schema-introspection.ts";
 
 /** Columns by which rows can be spread over several servers; each has all that one request needs of a table in one place. */
 const spreading = {
@@ -28,8 +28,8 @@ export interface DistributedTable extends StoredTable {
 export async function distribution(): Promise<DistributedTable[]> {
   const engine = await openEngine({ database: ":memory:" });
   try {
-    await migrate(engine);
-    const tables = await readCatalogue(engine.read);
+    await migrateDatabase(engine);
+    const tables = await readSchema(engine.read);
     const { rows } = await sql<{ from: string; to: string }>`
       select m.name as "from", f."table" as "to" from sqlite_master m join pragma_foreign_key_list(m.name) f
       where m.type = 'table'`.execute(engine.read);

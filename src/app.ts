@@ -17,7 +17,7 @@ import { createTokenAdmin, type TokenAdmin } from "./gate/tokens.ts";
 import { systemClock } from "./lib/clock.ts";
 import type { Log } from "./lib/log.ts";
 import { handlers } from "./service/index.ts";
-import { openContent } from "./store/content-open.ts";
+import { openBlobStore } from "./store/blobs/open-blob-store.ts";
 import type { ContentStore, Store } from "./store/port.ts";
 import type { HttpServer } from "./transport/http.ts";
 import type { MetricsServer } from "./transport/metrics.ts";
@@ -83,7 +83,7 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
   const { metrics, telemetry, ...common } = await openLocal(config, { clock, ...rest });
   const { store, log } = common;
   const local = { ...common, telemetry };
-  const places = await openContent(config.filesBeside, config.bucket);
+  const places = await openBlobStore(config.filesBeside, config.bucket);
 
   let server: HttpServer | undefined;
   let door: Door | undefined;

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
-import type { StoredTable } from "../../src/store/catalogue.ts";
 import type { Stored } from "../../src/store/codec.ts";
-import { adapterOf, type Engine } from "../../src/store/engine.ts";
+import { type Engine, getAdapter } from "../../src/store/engine.ts";
 import { openEngine, openStore } from "../../src/store/open.ts";
-import { readCatalogue } from "../../src/store/read-catalogue.ts";
+import { readSchema } from "../../src/store/schema/read-schema.ts";
+import type { StoredTable } from "../../src/store/schema/schema-introspection.ts";
 import { Rows } from "./rows.ts";
 import type { Landmarks } from "./tenant.ts";
 
@@ -64,7 +64,7 @@ export async function fill(name: EngineName, database: string, size: number): Pr
 }
 
 async function insertAll(engine: Engine, each: string, rows: Rows): Promise<number> {
-  const tables = new Map((await readCatalogue(engine.write)).map((table) => [table.name, table]));
+  const tables = new Map((await readSchema(engine.write)).map((table) => [table.name, table]));
   const waiting = new Map<string, StoredValues[]>();
   let count = 0;
   const flush = () =>
@@ -75,7 +75,7 @@ async function insertAll(engine: Engine, each: string, rows: Rows): Promise<numb
         for (let start = 0; start < own.length; start += rowsPerStatement) {
           const batch = own.slice(start, start + rowsPerStatement);
           const values = batch.map((row) => table.columns.map((column) => (row[column.name] ?? null) as Stored));
-          await adapterOf(db).insertAll(db, table, values);
+          await getAdapter(db).insertAll(db, table, values);
         }
       }
       waiting.clear();

@@ -1,7 +1,7 @@
 import type { SubmissionState } from "../../src/contract/submissions.ts";
 import { createSeededRandom, type Random } from "../../src/lib/crypto/random.ts";
 import { createSeededIds } from "../../src/lib/ids.ts";
-import { type Source, sourceOf } from "../../src/store/database.ts";
+import { createSource, type Source } from "../../src/store/database.ts";
 import { type Row, type TableName, tables } from "../../src/store/tables.ts";
 import type { Tenant } from "./tenant.ts";
 
@@ -32,7 +32,7 @@ export class Maker {
       updatedBy: "usr_office",
       ...more,
     };
-    const source = sourceOf(table) as Source<Row<T>>;
+    const source = createSource(table) as Source<Row<T>>;
     return [table, named(source.codec.names, source.codec.encode({ ...row, ...own } as unknown as Row<T>))];
   }
 

@@ -3,7 +3,7 @@ import { loadConfig } from "../../src/config/load.ts";
 import { splitInput } from "../../src/contract/definition/operation.ts";
 import { operations } from "../../src/contract/index.ts";
 import { createId } from "../../src/lib/ids.ts";
-import { cursorsOf } from "../../src/store/cursor.ts";
+import { createCursors } from "../../src/store/cursor.ts";
 import type { Reader } from "../../src/store/port.ts";
 import type { Row, TableName } from "../../src/store/tables.ts";
 import type { Request, Samples } from "./cases.ts";
@@ -64,7 +64,7 @@ async function sample({ store }: App, landmarks: Landmarks): Promise<Samples> {
   const key = await store.secret("cursor");
   const half = <R>(rows: readonly R[]) => rows[rows.length >> 1] as R;
   const cursor = (name: string, column: string, query: object, at: string, id: string) =>
-    cursorsOf(key, [businessId, name, column, query]).seal([at, id]);
+    createCursors(key, [businessId, name, column, query]).seal([at, id]);
   const [submission, person] = [half(submissions), half(persons)];
   const inMiddle = { submittedAt: {}, updatedAt: {} };
   const { reviewerIds } = landmarks;

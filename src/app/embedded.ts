@@ -14,7 +14,7 @@ import { createSmtpCarrier } from "../mail/smtp.ts";
 import { createMailWorker } from "../mail/worker.ts";
 import { actHandlers } from "../service/desk/index.ts";
 import { personsOf } from "../service/expansion.ts";
-import type { openContent } from "../store/content-open.ts";
+import type { openBlobStore } from "../store/blobs/open-blob-store.ts";
 import { protectRecord } from "../upstream/blind.ts";
 import type { Handles } from "../upstream/handles.ts";
 import { createAddressGuard } from "../webhooks/address-guard.ts";
@@ -59,7 +59,7 @@ export function connectEmbedded(config: Config, serverKey: () => Buffer, places:
   return { webhooks, exports, people, membership, workers };
 }
 
-export interface Places extends Awaited<ReturnType<typeof openContent>> {
+export interface Places extends Awaited<ReturnType<typeof openBlobStore>> {
   readonly handlesOf: (realm: string) => Handles;
 }
 

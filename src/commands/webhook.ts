@@ -11,7 +11,7 @@ import {
   disabledReasons,
   eventTypes,
 } from "../contract/webhooks.ts";
-import type { ListedDelivery } from "../store/outbox.ts";
+import type { ListedDelivery } from "../store/queues/outbox.ts";
 import { withApp } from "./open.ts";
 import { note, type Options, print, printJson, textOf } from "./output.ts";
 import { formatTable } from "./table.ts";

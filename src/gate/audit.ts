@@ -6,9 +6,9 @@ import type { Operation } from "../contract/definition/operation.ts";
 import { Token, type TokenChange } from "../contract/tokens.ts";
 import { createId } from "../lib/ids.ts";
 import { isObject } from "../lib/is-object.ts";
+import type { Caller } from "../store/handler-context.ts";
 import type { Change } from "../store/port.ts";
 import { tables } from "../store/tables.ts";
-import type { Caller } from "../store/work.ts";
 
 /** The call that an entry is about. */
 export interface Audited {

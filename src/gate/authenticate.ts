@@ -3,8 +3,8 @@ import { tokenPattern } from "../contract/token-format.ts";
 import type { Token } from "../contract/tokens.ts";
 import type { Clock } from "../lib/clock.ts";
 import { equalsInConstantTime, hashSha256Hex } from "../lib/crypto/crypto.ts";
+import type { Caller } from "../store/handler-context.ts";
 import type { Store } from "../store/port.ts";
-import type { Caller } from "../store/work.ts";
 
 /**
  * Who a bearer token is (specification 5). The store is asked every time, so a revocation holds from the next call on.

@@ -1,8 +1,8 @@
 import { Problem, problem } from "../contract/errors.ts";
 import type { Scope } from "../contract/scopes.ts";
 import type { Log } from "../lib/log.ts";
+import type { Caller } from "../store/handler-context.ts";
 import type { Reader, Store } from "../store/port.ts";
-import type { Caller } from "../store/work.ts";
 import { changesBy, type RecordChange } from "./event-changes.ts";
 
 export type { RecordChange };

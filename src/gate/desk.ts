@@ -1,8 +1,8 @@
 import { type ActGiven, type ActName, type ActResult, actDeclarations } from "../contract/portal.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createId } from "../lib/ids.ts";
+import type { ActHandlers, ActWork, Author } from "../store/handler-context.ts";
 import type { Store } from "../store/port.ts";
-import type { ActHandlers, ActWork, Author } from "../store/work.ts";
 import { recorded } from "./record.ts";
 import { checkAll } from "./validate.ts";
 

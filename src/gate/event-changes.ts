@@ -1,5 +1,5 @@
-import type { LogEntry } from "../store/event-log.ts";
 import type { ChangeEntry } from "../store/port.ts";
+import type { LogEntry } from "../store/queues/event-log.ts";
 
 /** Which record changed, by kind and ids: nothing personal. */
 export interface RecordChange extends Omit<ChangeEntry, "auditId" | "occurredAt" | "turn"> {

@@ -8,8 +8,8 @@ import type { Token } from "../contract/tokens.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
-import type { Actor, Business, Confirmed, GateTransaction, Store } from "../store/port.ts";
-import type { Caller, Handlers, Links, ReadWork, Work, WriteWork } from "../store/work.ts";
+import type { Caller, HandlerContext, Handlers, Links, ReadWork, WriteWork } from "../store/handler-context.ts";
+import type { Actor, Business, ConsumedNonce, GateTransaction, Store } from "../store/port.ts";
 import { type AccessLog, createAccessLog } from "./access-log.ts";
 import { type Admission, type CallHead, createEntrance } from "./admission.ts";
 import { standardFieldsIn, withoutPersonalAnswers } from "./answers.ts";
@@ -55,7 +55,7 @@ export interface Call {
   readonly idempotencyKey?: string | undefined;
   readonly requestId: string;
   /** The preview that was agreed to: the call applies only while it would still do the same, and once. */
-  readonly confirmed?: Confirmed | undefined;
+  readonly confirmed?: ConsumedNonce | undefined;
   /** What agents see of people; absent for callers who are none. */
   readonly privacy?: Privacy | undefined;
   /** The call may use no more than these of its token's scopes. */
@@ -261,7 +261,7 @@ async function change(deps: GateDeps, running: Running, transaction: GateTransac
 }
 
 /** Of what was agreed to, exactly that is done, and once: in the transaction that does it. */
-async function settleConfirmation(transaction: GateTransaction, confirmed: Confirmed): Promise<void> {
+async function settleConfirmation(transaction: GateTransaction, confirmed: ConsumedNonce): Promise<void> {
   if (digestOf(transaction.changes) !== confirmed.digest) throw problem("confirmation_stale");
   if (!(await transaction.spend(confirmed.nonce, confirmed.expiresAt))) throw problem("confirmation_invalid");
 }
@@ -276,7 +276,7 @@ async function checkQuota(deps: GateDeps, { caller, now }: Running, transaction:
   if (retryAfterSeconds > 0) throw problem("export_rate_limited", { retryAfterSeconds });
 }
 
-function workOf({ links }: GateDeps, { caller, now, call }: Running): Work {
+function workOf({ links }: GateDeps, { caller, now, call }: Running): HandlerContext {
   return {
     caller,
     links,

@@ -1,7 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import { computeHmac, equalsInConstantTime } from "../lib/crypto/crypto.ts";
+import type { Links } from "../store/handler-context.ts";
 import type { Store } from "../store/port.ts";
-import type { Links } from "../store/work.ts";
 
 /** Kinds of downloads, and below which path each is served. */
 export const linkPaths = { file: "files", export: "exports" } as const;

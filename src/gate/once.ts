@@ -3,8 +3,8 @@ import { catalogue, type Fault, Problem, type ProblemCode, problem } from "../co
 import { limits } from "../contract/limits.ts";
 import { toCanonicalJson } from "../lib/canonical-json.ts";
 import { hashSha256Hex } from "../lib/crypto/crypto.ts";
+import type { Caller } from "../store/handler-context.ts";
 import type { GateTransaction } from "../store/port.ts";
-import type { Caller } from "../store/work.ts";
 
 export interface OnceRequest {
   readonly key: string;

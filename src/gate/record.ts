@@ -1,7 +1,7 @@
 import { type EventPayload, events } from "../contract/events.ts";
 import { createId } from "../lib/ids.ts";
+import type { WriteWork } from "../store/handler-context.ts";
 import type { GateTransaction } from "../store/port.ts";
-import type { WriteWork } from "../store/work.ts";
 import { type Act, entriesOf } from "./audit.ts";
 
 /** Runs work that writes. The events that it emits and the audit entries of its changes are of the same transaction. */

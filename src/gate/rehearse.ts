@@ -1,10 +1,10 @@
 import type { Scope } from "../contract/scopes.ts";
 import { hashSha256Hex } from "../lib/crypto/crypto.ts";
+import type { Links } from "../store/handler-context.ts";
 import type { Change, Reader } from "../store/port.ts";
-import { emailKey, type TableName } from "../store/tables.ts";
-import type { Links } from "../store/work.ts";
+import { normalizeEmail, type TableName } from "../store/tables.ts";
 
-export type { Confirmed } from "../store/port.ts";
+export type { ConsumedNonce } from "../store/port.ts";
 
 /** What an operation would do: it was run in a transaction that was undone again. */
 export interface Rehearsal {
@@ -125,7 +125,7 @@ export async function labelsOf(
     const mails = changes.filter((change) => change.table === "emailSends" && change.after?.["recipientKind"] === kind);
     const addresses = textsOf(mails.map(({ after }) => after?.["recipientEmail"]));
     if (!scopes.has(scope) || addresses.length === 0) continue;
-    const rows = await store.find(table, { has: { email: addresses.map(emailKey) } }, { limit: maxLabels });
+    const rows = await store.find(table, { has: { email: addresses.map(normalizeEmail) } }, { limit: maxLabels });
     for (const row of rows) labels.set(row.email, labelOf(row));
   }
   return labels;

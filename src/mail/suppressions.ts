@@ -1,7 +1,7 @@
 import type { Suppression } from "../contract/emails.ts";
 import { createId } from "../lib/ids.ts";
 import type { GateTransaction } from "../store/port.ts";
-import { emailKey } from "../store/tables.ts";
+import { normalizeEmail } from "../store/tables.ts";
 
 /** Sees to it that nothing is sent to an address any more; false where that was so. */
 export async function suppress(
@@ -9,7 +9,7 @@ export async function suppress(
   email: string,
   reason: Suppression["reason"],
 ): Promise<boolean> {
-  const [known] = await transaction.find("suppressions", { has: { email: emailKey(email) } }, { limit: 1 });
+  const [known] = await transaction.find("suppressions", { has: { email: normalizeEmail(email) } }, { limit: 1 });
   if (known) return false;
   await transaction.insert("suppressions", { suppressionId: createId("spr"), email, reason });
   return true;
@@ -17,7 +17,7 @@ export async function suppress(
 
 /** Lets messages go to an address again; false where they did. */
 export async function unsuppress(transaction: GateTransaction, email: string): Promise<boolean> {
-  const [known] = await transaction.find("suppressions", { has: { email: emailKey(email) } }, { limit: 1 });
+  const [known] = await transaction.find("suppressions", { has: { email: normalizeEmail(email) } }, { limit: 1 });
   if (!known) return false;
   await transaction.remove("suppressions", known);
   return true;

@@ -6,7 +6,7 @@ import { createId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
 import { combineWorkerStates, createLoop, type Worker } from "../lib/worker.ts";
 import type { GateTransaction, MailLease, Store } from "../store/port.ts";
-import { emailKey, type Patch, type Row } from "../store/tables.ts";
+import { normalizeEmail, type Patch, type Row } from "../store/tables.ts";
 import type { Carrier, Outcome } from "./carrier.ts";
 import { compose, isSendable, type Mailbox } from "./message.ts";
 import { pausesMs, retryDelaysMs } from "./schedule.ts";
@@ -119,7 +119,7 @@ class Lane {
   async #fateOf(lease: MailLease, send: Send, signal: AbortSignal): Promise<Fate> {
     if (lease.handedOverAt !== undefined) return { kind: "uncertain" };
     const { recipientEmail } = send;
-    const has = { email: emailKey(recipientEmail) };
+    const has = { email: normalizeEmail(recipientEmail) };
     const [suppression] = await this.#deps.store.reader(lease.businessId).find("suppressions", { has }, { limit: 1 });
     if (suppression) return { kind: "suppressed" };
     if (!isSendable(recipientEmail)) return { kind: "refused", status: "failed", error: badAddress, noMailbox: false };

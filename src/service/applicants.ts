@@ -1,4 +1,4 @@
-import type { Handler } from "../store/work.ts";
+import type { Handler } from "../store/handler-context.ts";
 import { expandPersons } from "./expansion.ts";
 
 export const list_applicants: Handler<"list_applicants"> = async (work, input) => {

@@ -18,9 +18,9 @@ import {
   toEndedAssignment,
 } from "../domain/assignments.ts";
 import { pickKeys } from "../domain/patch.ts";
+import type { Handler, WriteWork } from "../store/handler-context.ts";
 import type { Query, Reader } from "../store/port.ts";
 import type { Row } from "../store/tables.ts";
-import type { Handler, WriteWork } from "../store/work.ts";
 import { expectVersion, found, writableProgram } from "./guards.ts";
 
 export const list_assignments: Handler<"list_assignments"> = ({ store }, input) => {

@@ -1,5 +1,5 @@
 import { problem } from "../contract/errors.ts";
-import type { Handler } from "../store/work.ts";
+import type { Handler } from "../store/handler-context.ts";
 
 export const list_audit_entries: Handler<"list_audit_entries"> = ({ store }, { limit, lastEvaluatedKey, ...filter }) =>
   store.pageAudit(filter, { limit, lastEvaluatedKey });

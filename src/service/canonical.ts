@@ -1,6 +1,6 @@
 import type { Person, PersonSchema } from "../contract/persons.ts";
 import type { Reader } from "../store/port.ts";
-import { emailKey } from "../store/tables.ts";
+import { normalizeEmail } from "../store/tables.ts";
 
 /** What `isActive` asks of a person, as conditions of a query. */
 export const activeOnly = { active: true, anonymizedAt: null };
@@ -16,19 +16,19 @@ export async function activePersonSchema(store: Reader): Promise<PersonSchema | 
 
 /** The one active person with this address; `undefined` for none and for several. */
 export async function personByEmail(store: Reader, email: string): Promise<Person | undefined> {
-  return (await personsByEmail(store, [email])).get(emailKey(email));
+  return (await personsByEmail(store, [email])).get(normalizeEmail(email));
 }
 
 /** By `emailKey` the one active person with that address. Addresses of none or several are left out. */
 export async function personsByEmail(store: Reader, emails: readonly string[]): Promise<Map<string, Person>> {
   const single = new Map<string, Person>();
-  let pending = [...new Set(emails.map(emailKey))];
+  let pending = [...new Set(emails.map(normalizeEmail))];
   while (pending.length > 0) {
     const query = { where: activeOnly, has: { email: pending } };
     const limit = 2 * pending.length;
     // By id, for in another order every person of the tenant would be looked at.
     const rows = await store.find("persons", query, { limit, orderBy: "personId" });
-    const byEmail = Map.groupBy(rows, ({ primaryEmail = "" }) => emailKey(primaryEmail));
+    const byEmail = Map.groupBy(rows, ({ primaryEmail = "" }) => normalizeEmail(primaryEmail));
     if (rows.length < limit) {
       for (const [email, [person, ...others]] of byEmail) if (person && others.length === 0) single.set(email, person);
       break;

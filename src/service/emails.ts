@@ -2,13 +2,13 @@ import type { EmailSend } from "../contract/emails.ts";
 import { validationProblem } from "../contract/errors.ts";
 import type { Input, Result } from "../contract/index.ts";
 import { pickKeys } from "../domain/patch.ts";
+import type { Handler, WriteWork } from "../store/handler-context.ts";
 import type { Reader } from "../store/port.ts";
-import { emailKey } from "../store/tables.ts";
-import type { Handler, WriteWork } from "../store/work.ts";
+import { normalizeEmail } from "../store/tables.ts";
 import { writableProgram } from "./guards.ts";
 
 export const list_email_sends: Handler<"list_email_sends"> = async ({ store }, { recipientEmail, limit }) => {
-  const query = { has: { recipient: emailKey(recipientEmail) } };
+  const query = { has: { recipient: normalizeEmail(recipientEmail) } };
   const rows = await store.find("emailSends", query, { limit, orderBy: "createdAt", descending: true });
   return rows.map(({ body: _, ...send }) => send);
 };
@@ -26,7 +26,7 @@ export const send_bulk_email: Handler<"send_bulk_email"> = async (work, input) =
   if (applicants) {
     const emails = await applicantEmails(work.store, programId, applicants.applicantEmails);
     const message = { ...pickKeys(applicants, "subject", "body"), recipientKind: "applicant" as const };
-    await send(work, outcome, message, applicants.applicantEmails, (email) => emails.get(emailKey(email)));
+    await send(work, outcome, message, applicants.applicantEmails, (email) => emails.get(normalizeEmail(email)));
   }
   return outcome;
 };
@@ -75,7 +75,7 @@ async function send(
     else if (seen.has(recipientEmail)) outcome.skipped.push({ recipient, reason: "duplicate" });
     else {
       seen.add(recipientEmail);
-      const status = suppressed.has(emailKey(recipientEmail)) ? "suppressed" : "queued";
+      const status = suppressed.has(normalizeEmail(recipientEmail)) ? "suppressed" : "queued";
       await queue(work, outcome, { ...message, recipientEmail, status });
       outcome[status] += 1;
     }
@@ -84,10 +84,10 @@ async function send(
 
 /** Those of some addresses that nothing is sent to, by `emailKey`. */
 export async function suppressedAmong(store: Reader, emails: readonly string[]): Promise<ReadonlySet<string>> {
-  const email = [...new Set(emails.map(emailKey))];
+  const email = [...new Set(emails.map(normalizeEmail))];
   if (email.length === 0) return new Set();
   const rows = await store.find("suppressions", { has: { email } }, { limit: email.length, orderBy: "suppressionId" });
-  return new Set(rows.map((row) => emailKey(row.email)));
+  return new Set(rows.map((row) => normalizeEmail(row.email)));
 }
 
 type Addressed = Message & Pick<EmailSend, "recipientEmail" | "status">;
@@ -115,9 +115,11 @@ async function reviewerEmails(store: Reader, programId: string, reviewerIds: rea
 
 /** The addresses by `emailKey`, as applicants of the programme registered them. */
 async function applicantEmails(store: Reader, programId: string, emails: readonly string[]) {
-  const email = [...new Set(emails.map(emailKey))];
+  const email = [...new Set(emails.map(normalizeEmail))];
   const rows = await store.find("applicants", { has: { email } }, { limit: email.length, orderBy: "applicantId" });
   return new Map(
-    rows.filter(({ programIds }) => programIds.includes(programId)).map((row) => [emailKey(row.email), row.email]),
+    rows
+      .filter(({ programIds }) => programIds.includes(programId))
+      .map((row) => [normalizeEmail(row.email), row.email]),
   );
 }

@@ -1,8 +1,8 @@
 import { readCursor } from "../contract/definition/page.ts";
 import { listVisibleKinds } from "../contract/event-log.ts";
 import type { Input, Result } from "../contract/index.ts";
+import type { Caller } from "../store/handler-context.ts";
 import type { Reader } from "../store/port.ts";
-import type { Caller } from "../store/work.ts";
 
 interface EventWork {
   readonly store: Reader;

@@ -4,9 +4,9 @@ import type { Person, PersonExpansion } from "../contract/persons.ts";
 import { sensitiveScope } from "../contract/scopes.ts";
 import { isActive } from "../domain/persons.ts";
 import { createFieldSuggester } from "../domain/unknown-fields.ts";
+import type { ReadWork } from "../store/handler-context.ts";
 import type { Reader } from "../store/port.ts";
-import { emailKey } from "../store/tables.ts";
-import type { ReadWork } from "../store/work.ts";
+import { normalizeEmail } from "../store/tables.ts";
 import { activePersonSchema, personsByEmail, survivorsOf } from "./canonical.ts";
 
 /** A row that stands for a person: an applicant or a reviewer. */
@@ -67,7 +67,7 @@ export async function personsOf<R extends Expandable>(store: Reader, rows: reado
   );
   const persons = rows.map((row) => {
     const { personId, email } = row;
-    return [row, personId === null ? byEmail.get(emailKey(email)) : byId.get(personId)] as const;
+    return [row, personId === null ? byEmail.get(normalizeEmail(email)) : byId.get(personId)] as const;
   });
   return new Map(persons.filter((entry): entry is [R, Person] => entry[1] !== undefined && isActive(entry[1])));
 }

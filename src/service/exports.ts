@@ -3,8 +3,8 @@ import type { ExportJob } from "../contract/exports.ts";
 import type { Input } from "../contract/index.ts";
 import { limits } from "../contract/limits.ts";
 import { SubmissionState } from "../contract/submissions.ts";
+import type { Handler } from "../store/handler-context.ts";
 import type { Row } from "../store/tables.ts";
-import type { Handler } from "../store/work.ts";
 import { requirePersonFields } from "./expansion.ts";
 import { found } from "./guards.ts";
 

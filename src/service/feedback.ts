@@ -1,5 +1,5 @@
 import { getEventIds } from "../domain/submissions.ts";
-import type { Handler } from "../store/work.ts";
+import type { Handler } from "../store/handler-context.ts";
 import { found, writableProgram } from "./guards.ts";
 
 export const list_released_feedback: Handler<"list_released_feedback"> = ({ store }, input) => {

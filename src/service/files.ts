@@ -1,6 +1,6 @@
 import { problem } from "../contract/errors.ts";
 import { limits } from "../contract/limits.ts";
-import type { Handler } from "../store/work.ts";
+import type { Handler } from "../store/handler-context.ts";
 import { found } from "./guards.ts";
 
 export const list_submission_files: Handler<"list_submission_files"> = async ({ store }, { submissionId }) => {

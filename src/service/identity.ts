@@ -4,9 +4,9 @@ import type { Person } from "../contract/persons.ts";
 import type { Track } from "../contract/programs.ts";
 import type { Submission } from "../contract/submissions.ts";
 import { isActive } from "../domain/persons.ts";
+import type { ChangeWork } from "../store/handler-context.ts";
 import type { Query, Reader } from "../store/port.ts";
-import { emailKey, type Patch, type Row, refKey } from "../store/tables.ts";
-import type { ChangeWork } from "../store/work.ts";
+import { normalizeEmail, type Patch, type Row, toRefKey } from "../store/tables.ts";
 import { personByEmail } from "./canonical.ts";
 
 /** Who somebody is said to be. */
@@ -105,7 +105,7 @@ function mayStandFor(applicant: Applicant, personId: string): boolean {
 
 async function selectedPerson(store: Reader, { personId, externalRef }: Given): Promise<Person | undefined> {
   if (personId === undefined && externalRef === undefined) return undefined;
-  const query = externalRef ? { has: { ref: refKey(externalRef) } } : { where: { personId } };
+  const query = externalRef ? { has: { ref: toRefKey(externalRef) } } : { where: { personId } };
   const [person] = await store.find("persons", query, { limit: 1 });
   if (!person) throw problem("not_found");
   const { mergedIntoPersonId } = person;
@@ -122,7 +122,8 @@ function checkLegacyMatches(
   const { innovatorId, innovatorEmail, innovatorName } = given;
   const differs = {
     innovatorId: innovatorId !== undefined && innovatorId !== person.innovatorId && innovatorId !== ownId,
-    innovatorEmail: innovatorEmail !== undefined && emailKey(innovatorEmail) !== emailKey(person.innovatorEmail),
+    innovatorEmail:
+      innovatorEmail !== undefined && normalizeEmail(innovatorEmail) !== normalizeEmail(person.innovatorEmail),
     innovatorName: innovatorName !== undefined && innovatorName.trim() !== person.innovatorName,
   };
   const mismatched = Object.entries(differs).flatMap(([name, differing]) => (differing ? [name] : []));
@@ -190,7 +191,7 @@ async function canonicalChanges(
 
 /** The applicant with an address: there is never more than one. */
 function holderOf(store: Reader, email: string): Promise<Applicant | undefined> {
-  return first(store, { has: { email: emailKey(email) } });
+  return first(store, { has: { email: normalizeEmail(email) } });
 }
 
 async function first(store: Reader, query: Query<"applicants">): Promise<Applicant | undefined> {

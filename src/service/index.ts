@@ -1,4 +1,4 @@
-import type { Handlers } from "../store/work.ts";
+import type { Handlers } from "../store/handler-context.ts";
 import * as applicants from "./applicants.ts";
 import * as assignments from "./assignments.ts";
 import * as audit from "./audit.ts";

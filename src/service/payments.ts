@@ -1,6 +1,6 @@
 import type { Payment } from "../contract/payments.ts";
+import type { Handler } from "../store/handler-context.ts";
 import type { Reader } from "../store/port.ts";
-import type { Handler } from "../store/work.ts";
 import { found } from "./guards.ts";
 
 export const get_submission_payment: Handler<"get_submission_payment"> = async ({ store }, { submissionId }) => {

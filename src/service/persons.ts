@@ -14,9 +14,9 @@ import {
   mergePersons,
   parsePersonSelector,
 } from "../domain/persons.ts";
+import type { Handler } from "../store/handler-context.ts";
 import type { Reader, Transaction } from "../store/port.ts";
-import { emailKey, refKey } from "../store/tables.ts";
-import type { Handler } from "../store/work.ts";
+import { normalizeEmail, toRefKey } from "../store/tables.ts";
 import { activeOnly, activePersonSchema, survivorsOf } from "./canonical.ts";
 import { expectVersion, found } from "./guards.ts";
 
@@ -38,7 +38,7 @@ export const create_person: Handler<"create_person"> = async ({ store, newId }, 
   const schema = await activePersonSchema(store);
   checkCustomFields(schema?.fields ?? [], customFields);
   checkMetadata(metadata);
-  const keys = externalRefs.map(refKey);
+  const keys = externalRefs.map(toRefKey);
   const repeated = externalRefs.find((_, index) => keys.indexOf(keys[index] ?? "") !== index);
   if (repeated) throw duplicateRef(repeated, "The request names an external reference twice.");
   for (const ref of externalRefs) await expectFreeRef(store, ref);
@@ -75,7 +75,7 @@ export const update_person: Handler<"update_person"> = async ({ store }, input) 
 export const add_person_external_ref: Handler<"add_person_external_ref"> = async ({ store }, input) => {
   const person = await writablePerson(store, input.personId, input.version);
   const { externalRef } = input;
-  if (person.externalRefs.some((ref) => refKey(ref) === refKey(externalRef))) return person;
+  if (person.externalRefs.some((ref) => toRefKey(ref) === toRefKey(externalRef))) return person;
   if (person.externalRefs.length >= maxExternalRefs) {
     const message = `A person has at most ${maxExternalRefs} external references`;
     throw validationProblem({ path: "externalRef", code: "too_big", message });
@@ -86,8 +86,8 @@ export const add_person_external_ref: Handler<"add_person_external_ref"> = async
 
 export const remove_person_external_ref: Handler<"remove_person_external_ref"> = async ({ store }, input) => {
   const person = await writablePerson(store, input.personId, input.version);
-  const key = refKey(input);
-  const externalRefs = person.externalRefs.filter((ref) => refKey(ref) !== key);
+  const key = toRefKey(input);
+  const externalRefs = person.externalRefs.filter((ref) => toRefKey(ref) !== key);
   if (externalRefs.length === person.externalRefs.length) throw problem("not_found");
   return store.update("persons", person, { externalRefs });
 };
@@ -120,11 +120,11 @@ export const resolve_persons: Handler<"resolve_persons"> = async ({ store }, inp
       return person && isActive(person) ? [person] : [];
     }
     case "email":
-      return store.find("persons", { where: activeOnly, has: { email: emailKey(selector.email) } }, options);
+      return store.find("persons", { where: activeOnly, has: { email: normalizeEmail(selector.email) } }, options);
     case "platformUserId":
       return store.find("persons", { where: { ...activeOnly, platformUserId: selector.platformUserId } }, options);
     case "externalRef":
-      return store.find("persons", { where: activeOnly, has: { ref: refKey(selector.externalRef) } }, options);
+      return store.find("persons", { where: activeOnly, has: { ref: toRefKey(selector.externalRef) } }, options);
   }
 };
 
@@ -182,7 +182,7 @@ async function repoint(store: Transaction, from: string, to: string): Promise<vo
 
 /** @throws Problem `duplicate_external_ref` */
 async function expectFreeRef(store: Reader, ref: ExternalRefInput): Promise<void> {
-  if ((await store.count("persons", { has: { ref: refKey(ref) } })) > 0) throw duplicateRef(ref);
+  if ((await store.count("persons", { has: { ref: toRefKey(ref) } })) > 0) throw duplicateRef(ref);
 }
 
 function duplicateRef({ namespace, objectType }: ExternalRefInput, message?: string) {

@@ -3,7 +3,7 @@ import type { Input } from "../contract/index.ts";
 import { limits } from "../contract/limits.ts";
 import { checkLifecycleMove } from "../domain/lifecycle.ts";
 import { mergeDeep, pickKeys } from "../domain/patch.ts";
-import type { Handler } from "../store/work.ts";
+import type { Handler } from "../store/handler-context.ts";
 import { expectVersion, found, writableProgram } from "./guards.ts";
 
 export const list_programs: Handler<"list_programs"> = ({ store }, input) =>

@@ -8,9 +8,9 @@ import { mayHoldAddress } from "../lib/addresses.ts";
 import { createRandomToken, hashSha256Hex } from "../lib/crypto/crypto.ts";
 import { toHeaderLine } from "../lib/http/header-line.ts";
 import { matchesShown } from "../lib/search-words.ts";
+import type { Handler, ReadWork, WriteWork } from "../store/handler-context.ts";
 import type { Query } from "../store/port.ts";
-import { emailKey, type Row } from "../store/tables.ts";
-import type { Handler, ReadWork, WriteWork } from "../store/work.ts";
+import { normalizeEmail, type Row } from "../store/tables.ts";
 import { personByEmail } from "./canonical.ts";
 import { suppressedAmong } from "./emails.ts";
 import { expandPersons } from "./expansion.ts";
@@ -40,7 +40,7 @@ const named = ["firstName", "lastName", "affiliation"] as const;
 function searchOf(text: string | undefined, hidesContacts: boolean): Search {
   if (text === undefined) return {};
   if (!hidesContacts) return { query: { search: { columns: [...named, "email"], text } } };
-  if (mayHoldAddress(text)) return { query: { has: { email: emailKey(text) } } };
+  if (mayHoldAddress(text)) return { query: { has: { email: normalizeEmail(text) } } };
   const wanted = (row: Row<"reviewers">) =>
     matchesShown(
       text,
@@ -66,7 +66,7 @@ export const invite_reviewer: Handler<"invite_reviewer"> = async (work, input) =
   for (const { programId } of rounds) {
     if (!programNames.has(programId)) programNames.set(programId, (await writableProgram(work.store, programId)).name);
   }
-  const [known] = await work.store.find("reviewers", { has: { email: emailKey(input.email) } }, { limit: 1 });
+  const [known] = await work.store.find("reviewers", { has: { email: normalizeEmail(input.email) } }, { limit: 1 });
   const reviewer = known ? await inviteAgain(work, known, input, rounds) : await inviteNew(work, input, rounds);
   await writeInvitation(work, reviewer, input, programNames);
   return (await view(work, [reviewer]))(reviewer);

@@ -2,7 +2,7 @@ import { problem } from "../contract/errors.ts";
 import { limits } from "../contract/limits.ts";
 import { heldStatuses } from "../domain/assignments.ts";
 import { summarize } from "../domain/scoring.ts";
-import type { Handler } from "../store/work.ts";
+import type { Handler } from "../store/handler-context.ts";
 import { found } from "./guards.ts";
 
 export const list_reviews: Handler<"list_reviews"> = ({ store }, { limit, lastEvaluatedKey, ...where }) =>

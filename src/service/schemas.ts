@@ -1,5 +1,5 @@
 import { problem } from "../contract/errors.ts";
-import type { Handler } from "../store/work.ts";
+import type { Handler } from "../store/handler-context.ts";
 import { findForm } from "./forms.ts";
 
 export const get_schema: Handler<"get_schema"> = async ({ store }, { schemaId, version }) => {

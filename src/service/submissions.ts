@@ -19,9 +19,9 @@ import {
   stateFields,
 } from "../domain/submissions.ts";
 import { listOutstanding } from "../domain/supplements.ts";
+import type { ChangeWork, Handler, WriteWork } from "../store/handler-context.ts";
 import type { Reader, Transaction } from "../store/port.ts";
 import type { Patch } from "../store/tables.ts";
-import type { ChangeWork, Handler, WriteWork } from "../store/work.ts";
 import { checkFields, formOf } from "./forms.ts";
 import { expectVersion, found, writableProgram } from "./guards.ts";
 import { type ApplicantColumns, enrolApplicant } from "./identity.ts";

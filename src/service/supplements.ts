@@ -8,9 +8,9 @@ import { mergeValues } from "../domain/fields.ts";
 import { pickKeys } from "../domain/patch.ts";
 import { getEventIds } from "../domain/submissions.ts";
 import { checkSupplementMove, createSupplementStateFields } from "../domain/supplements.ts";
+import type { ChangeWork, Handler } from "../store/handler-context.ts";
 import type { Reader } from "../store/port.ts";
 import type { Patch } from "../store/tables.ts";
-import type { ChangeWork, Handler } from "../store/work.ts";
 import { checkFields, checkFiles, formOf } from "./forms.ts";
 import { expectVersion, found, writableProgram } from "./guards.ts";
 

@@ -1,12 +1,12 @@
 import type { AuditEntry } from "../contract/audit.ts";
 import type { Stored } from "./codec.ts";
-import { auditSource, type Db, type Prepared, prepare, type Statements } from "./database.ts";
+import { auditSource, type Db, type PreparedStatement, prepareQuery, type Statements } from "./database.ts";
 
 const { codec } = auditSource;
 const columns = [...codec.names, "kind", "turn"];
 
 /** An entry's values in the order of the columns; its kind keeps changes apart from requests that changed nothing. */
-function valuesOf(entry: AuditEntry, turn: number | null): Stored[] {
+function toAuditValues(entry: AuditEntry, turn: number | null): Stored[] {
   const values = codec.encode(entry);
   if (entry.status === null) values.push("change", turn);
   else values.push("access", null);
@@ -14,18 +14,18 @@ function valuesOf(entry: AuditEntry, turn: number | null): Stored[] {
 }
 
 /** Of a request that changed nothing, in nobody's turn. */
-export function accessValues(entry: AuditEntry): Stored[] {
-  return valuesOf(entry, null);
+export function toAccessValues(entry: AuditEntry): Stored[] {
+  return toAuditValues(entry, null);
 }
 
 export async function insertAudit(db: Db, statements: Statements, entry: AuditEntry, turn: number): Promise<void> {
-  await statements.insert("audit", columns)(db, ...valuesOf(entry, turn));
+  await statements.insert("audit", columns)(db, ...toAuditValues(entry, turn));
 }
 
 /** Writes an entry unless it is there: where nobody can say whether a batch was committed it is written again. */
-export function prepareAppend(db: Db): Prepared {
+export function prepareAppend(db: Db): PreparedStatement {
   const values = Object.fromEntries(columns.map((column) => [column, ""]));
-  return prepare(
+  return prepareQuery(
     db
       .insertInto("audit")
       .values(values)

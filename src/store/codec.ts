@@ -29,10 +29,10 @@ export interface Codec<Row> {
   decodeValue(name: string, stored: unknown): unknown;
 }
 
-export function codecOf<Record_ extends z.ZodObject>(record: Record_): Codec<z.output<Record_>> {
-  const columns = Object.entries(record.shape).map(([name, schema]) => columnOf(name, schema));
+export function createCodec<Record_ extends z.ZodObject>(record: Record_): Codec<z.output<Record_>> {
+  const columns = Object.entries(record.shape).map(([name, schema]) => toColumn(name, schema));
   const byName = new Map(columns.map((column) => [column.name, column]));
-  const named = (name: string) => {
+  const findColumn = (name: string) => {
     const column = byName.get(name);
     if (!column) throw new Error(`No column ${name}`);
     return column;
@@ -54,9 +54,9 @@ export function codecOf<Record_ extends z.ZodObject>(record: Record_): Codec<z.o
     encode: (row) => columns.map((column) => encode(column.kind, row[column.name])),
     decode: (stored) => decodeTuple(columns.map((column) => stored[column.name])),
     decodeTuple,
-    encodeValue: (name, value) => encode(named(name).kind, value),
+    encodeValue: (name, value) => encode(findColumn(name).kind, value),
     decodeValue(name, stored) {
-      const { kind, optional } = named(name);
+      const { kind, optional } = findColumn(name);
       if (stored === null) return optional ? undefined : null;
       return decode(kind, stored);
     },
@@ -76,9 +76,9 @@ function decode(kind: Kind, stored: unknown): unknown {
 
 const scalarTypes = new Set(["string", "number", "enum", "literal"]);
 
-function columnOf(name: string, schema: z.core.$ZodType): Column {
+function toColumn(name: string, schema: z.core.$ZodType): Column {
   const { type } = unwrap(schema)._zod.def;
-  const wrappers = wrappersOf(schema);
+  const wrappers = listWrappers(schema);
   const nullable = wrappers.includes("nullable");
   return {
     name,
@@ -88,7 +88,7 @@ function columnOf(name: string, schema: z.core.$ZodType): Column {
   };
 }
 
-function wrappersOf(schema: z.core.$ZodType): string[] {
+function listWrappers(schema: z.core.$ZodType): string[] {
   const inner = getInnerSchema(schema);
-  return inner ? [schema._zod.def.type, ...wrappersOf(inner)] : [];
+  return inner ? [schema._zod.def.type, ...listWrappers(inner)] : [];
 }

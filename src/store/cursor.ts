@@ -17,33 +17,33 @@ interface Payload {
 }
 
 /** Writes and reads the cursors of one list: signed, so that only what was given out comes back, and only to that list. */
-export function cursorsOf(key: Buffer, list: readonly unknown[]) {
+export function createCursors(key: Buffer, list: readonly unknown[]) {
   const f = hashSha256Hex(toCanonicalJson(list)).slice(0, 32);
   return {
     seal([k, ...i]: Position): string {
       const payload: Payload = { v: version, k, i, f };
       const text = Buffer.from(JSON.stringify(payload));
-      return Buffer.concat([mac(key, text), text]).toString("base64url");
+      return Buffer.concat([computeMac(key, text), text]).toString("base64url");
     },
     /** @throws Problem `invalid_cursor` */
     open(cursor: string): Position {
       const bytes = Buffer.from(cursor, "base64url");
       const text = bytes.subarray(macBytes);
       // Decoding forgives stray characters and bits; the cursor that was given out had none.
-      if (bytes.toString("base64url") !== cursor) throw invalidCursor();
-      if (!equalsInConstantTime(bytes.subarray(0, macBytes), mac(key, text))) throw invalidCursor();
+      if (bytes.toString("base64url") !== cursor) throw createInvalidCursorProblem();
+      if (!equalsInConstantTime(bytes.subarray(0, macBytes), computeMac(key, text))) throw createInvalidCursorProblem();
       const payload = JSON.parse(text.toString()) as Payload;
-      if (payload.v !== version || payload.f !== f) throw invalidCursor();
+      if (payload.v !== version || payload.f !== f) throw createInvalidCursorProblem();
       return [payload.k, ...payload.i];
     },
   };
 }
 
-function mac(key: Buffer, text: Buffer): Buffer {
+function computeMac(key: Buffer, text: Buffer): Buffer {
   return computeHmac(key, text).subarray(0, macBytes);
 }
 
-function invalidCursor(): Problem {
+function createInvalidCursorProblem(): Problem {
   const message = "Not a cursor of this list with these filters";
   return problem("invalid_cursor", { issues: [{ path: "lastEvaluatedKey", code: "invalid_cursor", message }] });
 }

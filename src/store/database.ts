@@ -9,9 +9,9 @@ import {
 import * as z from "zod";
 import { AuditEntry } from "../contract/audit.ts";
 import { Token } from "../contract/tokens.ts";
-import { type Codec, codecOf } from "./codec.ts";
-import { LogEntry } from "./event-log.ts";
+import { type Codec, createCodec } from "./codec.ts";
 import type { ChangeEntry } from "./port.ts";
+import { LogEntry } from "./queues/event-log.ts";
 import { type Row, type Table, type TableName, tables } from "./tables.ts";
 
 /** Tables and columns are known by name alone; the codecs know what is in them. */
@@ -29,19 +29,19 @@ export interface Source<R> {
 const sources = Object.fromEntries(
   Object.entries<Table>(tables).map(([name, { id, revision, record }]) => [
     name,
-    { name, key: revision === undefined ? [id] : [id, revision], codec: codecOf(record) },
+    { name, key: revision === undefined ? [id] : [id, revision], codec: createCodec(record) },
   ]),
 );
 
-export function sourceOf<T extends TableName>(table: T): Source<Row<T>> {
+export function createSource<T extends TableName>(table: T): Source<Row<T>> {
   return sources[table] as unknown as Source<Row<T>>;
 }
 
-export const auditSource: Source<AuditEntry> = { name: "audit", key: ["auditId"], codec: codecOf(AuditEntry) };
+export const auditSource: Source<AuditEntry> = { name: "audit", key: ["auditId"], codec: createCodec(AuditEntry) };
 
 export const changeSource: Source<ChangeEntry> = {
   ...auditSource,
-  codec: codecOf(
+  codec: createCodec(
     AuditEntry.pick({
       auditId: true,
       occurredAt: true,
@@ -56,16 +56,16 @@ export const changeSource: Source<ChangeEntry> = {
 export const eventSource: Source<LogEntry> = {
   name: "eventLog",
   key: ["eventId"],
-  codec: codecOf(LogEntry),
+  codec: createCodec(LogEntry),
 };
 
-export const tokenCodec = codecOf(Token);
+export const tokenCodec = createCodec(Token);
 
 /**
  * A query compiled once and run with other parameters each time, in the order in which it names them. Rows are the
  * values of the columns that it selects, in their order: naming each of them takes as long as reading them.
  */
-export interface Prepared {
+export interface PreparedStatement {
   (db: Db, ...parameters: readonly unknown[]): Promise<QueryResult<readonly unknown[]>>;
   readonly sql: string;
 }
@@ -76,7 +76,7 @@ export interface PreparedQuery extends CompiledQuery {
   readonly prepared: object;
 }
 
-export function prepare(query: Compilable): Prepared {
+export function prepareQuery(query: Compilable): PreparedStatement {
   const compiled = query.compile();
   const { query: node, queryId, sql } = compiled;
   const run = (db: Db, ...parameters: readonly unknown[]) => {
@@ -102,14 +102,14 @@ export async function holdConnection(db: Db): Promise<() => void> {
 /** The statements of the hot paths of one database. */
 export interface Statements {
   /** By tenant and id. */
-  get(source: Source<unknown>): Prepared;
+  get(source: Source<unknown>): PreparedStatement;
   /** By the columns in their order. */
-  insert(table: string, columns: readonly string[]): Prepared;
+  insert(table: string, columns: readonly string[]): PreparedStatement;
 }
 
 export function createStatements(db: Db): Statements {
-  const gets = new Map<string, Prepared>();
-  const inserts = new Map<string, Prepared>();
+  const gets = new Map<string, PreparedStatement>();
+  const inserts = new Map<string, PreparedStatement>();
   return {
     get: ({ name, key: [id, revision], codec }) =>
       remember(gets, name, () => {
@@ -118,11 +118,11 @@ export function createStatements(db: Db): Statements {
           .select([...codec.names])
           .where("businessId", "=", "")
           .where(id, "=", "");
-        return prepare(revision === undefined ? byId : byId.orderBy(revision, "desc").limit(sql.lit(1)));
+        return prepareQuery(revision === undefined ? byId : byId.orderBy(revision, "desc").limit(sql.lit(1)));
       }),
     insert: (table, columns) =>
       remember(inserts, table, () =>
-        prepare(db.insertInto(table).values(Object.fromEntries(columns.map((column) => [column, ""])))),
+        prepareQuery(db.insertInto(table).values(Object.fromEntries(columns.map((column) => [column, ""])))),
       ),
   };
 }

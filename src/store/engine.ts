@@ -1,9 +1,9 @@
 import type { DialectAdapter, Expression, RawBuilder, SelectQueryBuilder } from "kysely";
-import type { CatalogueQueries, StoredTable } from "./catalogue.ts";
 import type { Stored } from "./codec.ts";
-import type { Database, Db, Prepared } from "./database.ts";
+import type { Database, Db, PreparedStatement } from "./database.ts";
 import type { DatabaseState } from "./port.ts";
-import { prepareTurn } from "./turns.ts";
+import type { SchemaQueries, StoredTable } from "./schema/schema-introspection.ts";
+import { prepareCommitSequence } from "./tenant-sequence.ts";
 
 /**
  * Runs work in one transaction: it commits when the work resolves and undoes everything when it throws. Where the
@@ -46,7 +46,7 @@ export interface Engine {
    * Runs a statement with each of these parameters, in as many relaxed transactions as it takes. When it fails some may
    * be written: the statement must bear to be run again.
    */
-  runAll(statement: Prepared, rows: readonly (readonly Stored[])[]): Promise<void>;
+  runAll(statement: PreparedStatement, rows: readonly (readonly Stored[])[]): Promise<void>;
   /**
    * Looks at what can be seen without a table.
    * @throws Error when the database is not there
@@ -56,9 +56,9 @@ export interface Engine {
 }
 
 /** An engine whose transactions are all parts of one that is open. */
-export function engineWithin(db: Db): Engine {
+export function createNestedEngine(db: Db): Engine {
   const within: Transact = (work) => work(db);
-  const takeTurn = prepareTurn(db);
+  const takeTurn = prepareCommitSequence(db);
   return {
     write: db,
     read: db,
@@ -82,7 +82,7 @@ export interface EngineAdapter extends DialectAdapter {
   /** Text as `toLowerCase` of JavaScript makes it. */
   lower(text: Expression<unknown>): RawBuilder<string>;
   /** How the database tells what tables it has. */
-  readonly catalogue: CatalogueQueries;
+  readonly catalogue: SchemaQueries;
   /** Leaves references between tables unchecked in this transaction and after; gives what brings them back. */
   suspendReferences(db: Db): Promise<readonly string[]>;
   /** @throws Error where a row refers to one that is not there */
@@ -91,18 +91,18 @@ export interface EngineAdapter extends DialectAdapter {
   insertAll(db: Db, table: StoredTable, rows: readonly (readonly Stored[])[]): Promise<void>;
 }
 
-export function adapterOf(db: Db): EngineAdapter {
+export function getAdapter(db: Db): EngineAdapter {
   return db.getExecutor().adapter as EngineAdapter;
 }
 
 type Select<Output> = SelectQueryBuilder<Database, string, Output>;
 
 /** Keeps the rows that a query in a transaction gives from others until it ends; of several tables, one's. */
-export function held<Output>(db: Db, query: Select<Output>, of?: string): Select<Output> {
-  return adapterOf(db).locksRows ? query.forUpdate(of) : query;
+export function forUpdate<Output>(db: Db, query: Select<Output>, of?: string): Select<Output> {
+  return getAdapter(db).locksRows ? query.forUpdate(of) : query;
 }
 
 /** The same, passing over rows that another transaction holds. */
-export function heldIfFree<Output>(db: Db, query: Select<Output>, of?: string): Select<Output> {
-  return adapterOf(db).locksRows ? query.forUpdate(of).skipLocked() : query;
+export function skipLocked<Output>(db: Db, query: Select<Output>, of?: string): Select<Output> {
+  return getAdapter(db).locksRows ? query.forUpdate(of).skipLocked() : query;
 }

@@ -17,15 +17,15 @@ export class Mutex {
       return Promise.resolve();
     }
     return new Promise((resolve, reject) => {
-      const enter = () => {
+      const enterMutex = () => {
         clearTimeout(timer);
         resolve();
       };
       const timer = setTimeout(() => {
-        this.#waiting.delete(enter);
+        this.#waiting.delete(enterMutex);
         reject(problem("unavailable", { retryAfterSeconds: 1 }));
       }, this.#timeoutMs);
-      this.#waiting.add(enter);
+      this.#waiting.add(enterMutex);
     });
   }
 

@@ -2,12 +2,12 @@ import { existsSync } from "node:fs";
 import type { Log } from "../lib/log.ts";
 import { isPostgresAddress } from "../lib/postgres-address.ts";
 import type { Telemetry } from "../lib/telemetry.ts";
-import { settleCopy } from "./copy/mark.ts";
+import { settleCopy } from "./copy/checkpoint.ts";
 import type { Engine } from "./engine.ts";
-import { type MigrationStatus, migrate, migrationStatus } from "./migrations/migrate.ts";
+import { instrumentEngine } from "./instrumented-engine.ts";
+import { type MigrationStatus, migrateDatabase, readMigrationStatus } from "./migrations/migrate.ts";
 import type { Store } from "./port.ts";
 import { createSqlStore } from "./sql-store.ts";
-import { watchedEngine } from "./watched.ts";
 
 export interface StoreOptions {
   /** `postgres://…`; or a file, made when missing with access for its owner alone; or `:memory:`. */
@@ -37,11 +37,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const engine = await openEngine(options);
   try {
     await requireRights(engine);
-    await migrate(engine);
+    await migrateDatabase(engine);
     await settleCopy(engine.write);
     const { telemetry } = options;
     const system = isPostgresAddress(options.database) ? "postgresql" : "sqlite";
-    return await createSqlStore(telemetry ? watchedEngine(engine, system, telemetry) : engine);
+    return await createSqlStore(telemetry ? instrumentEngine(engine, system, telemetry) : engine);
   } catch (error) {
     await engine.close();
     throw error;
@@ -52,7 +52,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 async function requireRights({ read, missingRights }: Engine): Promise<void> {
   if (!missingRights) return;
   // Asked for where it says more than the error of the first statement would.
-  const grant = await migrationStatus(read).then(
+  const grant = await readMigrationStatus(read).then(
     ({ pending }) => missingRights({ makesTables: pending.length > 0 }),
     () => missingRights({ makesTables: false }),
   );
@@ -81,7 +81,7 @@ export async function inspectStore(options: StoreOptions): Promise<MigrationStat
   const engine = await openEngine(there ? options : { database: ":memory:" });
   try {
     await requireRights(engine);
-    return await migrationStatus(engine.read);
+    return await readMigrationStatus(engine.read);
   } finally {
     await engine.close();
   }

@@ -3,14 +3,14 @@ import type { PageOf } from "../contract/definition/operation.ts";
 import type { LoggedEvent } from "../contract/event-log.ts";
 import type { EventPayload } from "../contract/events.ts";
 import type { Token, TokenChange, TokenPatch } from "../contract/tokens.ts";
-import type { EventFilter, Inbox, LogEntry } from "./event-log.ts";
-import type { Outbox } from "./outbox.ts";
 import type { Peers } from "./peers.ts";
 import type { PermitGrant, PermitRequest } from "./permit-leases.ts";
-import type { Sessions } from "./sessions.ts";
+import type { EventFilter, Inbox, LogEntry } from "./queues/event-log.ts";
+import type { Outbox } from "./queues/outbox.ts";
+import type { SessionStore } from "./session-store.ts";
 import type { NewRow, Patch, Row, TableName, tables } from "./tables.ts";
 
-export type { ByteRange, Content, ContentStore, DeclaredContent, Spool } from "./content-port.ts";
+export type { ByteRange, Content, ContentStore, DeclaredContent, Spool } from "./blobs/blob-store.ts";
 
 type Scalar = string | number | boolean | null;
 type ScalarColumns<T extends TableName> = {
@@ -163,7 +163,7 @@ export interface GateTransaction extends Transaction {
 }
 
 /** Something that an agent was asked to confirm, and by what it is known again. */
-export interface Confirmed {
+export interface ConsumedNonce {
   /** Of the changes that the preview showed. */
   readonly digest: string;
   readonly nonce: string;
@@ -210,7 +210,7 @@ export interface ExportClaim {
 }
 
 /** The finished file of an export. */
-export interface KeptArtifact {
+export interface StoredArtifact {
   readonly businessId: string;
   readonly exportId: string;
   readonly sha256: string;
@@ -227,9 +227,9 @@ export interface ExportQueue {
   /** Gives the export back, to be claimed at `claimableAt` or later. */
   release(lease: ExportLease, claimableAt: string): Promise<void>;
   /** Artifacts that are kept no longer than `now`, at most `limit`. */
-  expired(now: string, limit: number): Promise<readonly KeptArtifact[]>;
+  expired(now: string, limit: number): Promise<readonly StoredArtifact[]>;
   /** Forgets an artifact that is gone. */
-  forget(artifact: KeptArtifact): Promise<void>;
+  forget(artifact: StoredArtifact): Promise<void>;
 }
 
 /** A message that one process alone may send, until it is leased anew. */
@@ -267,15 +267,15 @@ export interface Business {
 
 /** What is kept for a time only; `accesses` are audit entries of requests that changed nothing. */
 export const passing = ["deliveries", "events", "accesses", "answers", "confirmations"] as const;
-export type Passing = (typeof passing)[number];
+export type ExpiringRows = (typeof passing)[number];
 
 /** Work of one queue that is due, counted no further than a bound. */
-export interface Backlog {
+export interface QueueDepth {
   readonly due: number;
   /** Since when the oldest of it is due. ISO time. */
   readonly oldestAt: string | undefined;
 }
-export type Backlogs = Readonly<Record<"webhooks" | "mail" | "exports", Backlog>>;
+export type QueueDepths = Readonly<Record<"webhooks" | "mail" | "exports", QueueDepth>>;
 
 /**
  * How it is with a database that answers: `standby` where nothing can be changed there, `changes_wait` where changes are
@@ -306,7 +306,7 @@ export interface Store {
   leasePermits(request: PermitRequest): Promise<PermitGrant>;
   readonly exportQueue: ExportQueue;
   readonly mailQueue: MailQueue;
-  readonly sessions: Sessions;
+  readonly sessions: SessionStore;
   readonly peers: Peers;
 
   /** Fills an empty database at once, and while no other process does; false, without trying, where it is not empty. */
@@ -324,7 +324,7 @@ export interface Store {
    * Deletes at most `limit` rows of a kind that are from before a time; deliveries and events on their way stay.
    * @returns how many it deleted
    */
-  forget(businessId: string, kind: Passing, before: string, limit: number): Promise<number>;
+  forget(businessId: string, kind: ExpiringRows, before: string, limit: number): Promise<number>;
   /**
    * Asks the database whether it is there and has the tables of this version, or of a later one.
    * @throws Error when it is not, or has not
@@ -332,6 +332,6 @@ export interface Store {
   check(): Promise<DatabaseState>;
   /** Whether the database's disk has room for changes; nothing where that disk is another machine's. */
   hasRoom(): Promise<boolean | undefined>;
-  backlogs(now: string): Promise<Backlogs>;
+  backlogs(now: string): Promise<QueueDepths>;
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { type SelectQueryBuilder, sql } from "kysely";
 import { wordsOf } from "../lib/search-words.ts";
 import type { Database, Db, Source } from "./database.ts";
-import { adapterOf } from "./engine.ts";
+import { getAdapter } from "./engine.ts";
 
 /** A query on any table, as `port.ts` types it for each. */
 export interface AnyQuery {
@@ -17,7 +17,7 @@ export interface Sort {
   readonly descending: boolean;
 }
 
-export interface Step {
+export interface SortStep {
   readonly sort: Sort;
   readonly limit: number;
   /** The last row of the step before: its sort value, then what identifies it. */
@@ -27,8 +27,8 @@ export interface Step {
 type Select = SelectQueryBuilder<Database, string, object>;
 
 /** A source's rows of one tenant that match a query: the row is `t`. */
-export function matching(db: Db, source: Source<unknown>, businessId: string, query: AnyQuery): Select {
-  const [first, ...others] = membersOf(query);
+export function selectMatching(db: Db, source: Source<unknown>, businessId: string, query: AnyQuery): Select {
+  const [first, ...others] = listMembers(query);
   let select: Select;
   if (first) {
     // The members index has the list's order: it leads, and the rows follow it.
@@ -44,22 +44,22 @@ export function matching(db: Db, source: Source<unknown>, businessId: string, qu
     select = (db.selectFrom(`${source.name} as t`) as Select).where("t.businessId", "=", businessId);
   }
   for (const [member, value] of others) select = select.where(hasMember(db, source, member, value));
-  for (const [member, values] of anyMembersOf(query)) {
+  for (const [member, values] of listAnyMembers(query)) {
     select = select.where(hasAnyMember(db, source, businessId, member, values));
   }
   for (const [column, condition] of Object.entries(query.where ?? {})) {
-    select = restrict(select, `t.${column}`, condition);
+    select = restrictColumn(select, `t.${column}`, condition);
   }
   // A literal, for an index over changes alone is of use only to a query that says so.
   if (query.changesOnly) select = select.where(sql<boolean>`${sql.ref("t.kind")} = ${sql.lit("change")}`);
-  return query.search ? select.where(containing(db, query.search)) : select;
+  return query.search ? select.where(matchContaining(db, query.search)) : select;
 }
 
 /** Columns of which few values are asked for at once, each of which has its rows in the order of the list in an index. */
 const sorted: Readonly<Record<string, string>> = { assignments: "status" };
 
 /** One step through the matching rows in an order: whole rows, as they are stored. */
-export function step(db: Db, source: Source<unknown>, businessId: string, query: AnyQuery, step: Step): Select {
+export function step(db: Db, source: Source<unknown>, businessId: string, query: AnyQuery, step: SortStep): Select {
   const column = sorted[source.name] ?? "";
   const values = query.where?.[column];
   if (!Array.isArray(values) || values.length < 2 || step.sort.column !== "createdAt") {
@@ -76,14 +76,16 @@ export function step(db: Db, source: Source<unknown>, businessId: string, query:
   return all.limit(step.limit);
 }
 
-function stepOfOne(db: Db, source: Source<unknown>, businessId: string, query: AnyQuery, step: Step): Select {
+function stepOfOne(db: Db, source: Source<unknown>, businessId: string, query: AnyQuery, step: SortStep): Select {
   const { sort, limit, after } = step;
-  const byMember = sort.column === "createdAt" && membersOf(query).length > 0;
+  const byMember = sort.column === "createdAt" && listMembers(query).length > 0;
   const [id, ...revision] = source.key.map((column) => `t.${column}`);
   const keys = byMember ? ["m.createdAt", "m.id", ...revision] : [`t.${sort.column}`, id as string, ...revision];
   const { where = {} } = query;
-  const rest = after ? { ...query, where: { ...where, [sort.column]: ahead(where[sort.column], sort) } } : query;
-  let select = matching(db, source, businessId, rest).select(source.codec.names.map((name) => `t.${name}`));
+  const rest = after
+    ? { ...query, where: { ...where, [sort.column]: createAheadCondition(where[sort.column], sort) } }
+    : query;
+  let select = selectMatching(db, source, businessId, rest).select(source.codec.names.map((name) => `t.${name}`));
   for (const key of keys) select = select.orderBy(key, sort.descending ? "desc" : "asc");
   if (after) {
     const beyond = sql.raw(sort.descending ? "<" : ">");
@@ -94,17 +96,17 @@ function stepOfOne(db: Db, source: Source<unknown>, businessId: string, query: A
 }
 
 // Where the last step ended is past the bound that the list began at, which would mislead SQLite's planner.
-function ahead(condition: unknown, { descending }: Sort): unknown {
+function createAheadCondition(condition: unknown, { descending }: Sort): unknown {
   if (typeof condition !== "object" || condition === null || Array.isArray(condition)) return condition;
   const { gte, gt, lte, lt } = condition as Record<string, unknown>;
   return descending ? { gte, gt } : { lte, lt };
 }
 
-function membersOf({ has = {} }: AnyQuery): [string, string][] {
+function listMembers({ has = {} }: AnyQuery): [string, string][] {
   return Object.entries(has).filter((entry): entry is [string, string] => typeof entry[1] === "string");
 }
 
-function anyMembersOf({ has = {} }: AnyQuery): [string, readonly string[]][] {
+function listAnyMembers({ has = {} }: AnyQuery): [string, readonly string[]][] {
   return Object.entries(has).filter((entry): entry is [string, readonly string[]] => typeof entry[1] === "object");
 }
 
@@ -128,36 +130,36 @@ function hasAnyMember(db: Db, source: Source<unknown>, businessId: string, membe
     .where("o.businessId", "=", businessId)
     .where("o.tableName", "=", source.name)
     .where("o.member", "=", member)
-    .where(anyOf("o.value", values))}`;
+    .where(matchAnyOf("o.value", values))}`;
 }
 
 const bounds = { gte: ">=", gt: ">", lte: "<=", lt: "<" } as const;
 
-function restrict(select: Select, column: string, condition: unknown): Select {
+function restrictColumn(select: Select, column: string, condition: unknown): Select {
   if (condition === undefined) return select;
   if (condition === null) return select.where(column, "is", null);
-  if (Array.isArray(condition)) return select.where(anyOf(column, condition));
-  if (typeof condition !== "object") return select.where(column, "=", storable(condition));
+  if (Array.isArray(condition)) return select.where(matchAnyOf(column, condition));
+  if (typeof condition !== "object") return select.where(column, "=", toStorable(condition));
   let restricted = select;
   for (const [bound, operator] of Object.entries(bounds)) {
     const value: unknown = (condition as Record<string, unknown>)[bound];
-    if (value !== undefined) restricted = restricted.where(column, operator, storable(value));
+    if (value !== undefined) restricted = restricted.where(column, operator, toStorable(value));
   }
   return restricted;
 }
 
-function anyOf(column: string, values: readonly unknown[]) {
-  const some = values.filter((value) => value !== null).map((value) => sql`${storable(value)}`);
+function matchAnyOf(column: string, values: readonly unknown[]) {
+  const some = values.filter((value) => value !== null).map((value) => sql`${toStorable(value)}`);
   const listed = some.length > 0 ? sql<boolean>`${sql.ref(column)} in (${sql.join(some)})` : sql<boolean>`1 = 0`;
   return values.includes(null) ? sql<boolean>`(${listed} or ${sql.ref(column)} is null)` : listed;
 }
 
-function storable(value: unknown): unknown {
+function toStorable(value: unknown): unknown {
   return typeof value === "boolean" ? Number(value) : value;
 }
 
-function containing(db: Db, { columns, text }: NonNullable<AnyQuery["search"]>) {
-  const adapter = adapterOf(db);
+function matchContaining(db: Db, { columns, text }: NonNullable<AnyQuery["search"]>) {
+  const adapter = getAdapter(db);
   const tests = wordsOf(text).map((word) => {
     const pattern = `%${word.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`;
     const inColumns = columns.map((name) => sql`${adapter.lower(sql.ref(`t.${name}`))} like ${pattern} escape '\\'`);

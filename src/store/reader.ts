@@ -1,20 +1,20 @@
 import type { AuditEntry } from "../contract/audit.ts";
 import type { PageOf } from "../contract/definition/operation.ts";
 import type { LoggedEvent } from "../contract/event-log.ts";
-import { cursorsOf, type Position } from "./cursor.ts";
+import { createCursors, type Position } from "./cursor.ts";
 import {
   auditSource,
   changeSource,
+  createSource,
   type Db,
   eventSource,
-  type Prepared,
+  type PreparedStatement,
   type Source,
   type Statements,
-  sourceOf,
 } from "./database.ts";
-import type { EventFilter, LogEntry } from "./event-log.ts";
 import type { AuditFilter, ChangeEntry, ListOrder, PageRequest, Query, Reader } from "./port.ts";
-import { type AnyQuery, matching, type Sort, step } from "./query.ts";
+import { type AnyQuery, type Sort, selectMatching, step } from "./query.ts";
+import type { EventFilter, LogEntry } from "./queues/event-log.ts";
 import type { Row, TableName } from "./tables.ts";
 
 /** What readers and transactions of one store share. */
@@ -22,7 +22,7 @@ export interface Shared {
   readonly statements: Statements;
   readonly cursorKey: Buffer;
   /** The number of a tenant's last turn. */
-  readonly lastTurn: Prepared;
+  readonly lastTurn: PreparedStatement;
 }
 
 interface Find {
@@ -51,7 +51,7 @@ export class SqlReader implements Reader {
   }
 
   get<T extends TableName>(table: T, id: string): Promise<Row<T> | undefined> {
-    return this.#get(sourceOf(table), id);
+    return this.#get(createSource(table), id);
   }
 
   getAudit(auditId: string): Promise<AuditEntry | undefined> {
@@ -60,11 +60,11 @@ export class SqlReader implements Reader {
 
   find<T extends TableName>(table: T, query: Query<T>, options: Find): Promise<Row<T>[]> {
     const sort = { column: options.orderBy ?? "createdAt", descending: options.descending ?? false };
-    return this.#rows(sourceOf(table), query, sort, options.limit);
+    return this.#rows(createSource(table), query, sort, options.limit);
   }
 
   async *scan<T extends TableName>(table: T, query: Query<T>): AsyncIterable<Row<T>> {
-    const source = sourceOf(table);
+    const source = createSource(table);
     // In an order that every list's index has.
     const sort = { column: "createdAt", descending: false };
     let after: Position | undefined;
@@ -72,7 +72,7 @@ export class SqlReader implements Reader {
       const rows = await this.#rows(source, query, sort, scanStep, after);
       yield* rows;
       const last = rows.length === scanStep ? rows.at(-1) : undefined;
-      after = last && positionOf(source, sort, last);
+      after = last && getPosition(source, sort, last);
     } while (after);
   }
 
@@ -83,7 +83,7 @@ export class SqlReader implements Reader {
     page: PageRequest,
     wanted?: (row: Row<T>) => boolean,
   ): Promise<PageOf<Row<T>>> {
-    return this.#page(sourceOf(table), query, listOrders[order], page, wanted);
+    return this.#page(createSource(table), query, listOrders[order], page, wanted);
   }
 
   pageAudit(
@@ -107,7 +107,7 @@ export class SqlReader implements Reader {
     const at = since === undefined ? undefined : { gte: since };
     const query = { where: { submissionId, eventType: type, kind: kinds, at } };
     const { rows, ...rest } = await this.#page(eventSource, query, { column: "at", descending: !at }, page);
-    return { rows: rows.map(eventOf), ...rest };
+    return { rows: rows.map(toLoggedEvent), ...rest };
   }
 
   eventsAfter(turn: number, limit: number): Promise<LogEntry[]> {
@@ -115,14 +115,14 @@ export class SqlReader implements Reader {
   }
 
   async count<T extends TableName>(table: T, query: Query<T>): Promise<number> {
-    const select = matching(this.db, sourceOf(table), this.businessId, query as AnyQuery);
+    const select = selectMatching(this.db, createSource(table), this.businessId, query as AnyQuery);
     const { n } = await select.select((eb) => eb.fn.countAll().as("n")).executeTakeFirstOrThrow();
     return Number(n);
   }
 
   async countBy<T extends TableName>(table: T, column: string, query: Query<T>): Promise<Map<string, number>> {
-    const source = sourceOf(table);
-    const counts = await matching(this.db, source, this.businessId, query as AnyQuery)
+    const source = createSource(table);
+    const counts = await selectMatching(this.db, source, this.businessId, query as AnyQuery)
       .where(`t.${column}`, "is not", null)
       .select([`t.${column} as value`, (eb) => eb.fn.countAll().as("n")])
       .groupBy(`t.${column}`)
@@ -143,7 +143,7 @@ export class SqlReader implements Reader {
     wanted: (row: R) => boolean = () => true,
   ): Promise<PageOf<R>> {
     const { limit, lastEvaluatedKey } = page;
-    const cursors = cursorsOf(this.shared.cursorKey, [this.businessId, source.name, sort.column, query]);
+    const cursors = createCursors(this.shared.cursorKey, [this.businessId, source.name, sort.column, query]);
     let after = lastEvaluatedKey === undefined ? undefined : cursors.open(lastEvaluatedKey);
     const found: R[] = [];
     for (let more = true; more && found.length <= limit; ) {
@@ -151,12 +151,12 @@ export class SqlReader implements Reader {
       found.push(...step.filter(wanted));
       const last = step.length > limit ? step.at(-1) : undefined;
       more = last !== undefined;
-      after = last && positionOf(source, sort, last);
+      after = last && getPosition(source, sort, last);
     }
     const rows = found.slice(0, limit);
     const last = rows.at(-1);
     if (found.length <= limit || last === undefined) return { rows };
-    return { rows, lastEvaluatedKey: cursors.seal(positionOf(source, sort, last)) };
+    return { rows, lastEvaluatedKey: cursors.seal(getPosition(source, sort, last)) };
   }
 
   async #rows<R>(
@@ -171,13 +171,13 @@ export class SqlReader implements Reader {
   }
 }
 
-function eventOf({ at, webhook, payload }: LogEntry): LoggedEvent {
+function toLoggedEvent({ at, webhook, payload }: LogEntry): LoggedEvent {
   const { data, ...event } = payload;
   return { ...event, ...(webhook === null ? {} : { receivedAt: at, webhook }), data };
 }
 
-function positionOf<R>({ key }: Source<R>, { column }: Sort, row: R): Position {
+function getPosition<R>({ key }: Source<R>, { column }: Sort, row: R): Position {
   const values = row as Readonly<Record<string, string | number>>;
-  const value = (name: string) => values[name] as string | number;
-  return [value(column), ...key.map(value)];
+  const getValue = (name: string) => values[name] as string | number;
+  return [getValue(column), ...key.map(getValue)];
 }

@@ -6,13 +6,13 @@ import type { Transact } from "./engine.ts";
 export const masterKeyName = "masterKey";
 
 /** What a database is known by: the digest of its key; of one that was never used, nothing. */
-export async function sourceKey(db: Db): Promise<string | undefined> {
+export async function readSourceKey(db: Db): Promise<string | undefined> {
   const key = await db.selectFrom("settings").select("value").where("name", "=", masterKeyName).executeTakeFirst();
   return key && hashSha256Hex(`copy of ${key["value"]}`);
 }
 
 /** The key kept with the database from which all secrets are derived; made on first use, once. */
-export function masterKey(transact: Transact): Promise<Buffer> {
+export function loadMasterKey(transact: Transact): Promise<Buffer> {
   return transact(async (db) => {
     await db
       .insertInto("settings")

@@ -1,5 +1,5 @@
 import type { Db } from "./database.ts";
-import { type Engine, held } from "./engine.ts";
+import { type Engine, forUpdate } from "./engine.ts";
 import type { Marks, Peers } from "./peers.ts";
 import { masterKeyName } from "./settings.ts";
 
@@ -16,7 +16,7 @@ export function createPeers({ read, transact }: Pick<Engine, "read" | "transact"
     announce: (processId, marks, now, until) =>
       transact(async (db) => {
         // One at a time: of two that begin at once one sees the other.
-        await held(db, db.selectFrom("settings").select("name").where("name", "=", masterKeyName)).execute();
+        await forUpdate(db, db.selectFrom("settings").select("name").where("name", "=", masterKeyName)).execute();
         const others = await readOthers(db, processId);
         const gone = others.filter(({ until }) => until <= now);
         for (const { name } of gone) await db.deleteFrom("settings").where("name", "=", name).execute();

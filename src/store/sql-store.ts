@@ -2,43 +2,43 @@ import { hkdfSync } from "node:crypto";
 import type { AuditEntry } from "../contract/audit.ts";
 import type { EventPayload } from "../contract/events.ts";
 import type { Token } from "../contract/tokens.ts";
-import { accessValues, prepareAppend } from "./audit.ts";
-import { readBacklogs } from "./backlogs.ts";
-import { createStatements, type Db, type Prepared, prepare, tokenCodec } from "./database.ts";
-import { type Engine, engineWithin } from "./engine.ts";
-import type { Inbox } from "./event-log.ts";
-import { createExportQueue } from "./export-queue.ts";
-import { forget } from "./forget.ts";
-import { createMailQueue } from "./mail-queue.ts";
-import { migrationStatus } from "./migrations/migrate.ts";
-import type { Outbox } from "./outbox.ts";
+import { prepareAppend, toAccessValues } from "./audit.ts";
+import { createStatements, type Db, type PreparedStatement, prepareQuery, tokenCodec } from "./database.ts";
+import { createNestedEngine, type Engine } from "./engine.ts";
+import { readMigrationStatus } from "./migrations/migrate.ts";
 import type { Peers } from "./peers.ts";
 import type { PermitGrant, PermitRequest } from "./permit-leases.ts";
-import { leasePermits } from "./permits.ts";
 import type {
   Actor,
-  Backlogs,
   Business,
   DatabaseState,
+  ExpiringRows,
   ExportQueue,
   GateTransaction,
   MailQueue,
-  Passing,
+  QueueDepths,
   Reader,
   Store,
 } from "./port.ts";
+import { purgeOldRows } from "./purge.ts";
+import type { Inbox } from "./queues/event-log.ts";
+import { createExportQueue } from "./queues/export-queue.ts";
+import { createMailQueue } from "./queues/mail-queue.ts";
+import type { Outbox } from "./queues/outbox.ts";
+import { readQueueDepths } from "./queues/queue-depths.ts";
+import { createInbox } from "./queues/sql-inbox.ts";
+import { SqlOutbox } from "./queues/sql-outbox.ts";
+import { leasePermits } from "./rate-limit-leases.ts";
 import { type Shared, SqlReader } from "./reader.ts";
-import type { Sessions } from "./sessions.ts";
-import { masterKey } from "./settings.ts";
-import { createInbox } from "./sql-inbox.ts";
-import { SqlOutbox } from "./sql-outbox.ts";
+import type { SessionStore } from "./session-store.ts";
+import { loadMasterKey } from "./settings.ts";
 import { createPeers } from "./sql-peers.ts";
-import { createSessions } from "./sql-sessions.ts";
-import { createTokenMemory } from "./token-memory.ts";
+import { createSessionStore } from "./sql-session-store.ts";
+import { createTokenCache } from "./token-cache.ts";
 import { SqlTransaction } from "./transaction.ts";
 
 export async function createSqlStore(engine: Engine): Promise<Store> {
-  return new SqlStore(engine, await masterKey(engine.transact));
+  return new SqlStore(engine, await loadMasterKey(engine.transact));
 }
 
 class SqlStore implements Store {
@@ -46,14 +46,14 @@ class SqlStore implements Store {
   readonly inbox: Inbox;
   readonly exportQueue: ExportQueue;
   readonly mailQueue: MailQueue;
-  readonly sessions: Sessions;
+  readonly sessions: SessionStore;
   readonly peers: Peers;
   readonly #engine: Engine;
   readonly #read: Db;
   readonly #masterKey: Buffer;
   readonly #shared: Shared;
-  readonly #append: Prepared;
-  readonly #touch: Prepared;
+  readonly #append: PreparedStatement;
+  readonly #touch: PreparedStatement;
   readonly #tokenBySha256: (sha256: string) => Promise<Token | undefined>;
 
   constructor(engine: Engine, masterKey: Buffer) {
@@ -65,13 +65,13 @@ class SqlStore implements Store {
     this.inbox = createInbox(inTurn);
     this.exportQueue = createExportQueue(read, transact);
     this.mailQueue = createMailQueue(read, transact);
-    this.sessions = createSessions(engine);
+    this.sessions = createSessionStore(engine);
     this.peers = createPeers(engine);
-    const lastTurn = prepare(read.selectFrom("turns").select("turn").where("businessId", "=", ""));
+    const lastTurn = prepareQuery(read.selectFrom("turns").select("turn").where("businessId", "=", ""));
     this.#shared = { statements: createStatements(read), cursorKey: derive(masterKey, "cursor"), lastTurn };
-    this.#tokenBySha256 = createTokenMemory(read, revision);
+    this.#tokenBySha256 = createTokenCache(read, revision);
     this.#append = prepareAppend(write);
-    this.#touch = prepare(
+    this.#touch = prepareQuery(
       write
         .updateTable("tokens")
         .set({ lastUsedAt: "" })
@@ -89,7 +89,7 @@ class SqlStore implements Store {
   }
 
   appendAccess(entries: readonly AuditEntry[]): Promise<void> {
-    return this.#engine.runAll(this.#append, entries.map(accessValues));
+    return this.#engine.runAll(this.#append, entries.map(toAccessValues));
   }
 
   findToken(sha256: string): Promise<Token | undefined> {
@@ -151,7 +151,7 @@ class SqlStore implements Store {
 
   fill(work: (store: Store) => Promise<void>): Promise<boolean> {
     return this.#engine.alone(async (db) => {
-      const inside = new SqlStore(engineWithin(db), this.#masterKey);
+      const inside = new SqlStore(createNestedEngine(db), this.#masterKey);
       if ((await inside.listBusinesses()).length > 0) return false;
       await work(inside);
       return true;
@@ -184,14 +184,14 @@ class SqlStore implements Store {
     return events.reverse().map((event) => JSON.parse(event["payload"] as string) as EventPayload);
   }
 
-  forget(businessId: string, kind: Passing, before: string, limit: number): Promise<number> {
-    return this.#engine.inTurn(businessId, (db) => forget(db, businessId, kind, before, limit));
+  forget(businessId: string, kind: ExpiringRows, before: string, limit: number): Promise<number> {
+    return this.#engine.inTurn(businessId, (db) => purgeOldRows(db, businessId, kind, before, limit));
   }
 
   async check(): Promise<DatabaseState> {
     const state = (await this.#engine.probe?.()) ?? "ok";
     if (state === "standby") return state;
-    const { pending } = await migrationStatus(this.#read);
+    const { pending } = await readMigrationStatus(this.#read);
     if (pending.length > 0) throw new Error(`The database lacks migrations (${pending.join(", ")})`);
     return state;
   }
@@ -200,8 +200,8 @@ class SqlStore implements Store {
     return this.#engine.hasRoom?.();
   }
 
-  backlogs(now: string): Promise<Backlogs> {
-    return readBacklogs(this.#read, now);
+  backlogs(now: string): Promise<QueueDepths> {
+    return readQueueDepths(this.#read, now);
   }
 
   close(): Promise<void> {

@@ -33,7 +33,7 @@ export interface Table<Record_ extends z.ZodObject = z.ZodObject> {
   readonly revision?: keyof z.output<Record_> & string;
 }
 
-function table<Record_ extends z.ZodObject>(
+function defineTable<Record_ extends z.ZodObject>(
   entity: string,
   record: Record_,
   id: keyof z.output<Record_> & string,
@@ -44,12 +44,12 @@ function table<Record_ extends z.ZodObject>(
 }
 
 /** How addresses are compared: without regard to case. */
-export function emailKey(email: string): string {
+export function normalizeEmail(email: string): string {
   return email.toLowerCase();
 }
 
 /** How external references are compared: all three parts, exactly. */
-export function refKey(ref: { namespace: string; objectType: string; externalId?: string | undefined }): string {
+export function toRefKey(ref: { namespace: string; objectType: string; externalId?: string | undefined }): string {
   return JSON.stringify([ref.namespace, ref.objectType, ref.externalId]);
 }
 
@@ -65,44 +65,46 @@ const Invitation = z.object({
 
 /** Every table of records: its columns are its record's fields, nested values are kept as JSON. */
 export const tables = {
-  programs: table("program", Program, "programId"),
-  tracks: table("track", Track, "trackId"),
-  rounds: table("round", Round, "roundId"),
-  schemas: table("schema", Schema, "schemaId", {}, "schemaVersion"),
-  rubrics: table("rubric", Rubric, "rubricId", {}, "rubricVersion"),
-  submissions: table("submission", Submission, "submissionId"),
-  supplements: table("supplement", SupplementResponse, "supplementResponseId"),
-  files: table("file", File, "fileId"),
-  payments: table("payment", Payment, "paymentId"),
-  persons: table("person", Person, "personId", {
-    email: (row) => (row.primaryEmail && row.active ? [emailKey(row.primaryEmail)] : []),
-    ref: (row) => row.externalRefs.map(refKey),
+  programs: defineTable("program", Program, "programId"),
+  tracks: defineTable("track", Track, "trackId"),
+  rounds: defineTable("round", Round, "roundId"),
+  schemas: defineTable("schema", Schema, "schemaId", {}, "schemaVersion"),
+  rubrics: defineTable("rubric", Rubric, "rubricId", {}, "rubricVersion"),
+  submissions: defineTable("submission", Submission, "submissionId"),
+  supplements: defineTable("supplement", SupplementResponse, "supplementResponseId"),
+  files: defineTable("file", File, "fileId"),
+  payments: defineTable("payment", Payment, "paymentId"),
+  persons: defineTable("person", Person, "personId", {
+    email: (row) => (row.primaryEmail && row.active ? [normalizeEmail(row.primaryEmail)] : []),
+    ref: (row) => row.externalRefs.map(toRefKey),
   }),
-  personSchemas: table("person_schema", PersonSchema.extend({ personSchemaId: Id }), "personSchemaId"),
-  applicants: table(
+  personSchemas: defineTable("person_schema", PersonSchema.extend({ personSchemaId: Id }), "personSchemaId"),
+  applicants: defineTable(
     "applicant",
     Applicant.omit({ submissionCount: true, person: true }).extend({ personId: Id.nullable() }),
     "applicantId",
     {
-      email: (row) => [emailKey(row.email)],
+      email: (row) => [normalizeEmail(row.email)],
       programIds: (row) => row.programIds,
       trackIds: (row) => row.trackIds,
     },
   ),
-  reviewers: table("reviewer", Reviewer.omit({ assignmentCounts: true, person: true }), "reviewerId", {
-    email: (row) => [emailKey(row.email)],
+  reviewers: defineTable("reviewer", Reviewer.omit({ assignmentCounts: true, person: true }), "reviewerId", {
+    email: (row) => [normalizeEmail(row.email)],
     programIds: (row) => row.programIds,
     roundIds: (row) => row.roundIds,
   }),
-  invitations: table("invitation", Invitation, "invitationId"),
-  assignments: table("assignment", Assignment, "assignmentId"),
-  reviews: table("review", Review, "reviewId"),
-  feedbacks: table("feedback", Feedback, "feedbackId"),
-  emailSends: table("email_send", EmailSend.extend({ body: personal(z.string()) }), "emailSendId", {
-    recipient: (row) => [emailKey(row.recipientEmail)],
+  invitations: defineTable("invitation", Invitation, "invitationId"),
+  assignments: defineTable("assignment", Assignment, "assignmentId"),
+  reviews: defineTable("review", Review, "reviewId"),
+  feedbacks: defineTable("feedback", Feedback, "feedbackId"),
+  emailSends: defineTable("email_send", EmailSend.extend({ body: personal(z.string()) }), "emailSendId", {
+    recipient: (row) => [normalizeEmail(row.recipientEmail)],
   }),
-  suppressions: table("suppression", Suppression, "suppressionId", { email: (row) => [emailKey(row.email)] }),
-  exports: table(
+  suppressions: defineTable("suppression", Suppression, "suppressionId", {
+    email: (row) => [normalizeEmail(row.email)],
+  }),
+  exports: defineTable(
     "export",
     ExportJob.omit({ downloadUrl: true, downloadExpiresAt: true, warnings: true }).extend({
       privacy: z.enum(privacyPostures).nullable(),
@@ -111,7 +113,7 @@ export const tables = {
     }),
     "exportId",
   ),
-  webhookEndpoints: table(
+  webhookEndpoints: defineTable(
     "webhook_endpoint",
     WebhookEndpoint.extend({
       /** Events up to this place among the tenant's were before it, or while it was disabled. */

@@ -1,6 +1,6 @@
 import type { TokenChange, TokenPatch } from "../contract/tokens.ts";
 import { type Db, tokenCodec } from "./database.ts";
-import { held } from "./engine.ts";
+import { forUpdate } from "./engine.ts";
 
 /** Changes a token of a tenant that is not revoked, inside a transaction: no other change comes between. */
 export async function changeToken(
@@ -15,7 +15,7 @@ export async function changeToken(
     .where("businessId", "=", businessId)
     .where("tokenId", "=", tokenId)
     .where("revokedAt", "is", null);
-  const row = await held(db, live).executeTakeFirst();
+  const row = await forUpdate(db, live).executeTakeFirst();
   if (!row) return undefined;
   const before = tokenCodec.decode(row);
   const given = Object.entries(patch).filter(([, value]) => value !== undefined);

@@ -7,11 +7,11 @@ import { getSubmissionId } from "../contract/event-log.ts";
 import type { EventPayload } from "../contract/events.ts";
 import type { TokenChange, TokenPatch } from "../contract/tokens.ts";
 import { insertAudit } from "./audit.ts";
-import { type Db, type Source, sourceOf } from "./database.ts";
-import { endExport } from "./export-queue.ts";
-import { holdEndpoints } from "./leases.ts";
-import { enqueueMail, settleMail } from "./mail-queue.ts";
+import { createSource, type Db, type Source } from "./database.ts";
 import type { Actor, Change, ExportLease, GateTransaction, MailLease, StoredAnswer } from "./port.ts";
+import { holdEndpoints } from "./queues/delivery-leases.ts";
+import { endExport } from "./queues/export-queue.ts";
+import { enqueueMail, settleMail } from "./queues/mail-queue.ts";
 import { type Shared, SqlReader } from "./reader.ts";
 import { type NewRow, type Patch, type Row, type TableName, tables } from "./tables.ts";
 import { changeToken } from "./token-changes.ts";
@@ -40,7 +40,7 @@ export class SqlTransaction extends SqlReader implements GateTransaction {
   }
 
   async insert<T extends TableName>(table: T, row: NewRow<T>): Promise<Row<T>> {
-    const source = sourceOf(table);
+    const source = createSource(table);
     const at = await this.#stamp(table);
     const { actorId } = this.#actor;
     const meta = {
@@ -54,15 +54,15 @@ export class SqlTransaction extends SqlReader implements GateTransaction {
     const stored = source.codec.encode({ ...row, ...meta } as unknown as Row<T>);
     await this.shared.statements.insert(table, source.codec.names)(this.db, ...stored);
     const after = source.codec.decodeTuple(stored);
-    await this.#reindex(table, new Map(), membersOf(table, after), after);
+    await this.#reindex(table, new Map(), listRowMembers(table, after), after);
     await this.#enqueue(table, undefined, after);
     this.#record(table, { after });
     return after;
   }
 
   async update<T extends TableName>(table: T, row: Row<T>, patch: Patch<T>): Promise<Row<T>> {
-    const source = sourceOf(table);
-    const changed = differences(source, row, patch);
+    const source = createSource(table);
+    const changed = listDifferences(source, row, patch);
     if (changed.size === 0) return row;
     const version = row.version + 1;
     const meta = { version, updatedAt: await this.#stamp(table), updatedBy: this.#actor.actorId };
@@ -74,20 +74,20 @@ export class SqlTransaction extends SqlReader implements GateTransaction {
     if (numUpdatedRows === 0n) throw await this.#conflict(source, row);
     const after = { ...row, ...Object.fromEntries([...changed].map(([name, { value }]) => [name, value])), ...meta };
     for (const [name, { value }] of changed) if (value === undefined) delete (after as Record<string, unknown>)[name];
-    await this.#reindex(table, membersOf(table, row), membersOf(table, after), row);
+    await this.#reindex(table, listRowMembers(table, row), listRowMembers(table, after), row);
     await this.#enqueue(table, row, after);
     this.#record(table, { before: row, after });
     return after;
   }
 
   async remove<T extends TableName>(table: T, row: Row<T>): Promise<void> {
-    const source = sourceOf(table);
+    const source = createSource(table);
     const { numDeletedRows } = await this.db
       .deleteFrom(source.name)
       .where((eb) => eb.and(this.#identity(source, row)))
       .executeTakeFirstOrThrow();
     if (numDeletedRows === 0n) throw await this.#conflict(source, row);
-    await this.#reindex(table, membersOf(table, row), new Map(), row);
+    await this.#reindex(table, listRowMembers(table, row), new Map(), row);
     this.#record(table, { before: row });
   }
 
@@ -259,7 +259,7 @@ export class SqlTransaction extends SqlReader implements GateTransaction {
 
   async #reindex<T extends TableName>(table: T, before: Members, after: Members, row: Row<T>): Promise<void> {
     const { createdAt } = row;
-    const id = idOf(table, row);
+    const id = getRowId(table, row);
     const insert = this.shared.statements.insert("members", memberColumns);
     for (const [member, values] of before) {
       for (const value of values.difference(after.get(member) ?? new Set())) {
@@ -285,7 +285,7 @@ export class SqlTransaction extends SqlReader implements GateTransaction {
 
   #record<T extends TableName>(table: T, change: { before?: Row<T>; after?: Row<T> }): void {
     const row = change.after ?? change.before;
-    this.changes.push({ table, id: idOf(table, row as Row<T>), ...change });
+    this.changes.push({ table, id: getRowId(table, row as Row<T>), ...change });
   }
 
   /** The row as it was read: its key and version, of this tenant whatever the row says. */
@@ -305,17 +305,17 @@ export class SqlTransaction extends SqlReader implements GateTransaction {
   }
 }
 
-function idOf<T extends TableName>(table: T, row: Row<T>): string {
+function getRowId<T extends TableName>(table: T, row: Row<T>): string {
   return (row as Values)[tables[table].id] as string;
 }
 
-function membersOf<T extends TableName>(table: T, row: Row<T>): Members {
+function listRowMembers<T extends TableName>(table: T, row: Row<T>): Members {
   const members: Readonly<Record<string, (row: never) => readonly string[]>> = tables[table].members;
   return new Map(Object.entries(members).map(([name, valuesOf]) => [name, new Set(valuesOf(row as never))]));
 }
 
 /** What a patch changes, by column: as it is stored and as it would be read. */
-function differences<T extends TableName>({ codec }: Source<Row<T>>, row: Row<T>, patch: Patch<T>) {
+function listDifferences<T extends TableName>({ codec }: Source<Row<T>>, row: Row<T>, patch: Patch<T>) {
   const changed = new Map<string, { stored: unknown; value: unknown }>();
   for (const name of codec.names) {
     const given = (patch as Values)[name];

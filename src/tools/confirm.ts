@@ -11,7 +11,7 @@ import { problem } from "../contract/errors.ts";
 import { operations } from "../contract/index.ts";
 import { toCanonicalJson } from "../lib/canonical-json.ts";
 import { computeHmac, equalsInConstantTime } from "../lib/crypto/crypto.ts";
-import type { Answer, Confirmed, Failure, UpstreamCall } from "../upstream/port.ts";
+import type { Answer, ConsumedNonce, Failure, UpstreamCall } from "../upstream/port.ts";
 import type { ToolName } from "./definitions.ts";
 import { connectionName } from "./listing.ts";
 import { holdsHidden, questionOf } from "./preview.ts";
@@ -73,7 +73,7 @@ function agreement(
   context: ToolContext,
   signer: Signer,
   token: string | undefined,
-): Confirmed | Failure | undefined {
+): ConsumedNonce | Failure | undefined {
   const response = inputResponse(context.mcpReq.inputResponses, responseKey);
   if (response.kind === "elicit") {
     const { confirm, showHidden } = (response.action === "accept" ? response.content : undefined) ?? {};
@@ -150,22 +150,24 @@ type Signer = (payload: string) => string;
  * A signed question carries what was agreed to; what it is bound to is under the signature alone. Nothing in it is
  * personal: the digest is covered, for it could be compared with that of a guess.
  */
-function sealed(signer: Signer, confirmed: Confirmed): string {
+function sealed(signer: Signer, confirmed: ConsumedNonce): string {
   const payload = Buffer.from(JSON.stringify(covered(signer, confirmed))).toString("base64url");
   return `${payload}.${signer(payload)}`;
 }
 
 /** What a signed question allows: only the very call that it was asked for, while it holds. */
-function opened({ now }: ConfirmationPolicy, signer: Signer, text: unknown): Confirmed | Failure {
+function opened({ now }: ConfirmationPolicy, signer: Signer, text: unknown): ConsumedNonce | Failure {
   const [payload = "", signature = ""] = typeof text === "string" ? text.split(".") : [];
   const genuine = equalsInConstantTime(signature, signer(payload));
-  const confirmed = genuine ? (JSON.parse(Buffer.from(payload, "base64url").toString("utf8")) as Confirmed) : undefined;
+  const confirmed = genuine
+    ? (JSON.parse(Buffer.from(payload, "base64url").toString("utf8")) as ConsumedNonce)
+    : undefined;
   if (confirmed && confirmed.expiresAt > now().toISOString()) return covered(signer, confirmed);
   return { ok: false, problem: problem("confirmation_invalid") };
 }
 
 /** The same with its digest under a pad that is used once; done again, it is uncovered. */
-function covered(signer: Signer, confirmed: Confirmed): Confirmed {
+function covered(signer: Signer, confirmed: ConsumedNonce): ConsumedNonce {
   const pad = Buffer.from(signer(`digest ${confirmed.nonce}`), "base64url");
   const digest = Buffer.from(confirmed.digest, "hex").map((byte, at) => byte ^ (pad[at] ?? 0));
   return { ...confirmed, digest: Buffer.from(digest).toString("hex") };

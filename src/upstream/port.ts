@@ -7,9 +7,21 @@ import type { RecordChange, Watch, Watcher } from "../gate/changes.ts";
 import { type Failure, toFailure } from "../gate/failure.ts";
 import type { Answer, Success } from "../gate/invoke.ts";
 import type { Rate } from "../gate/limit.ts";
-import type { Confirmed, Rehearsal } from "../gate/rehearse.ts";
+import type { ConsumedNonce, Rehearsal } from "../gate/rehearse.ts";
 
-export type { Admission, Answer, CallHead, Confirmed, Failure, Rate, RecordChange, Rehearsal, Success, Watch, Watcher };
+export type {
+  Admission,
+  Answer,
+  CallHead,
+  ConsumedNonce,
+  Failure,
+  Rate,
+  RecordChange,
+  Rehearsal,
+  Success,
+  Watch,
+  Watcher,
+};
 export { toFailure };
 
 /** One tool call or resource read on its way to the service. */
@@ -25,7 +37,7 @@ export interface UpstreamCall {
   /** How the call was let in, where that was before its arguments were looked at; good for one call. */
   readonly admission?: Admission | undefined;
   /** The preview that was agreed to: the call applies only while it would still do the same, and once. */
-  readonly confirmed?: Confirmed | undefined;
+  readonly confirmed?: ConsumedNonce | undefined;
   /** What agents see of people; absent for callers who are none. */
   readonly privacy?: Privacy | undefined;
   /** The call may use no more than these of its token's scopes. */

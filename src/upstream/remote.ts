@@ -26,8 +26,8 @@ import type {
   Admission,
   Answer,
   CallHead,
-  Confirmed,
   Connection,
+  ConsumedNonce,
   Failure,
   Identity,
   Rehearsal,
@@ -55,7 +55,7 @@ export interface RemoteOptions {
   readonly timeouts: Timeouts;
   readonly breaker: Breaker;
   /** Uses up a confirmation, across processes; false when it was used before. */
-  readonly spend: (realm: string, confirmed: Confirmed) => Promise<boolean>;
+  readonly spend: (realm: string, confirmed: ConsumedNonce) => Promise<boolean>;
   readonly clock: Clock;
   readonly log: Log;
   readonly telemetry: Telemetry;
@@ -243,7 +243,7 @@ class Remote {
   }
 
   /** The preview must hold right before the call, and counts once; what records' versions guard, the service refuses. */
-  async #settle(call: UpstreamCall, realm: string, confirmed: Confirmed): Promise<void> {
+  async #settle(call: UpstreamCall, realm: string, confirmed: ConsumedNonce): Promise<void> {
     const digest = await digestRemotely(call.operation, this.#reader(call), call.input);
     if (digest !== confirmed.digest) throw problem("confirmation_stale");
     if (!(await this.#options.spend(realm, confirmed))) throw problem("confirmation_invalid");

@@ -1,14 +1,14 @@
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { createLoop, type Worker } from "../lib/worker.ts";
-import { type Passing, passing, type Store } from "../store/port.ts";
+import { type ExpiringRows, passing, type Store } from "../store/port.ts";
 
 export interface HousekeeperDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
   /** How many days each kind is kept. */
-  readonly keptDays: Readonly<Record<Passing, number>>;
+  readonly keptDays: Readonly<Record<ExpiringRows, number>>;
   /** What is kept in files for a time only. */
   readonly files: readonly PassingFiles[];
 }
@@ -33,7 +33,7 @@ const dayMs = 86_400_000;
 export function createHousekeeper({ store, clock, log, keptDays, files }: HousekeeperDeps): Housekeeper {
   const daysAgo = (days: number) => new Date(clock.now().getTime() - days * dayMs);
 
-  async function sweepKind(businessId: string, kind: Passing, signal?: AbortSignal): Promise<number> {
+  async function sweepKind(businessId: string, kind: ExpiringRows, signal?: AbortSignal): Promise<number> {
     const before = daysAgo(keptDays[kind]).toISOString();
     let deleted = 0;
     for (let batch = batchRows; batch === batchRows && !signal?.aborted; deleted += batch) {

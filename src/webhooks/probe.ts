@@ -2,7 +2,7 @@ import { createExample } from "../contract/definition/example.ts";
 import { type EventType, events } from "../contract/events.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createId } from "../lib/ids.ts";
-import type { EndpointKey } from "../store/outbox.ts";
+import type { EndpointKey } from "../store/queues/outbox.ts";
 import type { Endpoints } from "./endpoints.ts";
 import type { Attempt } from "./schedule.ts";
 import type { Sender } from "./sender.ts";

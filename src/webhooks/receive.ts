@@ -2,7 +2,7 @@ import type { EventFields } from "../contract/event-log.ts";
 import type { Receipt } from "../contract/webhook-responses.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
-import type { Inbox } from "../store/event-log.ts";
+import type { Inbox } from "../store/queues/event-log.ts";
 import { eventIn } from "./receive-event.ts";
 import { type Signed, verify } from "./receive-signature.ts";
 

@@ -1,6 +1,6 @@
 import { problem } from "../contract/errors.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { Outbox } from "../store/outbox.ts";
+import type { Outbox } from "../store/queues/outbox.ts";
 import type { ShownEndpoint } from "./endpoints.ts";
 
 /** Sends events again, the same bodies under the same ids; what waits for its next attempt is sent at once. */

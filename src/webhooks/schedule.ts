@@ -1,6 +1,6 @@
 import type { DeliveryError } from "../contract/webhooks.ts";
 import type { Random } from "../lib/crypto/random.ts";
-import type { Outcome } from "../store/outbox.ts";
+import type { DeliveryOutcome } from "../store/queues/outbox.ts";
 
 const [seconds, minutes, hours] = [1_000, 60_000, 3_600_000];
 
@@ -47,7 +47,7 @@ export function followUp(
   attempts: number,
   nowMs: number,
   random: Random,
-): Pick<Outcome, "next" | "pauseUntil"> {
+): Pick<DeliveryOutcome, "next" | "pauseUntil"> {
   if (error === null) return { next: { status: "delivered" } };
   const delayMs = retryDelaysMs[attempts - 1];
   const at = (ms: number) => new Date(nowMs + ms).toISOString();

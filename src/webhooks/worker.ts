@@ -4,7 +4,15 @@ import type { Clock } from "../lib/clock.ts";
 import type { Random } from "../lib/crypto/random.ts";
 import type { Log } from "../lib/log.ts";
 import { createLoop, type Worker, type WorkerState } from "../lib/worker.ts";
-import type { DueEndpoint, EndpointKey, FailingEndpoint, Lane, Lease, Outbox, Outcome } from "../store/outbox.ts";
+import type {
+  DeliveryOutcome,
+  DueEndpoint,
+  EndpointKey,
+  EndpointLeases,
+  FailingEndpoint,
+  Lease,
+  Outbox,
+} from "../store/queues/outbox.ts";
 import type { Endpoints } from "./endpoints.ts";
 import { type Attempt, followUp, giveUpAfterMs } from "./schedule.ts";
 import type { Sender } from "./sender.ts";
@@ -48,7 +56,7 @@ interface UnderWay {
   readonly attempt: Promise<void>;
 }
 
-type NamedLane = Lane & { readonly name: LaneName };
+type NamedLane = EndpointLeases & { readonly name: LaneName };
 
 export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
   return new Deliveries(deps);
@@ -61,7 +69,7 @@ class Deliveries implements DeliveryWorker {
   readonly #ending = new AbortController();
   /** Attempts under way or not yet recorded, by lease and delivery. */
   readonly #underWay = new Map<Lease, UnderWay>();
-  #outcomes: Outcome[] = [];
+  #outcomes: DeliveryOutcome[] = [];
   #unsent: Lease[] = [];
   /** Until when an endpoint counts as slow. */
   readonly #slow = new Map<string, number>();
@@ -153,7 +161,7 @@ class Deliveries implements DeliveryWorker {
   }
 
   /** Records what has ended and begins what is due; what cannot be recorded now is kept for the next time. */
-  async #exchange(outcomes: readonly Outcome[], lanes: readonly NamedLane[]): Promise<number> {
+  async #exchange(outcomes: readonly DeliveryOutcome[], lanes: readonly NamedLane[]): Promise<number> {
     const { outbox } = this.#deps;
     const { leases, failing } = await outbox.exchange({
       outcomes,
@@ -230,7 +238,7 @@ class Deliveries implements DeliveryWorker {
     for (const lease of unsent) this.#underWay.delete(lease);
   }
 
-  async #giveUp(outcomes: readonly Outcome[], failing: readonly FailingEndpoint[]): Promise<void> {
+  async #giveUp(outcomes: readonly DeliveryOutcome[], failing: readonly FailingEndpoint[]): Promise<void> {
     for (const { lease, statusCode } of outcomes) if (statusCode === 410) await this.#disable(lease, "gone");
     for (const endpoint of failing) {
       if (endpoint.firstFailureAt <= this.#at(-giveUpAfterMs)) await this.#disable(endpoint, "failing");

@@ -52,8 +52,8 @@ describe("the checker", () => {
     expect(findings("service/x.ts", 'import "../store/sqlite/a.ts";')).toEqual([
       "service/x.ts: service must not import store (store/sqlite/a.ts)",
     ]);
-    expect(findings("store/work.ts", 'import "./sqlite/a.ts";')).toEqual([
-      "store/work.ts: port must not import store (store/sqlite/a.ts)",
+    expect(findings("store/handler-context.ts", 'import "./sqlite/a.ts";')).toEqual([
+      "store/handler-context.ts: port must not import store (store/sqlite/a.ts)",
     ]);
   });
 

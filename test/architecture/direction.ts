@@ -52,13 +52,13 @@ export type Room = keyof typeof direction;
 export const portFiles = [
   "store/permit-leases.ts",
   "store/port.ts",
-  "store/content-port.ts",
+  "store/blobs/blob-store.ts",
   "store/peers.ts",
   "store/tables.ts",
-  "store/work.ts",
-  "store/outbox.ts",
-  "store/event-log.ts",
-  "store/sessions.ts",
+  "store/handler-context.ts",
+  "store/queues/outbox.ts",
+  "store/queues/event-log.ts",
+  "store/session-store.ts",
 ];
 
 /** Packages that only some rooms may import; a name ending in a slash stands for a whole scope. */

@@ -5,8 +5,8 @@ import { buffer } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
 import { createId } from "../../src/lib/ids.ts";
-import { openContentDirectory } from "../../src/store/content.ts";
-import { openContentBucket } from "../../src/store/content-s3.ts";
+import { openDirectoryBlobStore } from "../../src/store/blobs/directory-blob-store.ts";
+import { openS3BlobStore } from "../../src/store/blobs/s3-blob-store.ts";
 import type { ContentStore } from "../../src/store/port.ts";
 import { openBucket } from "../support/bucket.ts";
 import { temporaryDirectory } from "../support/directory.ts";
@@ -33,7 +33,7 @@ const places: Record<string, () => Promise<Place>> = {
     const root = join(path, "files");
     const spools = join(root, "spool");
     return {
-      content: openContentDirectory(root),
+      content: openDirectoryBlobStore(root),
       files: async () => (await filesBelow(root)).filter((file) => !file.startsWith(spools)),
       spools,
       fileOf: (sha256) => join(root, sha256.slice(0, 2), sha256),
@@ -48,7 +48,7 @@ const places: Record<string, () => Promise<Place>> = {
     const spools = join(path, "spool");
     const objects = join(directory, "programme");
     return {
-      content: openContentBucket(bucket, "files", spools),
+      content: openS3BlobStore(bucket, "files", spools),
       files: async () => (await filesBelow(objects)).filter((file) => file.endsWith("_object")),
       spools,
       fileOf: (sha256) => join(objects, "files", sha256.slice(0, 2), `${sha256}._S3rver_object`),
@@ -214,11 +214,7 @@ describe("a bucket", () => {
     onTestFinished(remove);
     await mkdir(path, { recursive: true });
     const credentials = { accessKeyId: "S3RVER", secretAccessKey };
-    return openContentBucket(
-      { name: "programme", region: "eu-1", endpoint, credentials, redirect: true },
-      "files",
-      path,
-    );
+    return openS3BlobStore({ name: "programme", region: "eu-1", endpoint, credentials, redirect: true }, "files", path);
   }
 
   test("that refuses the key or does not answer is an error, never absence", async () => {

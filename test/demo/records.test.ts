@@ -5,7 +5,7 @@ import { scoreReview } from "../../src/domain/scoring.ts";
 import { checkComplete, checkDeadline, checkIntake } from "../../src/domain/submissions.ts";
 import { listOutstanding } from "../../src/domain/supplements.ts";
 import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
-import { emailKey, tables } from "../../src/store/tables.ts";
+import { normalizeEmail, tables } from "../../src/store/tables.ts";
 import { byId, formOf, now, openSeeded, type Seeded, type Tenant, tableNames, valuesOf } from "./seeded.ts";
 
 let demo: Seeded;
@@ -251,11 +251,11 @@ describe("persons", () => {
     const { persons, applicants } = main.rows;
     expect(persons.length).toBeGreaterThan(80);
     const active = persons.filter((person) => person.active);
-    const shared = [...Map.groupBy(active, ({ primaryEmail = "" }) => emailKey(primaryEmail))].filter(
+    const shared = [...Map.groupBy(active, ({ primaryEmail = "" }) => normalizeEmail(primaryEmail))].filter(
       ([key, of]) => key !== "" && of.length > 1,
     );
     expect(shared.map(([, of]) => of.length)).toEqual([2, 2]);
-    const ambiguous = applicants.filter(({ email }) => shared.some(([key]) => key === emailKey(email)));
+    const ambiguous = applicants.filter(({ email }) => shared.some(([key]) => key === normalizeEmail(email)));
     expect(ambiguous.map(({ personId }) => personId)).toEqual([null]);
 
     const [merged, ...noMore] = persons.filter(({ mergedIntoPersonId }) => mergedIntoPersonId !== null);

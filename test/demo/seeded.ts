@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { AuditEntry } from "../../src/contract/audit.ts";
 import type { Token } from "../../src/contract/tokens.ts";
 import { type DemoOptions, seedDemo } from "../../src/demo/seed.ts";
-import { openContentDirectory } from "../../src/store/content.ts";
+import { openDirectoryBlobStore } from "../../src/store/blobs/directory-blob-store.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Business, ContentStore, Store } from "../../src/store/port.ts";
 import { type Row, type TableName, tables } from "../../src/store/tables.ts";
@@ -34,7 +34,7 @@ export interface Seeded {
 export async function openSeeded(options: Partial<DemoOptions> = {}): Promise<Seeded> {
   const folder = await mkdtemp(join(tmpdir(), "programme-demo-"));
   const store = await openStore({ database: ":memory:" });
-  const content = openContentDirectory(folder);
+  const content = openDirectoryBlobStore(folder);
   const transactions: number[] = [];
   const transact = store.transaction.bind(store);
   store.transaction = (actor, work) =>

@@ -2,7 +2,7 @@ import { describe, expect } from "vitest";
 import type { Scope } from "../../src/contract/scopes.ts";
 import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
 import { createId } from "../../src/lib/ids.ts";
-import { openContentDirectory } from "../../src/store/content.ts";
+import { openDirectoryBlobStore } from "../../src/store/blobs/directory-blob-store.ts";
 import type { ContentStore, Spool } from "../../src/store/port.ts";
 import { filesBeside } from "../support/database-settings.ts";
 import { type Desk, test } from "../support/desk.ts";
@@ -59,7 +59,7 @@ describe("an export fails", () => {
     const { exportId } = await waiting(desk);
     const { store } = desk.app;
     const job = await store.reader(desk.businessId).get("exports", exportId);
-    const place = openContentDirectory(`${filesBeside(database)}.exports`);
+    const place = openDirectoryBlobStore(`${filesBeside(database)}.exports`);
     const worker = workerOn(desk, {
       artifacts: {
         ...place,
@@ -115,7 +115,7 @@ describe("an export fails", () => {
   test("when its file grows too large: what was written is gone", async () => {
     const { desk, database } = await fileDesk();
     const { exportId } = await waiting(desk);
-    const place = openContentDirectory(`${filesBeside(database)}.exports`);
+    const place = openDirectoryBlobStore(`${filesBeside(database)}.exports`);
     await workerOn(desk, { artifacts: place, maxBytes: 400 }).step();
     await failedWith(desk, exportId, "artifact_too_large");
     expect(await artifacts(`${filesBeside(database)}.exports`)).toEqual([]);

@@ -3,7 +3,7 @@ import { pino } from "pino";
 import type { Scope } from "../../src/contract/scopes.ts";
 import { createExportWorker, type ExportWorkerDeps } from "../../src/exports/worker.ts";
 import { personsOf } from "../../src/service/expansion.ts";
-import { openContentDirectory } from "../../src/store/content.ts";
+import { openDirectoryBlobStore } from "../../src/store/blobs/directory-blob-store.ts";
 import type { Desk } from "../support/desk.ts";
 
 /** An export that waits, of a programme with a submission, and the token that asked for it. */
@@ -25,7 +25,7 @@ export function workerOn({ app, clock }: Desk, given: Partial<ExportWorkerDeps>)
   const log = pino({ level: "silent" });
   return createExportWorker({
     store: app.store,
-    artifacts: openContentDirectory("/nowhere"),
+    artifacts: openDirectoryBlobStore("/nowhere"),
     clock,
     log,
     personsOf,

@@ -2,7 +2,7 @@ import { utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
 import { createId } from "../../src/lib/ids.ts";
-import { openContentDirectory } from "../../src/store/content.ts";
+import { openDirectoryBlobStore } from "../../src/store/blobs/directory-blob-store.ts";
 import { filesBeside } from "../support/database-settings.ts";
 import { test } from "../support/desk.ts";
 import { fileDesk, jobOf, memoryDesk, workOff } from "../support/exports.ts";
@@ -32,7 +32,7 @@ describe("several workers", () => {
     const { desk, database } = await fileDesk();
     const { exportId } = await waiting(desk);
     const { exportQueue } = desk.app.store;
-    const place = openContentDirectory(`${filesBeside(database)}.exports`);
+    const place = openDirectoryBlobStore(`${filesBeside(database)}.exports`);
     const claim = await exportQueue.claim(at(desk, 0), at(desk, 30_000));
     const spool = await place.spool(exportId);
     await spool.write("half of it");
@@ -70,7 +70,7 @@ describe("a worker that is stopped", () => {
   test("gives its export back at once, and leaves nothing behind", async () => {
     const { desk, database } = await fileDesk();
     const { exportId } = await waiting(desk);
-    const place = openContentDirectory(`${filesBeside(database)}.exports`);
+    const place = openDirectoryBlobStore(`${filesBeside(database)}.exports`);
     const stopping = new AbortController();
     const worker = workerOn(desk, {
       artifacts: {

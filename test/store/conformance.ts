@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { beforeEach, describe, expect, test } from "vitest";
 import { createId } from "../../src/lib/ids.ts";
 import type { GateTransaction, Store } from "../../src/store/port.ts";
-import { type NewRow, refKey, type TableName, tables } from "../../src/store/tables.ts";
+import { type NewRow, type TableName, tables, toRefKey } from "../../src/store/tables.ts";
 import { createFactory } from "../support/factory.ts";
 import { arbitraryOf } from "./arbitrary.ts";
 import { ledgers } from "./ledgers.ts";
@@ -165,7 +165,7 @@ function members(bench: () => Bench): void {
     (
       await bench()
         .store.reader("biz_one")
-        .find("persons", { has: { ref: refKey(ref) } }, { limit: 10 })
+        .find("persons", { has: { ref: toRefKey(ref) } }, { limit: 10 })
     ).map(({ personId }) => personId);
 
   test("a row is found by its members, and no longer by those it loses", async () => {

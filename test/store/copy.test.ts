@@ -6,12 +6,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
 import { createId } from "../../src/lib/ids.ts";
+import { readCheckpoint } from "../../src/store/copy/checkpoint.ts";
 import { compareDatabases, copyDatabase } from "../../src/store/copy/copy.ts";
-import { readMark } from "../../src/store/copy/mark.ts";
 import { migrations } from "../../src/store/migrations/migrate.ts";
 import { inspectStore, openEngine, openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port.ts";
-import { readCatalogue } from "../../src/store/read-catalogue.ts";
+import { readSchema } from "../../src/store/schema/read-schema.ts";
 import { type Databases, openDatabases } from "../support/database-server.ts";
 import { temporaryDirectory } from "../support/directory.ts";
 import { edit } from "../support/edit.ts";
@@ -213,7 +213,7 @@ function command(database: string, ...args: readonly string[]) {
 /** Sends a signal to a process that has begun to copy. */
 async function stopped({ child }: ReturnType<typeof command>, to: string, signal: NodeJS.Signals): Promise<void> {
   const engine = await openEngine({ database: to });
-  const begun = async () => (await readMark(engine.read).catch(() => undefined))?.table !== undefined;
+  const begun = async () => (await readCheckpoint(engine.read).catch(() => undefined))?.table !== undefined;
   while (child.exitCode === null && !(await begun())) await sleep(5);
   child.kill(signal);
   await engine.close();
@@ -291,7 +291,7 @@ describe("is refused, and changes nothing,", () => {
     await expect(copyDatabase(between(from, to))).rejects.toThrow(/not from this copy/);
     await expect(copyDatabase(between(to, await fresh("SQLite")))).rejects.toThrow(/none of this program's tables/);
     const { read, close } = await openEngine({ database: to });
-    expect((await readCatalogue(read)).map(({ name }) => name)).toEqual(["guests"]);
+    expect((await readSchema(read)).map(({ name }) => name)).toEqual(["guests"]);
     await close();
   });
 

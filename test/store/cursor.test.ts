@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Problem } from "../../src/contract/errors.ts";
-import { cursorsOf, type Position } from "../../src/store/cursor.ts";
+import { createCursors, type Position } from "../../src/store/cursor.ts";
 
 const key = Buffer.alloc(32, 7);
 const list = ["biz_one", "submissions", "createdAt", { where: { state: "DRAFT", trackId: "trk_1" } }];
-const cursors = cursorsOf(key, list);
+const cursors = createCursors(key, list);
 const position: Position = ["2026-11-20T09:00:00.000Z", "sub_01JD"];
 const positions = fc.tuple(fc.oneof(fc.string(), fc.maxSafeInteger()), fc.string({ unit: "grapheme" }), fc.nat());
 
@@ -64,14 +64,19 @@ test("anything at all in its place is refused and nothing else is thrown", () =>
 test("another key or another list refuses it; the same filters in another order do not", () => {
   const cursor = cursors.seal(position);
   const [tenant, table, order] = list;
-  const same = cursorsOf(key, [tenant, table, order, { has: undefined, where: { trackId: "trk_1", state: "DRAFT" } }]);
+  const same = createCursors(key, [
+    tenant,
+    table,
+    order,
+    { has: undefined, where: { trackId: "trk_1", state: "DRAFT" } },
+  ]);
   expect(same.open(cursor)).toEqual(position);
   const others = [
-    cursorsOf(Buffer.alloc(32, 8), list),
-    cursorsOf(key, ["biz_two", ...list.slice(1)]),
-    cursorsOf(key, [tenant, "tracks", ...list.slice(2)]),
-    cursorsOf(key, [tenant, table, "updatedAt", list[3]]),
-    cursorsOf(key, [tenant, table, order, { where: { state: "DRAFT" } }]),
+    createCursors(Buffer.alloc(32, 8), list),
+    createCursors(key, ["biz_two", ...list.slice(1)]),
+    createCursors(key, [tenant, "tracks", ...list.slice(2)]),
+    createCursors(key, [tenant, table, "updatedAt", list[3]]),
+    createCursors(key, [tenant, table, order, { where: { state: "DRAFT" } }]),
   ];
   expect(others.map((other) => refused(cursor, other))).toEqual(others.map(() => true));
 });

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, inject, onTestFinished, test, vi } from "v
 import { type DistributedTable, distributed, whole } from "../../scripts/distribution.ts";
 import type { Engine } from "../../src/store/engine.ts";
 import { openEngine, openStore } from "../../src/store/open.ts";
-import { readCatalogue } from "../../src/store/read-catalogue.ts";
+import { readSchema } from "../../src/store/schema/read-schema.ts";
 import { type Databases, openDatabases } from "../support/database-server.ts";
 import { settingsOn } from "../support/database-settings.ts";
 import { openDesk } from "../support/desk.ts";
@@ -49,11 +49,11 @@ describe.each(engines)("in the catalogue of %s", (name) => {
   beforeAll(async () => {
     const database = name === "SQLite" ? ":memory:" : (await databases.copy()).database;
     if (name === "SQLite") {
-      const { migrate } = await import("../../src/store/migrations/migrate.ts");
+      const { migrateDatabase } = await import("../../src/store/migrations/migrate.ts");
       engine = await openEngine({ database });
-      await migrate(engine);
+      await migrateDatabase(engine);
     } else engine = await openEngine({ database });
-    tables = (await readCatalogue(engine.read)).map(distributed);
+    tables = (await readSchema(engine.read)).map(distributed);
     return () => engine.close();
   });
 

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, inject, onTestFinished, test } from "vites
 import { issueToken } from "../../src/commands/tokens.ts";
 import type { Scope } from "../../src/contract/scopes.ts";
 import type { Db } from "../../src/store/database.ts";
-import { type Migrations, migrate, migrations } from "../../src/store/migrations/migrate.ts";
+import { type Migrations, migrateDatabase, migrations } from "../../src/store/migrations/migrate.ts";
 import { inspectStore, openEngine, openStore } from "../../src/store/open.ts";
 import { createSqlStore } from "../../src/store/sql-store.ts";
 import { type Databases, openDatabases } from "../support/database-server.ts";
@@ -50,7 +50,7 @@ const contract = {
 
 async function migrateTo(database: string, later: Migrations): Promise<void> {
   const engine = await openEngine({ database });
-  await migrate(engine, { ...migrations, ...later });
+  await migrateDatabase(engine, { ...migrations, ...later });
   await engine.close();
 }
 
@@ -94,7 +94,7 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (engine) => {
     // The next version comes: it migrates, works, and what is of this version goes on, also what starts only now.
     const later = await openEngine({ database });
     onTestFinished(() => later.close());
-    await migrate(later, { ...migrations, "900_expand": expand });
+    await migrateDatabase(later, { ...migrations, "900_expand": expand });
     const next = await createSqlStore(later);
     const write = { businessId: "biz_one", actorId: "usr_next" };
     const program = createFactory((run) => next.transaction({ ...write, now: new Date().toISOString() }, run)).program;

@@ -1,25 +1,25 @@
 import { CompiledQuery, Kysely } from "kysely";
 import { beforeAll, describe, expect, test } from "vitest";
-import { codecOf } from "../../src/store/codec.ts";
+import { createCodec } from "../../src/store/codec.ts";
 import {
   auditSource,
   changeSource,
+  createSource,
   type Database,
   eventSource,
   type Source,
-  sourceOf,
   tokenCodec,
 } from "../../src/store/database.ts";
-import { migrate } from "../../src/store/migrations/migrate.ts";
+import { migrateDatabase } from "../../src/store/migrations/migrate.ts";
 import type { Query } from "../../src/store/port.ts";
-import { type AnyQuery, matching, type Sort, step } from "../../src/store/query.ts";
+import { type AnyQuery, type Sort, selectMatching, step } from "../../src/store/query.ts";
 import { SqliteDialect } from "../../src/store/sqlite/dialect.ts";
 import { type TableName, tables } from "../../src/store/tables.ts";
 
 const db = new Kysely<Database>({ dialect: new SqliteDialect({ path: ":memory:", role: "write", busyTimeoutMs: 0 }) });
 
 beforeAll(async () => {
-  await migrate({ alone: (work) => db.transaction().execute(work) });
+  await migrateDatabase({ alone: (work) => db.transaction().execute(work) });
   return () => db.destroy();
 });
 
@@ -40,7 +40,7 @@ async function columnsOf(table: string) {
 
 describe("columns", () => {
   const codecs = {
-    ...Object.fromEntries(Object.entries(tables).map(([name, { record }]) => [name, codecOf(record)])),
+    ...Object.fromEntries(Object.entries(tables).map(([name, { record }]) => [name, createCodec(record)])),
     audit: auditSource.codec,
     tokens: tokenCodec,
   };
@@ -186,7 +186,7 @@ async function planOf(source: Source<unknown>, query: AnyQuery, sort: Sort, page
 describe("every list follows an index in its order, from the start and from a cursor", () => {
   test.each(lists)("$table $sort.column $query", async ({ table, query, sort }) => {
     for (const paged of [false, true]) {
-      const plan = await planOf(sourceOf(table), query as AnyQuery, sort, paged);
+      const plan = await planOf(createSource(table), query as AnyQuery, sort, paged);
       if (plan[0] === "MERGE (UNION ALL)") {
         // Of several states: a search for each in its order; what they give, a page of each, is merged.
         const searches = plan.filter((detail) => detail.startsWith("SEARCH"));
@@ -234,7 +234,7 @@ describe("every list follows an index in its order, from the start and from a cu
     ["assignments", { where: { reviewerId: "rvw", active: true, status: "completed" } }],
     ["reviewers", { has: { programIds: "prg" } }],
   ] as const)("counts of %s %o", async (table, query) => {
-    const { sql, parameters } = matching(db, sourceOf(table), "biz", query)
+    const { sql, parameters } = selectMatching(db, createSource(table), "biz", query)
       .select((eb) => eb.fn.countAll().as("n"))
       .compile();
     const plan = (await rowsOf(`explain query plan ${sql}`, parameters)).map(({ detail }) => String(detail));

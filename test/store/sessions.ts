@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { SessionChange, SessionRecord, Sessions } from "../../src/store/sessions.ts";
+import type { SessionChange, SessionRecord, SessionStore } from "../../src/store/session-store.ts";
 import type { Bench } from "./conformance.ts";
 
 const expiresAt = "2026-11-27T09:00:00.000Z";
@@ -13,7 +13,7 @@ function at(second: number, bounds = { live: 100, all: 100 }): SessionChange {
 
 /** What processes tell each other of sessions. */
 export function sessions(bench: () => Bench): void {
-  const table = (): Sessions => bench().store.sessions;
+  const table = (): SessionStore => bench().store.sessions;
   const follow = (uri: string) => (record: SessionRecord) => ({ ...record, followed: [...record.followed, uri] });
 
   test("are as they were opened until something is remembered", async () => {

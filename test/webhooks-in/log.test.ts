@@ -7,7 +7,7 @@ import * as records from "../../src/store/migrations/001_records.ts";
 import * as confirmations from "../../src/store/migrations/002_confirmations.ts";
 import * as webhooks from "../../src/store/migrations/003_webhooks.ts";
 import * as eventLog from "../../src/store/migrations/008_event_log.ts";
-import { migrate } from "../../src/store/migrations/migrate.ts";
+import { migrateDatabase } from "../../src/store/migrations/migrate.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port.ts";
 import { step } from "../../src/store/query.ts";
@@ -124,7 +124,7 @@ const database = async () => {
 
 test("every list follows an index in its order on both sides, from the start and from a cursor", async () => {
   const db = await database();
-  await migrate({ alone: (work) => db.transaction().execute(work) });
+  await migrateDatabase({ alone: (work) => db.transaction().execute(work) });
   for (const where of [{}, { submissionId: "sub" }, { eventType: "review.submitted" }, { at: { gte: at(0) } }]) {
     for (const after of [undefined, [at(1), "evt_1"]]) {
       const sort = { column: "at", descending: !("at" in where) };

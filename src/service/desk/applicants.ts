@@ -1,8 +1,8 @@
 import { checkIntake } from "../../domain/submissions.ts";
 import { createId } from "../../lib/ids.ts";
+import type { ActHandler } from "../../store/handler-context.ts";
 import type { Reader } from "../../store/port.ts";
-import { emailKey, type Row } from "../../store/tables.ts";
-import type { ActHandler } from "../../store/work.ts";
+import { normalizeEmail, type Row } from "../../store/tables.ts";
 import { found, writableProgram } from "../guards.ts";
 import { enrolApplicant } from "../identity.ts";
 
@@ -34,6 +34,6 @@ export const register_applicant: ActHandler<"register_applicant"> = {
 };
 
 async function holderOf(store: Reader, email: string): Promise<Row<"applicants"> | undefined> {
-  const [applicant] = await store.find("applicants", { has: { email: emailKey(email) } }, { limit: 1 });
+  const [applicant] = await store.find("applicants", { has: { email: normalizeEmail(email) } }, { limit: 1 });
   return applicant;
 }

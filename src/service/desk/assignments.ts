@@ -1,6 +1,6 @@
 import type { Assignment } from "../../contract/assignments.ts";
 import { checkAssignmentMove } from "../../domain/assignments.ts";
-import type { ActHandler, ActWork } from "../../store/work.ts";
+import type { ActHandler, ActWork } from "../../store/handler-context.ts";
 import { found, writableProgram } from "../guards.ts";
 import { reviewerOf } from "./authors.ts";
 

@@ -1,5 +1,5 @@
+import type { Author } from "../../store/handler-context.ts";
 import type { Reader } from "../../store/port.ts";
-import type { Author } from "../../store/work.ts";
 import { found } from "../guards.ts";
 
 /** Staff: whoever works the command line, which asks for no name. */

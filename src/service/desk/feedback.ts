@@ -1,6 +1,6 @@
 import { validationProblem } from "../../contract/errors.ts";
 import { pickKeys } from "../../domain/patch.ts";
-import type { ActHandler } from "../../store/work.ts";
+import type { ActHandler } from "../../store/handler-context.ts";
 import { found, writableProgram } from "../guards.ts";
 import { staff } from "./authors.ts";
 

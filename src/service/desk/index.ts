@@ -1,4 +1,4 @@
-import type { ActHandlers } from "../../store/work.ts";
+import type { ActHandlers } from "../../store/handler-context.ts";
 import * as applicants from "./applicants.ts";
 import { attest_conflict, respond_to_assignment } from "./assignments.ts";
 import * as feedback from "./feedback.ts";

@@ -1,7 +1,7 @@
 import { pickKeys } from "../../domain/patch.ts";
 import { createPaymentFields, requirePayable } from "../../domain/payments.ts";
 import { getEventIds } from "../../domain/submissions.ts";
-import type { ActHandler } from "../../store/work.ts";
+import type { ActHandler } from "../../store/handler-context.ts";
 import { found, writableProgram } from "../guards.ts";
 import { latestPayment } from "../payments.ts";
 import { applicantOf, staff } from "./authors.ts";

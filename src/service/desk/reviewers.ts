@@ -1,6 +1,6 @@
 import { problem } from "../../contract/errors.ts";
 import { isOpen } from "../../domain/invitations.ts";
-import type { ActHandler } from "../../store/work.ts";
+import type { ActHandler } from "../../store/handler-context.ts";
 import { found } from "../guards.ts";
 
 /** An invitation counts once and until it expires; one that no longer counts is as if there were none. */

@@ -3,7 +3,7 @@ import type { ActInput } from "../../contract/portal.ts";
 import type { Submission } from "../../contract/submissions.ts";
 import { pickKeys } from "../../domain/patch.ts";
 import { checkDeadline, checkIntake } from "../../domain/submissions.ts";
-import type { ActHandler, ActWork } from "../../store/work.ts";
+import type { ActHandler, ActWork } from "../../store/handler-context.ts";
 import { found, writableProgram } from "../guards.ts";
 import { beginDraft, editDraft } from "../submissions.ts";
 import { applicantOf } from "./authors.ts";

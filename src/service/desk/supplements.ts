@@ -3,7 +3,7 @@ import { limits } from "../../contract/limits.ts";
 import { listMissingRequired } from "../../domain/fields.ts";
 import { pickKeys } from "../../domain/patch.ts";
 import { checkSupplementMove } from "../../domain/supplements.ts";
-import type { ActHandler } from "../../store/work.ts";
+import type { ActHandler } from "../../store/handler-context.ts";
 import { findForm, formOf } from "../forms.ts";
 import { found, writableProgram } from "../guards.ts";
 import { saveSupplement } from "../supplements.ts";

@@ -1,16 +1,16 @@
 import { existsSync } from "node:fs";
 import { isPostgresAddress } from "../../lib/postgres-address.ts";
-import type { StoredTable } from "../catalogue.ts";
 import type { Db } from "../database.ts";
-import { adapterOf } from "../engine.ts";
-import { migrate, migrationStatus } from "../migrations/migrate.ts";
+import { getAdapter } from "../engine.ts";
+import { migrateDatabase, readMigrationStatus } from "../migrations/migrate.ts";
 import { openEngine, type StoreOptions } from "../open.ts";
-import { readCatalogue } from "../read-catalogue.ts";
-import { sourceKey } from "../settings.ts";
-import { type Mark, moveMark, readMark } from "./mark.ts";
-import { mend, type Sides } from "./mend.ts";
-import { batches, countRows, type Digest, digestOf, keyOf, type Values } from "./rows.ts";
-import { CopyRefused, finishTarget, markOfFree, notCopied, prepareTarget } from "./target.ts";
+import { readSchema } from "../schema/read-schema.ts";
+import type { StoredTable } from "../schema/schema-introspection.ts";
+import { readSourceKey } from "../settings.ts";
+import { type Checkpoint, moveCheckpoint, readCheckpoint } from "./checkpoint.ts";
+import { reconcileTable, type Sides } from "./reconcile.ts";
+import { computeTableDigest, countRows, type Digest, getRowKey, type RowValues, readBatches } from "./rows.ts";
+import { CopyRefused, finishTarget, notCopied, prepareTarget, readFreeCheckpoint } from "./target.ts";
 
 export interface CopyOptions {
   readonly from: StoreOptions;
@@ -42,9 +42,9 @@ export interface CopyReport {
 export function copyDatabase({ from, to, onProgress = () => undefined }: CopyOptions): Promise<CopyReport> {
   return withBoth(from, to, "write", async (both) => {
     const { source, target, tables } = both;
-    const resumed = (await readMark(target.read)) !== undefined;
-    const mark = await prepareTarget(target, await keyOfUsed(source));
-    const step = await progressOf(source, tables, onProgress);
+    const resumed = (await readCheckpoint(target.read)) !== undefined;
+    const mark = await prepareTarget(target, await readUsedKey(source));
+    const step = await createProgressReporter(source, tables, onProgress);
     const copied = await copyRows(both, mark, step);
     const compared: ComparedTable[] = [];
     for (const table of tables) compared.push(await settle(both, table, step));
@@ -56,7 +56,7 @@ export function copyDatabase({ from, to, onProgress = () => undefined }: CopyOpt
 /** Compares every row of two databases, and changes nothing. */
 export function compareDatabases({ from, to, onProgress = () => undefined }: CopyOptions): Promise<CopyReport> {
   return withBoth(from, to, "read", async ({ source, target, tables }) => {
-    const step = await progressOf(source, tables, onProgress, 1);
+    const step = await createProgressReporter(source, tables, onProgress, 1);
     const compared = await target.snapshot(async (db) => {
       const found: ComparedTable[] = [];
       for (const table of tables) found.push(await compare(source, db, table, step));
@@ -77,21 +77,23 @@ async function withBoth<R>(
   work: (both: Both) => Promise<R>,
 ): Promise<R> {
   if (from.database === to.database) throw new CopyRefused("Both are the same database.");
-  expectThere(from);
-  if (use === "read") expectThere(to);
+  requireDatabase(from);
+  if (use === "read") requireDatabase(to);
   const source = await openEngine(from);
   try {
-    await expectCurrent(source.read, "The database to copy");
-    await keyOfUsed(source.read);
+    await requireCurrentVersion(source.read, "The database to copy");
+    await readUsedKey(source.read);
     const target = await openEngine(to, { unchecked: true });
     try {
       if (use === "write") {
         // Somebody else's is not even migrated.
-        await markOfFree(target.read);
-        await migrate(target);
+        await readFreeCheckpoint(target.read);
+        await migrateDatabase(target);
       }
-      await expectCurrent(target.read, use === "write" ? "The database to fill" : "The other database");
-      return await source.snapshot(async (db) => work({ source: db, target, tables: await tablesOf(db, target.read) }));
+      await requireCurrentVersion(target.read, use === "write" ? "The database to fill" : "The other database");
+      return await source.snapshot(async (db) =>
+        work({ source: db, target, tables: await listCommonTables(db, target.read) }),
+      );
     } finally {
       await target.close();
     }
@@ -101,18 +103,18 @@ async function withBoth<R>(
 }
 
 /** Those that both have: what somebody else keeps in one of them is not copied. */
-async function tablesOf(source: Db, target: Db): Promise<StoredTable[]> {
-  const there = new Set((await readCatalogue(source)).map(({ name }) => name));
-  return (await readCatalogue(target)).filter(({ name }) => there.has(name) && !notCopied.has(name));
+async function listCommonTables(source: Db, target: Db): Promise<StoredTable[]> {
+  const there = new Set((await readSchema(source)).map(({ name }) => name));
+  return (await readSchema(target)).filter(({ name }) => there.has(name) && !notCopied.has(name));
 }
 
-function expectThere({ database }: StoreOptions): void {
+function requireDatabase({ database }: StoreOptions): void {
   if (isPostgresAddress(database) || existsSync(database)) return;
   throw new CopyRefused(`There is no database at ${database}.`);
 }
 
-async function expectCurrent(db: Db, what: string): Promise<void> {
-  const { applied, pending, unknown } = await migrationStatus(db);
+async function requireCurrentVersion(db: Db, what: string): Promise<void> {
+  const { applied, pending, unknown } = await readMigrationStatus(db);
   if (applied.length === 0) throw new CopyRefused(`${what} holds none of this program's tables.`);
   if (pending.length > 0) {
     throw new CopyRefused(`${what} is not at this version (${pending.join(", ")}): run programme-mcp migrate on it.`);
@@ -121,15 +123,16 @@ async function expectCurrent(db: Db, what: string): Promise<void> {
     throw new CopyRefused(`${what} is of a later version of this program (${unknown.join(", ")}).`);
 }
 
-async function keyOfUsed(source: Db): Promise<string> {
-  const key = await sourceKey(source);
+async function readUsedKey(source: Db): Promise<string> {
+  const key = await readSourceKey(source);
   if (key === undefined) throw new CopyRefused("The database to copy is empty.");
-  if (await readMark(source)) throw new CopyRefused("The database to copy is itself a copy, not taken into use yet.");
+  if (await readCheckpoint(source))
+    throw new CopyRefused("The database to copy is itself a copy, not taken into use yet.");
   return key;
 }
 
 /** Copying a row and comparing it are two steps. */
-async function progressOf(
+async function createProgressReporter(
   source: Db,
   tables: readonly StoredTable[],
   onProgress: (share: number) => void,
@@ -143,7 +146,7 @@ async function progressOf(
   };
 }
 
-async function copyRows(both: Both, begun: Mark, step: (rows: number) => void): Promise<Mark> {
+async function copyRows(both: Both, begun: Checkpoint, step: (rows: number) => void): Promise<Checkpoint> {
   const { source, target, tables } = both;
   let mark = begun;
   for (const table of tables) {
@@ -153,13 +156,13 @@ async function copyRows(both: Both, begun: Mark, step: (rows: number) => void): 
     }
     const after = table.name === begun.table ? begun.after : undefined;
     // What has changed meanwhile of the rows that are there could be in the way of those that follow.
-    if (after) await mend(both, table, () => step(0), after);
-    for await (const rows of batches(source, table, { after })) {
-      const next = { ...mark, table: table.name, after: keyOf(table, rows.at(-1) as Values) };
+    if (after) await reconcileTable(both, table, () => step(0), after);
+    for await (const rows of readBatches(source, table, { after })) {
+      const next = { ...mark, table: table.name, after: getRowKey(table, rows.at(-1) as RowValues) };
       await target.transact(async (db) => {
         // First, so that of two processes one is told of the other, and not of rows that are there.
-        await moveMark(db, mark, next);
-        await adapterOf(db).insertAll(db, table, rows);
+        await moveCheckpoint(db, mark, next);
+        await getAdapter(db).insertAll(db, table, rows);
       });
       mark = next;
       step(rows.length);
@@ -169,7 +172,10 @@ async function copyRows(both: Both, begun: Mark, step: (rows: number) => void): 
 }
 
 async function compare(source: Db, target: Db, table: StoredTable, step: (rows: number) => void) {
-  const [from, to] = await Promise.all([digestOf(source, table, step), digestOf(target, table, () => undefined)]);
+  const [from, to] = await Promise.all([
+    computeTableDigest(source, table, step),
+    computeTableDigest(target, table, () => undefined),
+  ]);
   return { table: table.name, from, to, same: from.sha256 === to.sha256 && from.rows === to.rows };
 }
 
@@ -178,7 +184,7 @@ async function settle(both: Sides, table: StoredTable, step: (rows: number) => v
   const { source, target } = both;
   const first = await compare(source, target.read, table, step);
   if (first.same) return first;
-  await mend(both, table, () => step(0));
+  await reconcileTable(both, table, () => step(0));
   const second = await compare(source, target.read, table, () => step(0));
   if (!second.same) throw new Error(`The rows of ${table.name} are not the same in both databases`);
   return second;

@@ -1,18 +1,18 @@
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type SqlBool, sql } from "kysely";
-import type { StoredTable } from "../catalogue.ts";
 import type { Stored } from "../codec.ts";
 import type { Db } from "../database.ts";
-import { type Key, markName } from "./mark.ts";
+import type { StoredTable } from "../schema/schema-introspection.ts";
+import { markName, type RowKey } from "./checkpoint.ts";
 
 /** A row's values in the order of its table's columns. */
-export type Values = readonly Stored[];
+export type RowValues = readonly Stored[];
 
 /** Which rows of a table: those behind one, up to another. */
-export interface Range {
-  readonly after?: Key | undefined;
-  readonly to?: Key | undefined;
+export interface RowRange {
+  readonly after?: RowKey | undefined;
+  readonly to?: RowKey | undefined;
 }
 
 /** As many rows at a time as come to about this much: rows may be large. */
@@ -20,7 +20,7 @@ const batchChars = 4 * 1024 * 1024;
 const [firstRows, maxRows] = [100, 2_000];
 
 /** The rows of a table in the order of its key, a bounded number at a time. */
-export async function* batches(db: Db, table: StoredTable, range: Range = {}): AsyncGenerator<Values[]> {
+export async function* readBatches(db: Db, table: StoredTable, range: RowRange = {}): AsyncGenerator<RowValues[]> {
   let [after, limit] = [range.after, firstRows];
   for (;;) {
     // SQLite answers at once: without a pause a process would not hear that it is to stop.
@@ -28,37 +28,37 @@ export async function* batches(db: Db, table: StoredTable, range: Range = {}): A
     const rows = await readRows(db, table, { ...range, after }, limit);
     if (rows.length > 0) yield rows;
     if (rows.length < limit) return;
-    after = keyOf(table, rows.at(-1) as Values);
-    limit = nextLimit(rows);
+    after = getRowKey(table, rows.at(-1) as RowValues);
+    limit = chooseNextLimit(rows);
   }
 }
 
-export async function readRows(db: Db, table: StoredTable, range: Range, limit: number): Promise<Values[]> {
-  let query = within(db, table, range).select(table.columns.map(({ name }) => name));
+export async function readRows(db: Db, table: StoredTable, range: RowRange, limit: number): Promise<RowValues[]> {
+  let query = selectWithin(db, table, range).select(table.columns.map(({ name }) => name));
   for (const column of table.key) query = query.orderBy(column);
   const rows = await query.limit(limit).execute();
   return rows.map((row) => table.columns.map(({ name }) => (row as Readonly<Record<string, Stored>>)[name] as Stored));
 }
 
 export async function countRows(db: Db, table: StoredTable): Promise<number> {
-  const { n } = await within(db, table, {})
+  const { n } = await selectWithin(db, table, {})
     .select((eb) => eb.fn.countAll().as("n"))
     .executeTakeFirstOrThrow();
   return Number(n);
 }
 
-export async function anyRows(db: Db, table: StoredTable): Promise<boolean> {
-  return (await within(db, table, {}).select(sql`1`.as("one")).limit(1).execute()).length > 0;
+export async function hasRows(db: Db, table: StoredTable): Promise<boolean> {
+  return (await selectWithin(db, table, {}).select(sql`1`.as("one")).limit(1).execute()).length > 0;
 }
 
-export async function removeRows(db: Db, table: StoredTable, range: Range): Promise<void> {
+export async function removeRows(db: Db, table: StoredTable, range: RowRange): Promise<void> {
   await db
     .deleteFrom(table.name)
-    .where(sql<SqlBool>`${sql.join(conditions(table, range), sql` and `)}`)
+    .where(sql<SqlBool>`${sql.join(createConditions(table, range), sql` and `)}`)
     .execute();
 }
 
-export function keyOf({ columns, key }: StoredTable, row: Values): Key {
+export function getRowKey({ columns, key }: StoredTable, row: RowValues): RowKey {
   return key.map((name) => row[columns.findIndex((column) => column.name === name)] as Stored);
 }
 
@@ -69,11 +69,11 @@ export interface Digest {
 }
 
 /** @param onRows - is told of each batch; what it throws ends the work */
-export async function digestOf(db: Db, table: StoredTable, onRows: (rows: number) => void): Promise<Digest> {
+export async function computeTableDigest(db: Db, table: StoredTable, onRows: (rows: number) => void): Promise<Digest> {
   const hash = createHash("sha256");
   let count = 0;
-  for await (const rows of batches(db, table)) {
-    hash.update(textOf(rows));
+  for await (const rows of readBatches(db, table)) {
+    hash.update(serializeRows(rows));
     count += rows.length;
     onRows(rows.length);
   }
@@ -81,26 +81,26 @@ export async function digestOf(db: Db, table: StoredTable, onRows: (rows: number
 }
 
 /** The same text for the same values, whichever database they come from. */
-export function textOf(rows: readonly Values[]): string {
+export function serializeRows(rows: readonly RowValues[]): string {
   return rows.map((row) => `${JSON.stringify(row)}\n`).join("");
 }
 
-function within(db: Db, table: StoredTable, range: Range) {
-  return db.selectFrom(table.name).where(sql<SqlBool>`${sql.join(conditions(table, range), sql` and `)}`);
+function selectWithin(db: Db, table: StoredTable, range: RowRange) {
+  return db.selectFrom(table.name).where(sql<SqlBool>`${sql.join(createConditions(table, range), sql` and `)}`);
 }
 
-function conditions({ name, key }: StoredTable, { after, to }: Range) {
+function createConditions({ name, key }: StoredTable, { after, to }: RowRange) {
   const columns = sql`(${sql.join(key.map((column) => sql.ref(column)))})`;
-  const values = (of: Key) => sql`(${sql.join(of.map((value) => sql`${value}`))})`;
+  const listKeyValues = (of: RowKey) => sql`(${sql.join(of.map((value) => sql`${value}`))})`;
   return [
     // The mark of the copy itself is nothing that is copied.
     name === "settings" ? sql`${sql.ref("name")} <> ${markName}` : sql`1 = 1`,
-    ...(after ? [sql`${columns} > ${values(after)}`] : []),
-    ...(to ? [sql`${columns} <= ${values(to)}`] : []),
+    ...(after ? [sql`${columns} > ${listKeyValues(after)}`] : []),
+    ...(to ? [sql`${columns} <= ${listKeyValues(to)}`] : []),
   ];
 }
 
-function nextLimit(rows: readonly Values[]): number {
+function chooseNextLimit(rows: readonly RowValues[]): number {
   const chars = rows.reduce((sum, row) => sum + row.reduce<number>((own, value) => own + String(value).length, 0), 0);
   const fitting = Math.floor((rows.length * batchChars) / Math.max(1, chars));
   return Math.max(1, Math.min(maxRows, 4 * rows.length, fitting));

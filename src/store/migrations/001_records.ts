@@ -298,9 +298,9 @@ function withCommon(definition: TableDefinition): TableDefinition {
 
 async function createTable(db: Db, name: string, definition: TableDefinition): Promise<void> {
   const tenant = definition.global ? [] : ["businessId"];
-  const withTenant = (columns: string) => [...tenant, ...words(columns)];
+  const withTenant = (columns: string) => [...tenant, ...splitWords(columns)];
   let table = db.schema.createTable(name);
-  for (const [type, nullable, names] of columnTypes(definition)) {
+  for (const [type, nullable, names] of listColumnTypes(definition)) {
     for (const column of names) table = table.addColumn(column, type, (built) => (nullable ? built : built.notNull()));
   }
   for (const column of tenant) table = table.addColumn(column, "text", (built) => built.notNull());
@@ -328,17 +328,17 @@ async function createTable(db: Db, name: string, definition: TableDefinition): P
   }
 }
 
-function columnTypes(definition: TableDefinition) {
+function listColumnTypes(definition: TableDefinition) {
   const { text = "", textOrNull = "", integer = "", integerOrNull = "", realOrNull = "" } = definition;
   return [
-    ["text", false, words(text)],
-    ["text", true, words(textOrNull)],
-    ["bigint", false, words(integer)],
-    ["bigint", true, words(integerOrNull)],
-    ["double precision", true, words(realOrNull)],
+    ["text", false, splitWords(text)],
+    ["text", true, splitWords(textOrNull)],
+    ["bigint", false, splitWords(integer)],
+    ["bigint", true, splitWords(integerOrNull)],
+    ["double precision", true, splitWords(realOrNull)],
   ] as const;
 }
 
-function words(list: string): string[] {
+function splitWords(list: string): string[] {
   return list.split(" ").filter((word) => word !== "");
 }

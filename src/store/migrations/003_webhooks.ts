@@ -53,18 +53,18 @@ async function createDeliveries(db: Db): Promise<void> {
       "eventId",
     ])
     .execute();
-  const index = (name: string, columns: readonly string[]) =>
+  const createIndex = (name: string, columns: readonly string[]) =>
     db.schema
       .createIndex(`webhookDeliveries_${name}`)
       .on("webhookDeliveries")
       .columns(["businessId", ...columns]);
-  await index("index_1", ["createdAt", "deliveryId"]).execute();
-  await index("index_2", ["endpointId", "createdAt", "deliveryId"]).execute();
-  await index("index_3", ["eventId", "endpointId"]).execute();
-  await index("pending", ["endpointId", "dueAt"]).where(sql<boolean>`"status" = 'pending'`).execute();
-  await index("leased", ["endpointId", "leaseUntil"]).where(sql<boolean>`"status" = 'leased'`).execute();
+  await createIndex("index_1", ["createdAt", "deliveryId"]).execute();
+  await createIndex("index_2", ["endpointId", "createdAt", "deliveryId"]).execute();
+  await createIndex("index_3", ["eventId", "endpointId"]).execute();
+  await createIndex("pending", ["endpointId", "dueAt"]).where(sql<boolean>`"status" = 'pending'`).execute();
+  await createIndex("leased", ["endpointId", "leaseUntil"]).where(sql<boolean>`"status" = 'leased'`).execute();
   // Whatever goes wrong, an event leads to one delivery for an endpoint; more must be asked for.
-  await index("once", ["endpointId", "eventId"]).unique().where(sql<boolean>`"replay" = 0`).execute();
+  await createIndex("once", ["endpointId", "eventId"]).unique().where(sql<boolean>`"replay" = 0`).execute();
 }
 
 async function createAttempts(db: Db): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import type { Db } from "../database.ts";
-import { adapterOf, type Engine } from "../engine.ts";
+import { type Engine, getAdapter } from "../engine.ts";
 import * as records from "./001_records.ts";
 import * as confirmations from "./002_confirmations.ts";
 import * as webhooks from "./003_webhooks.ts";
@@ -48,8 +48,8 @@ export interface MigrationStatus {
   readonly incompatible: readonly string[];
 }
 
-export async function migrationStatus(db: Db, known = migrations): Promise<MigrationStatus> {
-  const { exists } = adapterOf(db);
+export async function readMigrationStatus(db: Db, known = migrations): Promise<MigrationStatus> {
+  const { exists } = getAdapter(db);
   const rows = (await exists(db, "migrations"))
     ? await db.selectFrom("migrations").selectAll().orderBy("name").execute()
     : [];
@@ -69,11 +69,11 @@ export async function migrationStatus(db: Db, known = migrations): Promise<Migra
  * Applies what is pending, all or nothing. Of processes that start at once one migrates and the others find it done.
  * @throws Error when a later version has migrated the database beyond what this one works with
  */
-export function migrate({ alone }: Pick<Engine, "alone">, known = migrations): Promise<void> {
+export function migrateDatabase({ alone }: Pick<Engine, "alone">, known = migrations): Promise<void> {
   return alone(async (transaction) => {
     // Who may make no tables may still work with those that there are.
-    if (!(await adapterOf(transaction).exists(transaction, "migrations"))) await createMigrationsTable(transaction);
-    const { pending, incompatible } = await migrationStatus(transaction, known);
+    if (!(await getAdapter(transaction).exists(transaction, "migrations"))) await createMigrationsTable(transaction);
+    const { pending, incompatible } = await readMigrationStatus(transaction, known);
     if (incompatible.length > 0) {
       throw new Error(`A later version of this program has migrated the database (${incompatible.join(", ")})`);
     }

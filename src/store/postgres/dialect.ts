@@ -13,13 +13,13 @@ import {
   type RawBuilder,
   sql,
 } from "kysely";
-import { type CatalogueQueries, postgresCatalogue, type StoredTable } from "../catalogue.ts";
 import type { Stored } from "../codec.ts";
 import type { Db } from "../database.ts";
 import type { EngineAdapter } from "../engine.ts";
-import { Session, type SessionOptions } from "./session.ts";
+import { postgresCatalogue, type SchemaQueries, type StoredTable } from "../schema/schema-introspection.ts";
+import { type PostgresSessionOptions, Session } from "./session.ts";
 
-export interface PostgresOptions extends SessionOptions {
+export interface PostgresOptions extends PostgresSessionOptions {
   /** The collation that knows which letters are the lower case of which. */
   readonly letters: string;
   /** What begins a transaction. */
@@ -82,7 +82,7 @@ class Adapter extends PostgresAdapter implements EngineAdapter {
     return sql<string>`lower(${text} collate ${sql.id(this.#letters)})`;
   }
 
-  get catalogue(): CatalogueQueries {
+  get catalogue(): SchemaQueries {
     return postgresCatalogue;
   }
 

@@ -48,7 +48,7 @@ export class ConnectionsInUse extends Error {
   }
 }
 
-export function faultOf(error: unknown): Fault {
+export function classifyFault(error: unknown): Fault {
   if (error instanceof ConnectionsInUse) return "busy";
   if (!isServerError(error)) return error instanceof TypeError || error instanceof RangeError ? "refused" : "lost";
   const { code } = error;
@@ -57,23 +57,25 @@ export function faultOf(error: unknown): Fault {
 
 /** Whether no connection could be made because there are as many as may be: of the pool, or on the server. */
 export function isOutOfConnections(error: unknown): boolean {
-  return isServerError(error) ? error.code === "53300" : messageOf(error) === "timeout exceeded when trying to connect";
+  return isServerError(error)
+    ? error.code === "53300"
+    : getMessage(error) === "timeout exceeded when trying to connect";
 }
 
 /** Whether a server, or what stands before it, refuses connections: it may have been replaced. */
 export function refusesConnections(error: unknown): boolean {
   if (isServerError(error)) return error.code.startsWith("57P");
   const { code } = error as { readonly code?: unknown };
-  return code === "ECONNREFUSED" || code === "ECONNRESET" || messageOf(error) === "Connection terminated unexpectedly";
+  return code === "ECONNREFUSED" || code === "ECONNRESET" || getMessage(error) === "Connection terminated unexpectedly";
 }
 
-function messageOf(error: unknown): string {
+function getMessage(error: unknown): string {
   return error instanceof Error ? error.message : "";
 }
 
 /** Whether a transaction in which this was thrown has left nothing behind and may be run again. */
-export function isRepeatable(error: unknown): error is Unavailable {
-  return error instanceof Unavailable && error.repeatable;
+export function isRepeatable(error: unknown): error is UnavailableDetails {
+  return error instanceof UnavailableDetails && error.repeatable;
 }
 
 interface UnavailableOptions {
@@ -83,29 +85,29 @@ interface UnavailableOptions {
 }
 
 /** `unavailable`, with why unless the log says it already. */
-export class Unavailable extends Problem {
+export class UnavailableDetails extends Problem {
   readonly fault: Fault;
   readonly repeatable: boolean;
 
   constructor(cause: unknown, { repeatable, isLogged = false }: UnavailableOptions) {
     super("unavailable", { retryAfterSeconds: 1 });
     if (!isLogged) this.cause = cause;
-    this.fault = faultOf(cause);
+    this.fault = classifyFault(cause);
     this.repeatable = repeatable;
   }
 }
 
 /** What an error of `pg` is to whoever ran a statement. */
-export function translation(error: unknown): Error {
+export function translateFault(error: unknown): Error {
   if (error instanceof Problem) return error;
-  const fault = faultOf(error);
+  const fault = classifyFault(error);
   if (fault === "refused") return isServerError(error) ? new RefusedStatement(error) : (error as Error);
-  return new Unavailable(error, { repeatable: fault !== "busy" });
+  return new UnavailableDetails(error, { repeatable: fault !== "busy" });
 }
 
 /** A commit of which no answer came. */
-export function unknownOutcome(error: unknown): Error {
-  return new Unavailable(error, { repeatable: false });
+export function createUnknownOutcome(error: unknown): Error {
+  return new UnavailableDetails(error, { repeatable: false });
 }
 
 /** Of classes in which PostgreSQL quotes what is in the rows. */

@@ -1,15 +1,15 @@
 import { Kysely, sql } from "kysely";
 import type { Stored } from "../codec.ts";
-import type { Database, Db, Prepared } from "../database.ts";
-import { adapterOf, type Engine, type Transact } from "../engine.ts";
+import type { Database, Db, PreparedStatement } from "../database.ts";
+import { type Engine, getAdapter, type Transact } from "../engine.ts";
 
 import { PostgresDialect } from "./dialect.ts";
-import { findServers, type LookSettings } from "./look.ts";
+import { findServers, type LookSettings } from "./inspect.ts";
 import { createOutage } from "./outage.ts";
 import { type OpenPool, openPool, type PoolOptions, statementTimeoutMs } from "./pools.ts";
 import { createPrimaryGuard } from "./primary.ts";
 import { createProbe } from "./probe.ts";
-import { missingRights } from "./rights.ts";
+import { findMissingRights } from "./rights.ts";
 import { createTransact, createTransactInTurn } from "./transact.ts";
 import { watchPrimary } from "./watch.ts";
 
@@ -41,27 +41,27 @@ export async function openPostgres(settings: PostgresSettings): Promise<Engine> 
   // Transactions wait for each other. Reads must not wait with them.
   const writes = open({ maxConnections: Math.floor(maxConnections / 2) });
   const reads = open({ maxConnections: Math.ceil(maxConnections / 2) });
-  const databaseOn = ({ connect }: OpenPool, begin: string) =>
+  const createDatabase = ({ connect }: OpenPool, begin: string) =>
     new Kysely<Database>({ dialect: new PostgresDialect({ connect, guard, begin, letters, names: !pooler }) });
-  const begin = beginning(busyTimeoutMs, statementTimeoutMs);
-  const [write, read] = [databaseOn(writes, begin), databaseOn(reads, begin)];
+  const begin = formatBegin(busyTimeoutMs, statementTimeoutMs);
+  const [write, read] = [createDatabase(writes, begin), createDatabase(reads, begin)];
   const transact = createTransact(write, busyTimeoutMs);
   const inTurn = createTransactInTurn(write, transact, busyTimeoutMs);
   // Beside the reads that depend on it: those that write may all be waiting for a standby.
-  const transactRelaxed = createTransact(databaseOn(reads, `${begin}; ${relaxed}`), busyTimeoutMs);
+  const transactRelaxed = createTransact(createDatabase(reads, `${begin}; ${relaxed}`), busyTimeoutMs);
   const stopWatching = watchPrimary(pg, { ...options, each: servers.each }, () => writes.isOpen() || reads.isOpen());
 
-  async function runAll(statement: Prepared, rows: readonly (readonly Stored[])[]): Promise<void> {
+  async function runAll(statement: PreparedStatement, rows: readonly (readonly Stored[])[]): Promise<void> {
     for (let start = 0; start < rows.length; start += rowsPerCommit) {
       const batch = rows.slice(start, start + rowsPerCommit);
       await transactRelaxed((db) => runEach(db, statement, batch));
     }
   }
 
-  async function aside<R>(begin: string, work: (db: Db) => Promise<R>): Promise<R> {
+  async function runAside<R>(begin: string, work: (db: Db) => Promise<R>): Promise<R> {
     const connections = open({ maxConnections: 1, patient: true });
     try {
-      return await work(databaseOn(connections, begin));
+      return await work(createDatabase(connections, begin));
     } finally {
       await connections.end();
     }
@@ -73,10 +73,11 @@ export async function openPostgres(settings: PostgresSettings): Promise<Engine> 
     transact,
     transactRelaxed,
     inTurn,
-    alone: (work) => aside(beginning(migrationMs, 0), (db) => aloneIn(db, createTransact(db, migrationMs), work)),
-    snapshot: (work) => aside(beginSnapshot, (db) => db.transaction().execute(work)),
+    alone: (work) =>
+      runAside(formatBegin(migrationMs, 0), (db) => runExclusivelyIn(db, createTransact(db, migrationMs), work)),
+    snapshot: (work) => runAside(beginSnapshot, (db) => db.transaction().execute(work)),
     runAll,
-    missingRights: (needed) => missingRights(read, needed),
+    missingRights: (needed) => findMissingRights(read, needed),
     probe: createProbe(reads, inTurn),
     async close() {
       stopWatching();
@@ -93,7 +94,7 @@ const beginSnapshot = [
   "set local idle_in_transaction_session_timeout = 0",
 ].join("; ");
 
-function beginning(lockTimeoutMs: number, statementTimeoutMs: number): string {
+function formatBegin(lockTimeoutMs: number, statementTimeoutMs: number): string {
   return [
     "begin",
     `set local lock_timeout = ${lockTimeoutMs}`,
@@ -103,7 +104,7 @@ function beginning(lockTimeoutMs: number, statementTimeoutMs: number): string {
 }
 
 /** One row that whoever migrates holds. Its table comes before all migrations. */
-async function aloneIn<R>(db: Db, transact: Transact, work: (db: Db) => Promise<R>): Promise<R> {
+async function runExclusivelyIn<R>(db: Db, transact: Transact, work: (db: Db) => Promise<R>): Promise<R> {
   await createLock(db);
   return transact(async (transaction) => {
     const lock = transaction.insertInto(lockTable).values({ name: "migrations", holders: 1 });
@@ -121,7 +122,7 @@ const lockTable = "migrationLock";
 const madeAlready = ["23505", "42P07"];
 
 async function createLock(db: Db): Promise<void> {
-  if (await adapterOf(db).exists(db, lockTable)) return;
+  if (await getAdapter(db).exists(db, lockTable)) return;
   try {
     await db.schema
       .createTable(lockTable)
@@ -134,6 +135,6 @@ async function createLock(db: Db): Promise<void> {
   }
 }
 
-async function runEach(db: Db, statement: Prepared, rows: readonly (readonly Stored[])[]): Promise<void> {
+async function runEach(db: Db, statement: PreparedStatement, rows: readonly (readonly Stored[])[]): Promise<void> {
   await Promise.all(rows.map((row) => statement(db, ...row)));
 }

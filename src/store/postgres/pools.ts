@@ -1,5 +1,11 @@
 import type { Client, ClientBase, ClientConfig, default as Driver, Pool, PoolClient } from "pg";
-import { ConnectionsInUse, faultOf, isOutOfConnections, refusesConnections, Unavailable } from "./faults.ts";
+import {
+  ConnectionsInUse,
+  classifyFault,
+  isOutOfConnections,
+  refusesConnections,
+  UnavailableDetails,
+} from "./faults.ts";
 import type { Outage } from "./outage.ts";
 import { NotPrimary, type PrimaryGuard } from "./primary.ts";
 import { lostTimeoutMs, retry } from "./retry.ts";
@@ -31,7 +37,7 @@ const maxLifetimeSeconds = 1_800;
 const parsers: Readonly<Record<number, (text: string) => unknown>> = { 20: Number, 25: decodeText };
 
 /** How a single connection is made. */
-function clientConfig(pg: typeof Driver, { patient }: ConnectionOptions, { config }: Route): ClientConfig {
+function createClientConfig(pg: typeof Driver, { patient }: ConnectionOptions, { config }: Route): ClientConfig {
   const { types } = pg;
   const getTypeParser = ((oid: number, format: never) => parsers[oid] ?? types.getTypeParser(oid, format)) as never;
   return {
@@ -50,7 +56,7 @@ function clientConfig(pg: typeof Driver, { patient }: ConnectionOptions, { confi
 export function connectClient(pg: typeof Driver, options: ConnectionOptions): Promise<Client> {
   const { servers, guard } = options;
   return servers.reach(async (route) => {
-    const client = new pg.Client(clientConfig(pg, options, route));
+    const client = new pg.Client(createClientConfig(pg, options, route));
     guard.expect(client);
     client.on("error", () => undefined);
     try {
@@ -109,22 +115,22 @@ export function openPool(pg: typeof Driver, options: PoolOptions): OpenPool {
   }
 
   /** For how long a failure to connect is a reason to try again. */
-  function patienceMs(error: unknown): number {
+  function getRetryTimeMs(error: unknown): number {
     if (isClosed()) return 0;
     if (error instanceof ConnectionsInUse) return inUseTimeoutMs;
-    return faultOf(error) === "lost" ? lostTimeoutMs : 0;
+    return classifyFault(error) === "lost" ? lostTimeoutMs : 0;
   }
 
   async function connect(): Promise<PoolClient> {
     try {
-      const client = await retry(tryConnect, patienceMs);
+      const client = await retry(tryConnect, getRetryTimeMs);
       outage.ended(self);
       return client;
     } catch (error) {
       if (isClosed()) throw new Error("The database is closed");
-      if (error instanceof ConnectionsInUse) throw new Unavailable(error, { repeatable: false });
+      if (error instanceof ConnectionsInUse) throw new UnavailableDetails(error, { repeatable: false });
       outage.noticed(self, error);
-      throw new Unavailable(error, { repeatable: faultOf(error) === "lost", isLogged: true });
+      throw new UnavailableDetails(error, { repeatable: classifyFault(error) === "lost", isLogged: true });
     }
   }
 
@@ -144,11 +150,11 @@ function openPools(pg: typeof Driver, options: PoolOptions) {
     }
   }
 
-  function poolFor(route: Route): Pool {
+  function getPool(route: Route): Pool {
     const open = pools.get(route);
     if (open) return open;
     const pool = new pg.Pool({
-      ...clientConfig(pg, options, route),
+      ...createClientConfig(pg, options, route),
       max: options.maxConnections,
       idleTimeoutMillis: idleMs,
       maxLifetimeSeconds,
@@ -165,7 +171,7 @@ function openPools(pg: typeof Driver, options: PoolOptions) {
   async function connectBy(route: Route): Promise<PoolClient> {
     for (;;) {
       if (closed) throw new Error("The database is closed");
-      const client = await poolFor(route).connect();
+      const client = await getPool(route).connect();
       if (guard.isCurrent(client)) return client;
       client.release(true);
     }

@@ -1,5 +1,5 @@
 import type { ClientBase, QueryConfig } from "pg";
-import { faultOf } from "./faults.ts";
+import { classifyFault } from "./faults.ts";
 
 /** A connection that leads to a server on which nothing can be changed, or that another one has replaced. */
 export class NotPrimary extends Error {
@@ -14,7 +14,7 @@ export class NotPrimary extends Error {
 }
 
 /** Whether no server can be used, of those that were tried, and one that was is a standby. */
-export function meetsStandby(error: unknown): boolean {
+export function isStandbyError(error: unknown): boolean {
   const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
   return errors.some((each) => each instanceof NotPrimary && each.isReadOnly);
 }
@@ -63,11 +63,11 @@ export function createPrimaryGuard(): PrimaryGuard {
   async function identify(client: ClientBase): Promise<Identity | undefined> {
     if (!hasIdentity) return undefined;
     try {
-      const [row] = (await client.query(timed(identity))).rows;
+      const [row] = (await client.query(addTimeout(identity))).rows;
       if (typeof row?.timeline !== "string") return undefined;
       return { system: String(row.system), timeline: Number.parseInt(row.timeline, 16) };
     } catch (error) {
-      if (faultOf(error) !== "refused") throw error;
+      if (classifyFault(error) !== "refused") throw error;
       hasIdentity = false;
       return undefined;
     }
@@ -93,7 +93,7 @@ export function createPrimaryGuard(): PrimaryGuard {
     expect: (client) => void generations.set(client, generation),
     async admit(client) {
       // Sent together.
-      const [{ rows }, found] = await Promise.all([client.query(timed(readOnly)), identify(client)]);
+      const [{ rows }, found] = await Promise.all([client.query(addTimeout(readOnly)), identify(client)]);
       if (rows[0]?.transaction_read_only === "on") {
         throw new NotPrimary("it takes no changes: it is a standby, or read-only", { isReadOnly: true });
       }
@@ -108,6 +108,6 @@ export function createPrimaryGuard(): PrimaryGuard {
 }
 
 /** `pg` has a timeout for each query that its types do not know of. */
-function timed(query: QueryConfig): QueryConfig {
+function addTimeout(query: QueryConfig): QueryConfig {
   return Object.assign({ query_timeout: answerTimeoutMs }, query);
 }

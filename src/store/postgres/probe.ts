@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { TransactInTurn } from "../engine.ts";
 import type { DatabaseState } from "../port.ts";
 import type { OpenPool } from "./pools.ts";
-import { meetsStandby } from "./primary.ts";
+import { isStandbyError } from "./primary.ts";
 
 /** How long a change of one row may take. */
 const patienceMs = 1_000;
@@ -28,7 +28,7 @@ export function createProbe(
     try {
       (await tryConnect()).release();
     } catch (error) {
-      if (meetsStandby(error)) return "standby";
+      if (isStandbyError(error)) return "standby";
       throw error;
     }
     const changed = change().catch(() => "changes_wait" as const);

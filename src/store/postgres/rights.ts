@@ -15,7 +15,10 @@ interface Held {
  * Returns the statement that gives the role what it lacks to work on the database, or to make its tables; undefined
  * where it lacks nothing.
  */
-export async function missingRights(db: Db, { makesTables }: { makesTables: boolean }): Promise<string | undefined> {
+export async function findMissingRights(
+  db: Db,
+  { makesTables }: { makesTables: boolean },
+): Promise<string | undefined> {
   const { rows } = await sql<Held>`
     select quote_ident(current_user) as role, quote_ident(current_schema()) as schema,
       coalesce(has_schema_privilege(current_schema(), 'create'), false) as creates,

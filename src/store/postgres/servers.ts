@@ -41,15 +41,15 @@ const defaultTimeoutMs = 5_000;
  */
 export function createServers(address: string): Servers {
   const parsed = parsePostgresAddress(address);
-  const each = parsed.servers.map((server) => routesTo(server, parsed));
-  return { ...serversBy(each.flat()), each: each.map(serversBy) };
+  const each = parsed.servers.map((server) => listRoutes(server, parsed));
+  return { ...createReachable(each.flat()), each: each.map(createReachable) };
 }
 
-function serversBy(routes: readonly Route[]): Reachable {
+function createReachable(routes: readonly Route[]): Reachable {
   let last = 0;
 
   /** The next to be tried: the other way to a server that refuses this one, else another server. */
-  function following(index: number, error: unknown): number {
+  function chooseNext(index: number, error: unknown): number {
     if (isOutOfConnections(error)) return index;
     const next = (index + 1) % routes.length;
     if (isAboutEncryption(error)) return next;
@@ -70,7 +70,7 @@ function serversBy(routes: readonly Route[]): Reachable {
           return reached;
         } catch (error) {
           failures.set(index, error);
-          index = following(index, error);
+          index = chooseNext(index, error);
           if (failures.has(index)) throw failureOf(routes, failures);
         }
       }
@@ -88,10 +88,10 @@ function failureOf(routes: readonly Route[], failures: ReadonlyMap<number, unkno
   return new AggregateError(errors.values(), each.join("; "));
 }
 
-function routesTo(server: PostgresServer, address: PostgresAddress): Route[] {
+function listRoutes(server: PostgresServer, address: PostgresAddress): Route[] {
   const { host, port } = server;
   const { application_name, channel_binding, connect_timeout, options, sslnegotiation } = address.parameters;
-  const user = address.user ?? systemUser();
+  const user = address.user ?? getSystemUser();
   const database = address.database ?? user;
   const config: ClientConfig = {
     host,
@@ -107,12 +107,12 @@ function routesTo(server: PostgresServer, address: PostgresAddress): Route[] {
     connectionTimeoutMillis: Number(connect_timeout ?? 0) * 1000 || defaultTimeoutMs,
   };
   // What goes through a socket does not leave the machine.
-  const encryptions = host.startsWith("/") ? [false] : encryptionsFor(address.parameters);
+  const encryptions = host.startsWith("/") ? [false] : listEncryptions(address.parameters);
   return encryptions.map((ssl) => ({ place: formatServer(server), config: { ...config, ssl } }));
 }
 
 /** Undefined for a user whom the system has no name for, as in some containers. */
-function systemUser(): string | undefined {
+function getSystemUser(): string | undefined {
   try {
     return userInfo().username;
   } catch {
@@ -132,7 +132,7 @@ async function readPassword(connection: Parameters<typeof pgpass>[0]): Promise<s
 type Encryption = ClientConfig["ssl"];
 
 /** The encryptions that `sslmode` allows, in the order in which they are tried. */
-function encryptionsFor(parameters: PostgresParameters): Encryption[] {
+function listEncryptions(parameters: PostgresParameters): Encryption[] {
   const { sslrootcert, sslnegotiation } = parameters;
   const trustsSystem = sslrootcert === "system";
   const { sslmode = trustsSystem ? "verify-full" : "prefer" } = parameters;
@@ -146,11 +146,11 @@ function encryptionsFor(parameters: PostgresParameters): Encryption[] {
     throw new PostgresAddressError("sslnegotiation=direct needs sslmode=require, verify-ca or verify-full");
   }
   if (sslmode === "disable") return [false];
-  if (sslmode === "allow") return [false, encryptionFrom(parameters, "prefer")];
-  return [encryptionFrom(parameters, sslmode), ...(sslmode === "prefer" ? [false] : [])];
+  if (sslmode === "allow") return [false, createEncryption(parameters, "prefer")];
+  return [createEncryption(parameters, sslmode), ...(sslmode === "prefer" ? [false] : [])];
 }
 
-function encryptionFrom({ sslrootcert, sslcert, sslkey }: PostgresParameters, sslmode: string): Encryption {
+function createEncryption({ sslrootcert, sslcert, sslkey }: PostgresParameters, sslmode: string): Encryption {
   const files = Object.entries({ sslrootcert: sslrootcert === "system" ? undefined : sslrootcert, sslcert, sslkey });
   const given = files.filter((file): file is [string, string] => file[1] !== undefined);
   const query = new URLSearchParams([["sslmode", sslmode], ...given]);

@@ -1,11 +1,11 @@
 import type { CompiledQuery, DatabaseConnection, QueryResult } from "kysely";
 import type { PoolClient, QueryArrayConfig, QueryConfig, QueryResult as Result } from "pg";
 import type { PreparedQuery } from "../database.ts";
-import { faultOf, translation, unknownOutcome } from "./faults.ts";
+import { classifyFault, createUnknownOutcome, translateFault } from "./faults.ts";
 import type { PrimaryGuard } from "./primary.ts";
 import { encodeText } from "./text.ts";
 
-export interface SessionOptions {
+export interface PostgresSessionOptions {
   /** Gives a client that is connected. */
   readonly connect: () => Promise<PoolClient>;
   readonly guard: PrimaryGuard;
@@ -25,7 +25,7 @@ type State = "free" | "begun" | "given up";
 
 /** A client of the pool while somebody has it. */
 export class Session implements DatabaseConnection {
-  readonly #options: SessionOptions;
+  readonly #options: PostgresSessionOptions;
   /** None while another one is fetched. */
   #client: PoolClient | undefined;
   #lost = false;
@@ -33,7 +33,7 @@ export class Session implements DatabaseConnection {
   /** Why the transaction cannot be committed. */
   #cause: unknown;
 
-  constructor(client: PoolClient, options: SessionOptions) {
+  constructor(client: PoolClient, options: PostgresSessionOptions) {
     this.#client = client;
     this.#options = options;
   }
@@ -49,25 +49,25 @@ export class Session implements DatabaseConnection {
     if (this.#state === "given up") throw this.#cause;
     const client = this.#open();
     const warnings: Error[] = [];
-    const heed = ({ code = "", message = "" }: Notice) => {
+    const handleNotice = ({ code = "", message = "" }: Notice) => {
       if (warningClass.test(code)) warnings.push(new Error(message));
     };
-    client.on("notice", heed);
+    client.on("notice", handleNotice);
     let result: Result;
     try {
       result = await client.query("commit");
     } catch (error) {
-      if (faultOf(error) !== "lost") throw translation(error);
+      if (classifyFault(error) !== "lost") throw translateFault(error);
       this.#lose();
-      throw unknownOutcome(error);
+      throw createUnknownOutcome(error);
     } finally {
-      client.off("notice", heed);
+      client.off("notice", handleNotice);
     }
     this.#state = "free";
     // A transaction in which a statement failed ends so, without an error.
     if (result.command === "ROLLBACK") throw new Error("PostgreSQL has rolled the transaction back");
     // A standby that should have got it too did not say so in time.
-    if (warnings.length > 0) throw unknownOutcome(warnings[0]);
+    if (warnings.length > 0) throw createUnknownOutcome(warnings[0]);
   }
 
   /** Never throws: what made the transaction fail is worth more than what the rollback has to say. */
@@ -102,7 +102,7 @@ export class Session implements DatabaseConnection {
     try {
       return await this.#open().query(config);
     } catch (error) {
-      const fault = faultOf(error);
+      const fault = classifyFault(error);
       if (fault === "lost") this.#lose();
       if (reads && this.#state === "free" && (fault === "lost" || fault === "conflict")) {
         if (fault === "lost") await this.#reconnect();
@@ -118,8 +118,8 @@ export class Session implements DatabaseConnection {
   }
 
   #failed(error: unknown): unknown {
-    const failure = translation(error);
-    const fault = faultOf(error);
+    const failure = translateFault(error);
+    const fault = classifyFault(error);
     if (this.#state === "begun" && (fault === "conflict" || fault === "lost")) {
       this.#state = "given up";
       this.#cause = failure;
@@ -141,9 +141,9 @@ export class Session implements DatabaseConnection {
 
   #configOf(query: CompiledQuery | PreparedQuery): QueryConfig | QueryArrayConfig {
     const { sql: text } = query;
-    const values = query.parameters.map(bindable);
+    const values = query.parameters.map(toBindable);
     if (!("prepared" in query)) return { text, values };
-    const named = this.#options.names ? { name: nameOf(query.prepared) } : {};
+    const named = this.#options.names ? { name: getStatementName(query.prepared) } : {};
     return { text, values, ...named, rowMode: "array" };
   }
 }
@@ -151,14 +151,14 @@ export class Session implements DatabaseConnection {
 const names = new WeakMap<object, string>();
 let named = 0;
 
-function nameOf(prepared: object): string {
+function getStatementName(prepared: object): string {
   const name = names.get(prepared) ?? `programme_${++named}`;
   names.set(prepared, name);
   return name;
 }
 
-function bindable(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(bindable);
+function toBindable(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toBindable);
   if (typeof value === "string") return encodeText(value);
   return typeof value === "boolean" ? Number(value) : value;
 }

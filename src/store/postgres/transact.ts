@@ -1,13 +1,13 @@
 import { type Db, holdConnection } from "../database.ts";
 import type { Transact, TransactInTurn } from "../engine.ts";
 import { Mutex } from "../mutex.ts";
-import { prepareTurn } from "../turns.ts";
+import { prepareCommitSequence } from "../tenant-sequence.ts";
 import { isRepeatable } from "./faults.ts";
 import { lostTimeoutMs, retry } from "./retry.ts";
 
 /** Transactions that are run again when the database gives them up. */
 export function createTransact(db: Db, busyTimeoutMs: number): Transact {
-  function once<R>(work: (db: Db) => Promise<R>): Promise<R> {
+  function runOnce<R>(work: (db: Db) => Promise<R>): Promise<R> {
     return db.transaction().execute(async (transaction) => {
       const release = await holdConnection(transaction);
       try {
@@ -20,7 +20,7 @@ export function createTransact(db: Db, busyTimeoutMs: number): Transact {
 
   return (work) =>
     retry(
-      () => once(work),
+      () => runOnce(work),
       (error) => {
         if (!isRepeatable(error)) return 0;
         return error.fault === "conflict" ? busyTimeoutMs : Math.min(lostTimeoutMs, busyTimeoutMs);
@@ -30,7 +30,7 @@ export function createTransact(db: Db, busyTimeoutMs: number): Transact {
 
 /** Those of a tenant one after the other: in this process they queue without a connection, among processes for a row. */
 export function createTransactInTurn(db: Db, transact: Transact, busyTimeoutMs: number): TransactInTurn {
-  const takeTurn = prepareTurn(db);
+  const takeTurn = prepareCommitSequence(db);
   const queues = new Map<string, { readonly mutex: Mutex; users: number }>();
 
   return async (businessId, work) => {

@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
-import type { Batch, BatchOptions, Outcome } from "./batches.ts";
+import type { Batch, BatchOptions, BatchOutcome } from "./batch-writer.ts";
 
 /** The thread of `batches.ts`: a connection of its own, on which it can wait without holding up requests. */
 const { path, busyTimeoutMs } = workerData as BatchOptions;
@@ -11,10 +11,10 @@ parentPort?.on("message", (batch: Batch | "close") => {
   if (batch === "close") {
     db.close();
     parentPort?.close();
-  } else parentPort?.postMessage(outcomeOf(batch));
+  } else parentPort?.postMessage(runBatch(batch));
 });
 
-function outcomeOf({ sql, rows }: Batch): Outcome {
+function runBatch({ sql, rows }: Batch): BatchOutcome {
   try {
     const statement = db.prepare(sql);
     db.exec("BEGIN IMMEDIATE");

@@ -17,11 +17,11 @@ import {
   sql,
 } from "kysely";
 import { problem } from "../../contract/errors.ts";
-import { type CatalogueQueries, type StoredTable, sqliteCatalogue } from "../catalogue.ts";
 import type { Stored } from "../codec.ts";
-import { type Db, type PreparedQuery, prepare } from "../database.ts";
+import { type Db, type PreparedQuery, prepareQuery } from "../database.ts";
 import type { EngineAdapter } from "../engine.ts";
 import { Mutex } from "../mutex.ts";
+import { type SchemaQueries, type StoredTable, sqliteCatalogue } from "../schema/schema-introspection.ts";
 
 export interface SqliteOptions {
   /** A file that exists or `:memory:`. */
@@ -75,7 +75,7 @@ class Adapter extends SqliteAdapter implements EngineAdapter {
     return sql<string>`lower(${text})`;
   }
 
-  get catalogue(): CatalogueQueries {
+  get catalogue(): SchemaQueries {
     return sqliteCatalogue;
   }
 
@@ -91,7 +91,7 @@ class Adapter extends SqliteAdapter implements EngineAdapter {
 
   async insertAll(db: Db, { name, columns }: StoredTable, rows: readonly (readonly Stored[])[]): Promise<void> {
     const values = Object.fromEntries(columns.map((column) => [column.name, null]));
-    const insert = prepare(db.insertInto(name).values(values));
+    const insert = prepareQuery(db.insertInto(name).values(values));
     for (const row of rows) await insert(db, ...row);
   }
 
@@ -118,7 +118,7 @@ class SqliteDriver implements Driver {
     const { path, role, unchecked = false, busyTimeoutMs } = this.#options;
     const db = new DatabaseSync(path, { timeout: busyTimeoutMs });
     try {
-      await untilFree(busyTimeoutMs, () => db.exec("PRAGMA journal_mode = WAL"));
+      await retryWhileBusy(busyTimeoutMs, () => db.exec("PRAGMA journal_mode = WAL"));
       db.exec(`PRAGMA synchronous = FULL; PRAGMA foreign_keys = ${unchecked ? "OFF" : "ON"}`);
       // A writer waits without holding up the process (see `untilFree`).
       db.exec(role === "read" ? "PRAGMA query_only = ON" : "PRAGMA busy_timeout = 5");
@@ -139,7 +139,7 @@ class SqliteDriver implements Driver {
 
   async beginTransaction(): Promise<void> {
     const session = this.#open();
-    await untilFree(this.#options.busyTimeoutMs, () => session.begin());
+    await retryWhileBusy(this.#options.busyTimeoutMs, () => session.begin());
   }
 
   async commitTransaction(): Promise<void> {
@@ -200,7 +200,7 @@ class Session implements DatabaseConnection {
     try {
       this.#db.exec("COMMIT");
     } catch (error) {
-      throw translation(error);
+      throw translateError(error);
     }
     this.#begun = false;
   }
@@ -222,15 +222,15 @@ class Session implements DatabaseConnection {
       return this.#run(query);
     } catch (error) {
       // A statement between transactions is one itself, and waits as one does.
-      if (isBusy(error) && !this.#begun) return untilFree(this.#patienceMs, () => this.#run(query));
-      throw translation(error);
+      if (isBusy(error) && !this.#begun) return retryWhileBusy(this.#patienceMs, () => this.#run(query));
+      throw translateError(error);
     }
   }
 
   async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
     // A statement of its own: a cached one could be run again before this one is read to its end.
     const statement = this.#db.prepare(query.sql);
-    for (const row of statement.iterate(...query.parameters.map(bindable))) yield { rows: [row as R] };
+    for (const row of statement.iterate(...query.parameters.map(toBindable))) yield { rows: [row as R] };
   }
 
   close(): void {
@@ -241,7 +241,7 @@ class Session implements DatabaseConnection {
 
   #run<R>(query: CompiledQuery | PreparedQuery): QueryResult<R> {
     const { statement, answersRows } = "prepared" in query ? this.#keep(query) : this.#prepare(query.sql);
-    const values = query.parameters.map(bindable);
+    const values = query.parameters.map(toBindable);
     if (answersRows) return { rows: statement.all(...values) as R[] };
     const { changes } = statement.run(...values);
     return { rows: [], numAffectedRows: BigInt(changes) };
@@ -255,7 +255,7 @@ class Session implements DatabaseConnection {
   #keep({ prepared, sql }: PreparedQuery): Statement {
     let kept = this.#kept.get(prepared);
     if (!kept) {
-      kept = statementOf(this.#db, sql);
+      kept = prepareStatement(this.#db, sql);
       kept.statement.setReturnArrays(true);
       this.#kept.set(prepared, kept);
     }
@@ -269,31 +269,31 @@ class Session implements DatabaseConnection {
       this.#statements.set(sql, known);
       return known;
     }
-    const prepared = statementOf(this.#db, sql);
+    const prepared = prepareStatement(this.#db, sql);
     this.#statements.set(sql, prepared);
     if (this.#statements.size > maxStatements) this.#statements.delete(this.#statements.keys().next().value as string);
     return prepared;
   }
 }
 
-function statementOf(db: DatabaseSync, sql: string): Statement {
+function prepareStatement(db: DatabaseSync, sql: string): Statement {
   const statement = db.prepare(sql);
   return { statement, answersRows: statement.columns().length > 0 };
 }
 
-function bindable(value: unknown): SQLInputValue {
+function toBindable(value: unknown): SQLInputValue {
   return typeof value === "boolean" ? Number(value) : (value as SQLInputValue);
 }
 
 /** Repeats what another process's transaction keeps from running, without holding up this process. */
-async function untilFree<R>(timeoutMs: number, work: () => R): Promise<R> {
+async function retryWhileBusy<R>(timeoutMs: number, work: () => R): Promise<R> {
   const deadlineMs = performance.now() + timeoutMs;
   for (let delayMs = 1; ; delayMs = Math.min(2 * delayMs, 25)) {
     try {
       return work();
     } catch (error) {
-      if (!isBusy(error)) throw translation(error);
-      if (performance.now() + delayMs > deadlineMs) throw unavailable(error);
+      if (!isBusy(error)) throw translateError(error);
+      if (performance.now() + delayMs > deadlineMs) throw createUnavailable(error);
     }
     await sleep(delayMs * (0.5 + Math.random()));
   }
@@ -306,18 +306,18 @@ const diskTroubles = new Map([
   [full, "The database's disk is full."],
 ]);
 
-function translation(error: unknown): unknown {
-  if (isBusy(error)) return unavailable(error);
-  const trouble = diskTroubles.get(primaryCodeOf(error) ?? 0);
-  return trouble === undefined ? error : unavailable(error, { retryAfterSeconds: 60, message: trouble });
+function translateError(error: unknown): unknown {
+  if (isBusy(error)) return createUnavailable(error);
+  const trouble = diskTroubles.get(getPrimaryCode(error) ?? 0);
+  return trouble === undefined ? error : createUnavailable(error, { retryAfterSeconds: 60, message: trouble });
 }
 
 function isBusy(error: unknown): boolean {
-  const code = primaryCodeOf(error);
+  const code = getPrimaryCode(error);
   return code === busy || code === locked;
 }
 
-function primaryCodeOf(error: unknown): number | undefined {
+function getPrimaryCode(error: unknown): number | undefined {
   return error instanceof Error && "errcode" in error ? Number(error.errcode) & 0xff : undefined;
 }
 
@@ -326,6 +326,6 @@ interface Refusal {
   readonly message?: string;
 }
 
-function unavailable(cause: unknown, { retryAfterSeconds, message }: Refusal = { retryAfterSeconds: 1 }): Error {
+function createUnavailable(cause: unknown, { retryAfterSeconds, message }: Refusal = { retryAfterSeconds: 1 }): Error {
   return Object.assign(problem("unavailable", { retryAfterSeconds }, message), { cause });
 }

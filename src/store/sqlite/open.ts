@@ -5,10 +5,10 @@ import { Kysely, sql } from "kysely";
 import { Problem } from "../../contract/errors.ts";
 import { type Database, type Db, holdConnection } from "../database.ts";
 import type { Engine, Transact } from "../engine.ts";
-import { prepareTurn } from "../turns.ts";
-import { createBatches } from "./batches.ts";
+import { prepareCommitSequence } from "../tenant-sequence.ts";
+import { createBatchWriter } from "./batch-writer.ts";
 import { SqliteDialect } from "./dialect.ts";
-import { revisionOf } from "./revision.ts";
+import { createRevisionReader } from "./revision.ts";
 
 export interface SqliteSettings {
   /** A file, made when missing with access for its owner alone, or `:memory:`. */
@@ -35,13 +35,13 @@ export async function openSqlite({ database, busyTimeoutMs, unchecked = false }:
   const inMemory = database === ":memory:";
   const path = inMemory ? database : resolve(database);
   if (!inMemory) create(path);
-  const side = (role: "read" | "write") =>
+  const openSide = (role: "read" | "write") =>
     new Kysely<Database>({ dialect: new SqliteDialect({ path, role, busyTimeoutMs, unchecked }) });
-  const write = side("write");
-  const read = inMemory ? write : side("read");
-  const batches = inMemory ? undefined : createBatches({ path, busyTimeoutMs });
+  const write = openSide("write");
+  const read = inMemory ? write : openSide("read");
+  const batches = inMemory ? undefined : createBatchWriter({ path, busyTimeoutMs });
   const transact = createTransact(write);
-  const takeTurn = prepareTurn(write);
+  const takeTurn = prepareCommitSequence(write);
   async function close() {
     await batches?.close();
     await read.destroy();
@@ -51,7 +51,7 @@ export async function openSqlite({ database, busyTimeoutMs, unchecked = false }:
     if (!inMemory) await holdConnection(read);
   } catch (error) {
     await close();
-    throw unusable(path, error);
+    throw toUnusableError(path, error);
   }
 
   return {
@@ -65,7 +65,7 @@ export async function openSqlite({ database, busyTimeoutMs, unchecked = false }:
     async snapshot(work) {
       if (inMemory) return transact(work);
       // Of its own: a snapshot that lasts would show old rows to whoever reads beside it.
-      const own = side("read");
+      const own = openSide("read");
       try {
         return await own.connection().execute(async (db) => {
           await sql`begin`.execute(db);
@@ -77,7 +77,7 @@ export async function openSqlite({ database, busyTimeoutMs, unchecked = false }:
         await own.destroy();
       }
     },
-    ...(inMemory ? {} : { revision: revisionOf(read), hasRoom: () => hasRoom(path) }),
+    ...(inMemory ? {} : { revision: createRevisionReader(read), hasRoom: () => hasRoom(path) }),
     async runAll(statement, rows) {
       const aside = batches && (batches.started || rows.length >= manyRows) ? batches : undefined;
       for (let start = 0; start < rows.length; start += rowsPerCommit) {
@@ -116,7 +116,7 @@ function create(path: string): void {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     closeSync(openSync(path, "a", 0o600));
   } catch (error) {
-    throw unusable(path, error);
+    throw toUnusableError(path, error);
   }
 }
 
@@ -131,7 +131,7 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /** Names the file in what the system or SQLite says of it; a refusal of the catalogue stays what it is. */
-function unusable(path: string, error: unknown): unknown {
+function toUnusableError(path: string, error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof Problem) return error;
   const { code = "", message } = error as NodeJS.ErrnoException;
   return new Error(`The database ${path} cannot be opened: ${reasons[code] ?? message}`, { cause: error });

@@ -1,27 +1,33 @@
 import { sql } from "kysely";
-import { createId } from "../lib/ids.ts";
-import type { Db } from "./database.ts";
-import { adapterOf, held, heldIfFree } from "./engine.ts";
-import type { EndpointKey, Lane, Lease } from "./outbox.ts";
+import { createId } from "../../lib/ids.ts";
+import type { Db } from "../database.ts";
+import { forUpdate, getAdapter, skipLocked } from "../engine.ts";
+import type { EndpointKey, EndpointLeases, Lease } from "./outbox.ts";
 
 /**
  * Keeps endpoints, and so what is on its way to them, from other transactions until this one ends. Whoever changes the
  * state of deliveries begins with this, and in this order: else two could wait for each other.
  */
 export async function holdEndpoints(db: Db, endpoints: readonly EndpointKey[]): Promise<void> {
-  if (!adapterOf(db).locksRows) return;
+  if (!getAdapter(db).locksRows) return;
   const keys = new Map(endpoints.map(({ businessId, endpointId }) => [endpointId, { businessId, endpointId }]));
-  for (const [, key] of [...keys].sort(([a], [b]) => (a < b ? -1 : 1))) await held(db, endpointOf(db, key)).execute();
+  for (const [, key] of [...keys].sort(([a], [b]) => (a < b ? -1 : 1)))
+    await forUpdate(db, selectEndpoint(db, key)).execute();
 }
 
 /** Leases due deliveries, lane by lane, inside a write transaction. */
-export async function leaseLanes(db: Db, lanes: readonly Lane[], at: string, leaseUntil: string): Promise<Lease[]> {
+export async function leaseEndpointDeliveries(
+  db: Db,
+  lanes: readonly EndpointLeases[],
+  at: string,
+  leaseUntil: string,
+): Promise<Lease[]> {
   const leased: Lease[] = [];
   for (const { endpoints, limit, atOnce } of lanes) {
     let free = limit;
     for (const endpoint of endpoints) {
       if (free <= 0) break;
-      const own = await leaseOf(db, endpoint, { at, leaseUntil, atOnce, limit: free });
+      const own = await createLease(db, endpoint, { at, leaseUntil, atOnce, limit: free });
       free -= own.length;
       leased.push(...own);
     }
@@ -36,11 +42,11 @@ interface Share {
   readonly limit: number;
 }
 
-async function leaseOf(db: Db, endpoint: EndpointKey, { at, leaseUntil, atOnce, limit }: Share): Promise<Lease[]> {
+async function createLease(db: Db, endpoint: EndpointKey, { at, leaseUntil, atOnce, limit }: Share): Promise<Lease[]> {
   if (!(await isEnabled(db, endpoint))) return [];
-  const count = Math.min(limit, atOnce - (await underWay(db, endpoint, at)));
+  const count = Math.min(limit, atOnce - (await countUnderWay(db, endpoint, at)));
   if (count <= 0) return [];
-  const deliveryIds = await waiting(db, endpoint, at, count);
+  const deliveryIds = await listWaiting(db, endpoint, at, count);
   if (deliveryIds.length === 0) return [];
   const leaseId = createId("lse");
   const rows = await db
@@ -56,7 +62,7 @@ async function leaseOf(db: Db, endpoint: EndpointKey, { at, leaseUntil, atOnce, 
     )
     .returning(["deliveryId", "eventId", "attempt"])
     .execute();
-  const payloads = await payloadsOf(
+  const payloads = await loadPayloads(
     db,
     endpoint,
     rows.map((row) => row["eventId"] as string),
@@ -72,7 +78,7 @@ async function leaseOf(db: Db, endpoint: EndpointKey, { at, leaseUntil, atOnce, 
   }));
 }
 
-function deliveriesOf(db: Db, { businessId, endpointId }: EndpointKey, status: "pending" | "leased") {
+function selectDeliveries(db: Db, { businessId, endpointId }: EndpointKey, status: "pending" | "leased") {
   return db
     .selectFrom("webhookDeliveries")
     .where("businessId", "=", businessId)
@@ -80,8 +86,8 @@ function deliveriesOf(db: Db, { businessId, endpointId }: EndpointKey, status: "
     .where(sql<boolean>`${sql.ref("status")} = ${sql.lit(status)}`);
 }
 
-async function underWay(db: Db, endpoint: EndpointKey, at: string): Promise<number> {
-  const { n } = await deliveriesOf(db, endpoint, "leased")
+async function countUnderWay(db: Db, endpoint: EndpointKey, at: string): Promise<number> {
+  const { n } = await selectDeliveries(db, endpoint, "leased")
     .where("leaseUntil", ">", at)
     .select((eb) => eb.fn.countAll().as("n"))
     .executeTakeFirstOrThrow();
@@ -90,17 +96,17 @@ async function underWay(db: Db, endpoint: EndpointKey, at: string): Promise<numb
 
 /** An endpoint for which another process leases at this moment is passed over: there is always a next time. */
 async function isEnabled(db: Db, key: EndpointKey): Promise<boolean> {
-  const endpoint = await heldIfFree(db, endpointOf(db, key)).executeTakeFirst();
+  const endpoint = await skipLocked(db, selectEndpoint(db, key)).executeTakeFirst();
   return endpoint?.["status"] === "enabled";
 }
 
-function endpointOf(db: Db, { businessId, endpointId }: EndpointKey) {
+function selectEndpoint(db: Db, { businessId, endpointId }: EndpointKey) {
   const ofTenant = db.selectFrom("webhookEndpoints").select("status").where("businessId", "=", businessId);
   return ofTenant.where("endpointId", "=", endpointId);
 }
 
 /** Deliveries left behind by a process that ended come first: they have waited longer. */
-async function waiting(db: Db, endpoint: EndpointKey, at: string, limit: number): Promise<string[]> {
+async function listWaiting(db: Db, endpoint: EndpointKey, at: string, limit: number): Promise<string[]> {
   const steps = [
     ["leased", "leaseUntil"],
     ["pending", "dueAt"],
@@ -108,14 +114,14 @@ async function waiting(db: Db, endpoint: EndpointKey, at: string, limit: number)
   const found: string[] = [];
   for (const [status, time] of steps) {
     if (found.length >= limit) break;
-    const due = deliveriesOf(db, endpoint, status).where(time, "<=", at).select("deliveryId").orderBy(time);
-    const rows = await heldIfFree(db, due.limit(limit - found.length)).execute();
+    const due = selectDeliveries(db, endpoint, status).where(time, "<=", at).select("deliveryId").orderBy(time);
+    const rows = await skipLocked(db, due.limit(limit - found.length)).execute();
     found.push(...rows.map((row) => row["deliveryId"] as string));
   }
   return found;
 }
 
-async function payloadsOf(db: Db, { businessId }: EndpointKey, eventIds: readonly string[]) {
+async function loadPayloads(db: Db, { businessId }: EndpointKey, eventIds: readonly string[]) {
   const rows = await db
     .selectFrom("events")
     .select(["eventId", "payload"])

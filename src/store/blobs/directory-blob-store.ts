@@ -1,9 +1,9 @@
 import { mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { createId } from "../lib/ids.ts";
-import { checkDeclared, verified } from "./content-check.ts";
-import { type Keep, openSpool, sweepSpools } from "./content-spool.ts";
-import type { Content, ContentStore } from "./port.ts";
+import { createId } from "../../lib/ids.ts";
+import type { Content, ContentStore } from "../port.ts";
+import { checkDeclared, verifyStream } from "./blob-check.ts";
+import { type Keep, openSpool, sweepSpools } from "./blob-spool.ts";
 
 const digest = /^[0-9a-f]{64}$/;
 
@@ -11,42 +11,43 @@ const digest = /^[0-9a-f]{64}$/;
  * Where content is, below a place: a folder for each first byte.
  * @throws Error for anything but a SHA-256 in hexadecimal: nothing else names content
  */
-export function placeOf(sha256: string): readonly [folder: string, name: string] {
+export function getBlobPath(sha256: string): readonly [folder: string, name: string] {
   if (!digest.test(sha256)) throw new Error("Not a SHA-256");
   return [sha256.slice(0, 2), sha256];
 }
 
 /** Content in a directory that only its owner can read. */
-export function openContentDirectory(directory: string): ContentStore {
+export function openDirectoryBlobStore(directory: string): ContentStore {
   const spools = join(directory, "spool");
-  const pathOf = (sha256: string) => join(directory, ...placeOf(sha256));
+  const resolveBlobPath = (sha256: string) => join(directory, ...getBlobPath(sha256));
 
   const keep: Keep = async (path, { sha256 }) => {
-    const folder = join(directory, placeOf(sha256)[0]);
+    const folder = join(directory, getBlobPath(sha256)[0]);
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    await rename(path, pathOf(sha256));
+    await rename(path, resolveBlobPath(sha256));
     await syncFolder(folder);
   };
 
   async function find(sha256: string): Promise<Content | undefined> {
-    const found = await stat(pathOf(sha256)).catch(missing);
+    const found = await stat(resolveBlobPath(sha256)).catch(handleMissing);
     return found && { sha256, sizeBytes: found.size };
   }
 
   return {
     find,
-    put: async (bytes, declared = {}) => putWhole(bytes, checkDeclared(bytes, declared), { find, spool }),
-    spool,
+    put: async (bytes, declared = {}) =>
+      putWhole(bytes, checkDeclared(bytes, declared), { find, spool: openBlobSpool }),
+    spool: openBlobSpool,
     async open(sha256, range) {
-      const file = await open(pathOf(sha256));
+      const file = await open(resolveBlobPath(sha256));
       if (range) return file.createReadStream(range);
-      return verified(file.createReadStream(), sha256);
+      return verifyStream(file.createReadStream(), sha256);
     },
-    remove: async (sha256) => rm(pathOf(sha256), { force: true }),
+    remove: async (sha256) => rm(resolveBlobPath(sha256), { force: true }),
     sweep: (before) => sweepSpools(spools, before),
   };
 
-  function spool(id: string) {
+  function openBlobSpool(id: string) {
     return openSpool(spools, id, keep);
   }
 }
@@ -76,7 +77,7 @@ async function syncFolder(folder: string): Promise<void> {
   await handle?.close();
 }
 
-function missing(error: NodeJS.ErrnoException): undefined {
+function handleMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code === "ENOENT") return undefined;
   throw error;
 }

@@ -37,7 +37,7 @@ export interface SessionAnswer {
 }
 
 /** What processes tell each other of the MCP sessions that any of them serves. Times are ISO. */
-export interface Sessions {
+export interface SessionStore {
   find(key: SessionKey): Promise<SessionRecord | undefined>;
   /**
    * Changes a record, or makes one; `work` is told what there is.

@@ -1,15 +1,15 @@
 import { sql } from "kysely";
-import { createId } from "../lib/ids.ts";
-import type { Db } from "./database.ts";
-import { heldIfFree, type Transact } from "./engine.ts";
-import type { ExportClaim, ExportLease, ExportQueue, KeptArtifact } from "./port.ts";
+import { createId } from "../../lib/ids.ts";
+import type { Db } from "../database.ts";
+import { skipLocked, type Transact } from "../engine.ts";
+import type { ExportClaim, ExportLease, ExportQueue, StoredArtifact } from "../port.ts";
 
 /** The queue on one database: what is pending is read from the exports, who works on it is kept beside them. */
 export function createExportQueue(read: Db, transact: Transact): ExportQueue {
   return {
     async claim(now, leaseUntil) {
       // Asked often, and mostly in vain: that must not take the right to write from others.
-      if (!(await firstClaimable(read, now))) return undefined;
+      if (!(await findFirstClaimable(read, now))) return undefined;
       return transact((db) => claim(db, now, leaseUntil));
     },
 
@@ -28,7 +28,7 @@ export function createExportQueue(read: Db, transact: Transact): ExportQueue {
         .orderBy("keptUntil")
         .limit(limit)
         .execute();
-      return rows as unknown as KeptArtifact[];
+      return rows as unknown as StoredArtifact[];
     },
 
     async forget({ businessId, exportId }) {
@@ -54,7 +54,7 @@ export async function endExport(db: Db, lease: ExportLease, keptUntil: string | 
 
 async function claim(db: Db, now: string, leaseUntil: string): Promise<ExportClaim | undefined> {
   for (;;) {
-    const found = await firstClaimable(db, now);
+    const found = await findFirstClaimable(db, now);
     const claimed = found && (await claimOne(db, found, now, leaseUntil));
     // Another process may have claimed what was found: then there may be others.
     if (!found || claimed) return claimed;
@@ -85,7 +85,7 @@ async function claimOne(
   return { lease, attempts: Number(run["attempts"]), abandonedSha256 };
 }
 
-async function firstClaimable(db: Db, now: string) {
+async function findFirstClaimable(db: Db, now: string) {
   const waiting = db
     .selectFrom("exports as e")
     .leftJoin("exportRuns as r", (join) =>
@@ -99,7 +99,7 @@ async function firstClaimable(db: Db, now: string) {
     .orderBy("e.businessId")
     .orderBy("e.exportId")
     .limit(1);
-  const row = await (db.isTransaction ? heldIfFree(db, waiting, "e") : waiting).executeTakeFirst();
+  const row = await (db.isTransaction ? skipLocked(db, waiting, "e") : waiting).executeTakeFirst();
   return row && { businessId: String(row["businessId"]), exportId: String(row["exportId"]) };
 }
 

@@ -1,4 +1,4 @@
-import type { DeliveryError, DeliveryStatus, WebhookAttempt, WebhookDelivery } from "../contract/webhooks.ts";
+import type { DeliveryError, DeliveryStatus, WebhookAttempt, WebhookDelivery } from "../../contract/webhooks.ts";
 
 /** An endpoint, among all tenants'. */
 export interface EndpointKey {
@@ -15,7 +15,7 @@ export interface DueEndpoint extends EndpointKey {
 }
 
 /** Endpoints that share some slots, so that they cannot use up others'. */
-export interface Lane {
+export interface EndpointLeases {
   /** First served first. */
   readonly endpoints: readonly EndpointKey[];
   /** Deliveries to lease in all. */
@@ -36,7 +36,7 @@ export interface Lease extends EndpointKey {
 }
 
 /** What came of an attempt, and what follows. */
-export interface Outcome {
+export interface DeliveryOutcome {
   readonly lease: Lease;
   readonly startedAt: string;
   readonly durationMs: number;
@@ -53,9 +53,9 @@ export interface FailingEndpoint extends EndpointKey {
   readonly firstFailureAt: string;
 }
 
-export interface Exchange {
-  readonly outcomes: readonly Outcome[];
-  readonly lanes: readonly Lane[];
+export interface DeliveryExchange {
+  readonly outcomes: readonly DeliveryOutcome[];
+  readonly lanes: readonly EndpointLeases[];
   readonly at: string;
   readonly leaseUntil: string;
 }
@@ -105,7 +105,7 @@ export interface Outbox {
    * Records attempts and leases further deliveries to this process, in one transaction. What has been leased anew to
    * another process or cancelled meanwhile keeps its state.
    */
-  exchange(exchange: Exchange): Promise<Exchanged>;
+  exchange(exchange: DeliveryExchange): Promise<Exchanged>;
   /** Gives leases back without an attempt; due again at `dueAt`. */
   giveBack(leases: readonly Lease[], dueAt: string): Promise<void>;
   /** The place of a tenant's latest event; 0 without any. */

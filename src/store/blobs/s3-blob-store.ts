@@ -2,10 +2,10 @@ import { createReadStream } from "node:fs";
 import { rm } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import type { GetObjectCommandInput, S3Client } from "@aws-sdk/client-s3";
-import { placeOf, putWhole } from "./content.ts";
-import { checkDeclared, verified } from "./content-check.ts";
-import { type Keep, openSpool, sweepSpools } from "./content-spool.ts";
-import type { Content, ContentStore } from "./port.ts";
+import type { Content, ContentStore } from "../port.ts";
+import { checkDeclared, verifyStream } from "./blob-check.ts";
+import { type Keep, openSpool, sweepSpools } from "./blob-spool.ts";
+import { getBlobPath, putWhole } from "./directory-blob-store.ts";
 
 /** A bucket of an S3-compatible service, and how it is reached. */
 export interface Bucket {
@@ -31,26 +31,26 @@ const addressTtlSeconds = 60;
  * @param prefix - what the names of objects begin with, without a slash at the end
  * @param spools - a local directory for content on its way
  */
-export function openContentBucket(bucket: Bucket, prefix: string, spools: string): ContentStore {
+export function openS3BlobStore(bucket: Bucket, prefix: string, spools: string): ContentStore {
   let connecting: Promise<Connection> | undefined;
-  const connected = () => (connecting ??= connect(bucket));
-  const objectOf = (sha256: string) => ({ Bucket: bucket.name, Key: [prefix, ...placeOf(sha256)].join("/") });
+  const connectClient = () => (connecting ??= connect(bucket));
+  const toObjectKey = (sha256: string) => ({ Bucket: bucket.name, Key: [prefix, ...getBlobPath(sha256)].join("/") });
 
   const keep: Keep = async (path, { sha256, sizeBytes }) => {
-    const { s3, client } = await connected();
+    const { s3, client } = await connectClient();
     const body = createReadStream(path);
     // The service computes the checksum too, and refuses what arrives otherwise.
     const checksum = Buffer.from(sha256, "hex").toString("base64");
     const content = { Body: body, ContentLength: sizeBytes, ChecksumSHA256: checksum };
-    await client.send(new s3.PutObjectCommand({ ...objectOf(sha256), ...content }));
+    await client.send(new s3.PutObjectCommand({ ...toObjectKey(sha256), ...content }));
     if ((await find(sha256))?.sizeBytes !== sizeBytes) throw new Error(`The bucket has not kept ${sha256}`);
     await rm(path, { force: true });
   };
 
   async function find(sha256: string): Promise<Content | undefined> {
-    const { s3, client } = await connected();
+    const { s3, client } = await connectClient();
     try {
-      const { ContentLength } = await client.send(new s3.HeadObjectCommand(objectOf(sha256)));
+      const { ContentLength } = await client.send(new s3.HeadObjectCommand(toObjectKey(sha256)));
       return { sha256, sizeBytes: ContentLength ?? 0 };
     } catch (error) {
       if (error instanceof s3.S3ServiceException && error.$metadata.httpStatusCode === 404) return undefined;
@@ -58,32 +58,33 @@ export function openContentBucket(bucket: Bucket, prefix: string, spools: string
     }
   }
 
-  const spool: ContentStore["spool"] = (id) => openSpool(spools, id, keep);
+  const openBlobSpool: ContentStore["spool"] = (id) => openSpool(spools, id, keep);
 
   return {
     find,
-    spool,
-    put: async (bytes, declared = {}) => putWhole(bytes, checkDeclared(bytes, declared), { find, spool }),
+    spool: openBlobSpool,
+    put: async (bytes, declared = {}) =>
+      putWhole(bytes, checkDeclared(bytes, declared), { find, spool: openBlobSpool }),
     async open(sha256, range) {
-      const { s3, client } = await connected();
+      const { s3, client } = await connectClient();
       const part = range ? { Range: `bytes=${range.start}-${range.end}` } : {};
-      const { Body } = await client.send(new s3.GetObjectCommand({ ...objectOf(sha256), ...part }));
+      const { Body } = await client.send(new s3.GetObjectCommand({ ...toObjectKey(sha256), ...part }));
       if (!Body) throw new Error(`The bucket has not given ${sha256}`);
-      return range ? (Body as Readable) : verified(Body as Readable, sha256);
+      return range ? (Body as Readable) : verifyStream(Body as Readable, sha256);
     },
-    ...(bucket.redirect ? { address: (sha256, shown) => presign(objectOf(sha256), shown) } : {}),
+    ...(bucket.redirect ? { address: (sha256, shown) => presignUrl(toObjectKey(sha256), shown) } : {}),
     async remove(sha256) {
-      const { s3, client } = await connected();
-      await client.send(new s3.DeleteObjectCommand(objectOf(sha256)));
+      const { s3, client } = await connectClient();
+      await client.send(new s3.DeleteObjectCommand(toObjectKey(sha256)));
     },
     sweep: (before) => sweepSpools(spools, before),
   };
 
-  async function presign(
+  async function presignUrl(
     object: GetObjectCommandInput,
     { contentType, disposition }: { readonly contentType: string; readonly disposition: string },
   ): Promise<string> {
-    const { s3, client } = await connected();
+    const { s3, client } = await connectClient();
     const { getSignedUrl } = await import("@aws-sdk/s3-request-presigner");
     const shown = { ResponseContentType: contentType, ResponseContentDisposition: disposition };
     return getSignedUrl(client, new s3.GetObjectCommand({ ...object, ...shown }), { expiresIn: addressTtlSeconds });

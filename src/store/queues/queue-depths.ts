@@ -1,12 +1,12 @@
 import { sql } from "kysely";
-import type { Db } from "./database.ts";
-import type { Backlog, Backlogs } from "./port.ts";
+import type { Db } from "../database.ts";
+import type { QueueDepth, QueueDepths } from "../port.ts";
 
 /** No further than this is looked: who waits behind so many need not be counted. */
 export const maxCountedBacklog = 10_000;
 
 /** What is due in each queue, of all tenants. */
-export async function readBacklogs(db: Db, now: string): Promise<Backlogs> {
+export async function readQueueDepths(db: Db, now: string): Promise<QueueDepths> {
   const limit = maxCountedBacklog;
   const webhooks = db
     .selectFrom("webhookDeliveries")
@@ -26,13 +26,13 @@ export async function readBacklogs(db: Db, now: string): Promise<Backlogs> {
     .where((eb) => eb.or([eb("r.leaseUntil", "is", null), eb("r.leaseUntil", "<=", now)]))
     .limit(limit);
   return {
-    webhooks: await backlogOf(db, webhooks),
-    mail: await backlogOf(db, mail),
-    exports: await backlogOf(db, exports),
+    webhooks: await readQueueDepth(db, webhooks),
+    mail: await readQueueDepth(db, mail),
+    exports: await readQueueDepth(db, exports),
   };
 }
 
-async function backlogOf(db: Db, due: ReturnType<Db["selectFrom"]>): Promise<Backlog> {
+async function readQueueDepth(db: Db, due: ReturnType<Db["selectFrom"]>): Promise<QueueDepth> {
   const { count, oldest } = await db
     .selectFrom(due.as("due"))
     .select(({ fn }) => [fn.countAll().as("count"), fn.min("at").as("oldest")])

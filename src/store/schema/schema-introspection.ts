@@ -24,7 +24,7 @@ export interface StoredTable {
 }
 
 /** Queries by which a database tells what it holds. */
-export interface CatalogueQueries {
+export interface SchemaQueries {
   /** A row for each column, in the order of the table: `table`, `column`, `type`, and its place in the primary key or 0. */
   readonly columns: RawBuilder<ColumnRow>;
   /** A row for each column of an index, in its order: `table`, `index`, `column`, and 1 as `unique` where it is so. */
@@ -45,7 +45,7 @@ export interface IndexRow {
   readonly unique: number;
 }
 
-export const sqliteCatalogue: CatalogueQueries = {
+export const sqliteCatalogue: SchemaQueries = {
   columns: sql`
     select m.name as "table", c.name as "column", c.type, c.pk as place
     from sqlite_master m join pragma_table_info(m.name) c
@@ -56,7 +56,7 @@ export const sqliteCatalogue: CatalogueQueries = {
     where m.type = 'table' and m.name not glob 'sqlite_*' order by m.name, l.name, c.seqno`,
 };
 
-export const postgresCatalogue: CatalogueQueries = {
+export const postgresCatalogue: SchemaQueries = {
   columns: sql`
     select t.relname::text as "table", a.attname::text as "column", format_type(a.atttypid, null) as type,
       coalesce(array_position(string_to_array(i.indkey::text, ' '), a.attnum::text), 0) as place

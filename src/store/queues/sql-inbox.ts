@@ -1,6 +1,6 @@
-import { getEventKind, getSubmissionId } from "../contract/event-log.ts";
-import type { Db } from "./database.ts";
-import type { TransactInTurn } from "./engine.ts";
+import { getEventKind, getSubmissionId } from "../../contract/event-log.ts";
+import type { Db } from "../database.ts";
+import type { TransactInTurn } from "../engine.ts";
 import type { Inbox, InboxBounds, IncomingEvent } from "./event-log.ts";
 
 export function createInbox(inTurn: TransactInTurn): Inbox {
@@ -31,7 +31,7 @@ async function insert(
   bounds: InboxBounds,
 ): Promise<void> {
   const { eventId, eventType, timestamp } = payload;
-  const last = await lastOf(db, businessId);
+  const last = await readLast(db, businessId);
   const position = last.position + 1;
   const values = {
     businessId,
@@ -52,7 +52,7 @@ async function insert(
   await ofTenant.where("position", "<=", position - bounds.maxEvents).execute();
 }
 
-async function lastOf(db: Db, businessId: string): Promise<{ position: number; receivedAt: string }> {
+async function readLast(db: Db, businessId: string): Promise<{ position: number; receivedAt: string }> {
   const last = await db
     .selectFrom("receivedEvents")
     .select(["position", "receivedAt"])

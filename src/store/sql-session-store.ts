@@ -1,7 +1,7 @@
-import { type Db, prepare } from "./database.ts";
-import { type Engine, held, type Transact } from "./engine.ts";
-import { createMemory } from "./memory.ts";
-import type { SessionBounds, SessionKey, SessionRecord, Sessions } from "./sessions.ts";
+import { type Db, prepareQuery } from "./database.ts";
+import { type Engine, forUpdate, type Transact } from "./engine.ts";
+import { createRecordCache } from "./record-cache.ts";
+import type { SessionBounds, SessionKey, SessionRecord, SessionStore } from "./session-store.ts";
 
 /** Sessions of which it is remembered what there is. */
 const maxKnown = 1_000;
@@ -9,33 +9,33 @@ const columns = ["ended", "streamId", "turn", "followed"] as const;
 /** As many records as one change forgets at once. */
 const maxForgotten = 100;
 
-export function createSessions(engine: Pick<Engine, "read" | "transactRelaxed" | "revision">): Sessions {
+export function createSessionStore(engine: Pick<Engine, "read" | "transactRelaxed" | "revision">): SessionStore {
   const { read, transactRelaxed: transact, revision } = engine;
-  const byKey = prepare(
+  const byKey = prepareQuery(
     read
       .selectFrom("sessions")
       .select([...columns])
       .where("callerId", "=", "")
       .where("sessionId", "=", ""),
   );
-  const remember = createMemory<SessionRecord | undefined>(revision, maxKnown, () => true);
+  const remember = createRecordCache<SessionRecord | undefined>(revision, maxKnown, () => true);
 
   return {
     find: ({ callerId, sessionId }) =>
       remember(`${callerId} ${sessionId}`, async () => {
         const [row] = (await byKey(read, callerId, sessionId)).rows;
-        return row && recordOf(Object.fromEntries(columns.map((name, index) => [name, row[index]])));
+        return row && toSessionRecord(Object.fromEntries(columns.map((name, index) => [name, row[index]])));
       }),
 
     change: (key, { at, expiresAt, bounds }, work) =>
       transact(async (db) => {
         const made = await makeRecord(db, key, at, expiresAt);
         const own = db.selectFrom("sessions").select([...columns]);
-        const row = await held(db, ofSession(own, key)).executeTakeFirstOrThrow();
-        const record = work(recordOf(row));
+        const row = await forUpdate(db, matchSession(own, key)).executeTakeFirstOrThrow();
+        const record = work(toSessionRecord(row));
         const { ended, streamId = null, turn = null, followed } = record;
         const values = { ended: Number(ended), streamId, turn, followed: JSON.stringify(followed), changedAt: at };
-        await ofSession(db.updateTable("sessions").set(values), key).execute();
+        await matchSession(db.updateTable("sessions").set(values), key).execute();
         if (made) await forgetOldest(db, key.callerId, bounds);
         return record;
       }),
@@ -109,11 +109,11 @@ interface Conditional<Q> {
   where(column: string, operator: "=", value: string): Q;
 }
 
-function ofSession<Q extends Conditional<Q>>(query: Q, { callerId, sessionId }: SessionKey): Q {
+function matchSession<Q extends Conditional<Q>>(query: Q, { callerId, sessionId }: SessionKey): Q {
   return query.where("callerId", "=", callerId).where("sessionId", "=", sessionId);
 }
 
-function recordOf({ ended, streamId, turn, followed }: Readonly<Record<string, unknown>>): SessionRecord {
+function toSessionRecord({ ended, streamId, turn, followed }: Readonly<Record<string, unknown>>): SessionRecord {
   return {
     ended: Number(ended) === 1,
     streamId: typeof streamId === "string" ? streamId : undefined,

@@ -46,7 +46,7 @@ export async function findServers(pg: typeof Driver, settings: GuardedSettings):
       if (encoding !== "UTF8") throw new Error(`it keeps text as ${encoding}, and must keep it as UTF8`);
       return { servers, letters: knowing.find((name) => collations.includes(name)) ?? "default" };
     } catch (error) {
-      if (!mayPass(error) || performance.now() + retryMs > untilMs) throw unusable(pg, database, error);
+      if (!mayPass(error) || performance.now() + retryMs > untilMs) throw toUnusableError(pg, database, error);
       if (tries === 1) log?.warn({ reason: describeFailure(error) }, "The database is waited for");
       await sleep(retryMs);
     }
@@ -72,14 +72,14 @@ async function look(pg: typeof Driver, servers: Servers, { pooler, guard }: Guar
   }
 }
 
-function unusable(pg: typeof Driver, address: string, error: unknown): Error {
-  const advice = adviceOn(pg, address, error);
+function toUnusableError(pg: typeof Driver, address: string, error: unknown): Error {
+  const advice = findAdvice(pg, address, error);
   const reason = `The database at ${describeDatabaseAddress(address)} cannot be used: ${describeFailure(error)}`;
   return new Error(advice === undefined ? reason : `${reason}. ${advice}`);
 }
 
 /** The statements with which an administrator makes what is missing. */
-function adviceOn(pg: typeof Driver, address: string, error: unknown): string | undefined {
+function findAdvice(pg: typeof Driver, address: string, error: unknown): string | undefined {
   const { user = "programme", database = user } = parsePostgresAddress(address);
   const [role, name] = [user, database].map((each) => pg.escapeIdentifier(each));
   switch ((error as { code?: string }).code) {

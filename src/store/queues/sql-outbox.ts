@@ -1,28 +1,28 @@
 import { type ExpressionBuilder, sql } from "kysely";
-import { type EventType, events } from "../contract/events.ts";
-import { WebhookAttempt, WebhookDelivery } from "../contract/webhooks.ts";
-import { createId } from "../lib/ids.ts";
-import { codecOf, type StoredRow } from "./codec.ts";
-import { type Database, type Db, sourceOf } from "./database.ts";
-import type { Engine, Transact, TransactInTurn } from "./engine.ts";
-import { holdEndpoints, leaseLanes } from "./leases.ts";
+import { type EventType, events } from "../../contract/events.ts";
+import { WebhookAttempt, WebhookDelivery } from "../../contract/webhooks.ts";
+import { createId } from "../../lib/ids.ts";
+import { createCodec, type StoredRow } from "../codec.ts";
+import { createSource, type Database, type Db } from "../database.ts";
+import type { Engine, Transact, TransactInTurn } from "../engine.ts";
+import { holdEndpoints, leaseEndpointDeliveries } from "./delivery-leases.ts";
 import type {
+  DeliveryExchange,
   DeliveryFilter,
+  DeliveryOutcome,
   DueEndpoint,
-  Exchange,
   Exchanged,
   FailingEndpoint,
   Lease,
   ListedDelivery,
   Outbox,
-  Outcome,
   PlacedEvent,
   ReplayRequest,
 } from "./outbox.ts";
 
-const deliveryCodec = codecOf(WebhookDelivery);
-const attemptCodec = codecOf(WebhookAttempt);
-const endpointCodec = sourceOf("webhookEndpoints").codec;
+const deliveryCodec = createCodec(WebhookDelivery);
+const attemptCodec = createCodec(WebhookAttempt);
+const endpointCodec = createSource("webhookEndpoints").codec;
 
 // Literals, for the indexes over what is under way are of use only to statements that say so.
 const isPending = sql<boolean>`${sql.ref("d.status")} = ${sql.lit("pending")}`;
@@ -58,16 +58,16 @@ export class SqlOutbox implements Outbox {
 
   fanOut(businessId: string, at: string, limit: number): Promise<number> {
     return this.#inTurn(businessId, async (db) => {
-      const endpoints = await enabledEndpoints(db, businessId);
+      const endpoints = await selectEnabledEndpoints(db, businessId);
       if (endpoints.length === 0) return 0;
-      const cursor = await cursorOf(db, businessId);
+      const cursor = await readCursor(db, businessId);
       const from = Math.max(cursor, Math.min(...endpoints.map((endpoint) => endpoint.afterPosition)));
       const made: NewDelivery[] = [];
       let [seen, last] = [0, from];
-      for (const { eventId, eventType, position } of await eventsAfter(db, businessId, from, limit)) {
+      for (const { eventId, eventType, position } of await loadEventsAfter(db, businessId, from, limit)) {
         if (made.length >= limit) break;
         for (const { endpointId, eventTypes, afterPosition } of endpoints) {
-          if (position <= afterPosition || !takes(eventTypes, eventType)) continue;
+          if (position <= afterPosition || !acceptsEventType(eventTypes, eventType)) continue;
           made.push({ businessId, endpointId, eventId, at, replay: false });
         }
         [seen, last] = [seen + 1, position];
@@ -85,8 +85,8 @@ export class SqlOutbox implements Outbox {
         "e.businessId",
         "e.endpointId",
         "e.firstFailureAt",
-        ofEndpoint(eb).select(eb.fn.min("d.dueAt").as("at")).where(isPending).as("dueAt"),
-        ofEndpoint(eb).select(eb.fn.min("d.leaseUntil").as("at")).where(isLeased).as("leaseUntil"),
+        matchEndpoint(eb).select(eb.fn.min("d.dueAt").as("at")).where(isPending).as("dueAt"),
+        matchEndpoint(eb).select(eb.fn.min("d.leaseUntil").as("at")).where(isLeased).as("leaseUntil"),
       ])
       .where("e.status", "=", "enabled")
       .where((eb) => eb.or([eb("e.pausedUntil", "is", null), eb("e.pausedUntil", "<=", at)]))
@@ -101,14 +101,14 @@ export class SqlOutbox implements Outbox {
     return waiting.sort((a, b) => (a.since < b.since ? -1 : 1));
   }
 
-  exchange({ outcomes, lanes, at, leaseUntil }: Exchange): Promise<Exchanged> {
+  exchange({ outcomes, lanes, at, leaseUntil }: DeliveryExchange): Promise<Exchanged> {
     return this.#transact(async (db) => {
       await holdEndpoints(
         db,
         outcomes.map(({ lease }) => lease),
       );
       const failing = await settle(db, outcomes, at);
-      return { failing, leases: await leaseLanes(db, lanes, at, leaseUntil) };
+      return { failing, leases: await leaseEndpointDeliveries(db, lanes, at, leaseUntil) };
     });
   }
 
@@ -117,7 +117,7 @@ export class SqlOutbox implements Outbox {
     await this.#transact(async (db) => {
       await holdEndpoints(db, leases);
       for (const lease of leases) {
-        await ofLease(db, lease)
+        await matchLease(db, lease)
           .set({ status: "pending", dueAt, leaseId: null, leaseUntil: null })
           .where("status", "=", "leased")
           .execute();
@@ -141,13 +141,14 @@ export class SqlOutbox implements Outbox {
       .orderBy("position", "desc")
       .limit(limit)
       .execute();
-    return rows.map(placed);
+    return rows.map(toPlacedEvent);
   }
 
   replay({ businessId, endpointId, eventIds, arrivedToo, at }: ReplayRequest): Promise<number> {
     const inTheWay = ["pending", "leased", ...(arrivedToo ? [] : ["delivered"])];
     return this.#inTurn(businessId, async (db) => {
-      if (!(await enabledEndpoints(db, businessId)).some((endpoint) => endpoint.endpointId === endpointId)) return 0;
+      if (!(await selectEnabledEndpoints(db, businessId)).some((endpoint) => endpoint.endpointId === endpointId))
+        return 0;
       const skipped = await db
         .selectFrom("webhookDeliveries")
         .select("eventId")
@@ -176,12 +177,12 @@ export class SqlOutbox implements Outbox {
     if (filter.endpointId !== undefined) select = select.where("d.endpointId", "=", filter.endpointId);
     if (filter.status !== undefined) select = select.where("d.status", "=", filter.status);
     const rows = await select.orderBy("d.createdAt", "desc").orderBy("d.deliveryId", "desc").limit(limit).execute();
-    return rows.map(listed);
+    return rows.map(toListedDelivery);
   }
 
   async getDelivery(businessId: string, deliveryId: string): Promise<ListedDelivery | undefined> {
     const row = await this.#listed(businessId).where("d.deliveryId", "=", deliveryId).executeTakeFirst();
-    return row && listed(row);
+    return row && toListedDelivery(row);
   }
 
   async listAttempts(businessId: string, deliveryId: string): Promise<WebhookAttempt[]> {
@@ -207,23 +208,23 @@ export class SqlOutbox implements Outbox {
   }
 }
 
-function listed(row: StoredRow): ListedDelivery {
+function toListedDelivery(row: StoredRow): ListedDelivery {
   return { ...deliveryCodec.decode(row), eventType: row["eventType"] as string };
 }
 
-function placed(row: StoredRow): PlacedEvent {
+function toPlacedEvent(row: StoredRow): PlacedEvent {
   const { eventId, eventType, timestamp } = row as unknown as PlacedEvent;
   return { eventId, eventType, timestamp, position: Number(row["position"]) };
 }
 
-function ofEndpoint(eb: ExpressionBuilder<Database & Record<"e", Record<string, unknown>>, "e">) {
+function matchEndpoint(eb: ExpressionBuilder<Database & Record<"e", Record<string, unknown>>, "e">) {
   return eb
     .selectFrom("webhookDeliveries as d")
     .whereRef("d.businessId", "=", "e.businessId")
     .whereRef("d.endpointId", "=", "e.endpointId");
 }
 
-async function enabledEndpoints(db: Db, businessId: string) {
+async function selectEnabledEndpoints(db: Db, businessId: string) {
   const rows = await db
     .selectFrom("webhookEndpoints")
     .select([...endpointCodec.names])
@@ -233,11 +234,11 @@ async function enabledEndpoints(db: Db, businessId: string) {
   return rows.map((row) => endpointCodec.decode(row));
 }
 
-function takes(eventTypes: readonly EventType[], eventType: string): boolean {
+function acceptsEventType(eventTypes: readonly EventType[], eventType: string): boolean {
   return eventTypes.length === 0 || (Object.hasOwn(events, eventType) && eventTypes.includes(eventType as EventType));
 }
 
-async function cursorOf(db: Db, businessId: string): Promise<number> {
+async function readCursor(db: Db, businessId: string): Promise<number> {
   const cursor = db.selectFrom("webhookCursors").select("position").where("businessId", "=", businessId);
   const row = await cursor.executeTakeFirst();
   return Number(row?.["position"] ?? 0);
@@ -259,7 +260,7 @@ async function moveCursor(db: Db, businessId: string, from: number, to: number):
   return numUpdatedRows === 1n;
 }
 
-async function eventsAfter(db: Db, businessId: string, position: number, limit: number): Promise<PlacedEvent[]> {
+async function loadEventsAfter(db: Db, businessId: string, position: number, limit: number): Promise<PlacedEvent[]> {
   const rows = await db
     .selectFrom("events")
     .select(["eventId", "eventType", "position", "timestamp"])
@@ -268,7 +269,7 @@ async function eventsAfter(db: Db, businessId: string, position: number, limit: 
     .orderBy("position")
     .limit(limit)
     .execute();
-  return rows.map(placed);
+  return rows.map(toPlacedEvent);
 }
 
 interface NewDelivery {
@@ -288,7 +289,7 @@ async function insertDelivery(db: Db, { at, replay, ...key }: NewDelivery): Prom
 }
 
 /** The delivery as far as this lease holds it. */
-function ofLease(db: Db, { businessId, deliveryId, leaseId }: Lease) {
+function matchLease(db: Db, { businessId, deliveryId, leaseId }: Lease) {
   return db
     .updateTable("webhookDeliveries")
     .where("businessId", "=", businessId)
@@ -296,18 +297,18 @@ function ofLease(db: Db, { businessId, deliveryId, leaseId }: Lease) {
     .where("leaseId", "=", leaseId);
 }
 
-async function settle(db: Db, outcomes: readonly Outcome[], at: string): Promise<FailingEndpoint[]> {
+async function settle(db: Db, outcomes: readonly DeliveryOutcome[], at: string): Promise<FailingEndpoint[]> {
   for (const outcome of outcomes) await recordOutcome(db, outcome, at);
   const failing: FailingEndpoint[] = [];
   for (const own of Map.groupBy(outcomes, ({ lease }) => lease.endpointId).values()) {
     const firstFailureAt = await markEndpoint(db, own, at);
-    const { businessId, endpointId } = (own[0] as Outcome).lease;
+    const { businessId, endpointId } = (own[0] as DeliveryOutcome).lease;
     if (firstFailureAt !== undefined) failing.push({ businessId, endpointId, firstFailureAt });
   }
   return failing;
 }
 
-async function recordOutcome(db: Db, outcome: Outcome, at: string): Promise<void> {
+async function recordOutcome(db: Db, outcome: DeliveryOutcome, at: string): Promise<void> {
   const { lease, startedAt, durationMs, statusCode, error, answer, next } = outcome;
   const { businessId, deliveryId } = lease;
   // One for each lease: what came of it is recorded again where nobody could say whether it was.
@@ -318,7 +319,7 @@ async function recordOutcome(db: Db, outcome: Outcome, at: string): Promise<void
     .values({ businessId, ...attempt })
     .onConflict((conflict) => conflict.columns(["businessId", "deliveryId", "attemptId"]).doNothing())
     .execute();
-  const own = ofLease(db, lease).set({
+  const own = matchLease(db, lease).set({
     status: next.status,
     attempt: lease.attempt + 1,
     leaseId: null,
@@ -334,7 +335,7 @@ async function recordOutcome(db: Db, outcome: Outcome, at: string): Promise<void
 }
 
 /** Keeps in mind since when attempts have failed, of an endpoint's outcomes in their order; `undefined` once one succeeded. */
-async function markEndpoint(db: Db, outcomes: readonly Outcome[], at: string): Promise<string | undefined> {
+async function markEndpoint(db: Db, outcomes: readonly DeliveryOutcome[], at: string): Promise<string | undefined> {
   const [{ businessId, endpointId }] = outcomes.map(({ lease }) => lease) as [Lease];
   const own = db.updateTable("webhookEndpoints").where("businessId", "=", businessId);
   const enabled = own.where("endpointId", "=", endpointId).where("status", "=", "enabled");

@@ -5,7 +5,7 @@
  * @param max - remembered at once
  * @param lasting - whether a value may be remembered
  */
-export function createMemory<V>(
+export function createRecordCache<V>(
   revision: (() => Promise<unknown>) | undefined,
   max: number,
   lasting: (value: V) => boolean,

@@ -15,12 +15,12 @@ export interface Batch {
   readonly rows: readonly (readonly Stored[])[];
 }
 
-export interface Outcome {
+export interface BatchOutcome {
   readonly error?: unknown;
 }
 
 /** Runs batches one after the other on a thread of their own, so that no request waits for the disk. */
-export interface Batches {
+export interface BatchWriter {
   /** Whether the thread runs: it starts with the first batch. */
   readonly started: boolean;
   /** Resolves when the batch is committed; rejects when it is not, or when nobody can say. */
@@ -28,11 +28,11 @@ export interface Batches {
   close(): Promise<void>;
 }
 
-export function createBatches(options: BatchOptions): Batches {
+export function createBatchWriter(options: BatchOptions): BatchWriter {
   let worker: Worker | undefined;
   let last: Promise<unknown> = Promise.resolve();
 
-  function running(): Worker {
+  function getWorker(): Worker {
     if (worker) return worker;
     const started = start(options);
     started.once("exit", () => {
@@ -43,7 +43,7 @@ export function createBatches(options: BatchOptions): Batches {
   }
 
   async function runNow(batch: Batch): Promise<void> {
-    const { error } = await answerOf(running(), batch);
+    const { error } = await awaitAnswer(getWorker(), batch);
     if (error) throw error;
   }
 
@@ -77,17 +77,17 @@ function start(workerData: BatchOptions): Worker {
   return worker;
 }
 
-function answerOf(worker: Worker, batch: Batch): Promise<Outcome> {
+function awaitAnswer(worker: Worker, batch: Batch): Promise<BatchOutcome> {
   return new Promise((resolve, reject) => {
     const settle = (then: () => void) => {
-      worker.off("message", answered).off("error", failed).off("exit", exited);
+      worker.off("message", handleAnswer).off("error", handleFailure).off("exit", handleExit);
       worker.unref();
       then();
     };
-    const answered = (outcome: Outcome) => settle(() => resolve(outcome));
-    const failed = (error: unknown) => settle(() => reject(error));
-    const exited = () => settle(() => reject(new Error("The thread that writes batches has ended")));
-    worker.on("message", answered).on("error", failed).on("exit", exited);
+    const handleAnswer = (outcome: BatchOutcome) => settle(() => resolve(outcome));
+    const handleFailure = (error: unknown) => settle(() => reject(error));
+    const handleExit = () => settle(() => reject(new Error("The thread that writes batches has ended")));
+    worker.on("message", handleAnswer).on("error", handleFailure).on("exit", handleExit);
     worker.ref();
     worker.postMessage(batch);
   });

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { type Db, type Prepared, prepare } from "./database.ts";
+import { type Db, type PreparedStatement, prepareQuery } from "./database.ts";
 
 /**
  * Takes a tenant's turn inside a transaction, waiting until no other one has it. What is read from then on has been
@@ -8,8 +8,8 @@ import { type Db, type Prepared, prepare } from "./database.ts";
  *
  * @returns the number of the turn: one more than that of the tenant's last transaction
  */
-export function prepareTurn(db: Db): (transaction: Db, businessId: string) => Promise<number> {
-  const turn: Prepared = prepare(
+export function prepareCommitSequence(db: Db): (transaction: Db, businessId: string) => Promise<number> {
+  const turn: PreparedStatement = prepareQuery(
     db
       .insertInto("turns")
       .values({ businessId: "", turn: sql.lit(1) })

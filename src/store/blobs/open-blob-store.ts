@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openContentDirectory } from "./content.ts";
-import { type Bucket, openContentBucket } from "./content-s3.ts";
-import type { ContentStore } from "./port.ts";
+import type { ContentStore } from "../port.ts";
+import { openDirectoryBlobStore } from "./directory-blob-store.ts";
+import { type Bucket, openS3BlobStore } from "./s3-blob-store.ts";
 
-export interface ContentPlaces {
+export interface BlobStoreLocation {
   /** What applicants attach. */
   readonly content: ContentStore;
   /** The files of finished exports. */
@@ -20,17 +20,20 @@ export interface ContentPlaces {
  *
  * @param beside - what their paths begin with; without they are there until the end of the program
  */
-export async function openContent(beside: string | undefined, bucket: Bucket | undefined): Promise<ContentPlaces> {
+export async function openBlobStore(
+  beside: string | undefined,
+  bucket: Bucket | undefined,
+): Promise<BlobStoreLocation> {
   const temporary = beside === undefined ? await mkdtemp(join(tmpdir(), "programme-")) : undefined;
-  const directoryOf = (name: string) => (temporary === undefined ? `${beside}.${name}` : join(temporary, name));
-  const place = (name: string) => {
-    const directory = directoryOf(name);
-    return bucket ? openContentBucket(bucket, name, join(directory, "spool")) : openContentDirectory(directory);
+  const getDirectory = (name: string) => (temporary === undefined ? `${beside}.${name}` : join(temporary, name));
+  const getPlace = (name: string) => {
+    const directory = getDirectory(name);
+    return bucket ? openS3BlobStore(bucket, name, join(directory, "spool")) : openDirectoryBlobStore(directory);
   };
   return {
-    content: place("files"),
-    artifacts: place("exports"),
-    mailDirectory: directoryOf("mail"),
+    content: getPlace("files"),
+    artifacts: getPlace("exports"),
+    mailDirectory: getDirectory("mail"),
     async close() {
       if (temporary !== undefined) await rm(temporary, { recursive: true, force: true });
     },

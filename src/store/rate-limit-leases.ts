@@ -1,6 +1,6 @@
 import { createId } from "../lib/ids.ts";
 import type { Db } from "./database.ts";
-import { adapterOf } from "./engine.ts";
+import { getAdapter } from "./engine.ts";
 import type { PermitGrant, PermitRequest } from "./permit-leases.ts";
 
 /** A millisecond, and how many permits were used in it. */
@@ -24,7 +24,7 @@ export async function leasePermits(db: Db, request: PermitRequest): Promise<Perm
   if (settle) await settleLease(db, tokenId, settle);
   const ofToken = db.deleteFrom("permits").where("tokenId", "=", tokenId);
   await ofToken.where("expiresAtMs", "<=", nowMs - windowMs).execute();
-  const counted = (await holdingsOf(db, tokenId))
+  const counted = (await loadHoldings(db, tokenId))
     .flatMap(({ granted, expiresAtMs, uses }): readonly Use[] => uses ?? [[expiresAtMs, granted]])
     .filter(([atMs]) => atMs + windowMs > nowMs);
   const used = counted.reduce((sum, [, count]) => sum + count, 0);
@@ -47,7 +47,7 @@ export async function leasePermits(db: Db, request: PermitRequest): Promise<Perm
 
 /** Of several processes one at a time reckons for a token: each waits for the same row. */
 async function takeTurn(db: Db, tokenId: string): Promise<void> {
-  if (!adapterOf(db).locksRows) return;
+  if (!getAdapter(db).locksRows) return;
   const nobodys = { leaseId: "", granted: 0, expiresAtMs: Number.MAX_SAFE_INTEGER, usedAtMs: "[]" };
   await db
     .insertInto("permits")
@@ -73,7 +73,7 @@ async function settleLease(
     .execute();
 }
 
-async function holdingsOf(db: Db, tokenId: string): Promise<Holding[]> {
+async function loadHoldings(db: Db, tokenId: string): Promise<Holding[]> {
   const rows = await db
     .selectFrom("permits")
     .select(["leaseId", "granted", "expiresAtMs", "usedAtMs"])

@@ -21,7 +21,7 @@ export interface Links {
 }
 
 /** What every handler is given. */
-export interface Work {
+export interface HandlerContext {
   readonly caller: Caller;
   /** ISO time of the call: one moment for all that it writes. */
   readonly now: string;
@@ -37,12 +37,12 @@ export interface Work {
 }
 
 /** The work of an operation that only reads. */
-export interface ReadWork extends Work {
+export interface ReadWork extends HandlerContext {
   readonly store: Reader;
 }
 
 /** The work of an operation that writes, inside its transaction. */
-export interface WriteWork extends Work {
+export interface WriteWork extends HandlerContext {
   readonly store: Transaction;
   /** Puts an event into the outbox of this transaction; the tenant is added. */
   emit<T extends EventType>(type: T, data: Omit<EventData<T>, "businessId">): void;

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { createId } from "../lib/ids.ts";
-import type { Content, Spool } from "./port.ts";
+import { createId } from "../../lib/ids.ts";
+import type { Content, Spool } from "../port.ts";
 
 /** Ids as this service makes them: no character of one means anything in a path. */
 const idPattern = /^[a-z]{1,8}_[0-9A-Z]{26}$/;
@@ -77,14 +77,14 @@ export async function openSpool(directory: string, id: string, keep: Keep): Prom
 
 /** Removes files that were last written before a moment: what a process that ended has left. */
 export async function sweepSpools(directory: string, before: Date): Promise<void> {
-  for (const name of await namesIn(directory)) {
+  for (const name of await listNames(directory)) {
     const path = join(directory, name);
     const written = await stat(path).catch(() => undefined);
     if (written && written.mtime < before) await rm(path, { force: true });
   }
 }
 
-async function namesIn(directory: string): Promise<string[]> {
+async function listNames(directory: string): Promise<string[]> {
   try {
     return await readdir(directory);
   } catch (error) {

@@ -2,22 +2,22 @@ import { succeeded, type Telemetry } from "../lib/telemetry.ts";
 import type { Engine, Transact } from "./engine.ts";
 
 /** An engine whose transactions are watched, and how long each waits to begin. */
-export function watchedEngine(engine: Engine, system: "sqlite" | "postgresql", telemetry: Telemetry): Engine {
+export function instrumentEngine(engine: Engine, system: "sqlite" | "postgresql", telemetry: Telemetry): Engine {
   function watch<R>(transact: (begun: () => void) => Promise<R>): Promise<R> {
     const askedMs = performance.now();
     let waits = true;
-    const begun = () => {
+    const markBegun = () => {
       // Once, though the work may have to be run again.
       if (waits) telemetry.note("databaseWait", performance.now() - askedMs);
       waits = false;
     };
     return telemetry.watch(
       { kind: "transaction", system },
-      () => transact(begun),
+      () => transact(markBegun),
       () => succeeded,
     );
   }
-  const watchedTransact =
+  const instrumentTransact =
     (transact: Transact): Transact =>
     (work) =>
       watch((begun) =>
@@ -28,8 +28,8 @@ export function watchedEngine(engine: Engine, system: "sqlite" | "postgresql", t
       );
   return {
     ...engine,
-    transact: watchedTransact(engine.transact),
-    transactRelaxed: watchedTransact(engine.transactRelaxed),
+    transact: instrumentTransact(engine.transact),
+    transactRelaxed: instrumentTransact(engine.transactRelaxed),
     inTurn: (businessId, work) =>
       watch((begun) =>
         engine.inTurn(businessId, (db, turn) => {

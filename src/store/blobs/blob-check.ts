@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { pipeline, type Readable, Transform, type TransformCallback } from "node:stream";
-import { type Issue, validationProblem } from "../contract/errors.ts";
-import { hashSha256Hex } from "../lib/crypto/crypto.ts";
-import { isMediaType } from "../lib/http/media-type.ts";
-import type { DeclaredContent } from "./port.ts";
+import { type Issue, validationProblem } from "../../contract/errors.ts";
+import { hashSha256Hex } from "../../lib/crypto/crypto.ts";
+import { isMediaType } from "../../lib/http/media-type.ts";
+import type { DeclaredContent } from "../port.ts";
 
 const zip = ["504b0304", "504b0506"];
 
@@ -31,14 +31,14 @@ export function checkDeclared(bytes: Uint8Array, declared: DeclaredContent): str
     }
   }
   const { contentType } = declared;
-  if (contentType !== undefined && !beginsAs(contentType, bytes)) {
+  if (contentType !== undefined && !hasSignature(contentType, bytes)) {
     issues.push({ path: "contentType", code: "invalid_value", message: "The content is not of this type" });
   }
   if (issues.length > 0) throw validationProblem(...issues);
   return actual.sha256;
 }
 
-function beginsAs(contentType: string, bytes: Uint8Array): boolean {
+function hasSignature(contentType: string, bytes: Uint8Array): boolean {
   if (!isMediaType(contentType)) return false;
   const essence = contentType.replace(/;.*$/, "").toLowerCase();
   const head = Buffer.from(bytes.subarray(0, 8)).toString("hex");
@@ -47,7 +47,7 @@ function beginsAs(contentType: string, bytes: Uint8Array): boolean {
 }
 
 /** The same stream, but its last bytes come only when all of them are those that were kept; else it breaks off. */
-export function verified(source: Readable, sha256: string): Readable {
+export function verifyStream(source: Readable, sha256: string): Readable {
   const verifier = new Verifier(sha256);
   // What goes wrong is told by the stream that is given back.
   pipeline(source, verifier, () => undefined);

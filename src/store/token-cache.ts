@@ -1,22 +1,22 @@
 import type { Token } from "../contract/tokens.ts";
-import { type Db, prepare, tokenCodec } from "./database.ts";
-import { createMemory } from "./memory.ts";
+import { type Db, prepareQuery, tokenCodec } from "./database.ts";
+import { createRecordCache } from "./record-cache.ts";
 
 /** Tokens remembered at once. */
 const maxTokens = 1_000;
 
 /** Reads tokens by SHA-256, of any tenant. What is revoked is so at once, in every process. */
-export function createTokenMemory(
+export function createTokenCache(
   db: Db,
   revision: (() => Promise<unknown>) | undefined,
 ): (sha256: string) => Promise<Token | undefined> {
-  const bySha256 = prepare(
+  const bySha256 = prepareQuery(
     db
       .selectFrom("tokens")
       .select([...tokenCodec.names])
       .where("sha256", "=", ""),
   );
-  const remember = createMemory<Token | undefined>(revision, maxTokens, (token) => token !== undefined);
+  const remember = createRecordCache<Token | undefined>(revision, maxTokens, (token) => token !== undefined);
 
   return (sha256) =>
     remember(sha256, async () => {

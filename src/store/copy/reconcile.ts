@@ -1,21 +1,21 @@
-import type { StoredTable } from "../catalogue.ts";
 import type { Db } from "../database.ts";
-import { adapterOf, type Engine } from "../engine.ts";
-import type { Key } from "./mark.ts";
-import { batches, keyOf, type Range, readRows, removeRows, textOf, type Values } from "./rows.ts";
+import { type Engine, getAdapter } from "../engine.ts";
+import type { StoredTable } from "../schema/schema-introspection.ts";
+import type { RowKey } from "./checkpoint.ts";
+import { getRowKey, type RowRange, type RowValues, readBatches, readRows, removeRows, serializeRows } from "./rows.ts";
 
 /**
  * Makes a table, or its rows up to one, what it is in the source, without writing what is the same already.
  * @param onBatch - is told of each batch that is looked at; what it throws ends the work
  */
-export async function mend(both: Sides, table: StoredTable, onBatch: () => void, to?: Key): Promise<void> {
+export async function reconcileTable(both: Sides, table: StoredTable, onBatch: () => void, to?: RowKey): Promise<void> {
   const { target } = both;
   // All that is different goes before anything comes: a value that one row alone may have can have moved to another.
-  for await (const { range } of differing(both, table, onBatch, to)) {
+  for await (const { range } of listDifferences(both, table, onBatch, to)) {
     await target.transact((db) => removeRows(db, table, range));
   }
-  for await (const { rows } of differing(both, table, onBatch, to)) {
-    await target.transact((db) => adapterOf(db).insertAll(db, table, rows));
+  for await (const { rows } of listDifferences(both, table, onBatch, to)) {
+    await target.transact((db) => getAdapter(db).insertAll(db, table, rows));
   }
 }
 
@@ -26,24 +26,24 @@ export interface Sides {
 }
 
 interface Difference {
-  readonly range: Range;
+  readonly range: RowRange;
   /** What the source has there. */
-  readonly rows: readonly Values[];
+  readonly rows: readonly RowValues[];
 }
 
-async function* differing(
+async function* listDifferences(
   { source, target }: Sides,
   table: StoredTable,
   onBatch: () => void,
-  end?: Key,
+  end?: RowKey,
 ): AsyncGenerator<Difference> {
-  let after: Key | undefined;
-  for await (const rows of batches(source, table, { to: end })) {
+  let after: RowKey | undefined;
+  for await (const rows of readBatches(source, table, { to: end })) {
     onBatch();
-    const to = keyOf(table, rows.at(-1) as Values);
+    const to = getRowKey(table, rows.at(-1) as RowValues);
     const range = { after, to };
     const there = await readRows(target.read, table, range, rows.length + 1);
-    if (textOf(there) !== textOf(rows)) yield { range, rows };
+    if (serializeRows(there) !== serializeRows(rows)) yield { range, rows };
     after = to;
   }
   const rest = { after, to: end };

@@ -1,12 +1,12 @@
 import { sql } from "kysely";
 import type { Db } from "./database.ts";
-import type { Passing } from "./port.ts";
+import type { ExpiringRows } from "./port.ts";
 
 /** Deletes a batch of what is from before a time, inside a write transaction; how many rows it was. */
-export async function forget(
+export async function purgeOldRows(
   db: Db,
   businessId: string,
-  kind: Passing,
+  kind: ExpiringRows,
   before: string,
   limit: number,
 ): Promise<number> {
@@ -41,7 +41,7 @@ interface Aged {
 async function forgetRows(db: Db, { businessId, before, limit }: Step, { table, id, age, kind }: Aged) {
   let old = db.selectFrom(table).select(id).where("businessId", "=", businessId).where(age, "<", before);
   if (kind !== undefined) old = old.where(sql<boolean>`${sql.ref("kind")} = ${sql.lit(kind)}`);
-  return deleteRows(db, table, businessId, id, await idsOf(old.orderBy(age).limit(limit).execute(), id));
+  return deleteRows(db, table, businessId, id, await listIds(old.orderBy(age).limit(limit).execute(), id));
 }
 
 async function forgetDeliveries(db: Db, { businessId, before, limit }: Step): Promise<number> {
@@ -51,7 +51,7 @@ async function forgetDeliveries(db: Db, { businessId, before, limit }: Step): Pr
     .where("businessId", "=", businessId)
     .where("createdAt", "<", before)
     .where("status", "not in", ["pending", "leased"]);
-  const ids = await idsOf(old.orderBy("createdAt").limit(limit).execute(), "deliveryId");
+  const ids = await listIds(old.orderBy("createdAt").limit(limit).execute(), "deliveryId");
   await deleteRows(db, "webhookAttempts", businessId, "deliveryId", ids);
   return deleteRows(db, "webhookDeliveries", businessId, "deliveryId", ids);
 }
@@ -61,7 +61,7 @@ async function forgetDeliveries(db: Db, { businessId, before, limit }: Step): Pr
  * been looked at for the endpoints that there are.
  */
 async function forgetEvents(db: Db, { businessId, before, limit }: Step): Promise<number> {
-  const end = await keptFrom(db, businessId, before);
+  const end = await findFirstKeptPosition(db, businessId, before);
   const old = db
     .selectFrom("events as v")
     .select("v.position")
@@ -77,12 +77,12 @@ async function forgetEvents(db: Db, { businessId, before, limit }: Step): Promis
         ),
       ),
     );
-  const positions = await idsOf(old.orderBy("v.position").limit(limit).execute(), "position");
+  const positions = await listIds(old.orderBy("v.position").limit(limit).execute(), "position");
   return deleteRows(db, "events", businessId, "position", positions);
 }
 
 /** The place of the first event that has to stay whatever became of those before. */
-async function keptFrom(db: Db, businessId: string, before: string): Promise<number> {
+async function findFirstKeptPosition(db: Db, businessId: string, before: string): Promise<number> {
   const ofTenant = db.selectFrom("events").select("position").where("businessId", "=", businessId);
   const young = await ofTenant.where("timestamp", ">=", before).orderBy("position").limit(1).executeTakeFirst();
   const kept = young ?? (await ofTenant.orderBy("position", "desc").limit(1).executeTakeFirst());
@@ -102,7 +102,7 @@ async function keptFrom(db: Db, businessId: string, before: string): Promise<num
   return Math.min(end, Math.max(Number(cursor?.["position"] ?? 0), Number(endpoints["after"])) + 1);
 }
 
-async function idsOf(rows: Promise<readonly Readonly<Record<string, unknown>>[]>, id: string): Promise<unknown[]> {
+async function listIds(rows: Promise<readonly Readonly<Record<string, unknown>>[]>, id: string): Promise<unknown[]> {
   return (await rows).map((row) => row[id]);
 }
 

@@ -1,19 +1,19 @@
-import { createId } from "../lib/ids.ts";
-import type { Db } from "./database.ts";
-import { heldIfFree, type Transact } from "./engine.ts";
-import type { MailLease, MailQueue } from "./port.ts";
+import { createId } from "../../lib/ids.ts";
+import type { Db } from "../database.ts";
+import { skipLocked, type Transact } from "../engine.ts";
+import type { MailLease, MailQueue } from "../port.ts";
 
 /** The queue on one database. A message that is leased is due again when the lease ends. */
 export function createMailQueue(read: Db, transact: Transact): MailQueue {
   let last = "";
   return {
     async lease(now, until) {
-      const tenants = await tenantsWithMail(read, now);
+      const tenants = await listTenantsWithMail(read, now);
       // In turn: a tenant's many messages must not hold up another's few.
       const businessId = tenants.find((tenant) => tenant > last) ?? tenants[0];
       if (businessId === undefined) return undefined;
       last = businessId;
-      return transact((db) => leaseOf(db, businessId, now, until));
+      return transact((db) => createLease(db, businessId, now, until));
     },
     markHandedOver: (lease, handedOverAt, until) => transact((db) => change(db, lease, { handedOverAt, dueAt: until })),
     async giveBack(lease, dueAt) {
@@ -46,7 +46,7 @@ export async function settleMail(db: Db, lease: MailLease, dueAt: string | undef
   return numDeletedRows === 1n;
 }
 
-async function tenantsWithMail(db: Db, now: string): Promise<string[]> {
+async function listTenantsWithMail(db: Db, now: string): Promise<string[]> {
   const tenants = await db
     .selectFrom("businesses")
     .select("businesses.businessId")
@@ -64,10 +64,10 @@ async function tenantsWithMail(db: Db, now: string): Promise<string[]> {
   return tenants.map((tenant) => String(tenant["businessId"]));
 }
 
-async function leaseOf(db: Db, businessId: string, now: string, until: string): Promise<MailLease | undefined> {
+async function createLease(db: Db, businessId: string, now: string, until: string): Promise<MailLease | undefined> {
   const ofTenant = db.selectFrom("mailQueue").selectAll().where("businessId", "=", businessId);
   const waiting = ofTenant.where("dueAt", "<=", now).orderBy("dueAt").orderBy("emailSendId").limit(1);
-  const due = await heldIfFree(db, waiting).executeTakeFirst();
+  const due = await skipLocked(db, waiting).executeTakeFirst();
   if (!due) return undefined;
   const found: MailLease = {
     businessId,

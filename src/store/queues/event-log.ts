@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { Id, Timestamp } from "../contract/definition/fields.ts";
-import { EventFields } from "../contract/event-log.ts";
+import { Id, Timestamp } from "../../contract/definition/fields.ts";
+import { EventFields } from "../../contract/event-log.ts";
 
 /** Which of the events that a tenant's log shows; `undefined` is no condition. */
 export interface EventFilter {
