@@ -1,5 +1,5 @@
 import type { Handler } from "../store/handler-context.ts";
-import { expandPersons } from "./expansion.ts";
+import { expandPersons } from "./person-includes.ts";
 
 export const list_applicants: Handler<"list_applicants"> = async (work, input) => {
   const { programId, trackId, includePersonFieldIds, ...page } = input;

@@ -21,7 +21,7 @@ import { pickKeys } from "../domain/patch.ts";
 import type { Handler, WriteWork } from "../store/handler-context.ts";
 import type { Query, Reader } from "../store/port.ts";
 import type { Row } from "../store/tables.ts";
-import { expectVersion, found, writableProgram } from "./guards.ts";
+import { getOrThrow, loadWritableProgram, requireVersion } from "./guards.ts";
 
 export const list_assignments: Handler<"list_assignments"> = ({ store }, input) => {
   const { status, includeInactive, limit, lastEvaluatedKey, ...where } = input;
@@ -34,24 +34,25 @@ export const list_assignments: Handler<"list_assignments"> = ({ store }, input) 
 };
 
 export const delete_assignment: Handler<"delete_assignment"> = async ({ store, now }, { assignmentId }) => {
-  const assignment = await found(store, "assignments", assignmentId);
-  await writableProgram(store, assignment.programId);
+  const assignment = await getOrThrow(store, "assignments", assignmentId);
+  await loadWritableProgram(store, assignment.programId);
   checkAssignmentMove("delete", assignment);
   return store.update("assignments", assignment, toEndedAssignment(assignment.status, now));
 };
 
 export const reassign_assignment: Handler<"reassign_assignment"> = async (work, input) => {
   const { store, now } = work;
-  const assignment = await found(store, "assignments", input.assignmentId);
-  expectVersion(assignment, input.version);
-  const { round } = await writableRound(store, assignment.roundId);
+  const assignment = await getOrThrow(store, "assignments", input.assignmentId);
+  requireVersion(assignment, input.version);
+  const { round } = await loadWritableRound(store, assignment.roundId);
   checkAssignmentMove("reassign", assignment);
-  if (input.newReviewerId === assignment.reviewerId) throw unsuitable("The assignment is this reviewer's already");
-  const reviewer = await found(store, "reviewers", input.newReviewerId);
+  if (input.newReviewerId === assignment.reviewerId)
+    throw createUnsuitableProblem("The assignment is this reviewer's already");
+  const reviewer = await getOrThrow(store, "reviewers", input.newReviewerId);
   const pair = { submissionId: assignment.submissionId, reviewerId: reviewer.reviewerId };
-  const past = await pastOf(store, { where: pair });
+  const past = await loadPastAssignments(store, { where: pair });
   const { skipped } = planPairs([pair], new Map([[reviewer.reviewerId, reviewer.status]]), past, round.roundId);
-  for (const { reason } of skipped) throw unsuitable(refusals[reason]);
+  for (const { reason } of skipped) throw createUnsuitableProblem(refusals[reason]);
   await store.update("assignments", assignment, toEndedAssignment(assignment.status, now));
   return assign(
     work,
@@ -73,8 +74,8 @@ const refusals: Readonly<Record<SkipReason, string>> = {
 
 export const auto_assign_reviewers: Handler<"auto_assign_reviewers"> = async (work, input) => {
   const { store } = work;
-  const { round, program } = await writableRound(store, input.roundId);
-  const rules = rulesFor(program, input);
+  const { round, program } = await loadWritableRound(store, input.roundId);
+  const rules = applyRuleArguments(program, input);
   const domainFieldId = rules.useExpertiseMatching ? rules.domainFieldId : null;
   const submissions: { submissionId: string; domains: string[] }[] = [];
   const inRound = { where: { currentRoundId: round.roundId, state: "IN_REVIEW" as const } };
@@ -92,11 +93,11 @@ export const auto_assign_reviewers: Handler<"auto_assign_reviewers"> = async (wo
     "auto",
     planAssignments({
       roundId: round.roundId,
-      earlierRoundIds: await earlierRoundIds(store, round),
+      earlierRoundIds: await loadEarlierRoundIds(store, round),
       rules,
       submissions,
       reviewers,
-      past: await pastOf(store, { where: pickKeys(round, "programId", "trackId") }),
+      past: await loadPastAssignments(store, { where: pickKeys(round, "programId", "trackId") }),
       held: limited ? await store.countBy("assignments", "reviewerId", held) : new Map(),
     }),
   );
@@ -105,19 +106,19 @@ export const auto_assign_reviewers: Handler<"auto_assign_reviewers"> = async (wo
 export const bulk_assign_reviewers: Handler<"bulk_assign_reviewers"> = async (work, input) => {
   const { store } = work;
   const pairs = listRequestedPairs(input);
-  const { round } = await writableRound(store, input.roundId);
+  const { round } = await loadWritableRound(store, input.roundId);
   const submissionId = [...new Set(pairs.map((pair) => pair.submissionId))];
   const reviewerId = [...new Set(pairs.map((pair) => pair.reviewerId))];
   const submissions = await store.find("submissions", { where: { submissionId } }, { limit: submissionId.length });
   const reviewers = await store.find("reviewers", { where: { reviewerId } }, { limit: reviewerId.length });
-  expectKnown(
+  requireKnown(
     pairs,
     new Set(submissions.map((row) => row.submissionId)),
     new Set(reviewers.map((row) => row.reviewerId)),
   );
-  for (const submission of submissions) expectInRound(submission, round);
+  for (const submission of submissions) requireInRound(submission, round);
   const statuses = new Map(reviewers.map((reviewer) => [reviewer.reviewerId, reviewer.status]));
-  const past = await pastOf(store, { where: { submissionId, reviewerId } });
+  const past = await loadPastAssignments(store, { where: { submissionId, reviewerId } });
   return apply(work, round, "bulk", planPairs(pairs, statuses, past, round.roundId));
 };
 
@@ -125,7 +126,7 @@ export const bulk_assign_reviewers: Handler<"bulk_assign_reviewers"> = async (wo
  * The programme's rules, where arguments do not replace them.
  * @throws Problem `validation_failed` for expertise matching without a field to match by
  */
-function rulesFor({ assignmentRules }: Program, input: Input<"auto_assign_reviewers">): AssignmentRules {
+function applyRuleArguments({ assignmentRules }: Program, input: Input<"auto_assign_reviewers">): AssignmentRules {
   const rules = {
     reviewsPerSubmission: input.reviewsPerSubmission ?? assignmentRules.reviewsPerSubmission,
     useExpertiseMatching: input.useExpertiseMatching ?? assignmentRules.useExpertiseMatching,
@@ -142,14 +143,14 @@ function rulesFor({ assignmentRules }: Program, input: Input<"auto_assign_review
  * A round about to get assignments, with its programme.
  * @throws Problem `not_found`, `program_archived`, `round_inactive`
  */
-async function writableRound(store: Reader, roundId: string): Promise<{ round: Round; program: Program }> {
-  const round = await found(store, "rounds", roundId);
-  const program = await writableProgram(store, round.programId);
+async function loadWritableRound(store: Reader, roundId: string): Promise<{ round: Round; program: Program }> {
+  const round = await getOrThrow(store, "rounds", roundId);
+  const program = await loadWritableProgram(store, round.programId);
   if (!round.active) throw problem("round_inactive", { roundId });
   return { round, program };
 }
 
-async function earlierRoundIds(store: Reader, { trackId, sequence }: Round): Promise<Set<string>> {
+async function loadEarlierRoundIds(store: Reader, { trackId, sequence }: Round): Promise<Set<string>> {
   const rounds = await store.find(
     "rounds",
     { where: { trackId, sequence: { lt: sequence } } },
@@ -159,7 +160,7 @@ async function earlierRoundIds(store: Reader, { trackId, sequence }: Round): Pro
 }
 
 /** Only what the planner reads: a track can have very many. */
-async function pastOf(store: Reader, query: Query<"assignments">): Promise<PastAssignment[]> {
+async function loadPastAssignments(store: Reader, query: Query<"assignments">): Promise<PastAssignment[]> {
   const past: PastAssignment[] = [];
   for await (const row of store.scan("assignments", query)) {
     past.push(pickKeys(row, "submissionId", "reviewerId", "roundId", "status", "active", "conflictAttestation"));
@@ -168,7 +169,7 @@ async function pastOf(store: Reader, query: Query<"assignments">): Promise<PastA
 }
 
 /** @throws Problem `validation_failed` at every argument that names no record */
-function expectKnown(pairs: readonly RequestedPair[], submissionIds: Set<string>, reviewerIds: Set<string>): void {
+function requireKnown(pairs: readonly RequestedPair[], submissionIds: Set<string>, reviewerIds: Set<string>): void {
   const unknown = pairs.flatMap(({ submissionId, reviewerId, submissionPath, reviewerPath }) => [
     ...(submissionIds.has(submissionId) ? [] : [submissionPath]),
     ...(reviewerIds.has(reviewerId) ? [] : [reviewerPath]),
@@ -180,14 +181,14 @@ function expectKnown(pairs: readonly RequestedPair[], submissionIds: Set<string>
 }
 
 /** @throws Problem `invalid_state_transition` */
-function expectInRound({ submissionId, state, currentRoundId }: Row<"submissions">, { roundId }: Round): void {
+function requireInRound({ submissionId, state, currentRoundId }: Row<"submissions">, { roundId }: Round): void {
   if (state === "IN_REVIEW" && currentRoundId === roundId) return;
   const because = state === "IN_REVIEW" ? { because: "the submission is in another round" } : {};
   const details = { from: state, operation: "assign", allowedFrom: ["IN_REVIEW"], submissionId, ...because };
   throw problem("invalid_state_transition", details);
 }
 
-function unsuitable(message: string) {
+function createUnsuitableProblem(message: string) {
   return validationProblem({ path: "newReviewerId", code: "invalid_value", message });
 }
 

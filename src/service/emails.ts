@@ -5,7 +5,7 @@ import { pickKeys } from "../domain/patch.ts";
 import type { Handler, WriteWork } from "../store/handler-context.ts";
 import type { Reader } from "../store/port.ts";
 import { normalizeEmail } from "../store/tables.ts";
-import { writableProgram } from "./guards.ts";
+import { loadWritableProgram } from "./guards.ts";
 
 export const list_email_sends: Handler<"list_email_sends"> = async ({ store }, { recipientEmail, limit }) => {
   const query = { has: { recipient: normalizeEmail(recipientEmail) } };
@@ -15,16 +15,16 @@ export const list_email_sends: Handler<"list_email_sends"> = async ({ store }, {
 
 export const send_bulk_email: Handler<"send_bulk_email"> = async (work, input) => {
   const { programId, reviewers, applicants } = input;
-  expectSendable(input);
-  await writableProgram(work.store, programId);
+  requireSendable(input);
+  await loadWritableProgram(work.store, programId);
   const outcome: Outcome = { bulkId: work.newId("blk"), programId, queued: 0, suppressed: 0, skipped: [] };
   if (reviewers) {
-    const emails = await reviewerEmails(work.store, programId, reviewers.reviewerIds);
+    const emails = await loadReviewerEmails(work.store, programId, reviewers.reviewerIds);
     const message = { ...pickKeys(reviewers, "subject", "body"), recipientKind: "reviewer" as const };
     await send(work, outcome, message, reviewers.reviewerIds, (reviewerId) => emails.get(reviewerId));
   }
   if (applicants) {
-    const emails = await applicantEmails(work.store, programId, applicants.applicantEmails);
+    const emails = await loadApplicantEmails(work.store, programId, applicants.applicantEmails);
     const message = { ...pickKeys(applicants, "subject", "body"), recipientKind: "applicant" as const };
     await send(work, outcome, message, applicants.applicantEmails, (email) => emails.get(normalizeEmail(email)));
   }
@@ -43,7 +43,7 @@ interface Message {
  * At least one block; subjects in one line, for what follows a line break would be read as another header.
  * @throws Problem `validation_failed`
  */
-function expectSendable({ reviewers, applicants }: Input<"send_bulk_email">): void {
+function requireSendable({ reviewers, applicants }: Input<"send_bulk_email">): void {
   const blocks = { reviewers, applicants };
   if (!reviewers && !applicants) {
     const message = "Give reviewers, applicants or both";
@@ -65,7 +65,7 @@ async function send(
   emailOf: (recipient: string) => string | undefined,
 ): Promise<void> {
   const seen = new Set<string>();
-  const suppressed = await suppressedAmong(
+  const suppressed = await findSuppressed(
     work.store,
     recipients.flatMap((recipient) => emailOf(recipient) ?? []),
   );
@@ -76,14 +76,14 @@ async function send(
     else {
       seen.add(recipientEmail);
       const status = suppressed.has(normalizeEmail(recipientEmail)) ? "suppressed" : "queued";
-      await queue(work, outcome, { ...message, recipientEmail, status });
+      await queueMessage(work, outcome, { ...message, recipientEmail, status });
       outcome[status] += 1;
     }
   }
 }
 
 /** Those of some addresses that nothing is sent to, by `emailKey`. */
-export async function suppressedAmong(store: Reader, emails: readonly string[]): Promise<ReadonlySet<string>> {
+export async function findSuppressed(store: Reader, emails: readonly string[]): Promise<ReadonlySet<string>> {
   const email = [...new Set(emails.map(normalizeEmail))];
   if (email.length === 0) return new Set();
   const rows = await store.find("suppressions", { has: { email } }, { limit: email.length, orderBy: "suppressionId" });
@@ -92,7 +92,7 @@ export async function suppressedAmong(store: Reader, emails: readonly string[]):
 
 type Addressed = Message & Pick<EmailSend, "recipientEmail" | "status">;
 
-async function queue({ store, now, newId }: WriteWork, outcome: Outcome, message: Addressed) {
+async function queueMessage({ store, now, newId }: WriteWork, outcome: Outcome, message: Addressed) {
   await store.insert("emailSends", {
     ...message,
     ...pickKeys(outcome, "programId", "bulkId"),
@@ -106,7 +106,7 @@ async function queue({ store, now, newId }: WriteWork, outcome: Outcome, message
 }
 
 /** Addresses by id of those reviewers who are of the programme and not inactive. */
-async function reviewerEmails(store: Reader, programId: string, reviewerIds: readonly string[]) {
+async function loadReviewerEmails(store: Reader, programId: string, reviewerIds: readonly string[]) {
   const reviewerId = [...new Set(reviewerIds)];
   const query = { where: { reviewerId }, has: { programIds: programId } };
   const rows = await store.find("reviewers", query, { limit: reviewerId.length });
@@ -114,7 +114,7 @@ async function reviewerEmails(store: Reader, programId: string, reviewerIds: rea
 }
 
 /** The addresses by `emailKey`, as applicants of the programme registered them. */
-async function applicantEmails(store: Reader, programId: string, emails: readonly string[]) {
+async function loadApplicantEmails(store: Reader, programId: string, emails: readonly string[]) {
   const email = [...new Set(emails.map(normalizeEmail))];
   const rows = await store.find("applicants", { has: { email } }, { limit: email.length, orderBy: "applicantId" });
   return new Map(

@@ -5,16 +5,16 @@ import { limits } from "../contract/limits.ts";
 import { SubmissionState } from "../contract/submissions.ts";
 import type { Handler } from "../store/handler-context.ts";
 import type { Row } from "../store/tables.ts";
-import { requirePersonFields } from "./expansion.ts";
-import { found } from "./guards.ts";
+import { getOrThrow } from "./guards.ts";
+import { requirePersonFields } from "./person-includes.ts";
 
 export const create_export: Handler<"create_export"> = async (work, input) => {
   const { store, caller, newId } = work;
   const { programId, trackId, persons } = input;
-  expectFilters(input);
-  await found(store, "programs", programId);
+  checkFilters(input);
+  await getOrThrow(store, "programs", programId);
   if (trackId !== undefined) {
-    const track = await found(store, "tracks", trackId);
+    const track = await getOrThrow(store, "tracks", trackId);
     if (track.programId !== programId) throw problem("not_found");
   }
   if (persons) await requirePersonFields(work, persons.fieldIds, (index) => `persons.fieldIds.${index}`);
@@ -37,22 +37,22 @@ export const create_export: Handler<"create_export"> = async (work, input) => {
     tokenId: caller.tokenId,
     scopes: [...caller.scopes],
   });
-  return jobOf(row);
+  return toExportJob(row);
 };
 
 export const get_export: Handler<"get_export"> = async (work, { exportId }) => {
-  const row = await found(work.store, "exports", exportId);
-  if (row.status !== "completed" || row.completedAt === null) return jobOf(row);
+  const row = await getOrThrow(work.store, "exports", exportId);
+  if (row.status !== "completed" || row.completedAt === null) return toExportJob(row);
   const keptUntilMs = Date.parse(row.completedAt) + limits.exportRetentionSeconds * 1000;
   const nowMs = Date.parse(work.now);
-  if (nowMs >= keptUntilMs) return { ...jobOf(row), errorCode: "expired" };
+  if (nowMs >= keptUntilMs) return { ...toExportJob(row), errorCode: "expired" };
   const expiresAt = new Date(Math.min(nowMs + limits.exportLinkSeconds * 1000, keptUntilMs)).toISOString();
   const downloadUrl = await work.links.export(work.caller.businessId, exportId, expiresAt);
-  return { ...jobOf(row), downloadUrl, downloadExpiresAt: expiresAt };
+  return { ...toExportJob(row), downloadUrl, downloadExpiresAt: expiresAt };
 };
 
 /** @throws Problem `validation_failed` */
-function expectFilters({ submittedFrom, submittedTo }: Input<"create_export">): void {
+function checkFilters({ submittedFrom, submittedTo }: Input<"create_export">): void {
   if (submittedFrom === undefined || submittedTo === undefined || submittedFrom <= submittedTo) return;
   const message = "submittedFrom is after submittedTo";
   throw validationProblem(
@@ -61,7 +61,7 @@ function expectFilters({ submittedFrom, submittedTo }: Input<"create_export">): 
 }
 
 /** What a caller sees of a job without its file: not the token and scopes that it runs as. */
-function jobOf({ tokenId: _token, scopes: _scopes, privacy, ...job }: Row<"exports">): ExportJob {
+function toExportJob({ tokenId: _token, scopes: _scopes, privacy, ...job }: Row<"exports">): ExportJob {
   const { state } = job.filters;
   const warnings = state === null || SubmissionState.safeParse(state).success ? {} : { warnings: [unknownState] };
   const made = privacy === null ? {} : { privacy };

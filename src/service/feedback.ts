@@ -1,6 +1,6 @@
 import { getEventIds } from "../domain/submissions.ts";
 import type { Handler } from "../store/handler-context.ts";
-import { found, writableProgram } from "./guards.ts";
+import { getOrThrow, loadWritableProgram } from "./guards.ts";
 
 export const list_released_feedback: Handler<"list_released_feedback"> = ({ store }, input) => {
   const { programId, submissionId, ...page } = input;
@@ -8,10 +8,10 @@ export const list_released_feedback: Handler<"list_released_feedback"> = ({ stor
 };
 
 export const release_feedback: Handler<"release_feedback"> = async ({ store, caller, now, emit }, { feedbackId }) => {
-  const feedback = await found(store, "feedbacks", feedbackId);
-  await writableProgram(store, feedback.programId);
+  const feedback = await getOrThrow(store, "feedbacks", feedbackId);
+  await loadWritableProgram(store, feedback.programId);
   if (feedback.released) return feedback;
-  const submission = await found(store, "submissions", feedback.submissionId);
+  const submission = await getOrThrow(store, "submissions", feedback.submissionId);
   const released = await store.update("feedbacks", feedback, {
     released: true,
     releasedAt: now,

@@ -11,7 +11,7 @@ export async function findForm(store: Reader, schemaId: string, schemaVersion?: 
 }
 
 /** The schema that a record names. That it is there is not the caller's business: its absence is a fault of ours. */
-export async function formOf(store: Reader, schemaId: string, schemaVersion?: number): Promise<Schema> {
+export async function loadForm(store: Reader, schemaId: string, schemaVersion?: number): Promise<Schema> {
   const form = await findForm(store, schemaId, schemaVersion);
   if (!form) throw new Error(`Schema ${schemaId} version ${schemaVersion ?? "any"} is missing`);
   return form;
@@ -34,9 +34,9 @@ export async function checkFields(store: Reader, form: Schema, change: Values, o
   const issues = checkChange(form.fields, owner.fields, change, "fields");
   if (issues.length > 0) throw validationProblem(...issues);
   const fileFields = form.fields.filter((field) => field.type === "file" && Object.hasOwn(change, field.fieldId));
-  await checkFiles(
+  await checkFileFields(
     store,
-    fileFields.flatMap(({ fieldId }) => fileIdsIn(change[fieldId]).map((fileId) => [`fields.${fieldId}`, fileId])),
+    fileFields.flatMap(({ fieldId }) => collectFileIds(change[fieldId]).map((fileId) => [`fields.${fieldId}`, fileId])),
     owner,
   );
 }
@@ -46,7 +46,7 @@ export async function checkFields(store: Reader, form: Schema, change: Values, o
  * @param named path in the request and file id
  * @throws Problem `validation_failed`
  */
-export async function checkFiles(
+export async function checkFileFields(
   store: Reader,
   named: readonly (readonly [path: string, fileId: string])[],
   { submissionId, supplementResponseId }: Owner,
@@ -66,6 +66,6 @@ export async function checkFiles(
   if (issues.length > 0) throw validationProblem(...issues);
 }
 
-function fileIdsIn(value: unknown): string[] {
+function collectFileIds(value: unknown): string[] {
   return (Array.isArray(value) ? value : [value]).filter((id) => typeof id === "string");
 }

@@ -1,15 +1,15 @@
 import type { Payment } from "../contract/payments.ts";
 import type { Handler } from "../store/handler-context.ts";
 import type { Reader } from "../store/port.ts";
-import { found } from "./guards.ts";
+import { getOrThrow } from "./guards.ts";
 
 export const get_submission_payment: Handler<"get_submission_payment"> = async ({ store }, { submissionId }) => {
-  await found(store, "submissions", submissionId);
-  return (await latestPayment(store, submissionId)) ?? { submissionId, required: false, status: "not_required" };
+  await getOrThrow(store, "submissions", submissionId);
+  return (await loadLatestPayment(store, submissionId)) ?? { submissionId, required: false, status: "not_required" };
 };
 
 /** The payment that counts, if a fee is or was due. */
-export async function latestPayment(store: Reader, submissionId: string): Promise<Payment | undefined> {
+export async function loadLatestPayment(store: Reader, submissionId: string): Promise<Payment | undefined> {
   const [latest] = await store.find("payments", { where: { submissionId } }, { limit: 1, descending: true });
   return latest;
 }

@@ -17,11 +17,11 @@ import {
 import type { Handler } from "../store/handler-context.ts";
 import type { Reader, Transaction } from "../store/port.ts";
 import { normalizeEmail, toRefKey } from "../store/tables.ts";
-import { activeOnly, activePersonSchema, survivorsOf } from "./canonical.ts";
-import { expectVersion, found } from "./guards.ts";
+import { getOrThrow, requireVersion } from "./guards.ts";
+import { activeOnly, loadActivePersonSchema, loadSurvivors } from "./person-lookup.ts";
 
 export const get_person_schema: Handler<"get_person_schema"> = async ({ store }) => {
-  const schema = await activePersonSchema(store);
+  const schema = await loadActivePersonSchema(store);
   if (!schema) throw problem("not_found");
   return schema;
 };
@@ -35,17 +35,17 @@ export const list_persons: Handler<"list_persons"> = async ({ store }, input) =>
 
 export const create_person: Handler<"create_person"> = async ({ store, newId }, input) => {
   const { customFields = {}, externalRefs = [], metadata = {} } = input;
-  const schema = await activePersonSchema(store);
+  const schema = await loadActivePersonSchema(store);
   checkCustomFields(schema?.fields ?? [], customFields);
   checkMetadata(metadata);
   const keys = externalRefs.map(toRefKey);
   const repeated = externalRefs.find((_, index) => keys.indexOf(keys[index] ?? "") !== index);
-  if (repeated) throw duplicateRef(repeated, "The request names an external reference twice.");
-  for (const ref of externalRefs) await expectFreeRef(store, ref);
+  if (repeated) throw createDuplicateRefProblem(repeated, "The request names an external reference twice.");
+  for (const ref of externalRefs) await requireFreeRef(store, ref);
   return store.insert("persons", {
     ...pickKeys(input, "provenance", "primaryEmail", "contactDetails", "platformUserId"),
     personId: newId("per"),
-    kinds: distinct(input.kinds),
+    kinds: removeDuplicates(input.kinds),
     customFields,
     customFieldSchemaVersion: schema?.schemaVersion ?? 1,
     externalRefs,
@@ -56,36 +56,36 @@ export const create_person: Handler<"create_person"> = async ({ store, newId }, 
   });
 };
 
-export const get_person: Handler<"get_person"> = ({ store }, { personId }) => found(store, "persons", personId);
+export const get_person: Handler<"get_person"> = ({ store }, { personId }) => getOrThrow(store, "persons", personId);
 
 export const update_person: Handler<"update_person"> = async ({ store }, input) => {
-  const person = await writablePerson(store, input.personId, input.version);
+  const person = await loadWritablePerson(store, input.personId, input.version);
   const { contactDetails, customFields, kinds } = input;
   const metadata = input.metadata && mergeValues(person.metadata, input.metadata);
   if (metadata) checkMetadata(metadata);
   return store.update("persons", person, {
     ...pickKeys(input, "primaryEmail", "platformUserId", "provenance"),
     contactDetails: contactDetails && joinDetails(person.contactDetails, contactDetails),
-    kinds: kinds && distinct(kinds),
+    kinds: kinds && removeDuplicates(kinds),
     metadata,
-    ...(customFields ? await changedFields(store, person, customFields) : {}),
+    ...(customFields ? await resolveCustomFields(store, person, customFields) : {}),
   });
 };
 
 export const add_person_external_ref: Handler<"add_person_external_ref"> = async ({ store }, input) => {
-  const person = await writablePerson(store, input.personId, input.version);
+  const person = await loadWritablePerson(store, input.personId, input.version);
   const { externalRef } = input;
   if (person.externalRefs.some((ref) => toRefKey(ref) === toRefKey(externalRef))) return person;
   if (person.externalRefs.length >= maxExternalRefs) {
     const message = `A person has at most ${maxExternalRefs} external references`;
     throw validationProblem({ path: "externalRef", code: "too_big", message });
   }
-  await expectFreeRef(store, externalRef);
+  await requireFreeRef(store, externalRef);
   return store.update("persons", person, { externalRefs: [...person.externalRefs, externalRef] });
 };
 
 export const remove_person_external_ref: Handler<"remove_person_external_ref"> = async ({ store }, input) => {
-  const person = await writablePerson(store, input.personId, input.version);
+  const person = await loadWritablePerson(store, input.personId, input.version);
   const key = toRefKey(input);
   const externalRefs = person.externalRefs.filter((ref) => toRefKey(ref) !== key);
   if (externalRefs.length === person.externalRefs.length) throw problem("not_found");
@@ -98,16 +98,16 @@ export const merge_person: Handler<"merge_person"> = async ({ store }, input) =>
     const message = "A person cannot be merged into itself";
     throw validationProblem({ path: "targetPersonId", code: "invalid_value", message });
   }
-  const source = await writablePerson(store, personId);
-  const target = await writablePerson(store, targetPersonId);
-  expectMergeVersion("source", source, sourceVersion);
-  expectMergeVersion("target", target, targetVersion);
-  const schema = await activePersonSchema(store);
+  const source = await loadWritablePerson(store, personId);
+  const target = await loadWritablePerson(store, targetPersonId);
+  requireMergeVersion("source", source, sourceVersion);
+  requireMergeVersion("target", target, targetVersion);
+  const schema = await loadActivePersonSchema(store);
   const merged = mergePersons(source, target, schema?.fields ?? [], preferSourceCustomFieldIds);
   // The source first: a reference can have one holder only.
   await store.update("persons", source, merged.source);
   const survivor = await store.update("persons", target, merged.target);
-  await repoint(store, personId, targetPersonId);
+  await repointReferences(store, personId, targetPersonId);
   return survivor;
 };
 
@@ -116,7 +116,7 @@ export const resolve_persons: Handler<"resolve_persons"> = async ({ store }, inp
   const options = { limit: maxLimit };
   switch (selector.by) {
     case "personId": {
-      const person = (await survivorsOf(store, [selector.personId])).get(selector.personId);
+      const person = (await loadSurvivors(store, [selector.personId])).get(selector.personId);
       return person && isActive(person) ? [person] : [];
     }
     case "email":
@@ -132,14 +132,14 @@ export const resolve_persons: Handler<"resolve_persons"> = async ({ store }, inp
  * A person about to change.
  * @throws Problem `not_found`, `person_merged` with the survivor, `person_inactive`, `version_conflict`
  */
-async function writablePerson(store: Reader, personId: string, version?: number): Promise<Person> {
-  const person = await found(store, "persons", personId);
+async function loadWritablePerson(store: Reader, personId: string, version?: number): Promise<Person> {
+  const person = await getOrThrow(store, "persons", personId);
   if (person.mergedIntoPersonId !== null) {
-    const survivor = (await survivorsOf(store, [personId])).get(personId);
+    const survivor = (await loadSurvivors(store, [personId])).get(personId);
     throw problem("person_merged", { mergedIntoPersonId: survivor?.personId ?? person.mergedIntoPersonId });
   }
   if (!isActive(person)) throw problem("person_inactive", { personId });
-  expectVersion(person, version);
+  requireVersion(person, version);
   return person;
 }
 
@@ -148,24 +148,24 @@ function joinDetails(before: Person["contactDetails"], change: NonNullable<Perso
   return before || Object.keys(change).length > 0 ? { ...before, ...change } : undefined;
 }
 
-function expectMergeVersion(record: "source" | "target", person: Person, version: number): void {
+function requireMergeVersion(record: "source" | "target", person: Person, version: number): void {
   if (person.version !== version) throw problem("version_conflict", { currentVersion: person.version, record });
 }
 
 /** Custom fields after a change with the schema version they were checked against; nothing where none changes. */
-async function changedFields(
+async function resolveCustomFields(
   store: Reader,
   person: Person,
   change: Readonly<Record<string, CustomFields[string] | null>>,
 ) {
-  const schema = await activePersonSchema(store);
+  const schema = await loadActivePersonSchema(store);
   const customFields = changeCustomFields(schema?.fields ?? [], person.customFields, change);
   if (isDeepStrictEqual(customFields, person.customFields)) return {};
   return { customFields, customFieldSchemaVersion: schema?.schemaVersion ?? person.customFieldSchemaVersion };
 }
 
 /** Whatever stood for the merged person now stands for the survivor. */
-async function repoint(store: Transaction, from: string, to: string): Promise<void> {
+async function repointReferences(store: Transaction, from: string, to: string): Promise<void> {
   for await (const row of store.scan("persons", { where: { mergedIntoPersonId: from } })) {
     await store.update("persons", row, { mergedIntoPersonId: to });
   }
@@ -181,14 +181,14 @@ async function repoint(store: Transaction, from: string, to: string): Promise<vo
 }
 
 /** @throws Problem `duplicate_external_ref` */
-async function expectFreeRef(store: Reader, ref: ExternalRefInput): Promise<void> {
-  if ((await store.count("persons", { has: { ref: toRefKey(ref) } })) > 0) throw duplicateRef(ref);
+async function requireFreeRef(store: Reader, ref: ExternalRefInput): Promise<void> {
+  if ((await store.count("persons", { has: { ref: toRefKey(ref) } })) > 0) throw createDuplicateRefProblem(ref);
 }
 
-function duplicateRef({ namespace, objectType }: ExternalRefInput, message?: string) {
+function createDuplicateRefProblem({ namespace, objectType }: ExternalRefInput, message?: string) {
   return problem("duplicate_external_ref", { namespace, objectType }, message);
 }
 
-function distinct<T>(items: readonly T[]): T[] {
+function removeDuplicates<T>(items: readonly T[]): T[] {
   return [...new Set(items)];
 }

@@ -4,20 +4,21 @@ import { limits } from "../contract/limits.ts";
 import { checkLifecycleMove } from "../domain/lifecycle.ts";
 import { mergeDeep, pickKeys } from "../domain/patch.ts";
 import type { Handler } from "../store/handler-context.ts";
-import { expectVersion, found, writableProgram } from "./guards.ts";
+import { getOrThrow, loadWritableProgram, requireVersion } from "./guards.ts";
 
 export const list_programs: Handler<"list_programs"> = ({ store }, input) =>
   store.page("programs", {}, "newest", input);
 
-export const get_program: Handler<"get_program"> = ({ store }, { programId }) => found(store, "programs", programId);
+export const get_program: Handler<"get_program"> = ({ store }, { programId }) =>
+  getOrThrow(store, "programs", programId);
 
 export const update_program: Handler<"update_program"> = async ({ store, emit }, input) => {
-  const program = await found(store, "programs", input.programId);
-  expectVersion(program, input.version);
+  const program = await getOrThrow(store, "programs", input.programId);
+  requireVersion(program, input.version);
   const { programId, lifecycleStatus } = program;
   const toStatus = input.lifecycleStatus ?? lifecycleStatus;
   const moves = toStatus !== lifecycleStatus;
-  if (lifecycleStatus === "archived" && !moves && !namesOnlyStatus(input)) {
+  if (lifecycleStatus === "archived" && !moves && !changesOnlyStatus(input)) {
     throw problem("program_archived", { programId });
   }
   if (moves) {
@@ -40,12 +41,12 @@ export const update_program: Handler<"update_program"> = async ({ store, emit },
 };
 
 /** Naming the status that a programme has already changes nothing, archived or not. */
-function namesOnlyStatus({ programId: _, version: __, lifecycleStatus, ...named }: Input<"update_program">): boolean {
+function changesOnlyStatus({ programId: _, version: __, lifecycleStatus, ...named }: Input<"update_program">): boolean {
   return lifecycleStatus !== undefined && Object.values(named).every((value) => value === undefined);
 }
 
 export const list_rounds: Handler<"list_rounds"> = async ({ store }, { programId }) => {
-  await found(store, "programs", programId);
+  await getOrThrow(store, "programs", programId);
   const rounds = await store.find(
     "rounds",
     { where: { programId } },
@@ -55,15 +56,15 @@ export const list_rounds: Handler<"list_rounds"> = async ({ store }, { programId
 };
 
 export const list_tracks: Handler<"list_tracks"> = async ({ store }, { programId, ...page }) => {
-  await found(store, "programs", programId);
+  await getOrThrow(store, "programs", programId);
   return store.page("tracks", { where: { programId } }, "newest", page);
 };
 
 export const update_track: Handler<"update_track"> = async ({ store }, input) => {
-  const track = await found(store, "tracks", input.trackId);
+  const track = await getOrThrow(store, "tracks", input.trackId);
   if (track.programId !== input.programId) throw problem("not_found");
-  expectVersion(track, input.version);
-  await writableProgram(store, track.programId);
+  requireVersion(track, input.version);
+  await loadWritableProgram(store, track.programId);
   return store.update("tracks", track, {
     ...pickKeys(input, "intakeOpen", "intakeOpenDate", "intakeCloseDate"),
     ...(input.branding ? { branding: mergeDeep(track.branding, input.branding) } : {}),
@@ -71,9 +72,9 @@ export const update_track: Handler<"update_track"> = async ({ store }, input) =>
 };
 
 export const update_round: Handler<"update_round"> = async ({ store }, input) => {
-  const round = await found(store, "rounds", input.roundId);
+  const round = await getOrThrow(store, "rounds", input.roundId);
   if (round.programId !== input.programId || round.trackId !== input.trackId) throw problem("not_found");
-  expectVersion(round, input.version);
-  await writableProgram(store, round.programId);
+  requireVersion(round, input.version);
+  await loadWritableProgram(store, round.programId);
   return store.update("rounds", round, pickKeys(input, "startDate", "endDate", "deadline", "active"));
 };

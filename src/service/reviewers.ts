@@ -11,10 +11,10 @@ import { matchesShown } from "../lib/search-words.ts";
 import type { Handler, ReadWork, WriteWork } from "../store/handler-context.ts";
 import type { Query } from "../store/port.ts";
 import { normalizeEmail, type Row } from "../store/tables.ts";
-import { personByEmail } from "./canonical.ts";
-import { suppressedAmong } from "./emails.ts";
-import { expandPersons } from "./expansion.ts";
-import { found, writableProgram } from "./guards.ts";
+import { findSuppressed } from "./emails.ts";
+import { getOrThrow, loadWritableProgram } from "./guards.ts";
+import { expandPersons } from "./person-includes.ts";
+import { findPersonByEmail } from "./person-lookup.ts";
 
 export const list_reviewers: Handler<"list_reviewers"> = async (work, input) => {
   const { programId, roundId, status, search, includePersonFieldIds, ...page } = input;
@@ -24,10 +24,10 @@ export const list_reviewers: Handler<"list_reviewers"> = async (work, input) => 
     where: { status },
     has: { programIds: round?.programId === programId ? undefined : programId, roundIds: roundId },
   };
-  const { query: found, wanted } = searchOf(search, work.hidesContacts);
+  const { query: found, wanted } = createSearch(search, work.hidesContacts);
   const both = { ...query, ...found, has: { ...query.has, ...found?.has } };
   const { rows, lastEvaluatedKey } = await work.store.page("reviewers", both, "newest", page, wanted);
-  const show = await view(work, rows, includePersonFieldIds);
+  const show = await createReviewerView(work, rows, includePersonFieldIds);
   return { rows: rows.map(show), lastEvaluatedKey };
 };
 
@@ -37,16 +37,16 @@ const named = ["firstName", "lastName", "affiliation"] as const;
  * How reviewers are searched for. For a caller from whom addresses are hidden by what is shown alone, for otherwise one
  * guess after the other finds out an address; and by a whole address, which is what a handle stands for.
  */
-function searchOf(text: string | undefined, hidesContacts: boolean): Search {
+function createSearch(text: string | undefined, hidesContacts: boolean): Search {
   if (text === undefined) return {};
   if (!hidesContacts) return { query: { search: { columns: [...named, "email"], text } } };
   if (mayHoldAddress(text)) return { query: { has: { email: normalizeEmail(text) } } };
-  const wanted = (row: Row<"reviewers">) =>
+  const isWanted = (row: Row<"reviewers">) =>
     matchesShown(
       text,
       named.map((name) => row[name]),
     );
-  return { query: { search: { columns: named, text } }, wanted };
+  return { query: { search: { columns: named, text } }, wanted: isWanted };
 }
 
 interface Search {
@@ -55,25 +55,26 @@ interface Search {
 }
 
 export const get_reviewer: Handler<"get_reviewer"> = async (work, { reviewerId, includePersonFieldIds }) => {
-  const row = await found(work.store, "reviewers", reviewerId);
-  return (await view(work, [row], includePersonFieldIds))(row);
+  const row = await getOrThrow(work.store, "reviewers", reviewerId);
+  return (await createReviewerView(work, [row], includePersonFieldIds))(row);
 };
 
 export const invite_reviewer: Handler<"invite_reviewer"> = async (work, input) => {
   const rounds: Round[] = [];
-  for (const roundId of new Set(input.roundIds)) rounds.push(await found(work.store, "rounds", roundId));
+  for (const roundId of new Set(input.roundIds)) rounds.push(await getOrThrow(work.store, "rounds", roundId));
   const programNames = new Map<string, string>();
   for (const { programId } of rounds) {
-    if (!programNames.has(programId)) programNames.set(programId, (await writableProgram(work.store, programId)).name);
+    if (!programNames.has(programId))
+      programNames.set(programId, (await loadWritableProgram(work.store, programId)).name);
   }
   const [known] = await work.store.find("reviewers", { has: { email: normalizeEmail(input.email) } }, { limit: 1 });
   const reviewer = known ? await inviteAgain(work, known, input, rounds) : await inviteNew(work, input, rounds);
   await writeInvitation(work, reviewer, input, programNames);
-  return (await view(work, [reviewer]))(reviewer);
+  return (await createReviewerView(work, [reviewer]))(reviewer);
 };
 
 /** How rows are shown: with their assignment counts, and with their persons where fields are asked for. */
-async function view(
+async function createReviewerView(
   work: Pick<ReadWork, "store" | "requireScopes">,
   rows: readonly Row<"reviewers">[],
   fieldIds?: readonly string[],
@@ -94,17 +95,17 @@ async function view(
 type Invitation = Input<"invite_reviewer">;
 
 async function inviteNew({ store, now, newId }: WriteWork, input: Invitation, rounds: readonly Round[]) {
-  const person = await personByEmail(store, input.email);
+  const person = await findPersonByEmail(store, input.email);
   return store.insert("reviewers", {
     reviewerId: newId("rvw"),
     email: input.email,
     firstName: input.firstName ?? null,
     lastName: input.lastName ?? null,
     affiliation: input.affiliation ?? null,
-    expertise: unite([], input.expertise ?? []),
+    expertise: uniteLists([], input.expertise ?? []),
     role: input.role ?? "reviewer",
     status: "invited",
-    programIds: unite(
+    programIds: uniteLists(
       [],
       rounds.map(({ programId }) => programId),
     ),
@@ -124,12 +125,12 @@ async function inviteAgain(
   rounds: readonly Round[],
 ) {
   const { firstName, lastName, affiliation, role } = input;
-  const expertise = unite(known.expertise, input.expertise ?? []);
+  const expertise = uniteLists(known.expertise, input.expertise ?? []);
   if (expertise.length > Math.max(limits.expertise, known.expertise.length)) {
     const message = `A reviewer has at most ${limits.expertise} areas of expertise`;
     throw validationProblem({ path: "expertise", code: "too_big", message });
   }
-  const personId = known.personId ?? (await personByEmail(store, known.email))?.personId ?? null;
+  const personId = known.personId ?? (await findPersonByEmail(store, known.email))?.personId ?? null;
   return store.update("reviewers", known, {
     firstName,
     lastName,
@@ -137,11 +138,11 @@ async function inviteAgain(
     role,
     expertise,
     personId,
-    programIds: unite(
+    programIds: uniteLists(
       known.programIds,
       rounds.map(({ programId }) => programId),
     ),
-    roundIds: unite(
+    roundIds: uniteLists(
       known.roundIds,
       rounds.map(({ roundId }) => roundId),
     ),
@@ -162,7 +163,7 @@ async function writeInvitation(
   const invitation = { reviewerId, sha256: hashSha256Hex(secret), expiresAt, usedAt: null };
   await store.insert("invitations", { invitationId: newId("inv"), ...invitation });
 
-  const suppressed = input.suppressEmails || (await suppressedAmong(store, [reviewer.email])).size > 0;
+  const suppressed = input.suppressEmails || (await findSuppressed(store, [reviewer.email])).size > 0;
   const programme = input.programName ?? [...programNames.values()].join(", ");
   const [programId = null, ...others] = programNames.keys();
   const paragraphs = [
@@ -190,7 +191,7 @@ async function writeInvitation(
 }
 
 /** The items of both, each once; text without regard to case. */
-function unite(before: readonly string[], added: readonly string[]): string[] {
+function uniteLists(before: readonly string[], added: readonly string[]): string[] {
   const byKey = new Map<string, string>();
   for (const item of [...before, ...added]) if (!byKey.has(item.toLowerCase())) byKey.set(item.toLowerCase(), item);
   return [...byKey.values()];

@@ -3,18 +3,18 @@ import { limits } from "../contract/limits.ts";
 import { heldStatuses } from "../domain/assignments.ts";
 import { summarize } from "../domain/scoring.ts";
 import type { Handler } from "../store/handler-context.ts";
-import { found } from "./guards.ts";
+import { getOrThrow } from "./guards.ts";
 
 export const list_reviews: Handler<"list_reviews"> = ({ store }, { limit, lastEvaluatedKey, ...where }) =>
   store.page("reviews", { where }, "newest", { limit, lastEvaluatedKey });
 
-export const get_review: Handler<"get_review"> = ({ store }, { reviewId }) => found(store, "reviews", reviewId);
+export const get_review: Handler<"get_review"> = ({ store }, { reviewId }) => getOrThrow(store, "reviews", reviewId);
 
 export const get_submission_reviews_summary: Handler<"get_submission_reviews_summary"> = async ({ store }, input) => {
   const { submissionId, roundId } = input;
-  const submission = await found(store, "submissions", submissionId);
+  const submission = await getOrThrow(store, "submissions", submissionId);
   if (roundId !== undefined) {
-    const round = await found(store, "rounds", roundId);
+    const round = await getOrThrow(store, "rounds", roundId);
     if (round.trackId !== submission.trackId) throw problem("not_found");
   }
   const where = { submissionId, roundId };

@@ -22,13 +22,13 @@ import { listOutstanding } from "../domain/supplements.ts";
 import type { ChangeWork, Handler, WriteWork } from "../store/handler-context.ts";
 import type { Reader, Transaction } from "../store/port.ts";
 import type { Patch } from "../store/tables.ts";
-import { checkFields, formOf } from "./forms.ts";
-import { expectVersion, found, writableProgram } from "./guards.ts";
-import { type ApplicantColumns, enrolApplicant } from "./identity.ts";
+import { type ApplicantColumns, enrolApplicant } from "./applicant-resolution.ts";
+import { checkFields, loadForm } from "./forms.ts";
+import { getOrThrow, loadWritableProgram, requireVersion } from "./guards.ts";
 
 export const list_submissions: Handler<"list_submissions"> = async ({ store }, input) => {
   const { programId, trackId, state, roundId, submittedFrom, submittedTo, updatedSince, ...page } = input;
-  const home = await narrowest(store, { programId, trackId, roundId });
+  const home = await resolveScopeFilter(store, { programId, trackId, roundId });
   if (!home) return { rows: [] };
   const where = {
     ...home,
@@ -38,7 +38,7 @@ export const list_submissions: Handler<"list_submissions"> = async ({ store }, i
   };
   if (updatedSince !== undefined) return store.page("submissions", { where }, "changed", page);
   // So that the list begins where there can be some.
-  const createdAt = submittedTo === undefined ? undefined : { lte: laterBySkew(submittedTo) };
+  const createdAt = submittedTo === undefined ? undefined : { lte: addClockSkew(submittedTo) };
   return store.page("submissions", { where: { ...where, createdAt } }, "newest", page);
 };
 
@@ -46,7 +46,7 @@ export const list_submissions: Handler<"list_submissions"> = async ({ store }, i
 const clockSkewMs = 3_600_000;
 
 /** Nothing at the end of the calendar, where times are written otherwise. */
-function laterBySkew(time: string): string | undefined {
+function addClockSkew(time: string): string | undefined {
   const later = new Date(Date.parse(time) + clockSkewMs).toISOString();
   return later > time ? later : undefined;
 }
@@ -55,7 +55,10 @@ function laterBySkew(time: string): string | undefined {
  * Where submissions are to be, by the narrowest of these alone: a round is of one track, and a track of one programme.
  * Nothing where they contradict each other: to find that out row by row would take a look at each.
  */
-async function narrowest(store: Reader, { programId, trackId, roundId }: Partial<Record<Home, string | undefined>>) {
+async function resolveScopeFilter(
+  store: Reader,
+  { programId, trackId, roundId }: Partial<Record<Home, string | undefined>>,
+) {
   const named = [programId, trackId, roundId].filter((id) => id !== undefined);
   if (named.length > 1) {
     const narrow = roundId === undefined ? undefined : await store.get("rounds", roundId);
@@ -70,11 +73,11 @@ async function narrowest(store: Reader, { programId, trackId, roundId }: Partial
 type Home = "programId" | "trackId" | "roundId";
 
 export const get_submission: Handler<"get_submission"> = ({ store }, { submissionId }) =>
-  found(store, "submissions", submissionId);
+  getOrThrow(store, "submissions", submissionId);
 
 export const create_submission: Handler<"create_submission"> = async (work, input) => {
-  const track = await found(work.store, "tracks", input.trackId);
-  const program = await writableProgram(work.store, track.programId);
+  const track = await getOrThrow(work.store, "tracks", input.trackId);
+  const program = await loadWritableProgram(work.store, track.programId);
   const applicant = await enrolApplicant(work, input, track);
   return beginDraft(work, {
     ...pickKeys(input, "fields", "deadline"),
@@ -98,7 +101,7 @@ interface NewDraft extends Pick<Submission, "fields" | "deadline" | "source"> {
 export async function beginDraft({ store, newId, emit }: ChangeWork, draft: NewDraft): Promise<Submission> {
   const { program, track, applicant, deadline, source } = draft;
   const submissionId = newId("sub");
-  const values = await changedValues(store, { ...track, submissionId, fields: {} }, draft.fields);
+  const values = await resolveChangedValues(store, { ...track, submissionId, fields: {} }, draft.fields);
   const ids = { submissionId, programId: program.programId, trackId: track.trackId };
   const fee = computeFee(program, track);
   const submission = await store.insert("submissions", {
@@ -129,16 +132,16 @@ export async function beginDraft({ store, newId, emit }: ChangeWork, draft: NewD
 }
 
 export const update_submission: Handler<"update_submission"> = async (work, input) => {
-  const { submission, program } = await writable(work.store, input);
+  const { submission, program } = await loadWritable(work.store, input);
   const to = input.state === "DRAFT" && submission.state === "DRAFT" ? undefined : input.state;
   if (to === "WITHDRAWN") checkTransition("withdraw", submission.state, program);
   if (input.fields || input.deadline) checkTransition("edit", to === "DRAFT" ? to : submission.state, program);
   const patch = {
     deadline: input.deadline,
-    ...(input.fields ? await changedValues(work.store, submission, input.fields) : {}),
+    ...(input.fields ? await resolveChangedValues(work.store, submission, input.fields) : {}),
   };
   if (!to) return work.store.update("submissions", submission, patch);
-  return move(work, submission, { operation: "patch", to, reason: input.reason, patch });
+  return applyTransition(work, submission, { operation: "patch", to, reason: input.reason, patch });
 };
 
 export const update_submission_fields: Handler<"update_submission_fields"> = ({ store }, input) =>
@@ -154,17 +157,20 @@ export async function editDraft(
   fields: Readonly<Record<string, unknown>>,
   more: Patch<"submissions"> = {},
 ): Promise<Submission> {
-  const { submission } = await startable(store, target, "edit");
-  return store.update("submissions", submission, { ...more, ...(await changedValues(store, submission, fields)) });
+  const { submission } = await loadForTransition(store, target, "edit");
+  return store.update("submissions", submission, {
+    ...more,
+    ...(await resolveChangedValues(store, submission, fields)),
+  });
 }
 
 export const submit_submission: Handler<"submit_submission"> = async (work, input) => {
   const { store, now } = work;
-  const { submission, program } = await startable(store, input, "submit");
-  const track = await found(store, "tracks", submission.trackId);
+  const { submission, program } = await loadForTransition(store, input, "submit");
+  const track = await getOrThrow(store, "tracks", submission.trackId);
   checkDeadline(submission, now);
   checkIntake(track, now);
-  const form = await formOf(store, submission.schemaId, submission.schemaVersion);
+  const form = await loadForm(store, submission.schemaId, submission.schemaVersion);
   checkComplete(submission, form.fields, program, track);
   if (!input.acknowledgeSupplementWarnings) {
     const where = { submissionId: submission.submissionId };
@@ -173,46 +179,46 @@ export const submit_submission: Handler<"submit_submission"> = async (work, inpu
     );
     if (supplements.length > 0) throw problem("supplement_warnings", { supplements });
   }
-  return move(work, submission, { operation: "submit", to: "SUBMITTED" });
+  return applyTransition(work, submission, { operation: "submit", to: "SUBMITTED" });
 };
 
 export const reopen_submission: Handler<"reopen_submission"> = async (work, input) => {
-  const { submission } = await startable(work.store, input, "reopen");
-  return move(work, submission, { operation: "reopen", to: "DRAFT", reason: input.reason });
+  const { submission } = await loadForTransition(work.store, input, "reopen");
+  return applyTransition(work, submission, { operation: "reopen", to: "DRAFT", reason: input.reason });
 };
 
 export const screen_submission: Handler<"screen_submission"> = async (work, input) => {
-  const { submission } = await startable(work.store, input, "screen");
+  const { submission } = await loadForTransition(work.store, input, "screen");
   const to = input.eligible ? "ELIGIBLE" : "INELIGIBLE";
-  return move(work, submission, { operation: "screen", to, reason: input.reason });
+  return applyTransition(work, submission, { operation: "screen", to, reason: input.reason });
 };
 
 export const advance_submission: Handler<"advance_submission"> = async (work, { toRoundId, ...input }) => {
-  const { submission } = await startable(work.store, input, "advance");
-  const round = await found(work.store, "rounds", toRoundId);
+  const { submission } = await loadForTransition(work.store, input, "advance");
+  const round = await getOrThrow(work.store, "rounds", toRoundId);
   const refuse = (message: string) => validationProblem({ path: "toRoundId", code: "custom", message });
   if (round.trackId !== submission.trackId) throw refuse("The round belongs to another track");
   if (!round.active) throw problem("round_inactive", { roundId: toRoundId });
   const current = submission.currentRoundId && (await work.store.get("rounds", submission.currentRoundId));
   if (current && round.sequence <= current.sequence) throw refuse("The round is not later than the current one");
   const patch = { currentRoundId: toRoundId };
-  return move(work, submission, { operation: "advance", to: "IN_REVIEW", reason: input.reason, patch });
+  return applyTransition(work, submission, { operation: "advance", to: "IN_REVIEW", reason: input.reason, patch });
 };
 
 export const eliminate_submission: Handler<"eliminate_submission"> = async (work, input) => {
-  const { submission } = await startable(work.store, input, "eliminate");
-  return move(work, submission, { operation: "eliminate", to: "ELIMINATED", reason: input.reason });
+  const { submission } = await loadForTransition(work.store, input, "eliminate");
+  return applyTransition(work, submission, { operation: "eliminate", to: "ELIMINATED", reason: input.reason });
 };
 
 export const set_submission_state: Handler<"set_submission_state"> = async (work, input) => {
-  const { submission } = await startable(work.store, input, "state");
+  const { submission } = await loadForTransition(work.store, input, "state");
   if (submission.state === input.state) return submission;
-  return move(work, submission, { operation: "state", to: input.state, reason: input.reason });
+  return applyTransition(work, submission, { operation: "state", to: input.state, reason: input.reason });
 };
 
 export const withdraw_submission: Handler<"withdraw_submission"> = async (work, input) => {
-  const { submission } = await startable(work.store, input, "withdraw");
-  return move(work, submission, { operation: "withdraw", to: "WITHDRAWN", reason: input.reason });
+  const { submission } = await loadForTransition(work.store, input, "withdraw");
+  return applyTransition(work, submission, { operation: "withdraw", to: "WITHDRAWN", reason: input.reason });
 };
 
 interface Target {
@@ -226,15 +232,15 @@ interface Writable {
 }
 
 /** @throws Problem `not_found`, `version_conflict`, `program_archived` */
-async function writable(store: Reader, { submissionId, version }: Target): Promise<Writable> {
-  const submission = await found(store, "submissions", submissionId);
-  expectVersion(submission, version);
-  return { submission, program: await writableProgram(store, submission.programId) };
+async function loadWritable(store: Reader, { submissionId, version }: Target): Promise<Writable> {
+  const submission = await getOrThrow(store, "submissions", submissionId);
+  requireVersion(submission, version);
+  return { submission, program: await loadWritableProgram(store, submission.programId) };
 }
 
 /** A submission in a state that an operation may start from. */
-async function startable(store: Reader, target: Target, operation: SubmissionOperation): Promise<Writable> {
-  const { submission, program } = await writable(store, target);
+async function loadForTransition(store: Reader, target: Target, operation: SubmissionOperation): Promise<Writable> {
+  const { submission, program } = await loadWritable(store, target);
   checkTransition(operation, submission.state, program);
   return { submission, program };
 }
@@ -248,7 +254,7 @@ interface Step<O extends SubmissionOperation> {
 }
 
 /** Brings a submission to another state, with all that goes along: marks, ended assignments, events. */
-async function move<O extends SubmissionOperation>(
+async function applyTransition<O extends SubmissionOperation>(
   { store, now, emit }: WriteWork,
   submission: Submission,
   { operation, to, reason, patch }: Step<O>,
@@ -275,12 +281,12 @@ async function cancelAssignments(store: WriteWork["store"], submissionId: string
 }
 
 /** `fields` and `title` after a change of application fields, checked against the form. */
-async function changedValues(
+async function resolveChangedValues(
   store: Reader,
   submission: Pick<Submission, "submissionId" | "schemaId" | "schemaVersion" | "fields">,
   change: Readonly<Record<string, unknown>>,
 ): Promise<Pick<Submission, "fields" | "title">> {
-  const form = await formOf(store, submission.schemaId, submission.schemaVersion);
+  const form = await loadForm(store, submission.schemaId, submission.schemaVersion);
   await checkFields(store, form, change, submission);
   const fields = mergeValues(submission.fields, change);
   return { fields, title: getTitle(form.fields, fields) };

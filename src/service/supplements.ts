@@ -11,8 +11,8 @@ import { checkSupplementMove, createSupplementStateFields } from "../domain/supp
 import type { ChangeWork, Handler } from "../store/handler-context.ts";
 import type { Reader } from "../store/port.ts";
 import type { Patch } from "../store/tables.ts";
-import { checkFields, checkFiles, formOf } from "./forms.ts";
-import { expectVersion, found, writableProgram } from "./guards.ts";
+import { checkFields, checkFileFields, loadForm } from "./forms.ts";
+import { getOrThrow, loadWritableProgram, requireVersion } from "./guards.ts";
 
 const contentKeys = ["fields", "fileIds", "contributorId", "contributorIndex"] as const;
 
@@ -20,7 +20,7 @@ export const list_submission_supplements: Handler<"list_submission_supplements">
   { store },
   { submissionId },
 ) => {
-  await found(store, "submissions", submissionId);
+  await getOrThrow(store, "submissions", submissionId);
   return store.find("supplements", { where: { submissionId } }, { limit: limits.listedSupplements, descending: true });
 };
 
@@ -34,11 +34,11 @@ export async function saveSupplement(
   { store, now, emit }: Pick<ChangeWork, "store" | "now" | "emit">,
   input: Input<"update_supplement">,
 ): Promise<SupplementResponse> {
-  const { submission, supplement } = await writableSupplement(store, input);
+  const { submission, supplement } = await loadWritableSupplement(store, input);
   const named = contentKeys.some((key) => input[key] !== undefined);
   // A closed response takes contents only where the same request moves it out.
   if (named && (input.status ?? "closed") === "closed") checkSupplementMove("edit", supplement.status);
-  const content = await contentOf(store, supplement, input);
+  const content = await checkContent(store, supplement, input);
   const edits = !isDeepStrictEqual({ ...supplement, ...content }, supplement);
   const to = input.status ?? (edits && supplement.status === "not_started" ? "draft" : supplement.status);
   const updated = await store.update("supplements", supplement, {
@@ -53,40 +53,40 @@ export async function saveSupplement(
 }
 
 export const close_supplement: Handler<"close_supplement"> = async ({ store, now }, input) => {
-  const { supplement } = await writableSupplement(store, input);
+  const { supplement } = await loadWritableSupplement(store, input);
   checkSupplementMove("close", supplement.status);
   return store.update("supplements", supplement, createSupplementStateFields(supplement.status, "closed", now));
 };
 
 export const reopen_supplement: Handler<"reopen_supplement"> = async ({ store, now }, input) => {
-  const { supplement } = await writableSupplement(store, input);
+  const { supplement } = await loadWritableSupplement(store, input);
   checkSupplementMove("reopen", supplement.status);
   return store.update("supplements", supplement, createSupplementStateFields(supplement.status, "draft", now));
 };
 
 /** @throws Problem `not_found` (also for another submission's supplement), `version_conflict`, `program_archived` */
-async function writableSupplement(
+async function loadWritableSupplement(
   store: Reader,
   input: Input<"close_supplement">,
 ): Promise<{ submission: Submission; supplement: SupplementResponse }> {
-  const submission = await found(store, "submissions", input.submissionId);
-  const supplement = await found(store, "supplements", input.supplementResponseId);
+  const submission = await getOrThrow(store, "submissions", input.submissionId);
+  const supplement = await getOrThrow(store, "supplements", input.supplementResponseId);
   if (supplement.submissionId !== submission.submissionId) throw problem("not_found");
-  expectVersion(supplement, input.version);
-  await writableProgram(store, submission.programId);
+  requireVersion(supplement, input.version);
+  await loadWritableProgram(store, submission.programId);
   return { submission, supplement };
 }
 
 /** The contents that an input names, checked. */
-async function contentOf(
+async function checkContent(
   store: Reader,
   supplement: SupplementResponse,
   input: Input<"update_supplement">,
 ): Promise<Patch<"supplements">> {
   const { schemaId, fields } = supplement;
-  if (input.fields) await checkFields(store, await formOf(store, schemaId), input.fields, supplement);
+  if (input.fields) await checkFields(store, await loadForm(store, schemaId), input.fields, supplement);
   const fileIds = input.fileIds && [...new Set(input.fileIds)];
-  await checkFiles(
+  await checkFileFields(
     store,
     (input.fileIds ?? []).map((fileId, index) => [`fileIds.${index}`, fileId]),
     supplement,

@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { pino } from "pino";
 import type { Scope } from "../../src/contract/scopes.ts";
 import { createExportWorker, type ExportWorkerDeps } from "../../src/exports/worker.ts";
-import { personsOf } from "../../src/service/expansion.ts";
+import { loadPersonsByRow } from "../../src/service/person-includes.ts";
 import { openDirectoryBlobStore } from "../../src/store/blobs/directory-blob-store.ts";
 import type { Desk } from "../support/desk.ts";
 
@@ -28,7 +28,7 @@ export function workerOn({ app, clock }: Desk, given: Partial<ExportWorkerDeps>)
     artifacts: openDirectoryBlobStore("/nowhere"),
     clock,
     log,
-    personsOf,
+    personsOf: loadPersonsByRow,
     protectionOf: () => (_, row) => row,
     ...given,
   });

@@ -7,7 +7,7 @@ import { isActive } from "../domain/persons.ts";
 import type { ChangeWork } from "../store/handler-context.ts";
 import type { Query, Reader } from "../store/port.ts";
 import { normalizeEmail, type Patch, type Row, toRefKey } from "../store/tables.ts";
-import { personByEmail } from "./canonical.ts";
+import { findPersonByEmail } from "./person-lookup.ts";
 
 /** Who somebody is said to be. */
 type Given = Pick<
@@ -46,8 +46,10 @@ export async function enrolApplicant(
   track: Track,
 ): Promise<ApplicantColumns> {
   checkSelectors(given);
-  const person = await selectedPerson(work.store, given);
-  const identity = await (person ? identityOf(work.store, person, given) : legacyIdentity(work.store, given));
+  const person = await loadSelectedPerson(work.store, given);
+  const identity = await (person
+    ? resolveIdentity(work.store, person, given)
+    : resolveLegacyIdentity(work.store, given));
   const applicant = await saveApplicant(work, identity, track);
   return {
     applicantId: applicant.applicantId,
@@ -70,14 +72,14 @@ function checkSelectors(given: Given): void {
 }
 
 /** What a selected person fills in; a legacy identity beside the selector must say the same. */
-async function identityOf(store: Reader, person: Person, given: Given): Promise<Identity> {
+async function resolveIdentity(store: Reader, person: Person, given: Given): Promise<Identity> {
   const { personId, primaryEmail, contactDetails } = person;
   if (!primaryEmail) {
     const path = given.personId === undefined ? "externalRef" : "personId";
     throw validationProblem({ path, code: "custom", message: "The person has no e-mail address" });
   }
   const ownId = person.platformUserId ?? personId;
-  const applicant = await applicantOf(store, person, ownId);
+  const applicant = await findApplicantOfPerson(store, person, ownId);
   const own = applicant && mayStandFor(applicant, personId) ? applicant : undefined;
   const fullName = [contactDetails?.firstName, contactDetails?.lastName].filter(Boolean).join(" ");
   const innovator = {
@@ -91,11 +93,11 @@ async function identityOf(store: Reader, person: Person, given: Given): Promise<
 }
 
 /** The applicant of a person: linked to them already, or of their id or address. */
-async function applicantOf(store: Reader, { personId, primaryEmail }: Person, innovatorId: string) {
-  const holder = await holderOf(store, primaryEmail ?? "");
+async function findApplicantOfPerson(store: Reader, { personId, primaryEmail }: Person, innovatorId: string) {
+  const holder = await findApplicantByEmail(store, primaryEmail ?? "");
   if (holder?.personId === personId) return holder;
-  const linked = await first(store, { where: { personId } });
-  return linked ?? (await first(store, { where: { innovatorId } })) ?? holder;
+  const linked = await findFirstApplicant(store, { where: { personId } });
+  return linked ?? (await findFirstApplicant(store, { where: { innovatorId } })) ?? holder;
 }
 
 /** An address has one applicant. Another person who uses the same address shares that applicant, but does not own it. */
@@ -103,7 +105,7 @@ function mayStandFor(applicant: Applicant, personId: string): boolean {
   return applicant.personId === null || applicant.personId === personId;
 }
 
-async function selectedPerson(store: Reader, { personId, externalRef }: Given): Promise<Person | undefined> {
+async function loadSelectedPerson(store: Reader, { personId, externalRef }: Given): Promise<Person | undefined> {
   if (personId === undefined && externalRef === undefined) return undefined;
   const query = externalRef ? { has: { ref: toRefKey(externalRef) } } : { where: { personId } };
   const [person] = await store.find("persons", query, { limit: 1 });
@@ -130,10 +132,11 @@ function checkLegacyMatches(
   if (mismatched.length > 0) throw problem("identity_mismatch", { mismatched });
 }
 
-async function legacyIdentity(store: Reader, given: Given): Promise<Identity> {
+async function resolveLegacyIdentity(store: Reader, given: Given): Promise<Identity> {
   const { innovatorId } = given;
-  const holder = given.innovatorEmail === undefined ? undefined : await holderOf(store, given.innovatorEmail);
-  const known = innovatorId === undefined ? holder : await first(store, { where: { innovatorId } });
+  const holder =
+    given.innovatorEmail === undefined ? undefined : await findApplicantByEmail(store, given.innovatorEmail);
+  const known = innovatorId === undefined ? holder : await findFirstApplicant(store, { where: { innovatorId } });
   if (holder && holder.applicantId !== known?.applicantId) {
     throw problem("identity_mismatch", { mismatched: ["innovatorId"] });
   }
@@ -162,39 +165,39 @@ async function saveApplicant(work: Omit<ChangeWork, "emit">, identity: Identity,
       programIds: [programId],
       trackIds: [trackId],
       registeredAt: now,
-      personId: person?.personId ?? (await personByEmail(store, email))?.personId ?? null,
+      personId: person?.personId ?? (await findPersonByEmail(store, email))?.personId ?? null,
     });
   }
   return store.update("applicants", applicant, {
-    ...(await canonicalChanges(store, applicant, identity)),
+    ...(await listCanonicalChanges(store, applicant, identity)),
     programIds: [...new Set([...applicant.programIds, programId])],
     trackIds: [...new Set([...applicant.trackIds, trackId])],
   });
 }
 
 /** What an applicant takes over from their person. */
-async function canonicalChanges(
+async function listCanonicalChanges(
   store: Reader,
   applicant: Applicant,
   { person, innovatorEmail, innovatorName }: Identity,
 ): Promise<Patch<"applicants">> {
   if (!person) {
-    const personId = applicant.personId ?? (await personByEmail(store, applicant.email))?.personId ?? null;
+    const personId = applicant.personId ?? (await findPersonByEmail(store, applicant.email))?.personId ?? null;
     return { personId, name: applicant.name || innovatorName };
   }
   if (!mayStandFor(applicant, person.personId)) return {};
-  const holder = await holderOf(store, innovatorEmail);
+  const holder = await findApplicantByEmail(store, innovatorEmail);
   // Where another applicant has the address already, this one stays reachable under the one they had.
   const free = !holder || holder.applicantId === applicant.applicantId;
   return { personId: person.personId, name: innovatorName, email: free ? innovatorEmail : applicant.email };
 }
 
 /** The applicant with an address: there is never more than one. */
-function holderOf(store: Reader, email: string): Promise<Applicant | undefined> {
-  return first(store, { has: { email: normalizeEmail(email) } });
+function findApplicantByEmail(store: Reader, email: string): Promise<Applicant | undefined> {
+  return findFirstApplicant(store, { has: { email: normalizeEmail(email) } });
 }
 
-async function first(store: Reader, query: Query<"applicants">): Promise<Applicant | undefined> {
+async function findFirstApplicant(store: Reader, query: Query<"applicants">): Promise<Applicant | undefined> {
   const [applicant] = await store.find("applicants", query, { limit: 1 });
   return applicant;
 }

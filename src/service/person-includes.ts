@@ -7,7 +7,7 @@ import { createFieldSuggester } from "../domain/unknown-fields.ts";
 import type { ReadWork } from "../store/handler-context.ts";
 import type { Reader } from "../store/port.ts";
 import { normalizeEmail } from "../store/tables.ts";
-import { activePersonSchema, personsByEmail, survivorsOf } from "./canonical.ts";
+import { findPersonsByEmail, loadActivePersonSchema, loadSurvivors } from "./person-lookup.ts";
 
 /** A row that stands for a person: an applicant or a reviewer. */
 interface Expandable {
@@ -26,7 +26,7 @@ export async function requirePersonFields(
   fieldIds: readonly string[],
   pathOf: (index: number) => string,
 ): Promise<void> {
-  const schema = await activePersonSchema(store);
+  const schema = await loadActivePersonSchema(store);
   const sensitivity = new Map(schema?.fields.map((field) => [field.fieldId, field.sensitivity]));
   const suggest = createFieldSuggester(schema?.fields ?? []);
   const issues = fieldIds.flatMap((fieldId, index) =>
@@ -48,20 +48,23 @@ export async function expandPersons<R extends Expandable>(
 ): Promise<(row: R) => { person?: PersonExpansion }> {
   if (!fieldIds) return () => ({});
   await requirePersonFields(access, fieldIds, () => "includePersonFieldIds");
-  const persons = await personsOf(access.store, rows.slice(0, limits.expandedRows));
+  const persons = await loadPersonsByRow(access.store, rows.slice(0, limits.expandedRows));
   return (row) => {
     const person = persons.get(row);
-    return person ? { person: expansionOf(person, fieldIds) } : {};
+    return person ? { person: createExpansion(person, fieldIds) } : {};
   };
 }
 
 /** By each row the active person that it stands for: the one that it names, or the only one with its address. */
-export async function personsOf<R extends Expandable>(store: Reader, rows: readonly R[]): Promise<Map<R, Person>> {
-  const byId = await survivorsOf(
+export async function loadPersonsByRow<R extends Expandable>(
+  store: Reader,
+  rows: readonly R[],
+): Promise<Map<R, Person>> {
+  const byId = await loadSurvivors(
     store,
     rows.flatMap(({ personId }) => personId ?? []),
   );
-  const byEmail = await personsByEmail(
+  const byEmail = await findPersonsByEmail(
     store,
     rows.flatMap(({ personId, email }) => (personId === null ? email : [])),
   );
@@ -72,7 +75,7 @@ export async function personsOf<R extends Expandable>(store: Reader, rows: reado
   return new Map(persons.filter((entry): entry is [R, Person] => entry[1] !== undefined && isActive(entry[1])));
 }
 
-function expansionOf({ personId, customFields }: Person, fieldIds: readonly string[]): PersonExpansion {
+function createExpansion({ personId, customFields }: Person, fieldIds: readonly string[]): PersonExpansion {
   const asked = new Set(fieldIds);
   const shown = Object.entries(customFields).filter(([fieldId]) => asked.has(fieldId));
   return { personId, customFields: Object.fromEntries(shown) };

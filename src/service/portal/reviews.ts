@@ -9,25 +9,25 @@ import { scoreReview } from "../../domain/scoring.ts";
 import { getEventIds } from "../../domain/submissions.ts";
 import type { ActHandler, ActWork } from "../../store/handler-context.ts";
 import type { Reader } from "../../store/port.ts";
-import { found } from "../guards.ts";
-import { movable } from "./assignments.ts";
-import { reviewerOf } from "./authors.ts";
+import { getOrThrow } from "../guards.ts";
+import { loadMovableAssignment } from "./assignments.ts";
+import { loadReviewerAuthor } from "./authors.ts";
 
 type Given = ActInput<"submit_review">;
 
 export const submit_review: ActHandler<"submit_review"> = {
-  author: (store, { assignmentId }) => reviewerOf(store, assignmentId),
+  author: (store, { assignmentId }) => loadReviewerAuthor(store, assignmentId),
 
   async run(work, input) {
     const { store, now, emit } = work;
-    const assignment = await movable(store, input.assignmentId, "review");
-    const rubric = await rubricOf(store, assignment.roundId);
+    const assignment = await loadMovableAssignment(store, input.assignmentId, "review");
+    const rubric = await loadRubric(store, assignment.roundId);
     const issues = checkScores(rubric.criteria, input.scores, !input.draft);
     if (issues.length > 0) throw validationProblem(...issues);
     const review = await save(work, input, assignment, rubric);
     if (input.draft) return review;
     await store.update("assignments", assignment, { status: "completed", completedAt: now });
-    const submission = await found(store, "submissions", assignment.submissionId);
+    const submission = await getOrThrow(store, "submissions", assignment.submissionId);
     const ids = pickKeys(review, "roundId", "reviewId", "assignmentId", "reviewerId");
     emit("review.submitted", { ...getEventIds(submission), ...ids });
     return review;
@@ -38,8 +38,8 @@ export const submit_review: ActHandler<"submit_review"> = {
  * What a round is reviewed by.
  * @throws Problem `round_inactive`
  */
-async function rubricOf(store: Reader, roundId: string): Promise<Rubric> {
-  const { active, rubricId, rubricVersion } = await found(store, "rounds", roundId);
+async function loadRubric(store: Reader, roundId: string): Promise<Rubric> {
+  const { active, rubricId, rubricVersion } = await getOrThrow(store, "rounds", roundId);
   if (!active) throw problem("round_inactive", { roundId });
   const [rubric] = await store.find("rubrics", { where: { rubricId, rubricVersion } }, { limit: 1 });
   if (!rubric) throw new Error(`Rubric ${rubricId} version ${rubricVersion} is missing`);

@@ -6,7 +6,7 @@ import { normalizeEmail } from "../store/tables.ts";
 export const activeOnly = { active: true, anonymizedAt: null };
 
 /** The active published person schema of the tenant, if it has one. */
-export async function activePersonSchema(store: Reader): Promise<PersonSchema | undefined> {
+export async function loadActivePersonSchema(store: Reader): Promise<PersonSchema | undefined> {
   const where = { active: true, published: true };
   const [row] = await store.find("personSchemas", { where }, { limit: 1, orderBy: "schemaVersion", descending: true });
   if (!row) return undefined;
@@ -15,12 +15,12 @@ export async function activePersonSchema(store: Reader): Promise<PersonSchema | 
 }
 
 /** The one active person with this address; `undefined` for none and for several. */
-export async function personByEmail(store: Reader, email: string): Promise<Person | undefined> {
-  return (await personsByEmail(store, [email])).get(normalizeEmail(email));
+export async function findPersonByEmail(store: Reader, email: string): Promise<Person | undefined> {
+  return (await findPersonsByEmail(store, [email])).get(normalizeEmail(email));
 }
 
 /** By `emailKey` the one active person with that address. Addresses of none or several are left out. */
-export async function personsByEmail(store: Reader, emails: readonly string[]): Promise<Map<string, Person>> {
+export async function findPersonsByEmail(store: Reader, emails: readonly string[]): Promise<Map<string, Person>> {
   const single = new Map<string, Person>();
   let pending = [...new Set(emails.map(normalizeEmail))];
   while (pending.length > 0) {
@@ -40,7 +40,7 @@ export async function personsByEmail(store: Reader, emails: readonly string[]): 
 }
 
 /** By each id the person that it stands for now: merges are followed to the survivor. Unknown ids are left out. */
-export async function survivorsOf(store: Reader, personIds: readonly string[]): Promise<Map<string, Person>> {
+export async function loadSurvivors(store: Reader, personIds: readonly string[]): Promise<Map<string, Person>> {
   const byId = new Map<string, Person>();
   let pending = [...new Set(personIds)];
   while (pending.length > 0) {

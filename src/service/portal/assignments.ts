@@ -1,14 +1,14 @@
 import type { Assignment } from "../../contract/assignments.ts";
 import { checkAssignmentMove } from "../../domain/assignments.ts";
 import type { ActHandler, ActWork } from "../../store/handler-context.ts";
-import { found, writableProgram } from "../guards.ts";
-import { reviewerOf } from "./authors.ts";
+import { getOrThrow, loadWritableProgram } from "../guards.ts";
+import { loadReviewerAuthor } from "./authors.ts";
 
 export const respond_to_assignment: ActHandler<"respond_to_assignment"> = {
-  author: (store, { assignmentId }) => reviewerOf(store, assignmentId),
+  author: (store, { assignmentId }) => loadReviewerAuthor(store, assignmentId),
 
   async run({ store, now }, { assignmentId, response, reason }) {
-    const assignment = await movable(store, assignmentId, response);
+    const assignment = await loadMovableAssignment(store, assignmentId, response);
     return store.update("assignments", assignment, {
       status: response === "accept" ? "accepted" : "declined",
       respondedAt: now,
@@ -19,19 +19,19 @@ export const respond_to_assignment: ActHandler<"respond_to_assignment"> = {
 
 /** Whoever has a conflict reviews no more; whoever finds that there is none takes the assignment up again. */
 export const attest_conflict: ActHandler<"attest_conflict"> = {
-  author: (store, { assignmentId }) => reviewerOf(store, assignmentId),
+  author: (store, { assignmentId }) => loadReviewerAuthor(store, assignmentId),
 
   async run({ store, now }, { assignmentId, hasConflict, statement }) {
-    const assignment = await movable(store, assignmentId, "attest");
+    const assignment = await loadMovableAssignment(store, assignmentId, "attest");
     return store.update("assignments", assignment, {
       conflictAttestation: { hasConflict, statement, attestedAt: now },
-      status: attested(assignment.status, hasConflict),
+      status: getAttestedStatus(assignment.status, hasConflict),
       respondedAt: assignment.respondedAt ?? now,
     });
   },
 };
 
-function attested(from: Assignment["status"], hasConflict: boolean): Assignment["status"] {
+function getAttestedStatus(from: Assignment["status"], hasConflict: boolean): Assignment["status"] {
   if (hasConflict) return "conflict";
   return from === "conflict" ? "assigned" : from;
 }
@@ -40,13 +40,13 @@ function attested(from: Assignment["status"], hasConflict: boolean): Assignment[
  * An assignment that a reviewer may act on.
  * @throws Problem `not_found`, `program_archived`, `invalid_state_transition`
  */
-export async function movable(
+export async function loadMovableAssignment(
   store: ActWork["store"],
   assignmentId: string,
   move: Parameters<typeof checkAssignmentMove>[0],
 ): Promise<Assignment> {
-  const assignment = await found(store, "assignments", assignmentId);
-  await writableProgram(store, assignment.programId);
+  const assignment = await getOrThrow(store, "assignments", assignmentId);
+  await loadWritableProgram(store, assignment.programId);
   checkAssignmentMove(move, assignment);
   return assignment;
 }

@@ -1,16 +1,16 @@
 import { validationProblem } from "../../contract/errors.ts";
 import { pickKeys } from "../../domain/patch.ts";
 import type { ActHandler } from "../../store/handler-context.ts";
-import { found, writableProgram } from "../guards.ts";
+import { getOrThrow, loadWritableProgram } from "../guards.ts";
 import { staff } from "./authors.ts";
 
 export const prepare_feedback: ActHandler<"prepare_feedback"> = {
   author: async () => staff,
 
   async run({ store, newId }, { submissionId, roundId, subject, body }) {
-    const submission = await found(store, "submissions", submissionId);
-    await writableProgram(store, submission.programId);
-    const round = roundId === undefined ? undefined : await found(store, "rounds", roundId);
+    const submission = await getOrThrow(store, "submissions", submissionId);
+    await loadWritableProgram(store, submission.programId);
+    const round = roundId === undefined ? undefined : await getOrThrow(store, "rounds", roundId);
     if (round && round.trackId !== submission.trackId) {
       throw validationProblem({ path: "roundId", code: "custom", message: "The round belongs to another track" });
     }

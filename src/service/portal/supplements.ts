@@ -4,18 +4,18 @@ import { listMissingRequired } from "../../domain/fields.ts";
 import { pickKeys } from "../../domain/patch.ts";
 import { checkSupplementMove } from "../../domain/supplements.ts";
 import type { ActHandler } from "../../store/handler-context.ts";
-import { findForm, formOf } from "../forms.ts";
-import { found, writableProgram } from "../guards.ts";
+import { findForm, loadForm } from "../forms.ts";
+import { getOrThrow, loadWritableProgram } from "../guards.ts";
 import { saveSupplement } from "../supplements.ts";
-import { respondentOf, staff } from "./authors.ts";
+import { loadRespondentAuthor, staff } from "./authors.ts";
 
 export const request_supplement: ActHandler<"request_supplement"> = {
   author: async () => staff,
 
   async run({ store, newId }, input) {
     const { submissionId, schemaId } = input;
-    const { programId } = await found(store, "submissions", submissionId);
-    await writableProgram(store, programId);
+    const { programId } = await getOrThrow(store, "submissions", submissionId);
+    await loadWritableProgram(store, programId);
     if (!(await findForm(store, schemaId))) {
       throw validationProblem({ path: "schemaId", code: "not_found", message: "There is no such record" });
     }
@@ -45,10 +45,10 @@ export const request_supplement: ActHandler<"request_supplement"> = {
 
 /** Unlike staff, who set any status by token, applicants submit what is complete. */
 export const submit_supplement: ActHandler<"submit_supplement"> = {
-  author: (store, { supplementResponseId }) => respondentOf(store, supplementResponseId),
+  author: (store, { supplementResponseId }) => loadRespondentAuthor(store, supplementResponseId),
 
   async run(work, { supplementResponseId, fields, fileIds }) {
-    const supplement = await found(work.store, "supplements", supplementResponseId);
+    const supplement = await getOrThrow(work.store, "supplements", supplementResponseId);
     checkSupplementMove("submit", supplement.status);
     const saved = await saveSupplement(work, {
       ...pickKeys(supplement, "submissionId", "supplementResponseId", "version"),
@@ -56,7 +56,7 @@ export const submit_supplement: ActHandler<"submit_supplement"> = {
       fileIds,
       status: "submitted",
     });
-    const form = await formOf(work.store, saved.schemaId);
+    const form = await loadForm(work.store, saved.schemaId);
     const missing = listMissingRequired(form.fields, saved.fields);
     if (missing.length > 0) throw problem("incomplete_application", { missing });
     return saved;

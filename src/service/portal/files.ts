@@ -8,28 +8,28 @@ import { checkDeadline } from "../../domain/submissions.ts";
 import { isMediaType } from "../../lib/http/media-type.ts";
 import type { ActHandler, ActWork } from "../../store/handler-context.ts";
 import type { Row } from "../../store/tables.ts";
-import { found } from "../guards.ts";
+import { getOrThrow } from "../guards.ts";
 import { editDraft } from "../submissions.ts";
 import { saveSupplement } from "../supplements.ts";
-import { applicantOf, respondentOf } from "./authors.ts";
+import { loadApplicantAuthor, loadRespondentAuthor } from "./authors.ts";
 
 /** The bytes are kept before; here the record is made, and what it is attached to names it. */
 export const attach_file: ActHandler<"attach_file"> = {
   author: (store, input) => {
-    const { submissionId, supplementResponseId } = ownerOf(input);
+    const { submissionId, supplementResponseId } = getFileOwner(input);
     return supplementResponseId === undefined
-      ? applicantOf(store, submissionId)
-      : respondentOf(store, supplementResponseId);
+      ? loadApplicantAuthor(store, submissionId)
+      : loadRespondentAuthor(store, supplementResponseId);
   },
 
   async run(work, input) {
     if (!isMediaType(input.contentType)) {
       throw validationProblem({ path: "contentType", code: "invalid_format", message: "Expected a media type" });
     }
-    const { submissionId, supplementResponseId } = ownerOf(input);
+    const { submissionId, supplementResponseId } = getFileOwner(input);
     return supplementResponseId === undefined
-      ? attachToDraft(work, input, await found(work.store, "submissions", submissionId))
-      : attachToSupplement(work, input, await found(work.store, "supplements", supplementResponseId));
+      ? attachToDraft(work, input, await getOrThrow(work.store, "submissions", submissionId))
+      : attachToSupplement(work, input, await getOrThrow(work.store, "supplements", supplementResponseId));
   },
 };
 
@@ -44,7 +44,7 @@ type Owner =
   | { readonly submissionId: string; readonly supplementResponseId?: never }
   | { readonly submissionId?: never; readonly supplementResponseId: string };
 
-function ownerOf({ submissionId, supplementResponseId }: Given): Owner {
+function getFileOwner({ submissionId, supplementResponseId }: Given): Owner {
   if (submissionId !== undefined && supplementResponseId === undefined) return { submissionId };
   if (submissionId === undefined && supplementResponseId !== undefined) return { supplementResponseId };
   const message = "Give either submissionId or supplementResponseId";

@@ -2,20 +2,20 @@ import { pickKeys } from "../../domain/patch.ts";
 import { createPaymentFields, requirePayable } from "../../domain/payments.ts";
 import { getEventIds } from "../../domain/submissions.ts";
 import type { ActHandler } from "../../store/handler-context.ts";
-import { found, writableProgram } from "../guards.ts";
-import { latestPayment } from "../payments.ts";
-import { applicantOf, staff } from "./authors.ts";
+import { getOrThrow, loadWritableProgram } from "../guards.ts";
+import { loadLatestPayment } from "../payments.ts";
+import { loadApplicantAuthor, staff } from "./authors.ts";
 
 /** Applicants pay by card; what is paid otherwise, waived or given back is staff's word. */
 export const record_payment: ActHandler<"record_payment"> = {
   author: async (store, { submissionId, outcome }) =>
-    outcome === "paid" || outcome === "failed" ? applicantOf(store, submissionId) : staff,
+    outcome === "paid" || outcome === "failed" ? loadApplicantAuthor(store, submissionId) : staff,
 
   async run({ store, now, emit, author }, input) {
     const { submissionId, outcome } = input;
-    const submission = await found(store, "submissions", submissionId);
-    await writableProgram(store, submission.programId);
-    const before = requirePayable(outcome, await latestPayment(store, submissionId));
+    const submission = await getOrThrow(store, "submissions", submissionId);
+    await loadWritableProgram(store, submission.programId);
+    const before = requirePayable(outcome, await loadLatestPayment(store, submissionId));
     const arrival = createPaymentFields(outcome, now, author.actorId);
     const payment = await store.update("payments", before, {
       ...pickKeys(input, "provider", "providerRef"),
