@@ -8,14 +8,14 @@ import { maxPlanned, maxSkipped } from "../src/domain/assignments.ts";
 import { budgetMs as patternBudgetMs } from "../src/domain/pattern.ts";
 import { maxExternalRefs, maxMetadataBytes } from "../src/domain/persons.ts";
 import { maxAttempts as exportAttempts, lanes as exportLanes } from "../src/exports/worker.ts";
-import { maxQueued } from "../src/gate/access-log.ts";
-import { maxChanges, maxWatchers } from "../src/gate/changes.ts";
-import { maxTokens as maxLimitedTokens } from "../src/gate/limit.ts";
-import { sessionBounds } from "../src/gate/sessions.ts";
-import { maxIssues } from "../src/gate/validate.ts";
 import { maxLogTextChars } from "../src/lib/mask.ts";
 import { retryDelaysMs as mailDelaysMs } from "../src/mail/schedule.ts";
 import { maxMessages } from "../src/mail/smtp.ts";
+import { maxQueued } from "../src/pipeline/access-log.ts";
+import { maxChanges, maxFeedWatchers } from "../src/pipeline/change-feed.ts";
+import { maxLimitedTokens } from "../src/pipeline/rate-limiter.ts";
+import { sessionBounds } from "../src/pipeline/session-registry.ts";
+import { maxIssues } from "../src/pipeline/validate.ts";
 import { maxValues } from "../src/resources/complete.ts";
 import { maxArgumentChars } from "../src/resources/prompts.ts";
 import { maxFollowed } from "../src/resources/subscriber.ts";
@@ -163,7 +163,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ],
     [
       "Clients that follow changes, in one process",
-      `${count(maxWatchers)}; with the product's service ${count(maxRemoteWatchers)}`,
+      `${count(maxFeedWatchers)}; with the product's service ${count(maxRemoteWatchers)}`,
       "refused: `unavailable`",
     ],
     ["Notifications that a client leaves unread", count(maxUnread), "its stream ends; it listens again"],

@@ -9,13 +9,13 @@ import { serverKeyOf } from "./app/server-key.ts";
 import { watchedGate } from "./app/watched.ts";
 import type { Config } from "./config/load.ts";
 import type { ExportWorker } from "./exports/worker.ts";
-import { createChangeFeed } from "./gate/changes.ts";
-import { createDownloads } from "./gate/downloads.ts";
-import { createGate, type Gate } from "./gate/invoke.ts";
-import { createLinks } from "./gate/links.ts";
-import { createTokenAdmin, type TokenAdmin } from "./gate/tokens.ts";
 import { systemClock } from "./lib/clock.ts";
 import type { Log } from "./lib/log.ts";
+import { createChangeFeed } from "./pipeline/change-feed.ts";
+import { createDownloads } from "./pipeline/downloads.ts";
+import { createPipeline, type OperationPipeline } from "./pipeline/execute.ts";
+import { createSignedUrls } from "./pipeline/signed-urls.ts";
+import { createTokenAdmin, type TokenAdmin } from "./pipeline/tokens.ts";
 import { handlers } from "./service/index.ts";
 import { openBlobStore } from "./store/blobs/open-blob-store.ts";
 import type { ContentStore, Store } from "./store/port.ts";
@@ -37,7 +37,7 @@ export type { People, Webhooks };
 export interface App {
   readonly store: Store;
   readonly content: ContentStore;
-  readonly gate: Gate;
+  readonly gate: OperationPipeline;
   readonly tokens: TokenAdmin;
   readonly upstream: Upstream;
   readonly log: Log;
@@ -88,8 +88,12 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
   let server: HttpServer | undefined;
   let door: Door | undefined;
   let metricsServer: MetricsServer | undefined;
-  const links = createLinks(store, clock, async () => config.publicUrl ?? (server ?? (await linkServer.open())).origin);
-  const gate = createGate({ store, handlers, links, clock, log, options: config });
+  const links = createSignedUrls(
+    store,
+    clock,
+    async () => config.publicUrl ?? (server ?? (await linkServer.open())).origin,
+  );
+  const gate = createPipeline({ store, handlers, links, clock, log, options: config });
   const changes = createChangeFeed({ store, identify: gate.identify, log });
   const remote = await productOf(config, local);
   const { breaker } = remote ?? {};

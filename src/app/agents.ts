@@ -1,7 +1,7 @@
 import type { Config } from "../config/load.ts";
 import type { CallName } from "../contract/index.ts";
-import { createSessionBook } from "../gate/sessions.ts";
 import { version } from "../lib/version.ts";
+import { createSessionRegistry } from "../pipeline/session-registry.ts";
 import { withheldBy } from "../tools/offer.ts";
 import type { ConfirmationPolicy } from "../tools/session.ts";
 import { createLane } from "../transport/lane.ts";
@@ -19,7 +19,7 @@ export async function connectAgents(config: Config, upstream: Upstream, { store,
     key: await store.secret("confirmations"),
     now: () => clock.now(),
   };
-  const sessionBook = createSessionBook(store, clock);
+  const sessionBook = createSessionRegistry(store, clock);
   const sessionKey = await store.secret("sessions");
   const common = { version, log, telemetry, confirmation, settings: config, withheldBy: withheld };
   const mcpServer = (token: string | undefined) => createServerFactory({ ...common, upstream, token });

@@ -3,8 +3,6 @@ import { limits } from "../contract/limits.ts";
 import { isOpen } from "../domain/invitations.ts";
 import type { Protect } from "../exports/render.ts";
 import { createExportWorker } from "../exports/worker.ts";
-import { createDesk, type Desk } from "../gate/desk.ts";
-import { createInvitations, type Invitations } from "../gate/invitations.ts";
 import { createSealer } from "../lib/crypto/envelope-encryption.ts";
 import { version } from "../lib/version.ts";
 import type { Worker } from "../lib/worker.ts";
@@ -12,6 +10,8 @@ import { createFolderCarrier, sweepFolder } from "../mail/folder.ts";
 import { createMailOffice, type MailOffice } from "../mail/office.ts";
 import { createSmtpCarrier } from "../mail/smtp.ts";
 import { createMailWorker } from "../mail/worker.ts";
+import { createInvitations, type Invitations } from "../pipeline/invitations.ts";
+import { createPortalActions, type PortalActions } from "../pipeline/portal.ts";
 import { loadPersonsByRow } from "../service/person-includes.ts";
 import { actHandlers } from "../service/portal/index.ts";
 import type { openBlobStore } from "../store/blobs/open-blob-store.ts";
@@ -38,7 +38,7 @@ export interface Webhooks {
 }
 
 export interface People {
-  readonly desk: Desk;
+  readonly desk: PortalActions;
   readonly invitations: Invitations;
   readonly mailOffice: MailOffice;
   readonly mailer: Worker;
@@ -101,7 +101,7 @@ function connectWebhooks(
 
 function connectPeople(config: Config, mailDirectory: string, local: Local): People {
   const { store, clock } = local;
-  const desk = createDesk({ store, handlers: actHandlers, clock });
+  const desk = createPortalActions({ store, handlers: actHandlers, clock });
   return {
     desk,
     invitations: createInvitations({ store, desk, clock, isOpen }),

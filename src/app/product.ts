@@ -3,7 +3,7 @@ import { createSecureContext } from "node:tls";
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { createTokenLogs } from "../config/webhook-logs.ts";
-import { createChangeFeed } from "../gate/changes.ts";
+import { createChangeFeed } from "../pipeline/change-feed.ts";
 import { list_events } from "../service/events.ts";
 import { createBreaker } from "../upstream/breaker.ts";
 import { createHttpClient } from "../upstream/http-client.ts";

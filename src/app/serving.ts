@@ -1,6 +1,6 @@
 import type { Config } from "../config/load.ts";
-import type { Gate } from "../gate/invoke.ts";
 import type { HomeFacts } from "../pages/home.ts";
+import type { OperationPipeline } from "../pipeline/execute.ts";
 import { type HttpFaces, type HttpServer, listen } from "../transport/http.ts";
 import { openapiDocument } from "../transport/openapi.ts";
 import { createRestHandler } from "../transport/rest.ts";
@@ -16,7 +16,7 @@ const openapi = () => (document ??= JSON.stringify(openapiDocument()));
 export interface Serving {
   readonly upstream: Upstream;
   /** The embedded service's gate; nothing where the product has its own REST interface. */
-  readonly gate: Gate | undefined;
+  readonly gate: OperationPipeline | undefined;
   readonly mcpEndpoint: (callers: Callers) => Promise<Door["mcp"]>;
   readonly webhooks: Parameters<typeof webhookInlet>[1];
   readonly faces: HttpFaces;

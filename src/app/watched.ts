@@ -1,17 +1,21 @@
-import type { Gate } from "../gate/invoke.ts";
 import type { OperationCall, Telemetry, WorkOutcome } from "../lib/telemetry.ts";
 import type { Carrier } from "../mail/carrier.ts";
+import type { OperationPipeline } from "../pipeline/execute.ts";
 import type { HttpClient } from "../upstream/http-client.ts";
 import type { Sender } from "../webhooks/sender.ts";
 
 /** A gate whose calls are watched as those of one face. */
-export function watchedGate(gate: Gate, face: OperationCall["face"], telemetry: Telemetry): Gate {
+export function watchedGate(
+  gate: OperationPipeline,
+  face: OperationCall["face"],
+  telemetry: Telemetry,
+): OperationPipeline {
   return {
     ...gate,
-    invoke: (call) =>
+    execute: (call) =>
       telemetry.watch(
         { kind: "operation", name: call.operation, face, requestId: call.requestId },
-        () => gate.invoke(call),
+        () => gate.execute(call),
         (answer) => ({
           code: answer.ok ? "ok" : answer.problem.code,
           status: answer.ok ? answer.status : answer.problem.status,

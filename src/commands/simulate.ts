@@ -69,7 +69,7 @@ async function play(app: App, businessId: string, options: SimulateOptions): Pro
       stopping.throwIfAborted();
       const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
       const parts = splitInput(operations[name], given);
-      const answer = await gate.invoke({ operation: name, token: issued.token, parts, requestId: createId("req") });
+      const answer = await gate.execute({ operation: name, token: issued.token, parts, requestId: createId("req") });
       if (!answer.ok) throw answer.problem;
       return { data: answer.data as never, lastEvaluatedKey: answer.page?.lastEvaluatedKey };
     },

@@ -3,11 +3,11 @@ import { create_export } from "../contract/exports.ts";
 import { limits } from "../contract/limits.ts";
 import { hidesContacts } from "../contract/privacy.ts";
 import { type Scope, withoutSensitive } from "../contract/scopes.ts";
-import { isLive } from "../gate/authenticate.ts";
-import { authorize, authorizeInput } from "../gate/authorize.ts";
-import { recorded } from "../gate/record.ts";
-import { viewOf } from "../gate/redact.ts";
 import type { Clock } from "../lib/clock.ts";
+import { isLive } from "../pipeline/authenticate.ts";
+import { authorize, authorizeInput } from "../pipeline/authorize.ts";
+import { loadView } from "../pipeline/redact.ts";
+import { withAudit } from "../pipeline/with-audit.ts";
 import type { Content, ContentStore, ExportLease, Spool, Store } from "../store/port.ts";
 import type { Row } from "../store/tables.ts";
 import { ExportFailure, LeaseLost } from "./failure.ts";
@@ -77,7 +77,7 @@ async function write(deps: JobDeps, { job, signal }: Held, spool: Spool): Promis
   const { store, clock, personsOf, protectionOf, maxBytes } = deps;
   const reader = store.reader(job.businessId);
   const scopes = await authorityOf(deps, job);
-  const view = await viewOf(reader, job.privacy === "strict" ? withoutSensitive(scopes) : scopes);
+  const view = await loadView(reader, job.privacy === "strict" ? withoutSensitive(scopes) : scopes);
   const protect = hidesContacts(job.privacy ?? undefined) ? protectionOf(job.businessId) : undefined;
   const generatedAt = clock.now().toISOString();
   await render({ reader, job, personsOf, signal }, { view, protect }, generatedAt, async (text) => {
@@ -128,6 +128,6 @@ async function settle({ store }: JobDeps, held: Held, { now, action, patch, kept
     if (!job || !(await transaction.endExport(lease, keptUntil))) throw new LeaseLost();
     const by = { actorType: "system", actorId: "exports", tokenId: null } as const;
     const act = { ...by, businessId, requestId, action, reason: null, now };
-    await recorded(transaction, act, () => transaction.update("exports", job, patch));
+    await withAudit(transaction, act, () => transaction.update("exports", job, patch));
   });
 }

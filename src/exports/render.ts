@@ -1,8 +1,12 @@
 import type * as z from "zod";
 import { get_submission } from "../contract/submissions.ts";
-import { type StandardFieldsOf, standardFieldsIn, withoutPersonalAnswers } from "../gate/answers.ts";
-import { redactorOf, type View } from "../gate/redact.ts";
 import { getOrCreate } from "../lib/bounded-cache.ts";
+import {
+  createStandardFieldReader,
+  type StandardFieldsOf,
+  withoutPersonalAnswers,
+} from "../pipeline/personal-answers.ts";
+import { createRedactor, type View } from "../pipeline/redact.ts";
 import { type SectionName, sections } from "./document.ts";
 import { type Scope, Sections } from "./sections.ts";
 
@@ -28,13 +32,13 @@ export async function render(
   const head = { exportId, businessId, programId, trackId, filters, generatedAt, ...(privacy ? { privacy } : {}) };
   await write(JSON.stringify(head).slice(0, -1));
   const reading = new Sections(scope);
-  const standardFieldsOf = rememberForms(standardFieldsIn(scope.reader));
+  const standardFieldsOf = rememberForms(createStandardFieldReader(scope.reader));
   const answersView = { privacy: privacy ?? undefined, scopes: view.scopes };
   for (const name of Object.keys(sections) as SectionName[]) {
     if (name === "persons" && persons === null) continue;
     await write(`,\n"${name}":[`);
     const schema = sections[name];
-    const redact = redactorOf(schema);
+    const redact = createRedactor(schema);
     let separator = "\n";
     for await (const row of reading[name]()) {
       const answered =

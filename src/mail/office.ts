@@ -1,8 +1,8 @@
 import type { Suppression } from "../contract/emails.ts";
 import { problem, validationProblem } from "../contract/errors.ts";
-import { recorded } from "../gate/record.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createId } from "../lib/ids.ts";
+import { withAudit } from "../pipeline/with-audit.ts";
 import type { GateTransaction, Store } from "../store/port.ts";
 import { isSendable } from "./message.ts";
 import { suppress, unsuppress } from "./suppressions.ts";
@@ -30,7 +30,7 @@ export function createMailOffice(store: Store, clock: Clock): MailOffice {
     const now = clock.now();
     const act = { ...actor, businessId, requestId: createId("req"), action, now };
     return store.transaction({ businessId, actorId: actor.actorId, now: now.toISOString() }, (transaction) =>
-      recorded(transaction, act, () => work(transaction)),
+      withAudit(transaction, act, () => work(transaction)),
     );
   }
 

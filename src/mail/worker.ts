@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Problem } from "../contract/errors.ts";
-import { recorded } from "../gate/record.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
 import { combineWorkerStates, createLoop, type Worker } from "../lib/worker.ts";
+import { withAudit } from "../pipeline/with-audit.ts";
 import type { GateTransaction, MailLease, Store } from "../store/port.ts";
 import { normalizeEmail, type Patch, type Row } from "../store/tables.ts";
 import type { Carrier, Outcome } from "./carrier.ts";
@@ -172,7 +172,7 @@ class Lane {
     const action = `email_send.${patch.status ?? "deferred"}`;
     const settled = { businessId, actorType: "system", actorId, tokenId: null, reason: null } as const;
     await store.transaction({ businessId, actorId, now: now.toISOString() }, (transaction) =>
-      recorded(transaction, { ...settled, requestId: createId("req"), action, now }, async () => {
+      withAudit(transaction, { ...settled, requestId: createId("req"), action, now }, async () => {
         if (!(await transaction.settleMail(lease, dueAt))) return;
         const send = await transaction.get("emailSends", emailSendId);
         if (send) await transaction.update("emailSends", send, patch);

@@ -1,4 +1,4 @@
-/** A lease of request permits to one process (see `gate/limit.ts`). Times are epoch milliseconds. */
+/** A lease of request permits to one process (see `pipeline/rate-limiter.ts`). Times are epoch milliseconds. */
 export interface PermitLease {
   readonly leaseId: string;
   readonly granted: number;

@@ -1,9 +1,9 @@
 import { hidesContacts, type Privacy } from "../contract/privacy.ts";
-import type { Rehearsal, UpstreamCall } from "../upstream/port.ts";
+import type { DryRunResult, UpstreamCall } from "../upstream/port.ts";
 import { toPlainLine } from "./plain-line.ts";
 
 type Row = Readonly<Record<string, unknown>>;
-type Change = Rehearsal["changes"][number];
+type Change = DryRunResult["changes"][number];
 
 /** Lines of one kind that a question shows; the rest is counted. */
 const maxLines = 12;
@@ -18,7 +18,7 @@ const maxTextChars = 500;
 export function questionOf(
   { operation, input }: UpstreamCall,
   wording: string,
-  rehearsal: Rehearsal,
+  rehearsal: DryRunResult,
   privacy: Privacy,
 ): string {
   const preview = new Preview(rehearsal);
@@ -41,9 +41,9 @@ export function questionOf(
 }
 
 class Preview {
-  readonly #rehearsal: Rehearsal;
+  readonly #rehearsal: DryRunResult;
 
-  constructor(rehearsal: Rehearsal) {
+  constructor(rehearsal: DryRunResult) {
     this.#rehearsal = rehearsal;
   }
 
@@ -256,7 +256,7 @@ const protectedFile = "It shows handles in place of addresses, as agents see the
 const openFile = "It shows addresses in clear, as the product writes it: the agent gets no link to it";
 
 /** Returns whether a call makes a file that hides what agents may not see: only a human may have it shown. */
-export function holdsHidden({ changes }: Rehearsal): boolean {
+export function holdsHidden({ changes }: DryRunResult): boolean {
   return changes.some(({ table, after }) => table === "exports" && Boolean(after?.["privacy"]));
 }
 

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { pipeline } from "node:stream";
-import type { Download, Downloads } from "../gate/downloads.ts";
-import { type LinkKind, linkPaths, type SignedLink } from "../gate/links.ts";
 import { isMediaType } from "../lib/http/media-type.ts";
 import type { Log } from "../lib/log.ts";
+import type { Download, Downloads } from "../pipeline/downloads.ts";
+import { type LinkKind, linkPaths, type SignedUrl } from "../pipeline/signed-urls.ts";
 import { rangeOf } from "./range.ts";
 
 type Headers = Readonly<Record<string, string>>;
@@ -14,7 +14,7 @@ interface DownloadDeps {
 }
 
 /** The signed link that a request follows, as far as its path is one of a download. */
-export function linkOf({ method, url = "" }: IncomingMessage): SignedLink | undefined {
+export function linkOf({ method, url = "" }: IncomingMessage): SignedUrl | undefined {
   const [path = "", ...query] = url.split("?");
   const [, folder, id, ...more] = path.split("/");
   const kind = (Object.keys(linkPaths) as LinkKind[]).find((name) => linkPaths[name] === folder);
@@ -28,7 +28,7 @@ export function linkOf({ method, url = "" }: IncomingMessage): SignedLink | unde
  */
 export async function serveDownload(
   { downloads, log }: DownloadDeps,
-  link: SignedLink,
+  link: SignedUrl,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {

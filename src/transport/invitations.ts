@@ -1,8 +1,8 @@
 import type { HttpBindings } from "@hono/node-server";
 import { Hono } from "hono";
 import { html } from "hono/html";
-import type { Invitations, Invited } from "../gate/invitations.ts";
 import { pageHeaders, renderPage } from "../pages/layout.ts";
+import type { Invitations, Invited } from "../pipeline/invitations.ts";
 import { clientAddressOf } from "./client-address.ts";
 import { createMinuteCounter } from "./minute-counter.ts";
 

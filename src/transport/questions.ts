@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { JSONRPCResponse } from "@modelcontextprotocol/server";
-import type { SessionAnswer, SessionBook } from "../gate/sessions.ts";
 import type { Log } from "../lib/log.ts";
+import type { SessionAnswer, SessionRegistry } from "../pipeline/session-registry.ts";
 import type { SessionIds, SessionTerms } from "./session-id.ts";
 
 /** What clients of sessions are asked. A client's answer may reach another process than the one that asked. */
@@ -27,7 +27,7 @@ interface Waiting {
 }
 
 export interface QuestionsDeps {
-  readonly book: Pick<SessionBook, "leaveAnswer" | "takeAnswers">;
+  readonly book: Pick<SessionRegistry, "leaveAnswer" | "takeAnswers">;
   readonly ids: SessionIds;
   readonly log: Log;
 }

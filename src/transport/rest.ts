@@ -4,16 +4,16 @@ import type { Operation } from "../contract/definition/operation.ts";
 import { parseQueryArgument } from "../contract/definition/query.ts";
 import { Problem, problem } from "../contract/errors.ts";
 import { type OperationName, operationNames, operations } from "../contract/index.ts";
-import type { Answer, Gate } from "../gate/invoke.ts";
-import type { Rate } from "../gate/limit.ts";
 import type { Log } from "../lib/log.ts";
+import type { Answer, OperationPipeline } from "../pipeline/execute.ts";
+import type { Rate } from "../pipeline/rate-limiter.ts";
 import { bearerOf, challengeOf } from "./bearer.ts";
 import { type BodyReaderOptions, createBodyReader, parseBody, type ReadBody } from "./body.ts";
 import { createUnknownTokens, type UnknownTokens } from "./unknown-tokens.ts";
 import { writeJson } from "./write-json.ts";
 
 export interface RestDeps extends BodyReaderOptions {
-  readonly gate: Gate;
+  readonly gate: OperationPipeline;
   readonly log: Log;
   /** JSON text of the OpenAPI document. */
   readonly openapi: () => string;
@@ -124,7 +124,7 @@ async function answerOf(
   const key = headers["idempotency-key"];
   const token = bearerOf(headers.authorization);
   unknownTokens.check(request, token);
-  const answer = await gate.invoke({
+  const answer = await gate.execute({
     operation: name,
     token,
     parts: { params, query: queryOf(operation, search), body: undefined },

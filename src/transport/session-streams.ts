@@ -5,8 +5,8 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import { problem } from "../contract/errors.ts";
-import type { SessionBook, SessionRecord } from "../gate/sessions.ts";
 import type { Log } from "../lib/log.ts";
+import type { SessionRecord, SessionRegistry } from "../pipeline/session-registry.ts";
 import { createSubscriber, type Following, type Subscriber } from "../resources/subscriber.ts";
 import type { Upstream, Watch, Watcher } from "../upstream/port.ts";
 import { createOutlet, maxStreamsPerCaller } from "./listen.ts";
@@ -15,7 +15,7 @@ import { newName, type SessionTerms } from "./session-id.ts";
 export interface SessionStreamsDeps {
   readonly upstream: Upstream;
   readonly withheldBy: Following["withheldBy"];
-  readonly book: SessionBook;
+  readonly book: SessionRegistry;
   readonly log: Log;
   /** Open at once, of all callers together. */
   readonly maxSessions: number;

@@ -1,8 +1,8 @@
 import { type AuthInfo, type Server, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
-import type { SessionBook } from "../gate/sessions.ts";
 import type { Clock } from "../lib/clock.ts";
 import { getRequestId } from "../lib/http/request-id.ts";
 import type { Log } from "../lib/log.ts";
+import type { SessionRegistry } from "../pipeline/session-registry.ts";
 import type { Subscriptions } from "../resources/register.ts";
 import { createSubscriber, type Following } from "../resources/subscriber.ts";
 import type { Upstream } from "../upstream/port.ts";
@@ -16,7 +16,7 @@ export interface SessionOptions {
   readonly factory: ServerFactory;
   readonly upstream: Upstream;
   readonly withheldBy: Following["withheldBy"];
-  readonly sessionBook: SessionBook;
+  readonly sessionBook: SessionRegistry;
   /** Signs the ids of sessions; at least 32 bytes, the same in all processes. */
   readonly sessionKey: Uint8Array;
   readonly clock: Clock;

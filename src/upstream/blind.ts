@@ -6,12 +6,12 @@ import { Problem } from "../contract/errors.ts";
 import type { ExportJob } from "../contract/exports.ts";
 import { operations } from "../contract/index.ts";
 import { type Privacy, privacyPostures } from "../contract/privacy.ts";
-import { toFailure } from "../gate/failure.ts";
 import { toJsonText } from "../lib/json-cache.ts";
+import { toFailure } from "../pipeline/failure.ts";
 import type { Handles } from "./handles.ts";
 import { contactHider, hidePhonesIn, isPlain, openHandlesIn } from "./hide-contacts.ts";
 import { mapTexts, neutralise, type TextChange } from "./neutralise.ts";
-import type { Answer, Failure, Rehearsal, Success, Upstream, UpstreamCall } from "./port.ts";
+import type { Answer, DryRunResult, Failure, Success, Upstream, UpstreamCall } from "./port.ts";
 
 /**
  * An upstream as agents meet it: handles instead of what people can be reached by, both ways, and texts without
@@ -138,10 +138,10 @@ function refused(failure: Failure, change: TextChange): Failure {
 }
 
 /** A rehearsal with every text of it changed: it is looked into to make a question of. */
-function hidden(rehearsal: Rehearsal, change: TextChange): Rehearsal {
+function hidden(rehearsal: DryRunResult, change: TextChange): DryRunResult {
   return {
     ...rehearsal,
-    changes: mapTexts(rehearsal.changes, change) as Rehearsal["changes"],
+    changes: mapTexts(rehearsal.changes, change) as DryRunResult["changes"],
     data: mapTexts(rehearsal.data, change),
     // Those who are written to are named by their addresses.
     labels: new Map([...rehearsal.labels].map(([id, label]) => [change(id), change(label)])),

@@ -1,11 +1,11 @@
 import { splitInput } from "../contract/definition/operation.ts";
 import { operations } from "../contract/index.ts";
-import type { ChangeFeed } from "../gate/changes.ts";
-import type { Call, Gate } from "../gate/invoke.ts";
+import type { ChangeFeed } from "../pipeline/change-feed.ts";
+import type { Call, OperationPipeline } from "../pipeline/execute.ts";
 import type { Upstream, UpstreamCall } from "./port.ts";
 
 /** The programme service in this very process. */
-export function createEmbeddedUpstream(gate: Gate, changes: ChangeFeed): Upstream {
+export function createEmbeddedUpstream(gate: OperationPipeline, changes: ChangeFeed): Upstream {
   const callOf = ({ input, ...rest }: UpstreamCall): Call => ({
     ...rest,
     parts: splitInput(operations[rest.operation], input),
@@ -13,8 +13,8 @@ export function createEmbeddedUpstream(gate: Gate, changes: ChangeFeed): Upstrea
   return {
     admit: (head) => gate.admit(head),
     check: async (call) => gate.check(callOf(call)),
-    call: (call) => gate.invoke(callOf(call)),
-    rehearse: (call) => gate.rehearse(callOf(call)),
+    call: (call) => gate.execute(callOf(call)),
+    rehearse: (call) => gate.dryRun(callOf(call)),
     async identify(token) {
       const { scopes, businessId, tokenId } = await gate.identify(token);
       return { scopes, realm: businessId, caller: tokenId };

@@ -1,9 +1,9 @@
 import { Problem, problem } from "../contract/errors.ts";
 import type { Scope } from "../contract/scopes.ts";
-import { confined } from "../gate/authorize.ts";
-import { toFailure } from "../gate/failure.ts";
 import { hashSha256Hex } from "../lib/crypto/crypto.ts";
 import type { Log } from "../lib/log.ts";
+import { confineScopes } from "../pipeline/authorize.ts";
+import { toFailure } from "../pipeline/failure.ts";
 import type { Admission, CallHead, Failure, Identity, Upstream, UpstreamCall, Watch, Watcher } from "./port.ts";
 
 /** As what a caller's calls run. */
@@ -35,7 +35,7 @@ export function createGatewayUpstream(upstream: Upstream, grantOf: GrantOf, log:
     const { token, caller, name, scopes, attainable } = await grantOf(presented);
     const identity = await told(name, upstream.identify(token));
     const further = attainable && { attainable: identity.scopes.intersection(attainable) };
-    return { ...confined(identity, scopes), caller, ...further };
+    return { ...confineScopes(identity, scopes), caller, ...further };
   }
 
   const describe: Upstream["describe"] = async (call) => {

@@ -2,22 +2,22 @@ import type { Problem } from "../contract/errors.ts";
 import type { CallName } from "../contract/index.ts";
 import type { Privacy } from "../contract/privacy.ts";
 import type { Scope } from "../contract/scopes.ts";
-import type { Admission, CallHead } from "../gate/admission.ts";
-import type { RecordChange, Watch, Watcher } from "../gate/changes.ts";
-import { type Failure, toFailure } from "../gate/failure.ts";
-import type { Answer, Success } from "../gate/invoke.ts";
-import type { Rate } from "../gate/limit.ts";
-import type { ConsumedNonce, Rehearsal } from "../gate/rehearse.ts";
+import type { Admission, CallHead } from "../pipeline/admission.ts";
+import type { RecordChange, Watch, Watcher } from "../pipeline/change-feed.ts";
+import type { ConsumedNonce, DryRunResult } from "../pipeline/dry-run.ts";
+import type { Answer, Success } from "../pipeline/execute.ts";
+import { type Failure, toFailure } from "../pipeline/failure.ts";
+import type { Rate } from "../pipeline/rate-limiter.ts";
 
 export type {
   Admission,
   Answer,
   CallHead,
   ConsumedNonce,
+  DryRunResult,
   Failure,
   Rate,
   RecordChange,
-  Rehearsal,
   Success,
   Watch,
   Watcher,
@@ -89,7 +89,7 @@ export interface Upstream {
   /** Answers a call; never throws. */
   call(call: UpstreamCall): Promise<Answer>;
   /** What a call that writes would do, without doing it; or why it would be refused. */
-  rehearse(call: UpstreamCall): Promise<Rehearsal | Failure>;
+  rehearse(call: UpstreamCall): Promise<DryRunResult | Failure>;
   /**
    * Who a token is, without using up its rate.
    * @throws Problem `unauthorized`, `invalid_token`

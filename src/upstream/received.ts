@@ -3,11 +3,11 @@ import { problem } from "../contract/errors.ts";
 import { eventScopes, getEventScope, type LoggedEvent } from "../contract/event-log.ts";
 import { type Input, operations } from "../contract/index.ts";
 import type { Scope } from "../contract/scopes.ts";
-import { authorize, confined } from "../gate/authorize.ts";
-import type { ChangeFeed, ChangeFeedDeps } from "../gate/changes.ts";
-import { toFailure } from "../gate/failure.ts";
-import { validate } from "../gate/validate.ts";
 import type { Clock } from "../lib/clock.ts";
+import { authorize, confineScopes } from "../pipeline/authorize.ts";
+import type { ChangeFeed, ChangeFeedDeps } from "../pipeline/change-feed.ts";
+import { toFailure } from "../pipeline/failure.ts";
+import { validateInput } from "../pipeline/validate.ts";
 import type { Answer, Connection, Upstream, UpstreamCall, Watch, Watcher } from "./port.ts";
 import { createScopeProofs, type ScopeProofs } from "./scope-proofs.ts";
 
@@ -75,11 +75,11 @@ class Received {
   async #list({ token = "", input: given, within }: UpstreamCall): Promise<Answer> {
     const operation = operations.list_events;
     const { realm, scopes: supposed } = await this.#upstream.identify(token);
-    const { scopes } = confined({ scopes: supposed }, within);
+    const { scopes } = confineScopes({ scopes: supposed }, within);
     authorize({ scopes }, operation);
     const own = this.#options.logOf(realm);
     if (!own) throw problem("tool_not_offered", { tool: "list_events", setting: "PROGRAMME_WEBHOOK_READERS" });
-    const input = validate(operation, splitInput(operation, given)) as Input<"list_events">;
+    const input = validateInput(operation, splitInput(operation, given)) as Input<"list_events">;
     const wanted = input.type === undefined ? eventScopes : [getEventScope(input.type)];
     const held = await this.#proofs.held(token, new Set(wanted).intersection(scopes));
     if (held.size === 0) throw problem("insufficient_scope", { requiredScopes: wanted });

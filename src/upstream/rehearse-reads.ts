@@ -1,11 +1,11 @@
 import { maxLimit } from "../contract/definition/page.ts";
 import { Problem, problem } from "../contract/errors.ts";
 import type { OperationName } from "../contract/index.ts";
-import type { Rehearsal } from "../gate/rehearse.ts";
+import type { DryRunResult } from "../pipeline/dry-run.ts";
 
 export type Row = Readonly<Record<string, unknown>>;
 export type Input = Readonly<Record<string, unknown>>;
-export type Change = Rehearsal["changes"][number];
+export type Change = DryRunResult["changes"][number];
 
 /** Reads from the service as the caller, with the caller's scopes. @throws Problem */
 export type ReadRemote = (
@@ -17,7 +17,7 @@ export type ReadRemote = (
 export interface Expected {
   readonly changes: readonly Change[];
   readonly data?: unknown;
-  readonly outlook?: Rehearsal["outlook"];
+  readonly outlook?: DryRunResult["outlook"];
   /** Names known from reading already. */
   readonly labels?: ReadonlyMap<string, string>;
 }

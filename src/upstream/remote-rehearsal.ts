@@ -1,5 +1,5 @@
 import type { CallName } from "../contract/index.ts";
-import { digestOf, type Rehearsal } from "../gate/rehearse.ts";
+import { computeChangeDigest, type DryRunResult } from "../pipeline/dry-run.ts";
 import {
   autoAssign,
   bulkAssign,
@@ -25,7 +25,7 @@ import {
  *
  * @throws Problem `not_found`, `version_conflict`, and whatever the reads run into
  */
-export async function rehearseRemotely(name: CallName, read: ReadRemote, input: Input): Promise<Rehearsal> {
+export async function rehearseRemotely(name: CallName, read: ReadRemote, input: Input): Promise<DryRunResult> {
   const { changes, data, outlook, labels } = await (rehearsals[name] ?? anything)(read, input);
   return {
     ok: true,
@@ -33,13 +33,13 @@ export async function rehearseRemotely(name: CallName, read: ReadRemote, input: 
     data,
     ...(outlook ? { outlook } : {}),
     labels: await labelsOf(read, changes, labels),
-    digest: digestOf(changes),
+    digest: computeChangeDigest(changes),
   };
 }
 
 /** The same, as far as it is needed to know whether a preview still holds. */
 export async function digestRemotely(name: CallName, read: ReadRemote, input: Input): Promise<string> {
-  return digestOf((await (rehearsals[name] ?? anything)(read, input)).changes);
+  return computeChangeDigest((await (rehearsals[name] ?? anything)(read, input)).changes);
 }
 
 const toState =

@@ -5,18 +5,18 @@ import type { PersonSchema } from "../contract/persons.ts";
 import { hidesContacts } from "../contract/privacy.ts";
 import { isScope, type Scope, sensitiveScope, withoutSensitive } from "../contract/scopes.ts";
 import { shownTokenChars, tokenPattern } from "../contract/token-format.ts";
-import { unrecordedAdmission } from "../gate/admission.ts";
-import { withoutPersonalAnswers } from "../gate/answers.ts";
-import { authorize, authorizeInput, confined, requireScopes } from "../gate/authorize.ts";
-import { toFailure } from "../gate/failure.ts";
-import { checkKey } from "../gate/once.ts";
-import { type Redactor, redactorOf } from "../gate/redact.ts";
-import { validate } from "../gate/validate.ts";
 import { getOrCreate } from "../lib/bounded-cache.ts";
 import type { Clock } from "../lib/clock.ts";
 import { computeSecretFingerprint } from "../lib/crypto/fingerprint.ts";
 import type { Log } from "../lib/log.ts";
 import type { Telemetry } from "../lib/telemetry.ts";
+import { unrecordedAdmission } from "../pipeline/admission.ts";
+import { authorize, authorizeInput, confineScopes, requireScopes } from "../pipeline/authorize.ts";
+import { toFailure } from "../pipeline/failure.ts";
+import { checkIdempotencyKey } from "../pipeline/idempotency.ts";
+import { withoutPersonalAnswers } from "../pipeline/personal-answers.ts";
+import { createRedactor, type Redactor } from "../pipeline/redact.ts";
+import { validateInput } from "../pipeline/validate.ts";
 import type { Breaker } from "./breaker.ts";
 import type { HttpClient } from "./http-client.ts";
 import { createPace, type Pace } from "./pace.ts";
@@ -28,9 +28,9 @@ import type {
   CallHead,
   Connection,
   ConsumedNonce,
+  DryRunResult,
   Failure,
   Identity,
-  Rehearsal,
   Upstream,
   UpstreamCall,
   Watch,
@@ -153,7 +153,7 @@ class Remote {
   }
 
   check({ operation, input }: UpstreamCall): Failure | undefined {
-    return refusing(() => void validate(operations[operation], splitInput(operations[operation], input)));
+    return refusing(() => void validateInput(operations[operation], splitInput(operations[operation], input)));
   }
 
   async call(call: UpstreamCall): Promise<Answer> {
@@ -165,7 +165,7 @@ class Remote {
       if (name === "create_export") await this.#refuseHiddenFields(call);
       if (confirmed) await this.#settle(call, realm, confirmed);
       const { data, page, replayed } = await this.#requestOf(call)(call, operation, parts);
-      const redactor = redactorOf(operation.data);
+      const redactor = createRedactor(operation.data);
       this.#memory.holds(token, operation.scope);
       if (operation.quota === "export" && !replayed) this.#pace.exported(token);
       return {
@@ -186,7 +186,7 @@ class Remote {
     return operation === "list_reviewers" && hidesContacts(privacy) ? this.#searchShown : this.#request;
   }
 
-  async rehearse(call: UpstreamCall): Promise<Rehearsal | Failure> {
+  async rehearse(call: UpstreamCall): Promise<DryRunResult | Failure> {
     try {
       this.identify(call.token);
       this.#admitted(call);
@@ -205,9 +205,9 @@ class Remote {
     const operation = operations[name];
     const given = this.#given(call);
     if (given) authorize(given, operation);
-    const valid = validate(operation, splitInput(operation, input));
+    const valid = validateInput(operation, splitInput(operation, input));
     if (given) authorizeInput(given, operation, valid);
-    if (idempotencyKey !== undefined) checkKey(idempotencyKey);
+    if (idempotencyKey !== undefined) checkIdempotencyKey(idempotencyKey);
     // Under its caller's own key a call may be one that was made before: the service gives its answer again.
     else if (operation.quota === "export") this.#pace.checkExport(token);
     return splitInput(operation, valid);
@@ -217,7 +217,7 @@ class Remote {
   #given({ within }: UpstreamCall): { readonly scopes: ReadonlySet<Scope> } | undefined {
     const told = this.#options.scopes;
     if (told === undefined) return within && { scopes: within };
-    return confined({ scopes: new Set(told) }, within);
+    return confineScopes({ scopes: new Set(told) }, within);
   }
 
   /**
@@ -252,7 +252,7 @@ class Remote {
   /** The answer as far as its caller may see it. */
   async #shown(operation: Operation, redactor: Redactor | undefined, data: unknown, call: UpstreamCall) {
     const { privacy } = call;
-    const { scopes: known } = confined({ scopes: this.#memory.scopesOf(call.token ?? "") }, call.within);
+    const { scopes: known } = confineScopes({ scopes: this.#memory.scopesOf(call.token ?? "") }, call.within);
     const scopes = privacy === "strict" ? withoutSensitive(known) : known;
     const answered = await withoutPersonalAnswers(
       operation,

@@ -1,11 +1,11 @@
 import { type Problem, problem } from "../contract/errors.ts";
 import type { EventType } from "../contract/events.ts";
 import type { DisabledReason } from "../contract/webhooks.ts";
-import type { Act } from "../gate/audit.ts";
-import { recorded } from "../gate/record.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Sealer } from "../lib/crypto/envelope-encryption.ts";
 import { createId } from "../lib/ids.ts";
+import type { AuditContext } from "../pipeline/audit.ts";
+import { withAudit } from "../pipeline/with-audit.ts";
 import type { GateTransaction, Store } from "../store/port.ts";
 import type { EndpointKey } from "../store/queues/outbox.ts";
 import type { Row } from "../store/tables.ts";
@@ -23,7 +23,7 @@ export interface NewSecret extends EndpointKey {
 }
 
 /** Who changes an endpoint. */
-type Operator = Pick<Act, "actorType" | "actorId">;
+type Operator = Pick<AuditContext, "actorType" | "actorId">;
 
 /** Whoever works the command line: it asks for no name. */
 const commandLine: Operator = { actorType: "user", actorId: "command_line" };
@@ -189,7 +189,7 @@ class StoredEndpoints implements Endpoints {
     const action = `webhook_endpoint.${done}`;
     const act = { ...by, businessId, tokenId: null, requestId: createId("req"), action, reason: null, now };
     return this.#store.transaction({ businessId, actorId: by.actorId, now: now.toISOString() }, (transaction) =>
-      recorded(transaction, act, () => work(transaction)),
+      withAudit(transaction, act, () => work(transaction)),
     );
   }
 }

@@ -20,7 +20,7 @@ describe("the project", () => {
 });
 
 describe("the checker", () => {
-  const rest = { "contract/a.ts": "", "gate/a.ts": "", "store/port.ts": "", "store/sqlite/a.ts": "", "app.ts": "" };
+  const rest = { "contract/a.ts": "", "pipeline/a.ts": "", "store/port.ts": "", "store/sqlite/a.ts": "", "app.ts": "" };
 
   function findings(path: string, text: string): string[] {
     return check(new Map(Object.entries({ ...rest, [path]: text })));
@@ -37,15 +37,15 @@ describe("the checker", () => {
   });
 
   test.each([
-    ["a value", 'import { a } from "../gate/a.ts";'],
-    ["a type", 'import type { A } from "../gate/a.ts";'],
-    ["a type in place", 'export type B = import("../gate/a.ts").A;'],
-    ["by the way", 'export const a = await import("../gate/a.ts");'],
-    ["for its effects", 'import "../gate/a.ts";'],
-    ["by passing it on", 'export { a } from "../gate/a.ts";'],
-    ["by passing all on", 'export * from "../gate/a.ts";'],
+    ["a value", 'import { a } from "../pipeline/a.ts";'],
+    ["a type", 'import type { A } from "../pipeline/a.ts";'],
+    ["a type in place", 'export type B = import("../pipeline/a.ts").A;'],
+    ["by the way", 'export const a = await import("../pipeline/a.ts");'],
+    ["for its effects", 'import "../pipeline/a.ts";'],
+    ["by passing it on", 'export { a } from "../pipeline/a.ts";'],
+    ["by passing all on", 'export * from "../pipeline/a.ts";'],
   ])("finds an import against the direction: %s", (_, text) => {
-    expect(findings("service/x.ts", text)).toEqual(["service/x.ts: service must not import gate (gate/a.ts)"]);
+    expect(findings("service/x.ts", text)).toEqual(["service/x.ts: service must not import pipeline (pipeline/a.ts)"]);
   });
 
   test("tells the store's port from the store", () => {
@@ -63,17 +63,17 @@ describe("the checker", () => {
   });
 
   test("finds imports of files that are not there, and of names worked out at run time", () => {
-    expect(findings("gate/x.ts", 'import "./gone.ts";')).toEqual([
-      "gate/x.ts: imports gate/gone.ts, which is not there",
+    expect(findings("pipeline/x.ts", 'import "./gone.ts";')).toEqual([
+      "pipeline/x.ts: imports pipeline/gone.ts, which is not there",
     ]);
-    expect(findings("gate/x.ts", "await import(name);")).toEqual(["gate/x.ts: imports a computed name"]);
+    expect(findings("pipeline/x.ts", "await import(name);")).toEqual(["pipeline/x.ts: imports a computed name"]);
   });
 
   test.each([
     ["node:sqlite", "service"],
-    ["pg", "gate"],
+    ["pg", "pipeline"],
     ["kysely", "app"],
-    ["@modelcontextprotocol/server", "gate"],
+    ["@modelcontextprotocol/server", "pipeline"],
     ["undici", "tools"],
     ["node:fs", "domain"],
     ["pino", "contract"],
@@ -85,11 +85,11 @@ describe("the checker", () => {
 
   test("finds cycles, through types and in one room too", () => {
     const sources = new Map([
-      ["gate/a.ts", 'import { b } from "./b.ts";'],
-      ["gate/b.ts", 'import type { C } from "./c.ts";'],
-      ["gate/c.ts", 'export type A = import("./a.ts").A;'],
+      ["pipeline/a.ts", 'import { b } from "./b.ts";'],
+      ["pipeline/b.ts", 'import type { C } from "./c.ts";'],
+      ["pipeline/c.ts", 'export type A = import("./a.ts").A;'],
     ]);
-    expect(check(sources)).toEqual(["cycle: gate/a.ts → gate/b.ts → gate/c.ts → gate/a.ts"]);
+    expect(check(sources)).toEqual(["cycle: pipeline/a.ts → pipeline/b.ts → pipeline/c.ts → pipeline/a.ts"]);
   });
 
   test.each([
@@ -102,8 +102,8 @@ describe("the checker", () => {
   });
 
   test("finds a file above 400 lines", () => {
-    expect(findings("gate/x.ts", "// a line\n".repeat(400))).toEqual([]);
-    expect(findings("gate/x.ts", "// a line\n".repeat(401))).toEqual(["gate/x.ts: 401 lines"]);
+    expect(findings("pipeline/x.ts", "// a line\n".repeat(400))).toEqual([]);
+    expect(findings("pipeline/x.ts", "// a line\n".repeat(401))).toEqual(["pipeline/x.ts: 401 lines"]);
   });
 
   test.each([
@@ -112,12 +112,12 @@ describe("the checker", () => {
     ["class C { m() {", "} }"],
   ])("finds a function above 70 lines: %s", (head, tail) => {
     const lines = (count: number) => `\n${head}\n${"work();\n".repeat(count - 2)}${tail}\n`;
-    expect(findings("gate/x.ts", lines(70))).toEqual([]);
-    expect(findings("gate/x.ts", lines(71))).toEqual(["gate/x.ts:2: a function of 71 lines"]);
+    expect(findings("pipeline/x.ts", lines(70))).toEqual([]);
+    expect(findings("pipeline/x.ts", lines(71))).toEqual(["pipeline/x.ts:2: a function of 71 lines"]);
   });
 
   test("finds folders named for nothing", () => {
-    expect(findings("gate/utils/x.ts", "")).toEqual(["gate/utils/x.ts: a folder named utils"]);
+    expect(findings("pipeline/utils/x.ts", "")).toEqual(["pipeline/utils/x.ts: a folder named utils"]);
   });
 });
 

@@ -9,15 +9,15 @@ export const direction = {
   port: ["contract", "lib"],
   store: ["port", "contract", "lib"],
   service: ["contract", "domain", "port", "lib"],
-  gate: ["contract", "port", "lib"],
-  upstream: ["contract", "gate", "lib"],
+  pipeline: ["contract", "port", "lib"],
+  upstream: ["contract", "pipeline", "lib"],
   tools: ["contract", "upstream", "lib"],
   resources: ["contract", "upstream", "lib"],
   pages: ["contract", "lib"],
-  transport: ["contract", "gate", "upstream", "tools", "resources", "pages", "lib"],
-  webhooks: ["contract", "gate", "port", "lib"],
-  exports: ["contract", "gate", "port", "lib"],
-  mail: ["contract", "gate", "port", "lib"],
+  transport: ["contract", "pipeline", "upstream", "tools", "resources", "pages", "lib"],
+  webhooks: ["contract", "pipeline", "port", "lib"],
+  exports: ["contract", "pipeline", "port", "lib"],
+  mail: ["contract", "pipeline", "port", "lib"],
   // Knows what is watched by its interface in `lib` alone: no other room imports it.
   telemetry: ["contract", "lib"],
   config: ["contract", "lib"],
@@ -28,7 +28,7 @@ export const direction = {
     "port",
     "store",
     "service",
-    "gate",
+    "pipeline",
     "upstream",
     "tools",
     "resources",
@@ -48,7 +48,7 @@ export const direction = {
 
 export type Room = keyof typeof direction;
 
-/** The files that handlers and the gate know the store by. */
+/** The files that handlers and the pipeline know the store by. */
 export const portFiles = [
   "store/permit-leases.ts",
   "store/port.ts",

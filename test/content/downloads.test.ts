@@ -231,7 +231,7 @@ test("links work where nothing else listens: a port of this machine opens with t
   const { fileId } = await seed.file({ sha256: await app.content.put(bytes), sizeBytes: bytes.byteLength });
   const link = async () => {
     const parts = { params: { fileId }, query: {}, body: undefined };
-    const answer = await app.gate.invoke({ operation: "get_file_download_url", token, parts, requestId: "req_1" });
+    const answer = await app.gate.execute({ operation: "get_file_download_url", token, parts, requestId: "req_1" });
     return new URL((answer as unknown as { data: { downloadUrl: string } }).data.downloadUrl);
   };
   const [first, second] = [await link(), await link()];

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { splitInput } from "../../src/contract/definition/operation.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
-import { validate } from "../../src/gate/validate.ts";
+import { validateInput } from "../../src/pipeline/validate.ts";
 import { exampleArguments, replaced } from "../support/arguments.ts";
 import type { ClientProblem } from "../support/desk.ts";
 
@@ -354,14 +354,14 @@ function requiredIn({ properties = {}, required = [], items, anyOf = [] }: z.cor
 }
 
 function inputOf(name: OperationName, given: Record<string, unknown>): Record<string, unknown> {
-  return validate(operations[name], splitInput(operations[name], { ...exampleArguments(name), ...given }));
+  return validateInput(operations[name], splitInput(operations[name], { ...exampleArguments(name), ...given }));
 }
 
 /** Paths of the issues that a value raises, which must all lie at or below its own. */
 function faultsOf(name: OperationName, path: string, value: unknown): string[] {
   const input = replaced(withRoom(name, path), path.split("."), value);
   try {
-    validate(operations[name], splitInput(operations[name], input));
+    validateInput(operations[name], splitInput(operations[name], input));
     return [];
   } catch (error) {
     const { details } = error as ClientProblem;

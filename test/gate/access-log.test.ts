@@ -3,8 +3,8 @@ import { pino } from "pino";
 import { describe, expect, test as plain, vi } from "vitest";
 import type { AuditEntry } from "../../src/contract/audit.ts";
 import type { OperationName } from "../../src/contract/index.ts";
-import { createAccessLog } from "../../src/gate/access-log.ts";
 import { createId } from "../../src/lib/ids.ts";
+import { createAccessLog } from "../../src/pipeline/access-log.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port.ts";
 import { ownDatabase } from "../support/database.ts";
@@ -169,7 +169,7 @@ plain(
     const { store, gate } = desk.app;
     const append = vi.spyOn(store, "appendAccess").mockRejectedValue(new Error("disk full"));
     const call = () =>
-      gate.invoke({
+      gate.execute({
         operation: "list_programs",
         token,
         parts: { params: {}, query: {}, body: undefined },

@@ -1,7 +1,7 @@
 import { expect, vi } from "vitest";
 import type { AuditEntry } from "../../src/contract/audit.ts";
-import type { RecordChange, Watcher } from "../../src/gate/changes.ts";
 import { createId } from "../../src/lib/ids.ts";
+import type { RecordChange, Watcher } from "../../src/pipeline/change-feed.ts";
 import { type Desk, openDesk, tenantTest as test } from "../support/desk.ts";
 
 const told = { timeout: 1_000, interval: 20 };

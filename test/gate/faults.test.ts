@@ -3,8 +3,8 @@ import { describe, expect, test as plain } from "vitest";
 import { issueToken } from "../../src/commands/tokens.ts";
 import type { OperationName } from "../../src/contract/index.ts";
 import { scopes } from "../../src/contract/scopes.ts";
-import { createGate, type Gate } from "../../src/gate/invoke.ts";
-import { createLinks } from "../../src/gate/links.ts";
+import { createPipeline, type OperationPipeline } from "../../src/pipeline/execute.ts";
+import { createSignedUrls } from "../../src/pipeline/signed-urls.ts";
 import { handlers } from "../../src/service/index.ts";
 import type { Handlers } from "../../src/store/handler-context.ts";
 import { openStore } from "../../src/store/open.ts";
@@ -17,11 +17,14 @@ import { stateOf } from "../support/state.ts";
 const secret = "secret at /srv/programme/db.ts:42";
 
 interface Bench {
-  readonly gate: Gate;
+  readonly gate: OperationPipeline;
   readonly store: Store;
   readonly token: string;
   readonly lines: string[];
-  call(operation: OperationName, input: { params?: object; body?: unknown; key?: string }): ReturnType<Gate["invoke"]>;
+  call(
+    operation: OperationName,
+    input: { params?: object; body?: unknown; key?: string },
+  ): ReturnType<OperationPipeline["execute"]>;
 }
 
 /** A gate before other handlers. */
@@ -30,13 +33,13 @@ async function withHandlers(replaced: Partial<Handlers>, work: (bench: Bench) =>
   const clock = new TestClock();
   const lines: string[] = [];
   const log = pino({}, { write: (line) => lines.push(line) });
-  const links = createLinks(store, clock, async () => "http://127.0.0.1");
+  const links = createSignedUrls(store, clock, async () => "http://127.0.0.1");
   const options = { requestsPerMinute: 300, exportIntervalSeconds: 300, idempotencyStrict: false };
-  const gate = createGate({ store, handlers: { ...handlers, ...replaced }, links, clock, log, options });
+  const gate = createPipeline({ store, handlers: { ...handlers, ...replaced }, links, clock, log, options });
   await store.insertBusiness({ businessId: "biz_one", name: "One", createdAt: clock.now().toISOString() });
   const { token } = await issueToken(store, { businessId: "biz_one", name: "test", scopes, expiresAt: null });
   const call: Bench["call"] = (operation, { params = {}, body, key }) =>
-    gate.invoke({
+    gate.execute({
       operation,
       token,
       parts: { params: { ...params }, query: {}, body },

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test as plain } from "vitest";
-import { createLimiter, RateLimited } from "../../src/gate/limit.ts";
 import { createId } from "../../src/lib/ids.ts";
+import { createRateLimiter, RateLimited } from "../../src/pipeline/rate-limiter.ts";
 import { openStore } from "../../src/store/open.ts";
 import { type Desk, openDesk, TestClock, test as withDesk } from "../support/desk.ts";
 import { openFileDesks } from "../support/files.ts";
@@ -113,14 +113,14 @@ describe("the sliding window", () => {
   async function run(steps: { waitMs: number; process: number; requests: number }[], processes: number) {
     const store = await openStore({ database: ":memory:" });
     const clock = new TestClock();
-    const limiters = Array.from({ length: processes }, () => createLimiter(store, clock, smallLimit));
+    const limiters = Array.from({ length: processes }, () => createRateLimiter(store, clock, smallLimit));
     const tokenId = createId("tok");
     const decisions: { atMs: number; passed: boolean }[] = [];
     for (const { waitMs, process, requests } of steps) {
       clock.advance(waitMs);
       const limiter = limiters[process % processes];
       for (let request = 0; request < requests; request++) {
-        const passed = await limiter?.take(tokenId).then(
+        const passed = await limiter?.consume(tokenId).then(
           () => true,
           (error) => (error instanceof RateLimited ? false : Promise.reject(error)),
         );
@@ -162,9 +162,9 @@ describe("the sliding window", () => {
   plain("frees each permit in the very millisecond in which its minute is over", async () => {
     const store = await openStore({ database: ":memory:" });
     const clock = new TestClock();
-    const limiter = createLimiter(store, clock, smallLimit);
+    const limiter = createRateLimiter(store, clock, smallLimit);
     const passes = () =>
-      limiter.take("tok_1").then(
+      limiter.consume("tok_1").then(
         () => true,
         () => false,
       );
@@ -183,8 +183,8 @@ describe("the sliding window", () => {
 
   plain("does not hand permits out twice to requests that come at once", async () => {
     const store = await openStore({ database: ":memory:" });
-    const limiter = createLimiter(store, new TestClock(), smallLimit);
-    const outcomes = await Promise.allSettled(Array.from({ length: 50 }, () => limiter.take("tok_1")));
+    const limiter = createRateLimiter(store, new TestClock(), smallLimit);
+    const outcomes = await Promise.allSettled(Array.from({ length: 50 }, () => limiter.consume("tok_1")));
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(smallLimit);
     await store.close();
   });

@@ -3,8 +3,8 @@ import { pino } from "pino";
 import { describe, expect, test as plain } from "vitest";
 import { Person } from "../../src/contract/persons.ts";
 import { scopes, sensitiveScope } from "../../src/contract/scopes.ts";
-import { redactorOf } from "../../src/gate/redact.ts";
 import { createId } from "../../src/lib/ids.ts";
+import { createRedactor } from "../../src/pipeline/redact.ts";
 import { type Desk, openDesk, test } from "../support/desk.ts";
 import { fieldIds, personFieldIds } from "../support/factory.ts";
 import { changesOf } from "../support/state.ts";
@@ -179,7 +179,7 @@ describe("a person", () => {
   });
 
   plain("lets nothing through that the contract does not declare", () => {
-    const redact = redactorOf(Person);
+    const redact = createRedactor(Person);
     const view = { scopes: new Set(scopes), standardFieldIds: new Set<string>() };
     expect(redact?.({ personId: "per_1", passport: "X1", contactDetails: { firstName: "Grace" } }, view)).toEqual({
       personId: "per_1",

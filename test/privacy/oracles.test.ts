@@ -1,7 +1,7 @@
 import { Client } from "@modelcontextprotocol/client";
 import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { digestOf } from "../../src/gate/rehearse.ts";
+import { computeChangeDigest } from "../../src/pipeline/dry-run.ts";
 import { type Desk, openDesk } from "../support/desk.ts";
 import { openRemote, throughRemote } from "../support/remote.ts";
 
@@ -109,6 +109,6 @@ describe.each(["blind", "strict"])("in mode %s", (privacy) => {
     const carried = JSON.parse(Buffer.from(payload, "base64url").toString());
     expect(carried.digest).toMatch(/^[0-9a-f]{64}$/);
     const after = { recipientEmail: address, ...message, status: "queued" };
-    expect(carried.digest).not.toBe(digestOf([{ table: "emailSends", id: "", after }]));
+    expect(carried.digest).not.toBe(computeChangeDigest([{ table: "emailSends", id: "", after }]));
   });
 });

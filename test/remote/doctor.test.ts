@@ -7,7 +7,7 @@ import { splitInput } from "../../src/contract/definition/operation.ts";
 import { createScopeProbe } from "../../src/contract/definition/scope-probe.ts";
 import { operations } from "../../src/contract/index.ts";
 import { readScopes, type Scope } from "../../src/contract/scopes.ts";
-import { validate } from "../../src/gate/validate.ts";
+import { validateInput } from "../../src/pipeline/validate.ts";
 import { selfSigned } from "../support/certificate.ts";
 import { openHome } from "../support/program.ts";
 import { examine, failures, listening } from "./examine.ts";
@@ -17,7 +17,7 @@ test("there is a cheap read for every read scope", () => {
   for (const scope of readScopes) {
     const { operation, input } = createScopeProbe(scope);
     expect(operations[operation]).toMatchObject({ scope, effect: "read" });
-    expect(() => validate(operations[operation], splitInput(operations[operation], input))).not.toThrow();
+    expect(() => validateInput(operations[operation], splitInput(operations[operation], input))).not.toThrow();
   }
 });
 

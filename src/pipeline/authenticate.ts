@@ -17,12 +17,12 @@ export async function authenticate(store: Store, clock: Clock, bearer: string | 
   const token = await store.findToken(sha256);
   if (!token || !equalsInConstantTime(token.sha256, sha256)) throw problem("invalid_token");
   if (!isLive(token, clock.now())) throw problem("invalid_token");
-  return callerOf(token);
+  return toCaller(token);
 }
 
 const callers = new WeakMap<Token, Caller>();
 
-function callerOf(token: Token): Caller {
+function toCaller(token: Token): Caller {
   let caller = callers.get(token);
   if (!caller) {
     caller = { businessId: token.businessId, tokenId: token.tokenId, scopes: new Set(token.scopes) };

@@ -8,20 +8,20 @@ export interface RecordChange extends Omit<ChangeEntry, "auditId" | "occurredAt"
 }
 
 /** What changed by the word of an event, the log itself first. The embedded service's own records tell of themselves. */
-export function changesBy({ eventId, webhook, payload: { eventType, data } }: LogEntry): RecordChange[] {
+export function listRecordChanges({ eventId, webhook, payload: { eventType, data } }: LogEntry): RecordChange[] {
   const { programId, submissionId } = data;
-  const about = { programId: textOrNull(programId), submissionId: textOrNull(submissionId) };
+  const about = { programId: toTextOrNull(programId), submissionId: toTextOrNull(submissionId) };
   const entry = { ...about, entityType: "event", entityId: eventId, eventType };
   if (webhook === null) return [entry];
-  const records = recordsOf(eventType).map(({ entityType, id }) => ({
+  const records = listMappings(eventType).map(({ entityType, id }) => ({
     ...about,
     entityType,
-    entityId: textOrNull(data[id]),
+    entityId: toTextOrNull(data[id]),
   }));
   return [entry, ...records];
 }
 
-interface Told {
+interface RecordMapping {
   readonly entityType: string;
   /** The property of the event's data that names the record. */
   readonly id: string;
@@ -33,7 +33,7 @@ const [submission, assignment] = [
 ];
 
 /** Kinds of record that are others after an event of a type, or of its noun. */
-const told: Readonly<Record<string, readonly Told[]>> = {
+const told: Readonly<Record<string, readonly RecordMapping[]>> = {
   applicant: [{ entityType: "applicant", id: "applicantId" }],
   submission: [submission],
   // What is withdrawn, or a draft again, has no assignments under way.
@@ -47,12 +47,12 @@ const told: Readonly<Record<string, readonly Told[]>> = {
 };
 
 /** Of a noun that the interface does not know, whatever goes by its name. */
-function recordsOf(eventType: string): readonly Told[] {
+function listMappings(eventType: string): readonly RecordMapping[] {
   const noun = eventType.split(".")[0] ?? "";
   const known = [eventType, noun].find((name) => Object.hasOwn(told, name));
   return (known !== undefined && told[known]) || [{ entityType: noun, id: `${noun}Id` }];
 }
 
-function textOrNull(value: unknown): string | null {
+function toTextOrNull(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }

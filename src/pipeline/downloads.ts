@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import type { Log } from "../lib/log.ts";
 import type { ByteRange, Content, ContentStore, Store } from "../store/port.ts";
-import type { SignedLink, SignedLinks } from "./links.ts";
+import type { SignedUrl, SignedUrls } from "./signed-urls.ts";
 
 /** What a signed link leads to. */
 export interface Download extends Content {
@@ -14,11 +14,11 @@ export interface Download extends Content {
 
 export interface Downloads {
   /** What a link leads to; nothing where the link is altered, expired or foreign, or its content gone: all alike. */
-  find(link: SignedLink): Promise<Download | undefined>;
+  find(link: SignedUrl): Promise<Download | undefined>;
 }
 
 export interface DownloadDeps {
-  readonly links: SignedLinks;
+  readonly links: SignedUrls;
   readonly store: Store;
   /** Of files. */
   readonly content: ContentStore;
@@ -29,7 +29,7 @@ export interface DownloadDeps {
 
 /** Downloads of files and exports, by signed links alone. */
 export function createDownloads({ links, store, content, artifacts, log }: DownloadDeps): Downloads {
-  const kept: Record<SignedLink["kind"], (businessId: string, id: string) => Promise<Kept | undefined>> = {
+  const kept: Record<SignedUrl["kind"], (businessId: string, id: string) => Promise<Kept | undefined>> = {
     async file(businessId, fileId) {
       const file = await store.reader(businessId).get("files", fileId);
       // What was found infected since the link was made is not handed on.

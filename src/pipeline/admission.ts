@@ -5,10 +5,10 @@ import type { Log } from "../lib/log.ts";
 import type { Caller } from "../store/handler-context.ts";
 import type { Store } from "../store/port.ts";
 import type { AccessLog } from "./access-log.ts";
-import { type Audited, accessEntry, unreadOperation } from "./audit.ts";
+import { type AuditedCall, createAccessEntry, unreadOperation } from "./audit.ts";
 import { authenticate } from "./authenticate.ts";
-import { type Failure, refusalOf } from "./failure.ts";
-import { type Limiter, type Rate, RateLimited } from "./limit.ts";
+import { type Failure, toProblem } from "./failure.ts";
+import { type Rate, RateLimited, type RateLimiter } from "./rate-limiter.ts";
 
 /** A call as far as it is known before its arguments are looked at. */
 export interface CallHead {
@@ -60,28 +60,28 @@ export interface EntranceDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
-  readonly limiter: Limiter;
+  readonly limiter: RateLimiter;
   readonly accessLog: AccessLog;
 }
 
 /** Lets calls in by their tokens alone. */
 export interface Entrance {
   /** @param input - what a refusal's record names the record asked for by */
-  enter(head: CallHead, input?: Audited["input"]): Promise<Admitted | Failure>;
+  enter(head: CallHead, input?: AuditedCall["input"]): Promise<Admitted | Failure>;
   admit(head: CallHead): Promise<Admission | Failure>;
-  recordRefusal(head: CallHead, caller: Caller, refusal: Problem, input?: Audited["input"]): Promise<void>;
+  recordRefusal(head: CallHead, caller: Caller, refusal: Problem, input?: AuditedCall["input"]): Promise<void>;
 }
 
 export function createEntrance({ store, clock, log, limiter, accessLog }: EntranceDeps): Entrance {
-  async function enter(head: CallHead, input?: Audited["input"]): Promise<Admitted | Failure> {
+  async function enter(head: CallHead, input?: AuditedCall["input"]): Promise<Admitted | Failure> {
     let caller: Caller | undefined;
     try {
       caller = await authenticate(store, clock, head.token);
       // What cannot be recorded is not done.
       accessLog.expectRoom();
-      return { caller, rate: await limiter.take(caller.tokenId) };
+      return { caller, rate: await limiter.consume(caller.tokenId) };
     } catch (error) {
-      const refusal = refusalOf(error, head, log);
+      const refusal = toProblem(error, head, log);
       const rate = error instanceof RateLimited ? { rate: error.rate } : {};
       if (caller && error instanceof RateLimited) await recordRefusal(head, caller, refusal, input);
       return { ok: false, problem: refusal, ...rate, caller: caller?.tokenId };
@@ -92,10 +92,12 @@ export function createEntrance({ store, clock, log, limiter, accessLog }: Entran
     { operation, requestId }: CallHead,
     caller: Caller,
     { status }: Problem,
-    input: Audited["input"] = {},
+    input: AuditedCall["input"] = {},
   ): Promise<void> {
     const about = operation === undefined ? unreadOperation : operations[operation];
-    return accessLog.record(accessEntry({ caller, operation: about, requestId, input, now: clock.now() }, status));
+    return accessLog.record(
+      createAccessEntry({ caller, operation: about, requestId, input, now: clock.now() }, status),
+    );
   }
 
   async function admit(head: CallHead): Promise<Admission | Failure> {

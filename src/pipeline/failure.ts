@@ -1,6 +1,6 @@
 import { Problem, problem } from "../contract/errors.ts";
 import type { Log } from "../lib/log.ts";
-import { type Rate, RateLimited } from "./limit.ts";
+import { type Rate, RateLimited } from "./rate-limiter.ts";
 
 export interface Failure {
   readonly ok: false;
@@ -26,7 +26,7 @@ interface Refused {
 }
 
 /** A catalogue refusal for whatever was thrown; what is unforeseen goes to the log and stays out of the answer. */
-export function refusalOf(error: unknown, { requestId, operation }: Refused, log: Log): Problem {
+export function toProblem(error: unknown, { requestId, operation }: Refused, log: Log): Problem {
   if (error instanceof RateLimited) return error.problem;
   if (error instanceof Problem) {
     // The caller is told to come again; what is the matter is for the operator.

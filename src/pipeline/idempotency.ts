@@ -6,7 +6,7 @@ import { hashSha256Hex } from "../lib/crypto/crypto.ts";
 import type { Caller } from "../store/handler-context.ts";
 import type { GateTransaction } from "../store/port.ts";
 
-export interface OnceRequest {
+export interface IdempotentRequest {
   readonly key: string;
   readonly fingerprint: string;
   /** Refuse the key with another request (`idempotency_key_reused`) instead of running it. */
@@ -14,13 +14,13 @@ export interface OnceRequest {
   readonly now: Date;
 }
 
-export interface OnceResult {
+export interface IdempotentResult {
   readonly result: unknown;
   readonly replayed: boolean;
 }
 
 /** What a request is the same by: tenant, token, key, method, path and body (specification 8). */
-export function fingerprintOf(caller: Caller, key: string, operation: Operation, parts: Parts): string {
+export function computeFingerprint(caller: Caller, key: string, operation: Operation, parts: Parts): string {
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(String(parts.params[name])),
   );
@@ -29,7 +29,7 @@ export function fingerprintOf(caller: Caller, key: string, operation: Operation,
 }
 
 /** @throws Problem `validation_failed` for a key that is empty or too long */
-export function checkKey(key: string): void {
+export function checkIdempotencyKey(key: string): void {
   if (key.length >= 1 && key.length <= limits.idempotencyKeyChars) return;
   const message = `Expected 1 to ${limits.idempotencyKeyChars} characters`;
   throw problem("validation_failed", { issues: [{ path: "Idempotency-Key", code: "invalid_key", message }] });
@@ -39,16 +39,16 @@ export function checkKey(key: string): void {
  * Runs `work` once per fingerprint within 24 hours. Its answer is stored in the same transaction as its change;
  * a refusal by the domain's rules is an answer too, unless it is for a state of the moment; what it wrote is undone.
  */
-export async function once(
+export async function runIdempotently(
   transaction: GateTransaction,
   tokenId: string,
-  request: OnceRequest,
+  request: IdempotentRequest,
   work: () => Promise<unknown>,
-): Promise<OnceResult> {
+): Promise<IdempotentResult> {
   const { fingerprint, key } = request;
   const notBefore = new Date(request.now.getTime() - limits.idempotencyTtlSeconds * 1000).toISOString();
   const stored = await transaction.findAnswer(fingerprint, notBefore);
-  if (stored) return { result: restore(stored.body), replayed: true };
+  if (stored) return { result: restoreAnswer(stored.body), replayed: true };
   if (request.strict && (await transaction.findKey(tokenId, key, notBefore)) !== undefined) {
     throw problem("idempotency_key_reused");
   }
@@ -74,17 +74,17 @@ async function settle(work: () => Promise<unknown>): Promise<unknown> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof Problem && remembered(error.code)) return error;
+    if (error instanceof Problem && isStored(error.code)) return error;
     throw error;
   }
 }
 
-function remembered(code: ProblemCode): boolean {
+function isStored(code: ProblemCode): boolean {
   const { status, retryable, temporary = false }: Fault = catalogue[code];
   return !retryable && !temporary && [404, 409, 422].includes(status);
 }
 
-function restore(body: string): unknown {
+function restoreAnswer(body: string): unknown {
   const stored = JSON.parse(body) as {
     result?: unknown;
     problem?: { code: ProblemCode; details?: Record<string, unknown>; message: string };

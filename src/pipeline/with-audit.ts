@@ -2,12 +2,12 @@ import { type EventPayload, events } from "../contract/events.ts";
 import { createId } from "../lib/ids.ts";
 import type { WriteWork } from "../store/handler-context.ts";
 import type { GateTransaction } from "../store/port.ts";
-import { type Act, entriesOf } from "./audit.ts";
+import { type AuditContext, createAuditEntries } from "./audit.ts";
 
 /** Runs work that writes. The events that it emits and the audit entries of its changes are of the same transaction. */
-export async function recorded<R>(
+export async function withAudit<R>(
   transaction: GateTransaction,
-  act: Act,
+  act: AuditContext,
   work: (emit: WriteWork["emit"]) => Promise<R>,
 ): Promise<R> {
   const outbox: EventPayload[] = [];
@@ -20,6 +20,6 @@ export async function recorded<R>(
     });
   });
   await transaction.appendEvents(outbox);
-  await transaction.appendAudit(entriesOf(act, transaction.changes));
+  await transaction.appendAudit(createAuditEntries(act, transaction.changes));
   return result;
 }

@@ -10,7 +10,7 @@ export interface RememberedSession extends SessionKey {
 }
 
 /** What is remembered of MCP sessions, the same for all processes on one store. */
-export interface SessionBook {
+export interface SessionRegistry {
   /** Nothing where there is nothing to remember: then the session is as it was opened. */
   find(session: RememberedSession): Promise<SessionRecord | undefined>;
   /** From now on nothing counts any more that comes under its name. */
@@ -36,7 +36,7 @@ export const sessionBounds = { live: 100, all: 10_000 };
 const answerMs = 60 * 60_000;
 const maxSwept = 1_000;
 
-export function createSessionBook({ sessions }: Pick<Store, "sessions">, clock: Clock): SessionBook {
+export function createSessionRegistry({ sessions }: Pick<Store, "sessions">, clock: Clock): SessionRegistry {
   function change(session: RememberedSession, work: (record: SessionRecord) => SessionRecord): Promise<SessionRecord> {
     const { callerId, sessionId, expiresAt } = session;
     const at = clock.now().toISOString();
@@ -68,12 +68,12 @@ export function createSessionBook({ sessions }: Pick<Store, "sessions">, clock: 
         followed: record.followed.filter((followed) => followed !== uri),
       }));
     },
-    leaveAnswer: ({ callerId }, answer) => sessions.leaveAnswer(callerId, answer, later(answerMs)),
+    leaveAnswer: ({ callerId }, answer) => sessions.leaveAnswer(callerId, answer, addMilliseconds(answerMs)),
     takeAnswers: (callerId, questionIds) => sessions.takeAnswers(callerId, questionIds),
     sweep: () => sessions.sweep(clock.now().toISOString(), maxSwept),
   };
 
-  function later(ms: number): string {
+  function addMilliseconds(ms: number): string {
     return new Date(clock.now().getTime() + ms).toISOString();
   }
 }

@@ -7,9 +7,9 @@ import { type Issue, validationProblem } from "../contract/errors.ts";
  * Checks a call against its operation and joins path, query and body into the handler's flat input.
  * @throws Problem `validation_failed` with every issue and its path
  */
-export function validate(operation: Operation, parts: Parts): Record<string, unknown> {
+export function validateInput(operation: Operation, parts: Parts): Record<string, unknown> {
   const hasBody = operation.body !== undefined || parts.body !== undefined;
-  return checkAll(
+  return checkAllIssues(
     [operation.params, parts.params],
     [operation.queryObject, parts.query],
     ...(hasBody ? ([[operation.body ?? noBody, parts.body ?? {}]] as const) : []),
@@ -17,7 +17,9 @@ export function validate(operation: Operation, parts: Parts): Record<string, unk
 }
 
 /** @throws Problem `validation_failed` with every issue and its path */
-export function checkAll(...parts: readonly (readonly [schema: z.ZodType, value: unknown])[]): Record<string, unknown> {
+export function checkAllIssues(
+  ...parts: readonly (readonly [schema: z.ZodType, value: unknown])[]
+): Record<string, unknown> {
   const issues: Issue[] = [];
   const input: Record<string, unknown> = {};
   for (const [schema, value] of parts) {
@@ -25,7 +27,7 @@ export function checkAll(...parts: readonly (readonly [schema: z.ZodType, value:
     const result = bad ? undefined : schema.safeParse(value);
     if (bad) issues.push(bad);
     else if (result?.success) Object.assign(input, result.data);
-    else issues.push(...(result?.error.issues ?? []).flatMap(issuesOf));
+    else issues.push(...(result?.error.issues ?? []).flatMap(toIssues));
   }
   if (issues.length > 0) throw validationProblem(...issues.slice(0, maxIssues));
   return input;
@@ -36,7 +38,7 @@ const noBody = z.strictObject({});
 /** Enough to mend a request by; a hostile body could name a million. */
 export const maxIssues = 50;
 
-function issuesOf(issue: z.core.$ZodIssue): Issue[] {
+function toIssues(issue: z.core.$ZodIssue): Issue[] {
   const path = issue.path.map(String);
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((key) => ({

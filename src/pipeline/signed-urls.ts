@@ -8,7 +8,7 @@ export const linkPaths = { file: "files", export: "exports" } as const;
 export type LinkKind = keyof typeof linkPaths;
 
 /** A signed link taken apart. */
-export interface SignedLink {
+export interface SignedUrl {
   readonly kind: LinkKind;
   readonly id: string;
   readonly query: {
@@ -18,19 +18,19 @@ export interface SignedLink {
   };
 }
 
-export interface SignedLinks extends Links {
+export interface SignedUrls extends Links {
   /** Whose record a link leads to, unless the link is altered, expired or of another kind. */
-  verify(link: SignedLink): Promise<{ readonly businessId: string } | undefined>;
+  verify(link: SignedUrl): Promise<{ readonly businessId: string } | undefined>;
 }
 
 /** Links that need no token: signed with a key of this installation, for one record of one kind and a short time. */
-export function createLinks(store: Store, clock: Clock, origin: () => Promise<string>): SignedLinks {
+export function createSignedUrls(store: Store, clock: Clock, origin: () => Promise<string>): SignedUrls {
   async function sign(kind: LinkKind, businessId: string, id: string, expires: string): Promise<string> {
     const key = await store.secret("links");
     return computeHmac(key, JSON.stringify([kind, businessId, id, expires])).toString("base64url");
   }
 
-  async function linkTo(kind: LinkKind, businessId: string, id: string, expiresAt: string): Promise<string> {
+  async function createUrl(kind: LinkKind, businessId: string, id: string, expiresAt: string): Promise<string> {
     const expires = String(Math.floor(Date.parse(expiresAt) / 1000));
     const signature = await sign(kind, businessId, id, expires);
     const query = new URLSearchParams({ business: businessId, expires, signature });
@@ -38,8 +38,8 @@ export function createLinks(store: Store, clock: Clock, origin: () => Promise<st
   }
 
   return {
-    file: (businessId, fileId, expiresAt) => linkTo("file", businessId, fileId, expiresAt),
-    export: (businessId, exportId, expiresAt) => linkTo("export", businessId, exportId, expiresAt),
+    file: (businessId, fileId, expiresAt) => createUrl("file", businessId, fileId, expiresAt),
+    export: (businessId, exportId, expiresAt) => createUrl("export", businessId, exportId, expiresAt),
 
     async invitation(secret) {
       return `${await origin()}/invitations/${encodeURIComponent(secret)}`;

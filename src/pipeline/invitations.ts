@@ -4,7 +4,7 @@ import type { Clock } from "../lib/clock.ts";
 import { hashSha256Hex } from "../lib/crypto/crypto.ts";
 import type { Store } from "../store/port.ts";
 import type { Row } from "../store/tables.ts";
-import type { Desk } from "./desk.ts";
+import type { PortalActions } from "./portal.ts";
 
 /** What an invitation is to. */
 export interface Invited {
@@ -22,7 +22,7 @@ export interface Invitations {
 
 export interface InvitationDeps {
   readonly store: Store;
-  readonly desk: Desk;
+  readonly desk: PortalActions;
   readonly clock: Clock;
   readonly isOpen: (invitation: Row<"invitations">, status: ReviewerStatus, now: string) => boolean;
 }
@@ -31,11 +31,11 @@ export interface InvitationDeps {
 const maxProgrammes = 20;
 
 export function createInvitations({ store, desk, clock, isOpen }: InvitationDeps): Invitations {
-  const keyOf = (secret: string) => store.findInvitation(hashSha256Hex(secret));
+  const deriveInvitationKey = (secret: string) => store.findInvitation(hashSha256Hex(secret));
 
   return {
     async find(secret) {
-      const key = await keyOf(secret);
+      const key = await deriveInvitationKey(secret);
       if (!key) return undefined;
       const reader = store.reader(key.businessId);
       const invitation = await reader.get("invitations", key.invitationId);
@@ -48,16 +48,16 @@ export function createInvitations({ store, desk, clock, isOpen }: InvitationDeps
     },
 
     async accept(secret) {
-      const key = await keyOf(secret);
+      const key = await deriveInvitationKey(secret);
       if (!key) return false;
       const { businessId, invitationId } = key;
-      return desk.act(businessId, "accept_invitation", { invitationId }).then(() => true, refused);
+      return desk.act(businessId, "accept_invitation", { invitationId }).then(() => true, handleRefusal);
     },
   };
 }
 
 /** Of two who use a link at once, one comes too late. */
-function refused(error: unknown): false {
+function handleRefusal(error: unknown): false {
   if (error instanceof Problem && ["not_found", "version_conflict"].includes(error.code)) return false;
   throw error;
 }

@@ -3,7 +3,7 @@ import type { Token, TokenPatch } from "../contract/tokens.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createId } from "../lib/ids.ts";
 import type { Store } from "../store/port.ts";
-import { tokenEntry } from "./audit.ts";
+import { createTokenEntry } from "./audit.ts";
 
 /** Changes of access tokens by the operator. They hold from the next call on, in every process, and are audited. */
 export interface TokenAdmin {
@@ -24,7 +24,7 @@ export function createTokenAdmin(store: Store, clock: Clock): TokenAdmin {
     return store.transaction({ businessId, actorId: actor.actorId, now: now.toISOString() }, async (transaction) => {
       const changed = await transaction.changeToken(tokenId, patch);
       if (!changed) throw problem("not_found");
-      const entry = tokenEntry({ ...actor, businessId, requestId: createId("req"), action, now }, changed);
+      const entry = createTokenEntry({ ...actor, businessId, requestId: createId("req"), action, now }, changed);
       if (entry.changes.length > 0) await transaction.appendAudit([entry]);
       return changed.after;
     });

@@ -7,7 +7,7 @@ import { normalizeEmail, type TableName } from "../store/tables.ts";
 export type { ConsumedNonce } from "../store/port.ts";
 
 /** What an operation would do: it was run in a transaction that was undone again. */
-export interface Rehearsal {
+export interface DryRunResult {
   readonly ok: true;
   readonly changes: readonly Change[];
   /** What the operation would answer. */
@@ -17,11 +17,11 @@ export interface Rehearsal {
   /** Of the changes: the same as long as the same would happen. */
   readonly digest: string;
   /** Where the service itself makes the plan when it is called: what that starts from. */
-  readonly outlook?: Outlook;
+  readonly outlook?: PlanningContext;
 }
 
 /** What can be read of a round before its assignments are planned. */
-export interface Outlook {
+export interface PlanningContext {
   readonly submissions: number;
   /** Nothing where the number wanted of each cannot be read. */
   readonly reviewsMissing: number | undefined;
@@ -32,10 +32,10 @@ export interface Outlook {
 }
 
 /** Thrown to undo a rehearsal's transaction; carries out what it would have done. */
-export class Rehearsed extends Error {
-  readonly rehearsal: Rehearsal;
+export class RollbackSignal extends Error {
+  readonly rehearsal: DryRunResult;
 
-  constructor(rehearsal: Rehearsal) {
+  constructor(rehearsal: DryRunResult) {
     super("rehearsed");
     this.rehearsal = rehearsal;
   }
@@ -56,7 +56,7 @@ const identity: Partial<Record<TableName, (row: Values) => readonly unknown[]>> 
 };
 
 /** The same for the same changes to the same versions of the same records. */
-export function digestOf(changes: readonly Change[]): string {
+export function computeChangeDigest(changes: readonly Change[]): string {
   const essence = changes.map(({ table, id, before, after }) =>
     before ? [table, id, before["version"]] : [table, ...(identity[table]?.(after ?? {}) ?? [])],
   );
@@ -64,7 +64,7 @@ export function digestOf(changes: readonly Change[]): string {
 }
 
 /** Returns links for a rehearsal: an invitation that is undone again has none that works. */
-export function linksOfRehearsal(links: Links): Links {
+export function createDryRunLinks(links: Links): Links {
   return {
     file: (...record) => links.file(...record),
     export: (...record) => links.export(...record),
@@ -80,7 +80,7 @@ interface Labelled {
 }
 
 const nameOf = (row: Values) => String(row["name"]);
-const fullNameOf = (row: Values) => [row["firstName"], row["lastName"]].filter(Boolean).join(" ");
+const formatFullName = (row: Values) => [row["firstName"], row["lastName"]].filter(Boolean).join(" ");
 const round: Labelled = { table: "rounds", id: "roundId", scope: "rounds:read", labelOf: nameOf };
 
 const labelled: Readonly<Record<string, Labelled>> = {
@@ -94,12 +94,12 @@ const labelled: Readonly<Record<string, Labelled>> = {
     scope: "submissions:read",
     labelOf: (row) => String(row["title"] ?? ""),
   },
-  reviewerId: { table: "reviewers", id: "reviewerId", scope: "reviewers:read", labelOf: fullNameOf },
+  reviewerId: { table: "reviewers", id: "reviewerId", scope: "reviewers:read", labelOf: formatFullName },
 };
 
 /** Where the names of those who are written to are found by their addresses. */
 const recipients = [
-  { kind: "reviewer", table: "reviewers", scope: "reviewers:read", labelOf: fullNameOf },
+  { kind: "reviewer", table: "reviewers", scope: "reviewers:read", labelOf: formatFullName },
   { kind: "applicant", table: "applicants", scope: "applicants:read", labelOf: nameOf },
 ] as const;
 
@@ -107,7 +107,7 @@ const recipients = [
 const maxLabels = 500;
 
 /** Returns the names of the records that changed rows refer to, where the caller may read such records. */
-export async function labelsOf(
+export async function loadLabels(
   store: Reader,
   scopes: ReadonlySet<Scope>,
   changes: readonly Change[],
@@ -115,7 +115,7 @@ export async function labelsOf(
   const labels = new Map<string, string>();
   for (const [column, { table, id, scope, labelOf }] of Object.entries(labelled)) {
     if (!scopes.has(scope)) continue;
-    const ids = textsOf(changes.flatMap(({ before, after }) => [before?.[column], after?.[column]].flat()));
+    const ids = listTexts(changes.flatMap(({ before, after }) => [before?.[column], after?.[column]].flat()));
     if (ids.length === 0) continue;
     for (const row of await store.find(table, { where: { [id]: ids } }, { limit: maxLabels })) {
       labels.set(String((row as Values)[id]), labelOf(row));
@@ -123,7 +123,7 @@ export async function labelsOf(
   }
   for (const { kind, table, scope, labelOf } of recipients) {
     const mails = changes.filter((change) => change.table === "emailSends" && change.after?.["recipientKind"] === kind);
-    const addresses = textsOf(mails.map(({ after }) => after?.["recipientEmail"]));
+    const addresses = listTexts(mails.map(({ after }) => after?.["recipientEmail"]));
     if (!scopes.has(scope) || addresses.length === 0) continue;
     const rows = await store.find(table, { has: { email: addresses.map(normalizeEmail) } }, { limit: maxLabels });
     for (const row of rows) labels.set(row.email, labelOf(row));
@@ -131,6 +131,6 @@ export async function labelsOf(
   return labels;
 }
 
-function textsOf(values: readonly unknown[]): string[] {
+function listTexts(values: readonly unknown[]): string[] {
   return [...new Set(values.filter((value) => typeof value === "string"))].slice(0, maxLabels);
 }

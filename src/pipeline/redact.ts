@@ -12,7 +12,7 @@ export interface View {
 }
 
 /** What holders of some scopes may see of a tenant, by its active published person schema. */
-export async function viewOf(reader: Reader, scopes: ReadonlySet<Scope>): Promise<View> {
+export async function loadView(reader: Reader, scopes: ReadonlySet<Scope>): Promise<View> {
   const where = { active: true, published: true };
   const latest = { limit: 1, orderBy: "schemaVersion", descending: true } as const;
   const [schema] = await reader.find("personSchemas", { where }, latest);
@@ -28,7 +28,7 @@ const compiled = new WeakMap<z.core.$ZodType, Redactor | null>();
  * The redaction that a schema's marks ask for (specification 2.5), or nothing where it has none.
  * Deny by default: an object that holds a sensitive field lets through only what is declared.
  */
-export function redactorOf(schema: z.core.$ZodType): Redactor | undefined {
+export function createRedactor(schema: z.core.$ZodType): Redactor | undefined {
   let redactor = compiled.get(schema);
   if (redactor === undefined) {
     redactor = compileTransform(schema, { mark: hide, undeclared: "drop" }) ?? null;
@@ -43,10 +43,10 @@ function hide(mark: Mark, inner: Transform<View> | undefined): Transform<View> |
   const instead = blank === undefined ? omitted : blank;
   return (value, view) => {
     if (view.scopes.has(sensitive)) return inner ? inner(value, view) : value;
-    return byField ? onlyStandard(value, view) : instead;
+    return byField ? keepStandardFields(value, view) : instead;
   };
 }
 
-function onlyStandard(value: unknown, view: View): Record<string, unknown> {
+function keepStandardFields(value: unknown, view: View): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value ?? {}).filter(([fieldId]) => view.standardFieldIds.has(fieldId)));
 }

@@ -13,20 +13,20 @@ export interface Rate {
   readonly retryAfterSeconds?: number;
 }
 
-export interface Limiter {
+export interface RateLimiter {
   /**
    * Uses one permit of the token's sliding window (specification 8).
    * @throws RateLimited
    */
-  take(tokenId: string): Promise<Rate>;
+  consume(tokenId: string): Promise<Rate>;
   /** Where the token stands, without using a permit. */
-  look(tokenId: string): Promise<Rate>;
+  peek(tokenId: string): Promise<Rate>;
 }
 
 const windowMs = 60_000;
 const leaseMs = 5_000;
 const maxChunk = 10_000;
-export const maxTokens = 10_000;
+export const maxLimitedTokens = 10_000;
 
 interface Holding {
   lease: PermitLease | undefined;
@@ -40,16 +40,16 @@ interface Holding {
  * A sliding window that all processes on one store share. A process leases a chunk of permits at a time, so a request
  * costs no write; a lease that ends reports when each permit was used, so that the window stays exact.
  */
-export function createLimiter(store: Store, clock: Clock, limit: number): Limiter {
+export function createRateLimiter(store: Store, clock: Clock, limit: number): RateLimiter {
   const holdings = new Map<string, Holding>();
   const chunk = Math.min(maxChunk, Math.max(1, Math.ceil(limit / 10)));
 
-  function holdingOf(tokenId: string): Holding {
+  function getHolding(tokenId: string): Holding {
     let holding = holdings.get(tokenId);
     if (!holding) {
       // A forgotten lease counts in full until it ends: never too many requests, at worst too few for a minute.
       holding = { lease: undefined, usedAtMs: [], remaining: 0, blockedUntilMs: 0, leasing: undefined };
-      remember(holdings, tokenId, holding, maxTokens);
+      remember(holdings, tokenId, holding, maxLimitedTokens);
     }
     return holding;
   }
@@ -72,7 +72,7 @@ export function createLimiter(store: Store, clock: Clock, limit: number): Limite
     return holding.leasing;
   }
 
-  const rate = (remaining: number, retryAfterSeconds?: number): Rate => ({
+  const createRate = (remaining: number, retryAfterSeconds?: number): Rate => ({
     limit,
     remaining,
     windowSeconds: windowMs / 1000,
@@ -80,33 +80,33 @@ export function createLimiter(store: Store, clock: Clock, limit: number): Limite
   });
 
   async function take(tokenId: string): Promise<Rate> {
-    const holding = holdingOf(tokenId);
+    const holding = getHolding(tokenId);
     for (;;) {
       const nowMs = clock.now().getTime();
       const { lease: held } = holding;
       if (held && nowMs < held.expiresAtMs && holding.usedAtMs.length < held.granted) {
         holding.usedAtMs.push(nowMs);
-        return rate(holding.remaining + held.granted - holding.usedAtMs.length);
+        return createRate(holding.remaining + held.granted - holding.usedAtMs.length);
       }
       if (holding.blockedUntilMs > nowMs) {
-        throw new RateLimited(rate(0, Math.max(1, Math.ceil((holding.blockedUntilMs - nowMs) / 1000))));
+        throw new RateLimited(createRate(0, Math.max(1, Math.ceil((holding.blockedUntilMs - nowMs) / 1000))));
       }
       await leaseOnce(tokenId, holding);
     }
   }
 
   async function look(tokenId: string): Promise<Rate> {
-    const holding = holdingOf(tokenId);
+    const holding = getHolding(tokenId);
     const nowMs = clock.now().getTime();
     if (holding.blockedUntilMs <= nowMs && (holding.lease?.expiresAtMs ?? 0) <= nowMs) {
       await leaseOnce(tokenId, holding);
     }
     const { lease: held, remaining, usedAtMs, blockedUntilMs } = holding;
-    if (blockedUntilMs > nowMs) return rate(0, Math.max(1, Math.ceil((blockedUntilMs - nowMs) / 1000)));
-    return rate(remaining + (held?.granted ?? 0) - usedAtMs.length);
+    if (blockedUntilMs > nowMs) return createRate(0, Math.max(1, Math.ceil((blockedUntilMs - nowMs) / 1000)));
+    return createRate(remaining + (held?.granted ?? 0) - usedAtMs.length);
   }
 
-  return { take, look };
+  return { consume: take, peek: look };
 }
 
 /** The refusal of one request too many, with what its headers say. */

@@ -12,31 +12,31 @@ import type { Caller, HandlerContext, Handlers, Links, ReadWork, WriteWork } fro
 import type { Actor, Business, ConsumedNonce, GateTransaction, Store } from "../store/port.ts";
 import { type AccessLog, createAccessLog } from "./access-log.ts";
 import { type Admission, type CallHead, createEntrance } from "./admission.ts";
-import { standardFieldsIn, withoutPersonalAnswers } from "./answers.ts";
-import { type Audited, accessEntry, actOf } from "./audit.ts";
+import { type AuditedCall, createAccessEntry, toAuditContext } from "./audit.ts";
 import { authenticate } from "./authenticate.ts";
-import { authorize, authorizeInput, confined, requireScopes } from "./authorize.ts";
-import { type Failure, refusalOf, toFailure } from "./failure.ts";
-import { createLimiter, type Limiter, type Rate } from "./limit.ts";
-import { checkKey, fingerprintOf, type OnceResult, once } from "./once.ts";
-import { recorded } from "./record.ts";
-import { redactorOf, viewOf } from "./redact.ts";
-import { digestOf, labelsOf, linksOfRehearsal, type Rehearsal, Rehearsed } from "./rehearse.ts";
-import { validate } from "./validate.ts";
+import { authorize, authorizeInput, confineScopes, requireScopes } from "./authorize.ts";
+import { computeChangeDigest, createDryRunLinks, type DryRunResult, loadLabels, RollbackSignal } from "./dry-run.ts";
+import { type Failure, toFailure, toProblem } from "./failure.ts";
+import { checkIdempotencyKey, computeFingerprint, type IdempotentResult, runIdempotently } from "./idempotency.ts";
+import { createStandardFieldReader, withoutPersonalAnswers } from "./personal-answers.ts";
+import { createRateLimiter, type Rate, type RateLimiter } from "./rate-limiter.ts";
+import { createRedactor, loadView } from "./redact.ts";
+import { validateInput } from "./validate.ts";
+import { withAudit } from "./with-audit.ts";
 
-export interface GateOptions {
+export interface PipelineOptions {
   readonly requestsPerMinute: number;
   readonly exportIntervalSeconds: number;
   readonly idempotencyStrict: boolean;
 }
 
-export interface GateDeps {
+export interface PipelineDeps {
   readonly store: Store;
   readonly handlers: Handlers;
   readonly links: Links;
   readonly clock: Clock;
   readonly log: Log;
-  readonly options: GateOptions;
+  readonly options: PipelineOptions;
 }
 
 /** One request, whichever face it came in by. */
@@ -77,14 +77,14 @@ export interface Success {
 export type Answer = Success | Failure;
 
 /** The only door to the service. */
-export interface Gate {
+export interface OperationPipeline {
   /** Answers a call; never throws. Refusals carry a catalogue code, anything unforeseen is `internal_error`. */
-  invoke(call: Call): Promise<Answer>;
+  execute(call: Call): Promise<Answer>;
   /**
    * Runs a call that writes and undoes it: what would happen, exactly. Leaves no record, event or audit entry.
    * @returns a failure where the call itself would be refused
    */
-  rehearse(call: Call): Promise<Rehearsal | Failure>;
+  dryRun(call: Call): Promise<DryRunResult | Failure>;
   /** Lets a call in by its token alone, before anything that grows with its arguments: its permit is used. */
   admit(head: CallHead): Promise<Admission | Failure>;
   /** Why a call that was let in would be refused for what it says; nothing where it fits. */
@@ -98,14 +98,14 @@ export interface Gate {
    * What there is to say of a token, without using up its rate.
    * @throws Problem `unauthorized`, `invalid_token`
    */
-  describe(token: string | undefined): Promise<Described>;
+  describe(token: string | undefined): Promise<DescribedCall>;
   /** Writes what is still to be recorded. */
   flush(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** A token, the organisation it is of, and what is left of its rate. */
-export interface Described {
+export interface DescribedCall {
   readonly token: Pick<Token, "tokenId" | "name" | "prefix" | "expiresAt">;
   readonly business: Pick<Business, "businessId" | "name">;
   readonly rate: Rate;
@@ -113,15 +113,15 @@ export interface Described {
 
 type AnyHandler = (work: ReadWork | WriteWork, input: Readonly<Record<string, unknown>>) => Promise<unknown>;
 
-interface Running extends Audited {
+interface Running extends AuditedCall {
   readonly name: CallName;
   readonly operation: Operation;
   readonly call: Call;
 }
 
-export function createGate(deps: GateDeps): Gate {
+export function createPipeline(deps: PipelineDeps): OperationPipeline {
   const { store, clock, log, options } = deps;
-  const limiter: Limiter = createLimiter(store, clock, options.requestsPerMinute);
+  const limiter: RateLimiter = createRateLimiter(store, clock, options.requestsPerMinute);
   const accessLog: AccessLog = createAccessLog(store, log);
   const entrance = createEntrance({ store, clock, log, limiter, accessLog });
 
@@ -129,12 +129,12 @@ export function createGate(deps: GateDeps): Gate {
   async function answered<R>(call: Call, work: (running: Running, rate: Rate) => Promise<R>): Promise<R | Failure> {
     const entered = call.admission?.take() ?? (await entrance.enter(call, call.parts.params));
     if ("ok" in entered) return entered;
-    const [caller, rate] = [confined(entered.caller, call.within), entered.rate];
+    const [caller, rate] = [confineScopes(entered.caller, call.within), entered.rate];
     try {
       const operation = operations[call.operation];
       authorize(caller, operation);
       const parts = call.readBody ? { ...call.parts, body: await call.readBody() } : call.parts;
-      const input = validate(operation, parts);
+      const input = validateInput(operation, parts);
       authorizeInput(caller, operation, input);
       const { requestId, operation: name } = call;
       return await work(
@@ -142,13 +142,13 @@ export function createGate(deps: GateDeps): Gate {
         rate,
       );
     } catch (error) {
-      const refusal = refusalOf(error, call, log);
+      const refusal = toProblem(error, call, log);
       await entrance.recordRefusal(call, caller, refusal, call.parts.params);
       return { ok: false, problem: refusal, rate, caller: caller.tokenId };
     }
   }
 
-  function invoke(call: Call): Promise<Answer> {
+  function execute(call: Call): Promise<Answer> {
     return answered(call, async (running, rate) => {
       const outcome = running.operation.effect === "read" ? await read(deps, running) : await write(deps, running);
       const { result, replayed, changed } = outcome;
@@ -156,31 +156,38 @@ export function createGate(deps: GateDeps): Gate {
       const refusal = result instanceof Problem ? result : undefined;
       const answer = refusal
         ? ({ ok: false, problem: refusal, rate, replayed, caller: running.caller.tokenId } as const)
-        : await present(store, running, outcome, rate);
-      if (!changed) await accessLog.record(accessEntry(running, answer.ok ? answer.status : answer.problem.status));
+        : await presentResult(store, running, outcome, rate);
+      if (!changed)
+        await accessLog.record(createAccessEntry(running, answer.ok ? answer.status : answer.problem.status));
       return answer;
     });
   }
 
-  function rehearse(call: Call): Promise<Rehearsal | Failure> {
+  function dryRun(call: Call): Promise<DryRunResult | Failure> {
     return answered(call, async (running) => {
       try {
-        return await store.transaction(actorOf(running), async (transaction) => {
-          const data = await change({ ...deps, links: linksOfRehearsal(deps.links) }, running, transaction);
+        return await store.transaction(toActor(running), async (transaction) => {
+          const data = await change({ ...deps, links: createDryRunLinks(deps.links) }, running, transaction);
           const { changes } = transaction;
-          const labels = await labelsOf(transaction, running.caller.scopes, changes);
-          throw new Rehearsed({ ok: true, changes: [...changes], data, labels, digest: digestOf(changes) });
+          const labels = await loadLabels(transaction, running.caller.scopes, changes);
+          throw new RollbackSignal({
+            ok: true,
+            changes: [...changes],
+            data,
+            labels,
+            digest: computeChangeDigest(changes),
+          });
         });
       } catch (error) {
-        if (error instanceof Rehearsed) return error.rehearsal;
+        if (error instanceof RollbackSignal) return error.rehearsal;
         throw error;
       }
     });
   }
 
   return {
-    invoke,
-    rehearse,
+    execute,
+    dryRun,
     admit: entrance.admit,
     check,
     identify: (token) => authenticate(store, clock, token),
@@ -192,47 +199,51 @@ export function createGate(deps: GateDeps): Gate {
 
 function check({ operation: name, parts }: Call): Failure | undefined {
   try {
-    validate(operations[name], parts);
+    validateInput(operations[name], parts);
     return undefined;
   } catch (error) {
     return toFailure(error);
   }
 }
 
-async function describe({ store }: GateDeps, limiter: Limiter, { tokenId, businessId }: Caller): Promise<Described> {
+async function describe(
+  { store }: PipelineDeps,
+  limiter: RateLimiter,
+  { tokenId, businessId }: Caller,
+): Promise<DescribedCall> {
   const token = await store.getToken(tokenId);
   const business = (await store.listBusinesses()).find((each) => each.businessId === businessId);
   if (!token || !business) throw problem("invalid_token");
-  return { token, business, rate: await limiter.look(tokenId) };
+  return { token, business, rate: await limiter.peek(tokenId) };
 }
 
-interface Outcome extends OnceResult {
+interface Outcome extends IdempotentResult {
   /** Whether records changed: then their audit entries are in the same transaction. */
   readonly changed: boolean;
 }
 
-async function read(deps: GateDeps, running: Running): Promise<Outcome> {
+async function read(deps: PipelineDeps, running: Running): Promise<Outcome> {
   const handler = deps.handlers[running.name] as AnyHandler;
   const reader = deps.store.reader(running.caller.businessId);
-  const result = await handler({ ...workOf(deps, running), store: reader }, running.input);
+  const result = await handler({ ...createHandlerContext(deps, running), store: reader }, running.input);
   return { result, replayed: false, changed: false };
 }
 
-async function write(deps: GateDeps, running: Running): Promise<Outcome> {
+async function write(deps: PipelineDeps, running: Running): Promise<Outcome> {
   const { caller, now, call, operation } = running;
   const { idempotencyKey } = call;
-  if (idempotencyKey !== undefined) checkKey(idempotencyKey);
-  return deps.store.transaction(actorOf(running), async (transaction) => {
+  if (idempotencyKey !== undefined) checkIdempotencyKey(idempotencyKey);
+  return deps.store.transaction(toActor(running), async (transaction) => {
     const apply = () => change(deps, running, transaction);
     const { result, replayed } =
       idempotencyKey === undefined
         ? { result: await apply(), replayed: false }
-        : await once(
+        : await runIdempotently(
             transaction,
             caller.tokenId,
             {
               key: idempotencyKey,
-              fingerprint: fingerprintOf(caller, idempotencyKey, operation, call.parts),
+              fingerprint: computeFingerprint(caller, idempotencyKey, operation, call.parts),
               strict: deps.options.idempotencyStrict,
               now,
             },
@@ -242,18 +253,18 @@ async function write(deps: GateDeps, running: Running): Promise<Outcome> {
   });
 }
 
-function actorOf({ caller, now }: Running): Actor {
+function toActor({ caller, now }: Running): Actor {
   return { businessId: caller.businessId, actorId: caller.tokenId, now: now.toISOString() };
 }
 
 /** The handler with its quota, events and audit entries: all of one transaction. */
-async function change(deps: GateDeps, running: Running, transaction: GateTransaction): Promise<unknown> {
+async function change(deps: PipelineDeps, running: Running, transaction: GateTransaction): Promise<unknown> {
   const { operation, caller } = running;
   const { quota } = operation;
   if (quota) await checkQuota(deps, running, transaction, quota);
-  return recorded(transaction, actOf(running), async (emit) => {
+  return withAudit(transaction, toAuditContext(running), async (emit) => {
     const handler = deps.handlers[running.name] as AnyHandler;
-    const result = await handler({ ...workOf(deps, running), store: transaction, emit }, running.input);
+    const result = await handler({ ...createHandlerContext(deps, running), store: transaction, emit }, running.input);
     if (running.call.confirmed) await settleConfirmation(transaction, running.call.confirmed);
     if (quota) await transaction.useQuota(caller.tokenId, quota);
     return result;
@@ -262,11 +273,11 @@ async function change(deps: GateDeps, running: Running, transaction: GateTransac
 
 /** Of what was agreed to, exactly that is done, and once: in the transaction that does it. */
 async function settleConfirmation(transaction: GateTransaction, confirmed: ConsumedNonce): Promise<void> {
-  if (digestOf(transaction.changes) !== confirmed.digest) throw problem("confirmation_stale");
+  if (computeChangeDigest(transaction.changes) !== confirmed.digest) throw problem("confirmation_stale");
   if (!(await transaction.spend(confirmed.nonce, confirmed.expiresAt))) throw problem("confirmation_invalid");
 }
 
-async function checkQuota(deps: GateDeps, { caller, now }: Running, transaction: GateTransaction, quota: string) {
+async function checkQuota(deps: PipelineDeps, { caller, now }: Running, transaction: GateTransaction, quota: string) {
   // Without an interval those that run at once must not refuse each other, whichever began first.
   if (deps.options.exportIntervalSeconds === 0) return;
   const lastUse = await transaction.lastQuotaUse(caller.tokenId, quota);
@@ -276,7 +287,7 @@ async function checkQuota(deps: GateDeps, { caller, now }: Running, transaction:
   if (retryAfterSeconds > 0) throw problem("export_rate_limited", { retryAfterSeconds });
 }
 
-function workOf({ links }: GateDeps, { caller, now, call }: Running): HandlerContext {
+function createHandlerContext({ links }: PipelineDeps, { caller, now, call }: Running): HandlerContext {
   return {
     caller,
     links,
@@ -288,13 +299,13 @@ function workOf({ links }: GateDeps, { caller, now, call }: Running): HandlerCon
   };
 }
 
-async function present(store: Store, running: Running, outcome: Outcome, rate: Rate): Promise<Success> {
+async function presentResult(store: Store, running: Running, outcome: Outcome, rate: Rate): Promise<Success> {
   const { operation, caller } = running;
   const { rows, lastEvaluatedKey } = operation.paginated ? (outcome.result as PageOf<unknown>) : {};
   const shown = running.call.privacy === "strict" ? { ...caller, scopes: withoutSensitive(caller.scopes) } : caller;
   const result = operation.paginated ? rows : outcome.result;
   const { scopes } = shown;
-  const answers = standardFieldsIn(store.reader(caller.businessId));
+  const answers = createStandardFieldReader(store.reader(caller.businessId));
   const answered = await withoutPersonalAnswers(operation, result, { privacy: running.call.privacy, scopes }, answers);
   const data = await redact(store, shown, operation, answered);
   return {
@@ -311,7 +322,7 @@ async function present(store: Store, running: Running, outcome: Outcome, rate: R
 }
 
 async function redact(store: Store, caller: Caller, operation: Operation, data: unknown): Promise<unknown> {
-  const redactor = redactorOf(operation.data);
+  const redactor = createRedactor(operation.data);
   if (!redactor) return data;
-  return redactor(data, await viewOf(store.reader(caller.businessId), caller.scopes));
+  return redactor(data, await loadView(store.reader(caller.businessId), caller.scopes));
 }

@@ -11,7 +11,7 @@ import type { Change } from "../store/port.ts";
 import { tables } from "../store/tables.ts";
 
 /** The call that an entry is about. */
-export interface Audited {
+export interface AuditedCall {
   readonly caller: Caller;
   readonly operation: Pick<Operation, "audit" | "params">;
   readonly requestId: string;
@@ -20,10 +20,11 @@ export interface Audited {
 }
 
 /** Stands for the operation of a request that was refused before it was known what it asks for. */
-export const unreadOperation: Audited["operation"] = { audit: "request.refused", params: z.strictObject({}) };
+export const unreadOperation: AuditedCall["operation"] = { audit: "request.refused", params: z.strictObject({}) };
 
 /** What somebody did, as the audit trail tells it. */
-export interface Act extends Pick<AuditEntry, "businessId" | "actorType" | "actorId" | "tokenId" | "requestId"> {
+export interface AuditContext
+  extends Pick<AuditEntry, "businessId" | "actorType" | "actorId" | "tokenId" | "requestId"> {
   /** Entity type, dot, what happened. */
   readonly action: string;
   readonly reason: string | null;
@@ -31,7 +32,7 @@ export interface Act extends Pick<AuditEntry, "businessId" | "actorType" | "acto
 }
 
 /** A call by token as an act. */
-export function actOf({ caller, operation, requestId, input, now }: Audited): Act {
+export function toAuditContext({ caller, operation, requestId, input, now }: AuditedCall): AuditContext {
   const { businessId, tokenId } = caller;
   const reason = typeof input["reason"] === "string" ? input["reason"] : null;
   return { businessId, actorType: "token", actorId: tokenId, tokenId, requestId, action: operation.audit, reason, now };
@@ -41,58 +42,58 @@ export function actOf({ caller, operation, requestId, input, now }: Audited): Ac
 const bookkeeping = new Set(["businessId", "version", "createdAt", "updatedAt", "createdBy", "updatedBy"]);
 
 /** One entry per record that an act changed; the act's own word for its own kind of record. */
-export function entriesOf(act: Act, changes: readonly Change[]): AuditEntry[] {
-  return latest(changes).map((change) => {
+export function createAuditEntries(act: AuditContext, changes: readonly Change[]): AuditEntry[] {
+  return combineChanges(changes).map((change) => {
     const { entity, id } = tables[change.table];
     const row = change.after ?? change.before ?? {};
     const own = act.action.startsWith(`${entity}.`);
     return {
-      ...entryBase(act),
-      action: own ? act.action : `${entity}.${verbOf(change)}`,
+      ...createEntryBase(act),
+      action: own ? act.action : `${entity}.${getAuditVerb(change)}`,
       entityType: entity,
       entityId: String(row[id]),
-      programId: textOrNull(row["programId"]),
-      submissionId: textOrNull(row["submissionId"]),
+      programId: toTextOrNull(row["programId"]),
+      submissionId: toTextOrNull(row["submissionId"]),
       status: null,
-      changes: differenceIn(tables[change.table].record.shape, change.before, change.after),
+      changes: listDifferencesIn(tables[change.table].record.shape, change.before, change.after),
       reason: act.reason,
     };
   });
 }
 
 /** The entry of a change to an access token, which is no record of the interface. */
-export function tokenEntry(act: Act, { before, after }: TokenChange): AuditEntry {
+export function createTokenEntry(act: AuditContext, { before, after }: TokenChange): AuditEntry {
   return {
-    ...entryBase(act),
+    ...createEntryBase(act),
     action: act.action,
     entityType: "token",
     entityId: after.tokenId,
     programId: null,
     submissionId: null,
     status: null,
-    changes: differenceIn(Token.shape, before, after),
+    changes: listDifferencesIn(Token.shape, before, after),
     reason: act.reason,
   };
 }
 
 /** The entry of a call that changed nothing: a read, or a refusal. No content, only who, what and how it ended. */
-export function accessEntry(audited: Audited, status: number): AuditEntry {
+export function createAccessEntry(audited: AuditedCall, status: number): AuditEntry {
   const { operation, input } = audited;
   const lastVariable = Object.keys(operation.params.shape).at(-1);
   return {
-    ...entryBase(actOf(audited)),
+    ...createEntryBase(toAuditContext(audited)),
     action: operation.audit,
     entityType: operation.audit.split(".")[0] as string,
-    entityId: lastVariable === undefined ? null : textOrNull(input[lastVariable]),
-    programId: textOrNull(input["programId"]),
-    submissionId: textOrNull(input["submissionId"]),
+    entityId: lastVariable === undefined ? null : toTextOrNull(input[lastVariable]),
+    programId: toTextOrNull(input["programId"]),
+    submissionId: toTextOrNull(input["submissionId"]),
     status,
     changes: [],
     reason: null,
   };
 }
 
-function entryBase({ businessId, actorType, actorId, tokenId, requestId, now }: Act) {
+function createEntryBase({ businessId, actorType, actorId, tokenId, requestId, now }: AuditContext) {
   return {
     auditId: createId("aud"),
     businessId,
@@ -105,7 +106,7 @@ function entryBase({ businessId, actorType, actorId, tokenId, requestId, now }: 
 }
 
 /** Several writes to one row in a call are one change: from before the first to after the last. */
-function latest(changes: readonly Change[]): Change[] {
+function combineChanges(changes: readonly Change[]): Change[] {
   const byRow = new Map<string, Change>();
   for (const change of changes) {
     const key = `${change.table} ${change.id}`;
@@ -115,13 +116,13 @@ function latest(changes: readonly Change[]): Change[] {
   return [...byRow.values()];
 }
 
-function verbOf({ before, after }: Change): string {
+function getAuditVerb({ before, after }: Change): string {
   if (!before) return "created";
   return after ? "updated" : "removed";
 }
 
 /** What a change made of a record: personal paths are named without their values. */
-function differenceIn(
+function listDifferencesIn(
   shape: Readonly<Record<string, z.core.$ZodType>>,
   before: Readonly<Record<string, unknown>> = {},
   after: Readonly<Record<string, unknown>> = {},
@@ -129,8 +130,8 @@ function differenceIn(
   return Object.entries(shape).flatMap(([path, schema]) => {
     const [from, to] = [before[path] ?? null, after[path] ?? null];
     if (bookkeeping.has(path) || isDeepStrictEqual(from, to)) return [];
-    if (!holdsPersonalData(schema)) return [{ path, from, to }];
-    return hasSecretKeys(schema) ? [{ path }] : namesOf(path, from, to);
+    if (!hasPersonalData(schema)) return [{ path, from, to }];
+    return hasSecretKeys(schema) ? [{ path }] : listChangedNames(path, from, to);
   });
 }
 
@@ -141,7 +142,7 @@ function hasSecretKeys(schema: z.core.$ZodType): boolean {
 }
 
 /** Names of what changed within personal data, never its values. */
-function namesOf(path: string, from: unknown, to: unknown): AuditEntry["changes"] {
+function listChangedNames(path: string, from: unknown, to: unknown): AuditEntry["changes"] {
   if (!isObject(from ?? {}) || !isObject(to ?? {})) return [{ path }];
   const [before, after] = [(from ?? {}) as Record<string, unknown>, (to ?? {}) as Record<string, unknown>];
   return [...new Set([...Object.keys(before), ...Object.keys(after)])]
@@ -152,7 +153,7 @@ function namesOf(path: string, from: unknown, to: unknown): AuditEntry["changes"
 const personalSchemas = new WeakMap<z.core.$ZodType, boolean>();
 
 /** Whether a schema is marked personal or has anything personal inside. */
-function holdsPersonalData(schema: z.core.$ZodType): boolean {
+function hasPersonalData(schema: z.core.$ZodType): boolean {
   let holds = personalSchemas.get(schema);
   if (holds === undefined) {
     const definition = unwrap(schema)._zod.def as {
@@ -160,13 +161,13 @@ function holdsPersonalData(schema: z.core.$ZodType): boolean {
       element?: z.core.$ZodType;
     };
     const inside = [...Object.values(definition.shape ?? {}), ...(definition.element ? [definition.element] : [])];
-    holds = getAnnotation(schema)?.personal === true || inside.some(holdsPersonalData);
+    holds = getAnnotation(schema)?.personal === true || inside.some(hasPersonalData);
     personalSchemas.set(schema, holds);
   }
   return holds;
 }
 
-function textOrNull(value: unknown): string | null {
+function toTextOrNull(value: unknown): string | null {
   // Of a request that was refused nothing need be fit to be kept.
   return typeof value === "string" ? value.slice(0, 255).replaceAll("\0", "").toWellFormed() : null;
 }

@@ -46,7 +46,7 @@ export async function withoutPersonalAnswers(
 }
 
 /** Reads forms of a tenant. */
-export function standardFieldsIn(reader: Reader): StandardFieldsOf {
+export function createStandardFieldReader(reader: Reader): StandardFieldsOf {
   return async ({ schemaId, schemaVersion }) => {
     const where = { schemaId, schemaVersion };
     const [form] = await reader.find("schemas", { where }, { limit: 1, orderBy: "schemaVersion", descending: true });

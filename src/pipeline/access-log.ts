@@ -53,18 +53,18 @@ export function createAccessLog(store: Store, log: Log): AccessLog {
 
   async function record(entry: AuditEntry): Promise<void> {
     queued.push(entry);
-    arm();
+    scheduleFlush();
     if (queued.length >= maxQueued) await flush();
   }
 
-  function expectRoom(): void {
+  function requireRoom(): void {
     if (queued.length >= 2 * maxQueued) throw problem("unavailable", { retryAfterSeconds: 60 });
   }
 
-  function arm(): void {
+  function scheduleFlush(): void {
     timer ??= setTimeout(() => {
       timer = undefined;
-      void flush().then(() => queued.length > 0 && arm());
+      void flush().then(() => queued.length > 0 && scheduleFlush());
     }, intervalMs);
   }
 
@@ -73,5 +73,5 @@ export function createAccessLog(store: Store, log: Log): AccessLog {
     await flush();
   }
 
-  return { expectRoom, record, flush, close };
+  return { expectRoom: requireRoom, record, flush, close };
 }

@@ -6,7 +6,7 @@ import type { Caller } from "../store/handler-context.ts";
 type Holder = Pick<Caller, "scopes">;
 
 /** A holder with no more than some of its scopes, where it is confined to them. */
-export function confined<H extends Holder>(holder: H, within: ReadonlySet<Scope> | undefined): H {
+export function confineScopes<H extends Holder>(holder: H, within: ReadonlySet<Scope> | undefined): H {
   return within ? { ...holder, scopes: holder.scopes.intersection(within) } : holder;
 }
 

@@ -3,16 +3,16 @@ import type { Clock } from "../lib/clock.ts";
 import { createId } from "../lib/ids.ts";
 import type { ActHandlers, ActWork, Author } from "../store/handler-context.ts";
 import type { Store } from "../store/port.ts";
-import { recorded } from "./record.ts";
-import { checkAll } from "./validate.ts";
+import { checkAllIssues } from "./validate.ts";
+import { withAudit } from "./with-audit.ts";
 
 /** Where applicants, reviewers and staff act: by the rules, and with the events and audit entries, that tokens have too. */
-export interface Desk {
+export interface PortalActions {
   /** @throws Problem with a catalogue code */
   act<Name extends ActName>(businessId: string, name: Name, given: ActGiven<Name>): Promise<ActResult<Name>>;
 }
 
-export interface DeskDeps {
+export interface PortalDeps {
   readonly store: Store;
   readonly handlers: ActHandlers;
   readonly clock: Clock;
@@ -23,11 +23,11 @@ interface AnyHandler {
   run(work: ActWork, input: unknown): Promise<unknown>;
 }
 
-export function createDesk({ store, handlers, clock }: DeskDeps): Desk {
-  async function act(businessId: string, name: ActName, given: unknown): Promise<unknown> {
+export function createPortalActions({ store, handlers, clock }: PortalDeps): PortalActions {
+  async function performAct(businessId: string, name: ActName, given: unknown): Promise<unknown> {
     const declaration = actDeclarations[name];
     const handler = handlers[name] as unknown as AnyHandler;
-    const input = checkAll([declaration.input, given]);
+    const input = checkAllIssues([declaration.input, given]);
     const author = await handler.author(store.reader(businessId), input);
     const now = clock.now();
     const at = now.toISOString();
@@ -35,11 +35,11 @@ export function createDesk({ store, handlers, clock }: DeskDeps): Desk {
     const action = declaration.audit(input);
     const done = { businessId, ...author, tokenId: null, requestId: createId("req"), action, reason, now };
     return store.transaction({ businessId, actorId: author.actorId, now: at }, (transaction) =>
-      recorded(transaction, done, (emit) =>
+      withAudit(transaction, done, (emit) =>
         handler.run({ store: transaction, now: at, newId: createId, emit, author }, input),
       ),
     );
   }
 
-  return { act: act as Desk["act"] };
+  return { act: performAct as PortalActions["act"] };
 }

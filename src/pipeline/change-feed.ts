@@ -3,7 +3,7 @@ import type { Scope } from "../contract/scopes.ts";
 import type { Log } from "../lib/log.ts";
 import type { Caller } from "../store/handler-context.ts";
 import type { Reader, Store } from "../store/port.ts";
-import { changesBy, type RecordChange } from "./event-changes.ts";
+import { listRecordChanges, type RecordChange } from "./event-record-map.ts";
 
 export type { RecordChange };
 
@@ -52,7 +52,7 @@ export interface ChangeFeedDeps {
 const pollMs = 400;
 /** Told one by one between two looks. */
 export const maxChanges = 5_000;
-export const maxWatchers = 4_096;
+export const maxFeedWatchers = 4_096;
 
 /** What transactions told of, by their turns (see `Reader.lastTurn`). */
 interface TrailEntry {
@@ -70,7 +70,7 @@ const trails: readonly Trail[] = [
   },
   async function events(reader, afterTurn, limit) {
     const entries = await reader.eventsAfter(afterTurn, limit);
-    return entries.map((entry) => ({ turn: entry.turn ?? 0, changes: changesBy(entry) }));
+    return entries.map((entry) => ({ turn: entry.turn ?? 0, changes: listRecordChanges(entry) }));
   },
 ];
 
@@ -111,7 +111,7 @@ class TrailFeed implements ChangeFeed {
 
   async watch(token: string | undefined, watcher: Watcher): Promise<Watch> {
     const { businessId, scopes } = await this.#deps.identify(token);
-    if (this.#followers.size >= maxWatchers) throw problem("unavailable", { retryAfterSeconds: 60 });
+    if (this.#followers.size >= maxFeedWatchers) throw problem("unavailable", { retryAfterSeconds: 60 });
     const follower: Follower = { token, watcher, businessId, scopes };
     this.#followers.add(follower);
     const tails = this.#tails.get(businessId) ?? startTails(this.#deps, businessId);
@@ -125,8 +125,8 @@ class TrailFeed implements ChangeFeed {
       throw error;
     }
     this.#arm();
-    const since = (earlier: number) => this.#catchUp(follower, earlier, turn);
-    return { scopes: follower.scopes, position: { turn, since }, stop: () => this.#leave(follower) };
+    const listSince = (earlier: number) => this.#catchUp(follower, earlier, turn);
+    return { scopes: follower.scopes, position: { turn, since: listSince }, stop: () => this.#leave(follower) };
   }
 
   async close(): Promise<void> {
@@ -181,7 +181,7 @@ class TrailFeed implements ChangeFeed {
   /** Whose token was revoked is told nothing more. */
   async #checkTokens(own: readonly Follower[]): Promise<void> {
     for (const [token, sharing] of Map.groupBy(own, (follower) => follower.token)) {
-      const caller = await this.#deps.identify(token).catch(refused);
+      const caller = await this.#deps.identify(token).catch(handleRefusal);
       for (const follower of sharing) {
         if (caller === undefined) {
           this.#tell([follower], (watcher) => watcher.ended());
@@ -230,7 +230,7 @@ async function readOn({ store }: ChangeFeedDeps, tail: Tail): Promise<readonly R
   return many ? "many" : entries.flatMap(({ changes }) => changes);
 }
 
-function refused(error: unknown): undefined {
+function handleRefusal(error: unknown): undefined {
   if (error instanceof Problem && error.status === 401) return undefined;
   throw error;
 }
