@@ -23,10 +23,10 @@ import type { HttpServer } from "./transport/http.ts";
 import type { MetricsServer } from "./transport/metrics.ts";
 import type { ServerFactory } from "./transport/server.ts";
 import { connectStdio, type StdioConnection, type Wire } from "./transport/stdio.ts";
-import { createBlindUpstream } from "./upstream/blind.ts";
 import { createEmbeddedUpstream } from "./upstream/embedded.ts";
-import { createHandleKeeper } from "./upstream/handles.ts";
 import type { Upstream } from "./upstream/port.ts";
+import { createPseudonymizingUpstream } from "./upstream/privacy/pseudonymizing-upstream.ts";
+import { loadPseudonymizer } from "./upstream/privacy/pseudonyms.ts";
 
 export { directoryFix, inspectDatabase, MissingRights, missingDirectory } from "./app/database.ts";
 export { requireServerKey } from "./app/server-key.ts";
@@ -98,11 +98,11 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
   const remote = await productOf(config, local);
   const { breaker } = remote ?? {};
   const serverKey = serverKeyOf(config);
-  const handlesOf = createHandleKeeper(await store.secret("handles"));
+  const handlesOf = loadPseudonymizer(await store.secret("handles"));
   const embedded = remote ? undefined : await embeddedOf(config, serverKey, { ...places, handlesOf }, local);
   const { webhooks, exports, people, membership, workers = [] } = embedded ?? {};
   const bare = remote?.upstream ?? createEmbeddedUpstream(watchedGate(gate, "mcp", telemetry), changes);
-  const upstream = createBlindUpstream(bare, config.privacy, handlesOf);
+  const upstream = createPseudonymizingUpstream(bare, config.privacy, handlesOf);
   const downloads = createDownloads({ ...places, links, store, log });
   const settleMs = config.shutdownSeconds * 1000;
   const readiness = createReadiness({ ...local, workers, serverKey, breaker });

@@ -15,8 +15,8 @@ import { createPortalActions, type PortalActions } from "../pipeline/portal.ts";
 import { loadPersonsByRow } from "../service/person-includes.ts";
 import { actHandlers } from "../service/portal/index.ts";
 import type { openBlobStore } from "../store/blobs/open-blob-store.ts";
-import { protectRecord } from "../upstream/blind.ts";
-import type { Handles } from "../upstream/handles.ts";
+import { protectRecord } from "../upstream/privacy/pseudonymizing-upstream.ts";
+import type { Pseudonymizer } from "../upstream/privacy/pseudonyms.ts";
 import { createAddressGuard } from "../webhooks/address-guard.ts";
 import { resolveName } from "../webhooks/dialler.ts";
 import { createEndpoints, type Endpoints } from "../webhooks/endpoints.ts";
@@ -60,7 +60,7 @@ export function connectEmbedded(config: Config, serverKey: () => Buffer, places:
 }
 
 export interface Places extends Awaited<ReturnType<typeof openBlobStore>> {
-  readonly handlesOf: (realm: string) => Handles;
+  readonly handlesOf: (realm: string) => Pseudonymizer;
 }
 
 function connectWebhooks(

@@ -2,14 +2,14 @@ import type { Metrics } from "../telemetry/metrics.ts";
 import type { HttpServer } from "../transport/http.ts";
 import type { McpEndpoint } from "../transport/mcp.ts";
 import { type MetricsServer, serveMetrics } from "../transport/metrics.ts";
-import type { Breaker } from "../upstream/breaker.ts";
+import type { CircuitBreaker } from "../upstream/remote/circuit-breaker.ts";
 import type { Local } from "./local.ts";
 
 /** What there is to look at; some of it only once something listens. */
 export interface Watched extends Pick<Local, "store" | "clock"> {
   /** Nothing where the product has the queues. */
   readonly queues: boolean;
-  readonly breaker: Breaker | undefined;
+  readonly breaker: CircuitBreaker | undefined;
   server(): HttpServer | undefined;
   mcp(): McpEndpoint | undefined;
 }

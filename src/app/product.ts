@@ -5,17 +5,17 @@ import { UsageError } from "../config/usage-error.ts";
 import { createTokenLogs } from "../config/webhook-logs.ts";
 import { createChangeFeed } from "../pipeline/change-feed.ts";
 import { list_events } from "../service/events.ts";
-import { createBreaker } from "../upstream/breaker.ts";
-import { createHttpClient } from "../upstream/http-client.ts";
-import { createReceivingUpstream } from "../upstream/received.ts";
-import { createRemoteUpstream, realmOf } from "../upstream/remote.ts";
-import { timeoutsWithin } from "../upstream/timeouts.ts";
+import { createCircuitBreaker } from "../upstream/remote/circuit-breaker.ts";
+import { createHttpClient } from "../upstream/remote/http-client.ts";
+import { createRemoteUpstream, getRealm } from "../upstream/remote/remote.ts";
+import { divideTimeout } from "../upstream/remote/timeouts.ts";
+import { createWebhookEventUpstream } from "../upstream/webhook-event-upstream.ts";
 import type { Local } from "./local.ts";
 import { watchedClient } from "./watched.ts";
 
 /** The product's own service as an upstream; what must be remembered of it is in the local store. */
 export function connectRemote(config: Config, baseUrl: string, { store, clock, log, telemetry }: Local) {
-  const timeouts = timeoutsWithin(config.timeoutSeconds);
+  const timeouts = divideTimeout(config.timeoutSeconds);
   const { origin } = new URL(baseUrl);
   const bare = createHttpClient({
     origin,
@@ -25,7 +25,7 @@ export function connectRemote(config: Config, baseUrl: string, { store, clock, l
     answerTimeoutMs: timeouts.answerMs,
   });
   const client = watchedClient(bare, origin, telemetry);
-  const breaker = createBreaker(clock);
+  const breaker = createCircuitBreaker(clock);
   const upstream = createRemoteUpstream({
     ...config,
     baseUrl,
@@ -47,8 +47,8 @@ export function connectRemote(config: Config, baseUrl: string, { store, clock, l
 export function connectProduct(config: Config, baseUrl: string, local: Local) {
   const { client, upstream, breaker } = connectRemote(config, baseUrl, local);
   const { origin } = new URL(baseUrl);
-  const { kept, read } = createTokenLogs(config, origin, (sha256) => realmOf(origin, sha256));
-  const receiving = createReceivingUpstream(upstream, {
+  const { kept, read } = createTokenLogs(config, origin, (sha256) => getRealm(origin, sha256));
+  const receiving = createWebhookEventUpstream(upstream, {
     logOf: (realm) => read.get(realm),
     list: (name, held, input) => list_events({ store: local.store.reader(name), caller: { scopes: held } }, input),
     follow: (identify) => createChangeFeed({ ...local, identify }),

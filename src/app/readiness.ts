@@ -2,14 +2,14 @@ import type { Clock } from "../lib/clock.ts";
 import { combineWorkerStates, type Worker } from "../lib/worker.ts";
 import type { Store } from "../store/port.ts";
 import type { Readiness } from "../transport/probes.ts";
-import type { Breaker } from "../upstream/breaker.ts";
+import type { CircuitBreaker } from "../upstream/remote/circuit-breaker.ts";
 
 export interface ReadinessDeps {
   readonly store: Pick<Store, "check" | "hasRoom">;
   readonly workers: readonly Worker[];
   /** @throws Error when there is none */
   readonly serverKey: () => unknown;
-  readonly breaker: Breaker | undefined;
+  readonly breaker: CircuitBreaker | undefined;
   readonly clock: Clock;
 }
 

@@ -1,7 +1,7 @@
 import type { OperationCall, Telemetry, WorkOutcome } from "../lib/telemetry.ts";
 import type { Carrier } from "../mail/carrier.ts";
 import type { OperationPipeline } from "../pipeline/execute.ts";
-import type { HttpClient } from "../upstream/http-client.ts";
+import type { HttpClient } from "../upstream/remote/http-client.ts";
 import type { Sender } from "../webhooks/sender.ts";
 
 /** A gate whose calls are watched as those of one face. */

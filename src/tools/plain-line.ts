@@ -1,4 +1,4 @@
-import { neutralise } from "../upstream/neutralise.ts";
+import { sanitizeText } from "../upstream/privacy/sanitize-text.ts";
 
 /** Look-alikes of the characters that Markdown and HTML are made of: they read the same and mean nothing. */
 const lookAlikes: Readonly<Record<string, string>> = {
@@ -18,7 +18,7 @@ const lookAlikes: Readonly<Record<string, string>> = {
  */
 export function toPlainLine(text: string): string {
   return (
-    neutralise(text)
+    sanitizeText(text)
       .replace(/\s+/g, " ")
       .trim()
       .replace(/[<>[\]`*~\\]/g, (character) => lookAlikes[character] ?? character)

@@ -8,7 +8,7 @@ import { hashSha256Hex } from "../lib/crypto/crypto.ts";
 import { isLoopback } from "../lib/http/loopback.ts";
 import type { Log } from "../lib/log.ts";
 import { version } from "../lib/version.ts";
-import { createHttpClient, type HttpClient } from "../upstream/http-client.ts";
+import { createHttpClient, type HttpClient } from "../upstream/remote/http-client.ts";
 
 export interface IssuerOptions {
   /** As tokens name it in `iss`, to the letter. */

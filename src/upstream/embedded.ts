@@ -6,15 +6,15 @@ import type { Upstream, UpstreamCall } from "./port.ts";
 
 /** The programme service in this very process. */
 export function createEmbeddedUpstream(gate: OperationPipeline, changes: ChangeFeed): Upstream {
-  const callOf = ({ input, ...rest }: UpstreamCall): Call => ({
+  const toCall = ({ input, ...rest }: UpstreamCall): Call => ({
     ...rest,
     parts: splitInput(operations[rest.operation], input),
   });
   return {
     admit: (head) => gate.admit(head),
-    check: async (call) => gate.check(callOf(call)),
-    call: (call) => gate.execute(callOf(call)),
-    rehearse: (call) => gate.dryRun(callOf(call)),
+    check: async (call) => gate.check(toCall(call)),
+    call: (call) => gate.execute(toCall(call)),
+    rehearse: (call) => gate.dryRun(toCall(call)),
     async identify(token) {
       const { scopes, businessId, tokenId } = await gate.identify(token);
       return { scopes, realm: businessId, caller: tokenId };

@@ -31,21 +31,21 @@ export type GrantOf = (presented: string | undefined) => Promise<Grant>;
  * were given. Everything above knows what was presented alone; without this in between, the service would refuse it.
  */
 export function createGatewayUpstream(upstream: Upstream, grantOf: GrantOf, log: Log): Upstream {
-  async function identify(presented: string | undefined): Promise<Identity> {
+  async function identifyCaller(presented: string | undefined): Promise<Identity> {
     const { token, caller, name, scopes, attainable } = await grantOf(presented);
-    const identity = await told(name, upstream.identify(token));
+    const identity = await describeRefusal(name, upstream.identify(token));
     const further = attainable && { attainable: identity.scopes.intersection(attainable) };
     return { ...confineScopes(identity, scopes), caller, ...further };
   }
 
   const describe: Upstream["describe"] = async (call) => {
     const { token, name } = await grantOf(call.token);
-    const connection = await told(name, upstream.describe({ ...call, token }));
+    const connection = await describeRefusal(name, upstream.describe({ ...call, token }));
     // Nothing of the product token, not even how it begins: a caller knows the name under which it was let in.
-    return { ...connection, token: { name }, fault: connection.fault && seen(connection.fault, name) };
+    return { ...connection, token: { name }, fault: connection.fault && maskRefusal(connection.fault, name) };
   };
 
-  async function granted<R extends { readonly ok: true }>(
+  async function runWithGrant<R extends { readonly ok: true }>(
     call: UpstreamCall,
     work: (call: UpstreamCall) => Promise<R | Failure>,
   ): Promise<R | Failure> {
@@ -56,7 +56,7 @@ export function createGatewayUpstream(upstream: Upstream, grantOf: GrantOf, log:
       const outcome = answer.ok ? "ok" : answer.problem.code;
       // The service's own audit names the product token, which several callers may stand behind.
       log.info({ caller: grant.name, operation, requestId, outcome }, "A caller was answered");
-      return answer.ok ? answer : { ...answer, problem: seen(answer.problem, grant.name) };
+      return answer.ok ? answer : { ...answer, problem: maskRefusal(answer.problem, grant.name) };
     } catch (error) {
       return toFailure(error);
     }
@@ -66,22 +66,22 @@ export function createGatewayUpstream(upstream: Upstream, grantOf: GrantOf, log:
     try {
       const { token, name } = await grantOf(head.token);
       const admission = await upstream.admit({ ...head, token });
-      return admission.ok ? admission : { ...admission, problem: seen(admission.problem, name) };
+      return admission.ok ? admission : { ...admission, problem: maskRefusal(admission.problem, name) };
     } catch (error) {
       return toFailure(error);
     }
   }
 
-  async function told<R>(name: string, work: Promise<R>): Promise<R> {
+  async function describeRefusal<R>(name: string, work: Promise<R>): Promise<R> {
     try {
       return await work;
     } catch (error) {
-      throw error instanceof Problem ? seen(error, name) : error;
+      throw error instanceof Problem ? maskRefusal(error, name) : error;
     }
   }
 
   /** That the product token is refused is no word on what the caller presented. */
-  function seen(refusal: Problem, name: string): Problem {
+  function maskRefusal(refusal: Problem, name: string): Problem {
     if (refusal.status !== 401) return refusal;
     log.error({ caller: name }, "The service refuses the product token that this caller stands for");
     return problem("gateway_token_refused");
@@ -91,11 +91,11 @@ export function createGatewayUpstream(upstream: Upstream, grantOf: GrantOf, log:
   return {
     admit,
     check: (call) => upstream.check(call),
-    call: (call) => granted(call, (own) => upstream.call(own)),
-    rehearse: (call) => granted(call, (own) => upstream.rehearse(own)),
-    identify,
+    call: (call) => runWithGrant(call, (own) => upstream.call(own)),
+    rehearse: (call) => runWithGrant(call, (own) => upstream.rehearse(own)),
+    identify: identifyCaller,
     describe,
-    ...(watch ? { watch: (presented, watcher) => grantedWatch(watch, grantOf, presented, watcher) } : {}),
+    ...(watch ? { watch: (presented, watcher) => watchWithGrant(watch, grantOf, presented, watcher) } : {}),
     watchesRecords,
   };
 }
@@ -117,7 +117,7 @@ function callAs({ token, scopes, caller }: Grant, call: UpstreamCall): UpstreamC
 const checkMs = 1_000;
 
 /** A watch as the product token, told on as far as the grant goes and as long as it holds. */
-async function grantedWatch(
+async function watchWithGrant(
   watch: NonNullable<Upstream["watch"]>,
   grantOf: GrantOf,
   presented: string | undefined,
@@ -128,7 +128,7 @@ async function grantedWatch(
   let shown: ReadonlySet<Scope> = new Set();
   let timer: NodeJS.Timeout | undefined;
 
-  function rescope(): void {
+  function updateScopes(): void {
     const scopes = ofToken.intersection(grant.scopes ?? ofToken);
     if (scopes.symmetricDifference(shown).size === 0) return;
     shown = scopes;
@@ -139,7 +139,7 @@ async function grantedWatch(
     changed: (changes) => watcher.changed(changes),
     rescoped(scopes) {
       ofToken = scopes;
-      rescope();
+      updateScopes();
     },
     ended() {
       clearInterval(timer);
@@ -159,7 +159,7 @@ async function grantedWatch(
       const renewed = await grantOf(presented);
       if (renewed.token !== grant.token) throw problem("invalid_token");
       grant = renewed;
-      rescope();
+      updateScopes();
     } catch (error) {
       // Only a refusal ends it: an issuer that cannot be reached has refused nothing.
       if (!(error instanceof Problem) || error.status >= 500) return;

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { catalogue } from "../../src/contract/errors.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
-import { failuresToOpen } from "../../src/upstream/breaker.ts";
+import { failuresToOpen } from "../../src/upstream/remote/circuit-breaker.ts";
 import { openMisbehaving } from "../remote/misbehaving.ts";
 import { clients } from "../support/clients.ts";
 import { openDesk } from "../support/desk.ts";

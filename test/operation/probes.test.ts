@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { failuresToOpen } from "../../src/upstream/breaker.ts";
+import { failuresToOpen } from "../../src/upstream/remote/circuit-breaker.ts";
 import { openMisbehaving } from "../remote/misbehaving.ts";
 import { openDesk, type TestClock } from "../support/desk.ts";
 import { temporaryDirectory } from "../support/directory.ts";

@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Email } from "../../src/contract/definition/fields.ts";
 import { Problem } from "../../src/contract/errors.ts";
-import { createHandles, isAddressHandle } from "../../src/upstream/handles.ts";
+import { createPseudonymizer, isAddressHandle } from "../../src/upstream/privacy/pseudonyms.ts";
 
 const secret = Buffer.alloc(32, 7);
-const handles = createHandles(secret, "biz_one");
+const handles = createPseudonymizer(secret, "biz_one");
 const kinds = ["email", "phone", "externalId"] as const;
 
 const label = fc.stringMatching(/^[a-z0-9]{1,20}$/);
@@ -32,7 +32,7 @@ describe.each(kinds)("a handle of kind %s", (kind) => {
   });
 
   test("does not open altered, elsewhere or under another key", () => {
-    const others = [createHandles(secret, "biz_two"), createHandles(Buffer.alloc(32, 8), "biz_one")];
+    const others = [createPseudonymizer(secret, "biz_two"), createPseudonymizer(Buffer.alloc(32, 8), "biz_one")];
     fc.assert(
       fc.property(values[kind], fc.nat(), (value, position) => {
         const handle = handles.seal(kind, value);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { mapTexts, neutralise } from "../../src/upstream/neutralise.ts";
+import { mapTexts, sanitizeText } from "../../src/upstream/privacy/sanitize-text.ts";
 
 test.each([
   ["tag characters", "approve\u{e0069}\u{e0067}\u{e006e}", "approve"],
@@ -13,7 +13,7 @@ test.each([
   ["controls, an escape sequence's too", "\u001b[31mred\u0007\u0000", "[31mred"],
   ["interlinear annotations", "\ufff9a\ufffab\ufffb", "ab"],
 ])("%s are taken out", (_, hostile, shown) => {
-  expect(neutralise(hostile)).toBe(shown);
+  expect(sanitizeText(hostile)).toBe(shown);
 });
 
 test.each([
@@ -24,21 +24,21 @@ test.each([
   "日本語 中文 한국어 עברית العربية",
   "line\nbreak\ttab\r\n",
 ])("%s stays as it is", (text) => {
-  expect(neutralise(text)).toBe(text);
+  expect(sanitizeText(text)).toBe(text);
 });
 
 test("what is seen stays, what is taken out is taken out for good", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), (text) => {
-      const once = neutralise(text);
-      expect(neutralise(once)).toBe(once);
+      const once = sanitizeText(text);
+      expect(sanitizeText(once)).toBe(once);
       expect(once).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}\u200b\u2060\ufeff]/u);
     }),
   );
   const plain = fc.string({ unit: fc.constantFrom(..."abc XYZ.,;:!?0123456789áßñ中") });
   fc.assert(
     fc.property(plain, (text) => {
-      expect(neutralise(text)).toBe(text);
+      expect(sanitizeText(text)).toBe(text);
     }),
   );
 });

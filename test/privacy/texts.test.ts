@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createBlindUpstream } from "../../src/upstream/blind.ts";
-import { createHandles } from "../../src/upstream/handles.ts";
-import { mapTexts, neutralise } from "../../src/upstream/neutralise.ts";
 import type { Upstream } from "../../src/upstream/port.ts";
+import { createPseudonymizingUpstream } from "../../src/upstream/privacy/pseudonymizing-upstream.ts";
+import { createPseudonymizer } from "../../src/upstream/privacy/pseudonyms.ts";
+import { mapTexts, sanitizeText } from "../../src/upstream/privacy/sanitize-text.ts";
 
-const handles = createHandles(new Uint8Array(32), "realm");
+const handles = createPseudonymizer(new Uint8Array(32), "realm");
 
 /** What an agent is shown of data that a service answers with. */
 async function shown(data: unknown): Promise<unknown> {
@@ -13,7 +13,7 @@ async function shown(data: unknown): Promise<unknown> {
     identify: async () => ({ scopes: new Set(), realm: "realm", caller: "caller" }),
     call: async () => ({ ok: true, status: 200, data, replayed: false }) as Awaited<ReturnType<Upstream["call"]>>,
   };
-  const blind = createBlindUpstream(service as Upstream, "blind", () => handles);
+  const blind = createPseudonymizingUpstream(service as Upstream, "blind", () => handles);
   const answer = await blind.call({ operation: "get_program", input: {}, token: "t", requestId: "req_1" });
   return answer.ok ? answer.data : answer;
 }
@@ -82,7 +82,7 @@ test("no address and nothing invisible is shown, wherever it stands", async () =
         return each;
       });
       for (const each of texts) {
-        expect(neutralise(each)).toBe(each);
+        expect(sanitizeText(each)).toBe(each);
         expect(each).not.toContain(` ${hidden}`);
       }
       const alone = JSON.stringify(await shown([{ name: `${before} ${hidden} ${after}` }]));

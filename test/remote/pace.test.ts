@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { createBreaker, type Pass } from "../../src/upstream/breaker.ts";
-import { createPace } from "../../src/upstream/pace.ts";
+import { createCircuitBreaker, type Permit } from "../../src/upstream/remote/circuit-breaker.ts";
+import { createRateThrottle } from "../../src/upstream/remote/rate-throttle.ts";
 import { TestClock } from "../support/desk.ts";
 import { agentOf } from "./agent.ts";
 import { status } from "./misbehaving.ts";
@@ -11,7 +11,7 @@ const second = 1_000;
 describe("the pace of a token", () => {
   const paceOf = (limit = 300, exportSeconds = 300) => {
     const clock = new TestClock();
-    return { clock, pace: createPace(clock, limit, exportSeconds) };
+    return { clock, pace: createRateThrottle(clock, limit, exportSeconds) };
   };
   const refused = (retryAfterSeconds: number) =>
     expect.objectContaining({ code: "rate_limited", details: { retryAfterSeconds } });
@@ -112,8 +112,8 @@ describe("the pace of a token", () => {
 describe("the breaker of an origin", () => {
   const breakerOf = () => {
     const clock = new TestClock();
-    const breaker = createBreaker(clock);
-    const allowed = () => breaker.pass() as Pass;
+    const breaker = createCircuitBreaker(clock);
+    const allowed = () => breaker.pass() as Permit;
     const fail = (times: number) => {
       for (let failed = 0; failed < times; failed += 1) allowed().failed("it is down");
     };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { operationNames, operations } from "../../src/contract/index.ts";
 import { type Scope, scopes } from "../../src/contract/scopes.ts";
-import { rehearsals } from "../../src/upstream/remote-rehearsal.ts";
+import { rehearsals } from "../../src/upstream/dry-run/remote-dry-run.ts";
 import { type Agent, agentOf, type Outcome } from "./agent.ts";
 import { status } from "./misbehaving.ts";
 import { openStage, type Stage } from "./stage.ts";

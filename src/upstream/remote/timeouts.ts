@@ -10,8 +10,8 @@ export interface Timeouts {
 }
 
 /** Parts of a whole call's time that leave room for a second try of each. */
-export function timeoutsWithin(callTimeoutSeconds: number): Timeouts {
+export function divideTimeout(callTimeoutSeconds: number): Timeouts {
   const callMs = callTimeoutSeconds * 1000;
-  const ninths = (count: number) => Math.ceil((callMs * count) / 9);
-  return { connectMs: ninths(1), answerMs: ninths(2), attemptMs: ninths(4), callMs };
+  const takeNinths = (count: number) => Math.ceil((callMs * count) / 9);
+  return { connectMs: takeNinths(1), answerMs: takeNinths(2), attemptMs: takeNinths(4), callMs };
 }

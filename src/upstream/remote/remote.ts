@@ -1,27 +1,24 @@
-import { type Operation, type Parts, splitInput } from "../contract/definition/operation.ts";
-import { Problem, problem } from "../contract/errors.ts";
-import { type CallName, operations } from "../contract/index.ts";
-import type { PersonSchema } from "../contract/persons.ts";
-import { hidesContacts } from "../contract/privacy.ts";
-import { isScope, type Scope, sensitiveScope, withoutSensitive } from "../contract/scopes.ts";
-import { shownTokenChars, tokenPattern } from "../contract/token-format.ts";
-import { getOrCreate } from "../lib/bounded-cache.ts";
-import type { Clock } from "../lib/clock.ts";
-import { computeSecretFingerprint } from "../lib/crypto/fingerprint.ts";
-import type { Log } from "../lib/log.ts";
-import type { Telemetry } from "../lib/telemetry.ts";
-import { unrecordedAdmission } from "../pipeline/admission.ts";
-import { authorize, authorizeInput, confineScopes, requireScopes } from "../pipeline/authorize.ts";
-import { toFailure } from "../pipeline/failure.ts";
-import { checkIdempotencyKey } from "../pipeline/idempotency.ts";
-import { withoutPersonalAnswers } from "../pipeline/personal-answers.ts";
-import { createRedactor, type Redactor } from "../pipeline/redact.ts";
-import { validateInput } from "../pipeline/validate.ts";
-import type { Breaker } from "./breaker.ts";
-import type { HttpClient } from "./http-client.ts";
-import { createPace, type Pace } from "./pace.ts";
-import { createPatience } from "./patience.ts";
-import { withPersonsCursor } from "./persons-cursor.ts";
+import { type Operation, type Parts, splitInput } from "../../contract/definition/operation.ts";
+import { Problem, problem } from "../../contract/errors.ts";
+import { type CallName, operations } from "../../contract/index.ts";
+import type { PersonSchema } from "../../contract/persons.ts";
+import { hidesContacts } from "../../contract/privacy.ts";
+import { isScope, type Scope, sensitiveScope, withoutSensitive } from "../../contract/scopes.ts";
+import { shownTokenChars, tokenPattern } from "../../contract/token-format.ts";
+import { getOrCreate } from "../../lib/bounded-cache.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { computeSecretFingerprint } from "../../lib/crypto/fingerprint.ts";
+import type { Log } from "../../lib/log.ts";
+import type { Telemetry } from "../../lib/telemetry.ts";
+import { unrecordedAdmission } from "../../pipeline/admission.ts";
+import { authorize, authorizeInput, confineScopes, requireScopes } from "../../pipeline/authorize.ts";
+import { toFailure } from "../../pipeline/failure.ts";
+import { checkIdempotencyKey } from "../../pipeline/idempotency.ts";
+import { withoutPersonalAnswers } from "../../pipeline/personal-answers.ts";
+import { createRedactor, type Redactor } from "../../pipeline/redact.ts";
+import { validateInput } from "../../pipeline/validate.ts";
+import type { ReadRemote } from "../dry-run/dry-run-reads.ts";
+import { computeRemoteDigest, dryRunRemotely } from "../dry-run/remote-dry-run.ts";
 import type {
   Admission,
   Answer,
@@ -35,12 +32,15 @@ import type {
   UpstreamCall,
   Watch,
   Watcher,
-} from "./port.ts";
-import type { ReadRemote } from "./rehearse-reads.ts";
-import { digestRemotely, rehearseRemotely } from "./remote-rehearsal.ts";
+} from "../port.ts";
+import { withShownSearch } from "../privacy/shown-search.ts";
+import type { CircuitBreaker } from "./circuit-breaker.ts";
+import type { HttpClient } from "./http-client.ts";
+import { withPersonsCursor } from "./persons-cursor.ts";
+import { createRateThrottle, type RateThrottle } from "./rate-throttle.ts";
 import { createRequester, type Request } from "./requester.ts";
-import { createScopeMemory, type ScopeMemory } from "./scope-memory.ts";
-import { withShownSearch } from "./shown-search.ts";
+import { createRetryPolicy } from "./retry-policy.ts";
+import { createScopeCache, type ScopeCache } from "./scope-cache.ts";
 import { createStandardFields, type StandardFields } from "./standard-fields.ts";
 import type { Timeouts } from "./timeouts.ts";
 
@@ -53,7 +53,7 @@ export interface RemoteOptions {
   readonly requestsPerMinute: number;
   readonly exportIntervalSeconds: number;
   readonly timeouts: Timeouts;
-  readonly breaker: Breaker;
+  readonly breaker: CircuitBreaker;
   /** Uses up a confirmation, across processes; false when it was used before. */
   readonly spend: (realm: string, confirmed: ConsumedNonce) => Promise<boolean>;
   readonly clock: Clock;
@@ -76,17 +76,17 @@ export function createRemoteUpstream(options: RemoteOptions): Upstream {
 }
 
 /** Whose data the token of this SHA-256 reaches at a service. */
-export function realmOf(origin: string, sha256: string): string {
+export function getRealm(origin: string, sha256: string): string {
   return `${origin} ${sha256.slice(0, 32)}`;
 }
 
 type Holder = Pick<Identity, "realm" | "caller">;
 
 /** @throws Problem `invalid_token` for what is no token */
-function holderOf(origin: string, token: string): Holder {
+function createTokenHolder(origin: string, token: string): Holder {
   if (!tokenPattern.test(token)) throw problem("invalid_token");
   const sha256 = computeSecretFingerprint(token);
-  return { realm: realmOf(origin, sha256), caller: sha256 };
+  return { realm: getRealm(origin, sha256), caller: sha256 };
 }
 
 /** Tokens in use at once, which are in memory all the while. */
@@ -95,8 +95,8 @@ const maxHolders = 64;
 class Remote {
   readonly #options: RemoteOptions;
   readonly #origin: string;
-  readonly #pace: Pace;
-  readonly #memory: ScopeMemory;
+  readonly #pace: RateThrottle;
+  readonly #memory: ScopeCache;
   readonly #request: Request;
   readonly #requestPersons: Request;
   readonly #searchShown: Request;
@@ -107,9 +107,9 @@ class Remote {
     const { baseUrl, client, clock, timeouts, breaker, telemetry } = options;
     this.#options = options;
     this.#origin = new URL(baseUrl).origin;
-    this.#pace = createPace(clock, options.requestsPerMinute, options.exportIntervalSeconds);
-    this.#memory = createScopeMemory(clock, options.scopes);
-    const patience = createPatience(breaker, timeouts);
+    this.#pace = createRateThrottle(clock, options.requestsPerMinute, options.exportIntervalSeconds);
+    this.#memory = createScopeCache(clock, options.scopes);
+    const patience = createRetryPolicy(breaker, timeouts);
     this.#request = createRequester({ baseUrl, client, patience, pace: this.#pace, telemetry });
     this.#requestPersons = withPersonsCursor(this.#request);
     this.#searchShown = withShownSearch(this.#request);
@@ -118,7 +118,7 @@ class Remote {
 
   identify(token: string | undefined): Identity {
     if (token === undefined || token === "") throw problem("unauthorized");
-    const holder = getOrCreate(this.#holders, token, maxHolders, () => holderOf(this.#origin, token));
+    const holder = getOrCreate(this.#holders, token, maxHolders, () => createTokenHolder(this.#origin, token));
     if (this.#memory.isRejected(token)) throw problem("invalid_token");
     return { scopes: this.#memory.scopesOf(token), realm: holder.realm, caller: holder.caller };
   }
@@ -149,11 +149,11 @@ class Remote {
 
   /** Only requests that go out use a permit, and the service records them. */
   admit({ token }: CallHead): Admission | Failure {
-    return refusing(() => void this.identify(token)) ?? unrecordedAdmission;
+    return toFailureOf(() => void this.identify(token)) ?? unrecordedAdmission;
   }
 
   check({ operation, input }: UpstreamCall): Failure | undefined {
-    return refusing(() => void validateInput(operations[operation], splitInput(operations[operation], input)));
+    return toFailureOf(() => void validateInput(operations[operation], splitInput(operations[operation], input)));
   }
 
   async call(call: UpstreamCall): Promise<Answer> {
@@ -190,7 +190,7 @@ class Remote {
     try {
       this.identify(call.token);
       this.#admitted(call);
-      return await rehearseRemotely(call.operation, this.#reader(call), call.input);
+      return await dryRunRemotely(call.operation, this.#reader(call), call.input);
     } catch (error) {
       return this.#refused(error, call);
     }
@@ -244,7 +244,7 @@ class Remote {
 
   /** The preview must hold right before the call, and counts once; what records' versions guard, the service refuses. */
   async #settle(call: UpstreamCall, realm: string, confirmed: ConsumedNonce): Promise<void> {
-    const digest = await digestRemotely(call.operation, this.#reader(call), call.input);
+    const digest = await computeRemoteDigest(call.operation, this.#reader(call), call.input);
     if (digest !== confirmed.digest) throw problem("confirmation_stale");
     if (!(await this.#options.spend(realm, confirmed))) throw problem("confirmation_invalid");
   }
@@ -267,7 +267,7 @@ class Remote {
   }
 
   async #redacted(redactor: Redactor, data: unknown, call: UpstreamCall, scopes: ReadonlySet<Scope>): Promise<unknown> {
-    const given = scopes.has(sensitiveScope) ? new Set<string>() : customFieldsIn(data);
+    const given = scopes.has(sensitiveScope) ? new Set<string>() : collectCustomFieldIds(data);
     const standardFieldIds = given.size === 0 ? given : await this.#standardFields(call, given);
     return redactor(data, { scopes, standardFieldIds });
   }
@@ -282,7 +282,7 @@ class Remote {
     if (news) this.#memory.rejected(token);
     if (error.code === "insufficient_scope") {
       // What its caller was not given says nothing of the token.
-      const missing = missingScopes(error, operation).filter((scope) => within?.has(scope) !== false);
+      const missing = readMissingScopes(error, operation).filter((scope) => within?.has(scope) !== false);
       this.#memory.lacks(token, missing);
     }
     return { ok: false, problem: error };
@@ -290,7 +290,7 @@ class Remote {
 }
 
 /** The refusal that work ends with, if it does. */
-function refusing(work: () => void): Failure | undefined {
+function toFailureOf(work: () => void): Failure | undefined {
   try {
     work();
     return undefined;
@@ -299,14 +299,15 @@ function refusing(work: () => void): Failure | undefined {
   }
 }
 
-function missingScopes({ details }: Problem, name: CallName): readonly Scope[] {
+function readMissingScopes({ details }: Problem, name: CallName): readonly Scope[] {
   const named = details?.["requiredScopes"];
   return Array.isArray(named) ? named.map(String).filter(isScope) : [operations[name].scope];
 }
 
 /** Ids of the custom fields in persons and expansions. */
-function customFieldsIn(data: unknown): Set<string> {
+function collectCustomFieldIds(data: unknown): Set<string> {
   type Row = { readonly customFields?: object | null; readonly person?: Row | null } | null;
-  const fieldsOf = (row: Row): readonly string[] => Object.keys(row?.customFields ?? row?.person?.customFields ?? {});
-  return new Set([data as Row | readonly Row[]].flat().flatMap((row) => fieldsOf(row as Row)));
+  const listFieldIds = (row: Row): readonly string[] =>
+    Object.keys(row?.customFields ?? row?.person?.customFields ?? {});
+  return new Set([data as Row | readonly Row[]].flat().flatMap((row) => listFieldIds(row as Row)));
 }

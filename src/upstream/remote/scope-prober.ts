@@ -1,13 +1,13 @@
-import { createScopeProbe } from "../contract/definition/scope-probe.ts";
-import type { Scope } from "../contract/scopes.ts";
-import { remember } from "../lib/bounded-cache.ts";
-import type { Clock } from "../lib/clock.ts";
-import { computeSecretFingerprint } from "../lib/crypto/fingerprint.ts";
-import { createId } from "../lib/ids.ts";
-import type { Upstream } from "./port.ts";
+import { createScopeProbe } from "../../contract/definition/scope-probe.ts";
+import type { Scope } from "../../contract/scopes.ts";
+import { remember } from "../../lib/bounded-cache.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { computeSecretFingerprint } from "../../lib/crypto/fingerprint.ts";
+import { createId } from "../../lib/ids.ts";
+import type { Upstream } from "../port.ts";
 
 /** What the service has shown lately of tokens: for what is shown here without asking it. */
-export interface ScopeProofs {
+export interface ScopeProber {
   /**
    * Which of these scopes the service lets the token use, by its word of at most a minute ago.
    * @throws Problem `invalid_token`, `rate_limited`, `upstream_*`
@@ -24,10 +24,10 @@ const lastsMs = 60_000;
 const maxProofs = 20_000;
 
 /** Asks by the cheapest read that each scope is for; what is being asked is not asked twice at once. */
-export function createScopeProofs(call: Upstream["call"], clock: Clock): ScopeProofs {
+export function createScopeProber(call: Upstream["call"], clock: Clock): ScopeProber {
   const proofs = new Map<string, Proof>();
 
-  async function prove(token: string, scope: Scope): Promise<boolean> {
+  async function proveScope(token: string, scope: Scope): Promise<boolean> {
     const { operation, input, isAnswered } = createScopeProbe(scope);
     const answer = await call({ operation, input, token, requestId: createId("req") });
     // That there is no such record is said to those alone who may read such records.
@@ -36,13 +36,13 @@ export function createScopeProofs(call: Upstream["call"], clock: Clock): ScopePr
     throw answer.problem;
   }
 
-  function holds(token: string, scope: Scope): Promise<boolean> {
+  function holdsScope(token: string, scope: Scope): Promise<boolean> {
     const key = `${computeSecretFingerprint(token)} ${scope}`;
     const nowMs = clock.now().getTime();
     const known = proofs.get(key);
     if (known && Math.abs(nowMs - known.atMs) < lastsMs) return known.holds;
     proofs.delete(key);
-    const proof = { atMs: nowMs, holds: prove(token, scope) };
+    const proof = { atMs: nowMs, holds: proveScope(token, scope) };
     remember(proofs, key, proof, maxProofs);
     proof.holds.catch(() => proofs.get(key) === proof && proofs.delete(key));
     return proof.holds;
@@ -50,7 +50,9 @@ export function createScopeProofs(call: Upstream["call"], clock: Clock): ScopePr
 
   return {
     async held(token, scopes) {
-      const asked = await Promise.all([...scopes].map(async (scope) => ({ scope, held: await holds(token, scope) })));
+      const asked = await Promise.all(
+        [...scopes].map(async (scope) => ({ scope, held: await holdsScope(token, scope) })),
+      );
       return new Set(asked.filter(({ held }) => held).map(({ scope }) => scope));
     },
   };

@@ -1,23 +1,23 @@
-import type { CallName } from "../contract/index.ts";
-import { computeChangeDigest, type DryRunResult } from "../pipeline/dry-run.ts";
+import type { CallName } from "../../contract/index.ts";
+import { computeChangeDigest, type DryRunResult } from "../../pipeline/dry-run.ts";
 import {
-  autoAssign,
-  bulkAssign,
-  deleteAssignment,
-  endedAssignment,
-  reassignAssignment,
-} from "./rehearse-assignments.ts";
-import { labelsOf } from "./rehearse-labels.ts";
+  createEndedAssignmentChange,
+  planAutoAssign,
+  planBulkAssign,
+  planDeleteAssignment,
+  planReassignAssignment,
+} from "./dry-run-assignments.ts";
+import { readLabels } from "./dry-run-labels.ts";
 import {
-  type Change,
-  current,
-  type Input,
-  ifReadable,
+  type PlanDryRun,
   type ReadRemote,
-  type Rehearse,
-  type Row,
-  rowsOf,
-} from "./rehearse-reads.ts";
+  type RemoteChange,
+  type RemoteInput,
+  type RemoteRow,
+  readCurrent,
+  readOrDefault,
+  readRemoteRows,
+} from "./dry-run-reads.ts";
 
 /**
  * What a call would do, told from reads: a service that is not ours cannot be asked to try. The records are the ones
@@ -25,48 +25,48 @@ import {
  *
  * @throws Problem `not_found`, `version_conflict`, and whatever the reads run into
  */
-export async function rehearseRemotely(name: CallName, read: ReadRemote, input: Input): Promise<DryRunResult> {
-  const { changes, data, outlook, labels } = await (rehearsals[name] ?? anything)(read, input);
+export async function dryRunRemotely(name: CallName, read: ReadRemote, input: RemoteInput): Promise<DryRunResult> {
+  const { changes, data, outlook, labels } = await (rehearsals[name] ?? planUnknownChange)(read, input);
   return {
     ok: true,
     changes,
     data,
     ...(outlook ? { outlook } : {}),
-    labels: await labelsOf(read, changes, labels),
+    labels: await readLabels(read, changes, labels),
     digest: computeChangeDigest(changes),
   };
 }
 
 /** The same, as far as it is needed to know whether a preview still holds. */
-export async function digestRemotely(name: CallName, read: ReadRemote, input: Input): Promise<string> {
-  return computeChangeDigest((await (rehearsals[name] ?? anything)(read, input)).changes);
+export async function computeRemoteDigest(name: CallName, read: ReadRemote, input: RemoteInput): Promise<string> {
+  return computeChangeDigest((await (rehearsals[name] ?? planUnknownChange)(read, input)).changes);
 }
 
 const toState =
-  (state: (input: Input) => unknown, endsReview: boolean): Rehearse =>
+  (state: (input: RemoteInput) => unknown, endsReview: boolean): PlanDryRun =>
   async (read, { submissionId, ...input }) => {
-    const before = await current(read, "get_submission", { submissionId }, input["version"]);
+    const before = await readCurrent(read, "get_submission", { submissionId }, input["version"]);
     const after = { ...before, state: state(input) };
     if (after.state === before["state"]) return { changes: [] };
     const known = { state: "in a state that cannot be read", ...before };
-    const submission: Change = { table: "submissions", id: String(submissionId), before: known, after };
-    return { changes: [submission, ...(endsReview ? await endedAssignments(read, submissionId) : [])] };
+    const submission: RemoteChange = { table: "submissions", id: String(submissionId), before: known, after };
+    return { changes: [submission, ...(endsReview ? await planEndedAssignments(read, submissionId) : [])] };
   };
 
 /** More assignments than one submission has; what lies beyond is not previewed. */
 const maxAssignments = 100;
 
-async function endedAssignments(read: ReadRemote, submissionId: unknown): Promise<Change[]> {
+async function planEndedAssignments(read: ReadRemote, submissionId: unknown): Promise<RemoteChange[]> {
   const query = { submissionId, status: "incomplete", limit: maxAssignments };
-  const { data } = await ifReadable(read("list_assignments", query), { data: [] });
-  return (data as readonly Row[]).map(endedAssignment);
+  const { data } = await readOrDefault(read("list_assignments", query), { data: [] });
+  return (data as readonly RemoteRow[]).map(createEndedAssignmentChange);
 }
 
-const mergePersons: Rehearse = async (read, input) => {
-  const source = await current(read, "get_person", { personId: input["personId"] }, input["sourceVersion"]);
-  const target = await current(read, "get_person", { personId: input["targetPersonId"] }, input["targetVersion"]);
+const mergePersons: PlanDryRun = async (read, input) => {
+  const source = await readCurrent(read, "get_person", { personId: input["personId"] }, input["sourceVersion"]);
+  const target = await readCurrent(read, "get_person", { personId: input["targetPersonId"] }, input["targetVersion"]);
   const taken = (input["preferSourceCustomFieldIds"] ?? []) as readonly string[];
-  const [ofSource, ofTarget] = [source, target].map(({ customFields }) => (customFields ?? {}) as Row);
+  const [ofSource, ofTarget] = [source, target].map(({ customFields }) => (customFields ?? {}) as RemoteRow);
   const customFields = { ...ofTarget, ...Object.fromEntries(taken.map((id) => [id, ofSource?.[id]])) };
   const externalRefs = [target, source].flatMap((person) => (person["externalRefs"] ?? []) as readonly unknown[]);
   return {
@@ -87,12 +87,12 @@ const mergePersons: Rehearse = async (read, input) => {
   };
 };
 
-const removeRef: Rehearse = async (read, { personId, version, namespace, objectType, externalId }) => {
-  const before = await current(read, "get_person", { personId }, version);
+const removeRef: PlanDryRun = async (read, { personId, version, namespace, objectType, externalId }) => {
+  const before = await readCurrent(read, "get_person", { personId }, version);
   const named = { namespace, objectType, externalId };
-  const refs = (before["externalRefs"] ?? [named]) as readonly Row[];
+  const refs = (before["externalRefs"] ?? [named]) as readonly RemoteRow[];
   // Without the scope that shows them, external ids are not there to compare.
-  const isNamed = (ref: Row) =>
+  const isNamed = (ref: RemoteRow) =>
     ref["namespace"] === namespace &&
     ref["objectType"] === objectType &&
     (ref["externalId"] === undefined || ref["externalId"] === externalId);
@@ -101,8 +101,8 @@ const removeRef: Rehearse = async (read, { personId, version, namespace, objectT
   return { changes: [{ ...change, after: { ...before, externalRefs: kept } }] };
 };
 
-const updateProgram: Rehearse = async (read, { programId, version, lifecycleStatus }) => {
-  const before = await current(read, "get_program", { programId }, version);
+const updateProgram: PlanDryRun = async (read, { programId, version, lifecycleStatus }) => {
+  const before = await readCurrent(read, "get_program", { programId }, version);
   if (lifecycleStatus === before["lifecycleStatus"]) return { changes: [] };
   const known = { lifecycleStatus: "in a state that cannot be read", ...before };
   return {
@@ -111,7 +111,7 @@ const updateProgram: Rehearse = async (read, { programId, version, lifecycleStat
 };
 
 /** Feedback that is not released yet cannot be read. */
-const releaseFeedback: Rehearse = async (_, { feedbackId }) => {
+const releaseFeedback: PlanDryRun = async (_, { feedbackId }) => {
   const [before, after] = [
     { feedbackId, released: false },
     { feedbackId, released: true },
@@ -119,9 +119,11 @@ const releaseFeedback: Rehearse = async (_, { feedbackId }) => {
   return { changes: [{ table: "feedbacks", id: String(feedbackId), before, after }] };
 };
 
-const bulkEmail: Rehearse = async (read, { reviewers, applicants, programId }) => {
-  const { reviewerIds = [], ...toReviewers } = (reviewers ?? {}) as Row & { reviewerIds?: readonly string[] };
-  const { applicantEmails = [], ...toApplicants } = (applicants ?? {}) as Row & { applicantEmails?: readonly string[] };
+const planBulkEmail: PlanDryRun = async (read, { reviewers, applicants, programId }) => {
+  const { reviewerIds = [], ...toReviewers } = (reviewers ?? {}) as RemoteRow & { reviewerIds?: readonly string[] };
+  const { applicantEmails = [], ...toApplicants } = (applicants ?? {}) as RemoteRow & {
+    applicantEmails?: readonly string[];
+  };
   const mails = [
     ...reviewerIds.map((reviewerId) => ({
       ...toReviewers,
@@ -133,41 +135,44 @@ const bulkEmail: Rehearse = async (read, { reviewers, applicants, programId }) =
   ];
   return {
     changes: mails.map((mail) => ({ table: "emailSends", id: "", after: { ...mail, programId } })),
-    labels: applicantEmails.length > 0 ? await applicantNames(read, programId) : new Map(),
+    labels: applicantEmails.length > 0 ? await readApplicantNames(read, programId) : new Map(),
   };
 };
 
 /** Returns the names of a programme's applicants by their addresses, as far as a preview looks. */
-async function applicantNames(read: ReadRemote, programId: unknown): Promise<ReadonlyMap<string, string>> {
-  const { rows } = await rowsOf(read, "list_applicants", { programId });
+async function readApplicantNames(read: ReadRemote, programId: unknown): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await readRemoteRows(read, "list_applicants", { programId });
   return new Map(rows.map(({ email, name }) => [String(email), String(name ?? "")]));
 }
 
 /** What the service makes of an invitation, and whom it knows already, is told by its answer alone. */
-const inviteReviewer: Rehearse = async (_, { suppressEmails, message, programName, ...reviewer }) => {
+const inviteReviewer: PlanDryRun = async (_, { suppressEmails, message, programName, ...reviewer }) => {
   const mail = {
     recipientKind: "reviewer",
     recipientEmail: reviewer["email"],
     body: [programName, message].filter(Boolean).join(": "),
     template: "reviewer_invitation",
   };
-  const invited: Change = { table: "reviewers", id: "", after: reviewer };
+  const invited: RemoteChange = { table: "reviewers", id: "", after: reviewer };
   return {
     changes: [invited, ...(suppressEmails === true ? [] : [{ table: "emailSends", id: "", after: mail } as const])],
   };
 };
 
-const createExport: Rehearse = async (_, { programId, trackId, state, submittedFrom, submittedTo, persons = null }) => {
+const createExport: PlanDryRun = async (
+  _,
+  { programId, trackId, state, submittedFrom, submittedTo, persons = null },
+) => {
   const given = { state, submittedFrom, submittedTo };
   const filters = Object.fromEntries(Object.entries(given).map(([key, value]) => [key, value ?? null]));
   return { changes: [{ table: "exports", id: "", after: { programId, trackId, filters, persons } }] };
 };
 
 /** A call of which nothing can be told is asked about by what its contract says of it. */
-const anything: Rehearse = async (_, input) => ({ changes: [{ table: "programs", id: "", after: input }] });
+const planUnknownChange: PlanDryRun = async (_, input) => ({ changes: [{ table: "programs", id: "", after: input }] });
 
 /** Of every operation that asks first. */
-export const rehearsals: Partial<Record<CallName, Rehearse>> = {
+export const rehearsals: Partial<Record<CallName, PlanDryRun>> = {
   eliminate_submission: toState(() => "ELIMINATED", true),
   withdraw_submission: toState(() => "WITHDRAWN", true),
   reopen_submission: toState(() => "DRAFT", true),
@@ -176,12 +181,12 @@ export const rehearsals: Partial<Record<CallName, Rehearse>> = {
   merge_person: mergePersons,
   remove_person_external_ref: removeRef,
   update_program: updateProgram,
-  delete_assignment: deleteAssignment,
-  reassign_assignment: reassignAssignment,
+  delete_assignment: planDeleteAssignment,
+  reassign_assignment: planReassignAssignment,
   invite_reviewer: inviteReviewer,
   release_feedback: releaseFeedback,
-  bulk_assign_reviewers: bulkAssign,
-  auto_assign_reviewers: autoAssign,
-  send_bulk_email: bulkEmail,
+  bulk_assign_reviewers: planBulkAssign,
+  auto_assign_reviewers: planAutoAssign,
+  send_bulk_email: planBulkEmail,
   create_export: createExport,
 };

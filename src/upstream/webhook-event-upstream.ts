@@ -9,7 +9,7 @@ import type { ChangeFeed, ChangeFeedDeps } from "../pipeline/change-feed.ts";
 import { toFailure } from "../pipeline/failure.ts";
 import { validateInput } from "../pipeline/validate.ts";
 import type { Answer, Connection, Upstream, UpstreamCall, Watch, Watcher } from "./port.ts";
-import { createScopeProofs, type ScopeProofs } from "./scope-proofs.ts";
+import { createScopeProber, type ScopeProber } from "./remote/scope-prober.ts";
 
 /** What comes in by webhooks for some tokens. */
 export interface ReadLog {
@@ -34,7 +34,7 @@ export interface ReceivingUpstream extends Upstream {
  * An upstream that knows of events by webhooks: it lists them, and tells by them what changed. They are kept here, where
  * no service asks for a token: so the service is asked whether it still knows the token, and what that may see.
  */
-export function createReceivingUpstream(upstream: Upstream, options: ReceivedOptions): ReceivingUpstream {
+export function createWebhookEventUpstream(upstream: Upstream, options: ReceivedOptions): ReceivingUpstream {
   const received = new Received(upstream, options);
   return {
     ...upstream,
@@ -52,7 +52,7 @@ const maxRealms = 10_000;
 class Received {
   readonly #upstream: Upstream;
   readonly #options: ReceivedOptions;
-  readonly #proofs: ScopeProofs;
+  readonly #proofs: ScopeProber;
   readonly #feed: ChangeFeed;
   /** Until when tokens need not be asked about for their watchers' sake, by realm. */
   readonly #aliveUntilMs = new Map<string, number>();
@@ -60,7 +60,7 @@ class Received {
   constructor(upstream: Upstream, options: ReceivedOptions) {
     this.#upstream = upstream;
     this.#options = options;
-    this.#proofs = createScopeProofs(upstream.call, options.clock);
+    this.#proofs = createScopeProber(upstream.call, options.clock);
     this.#feed = options.follow((token) => this.#follower(token));
   }
 
@@ -101,8 +101,8 @@ class Received {
     // Nobody is told of nothing: strangers, too, may come with tokens that nothing comes in for.
     if (!this.#options.logOf(realm)) return own;
     try {
-      const changed: Watcher["changed"] = (changes) => watcher.changed(changes);
-      const records = await this.#feed.watch(token, { changed, rescoped: ignore, ended: ignore });
+      const notifyChanged: Watcher["changed"] = (changes) => watcher.changed(changes);
+      const records = await this.#feed.watch(token, { changed: notifyChanged, rescoped: ignore, ended: ignore });
       const stop = () => {
         own.stop();
         records.stop();

@@ -1,4 +1,4 @@
-import { Problem } from "../contract/errors.ts";
+import { Problem } from "../../contract/errors.ts";
 import type { Request } from "./requester.ts";
 
 /** Names by which the persons list may take its cursor (specification 2.2), in the order in which they are tried. */

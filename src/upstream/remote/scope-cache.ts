@@ -1,12 +1,12 @@
-import { problem } from "../contract/errors.ts";
-import { type Scope, scopes, withoutSensitive } from "../contract/scopes.ts";
-import { remember } from "../lib/bounded-cache.ts";
-import type { Clock } from "../lib/clock.ts";
-import { computeSecretFingerprint } from "../lib/crypto/fingerprint.ts";
-import type { Watch, Watcher } from "./port.ts";
+import { problem } from "../../contract/errors.ts";
+import { type Scope, scopes, withoutSensitive } from "../../contract/scopes.ts";
+import { remember } from "../../lib/bounded-cache.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { computeSecretFingerprint } from "../../lib/crypto/fingerprint.ts";
+import type { Watch, Watcher } from "../port.ts";
 
 /** What is known of the scopes of product tokens, which cannot be asked for: told by configuration, or learnt from refusals. */
-export interface ScopeMemory {
+export interface ScopeCache {
   scopesOf(token: string): ReadonlySet<Scope>;
   /** A refusal named these scopes: what needs them is hidden for a while. */
   lacks(token: string, missing: readonly Scope[]): void;
@@ -25,7 +25,7 @@ export interface ScopeMemory {
 const forgetMs = 10 * 60_000;
 const rejectMs = 30_000;
 const maxTokens = 10_000;
-export const maxWatchers = 4_096;
+export const maxScopeWatchers = 4_096;
 
 interface Learnt {
   readonly missing: Map<Scope, number>;
@@ -39,46 +39,46 @@ const nothing: Learnt = { missing: new Map(), rejectedUntilMs: 0 };
  * @param told - the scopes that the operator says the token has. Without them every scope is supposed but the one that
  *   shows sensitive data: what nobody granted in words stays hidden.
  */
-export function createScopeMemory(clock: Clock, told: readonly Scope[] | undefined): ScopeMemory {
+export function createScopeCache(clock: Clock, told: readonly Scope[] | undefined): ScopeCache {
   const learnt = new Map<string, Learnt>();
   const supposed = new Set<Scope>(told ?? withoutSensitive(scopes));
 
-  const of = (token: string) => learnt.get(computeSecretFingerprint(token)) ?? nothing;
+  const getLearnt = (token: string) => learnt.get(computeSecretFingerprint(token)) ?? nothing;
 
   /** To be written to: only tokens of which something is learnt are remembered. */
-  function noted(token: string): Learnt {
+  function getOrCreateLearnt(token: string): Learnt {
     const key = computeSecretFingerprint(token);
     const known = learnt.get(key) ?? { missing: new Map(), rejectedUntilMs: 0 };
     remember(learnt, key, known, maxTokens);
     return known;
   }
 
-  const lasts = (untilMs: number | undefined) => untilMs !== undefined && untilMs > clock.now().getTime();
+  const isCurrent = (untilMs: number | undefined) => untilMs !== undefined && untilMs > clock.now().getTime();
 
-  function scopesOf(token: string): ReadonlySet<Scope> {
-    const { missing } = of(token);
+  function getScopes(token: string): ReadonlySet<Scope> {
+    const { missing } = getLearnt(token);
     if (missing.size === 0) return supposed;
-    return new Set([...supposed].filter((scope) => !lasts(missing.get(scope))));
+    return new Set([...supposed].filter((scope) => !isCurrent(missing.get(scope))));
   }
 
-  const watched = createScopeWatches(scopesOf);
+  const watched = createScopeWatches(getScopes);
 
   return {
-    scopesOf,
+    scopesOf: getScopes,
     lacks(token, scopesMissing) {
-      const { missing } = noted(token);
+      const { missing } = getOrCreateLearnt(token);
       for (const scope of scopesMissing) missing.set(scope, clock.now().getTime() + forgetMs);
       watched.look(token);
       watched.lookLater(token, forgetMs);
     },
     holds(token, scope) {
-      if (of(token).missing.delete(scope)) watched.look(token);
+      if (getLearnt(token).missing.delete(scope)) watched.look(token);
     },
     rejected(token) {
-      noted(token).rejectedUntilMs = clock.now().getTime() + rejectMs;
+      getOrCreateLearnt(token).rejectedUntilMs = clock.now().getTime() + rejectMs;
       watched.end(token);
     },
-    isRejected: (token) => lasts(of(token).rejectedUntilMs),
+    isRejected: (token) => isCurrent(getLearnt(token).rejectedUntilMs),
     watch: watched.watch,
   };
 }
@@ -94,11 +94,11 @@ function createScopeWatches(scopesOf: (token: string) => ReadonlySet<Scope>) {
   const watching = new Map<string, Set<Watching>>();
   let count = 0;
 
-  const of = (token: string) => watching.get(computeSecretFingerprint(token)) ?? new Set<Watching>();
+  const getLearnt = (token: string) => watching.get(computeSecretFingerprint(token)) ?? new Set<Watching>();
 
   function look(token: string): void {
     const scopes = scopesOf(token);
-    for (const each of of(token)) {
+    for (const each of getLearnt(token)) {
       if (each.shown.symmetricDifference(scopes).size === 0) continue;
       each.shown = scopes;
       each.watcher.rescoped(scopes);
@@ -109,13 +109,13 @@ function createScopeWatches(scopesOf: (token: string) => ReadonlySet<Scope>) {
     look,
     /** What is hidden for a while shows itself again. */
     lookLater(token: string, afterMs: number): void {
-      if (of(token).size > 0) setTimeout(() => look(token), afterMs + 1).unref();
+      if (getLearnt(token).size > 0) setTimeout(() => look(token), afterMs + 1).unref();
     },
     end(token: string): void {
-      for (const { watcher } of of(token)) watcher.ended();
+      for (const { watcher } of getLearnt(token)) watcher.ended();
     },
     watch(token: string, watcher: Watcher): Watch {
-      if (count >= maxWatchers) throw problem("unavailable", { retryAfterSeconds: 60 });
+      if (count >= maxScopeWatchers) throw problem("unavailable", { retryAfterSeconds: 60 });
       const key = computeSecretFingerprint(token);
       const all = watching.get(key) ?? new Set<Watching>();
       const own: Watching = { watcher, shown: scopesOf(token) };

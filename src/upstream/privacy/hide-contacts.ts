@@ -1,25 +1,31 @@
-import { mayHoldAddress, replaceAddresses } from "../lib/addresses.ts";
-import { isAscii } from "../lib/json-cache.ts";
-import { mayHoldPhoneNumber, replacePhoneNumbers } from "../lib/phone-numbers.ts";
-import { type Handles, handleKindOf, invalidHandle, isAddressHandle, isHandleAt } from "./handles.ts";
-import { mapTexts, neutralise, type TextChange } from "./neutralise.ts";
+import { mayHoldAddress, replaceAddresses } from "../../lib/addresses.ts";
+import { isAscii } from "../../lib/json-cache.ts";
+import { mayHoldPhoneNumber, replacePhoneNumbers } from "../../lib/phone-numbers.ts";
+import {
+  createInvalidHandleProblem,
+  getHandleKind,
+  isAddressHandle,
+  isHandleAt,
+  type Pseudonymizer,
+} from "./pseudonyms.ts";
+import { mapTexts, sanitizeText, type TextChange } from "./sanitize-text.ts";
 
 /** Names of properties that hold ids of records and of whoever changed them: some are made of digits alone. */
 const ids = /(?:^id|Ids?|By)$/;
 
 /** How texts are shown to agents: without what is invisible, with handles instead of addresses and telephone numbers. */
-export function contactHider(handles: Handles): TextChange {
+export function createContactHider(handles: Pseudonymizer): TextChange {
   return (text, name = "") => {
-    const shown = hideAddresses(neutralise(text), handles);
+    const shown = hideAddresses(sanitizeText(text), handles);
     return ids.test(name) ? shown : hidePhoneNumbers(shown, handles);
   };
 }
 
-function hideAddresses(text: string, handles: Handles): string {
+function hideAddresses(text: string, handles: Pseudonymizer): string {
   return replaceAddresses(text, (found) => (isAddressHandle(found) ? found : handles.seal("email", found)));
 }
 
-function hidePhoneNumbers(text: string, handles: Handles): string {
+function hidePhoneNumbers(text: string, handles: Pseudonymizer): string {
   return mayHoldPhoneNumber(text) ? replacePhoneNumbers(text, (found) => handles.seal("phone", found)) : text;
 }
 
@@ -40,10 +46,10 @@ export function isPlain(json: string): boolean {
 const phones = /(?:phone|mobile|telefon|fax)|(?:^|[_-])(?:tel|cell|mob)(?:$|[_-])/i;
 
 /** A value of anybody's choosing with handles instead of telephone numbers; addresses in it are hidden as in all texts. */
-export function hidePhonesIn(value: unknown, handles: Handles, name = ""): unknown {
+export function hidePhonesIn(value: unknown, handles: Pseudonymizer, name = ""): unknown {
   if (typeof value === "string" || typeof value === "number") {
     const text = String(value);
-    if (phones.test(name) && /\p{Nd}{3}/u.test(text.replace(/\P{Nd}/gu, "")) && handleKindOf(text) === undefined) {
+    if (phones.test(name) && /\p{Nd}{3}/u.test(text.replace(/\P{Nd}/gu, "")) && getHandleKind(text) === undefined) {
       return handles.seal("phone", text);
     }
     return typeof value === "string" ? hidePhoneNumbers(value, handles) : value;
@@ -60,14 +66,14 @@ export function hidePhonesIn(value: unknown, handles: Handles, name = ""): unkno
  * wherever it is read, for it has the form of what is hidden.
  * @throws Problem `invalid_handle` for one that is forged, or of something that would be shown from then on
  */
-export function openHandlesIn(value: unknown, handles: Handles, path: string): unknown {
-  const hide = contactHider(handles);
+export function openHandlesIn(value: unknown, handles: Pseudonymizer, path: string): unknown {
+  const hide = createContactHider(handles);
   return mapTexts(value, (text) => {
-    const kind = handleKindOf(text);
+    const kind = getHandleKind(text);
     if (kind === undefined) return text;
     const opened = handles.open(kind, text, path);
     if (hide(opened) !== handles.seal(kind, opened))
-      throw invalidHandle(path, "Here it would be shown: leave this value out");
+      throw createInvalidHandleProblem(path, "Here it would be shown: leave this value out");
     return opened;
   });
 }

@@ -1,9 +1,9 @@
-import type { Clock } from "../lib/clock.ts";
+import type { Clock } from "../../lib/clock.ts";
 
 /** Keeps calls from a service that is down: they are answered at once instead of waiting in vain. */
-export interface Breaker {
+export interface CircuitBreaker {
   /** Lets a try through, or says why it is of no use now. */
-  pass(): Pass | Refusal;
+  pass(): Permit | Refusal;
   /** `half_open` when the next try is let through alone. */
   state(): BreakerState;
 }
@@ -11,7 +11,7 @@ export interface Breaker {
 export type BreakerState = "closed" | "open" | "half_open";
 
 /** A try that was let through. One that reports nothing, because its caller went away, says nothing of the service. */
-export interface Pass {
+export interface Permit {
   readonly allowed: true;
   /** The service answered, if only to refuse. */
   answered(): void;
@@ -34,13 +34,13 @@ export const maxPauseMs = 60_000;
  * Opens after ten failures in a row: nothing is let through. After a pause one try is; while such tries fail, the pauses
  * grow to a minute.
  */
-export function createBreaker(clock: Clock): Breaker {
+export function createCircuitBreaker(clock: Clock): CircuitBreaker {
   let failures = 0;
   let cause = "";
   let pauseMs = firstPauseMs;
   let pausedUntilMs: number | undefined;
 
-  function passOf(trial: boolean): Pass {
+  function createPermit(trial: boolean): Permit {
     return {
       allowed: true,
       answered() {
@@ -61,7 +61,7 @@ export function createBreaker(clock: Clock): Breaker {
 
   return {
     pass() {
-      if (pausedUntilMs === undefined) return passOf(false);
+      if (pausedUntilMs === undefined) return createPermit(false);
       const nowMs = clock.now().getTime();
       const leftMs = pausedUntilMs - nowMs;
       // A pause longer than any is a clock that was set back.
@@ -69,7 +69,7 @@ export function createBreaker(clock: Clock): Breaker {
         return { allowed: false, retryAfterSeconds: Math.ceil(leftMs / 1000), cause };
       // This one tries; the others wait for what comes of it.
       pausedUntilMs = nowMs + pauseMs;
-      return passOf(true);
+      return createPermit(true);
     },
 
     state() {

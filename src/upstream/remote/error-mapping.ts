@@ -1,7 +1,7 @@
-import type { Operation } from "../contract/definition/operation.ts";
-import { catalogue, type Problem, type ProblemCode, problem } from "../contract/errors.ts";
-import { scopes, sensitiveScope } from "../contract/scopes.ts";
-import { isObject } from "../lib/is-object.ts";
+import type { Operation } from "../../contract/definition/operation.ts";
+import { catalogue, type Problem, type ProblemCode, problem } from "../../contract/errors.ts";
+import { scopes, sensitiveScope } from "../../contract/scopes.ts";
+import { isObject } from "../../lib/is-object.ts";
 import type { HttpResponse } from "./http-client.ts";
 
 /** What the service says of a refusal, as far as it says anything that can be used. */
@@ -14,19 +14,19 @@ interface Told {
 }
 
 /** A refusal by the service (specification 7) in the words of the catalogue, whichever its own are. */
-export function refusalOf(
+export function toProblemFromResponse(
   operation: Operation,
   response: HttpResponse,
   body: Readonly<Record<string, unknown>>,
 ): Problem {
   const { status } = response;
-  const told = toldOf(response, body);
+  const told = readReportedError(response, body);
   const { code, details, retryAfterSeconds } = told;
-  const upstreamId = upstreamIdOf(response);
+  const upstreamId = getUpstreamRequestId(response);
   if (status === 401) return problem("invalid_token");
-  if (status === 403 || code === "insufficient_scope") return forbidden(operation, response, told);
+  if (status === 403 || code === "insufficient_scope") return mapForbidden(operation, response, told);
   const asked = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
-  if (status === 429 || code === "rate_limited") return problem(rateCodeOf(operation, told), asked);
+  if (status === 429 || code === "rate_limited") return problem(chooseRateCode(operation, told), asked);
   if ([502, 503, 504].includes(status)) {
     return problem("upstream_unavailable", { ...asked, cause: `status ${status}`, ...upstreamId });
   }
@@ -37,45 +37,46 @@ export function refusalOf(
     return problem("upstream_invalid_answer", { cause, ...upstreamId });
   }
   if (status === 404 && isObject(body["error"])) return problem("not_found");
-  return refused(response, told);
+  return mapRefusal(response, told);
 }
 
 /** The upstream's name of the request, for its operator to find it by. */
-export function upstreamIdOf({ headers }: HttpResponse): { readonly upstreamRequestId?: string } {
+export function getUpstreamRequestId({ headers }: HttpResponse): { readonly upstreamRequestId?: string } {
   const id = headers["x-request-id"];
   return id !== undefined && /^[\w.:-]{1,128}$/.test(id) ? { upstreamRequestId: id } : {};
 }
 
-function refused(response: HttpResponse, { code, message }: Told): Problem {
+function mapRefusal(response: HttpResponse, { code, message }: Told): Problem {
   const { status } = response;
   const address = status === 404 && message === "" ? "there may be no such service at PROGRAMME_BASE_URL" : "";
   return problem("upstream_refused", {
     status,
     upstreamCode: code || "without a code",
     upstreamMessage: message || address || "without a word",
-    ...upstreamIdOf(response),
+    ...getUpstreamRequestId(response),
   });
 }
 
-function toldOf({ headers }: HttpResponse, { error }: Readonly<Record<string, unknown>>): Told {
+function readReportedError({ headers }: HttpResponse, { error }: Readonly<Record<string, unknown>>): Told {
   const { code, message, details } = isObject(error) ? error : {};
-  const shown = isObject(details) ? shownDetails(details) : {};
+  const shown = isObject(details) ? limitDetails(details) : {};
   const inDetails = shown["retryAfterSeconds"];
   return {
     code: typeof code === "string" ? code.slice(0, 64).toLowerCase().replaceAll("-", "_") : "",
     message: typeof message === "string" ? message.slice(0, 300) : "",
     details: shown,
-    retryAfterSeconds: secondsOf(headers) ?? (typeof inDetails === "number" && inDetails >= 0 ? inDetails : undefined),
+    retryAfterSeconds:
+      parseRetryAfter(headers) ?? (typeof inDetails === "number" && inDetails >= 0 ? inDetails : undefined),
   };
 }
 
 /** Only what asks for it names a scope; a gateway's or a policy's refusal is told as it is. */
-function forbidden(operation: Operation, response: HttpResponse, told: Told): Problem {
-  const requiredScopes = requiredScopesOf(operation, response, told);
-  return requiredScopes.length > 0 ? problem("insufficient_scope", { requiredScopes }) : refused(response, told);
+function mapForbidden(operation: Operation, response: HttpResponse, told: Told): Problem {
+  const requiredScopes = readRequiredScopes(operation, response, told);
+  return requiredScopes.length > 0 ? problem("insufficient_scope", { requiredScopes }) : mapRefusal(response, told);
 }
 
-function requiredScopesOf(operation: Operation, { headers }: HttpResponse, told: Told): readonly string[] {
+function readRequiredScopes(operation: Operation, { headers }: HttpResponse, told: Told): readonly string[] {
   const { code, message, details } = told;
   const named = [
     details["requiredScopes"],
@@ -94,7 +95,7 @@ function requiredScopesOf(operation: Operation, { headers }: HttpResponse, told:
 }
 
 /** An export refused for minutes was refused by its own quota. */
-function rateCodeOf({ quota }: Operation, { code, retryAfterSeconds = 0 }: Told): ProblemCode {
+function chooseRateCode({ quota }: Operation, { code, retryAfterSeconds = 0 }: Told): ProblemCode {
   return code === "export_rate_limited" || (quota && retryAfterSeconds > 60) ? "export_rate_limited" : "rate_limited";
 }
 
@@ -110,29 +111,29 @@ const maxDetailChars = 2_000;
 const maxIssues = 50;
 
 /** What details say, within bounds; issues as every reader of them expects them. */
-function shownDetails(details: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const entries = Object.entries(details).map(([name, value]) => [name, name === "issues" ? issuesOf(value) : value]);
+function limitDetails(details: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const entries = Object.entries(details).map(([name, value]) => [name, name === "issues" ? readIssues(value) : value]);
   const small = entries.filter(
     ([name, value]) => name === "issues" || (JSON.stringify(value) ?? "").length <= maxDetailChars,
   );
   return Object.fromEntries(small.slice(0, maxDetails));
 }
 
-function issuesOf(issues: unknown) {
+function readIssues(issues: unknown) {
   return (Array.isArray(issues) ? issues : []).slice(0, maxIssues).map((issue) => {
     const { path, code, message } = isObject(issue) ? issue : {};
-    return { path: short(path), code: short(code), message: short(message) };
+    return { path: shortenText(path), code: shortenText(code), message: shortenText(message) };
   });
 }
 
-function short(value: unknown): string {
+function shortenText(value: unknown): string {
   return typeof value === "string" ? value.slice(0, 300) : "";
 }
 
 const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /** Seconds of a `Retry-After` header, whether it counts or names a time; that is compared with the service's own clock. */
-function secondsOf({ "retry-after": retryAfter, date }: HttpResponse["headers"]): number | undefined {
+function parseRetryAfter({ "retry-after": retryAfter, date }: HttpResponse["headers"]): number | undefined {
   if (retryAfter === undefined) return undefined;
   if (/^\d{1,6}$/.test(retryAfter)) return Number(retryAfter);
   if (!httpDate.test(retryAfter)) return undefined;

@@ -1,14 +1,14 @@
 import type * as z from "zod";
-import { unwrap } from "../contract/definition/field-annotations.ts";
-import { isObject } from "../lib/is-object.ts";
+import { unwrap } from "../../contract/definition/field-annotations.ts";
+import { isObject } from "../../lib/is-object.ts";
 
 /** Where a value is not of its schema's kind. */
-interface Misfit {
+interface Mismatch {
   readonly path: string;
   readonly flaw: string;
 }
 
-type Check = (value: unknown) => Misfit | undefined;
+type Check = (value: unknown) => Mismatch | undefined;
 
 /** Rows of one answer that are taken: as many as a page may have, and some. */
 const maxRows = 10_000;
@@ -19,7 +19,7 @@ const checks = new WeakMap<z.core.$ZodType, Check>();
  * Says where an answer's data is not of the kind that its schema says, or nothing. Fields may be missing, null or
  * unknown; values of enumerations and formats are not looked at.
  */
-export function misfitOf(schema: z.core.$ZodType, data: unknown): string | undefined {
+export function findMismatch(schema: z.core.$ZodType, data: unknown): string | undefined {
   if (data === undefined || data === null) return "no data";
   let check = checks.get(schema);
   if (!check) {
@@ -51,13 +51,13 @@ function compile(schema: z.core.$ZodType): Check {
   };
   switch (definition.type) {
     case "object":
-      return objectCheck(definition.shape ?? {});
+      return createObjectCheck(definition.shape ?? {});
     case "array":
-      return arrayCheck(definition.element ? compile(definition.element) : fine);
+      return createArrayCheck(definition.element ? compile(definition.element) : acceptAny);
     case "record":
-      return recordCheck(definition.valueType ? compile(definition.valueType) : fine);
+      return recordCheck(definition.valueType ? compile(definition.valueType) : acceptAny);
     case "union":
-      return unionCheck((definition.options ?? []).map(compile));
+      return createUnionCheck((definition.options ?? []).map(compile));
     case "string":
     case "enum":
       return (value) => (typeof value === "string" ? undefined : { path: "", flaw: "is no text" });
@@ -67,32 +67,32 @@ function compile(schema: z.core.$ZodType): Check {
       return (value) => (typeof value === type ? undefined : { path: "", flaw: `is no ${type}` });
     }
     default:
-      return fine;
+      return acceptAny;
   }
 }
 
-const fine: Check = () => undefined;
+const acceptAny: Check = () => undefined;
 
-function objectCheck(shape: Readonly<Record<string, z.core.$ZodType>>): Check {
+function createObjectCheck(shape: Readonly<Record<string, z.core.$ZodType>>): Check {
   const fields = Object.entries(shape).map(([name, field]) => ({ name, check: compile(field) }));
   return (value) => {
     if (!isObject(value)) return { path: "", flaw: "is no object" };
     for (const { name, check } of fields) {
       const inner = value[name];
       const misfit = inner === undefined || inner === null ? undefined : check(inner);
-      if (misfit) return within(name, misfit);
+      if (misfit) return prefixPath(name, misfit);
     }
     return undefined;
   };
 }
 
-function arrayCheck(check: Check): Check {
+function createArrayCheck(check: Check): Check {
   return (value) => {
     if (!Array.isArray(value)) return { path: "", flaw: "is no list" };
     if (value.length > maxRows) return { path: "", flaw: `has more than ${maxRows} items` };
     for (let index = 0; index < value.length; index += 1) {
       const misfit = check(value[index]);
-      if (misfit) return within(String(index), misfit);
+      if (misfit) return prefixPath(String(index), misfit);
     }
     return undefined;
   };
@@ -104,17 +104,17 @@ function recordCheck(check: Check): Check {
     for (const inner of Object.values(value)) {
       const misfit = inner === null ? undefined : check(inner);
       // Names in a free map may be anybody's words: they are not repeated.
-      if (misfit) return within("*", misfit);
+      if (misfit) return prefixPath("*", misfit);
     }
     return undefined;
   };
 }
 
-function unionCheck(options: readonly Check[]): Check {
+function createUnionCheck(options: readonly Check[]): Check {
   return (value) =>
     options.some((check) => !check(value)) ? undefined : { path: "", flaw: "is of none of its kinds" };
 }
 
-function within(name: string, { path, flaw }: Misfit): Misfit {
+function prefixPath(name: string, { path, flaw }: Mismatch): Mismatch {
   return { path: `.${name}${path}`, flaw };
 }

@@ -1,8 +1,8 @@
-import { defaultLimit } from "../contract/definition/page.ts";
-import type { Reviewer } from "../contract/reviewers.ts";
-import { mayHoldAddress } from "../lib/addresses.ts";
-import { matchesShown } from "../lib/search-words.ts";
-import type { Request } from "./requester.ts";
+import { defaultLimit } from "../../contract/definition/page.ts";
+import type { Reviewer } from "../../contract/reviewers.ts";
+import { mayHoldAddress } from "../../lib/addresses.ts";
+import { matchesShown } from "../../lib/search-words.ts";
+import type { Request } from "../remote/requester.ts";
 
 /** Pages of the service's list that one call looks through. */
 const maxPages = 10;

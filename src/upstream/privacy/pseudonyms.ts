@@ -1,15 +1,15 @@
 import { createCipheriv, createDecipheriv, createSecretKey } from "node:crypto";
-import type { HandleKind } from "../contract/definition/field-annotations.ts";
-import { type Problem, problem } from "../contract/errors.ts";
-import { getOrCreate } from "../lib/bounded-cache.ts";
-import { computeHmac, equalsInConstantTime } from "../lib/crypto/crypto.ts";
+import type { HandleKind } from "../../contract/definition/field-annotations.ts";
+import { type Problem, problem } from "../../contract/errors.ts";
+import { getOrCreate } from "../../lib/bounded-cache.ts";
+import { computeHmac, equalsInConstantTime } from "../../lib/crypto/crypto.ts";
 
 /**
  * Handles stand for values by which a person can be reached, so that an agent can compare, look up and act without
  * seeing them: deterministic authenticated encryption (a synthetic initialisation vector, as in RFC 5297) under a key
  * of this installation, bound to the kind of value and to whose data it is.
  */
-export interface Handles {
+export interface Pseudonymizer {
   /** A handle of a value; values too long for one are withheld. */
   seal(kind: HandleKind, value: string): string;
   /**
@@ -20,7 +20,7 @@ export interface Handles {
 }
 
 /** A refusal of a handle where it was given. */
-export function invalidHandle(path: string, message: string): Problem {
+export function createInvalidHandleProblem(path: string, message: string): Problem {
   return problem("invalid_handle", { issues: [{ path, code: "invalid_handle", message }] });
 }
 
@@ -40,7 +40,7 @@ export function isAddressHandle(text: string): boolean {
 }
 
 /** Of what kind of value a text has the form of a handle. */
-export function handleKindOf(text: string): HandleKind | undefined {
+export function getHandleKind(text: string): HandleKind | undefined {
   if (isAddressHandle(text)) return "email";
   return (["phone", "externalId"] as const).find((kind) => text.startsWith(prefixes[kind]));
 }
@@ -60,33 +60,33 @@ const maxMade = 2_000;
 const maxRealms = 1_000;
 
 /** Gives the handles of each realm: its keys are made when it is first met. */
-export function createHandleKeeper(secret: Uint8Array): (realm: string) => Handles {
-  const known = new Map<string, Handles>();
-  return (realm) => getOrCreate(known, realm, maxRealms, () => createHandles(secret, realm));
+export function loadPseudonymizer(secret: Uint8Array): (realm: string) => Pseudonymizer {
+  const known = new Map<string, Pseudonymizer>();
+  return (realm) => getOrCreate(known, realm, maxRealms, () => createPseudonymizer(secret, realm));
 }
 
 /** The handles of one organisation's data (`realm`) under a secret of at least 32 bytes. */
-export function createHandles(secret: Uint8Array, realm: string): Handles {
+export function createPseudonymizer(secret: Uint8Array, realm: string): Pseudonymizer {
   const macKey = createSecretKey(computeHmac(secret, `handle mac ${realm}`));
   const cipherKey = createSecretKey(computeHmac(secret, `handle cipher ${realm}`));
 
   function encrypt(kind: HandleKind, value: string): Buffer {
     const tag = computeHmac(macKey, `${kind}\0${value}`).subarray(0, tagBytes);
-    const cipher = createCipheriv("aes-256-ctr", cipherKey, counterOf(tag));
+    const cipher = createCipheriv("aes-256-ctr", cipherKey, toCounter(tag));
     return Buffer.concat([tag, cipher.update(value, "utf8"), cipher.final()]);
   }
 
   function decrypt(kind: HandleKind, sealed: Buffer): string | undefined {
     const tag = sealed.subarray(0, tagBytes);
     if (tag.length < tagBytes) return undefined;
-    const decipher = createDecipheriv("aes-256-ctr", cipherKey, counterOf(tag));
+    const decipher = createDecipheriv("aes-256-ctr", cipherKey, toCounter(tag));
     const value = Buffer.concat([decipher.update(sealed.subarray(tagBytes)), decipher.final()]).toString("utf8");
     return equalsInConstantTime(tag, computeHmac(macKey, `${kind}\0${value}`).subarray(0, tagBytes))
       ? value
       : undefined;
   }
 
-  function handleOf(kind: HandleKind, value: string): string {
+  function createHandle(kind: HandleKind, value: string): string {
     if (kind !== "email") return `${prefixes[kind]}${encrypt(kind, value).toString("base64url")}`;
     // Addresses are compared without regard to case, so their handles must be too.
     const text = toBase32(encrypt(kind, value.toLowerCase()));
@@ -104,30 +104,30 @@ export function createHandles(secret: Uint8Array, realm: string): Handles {
 
   return {
     seal(kind, value) {
-      return getOrCreate(made[kind], value, maxMade, () => handleOf(kind, value));
+      return getOrCreate(made[kind], value, maxMade, () => createHandle(kind, value));
     },
 
     open(kind, text, path) {
-      const sealed = sealedBytes(kind, text);
+      const sealed = decodeHandle(kind, text);
       if (sealed === undefined) return text;
       const value = decrypt(kind, sealed);
-      if (value === undefined) throw invalidHandle(path, "Not a handle of this organisation");
+      if (value === undefined) throw createInvalidHandleProblem(path, "Not a handle of this organisation");
       return value;
     },
   };
 }
 
 /** The encrypted bytes of a text that has the form of a handle. */
-function sealedBytes(kind: HandleKind, text: string): Buffer | undefined {
+function decodeHandle(kind: HandleKind, text: string): Buffer | undefined {
   if (kind !== "email") {
     return text.startsWith(prefixes[kind]) ? Buffer.from(text.slice(prefixes[kind].length), "base64url") : undefined;
   }
   if (!isAddressHandle(text)) return undefined;
   const withoutDomain = text.toLowerCase().slice(0, -addressDomain.length).replace(/[@.]/g, "");
-  return fromBase32(withoutDomain);
+  return decodeBase32(withoutDomain);
 }
 
-function counterOf(tag: Buffer): Buffer {
+function toCounter(tag: Buffer): Buffer {
   return Buffer.concat([tag, Buffer.alloc(16 - tagBytes)]);
 }
 
@@ -148,7 +148,7 @@ function toBase32(bytes: Buffer): string {
   return bits > 0 ? text + alphabet[(pending << (5 - bits)) & 31] : text;
 }
 
-function fromBase32(text: string): Buffer {
+function decodeBase32(text: string): Buffer {
   const bytes: number[] = [];
   let [bits, pending] = [0, 0];
   for (const character of text) {

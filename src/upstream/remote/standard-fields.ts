@@ -1,9 +1,9 @@
-import { type Operation, splitInput } from "../contract/definition/operation.ts";
-import { operations } from "../contract/index.ts";
-import { remember } from "../lib/bounded-cache.ts";
-import type { Clock } from "../lib/clock.ts";
-import { computeSecretFingerprint } from "../lib/crypto/fingerprint.ts";
-import type { UpstreamCall } from "./port.ts";
+import { type Operation, splitInput } from "../../contract/definition/operation.ts";
+import { operations } from "../../contract/index.ts";
+import { remember } from "../../lib/bounded-cache.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { computeSecretFingerprint } from "../../lib/crypto/fingerprint.ts";
+import type { UpstreamCall } from "../port.ts";
 import type { Request } from "./requester.ts";
 
 const ttlMs = 10 * 60_000;
@@ -40,7 +40,7 @@ export function createStandardFields(request: Request, clock: Clock): StandardFi
     const operation: Operation = operations[declared.operation];
     const parts = splitInput(operation, declared.input);
     const read = await request({ ...declared, token, requestId }, operation, parts).catch(() => undefined);
-    return read ? standardOf(read.data) : new Set();
+    return read ? listStandardFields(read.data) : new Set();
   }
 
   return async (call, given, declared = ofPersons) => {
@@ -59,7 +59,7 @@ export function createStandardFields(request: Request, clock: Clock): StandardFi
 }
 
 /** Of a schema whose kinds of values were looked at; what it leaves out is not standard. */
-function standardOf(schema: unknown): ReadonlySet<string> {
+function listStandardFields(schema: unknown): ReadonlySet<string> {
   const { fields } = schema as { fields?: readonly { fieldId?: string | null; sensitivity?: string | null }[] | null };
   const standard = (fields ?? []).filter(({ sensitivity }) => sensitivity === "standard");
   return new Set(standard.flatMap(({ fieldId }) => fieldId ?? []));

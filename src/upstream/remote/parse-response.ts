@@ -1,13 +1,13 @@
-import type { Operation } from "../contract/definition/operation.ts";
-import type { PageMeta } from "../contract/definition/page.ts";
-import { type Problem, problem } from "../contract/errors.ts";
-import { isObject } from "../lib/is-object.ts";
+import type { Operation } from "../../contract/definition/operation.ts";
+import type { PageMeta } from "../../contract/definition/page.ts";
+import { type Problem, problem } from "../../contract/errors.ts";
+import { isObject } from "../../lib/is-object.ts";
+import { getUpstreamRequestId, toProblemFromResponse } from "./error-mapping.ts";
 import type { HttpResponse } from "./http-client.ts";
-import { isDeeperThan, misfitOf } from "./misfit.ts";
-import { refusalOf, upstreamIdOf } from "./refusal.ts";
+import { findMismatch, isDeeperThan } from "./response-validation.ts";
 
 /** What an upstream's answer says, once it has been read against the contract. */
-export interface Read {
+export interface ParsedResponse {
   readonly data: unknown;
   readonly page?: PageMeta;
   /** The answer of an earlier request under the same idempotency key. */
@@ -22,46 +22,47 @@ const maxDepth = 64;
  * fields, states and codes and missing `meta` are let pass.
  * @throws Problem the upstream's own refusal, or `upstream_invalid_answer`
  */
-export function readAnswer(operation: Operation, response: HttpResponse): Read {
+export function readAnswer(operation: Operation, response: HttpResponse): ParsedResponse {
   const { status, headers } = response;
-  if (status >= 400) throw refusalOf(operation, response, bodyOf(response));
-  if (status >= 300) throw redirected(response);
-  const { body, flaw } = parsed(response);
-  if (!body) throw invalidAnswer(response, flaw);
-  if (body["success"] === false) throw refusalOf(operation, response, body);
-  if (body["success"] !== true) throw invalidAnswer(response, "no success envelope");
+  if (status >= 400) throw toProblemFromResponse(operation, response, parseBody(response));
+  if (status >= 300) throw createRedirectProblem(response);
+  const { body, flaw } = parseJson(response);
+  if (!body) throw createInvalidAnswerProblem(response, flaw);
+  if (body["success"] === false) throw toProblemFromResponse(operation, response, body);
+  if (body["success"] !== true) throw createInvalidAnswerProblem(response, "no success envelope");
   const { data } = body;
-  const misfit = misfitOf(operation.data, data) ?? (isDeeperThan(data, maxDepth) ? "data is too deep" : undefined);
-  if (misfit) throw invalidAnswer(response, misfit);
+  const misfit = findMismatch(operation.data, data) ?? (isDeeperThan(data, maxDepth) ? "data is too deep" : undefined);
+  if (misfit) throw createInvalidAnswerProblem(response, misfit);
   return {
     data,
-    ...(operation.paginated ? { page: pageOf(body["meta"]) } : {}),
+    ...(operation.paginated ? { page: parsePage(body["meta"]) } : {}),
     replayed: headers["idempotent-replayed"] === "true",
   };
 }
 
-function invalidAnswer(response: HttpResponse, cause: string): Problem {
-  return problem("upstream_invalid_answer", { cause, ...upstreamIdOf(response) });
+function createInvalidAnswerProblem(response: HttpResponse, cause: string): Problem {
+  return problem("upstream_invalid_answer", { cause, ...getUpstreamRequestId(response) });
 }
 
 /** A redirect for good is a wrong address; any other may be gone the next time. Neither is followed with the token. */
-function redirected(response: HttpResponse): Problem {
+function createRedirectProblem(response: HttpResponse): Problem {
   const { status } = response;
-  if (status !== 301 && status !== 308) return invalidAnswer(response, `a redirect (${status}), which is not followed`);
+  if (status !== 301 && status !== 308)
+    return createInvalidAnswerProblem(response, `a redirect (${status}), which is not followed`);
   const upstreamMessage =
     "it has moved, and the token is not sent elsewhere: PROGRAMME_BASE_URL must name the new place";
   return problem("upstream_refused", { status, upstreamCode: "redirect", upstreamMessage });
 }
 
-function bodyOf(response: HttpResponse): Readonly<Record<string, unknown>> {
-  return parsed(response).body ?? {};
+function parseBody(response: HttpResponse): Readonly<Record<string, unknown>> {
+  return parseJson(response).body ?? {};
 }
 
 type Parsed =
   | { readonly body: Readonly<Record<string, unknown>>; readonly flaw?: never }
   | { readonly body?: never; readonly flaw: string };
 
-function parsed({ headers, text }: HttpResponse): Parsed {
+function parseJson({ headers, text }: HttpResponse): Parsed {
   if (text === "") return { flaw: "an empty body" };
   try {
     const value: unknown = JSON.parse(text);
@@ -72,7 +73,7 @@ function parsed({ headers, text }: HttpResponse): Parsed {
   }
 }
 
-function pageOf(meta: unknown): PageMeta {
+function parsePage(meta: unknown): PageMeta {
   const lastEvaluatedKey = isObject(meta) ? meta["lastEvaluatedKey"] : undefined;
   return typeof lastEvaluatedKey === "string" && lastEvaluatedKey !== ""
     ? { hasMore: true, lastEvaluatedKey }

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Problem, type ProblemCode, problem } from "../contract/errors.ts";
-import type { Breaker, Pass } from "./breaker.ts";
+import { Problem, type ProblemCode, problem } from "../../contract/errors.ts";
+import type { CircuitBreaker, Permit } from "./circuit-breaker.ts";
 import type { Timeouts } from "./timeouts.ts";
 
 /** What is tried: it must be safe to repeat, a read or a write under its idempotency key. */
-export interface Work<R> {
+export interface RetriableWork<R> {
   /** Whether the call changes something. */
   readonly writes: boolean;
   /** Ends the call when its caller has gone. */
@@ -18,15 +18,15 @@ export interface Work<R> {
   attempt(timeoutMs: number): Promise<R>;
 }
 
-export interface Patience {
+export interface RetryPolicy {
   /**
    * Tries until it works, with growing and jittered pauses, for as long as a call may take.
    * @throws Problem the last one met; `upstream_uncertain` for a change that an earlier try may have made
    */
-  run<R>(work: Work<R>): Promise<R>;
+  run<R>(work: RetriableWork<R>): Promise<R>;
 }
 
-export const maxAttempts = 6;
+export const maxCallAttempts = 6;
 const firstBackoffMs = 100;
 const maxBackoffMs = 5_000;
 
@@ -62,21 +62,21 @@ const uncertain: readonly ProblemCode[] = [
 /** Problems by which a try ended without the service's word on the change. */
 const inconclusive: readonly ProblemCode[] = [...passing, "upstream_untrusted", "upstream_failed"];
 
-export function createPatience(breaker: Breaker, timeouts: Timeouts): Patience {
+export function createRetryPolicy(breaker: CircuitBreaker, timeouts: Timeouts): RetryPolicy {
   return {
     async run(work) {
       const endsAtMs = performance.now() + timeouts.callMs;
-      const leftMs = () => endsAtMs - performance.now();
+      const getRemainingMs = () => endsAtMs - performance.now();
       let doubtful = false;
       for (let attempts = 1; ; attempts += 1) {
-        const outcome = await tried(work, breaker, timeouts.attemptMs, leftMs);
+        const outcome = await tryOnce(work, breaker, timeouts.attemptMs, getRemainingMs);
         if ("result" in outcome) return outcome.result;
         const { met, sent } = outcome;
         doubtful ||= work.writes && sent && uncertain.includes(met.code);
-        const pauseMs = pauseOf(met, attempts);
-        const worthIt = sent && passing.includes(met.code) && attempts < maxAttempts && pauseMs < leftMs();
+        const pauseMs = computePauseMs(met, attempts);
+        const worthIt = sent && passing.includes(met.code) && attempts < maxCallAttempts && pauseMs < getRemainingMs();
         if (!worthIt || work.signal?.aborted) {
-          throw doubtful && inconclusive.includes(met.code) ? uncertaintyOf(met) : met;
+          throw doubtful && inconclusive.includes(met.code) ? toUncertainOutcome(met) : met;
         }
         await sleep(pauseMs, undefined, work.signal ? { signal: work.signal } : {}).catch(() => undefined);
       }
@@ -87,9 +87,9 @@ export function createPatience(breaker: Breaker, timeouts: Timeouts): Patience {
 type Outcome<R> = { readonly result: R } | { readonly met: Problem; readonly sent: boolean };
 
 /** One try with its wait for a turn; `sent` is false where it was not even begun. */
-function tried<R>(
-  work: Work<R>,
-  breaker: Breaker,
+function tryOnce<R>(
+  work: RetriableWork<R>,
+  breaker: CircuitBreaker,
   attemptMs: number,
   leftMs: () => number,
 ): Outcome<R> | Promise<Outcome<R>> {
@@ -106,46 +106,49 @@ function tried<R>(
     throw error;
   }
   if (turnMs >= leftMs()) return { met: problem("upstream_timeout"), sent: false };
-  const attempt = () => attempted(work, pass, Math.min(attemptMs, leftMs()));
-  if (turnMs === 0) return attempt();
-  return sleep(turnMs, undefined, work.signal ? { signal: work.signal } : {}).then(attempt, () => ({
-    met: cancelled(),
+  const attemptCall = () => runAttempt(work, pass, Math.min(attemptMs, leftMs()));
+  if (turnMs === 0) return attemptCall();
+  return sleep(turnMs, undefined, work.signal ? { signal: work.signal } : {}).then(attemptCall, () => ({
+    met: createCancelledProblem(),
     sent: false,
   }));
 }
 
-async function attempted<R>(work: Work<R>, pass: Pass, timeoutMs: number): Promise<Outcome<R>> {
-  if (work.signal?.aborted) return { met: cancelled(), sent: false };
+async function runAttempt<R>(work: RetriableWork<R>, pass: Permit, timeoutMs: number): Promise<Outcome<R>> {
+  if (work.signal?.aborted) return { met: createCancelledProblem(), sent: false };
   try {
     const result = await work.attempt(timeoutMs);
     pass.answered();
     return { result };
   } catch (error) {
-    if (work.signal?.aborted) return { met: cancelled(), sent: true };
+    if (work.signal?.aborted) return { met: createCancelledProblem(), sent: true };
     if (!(error instanceof Problem)) throw error;
-    if (ailing.includes(error.code)) pass.failed(toldOf(error));
+    if (ailing.includes(error.code)) pass.failed(describeProblem(error));
     else pass.answered();
     return { met: error, sent: true };
   }
 }
 
 /** Nobody is left to read it. */
-function cancelled(): Problem {
+function createCancelledProblem(): Problem {
   return problem("upstream_disconnected", { cause: "the call was cancelled" });
 }
 
-function uncertaintyOf(met: Problem): Problem {
+function toUncertainOutcome(met: Problem): Problem {
   const { upstreamRequestId } = met.details ?? {};
-  return problem("upstream_uncertain", { cause: toldOf(met), ...(upstreamRequestId ? { upstreamRequestId } : {}) });
+  return problem("upstream_uncertain", {
+    cause: describeProblem(met),
+    ...(upstreamRequestId ? { upstreamRequestId } : {}),
+  });
 }
 
-function toldOf({ message, details }: Problem): string {
+function describeProblem({ message, details }: Problem): string {
   const cause = details?.["cause"];
   return cause === undefined ? message : `${message} (${cause})`;
 }
 
 /** What the service asks for, or a random part of a span that doubles. */
-function pauseOf({ code, details }: Problem, attempts: number): number {
+function computePauseMs({ code, details }: Problem, attempts: number): number {
   const span = Math.min(maxBackoffMs, firstBackoffMs * 2 ** attempts);
   const backoffMs = span / 2 + Math.random() * (span / 2);
   // Who is rate-limited waits for a turn, as all of the same token do.

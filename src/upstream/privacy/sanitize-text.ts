@@ -26,7 +26,7 @@ const hidden = new RegExp(
 const plain = /^[\t\n\r -~]*$/;
 
 /** Text as its reader sees it: what is invisible or turns text around is taken out. */
-export function neutralise(text: string): string {
+export function sanitizeText(text: string): string {
   return plain.test(text) ? text : text.replace(hidden, "");
 }
 

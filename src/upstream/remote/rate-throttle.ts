@@ -1,12 +1,12 @@
-import { problem } from "../contract/errors.ts";
-import { remember } from "../lib/bounded-cache.ts";
-import type { Clock } from "../lib/clock.ts";
-import { computeSecretFingerprint } from "../lib/crypto/fingerprint.ts";
+import { problem } from "../../contract/errors.ts";
+import { remember } from "../../lib/bounded-cache.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { computeSecretFingerprint } from "../../lib/crypto/fingerprint.ts";
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
 /** Keeps each token within the service's limits, so that its calls are spaced here instead of refused there. */
-export interface Pace {
+export interface RateThrottle {
   /**
    * Takes the token's next turn.
    * @returns milliseconds until that turn
@@ -28,10 +28,10 @@ export interface Pace {
 const windowMs = 60_000;
 /** How long a call waits for its turn; longer, and its caller is told when to come again. */
 export const maxWaitMs = 10_000;
-export const maxTokens = 10_000;
+export const maxThrottledTokens = 10_000;
 
 interface Lane {
-  readonly turns: Turns;
+  readonly turns: SlidingWindow;
   limit: number;
   blockedUntilMs: number;
   exportFromMs: number;
@@ -40,20 +40,24 @@ interface Lane {
 /**
  * @param requestsPerMinute - the most that one token may do here; what the service says can only be less
  */
-export function createPace(clock: Clock, requestsPerMinute: number, exportIntervalSeconds: number): Pace {
+export function createRateThrottle(
+  clock: Clock,
+  requestsPerMinute: number,
+  exportIntervalSeconds: number,
+): RateThrottle {
   const lanes = new Map<string, Lane>();
   /** The one that was in use last. */
   let latest: string | undefined;
-  const nowMs = () => clock.now().getTime();
+  const getNowMs = () => clock.now().getTime();
 
-  function laneOf(token: string, now = nowMs()): Lane {
+  function getLane(token: string, now = getNowMs()): Lane {
     const key = computeSecretFingerprint(token);
     const known = lanes.get(key);
     const lane = known ?? { turns: createTurns(), limit: requestsPerMinute, blockedUntilMs: 0, exportFromMs: 0 };
     if (key !== latest) {
       // Taken out and put back, the tokens in use are the last to be forgotten.
       lanes.delete(key);
-      remember(lanes, key, lane, maxTokens);
+      remember(lanes, key, lane, maxThrottledTokens);
       latest = key;
     }
     lane.turns.forget(now - windowMs);
@@ -63,14 +67,14 @@ export function createPace(clock: Clock, requestsPerMinute: number, exportInterv
     return lane;
   }
 
-  function block(lane: Lane, seconds: number, maxMs: number): void {
-    lane.blockedUntilMs = Math.max(lane.blockedUntilMs, nowMs() + Math.min(seconds * 1000, maxMs));
+  function blockLane(lane: Lane, seconds: number, maxMs: number): void {
+    lane.blockedUntilMs = Math.max(lane.blockedUntilMs, getNowMs() + Math.min(seconds * 1000, maxMs));
   }
 
   return {
     take(token) {
-      const now = nowMs();
-      const { turns, limit, blockedUntilMs } = laneOf(token, now);
+      const now = getNowMs();
+      const { turns, limit, blockedUntilMs } = getLane(token, now);
       const atMs = Math.max(now, blockedUntilMs, turns.fromLastMs(limit) + windowMs, turns.lastMs);
       const waitMs = atMs - now;
       if (waitMs > maxWaitMs) throw problem("rate_limited", { retryAfterSeconds: Math.ceil(waitMs / 1000) });
@@ -79,35 +83,35 @@ export function createPace(clock: Clock, requestsPerMinute: number, exportInterv
     },
 
     learn(token, headers) {
-      const limit = limitOf(headers);
-      const { left, resetSeconds } = remainderOf(headers);
+      const limit = parseLimit(headers);
+      const { left, resetSeconds } = parseRemaining(headers);
       if (limit === undefined && left === undefined) return;
-      const lane = laneOf(token);
+      const lane = getLane(token);
       if (limit !== undefined) lane.limit = Math.min(limit, requestsPerMinute);
       // A hint delays the next call; only a refusal turns calls away.
-      if (left === 0 && lane.turns.count < lane.limit) block(lane, resetSeconds ?? 1, maxWaitMs);
+      if (left === 0 && lane.turns.count < lane.limit) blockLane(lane, resetSeconds ?? 1, maxWaitMs);
     },
 
-    refused: (token, retryAfterSeconds) => block(laneOf(token), retryAfterSeconds, windowMs),
+    refused: (token, retryAfterSeconds) => blockLane(getLane(token), retryAfterSeconds, windowMs),
 
     checkExport(token) {
-      const retryAfterSeconds = Math.ceil((laneOf(token).exportFromMs - nowMs()) / 1000);
+      const retryAfterSeconds = Math.ceil((getLane(token).exportFromMs - getNowMs()) / 1000);
       if (retryAfterSeconds > 0) throw problem("export_rate_limited", { retryAfterSeconds });
     },
 
     exported(token, retryAfterSeconds = exportIntervalSeconds) {
-      laneOf(token).exportFromMs = nowMs() + Math.min(retryAfterSeconds, exportIntervalSeconds) * 1000;
+      getLane(token).exportFromMs = getNowMs() + Math.min(retryAfterSeconds, exportIntervalSeconds) * 1000;
     },
 
     remaining(token) {
-      const { turns, limit } = laneOf(token);
+      const { turns, limit } = getLane(token);
       return { limit, remaining: Math.max(0, limit - turns.count) };
     },
   };
 }
 
 /** When turns are, in order: those of the last minute, and of the seconds to come. */
-interface Turns {
+interface SlidingWindow {
   readonly count: number;
   /** Of none, long ago. */
   readonly lastMs: number;
@@ -121,12 +125,12 @@ interface Turns {
 /** In pieces: those that are forgotten go without the others having to be moved. */
 const pieceLength = 128;
 
-function createTurns(): Turns {
+function createTurns(): SlidingWindow {
   const pieces: number[][] = [[]];
   /** Where in the first piece those begin that are not forgotten. */
   let first = 0;
   let count = 0;
-  const timeOf = (index: number) => pieces[Math.floor(index / pieceLength)]?.[index % pieceLength] ?? 0;
+  const getSlotTime = (index: number) => pieces[Math.floor(index / pieceLength)]?.[index % pieceLength] ?? 0;
   return {
     get count() {
       return count;
@@ -134,14 +138,14 @@ function createTurns(): Turns {
     get lastMs() {
       return this.fromLastMs(1);
     },
-    fromLastMs: (places) => (places > count ? Number.NEGATIVE_INFINITY : timeOf(first + count - places)),
+    fromLastMs: (places) => (places > count ? Number.NEGATIVE_INFINITY : getSlotTime(first + count - places)),
     add(atMs) {
       if (pieces.at(-1)?.length === pieceLength) pieces.push([]);
       pieces.at(-1)?.push(atMs);
       count += 1;
     },
     forget(untilMs) {
-      while (count > 0 && timeOf(first) <= untilMs) {
+      while (count > 0 && getSlotTime(first) <= untilMs) {
         first += 1;
         count -= 1;
         if (first < pieceLength) continue;
@@ -154,27 +158,27 @@ function createTurns(): Turns {
 }
 
 /** Requests a minute, from `RateLimit-Policy: "default";q=300;w=60` of the IETF draft or the older header. */
-function limitOf(headers: Headers): number | undefined {
+function parseLimit(headers: Headers): number | undefined {
   const policy = headers["ratelimit-policy"];
-  const windowSeconds = numberIn(policy, parameters.w);
-  const limit = numberIn(policy, parameters.q) ?? wholeNumber(headers["x-ratelimit-limit"]);
+  const windowSeconds = parseHeaderNumber(policy, parameters.w);
+  const limit = parseHeaderNumber(policy, parameters.q) ?? parseWholeNumber(headers["x-ratelimit-limit"]);
   const ofMinute = windowSeconds === undefined || windowSeconds === 60;
   return limit !== undefined && limit > 0 && ofMinute ? limit : undefined;
 }
 
 /** What is left, from `RateLimit: "default";r=12;t=30` of the IETF draft or the older header. */
-function remainderOf(headers: Headers) {
+function parseRemaining(headers: Headers) {
   const rate = headers["ratelimit"];
-  const left = numberIn(rate, parameters.r) ?? wholeNumber(headers["x-ratelimit-remaining"]);
-  return { left, resetSeconds: numberIn(rate, parameters.t) };
+  const left = parseHeaderNumber(rate, parameters.r) ?? parseWholeNumber(headers["x-ratelimit-remaining"]);
+  return { left, resetSeconds: parseHeaderNumber(rate, parameters.t) };
 }
 
 const parameters = { q: /;\s*q=(\d{1,9})/, w: /;\s*w=(\d{1,9})/, r: /;\s*r=(\d{1,9})/, t: /;\s*t=(\d{1,9})/ };
 
-function numberIn(header: string | undefined, parameter: RegExp): number | undefined {
-  return header === undefined ? undefined : wholeNumber(parameter.exec(header)?.[1]);
+function parseHeaderNumber(header: string | undefined, parameter: RegExp): number | undefined {
+  return header === undefined ? undefined : parseWholeNumber(parameter.exec(header)?.[1]);
 }
 
-function wholeNumber(text: string | undefined): number | undefined {
+function parseWholeNumber(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
 }

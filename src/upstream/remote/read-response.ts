@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-import { problem } from "../contract/errors.ts";
+import { problem } from "../../contract/errors.ts";
 
 export interface Received {
   readonly status: number;
@@ -19,7 +19,7 @@ export interface Receiving {
  * that are read whole, that costs more than all the rest.
  * @throws Problem `upstream_timeout`; `upstream_invalid_answer` for more than `maxBytes`; the signal's reason; errors of undici
  */
-export function receive(
+export function readResponse(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
   receiving: Receiving,

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
-import { type Problem, problem } from "../contract/errors.ts";
-import { isLoopback } from "../lib/http/loopback.ts";
-import { type Received, receive } from "./receive.ts";
+import { type Problem, problem } from "../../contract/errors.ts";
+import { isLoopback } from "../../lib/http/loopback.ts";
+import { type Received, readResponse } from "./read-response.ts";
 
 export interface HttpClientOptions {
   /** Origin of the product's service. */
@@ -52,8 +52,8 @@ const closeTimeoutMs = 1_000;
 
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { origin } = options;
-  const proxies = proxiesFor(options);
-  const dispatcher = proxies ? proxyDispatcher(options, proxies) : new Pool(origin, poolOptions(options));
+  const proxies = resolveProxies(options);
+  const dispatcher = proxies ? createProxyDispatcher(options, proxies) : new Pool(origin, createPoolOptions(options));
 
   let closed: Promise<void> | undefined;
 
@@ -62,10 +62,14 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     async send({ method, path, headers, body = null, signal, timeoutMs }) {
       try {
         const request = { origin, method, path, headers, body };
-        const received = await receive(dispatcher, request, { signal, timeoutMs, maxBytes: maxAnswerBytes });
-        return { status: received.status, headers: firstOf(received.headers), text: decoded(received.body) };
+        const received = await readResponse(dispatcher, request, { signal, timeoutMs, maxBytes: maxAnswerBytes });
+        return {
+          status: received.status,
+          headers: takeFirstValues(received.headers),
+          text: decodeBytes(received.body),
+        };
       } catch (error) {
-        throw signal?.aborted ? error : asProblem(error, origin);
+        throw signal?.aborted ? error : toProblem(error, origin);
       }
     },
     close: () => (closed ??= closeSoon(dispatcher)),
@@ -77,7 +81,7 @@ async function closeSoon(dispatcher: Dispatcher): Promise<void> {
   await dispatcher.destroy();
 }
 
-function poolOptions({ ca, connectTimeoutMs, answerTimeoutMs }: HttpClientOptions) {
+function createPoolOptions({ ca, connectTimeoutMs, answerTimeoutMs }: HttpClientOptions) {
   return {
     connect: { timeout: connectTimeoutMs, ...(ca === undefined ? {} : { ca }) },
     connections,
@@ -95,7 +99,7 @@ interface Proxies {
 }
 
 /** The proxies of the environment; none for this machine itself, whose plain traffic must not leave it. */
-function proxiesFor({ origin, env }: HttpClientOptions): Proxies | undefined {
+function resolveProxies({ origin, env }: HttpClientOptions): Proxies | undefined {
   const { hostname } = new URL(origin);
   const httpProxy = env["http_proxy"] || env["HTTP_PROXY"];
   const httpsProxy = env["https_proxy"] || env["HTTPS_PROXY"];
@@ -109,11 +113,11 @@ function proxiesFor({ origin, env }: HttpClientOptions): Proxies | undefined {
 }
 
 /** Behind a proxy, `connect` is the tunnel's: what concerns the service itself has options of its own there. */
-function proxyDispatcher(options: HttpClientOptions, proxies: Proxies): Dispatcher {
+function createProxyDispatcher(options: HttpClientOptions, proxies: Proxies): Dispatcher {
   const { ca, connectTimeoutMs } = options;
   const tls = { timeout: connectTimeoutMs, ...(ca === undefined ? {} : { ca }) };
   return new EnvHttpProxyAgent({
-    ...poolOptions(options),
+    ...createPoolOptions(options),
     ...proxies,
     requestTls: tls,
     proxyTls: tls,
@@ -123,19 +127,19 @@ function proxyDispatcher(options: HttpClientOptions, proxies: Proxies): Dispatch
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-function decoded(bytes: Uint8Array): string {
+function decodeBytes(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
   } catch {
-    throw invalidAnswer("bytes that are no text");
+    throw createInvalidAnswerProblem("bytes that are no text");
   }
 }
 
-function invalidAnswer(cause: string): Problem {
+function createInvalidAnswerProblem(cause: string): Problem {
   return problem("upstream_invalid_answer", { cause });
 }
 
-function firstOf(headers: Received["headers"]): HttpResponse["headers"] {
+function takeFirstValues(headers: Received["headers"]): HttpResponse["headers"] {
   let repeated = false;
   for (const name in headers) repeated ||= Array.isArray(headers[name]);
   if (!repeated) return headers as HttpResponse["headers"];
@@ -145,12 +149,12 @@ function firstOf(headers: Received["headers"]): HttpResponse["headers"] {
 }
 
 /** Only the kind of failure is told: messages of the network stack may hold addresses, headers and worse. */
-function asProblem(error: unknown, origin: string): unknown {
+function toProblem(error: unknown, origin: string): unknown {
   const { name, code = "" } = error as { name?: string; code?: string };
   if (name === "Problem") return error;
   if (code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT") return problem("upstream_timeout");
   if (code.startsWith("HPE_") || code === "UND_ERR_HEADERS_OVERFLOW")
-    return invalidAnswer("something that is not HTTP");
+    return createInvalidAnswerProblem("something that is not HTTP");
   // What this program did wrong is no failure of the service.
   if (error instanceof TypeError || code === "UND_ERR_INVALID_ARG") return error;
   const beforeSending = unsent[code];

@@ -1,20 +1,20 @@
 import { randomUUID } from "node:crypto";
-import { fillTemplate, type Operation, type Parts } from "../contract/definition/operation.ts";
-import { Problem, problem } from "../contract/errors.ts";
-import { hashSha256Hex } from "../lib/crypto/crypto.ts";
-import type { Telemetry } from "../lib/telemetry.ts";
-import { version } from "../lib/version.ts";
-import { type Read, readAnswer } from "./distrust.ts";
+import { fillTemplate, type Operation, type Parts } from "../../contract/definition/operation.ts";
+import { Problem, problem } from "../../contract/errors.ts";
+import { hashSha256Hex } from "../../lib/crypto/crypto.ts";
+import type { Telemetry } from "../../lib/telemetry.ts";
+import { version } from "../../lib/version.ts";
+import type { UpstreamCall } from "../port.ts";
 import type { HttpClient, HttpRequest } from "./http-client.ts";
-import type { Pace } from "./pace.ts";
-import type { Patience } from "./patience.ts";
-import type { UpstreamCall } from "./port.ts";
+import { type ParsedResponse, readAnswer } from "./parse-response.ts";
+import type { RateThrottle } from "./rate-throttle.ts";
+import type { RetryPolicy } from "./retry-policy.ts";
 
 export interface Requesting {
   readonly baseUrl: string;
   readonly client: HttpClient;
-  readonly patience: Patience;
-  readonly pace: Pace;
+  readonly patience: RetryPolicy;
+  readonly pace: RateThrottle;
   readonly telemetry: Telemetry;
 }
 
@@ -22,7 +22,7 @@ export interface Requesting {
  * Sends an operation to the service, patiently, and reads its answer with distrust.
  * @throws Problem with the request's id
  */
-export type Request = (call: UpstreamCall, operation: Operation, parts: Parts) => Promise<Read>;
+export type Request = (call: UpstreamCall, operation: Operation, parts: Parts) => Promise<ParsedResponse>;
 
 export function createRequester({ baseUrl, client, patience, pace, telemetry }: Requesting): Request {
   const prefix = `${new URL(baseUrl).pathname.replace(/\/$/, "")}/integrations/v1`;
@@ -30,35 +30,35 @@ export function createRequester({ baseUrl, client, patience, pace, telemetry }: 
   return async (call, operation, parts) => {
     const { token = "", signal } = call;
     const writes = operation.effect !== "read";
-    const path = prefix + pathOf(operation, parts);
-    const headers = headersOf(call, operation, path);
+    const path = prefix + buildPath(operation, parts);
+    const headers = createHeaders(call, operation, path);
     const body = operation.body ? JSON.stringify(parts.body) : undefined;
     let tries = 0;
     try {
       const read = await patience.run({
         writes,
         signal,
-        turnMs: () => turn(token),
+        turnMs: () => takeTurn(token),
         attempt: (timeoutMs) => {
           tries += 1;
           if (tries > 1) telemetry.note("retry", "retry");
-          return attempt(token, operation, { method: operation.method, path, headers, body, signal, timeoutMs });
+          return attemptRequest(token, operation, { method: operation.method, path, headers, body, signal, timeoutMs });
         },
       });
       // After an earlier try of this very call, the answer given again is the first that its caller sees.
       return read.replayed && tries > 1 ? { ...read, replayed: false } : read;
     } catch (error) {
-      throw error instanceof Problem ? finished(error, call.requestId) : error;
+      throw error instanceof Problem ? finishProblem(error, call.requestId) : error;
     }
   };
 
-  function turn(token: string): number {
+  function takeTurn(token: string): number {
     const waitMs = pace.take(token);
     if (waitMs > 0) telemetry.note("pace", waitMs);
     return waitMs;
   }
 
-  async function attempt(token: string, operation: Operation, request: HttpRequest): Promise<Read> {
+  async function attemptRequest(token: string, operation: Operation, request: HttpRequest): Promise<ParsedResponse> {
     const response = await client.send(request);
     pace.learn(token, response.headers);
     try {
@@ -78,14 +78,14 @@ export function createRequester({ baseUrl, client, patience, pace, telemetry }: 
 }
 
 /** What a caller is told on top: when to come again, and which request to ask about. */
-function finished({ code, details, message }: Problem, requestId: string): Problem {
+function finishProblem({ code, details, message }: Problem, requestId: string): Problem {
   if (code.endsWith("rate_limited")) return problem(code, { retryAfterSeconds: 1, ...details }, message);
   if (!code.startsWith("upstream_")) return new Problem(code, details, message);
   const soon = code === "upstream_unavailable" ? { retryAfterSeconds: 1 } : {};
   return problem(code, { ...soon, ...details, requestId }, message);
 }
 
-function headersOf(call: UpstreamCall, operation: Operation, path: string): Record<string, string> {
+function createHeaders(call: UpstreamCall, operation: Operation, path: string): Record<string, string> {
   const headers: Record<string, string> = {
     authorization: `Bearer ${call.token}`,
     accept: "application/json",
@@ -93,7 +93,7 @@ function headersOf(call: UpstreamCall, operation: Operation, path: string): Reco
     "x-request-id": call.requestId,
   };
   if (operation.body) headers["content-type"] = "application/json";
-  if (operation.effect !== "read") headers["idempotency-key"] = keyOf(call, operation, path);
+  if (operation.effect !== "read") headers["idempotency-key"] = createIdempotencyKey(call, operation, path);
   return headers;
 }
 
@@ -102,13 +102,13 @@ function headersOf(call: UpstreamCall, operation: Operation, path: string): Reco
  * is bound to what is called here: the service tells requests apart by key and body (specification 8), and the same
  * body may go to two records.
  */
-function keyOf({ idempotencyKey }: UpstreamCall, { method }: Operation, path: string): string {
+function createIdempotencyKey({ idempotencyKey }: UpstreamCall, { method }: Operation, path: string): string {
   if (idempotencyKey === undefined) return randomUUID();
   return hashSha256Hex(JSON.stringify([idempotencyKey, method, path]));
 }
 
-function pathOf(operation: Operation, parts: Parts): string {
-  const path = fillTemplate(operation.path, (name) => segment(String(parts.params[name])));
+function buildPath(operation: Operation, parts: Parts): string {
+  const path = fillTemplate(operation.path, (name) => encodeSegment(String(parts.params[name])));
   const given = Object.entries(parts.query).filter(([, value]) => value !== undefined);
   if (given.length === 0) return path;
   const query = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]));
@@ -116,7 +116,7 @@ function pathOf(operation: Operation, parts: Parts): string {
 }
 
 /** An id as a path segment; dots alone would climb to another path, however they are encoded. */
-function segment(id: string): string {
+function encodeSegment(id: string): string {
   if (/^\.{1,2}$/.test(id)) throw problem("not_found");
   return encodeURIComponent(id);
 }

@@ -1,6 +1,6 @@
-import { Problem } from "../contract/errors.ts";
-import type { OperationName } from "../contract/index.ts";
-import type { Change, ReadRemote, Row } from "./rehearse-reads.ts";
+import { Problem } from "../../contract/errors.ts";
+import type { OperationName } from "../../contract/index.ts";
+import type { ReadRemote, RemoteChange, RemoteRow } from "./dry-run-reads.ts";
 
 /** Names of one kind that are read for one question; it shows hardly more. */
 const maxOfKind = 12;
@@ -10,37 +10,37 @@ interface Kind {
   /** Where the names of these records are read, each by its id. */
   readonly from: OperationName;
   readonly id: string;
-  readonly labelOf: (row: Row) => string;
+  readonly labelOf: (row: RemoteRow) => string;
 }
 
 const kinds: readonly Kind[] = [
   { columns: ["programId"], from: "get_program", id: "programId", labelOf: (row) => String(row["name"] ?? "") },
-  { columns: ["submissionId"], from: "get_submission", id: "submissionId", labelOf: titleOf },
-  { columns: ["reviewerId"], from: "get_reviewer", id: "reviewerId", labelOf: nameOf },
+  { columns: ["submissionId"], from: "get_submission", id: "submissionId", labelOf: getSubmissionTitle },
+  { columns: ["reviewerId"], from: "get_reviewer", id: "reviewerId", labelOf: getReviewerName },
 ];
 
-export function nameOf(reviewer: Row): string {
+export function getReviewerName(reviewer: RemoteRow): string {
   return [reviewer["firstName"], reviewer["lastName"]].filter(Boolean).join(" ");
 }
 
-function titleOf(submission: Row): string {
+function getSubmissionTitle(submission: RemoteRow): string {
   return String(submission["title"] ?? "");
 }
 
 /** The names of the records that changes speak of, as far as the caller may read such records and few are needed. */
-export async function labelsOf(
+export async function readLabels(
   read: ReadRemote,
-  changes: readonly Change[],
+  changes: readonly RemoteChange[],
   known: ReadonlyMap<string, string> = new Map(),
 ): Promise<ReadonlyMap<string, string>> {
-  const labels = new Map([...known, ...titlesIn(changes)]);
+  const labels = new Map([...known, ...listTitles(changes)]);
   const readings = kinds.flatMap(({ columns, from, id, labelOf }) =>
-    idsIn(changes, columns)
+    listIds(changes, columns)
       .filter((wanted) => !labels.has(wanted))
       .slice(0, maxOfKind)
       .map(async (wanted) => {
-        const row = await orNothing(read(from, { [id]: wanted }));
-        if (row) labels.set(wanted, labelOf(row.data as Row));
+        const row = await ignoreFailure(read(from, { [id]: wanted }));
+        if (row) labels.set(wanted, labelOf(row.data as RemoteRow));
       }),
   );
   await Promise.all([...readings, roundNames(read, changes, labels)]);
@@ -48,18 +48,22 @@ export async function labelsOf(
 }
 
 /** Rounds are listed by programme alone. */
-async function roundNames(read: ReadRemote, changes: readonly Change[], labels: Map<string, string>): Promise<void> {
-  if (idsIn(changes, ["roundId", "currentRoundId"]).length === 0) return;
-  for (const programId of idsIn(changes, ["programId"]).slice(0, 1)) {
-    const rounds = await orNothing(read("list_rounds", { programId }));
-    for (const row of (rounds?.data ?? []) as readonly Row[]) {
+async function roundNames(
+  read: ReadRemote,
+  changes: readonly RemoteChange[],
+  labels: Map<string, string>,
+): Promise<void> {
+  if (listIds(changes, ["roundId", "currentRoundId"]).length === 0) return;
+  for (const programId of listIds(changes, ["programId"]).slice(0, 1)) {
+    const rounds = await ignoreFailure(read("list_rounds", { programId }));
+    for (const row of (rounds?.data ?? []) as readonly RemoteRow[]) {
       labels.set(String(row["roundId"]), String(row["name"] ?? ""));
     }
   }
 }
 
 /** Without a name a record is shown by its id; the question is asked all the same. */
-async function orNothing<R>(reading: Promise<R>): Promise<R | undefined> {
+async function ignoreFailure<R>(reading: Promise<R>): Promise<R | undefined> {
   try {
     return await reading;
   } catch (error) {
@@ -68,12 +72,12 @@ async function orNothing<R>(reading: Promise<R>): Promise<R | undefined> {
   }
 }
 
-function titlesIn(changes: readonly Change[]): [string, string][] {
+function listTitles(changes: readonly RemoteChange[]): [string, string][] {
   const submissions = changes.filter(({ table }) => table === "submissions");
-  return submissions.flatMap(({ id, before }) => (before?.["title"] ? [[id, titleOf(before)]] : []));
+  return submissions.flatMap(({ id, before }) => (before?.["title"] ? [[id, getSubmissionTitle(before)]] : []));
 }
 
-function idsIn(changes: readonly Change[], columns: readonly string[]): string[] {
+function listIds(changes: readonly RemoteChange[], columns: readonly string[]): string[] {
   const ids = changes.flatMap(({ before, after }) => columns.map((column) => (before ?? after)?.[column]));
   return [...new Set(ids.filter((id) => typeof id === "string"))];
 }
