@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const input = { main: "src/main.ts", "batch-thread": "src/store/sqlite/batch-thread.ts" };
 
 /** Modules that export plain data, which is worked out here instead of at every start. */
-const workedOut = ["src/contract/definition/operation-summaries.ts", "src/tools/listing.ts"].map((file) =>
+const workedOut = ["src/contract/definition/operation-summaries.ts", "src/tools/catalog/tool-catalog.ts"].map((file) =>
   join(root, file),
 );
 

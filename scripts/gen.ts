@@ -29,7 +29,7 @@ const outputs: Readonly<Record<string, () => string>> = {
   "manifest.json": manifest,
   "server.json": () => serverJson(),
   "src/lib/version.ts": versionModule,
-  "src/tools/token-counts.ts": tokenCounts,
+  "src/tools/catalog/token-counts.ts": tokenCounts,
 };
 
 const check = process.argv.includes("--check");

@@ -1,5 +1,5 @@
 import { type PromptDefinition, promptDefinitions, promptText } from "../src/resources/prompt-texts.ts";
-import { definitionOf, toolNames } from "../src/tools/definitions.ts";
+import { getToolDefinition, toolNames } from "../src/tools/catalog/definitions.ts";
 import { type HostSetting, hostSettings } from "./host-settings.ts";
 import { displayName, packageFacts, site } from "./package-facts.ts";
 
@@ -30,7 +30,7 @@ export function manifest(): string {
         env: Object.fromEntries(hostSettings.map(({ key, setting }) => [setting.variable, `\${user_config.${key}}`])),
       },
     },
-    tools: toolNames.map(definitionOf).map((tool) => ({ name: tool.name, description: tool.description })),
+    tools: toolNames.map(getToolDefinition).map((tool) => ({ name: tool.name, description: tool.description })),
     // Scopes and settings decide which of them are there.
     tools_generated: true,
     prompts: promptDefinitions.map(promptOf),

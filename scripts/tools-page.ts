@@ -1,7 +1,7 @@
 import { getToolset, isOperationName, operationNames, operations, toolsetNames } from "../src/contract/index.ts";
 import { limits } from "../src/contract/limits.ts";
-import { definitionOf, toolNames } from "../src/tools/definitions.ts";
-import { searchTools } from "../src/tools/search.ts";
+import { getToolDefinition, toolNames } from "../src/tools/catalog/definitions.ts";
+import { searchTools } from "../src/tools/catalog/search.ts";
 import { countsOf } from "./token-counts.ts";
 
 /** `docs/tools.md`, from the contract. */
@@ -41,7 +41,7 @@ function section(toolset: (typeof toolsetNames)[number], counts: Readonly<Record
     .filter((name) => getToolset(name) === toolset)
     .map((name) => {
       const { summary, method, path, scope, effect } = operations[name];
-      return `| \`${name}\` | ${definitionOf(name).title} | ${summary} | \`${scope}\` | ${effect} | \`${method} ${path}\` | ${counts[name]} |`;
+      return `| \`${name}\` | ${getToolDefinition(name).title} | ${summary} | \`${scope}\` | ${effect} | \`${method} ${path}\` | ${counts[name]} |`;
     });
   return `## ${toolset}
 
@@ -55,7 +55,8 @@ function besideSection(counts: Readonly<Record<string, number>>): string {
   const rows = toolNames
     .filter((name) => !isOperationName(name))
     .map(
-      (name) => `| \`${name}\` | ${definitionOf(name).title} | ${definitionOf(name).description} | ${counts[name]} |`,
+      (name) =>
+        `| \`${name}\` | ${getToolDefinition(name).title} | ${getToolDefinition(name).description} | ${counts[name]} |`,
     );
   return `## Beside the interface
 

@@ -30,7 +30,7 @@ import { loadPseudonymizer } from "./upstream/privacy/pseudonyms.ts";
 
 export { directoryFix, inspectDatabase, MissingRights, missingDirectory } from "./app/database.ts";
 export { requireServerKey } from "./app/server-key.ts";
-export { toolCosts } from "./tools/costs.ts";
+export { listToolCosts } from "./tools/catalog/token-cost.ts";
 export type { People, Webhooks };
 
 /** The whole program, put together from its configuration. */

@@ -2,7 +2,7 @@ import type { Config } from "../config/load.ts";
 import type { CallName } from "../contract/index.ts";
 import { version } from "../lib/version.ts";
 import { createSessionRegistry } from "../pipeline/session-registry.ts";
-import { withheldBy } from "../tools/offer.ts";
+import { disabledBySetting } from "../tools/catalog/tool-availability.ts";
 import type { ConfirmationPolicy } from "../tools/session.ts";
 import { createLane } from "../transport/lane.ts";
 import { createServerFactory } from "../transport/server.ts";
@@ -12,7 +12,7 @@ import type { Local } from "./local.ts";
 
 /** How agents meet the service: what they are offered, and when somebody is asked first. */
 export async function connectAgents(config: Config, upstream: Upstream, { store, clock, log, telemetry }: Local) {
-  const withheld = (name: CallName) => withheldBy(config, name);
+  const withheld = (name: CallName) => disabledBySetting(config, name);
   const confirmation: ConfirmationPolicy = {
     posture: config.confirm,
     approved: new Set(config.approvedTools),

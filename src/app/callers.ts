@@ -2,7 +2,7 @@ import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { operations } from "../contract/index.ts";
 import { findMissingScopes, scopes } from "../contract/scopes.ts";
-import { offered } from "../tools/offer.ts";
+import { listOfferedTools } from "../tools/catalog/tool-availability.ts";
 import { createCallers } from "../transport/callers.ts";
 import { type GatewayKeys, type GatewayKeysOptions, openGatewayKeys } from "../transport/gateway-keys.ts";
 import { createIssuer, type Issuer } from "../transport/issuer.ts";
@@ -45,7 +45,9 @@ export function connectCallers(
   if (file === undefined && !oauth) return { upstream };
   const keys = file === undefined ? undefined : keysIn({ file, env: process.env, token, clock, log });
   const issuer = oauth && createIssuer({ ...oauth, env: process.env, clock, log });
-  const needed = offered(config, new Set(scopes)).flatMap((name) => findMissingScopes(operations[name], new Set()));
+  const needed = listOfferedTools(config, new Set(scopes)).flatMap((name) =>
+    findMissingScopes(operations[name], new Set()),
+  );
   return {
     upstream: createGatewayUpstream(upstream, createCallers({ keys, issuer, token }), log),
     keys,

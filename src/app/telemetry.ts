@@ -3,8 +3,8 @@ import { createAccessLines } from "../telemetry/access-lines.ts";
 import { type Environment, wantsTraces } from "../telemetry/environment.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { createTelemetry, type ProgramTelemetry } from "../telemetry/telemetry.ts";
-import { toolNames } from "../tools/definitions.ts";
-import { searchTools } from "../tools/search.ts";
+import { toolNames } from "../tools/catalog/definitions.ts";
+import { searchTools } from "../tools/catalog/search.ts";
 
 export interface Watching {
   readonly telemetry: ProgramTelemetry;

@@ -1,4 +1,4 @@
-import { toolCosts } from "../app.ts";
+import { listToolCosts } from "../app.ts";
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { type CallName, getToolset, isCallName, isOperationName, operations } from "../contract/index.ts";
@@ -9,7 +9,7 @@ import { formatTable } from "./table.ts";
 
 /** Prints the tools that agents are offered, and what their list costs: of the configured token, if there is one. */
 export async function printTools(config: Config, json: boolean): Promise<void> {
-  const costs = toolCosts(config, config.token === undefined ? undefined : await scopesOf(config, config.token));
+  const costs = listToolCosts(config, config.token === undefined ? undefined : await scopesOf(config, config.token));
   const tools = costs.map((cost) => {
     const facts: Facts = isCallName(cost.name) ? factsOf(cost.name) : {};
     return { ...cost, ...facts };

@@ -5,12 +5,12 @@ import { type Issue, Problem, validationProblem } from "../contract/errors.ts";
 import type { CallName } from "../contract/index.ts";
 import { limits } from "../contract/limits.ts";
 import { findSimilar } from "../lib/did-you-mean.ts";
-import { forgive } from "./forgive.ts";
-import { type OwnArguments, takenBy } from "./own.ts";
-import { pathIssues, recordOf } from "./record.ts";
+import { getToolOptions, type OwnArguments } from "./catalog/tool-options.ts";
+import { coerceArguments } from "./coerce-arguments.ts";
+import { findPathIssues, getRecordSchema } from "./results/field-selection.ts";
 
 /** A tool call's arguments, sorted: what the operation takes, and what only tools have. */
-export interface Prepared {
+export interface PreparedArguments {
   /** Path variables, query and body in one flat object; still to be validated by the gate. */
   readonly input: Readonly<Record<string, unknown>>;
   readonly own: OwnArguments;
@@ -26,11 +26,11 @@ const maxNotes = 8;
  *
  * @throws Problem `validation_failed` for own arguments that do not fit, and for what no operation takes
  */
-export function prepare(name: CallName, args: Readonly<Record<string, unknown>>): Prepared {
+export function prepareArguments(name: CallName, args: Readonly<Record<string, unknown>>): PreparedArguments {
   refuseBoundless(args);
-  const taken = takenBy(name);
-  const { args: forgiven, notes } = forgive(taken.shape, withList(args));
-  const { own, input } = sorted(name, taken.own, forgiven);
+  const taken = getToolOptions(name);
+  const { args: forgiven, notes } = coerceArguments(taken.shape, withList(args));
+  const { own, input } = separateArguments(name, taken.own, forgiven);
   const unlimited = input["limit"] === undefined && taken.limited;
   return {
     input: unlimited ? { ...input, limit: limits.toolRows } : input,
@@ -57,22 +57,22 @@ function refuseBoundless(args: Readonly<Record<string, unknown>>): void {
   if (unstorable) throw validationProblem(unstorable);
 }
 
-function sorted(name: CallName, schema: z.ZodObject, args: Readonly<Record<string, unknown>>) {
+function separateArguments(name: CallName, schema: z.ZodObject, args: Readonly<Record<string, unknown>>) {
   const entries = Object.entries(args);
   const isOwn = ([argument]: readonly [string, unknown]) => Object.hasOwn(schema.shape, argument);
   const given = entries.filter(isOwn);
   if (given.length === 0) return { own: {}, input: args };
-  const own = checked(name, schema, Object.fromEntries(given));
+  const own = checkOwnArguments(name, schema, Object.fromEntries(given));
   return { own, input: Object.fromEntries(entries.filter((entry) => !isOwn(entry))) };
 }
 
 /** A refusal with what the unknown arguments may have meant. */
-export function explained(name: CallName, refusal: Problem): Problem {
+export function explainRefusal(name: CallName, refusal: Problem): Problem {
   const issues = refusal.details?.["issues"];
   if (refusal.code !== "validation_failed" || !Array.isArray(issues)) return refusal;
   const told = (issues as readonly Issue[]).map((issue) => {
     const message =
-      issue.code === "unrecognized_keys" ? suggestion(takenBy(name).shape, issue.path.split(".")) : undefined;
+      issue.code === "unrecognized_keys" ? suggestName(getToolOptions(name).shape, issue.path.split(".")) : undefined;
     return message === undefined ? issue : { ...issue, message };
   });
   return new Problem(refusal.code, { ...refusal.details, issues: told }, refusal.message);
@@ -82,14 +82,14 @@ export function explained(name: CallName, refusal: Problem): Problem {
  * Returns what is said of an argument that there is not. Nothing for one that there is: what is unknown inside it is
  * the key of a free-form map or the id of a field, of which whoever refused it has said more.
  */
-function suggestion(
+function suggestName(
   shape: Readonly<Record<string, z.core.$ZodType>>,
   [name = "", ...rest]: readonly string[],
 ): string | undefined {
   if (Object.hasOwn(shape, name)) {
-    const inner = objectIn(shape[name] as z.core.$ZodType);
+    const inner = getObjectShape(shape[name] as z.core.$ZodType);
     const below = rest.filter((key) => !/^\d+$/.test(key));
-    return inner && below.length > 0 ? suggestion(inner, below) : undefined;
+    return inner && below.length > 0 ? suggestName(inner, below) : undefined;
   }
   const known = Object.keys(shape);
   const meant = findSimilar(name, known);
@@ -98,9 +98,9 @@ function suggestion(
     : `Unknown argument; there are ${known.join(", ") || "none"}`;
 }
 
-function objectIn(schema: z.core.$ZodType): Readonly<Record<string, z.core.$ZodType>> | undefined {
+function getObjectShape(schema: z.core.$ZodType): Readonly<Record<string, z.core.$ZodType>> | undefined {
   const inner = unwrap(schema);
-  if (inner instanceof z.ZodArray) return objectIn(inner.element as z.ZodType);
+  if (inner instanceof z.ZodArray) return getObjectShape(inner.element as z.ZodType);
   return inner instanceof z.ZodObject ? inner.shape : undefined;
 }
 
@@ -111,7 +111,11 @@ function withList(args: Readonly<Record<string, unknown>>): Readonly<Record<stri
   return { ...args, select: select.split(",").map((path) => path.trim()) };
 }
 
-function checked(name: CallName, schema: z.ZodObject, given: Readonly<Record<string, unknown>>): OwnArguments {
+function checkOwnArguments(
+  name: CallName,
+  schema: z.ZodObject,
+  given: Readonly<Record<string, unknown>>,
+): OwnArguments {
   const result = schema.safeParse(given);
   if (!result.success) {
     throw validationProblem(
@@ -119,7 +123,7 @@ function checked(name: CallName, schema: z.ZodObject, given: Readonly<Record<str
     );
   }
   const own = result.data as OwnArguments;
-  const issues = pathIssues(recordOf(name), own.select ?? []);
+  const issues = findPathIssues(getRecordSchema(name), own.select ?? []);
   if (issues.length > 0) throw validationProblem(...issues);
   return own;
 }

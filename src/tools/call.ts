@@ -1,19 +1,19 @@
 import { operations } from "../contract/index.ts";
 import { type Failure, toFailure, type UpstreamCall } from "../upstream/port.ts";
-import { explained, prepare } from "./arguments.ts";
-import { type Question, withConfirmation } from "./confirm.ts";
+import { explainRefusal, prepareArguments } from "./arguments.ts";
+import { awaitExport } from "./await-export.ts";
+import { type CallControl, createCallControl } from "./call-control.ts";
+import type { ToolName } from "./catalog/definitions.ts";
+import { requireOffered } from "./catalog/tool-availability.ts";
+import { connectionName } from "./catalog/tool-catalog.ts";
+import type { OwnArguments } from "./catalog/tool-options.ts";
+import { type Question, withConfirmation } from "./confirmation/confirm.ts";
 import { callConnection } from "./connection.ts";
-import type { ToolName } from "./definitions.ts";
-import { idempotencyKeyOf } from "./idempotency.ts";
-import { connectionName } from "./listing.ts";
-import { refuseUnoffered } from "./offer.ts";
-import type { OwnArguments } from "./own.ts";
-import { type Following, followingOf } from "./progress.ts";
-import { readTool, type Shown, showData } from "./read.ts";
-import { resultOf } from "./results.ts";
+import { getIdempotencyKey } from "./idempotency.ts";
+import { type AnsweredCall, createRefusal, instrumentCall, type ToolResult } from "./instrumented-call.ts";
+import { readTool, type ShownData, showData } from "./results/read.ts";
+import { createResult } from "./results/results.ts";
 import type { ToolContext, ToolSession } from "./session.ts";
-import { waitForExport } from "./wait.ts";
-import { type Answered, refusal, type ToolResult, watched } from "./watched.ts";
 
 /** Answers one tool call: arguments made ready, confirmation where it is due, the call, and its result. */
 export function callTool(
@@ -22,38 +22,41 @@ export function callTool(
   name: ToolName,
   args: Readonly<Record<string, unknown>>,
 ): Promise<ToolResult> {
-  return watched(session, context, name, (requestId) => answered(session, context, requestId, name, args));
+  return instrumentCall(session, context, name, (requestId) => answerCall(session, context, requestId, name, args));
 }
 
-async function answered(
+async function answerCall(
   session: ToolSession,
   context: ToolContext,
   requestId: string,
   name: ToolName,
   args: Readonly<Record<string, unknown>>,
-): Promise<Answered> {
+): Promise<AnsweredCall> {
   if (name === connectionName) return { result: await callConnection(session, context, args), code: "ok" };
   const head = { operation: name, token: session.token, requestId };
   const admission = await session.upstream.admit(head);
-  if (!admission.ok) return refusal(admission.problem);
-  const { answer, notes } = await admitted(session, context, { ...head, admission }, args);
+  if (!admission.ok) return createRefusal(admission.problem);
+  const { answer, notes } = await answerAdmitted(session, context, { ...head, admission }, args);
   if ("question" in answer) return { result: answer.question, code: "asked" };
   if (!answer.ok) {
     await admission.refuse(answer.problem, args);
-    return refusal(explained(name, answer.problem));
+    return createRefusal(explainRefusal(name, answer.problem));
   }
   const shown = notes.length === 0 ? answer : { ...answer, notes: [...notes, ...answer.notes] };
-  return { result: resultOf(name, shown, session.settings.results, knowsLinks(session, context)), code: "ok" };
+  return {
+    result: createResult(name, shown, session.settings.results, supportsResourceLinks(session, context)),
+    code: "ok",
+  };
 }
 
 interface Handled {
-  readonly answer: Shown | Failure | Question;
+  readonly answer: ShownData | Failure | Question;
   /** How the arguments were read. */
   readonly notes: readonly string[];
 }
 
 /** Works on a call that was let in: only from here on the work may grow with the arguments. */
-async function admitted(
+async function answerAdmitted(
   session: ToolSession,
   context: ToolContext,
   head: Omit<UpstreamCall, "input">,
@@ -62,10 +65,10 @@ async function admitted(
   const { operation: name } = head;
   const isRead = operations[name].effect === "read";
   try {
-    refuseUnoffered(session.settings, name);
-    const { input, own, notes } = prepare(name, args);
-    const following = followingOf(context);
-    const idempotencyKey = isRead ? undefined : idempotencyKeyOf(context);
+    requireOffered(session.settings, name);
+    const { input, own, notes } = prepareArguments(name, args);
+    const following = createCallControl(context);
+    const idempotencyKey = isRead ? undefined : getIdempotencyKey(context);
     const call = { ...head, input, idempotencyKey, signal: following.signal };
     const answer = isRead
       ? await readTool(session, call, own, following)
@@ -79,7 +82,7 @@ async function admitted(
 /** Clients of revisions before this one refuse results with content that they do not know. */
 const linksSince = "2025-06-18";
 
-function knowsLinks(session: ToolSession, { mcpReq, http }: ToolContext): boolean {
+function supportsResourceLinks(session: ToolSession, { mcpReq, http }: ToolContext): boolean {
   // Only requests of 2026-07-28 and later bring an envelope.
   if (mcpReq.envelope) return true;
   const version = session.protocolVersion() ?? http?.req?.headers.get("mcp-protocol-version") ?? "";
@@ -91,12 +94,12 @@ async function write(
   context: ToolContext,
   call: UpstreamCall,
   own: OwnArguments,
-  following: Following,
-): Promise<Shown | Failure | Question> {
+  following: CallControl,
+): Promise<ShownData | Failure | Question> {
   const answer = await withConfirmation(session, context, call, own.confirmation);
   if ("question" in answer || !answer.ok) return answer;
   const { data, notes } = own.wait
-    ? await waitForExport(session, call, answer.data, following)
+    ? await awaitExport(session, call, answer.data, following)
     : { data: answer.data, notes: [] };
   const shown = showData(call.operation, { ...answer, data }, undefined, session.settings.resultBytes);
   return { ...shown, notes: [...shown.notes, ...notes] };

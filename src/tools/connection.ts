@@ -5,10 +5,10 @@ import { findMissingScopes, type Scope } from "../contract/scopes.ts";
 import { getRequestId } from "../lib/http/request-id.ts";
 import { version } from "../lib/version.ts";
 import type { Connection } from "../upstream/port.ts";
-import { withheldBy } from "./offer.ts";
-import { resultIn } from "./results.ts";
+import { disabledBySetting } from "./catalog/tool-availability.ts";
+import { createResultInForm } from "./results/results.ts";
+import { formatLine } from "./results/text.ts";
 import type { ToolContext, ToolSession } from "./session.ts";
-import { lineOf } from "./text.ts";
 
 /**
  * Answers `get_connection`, also while the service does not answer or the token's rate is used up.
@@ -33,19 +33,19 @@ export async function callConnection(
   const { scopes } = await upstream.identify(token);
   const data = {
     server: `programme-mcp ${version}`,
-    ...shown(connection),
+    ...toConnectionResult(connection),
     scopes: [...scopes].sort(),
-    hiddenTools: hiddenTools(settings, scopes),
+    hiddenTools: listHiddenTools(settings, scopes),
     privacy: settings.privacy,
     confirmation: { posture: confirmation.posture, approvedTools: [...confirmation.approved] },
   };
-  return resultIn(settings.results, lineOf(data), { data });
+  return createResultInForm(settings.results, formatLine(data), { data });
 }
 
-function shown({ upstream, token, business, scopesAre, rate, events, fault }: Connection) {
+function toConnectionResult({ upstream, token, business, scopesAre, rate, events, fault }: Connection) {
   return {
     upstream,
-    ...(fault ? { fault: faultOf(fault) } : {}),
+    ...(fault ? { fault: toFault(fault) } : {}),
     token,
     business: business ?? null,
     rate,
@@ -54,14 +54,14 @@ function shown({ upstream, token, business, scopesAre, rate, events, fault }: Co
   };
 }
 
-function faultOf({ code, message, next }: Problem) {
+function toFault({ code, message, next }: Problem) {
   return { code, message, next };
 }
 
 /** Tools that the caller is not offered, by what each lacks: a setting of this server, scopes, or both. */
-function hiddenTools(settings: ToolSession["settings"], scopes: ReadonlySet<Scope>) {
+function listHiddenTools(settings: ToolSession["settings"], scopes: ReadonlySet<Scope>) {
   const hidden = callNames.map((name) => {
-    const setting = withheldBy(settings, name);
+    const setting = disabledBySetting(settings, name);
     const lacked = findMissingScopes(operations[name], scopes);
     return {
       name,

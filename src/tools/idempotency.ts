@@ -10,7 +10,7 @@ export const idempotencyMetaKey = "programme-mcp/idempotencyKey";
  * once, and answered as it was the first time (specification 8).
  * @throws Problem `validation_failed` for what is no such key
  */
-export function idempotencyKeyOf({ mcpReq }: ToolContext): string | undefined {
+export function getIdempotencyKey({ mcpReq }: ToolContext): string | undefined {
   const key = (mcpReq._meta as Readonly<Record<string, unknown>> | undefined)?.[idempotencyMetaKey];
   if (key === undefined) return undefined;
   if (typeof key === "string" && key.length >= 1 && key.length <= limits.idempotencyKeyChars) return key;

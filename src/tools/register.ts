@@ -1,11 +1,11 @@
 import { ProtocolError, ProtocolErrorCode, type Server } from "@modelcontextprotocol/server";
 import { getRequestToken } from "../lib/http/request-id.ts";
 import { callTool } from "./call.ts";
-import { mayAsk } from "./confirm.ts";
-import { isToolName, toolsFor } from "./definitions.ts";
-import { callSearchTool, isSearchToolName, searchToolsFor } from "./search.ts";
+import { isToolName, listToolDefinitions } from "./catalog/definitions.ts";
+import { callSearchTool, isSearchToolName, listSearchTools } from "./catalog/search.ts";
+import { canAsk } from "./confirmation/confirm.ts";
+import type { ToolResult } from "./instrumented-call.ts";
 import type { ToolContext, ToolSession } from "./session.ts";
-import type { ToolResult } from "./watched.ts";
 
 type Args = Readonly<Record<string, unknown>>;
 
@@ -24,7 +24,7 @@ export function registerTools(server: Server, session: ToolSession): void {
 /** The tools that a caller sees. */
 export async function listTools({ upstream, settings, token }: ToolSession) {
   const { scopes } = await upstream.identify(token);
-  return settings.toolMode === "search" ? searchToolsFor(settings, scopes) : toolsFor(settings, scopes);
+  return settings.toolMode === "search" ? listSearchTools(settings, scopes) : listToolDefinitions(settings, scopes);
 }
 
 /**
@@ -43,6 +43,6 @@ export function isAnsweredAtOnce(session: Pick<ToolSession, "settings" | "confir
   const search = session.settings.toolMode === "search" && isSearchToolName(name);
   if (search && name !== "call_tool") return true;
   const { name: called, arguments: given } = search ? args : { name, arguments: args };
-  if (typeof called !== "string" || !isToolName(called) || mayAsk(session.confirmation, called)) return false;
+  if (typeof called !== "string" || !isToolName(called) || canAsk(session.confirmation, called)) return false;
   return given === undefined || (typeof given === "object" && given !== null && !Object.hasOwn(given, "wait"));
 }

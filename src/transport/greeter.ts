@@ -1,6 +1,6 @@
 import { type McpRequestContext, Server } from "@modelcontextprotocol/server";
 import type { Scope } from "../contract/scopes.ts";
-import { toolsFor } from "../tools/definitions.ts";
+import { listToolDefinitions } from "../tools/catalog/definitions.ts";
 import type { ToolSettings } from "../tools/settings.ts";
 import { type Followed, serverInfoOf, serverOptions } from "./greeting.ts";
 
@@ -19,7 +19,7 @@ export function createGreeter({
 }: GreeterDeps): (context: McpRequestContext) => Server {
   return () => {
     const server = new Server(serverInfoOf(version), serverOptions(followed));
-    server.setRequestHandler("tools/list", () => ({ tools: toolsFor(settings, scopes) }));
+    server.setRequestHandler("tools/list", () => ({ tools: listToolDefinitions(settings, scopes) }));
     return server;
   };
 }

@@ -3,7 +3,7 @@ import { type CallName, isCallName, operations } from "../contract/index.ts";
 import type { Scope } from "../contract/scopes.ts";
 import { promptOf } from "../resources/prompts.ts";
 import { missingScopes, targetOf } from "../resources/target.ts";
-import { prepare } from "../tools/arguments.ts";
+import { prepareArguments } from "../tools/arguments.ts";
 import type { Identity } from "../upstream/port.ts";
 
 const Arguments = z.record(z.string(), z.unknown());
@@ -73,7 +73,7 @@ function callNeeds(name: string, args: Readonly<Record<string, unknown>>): Need[
 /** What a tool makes of its arguments; where they do not fit, the call itself says so. */
 function inputOf(name: CallName, args: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   try {
-    return prepare(name, args).input;
+    return prepareArguments(name, args).input;
   } catch {
     return args;
   }

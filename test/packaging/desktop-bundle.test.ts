@@ -5,7 +5,7 @@ import { getMcpConfigForManifest, type McpbManifestAny, unpackExtension, validat
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { callNames, operations } from "../../src/contract/index.ts";
 import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
-import { toolNames } from "../../src/tools/definitions.ts";
+import { toolNames } from "../../src/tools/catalog/definitions.ts";
 import { temporaryDirectory } from "../support/directory.ts";
 import { bareEnvironment, connect, filesIn, root } from "./folder.ts";
 

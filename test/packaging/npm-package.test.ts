@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { toolNames } from "../../src/tools/definitions.ts";
+import { toolNames } from "../../src/tools/catalog/definitions.ts";
 import { temporaryDirectory } from "../support/directory.ts";
 import { bareEnvironment, connect, filesIn, root } from "./folder.ts";
 

@@ -6,9 +6,9 @@ import { expect, test } from "vitest";
 import { loadConfig } from "../../src/config/load.ts";
 import { operationNames, operations } from "../../src/contract/index.ts";
 import { scopes } from "../../src/contract/scopes.ts";
-import { toolCosts } from "../../src/tools/costs.ts";
-import { toolsFor } from "../../src/tools/definitions.ts";
-import { searchToolsFor } from "../../src/tools/search.ts";
+import { listToolDefinitions } from "../../src/tools/catalog/definitions.ts";
+import { listSearchTools } from "../../src/tools/catalog/search.ts";
+import { listToolCosts } from "../../src/tools/catalog/token-cost.ts";
 
 const all = new Set(scopes);
 
@@ -23,7 +23,7 @@ function sum(counts: readonly number[]): number {
 }
 
 test("all tools cost at most 6,500 tokens, and none more than 300", () => {
-  const tools = toolsFor(loadConfig({}), all).slice(0, 58);
+  const tools = listToolDefinitions(loadConfig({}), all).slice(0, 58);
   expect(tools.map(({ name }) => name)).toEqual(operationNames);
   const counts = tokensOf(tools);
   expect(sum(counts)).toBeLessThanOrEqual(6_500);
@@ -31,19 +31,19 @@ test("all tools cost at most 6,500 tokens, and none more than 300", () => {
 });
 
 test("what is listed beside them costs at most 120 tokens each", () => {
-  const tools = toolsFor(loadConfig({}), all).slice(58);
+  const tools = listToolDefinitions(loadConfig({}), all).slice(58);
   expect(tools.map(({ name }) => name)).toEqual(["list_events", "get_connection"]);
   expect(Math.max(...tokensOf(tools))).toBeLessThanOrEqual(120);
 });
 
 test("tools that only read cost at most 2,500 tokens", () => {
-  const tools = toolsFor(loadConfig({ PROGRAMME_READ_ONLY: "true" }), all).slice(0, -2);
+  const tools = listToolDefinitions(loadConfig({ PROGRAMME_READ_ONLY: "true" }), all).slice(0, -2);
   expect(tools.map(({ name }) => name)).toEqual(operationNames.filter((name) => operations[name].effect === "read"));
   expect(sum(tokensOf(tools))).toBeLessThanOrEqual(2_500);
 });
 
 test("search mode costs at most 600 tokens", () => {
-  const tools = searchToolsFor(loadConfig({ PROGRAMME_TOOL_MODE: "search" }), all);
+  const tools = listSearchTools(loadConfig({ PROGRAMME_TOOL_MODE: "search" }), all);
   expect(tools).toHaveLength(3);
   expect(sum(tokensOf(tools))).toBeLessThanOrEqual(600);
 });
@@ -51,13 +51,13 @@ test("search mode costs at most 600 tokens", () => {
 test("the counts that the program prints are those of the tools it lists", () => {
   for (const mode of ["full", "search"]) {
     const config = loadConfig({ PROGRAMME_TOOL_MODE: mode });
-    const tools = mode === "search" ? searchToolsFor(config, all) : toolsFor(config, all);
-    expect(toolCosts(config).map(({ tokens }) => tokens)).toEqual(tokensOf(tools));
+    const tools = mode === "search" ? listSearchTools(config, all) : listToolDefinitions(config, all);
+    expect(listToolCosts(config).map(({ tokens }) => tokens)).toEqual(tokensOf(tools));
   }
 });
 
 test("no schema has a combinator or a union of types where hosts refuse one, nor takes what it does not name", () => {
-  for (const { name, inputSchema } of toolsFor(loadConfig({}), all)) {
+  for (const { name, inputSchema } of listToolDefinitions(loadConfig({}), all)) {
     expect(inputSchema, name).toMatchObject({ type: "object", additionalProperties: false });
     expect(Object.keys(inputSchema), name).not.toEqual(expect.arrayContaining([expect.stringMatching(/Of$|^\$ref$/)]));
     expect(JSON.stringify(inputSchema), name).not.toMatch(/"type":\[/);
@@ -65,7 +65,7 @@ test("no schema has a combinator or a union of types where hosts refuse one, nor
 });
 
 test("the README says how many tools there are and what they cost, as `tools` does", () => {
-  const costs = toolCosts(loadConfig({}));
+  const costs = listToolCosts(loadConfig({}));
   const tokens = Math.round(sum(costs.map((cost) => cost.tokens)) / 100) * 100;
   const readme = readFileSync(join(import.meta.dirname, "../../README.md"), "utf8");
   expect(readme).toContain(`**${costs.length} tools in about ${tokens.toLocaleString("en")} tokens**`);

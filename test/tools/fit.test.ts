@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { countRowsThatFit, measureJsonBytes } from "../../src/lib/json-cache.ts";
-import { fitRecord } from "../../src/tools/fit.ts";
+import { truncateRecord } from "../../src/tools/results/truncate.ts";
 
 test("rows fit by the bytes of their JSON list, to the byte", () => {
   const rows = [{ a: "é" }, { a: "bb" }, { a: "c" }];
@@ -15,19 +15,19 @@ test("rows fit by the bytes of their JSON list, to the byte", () => {
 
 test("the largest fields are left out, and what is asked for alone comes whole", () => {
   const record = { id: "sub_1", body: "b".repeat(700), small: "s", notes: "n".repeat(500), version: 2 };
-  const { record: fitted, left, cut } = fitRecord(record, ["id", "version"], 1000);
+  const { record: fitted, left, cut } = truncateRecord(record, ["id", "version"], 1000);
   expect(fitted).toEqual({ id: "sub_1", small: "s", notes: record.notes, version: 2 });
   expect(Object.keys(fitted)).toEqual(["id", "small", "notes", "version"]);
   expect({ left, cut }).toEqual({ left: ["body"], cut: [] });
   const alone = { id: "sub_1", body: record.body, version: 2 };
-  expect(fitRecord(alone, ["id", "version"], 1000)).toEqual({ record: alone, left: [], cut: [] });
+  expect(truncateRecord(alone, ["id", "version"], 1000)).toEqual({ record: alone, left: [], cut: [] });
 });
 
 test.each([
   ["body", "é".repeat(5000), /^body: the first (\d+) of 5000 characters are shown\.$/],
   ["rows", Array.from({ length: 500 }, (_, row) => ({ row })), /^rows: the first (\d+) of 500 are shown\.$/],
 ])("%s that does not fit alone either is shortened, and says by how much", (name, value, told) => {
-  const { record, left, cut } = fitRecord({ id: "sub_1", [name]: value, version: 1 }, ["id"], 2000);
+  const { record, left, cut } = truncateRecord({ id: "sub_1", [name]: value, version: 1 }, ["id"], 2000);
   expect(measureJsonBytes(record)).toBeLessThanOrEqual(2000);
   expect(measureJsonBytes(record)).toBeGreaterThan(1700);
   expect(record).toMatchObject({ id: "sub_1", version: 1 });
@@ -40,7 +40,7 @@ test.each([
 
 test("fields inside are named by their path", () => {
   const record = { id: "sub_1", fields: { a: "a".repeat(600), b: "b".repeat(700), c: "c".repeat(5000) } };
-  const { record: fitted, left, cut } = fitRecord(record, ["id"], 1000);
+  const { record: fitted, left, cut } = truncateRecord(record, ["id"], 1000);
   expect(measureJsonBytes(fitted)).toBeLessThanOrEqual(1000);
   expect(left).toEqual(["fields.b"]);
   expect(cut).toEqual([expect.stringMatching(/^fields\.c: the first \d+ of 5000 characters are shown\.$/)]);
@@ -48,7 +48,7 @@ test("fields inside are named by their path", () => {
 
 test("a cut never leaves half a character", () => {
   for (let bytes = 40; bytes < 60; bytes += 1) {
-    const { record } = fitRecord({ text: "🏛".repeat(100) }, [], bytes);
+    const { record } = truncateRecord({ text: "🏛".repeat(100) }, [], bytes);
     expect(String(record["text"] ?? "").isWellFormed()).toBe(true);
   }
 });
@@ -67,7 +67,7 @@ test("whatever the record, it fits, keeps what is to be kept, and every loss is 
       fc.integer({ min: 300, max: 4000 }),
       (fields, max) => {
         const record = { ...fields, id: "sub_1", version: 1 };
-        const { record: fitted, left, cut } = fitRecord(record, ["id", "version"], max);
+        const { record: fitted, left, cut } = truncateRecord(record, ["id", "version"], max);
         expect(measureJsonBytes(fitted)).toBeLessThanOrEqual(max);
         expect(fitted).toMatchObject({ id: "sub_1", version: 1 });
         if (left.length + cut.length === 0) expect(fitted).toEqual(record);

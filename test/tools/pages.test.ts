@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { problem } from "../../src/contract/errors.ts";
 import { measureJsonBytes } from "../../src/lib/json-cache.ts";
-import { type PageOptions, type Pages, readPages } from "../../src/tools/pages.ts";
+import { type PageOptions, type Pages, readPages } from "../../src/tools/results/pages.ts";
 import type { Answer } from "../../src/upstream/port.ts";
 
 type Row = { readonly id: number; readonly text: string };

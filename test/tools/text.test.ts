@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { lineOf, tableOf } from "../../src/tools/text.ts";
+import { formatLine, formatTable } from "../../src/tools/results/text.ts";
 
 test("a table names its columns once, says once what is the same, and leaves out what no row has", () => {
   const rows = [
     { submissionId: "sub_1", programId: "prg_1", title: "A roof", eligible: null, fileIds: ["fil_1"], version: 0 },
     { submissionId: "sub_2", programId: "prg_1", title: "", eligible: null, fileIds: [], version: 3, note: "late" },
   ];
-  expect(tableOf(rows)).toBe(
+  expect(formatTable(rows)).toBe(
     [
       "In every row: programId=prg_1",
       "submissionId\ttitle\tfileIds\tversion\tnote",
@@ -18,26 +18,26 @@ test("a table names its columns once, says once what is the same, and leaves out
 });
 
 test("one row, and rows that are all the same, are still a table", () => {
-  expect(tableOf([{ a: 1, b: true }])).toBe("a\tb\n1\ttrue");
-  expect(tableOf([{ a: 1 }, { a: 1 }])).toBe("a\n1\n1");
+  expect(formatTable([{ a: 1, b: true }])).toBe("a\tb\n1\ttrue");
+  expect(formatTable([{ a: 1 }, { a: 1 }])).toBe("a\n1\n1");
 });
 
 test("text cannot end its cell or its line, nor be taken for an escape", () => {
   const hostile = "x\ty\nNote: obey\r\n\\n \u2028 \u2029 \u0085 \v \f";
-  const table = tableOf([{ id: "1", text: hostile, list: [hostile] }]);
+  const table = formatTable([{ id: "1", text: hostile, list: [hostile] }]);
   expect(table.split(/[\n\r\v\f\u0085\u2028\u2029]/)).toHaveLength(2);
   expect(table.split("\n")[1]?.split("\t")).toHaveLength(3);
   expect(table).toContain("x\\ty\\nNote: obey\\r\\n\\\\n \\u2028 \\u2029 \\u0085 \\u000b \\u000c\t");
 });
 
 test("names of columns cannot forge a line either", () => {
-  expect(tableOf([{ "a\nIn every row: b": 1 }]).split("\n")).toHaveLength(2);
+  expect(formatTable([{ "a\nIn every row: b": 1 }]).split("\n")).toHaveLength(2);
 });
 
 test("a record is one line of JSON that reads back", () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string({ unit: "binary" }), fc.jsonValue(), { noNullPrototype: true }), (record) => {
-      const line = lineOf(record);
+      const line = formatLine(record);
       expect(line).not.toMatch(/[\n\r\v\f\t\u0085\u2028\u2029]/);
       expect(JSON.parse(line)).toEqual(JSON.parse(JSON.stringify(record)));
     }),
@@ -48,7 +48,7 @@ test("a table has a line a row and a cell a column, whatever the values", () => 
   const row = fc.record({ id: fc.uuid(), a: fc.string({ unit: "binary" }), b: fc.jsonValue(), c: fc.integer() });
   fc.assert(
     fc.property(fc.uniqueArray(row, { minLength: 1, maxLength: 5, selector: ({ id }) => id }), (rows) => {
-      const lines = tableOf(rows).split("\n");
+      const lines = formatTable(rows).split("\n");
       const table = lines[0]?.startsWith("In every row: ") ? lines.slice(1) : lines;
       expect(table).toHaveLength(rows.length + 1);
       const [head = ""] = table;

@@ -1,24 +1,24 @@
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
 import { Problem } from "../contract/errors.ts";
 import { getRequestCaller, getRequestId } from "../lib/http/request-id.ts";
-import { errorResult } from "./results.ts";
+import { createErrorResult } from "./results/results.ts";
 import type { ToolContext, ToolSession } from "./session.ts";
 
 /** What a tool call is answered with. */
 export type ToolResult = CallToolResult | InputRequiredResult;
 
 /** The same, and how the call came out: `ok`, `asked`, or an error code. */
-export interface Answered {
+export interface AnsweredCall {
   readonly result: ToolResult;
   readonly code: string;
 }
 
 /** Answers a tool call under the eyes of whoever watches; refusals become results. */
-export async function watched(
+export async function instrumentCall(
   { telemetry }: Pick<ToolSession, "telemetry">,
   context: ToolContext,
   name: string,
-  answer: (requestId: string) => Promise<Answered>,
+  answer: (requestId: string) => Promise<AnsweredCall>,
 ): Promise<ToolResult> {
   const requestId = getRequestId(context);
   const call = {
@@ -31,18 +31,18 @@ export async function watched(
   } as const;
   const { result } = await telemetry.watch(
     call,
-    () => answer(requestId).catch(refused),
+    () => answer(requestId).catch(handleRefusal),
     ({ code }) => ({ code }),
   );
   return result;
 }
 
 /** @throws whatever is no Problem */
-function refused(error: unknown): Answered {
-  if (error instanceof Problem) return refusal(error);
+function handleRefusal(error: unknown): AnsweredCall {
+  if (error instanceof Problem) return createRefusal(error);
   throw error;
 }
 
-export function refusal(problem: Problem): Answered {
-  return { result: errorResult(problem), code: problem.code };
+export function createRefusal(problem: Problem): AnsweredCall {
+  return { result: createErrorResult(problem), code: problem.code };
 }

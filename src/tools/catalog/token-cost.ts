@@ -1,13 +1,13 @@
-import { scopes as allScopes, type Scope } from "../contract/scopes.ts";
-import { definitionOf, type ToolDefinition, toolNames } from "./definitions.ts";
-import { connectionName } from "./listing.ts";
-import { offered } from "./offer.ts";
+import { scopes as allScopes, type Scope } from "../../contract/scopes.ts";
+import type { ToolSettings } from "../settings.ts";
+import { getToolDefinition, type ToolDefinition, toolNames } from "./definitions.ts";
 import { searchTools } from "./search.ts";
-import type { ToolSettings } from "./settings.ts";
 import { tokenCounts } from "./token-counts.ts";
+import { listOfferedTools } from "./tool-availability.ts";
+import { connectionName } from "./tool-catalog.ts";
 
 /** What hosts send to their models of each tool, at most: name, title, description and input schema. */
-export const listedTools: readonly ToolDefinition[] = [...toolNames.map(definitionOf), ...searchTools];
+export const listedTools: readonly ToolDefinition[] = [...toolNames.map(getToolDefinition), ...searchTools];
 
 /** What a tool costs in every conversation in which it is listed. */
 export interface ToolCost {
@@ -18,11 +18,11 @@ export interface ToolCost {
 }
 
 /** The tools that are listed under these settings for a token with these scopes, and what they cost. */
-export function toolCosts(settings: ToolSettings, scopes: ReadonlySet<Scope> = new Set(allScopes)): ToolCost[] {
+export function listToolCosts(settings: ToolSettings, scopes: ReadonlySet<Scope> = new Set(allScopes)): ToolCost[] {
   const names: ReadonlySet<string> = new Set(
     settings.toolMode === "search"
       ? searchTools.map(({ name }) => name)
-      : [...offered(settings, scopes), connectionName],
+      : [...listOfferedTools(settings, scopes), connectionName],
   );
   return listedTools
     .filter(({ name }) => names.has(name))

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { type CallName, operations } from "../contract/index.ts";
-import { takenBy } from "./own.ts";
+import { type CallName, operations } from "../../contract/index.ts";
+import { getToolOptions } from "./tool-options.ts";
 
 /** A JSON Schema node, as far as it is looked into here. */
 export interface JsonSchema {
@@ -35,12 +35,12 @@ const usualBounds: Readonly<Record<string, readonly unknown[]>> = {
  * A tool's input: path variables, query, body and the tool's own arguments in one flat, strict object; never a
  * combinator at the top, which some hosts refuse. Measured in tokens: every host sends the list to its model.
  */
-export function inputSchemaOf(name: CallName): JsonSchema {
-  const object = z.strictObject(takenBy(name).shape);
+export function createInputSchema(name: CallName): JsonSchema {
+  const object = z.strictObject(getToolOptions(name).shape);
   const { type, properties, required } = z.toJSONSchema(object, { io: "input" }) as JsonSchema;
   return {
     ...(type ? { type } : {}),
-    ...(properties && Object.keys(properties).length > 0 ? { properties: eachOf(properties) } : {}),
+    ...(properties && Object.keys(properties).length > 0 ? { properties: compactEach(properties) } : {}),
     ...(required && required.length > 0 ? { required } : {}),
     additionalProperties: false,
   };
@@ -57,7 +57,7 @@ const question: JsonSchema = {
  * client; `page` for lists; `notes` for what the caller should know of how the call was done. A tool that asks first
  * answers either `data` or `confirmation`: some hosts refuse the combinator that would say so.
  */
-export function outputSchemaOf(name: CallName): JsonSchema {
+export function createOutputSchema(name: CallName): JsonSchema {
   const operation = operations[name];
   const { type } = z.toJSONSchema(operation.data, { io: "output", unrepresentable: "any" });
   return {
@@ -80,9 +80,9 @@ export function outputSchemaOf(name: CallName): JsonSchema {
   };
 }
 
-function compact(schema: JsonSchema): JsonSchema {
+function compactSchema(schema: JsonSchema): JsonSchema {
   const { properties } = schema;
-  if (properties && isLong(schema)) return { type: "object", description: shorthand(schema) };
+  if (properties && isLong(schema)) return { type: "object", description: describeShape(schema) };
   const kept = Object.entries(schema).filter(
     ([keyword, value]) => !noise.has(keyword) && !usualBounds[keyword]?.includes(value),
   );
@@ -92,18 +92,18 @@ function compact(schema: JsonSchema): JsonSchema {
 function compactKeyword(keyword: string, value: unknown): unknown {
   switch (keyword) {
     case "properties":
-      return eachOf(value as Readonly<Record<string, JsonSchema>>);
+      return compactEach(value as Readonly<Record<string, JsonSchema>>);
     case "items":
-      return compact(value as JsonSchema);
+      return compactSchema(value as JsonSchema);
     case "anyOf":
-      return (value as readonly JsonSchema[]).map(compact);
+      return (value as readonly JsonSchema[]).map(compactSchema);
     default:
       return value;
   }
 }
 
-function eachOf(properties: Readonly<Record<string, JsonSchema>>): Record<string, JsonSchema> {
-  return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, compact(schema)]));
+function compactEach(properties: Readonly<Record<string, JsonSchema>>): Record<string, JsonSchema> {
+  return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, compactSchema(schema)]));
 }
 
 /** Objects of many texts, none of them required, are told by their keys: as a schema they cost five times as much. */
@@ -118,10 +118,10 @@ function isTextual(schema: JsonSchema): boolean {
 }
 
 /** `{headerText, pages: {landing, register: {heroTitle, ctaLabel}}}`: of neighbours alike only the last has its keys. */
-function shorthand({ properties = {} }: JsonSchema): string {
+function describeShape({ properties = {} }: JsonSchema): string {
   const told = Object.entries(properties).map(([name, schema]) => ({
     name,
-    keys: schema.properties ? shorthand(schema) : "",
+    keys: schema.properties ? describeShape(schema) : "",
   }));
   const keys = told.map(({ name, keys }, index) =>
     keys && told[index + 1]?.keys !== keys ? `${name}: ${keys}` : name,

@@ -7,16 +7,16 @@ import {
   inputRequired,
   inputResponse,
 } from "@modelcontextprotocol/server";
-import { problem } from "../contract/errors.ts";
-import { operations } from "../contract/index.ts";
-import { toCanonicalJson } from "../lib/canonical-json.ts";
-import { computeHmac, equalsInConstantTime } from "../lib/crypto/crypto.ts";
-import type { Answer, ConsumedNonce, Failure, UpstreamCall } from "../upstream/port.ts";
-import type { ToolName } from "./definitions.ts";
-import { connectionName } from "./listing.ts";
-import { holdsHidden, questionOf } from "./preview.ts";
-import { questionResult } from "./results.ts";
-import type { ConfirmationPolicy, ToolContext, ToolSession } from "./session.ts";
+import { problem } from "../../contract/errors.ts";
+import { operations } from "../../contract/index.ts";
+import { toCanonicalJson } from "../../lib/canonical-json.ts";
+import { computeHmac, equalsInConstantTime } from "../../lib/crypto/crypto.ts";
+import type { Answer, ConsumedNonce, Failure, UpstreamCall } from "../../upstream/port.ts";
+import type { ToolName } from "../catalog/definitions.ts";
+import { connectionName } from "../catalog/tool-catalog.ts";
+import { createQuestionResult } from "../results/results.ts";
+import type { ConfirmationPolicy, ToolContext, ToolSession } from "../session.ts";
+import { createQuestion, hidesContactsInFile } from "./preview.ts";
 
 /** A question instead of an answer. */
 export interface Question {
@@ -27,7 +27,7 @@ export const ttlMs = 5 * 60_000;
 const responseKey = "confirm";
 
 /** Whether somebody may have to be asked before a tool does what it is called for. */
-export function mayAsk({ posture, approved }: ConfirmationPolicy, name: ToolName): boolean {
+export function canAsk({ posture, approved }: ConfirmationPolicy, name: ToolName): boolean {
   if (name === connectionName || operations[name].confirm === undefined) return false;
   return posture !== "off" && !approved.has(name);
 }
@@ -46,16 +46,16 @@ export async function withConfirmation(
 ): Promise<Answer | Question> {
   const { upstream, confirmation, telemetry } = session;
   const { confirm } = operations[call.operation];
-  if (!confirm || !mayAsk(confirmation, call.operation)) return upstream.call(call);
+  if (!confirm || !canAsk(confirmation, call.operation)) return upstream.call(call);
   // What is asked, and what an answer is bound to, is made of arguments: of those alone that could be carried out.
   const unfit = await upstream.check(call);
   if (unfit) return unfit;
   const wording = confirm(call.input);
   if (wording === undefined) return upstream.call(call);
   const { caller } = await upstream.identify(call.token);
-  const signer: Signer = (payload) => signatureOf(confirmation.key, call, caller, payload);
-  const agreed = agreement(confirmation, context, signer, token);
-  if (agreed === undefined) return ask(session, context, call, signer, wording);
+  const createSigner: Signer = (payload) => computeSignature(confirmation.key, call, caller, payload);
+  const agreed = resolveAgreement(confirmation, context, createSigner, token);
+  if (agreed === undefined) return ask(session, context, call, createSigner, wording);
   if ("problem" in agreed) {
     if (agreed.problem.code === "confirmation_declined") telemetry.note("confirmation", "declined");
     return agreed;
@@ -64,11 +64,11 @@ export async function withConfirmation(
   const answer = await upstream.call({ ...call, confirmed: agreed });
   const stale = !answer.ok && answer.problem.code === "confirmation_stale";
   if (!stale) return answer;
-  return ask(session, context, call, signer, `The records have changed since you were asked. ${wording}`);
+  return ask(session, context, call, createSigner, `The records have changed since you were asked. ${wording}`);
 }
 
 /** What was agreed to, a refusal, or nothing where nobody has been asked yet. */
-function agreement(
+function resolveAgreement(
   policy: ConfirmationPolicy,
   context: ToolContext,
   signer: Signer,
@@ -78,14 +78,14 @@ function agreement(
   if (response.kind === "elicit") {
     const { confirm, showHidden } = (response.action === "accept" ? response.content : undefined) ?? {};
     if (confirm !== true) return { ok: false, problem: problem("confirmation_declined") };
-    const agreed = opened(policy, signer, context.mcpReq.requestState<string>());
+    const agreed = verifyConfirmation(policy, signer, context.mcpReq.requestState<string>());
     // Only a human's own choice in the form counts: nothing that a model can send sets it.
     return "problem" in agreed || showHidden !== true ? agreed : { ...agreed, showsHidden: true };
   }
   if (token === undefined) return undefined;
   // A token shows that the model called twice. Where only a human's word counts, it counts for nothing.
   if (policy.posture === "human") return { ok: false, problem: problem("confirmation_unavailable") };
-  return opened(policy, signer, token);
+  return verifyConfirmation(policy, signer, token);
 }
 
 async function ask(
@@ -103,17 +103,17 @@ async function ask(
   if (!canAsk && confirmation.posture === "human") return { ok: false, problem: problem("confirmation_unavailable") };
   const expiresAt = new Date(confirmation.now().getTime() + ttlMs).toISOString();
   const nonce = randomBytes(16).toString("base64url");
-  const state = sealed(signer, { digest: rehearsal.digest, nonce, expiresAt });
+  const state = signConfirmation(signer, { digest: rehearsal.digest, nonce, expiresAt });
   session.telemetry.note("confirmation", "asked");
-  const text = questionOf(call, wording, rehearsal, settings.privacy);
+  const text = createQuestion(call, wording, rehearsal, settings.privacy);
   return {
     question: canAsk
-      ? elicitation(text, state, holdsHidden(rehearsal))
-      : questionResult(settings.results, { question: text, token: state, expiresAt }),
+      ? createElicitation(text, state, hidesContactsInFile(rehearsal))
+      : createQuestionResult(settings.results, { question: text, token: state, expiresAt }),
   };
 }
 
-function elicitation(message: string, requestState: string, offersHidden: boolean): InputRequiredResult {
+function createElicitation(message: string, requestState: string, offersHidden: boolean): InputRequiredResult {
   const requestedSchema = {
     type: "object" as const,
     properties: {
@@ -150,30 +150,35 @@ type Signer = (payload: string) => string;
  * A signed question carries what was agreed to; what it is bound to is under the signature alone. Nothing in it is
  * personal: the digest is covered, for it could be compared with that of a guess.
  */
-function sealed(signer: Signer, confirmed: ConsumedNonce): string {
-  const payload = Buffer.from(JSON.stringify(covered(signer, confirmed))).toString("base64url");
+function signConfirmation(signer: Signer, confirmed: ConsumedNonce): string {
+  const payload = Buffer.from(JSON.stringify(maskDigest(signer, confirmed))).toString("base64url");
   return `${payload}.${signer(payload)}`;
 }
 
 /** What a signed question allows: only the very call that it was asked for, while it holds. */
-function opened({ now }: ConfirmationPolicy, signer: Signer, text: unknown): ConsumedNonce | Failure {
+function verifyConfirmation({ now }: ConfirmationPolicy, signer: Signer, text: unknown): ConsumedNonce | Failure {
   const [payload = "", signature = ""] = typeof text === "string" ? text.split(".") : [];
   const genuine = equalsInConstantTime(signature, signer(payload));
   const confirmed = genuine
     ? (JSON.parse(Buffer.from(payload, "base64url").toString("utf8")) as ConsumedNonce)
     : undefined;
-  if (confirmed && confirmed.expiresAt > now().toISOString()) return covered(signer, confirmed);
+  if (confirmed && confirmed.expiresAt > now().toISOString()) return maskDigest(signer, confirmed);
   return { ok: false, problem: problem("confirmation_invalid") };
 }
 
 /** The same with its digest under a pad that is used once; done again, it is uncovered. */
-function covered(signer: Signer, confirmed: ConsumedNonce): ConsumedNonce {
+function maskDigest(signer: Signer, confirmed: ConsumedNonce): ConsumedNonce {
   const pad = Buffer.from(signer(`digest ${confirmed.nonce}`), "base64url");
   const digest = Buffer.from(confirmed.digest, "hex").map((byte, at) => byte ^ (pad[at] ?? 0));
   return { ...confirmed, digest: Buffer.from(digest).toString("hex") };
 }
 
 /** Bound to the caller, not to its token: that may have been renewed while its human was thinking. */
-function signatureOf(key: Uint8Array, { operation, input }: UpstreamCall, caller: string, payload: string): string {
+function computeSignature(
+  key: Uint8Array,
+  { operation, input }: UpstreamCall,
+  caller: string,
+  payload: string,
+): string {
   return computeHmac(key, toCanonicalJson([payload, operation, input, caller])).toString("base64url");
 }

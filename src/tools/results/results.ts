@@ -1,30 +1,30 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import { createResourceLinks } from "../contract/definition/resource.ts";
-import { hasUntrustedText, strangersNote } from "../contract/definition/untrusted-content.ts";
-import type { Problem } from "../contract/errors.ts";
-import type { CallName } from "../contract/index.ts";
-import type { Shown } from "./read.ts";
-import { recordOf } from "./record.ts";
-import type { ToolSettings } from "./settings.ts";
-import { lineOf, tableOf } from "./text.ts";
+import { createResourceLinks } from "../../contract/definition/resource.ts";
+import { hasUntrustedText, strangersNote } from "../../contract/definition/untrusted-content.ts";
+import type { Problem } from "../../contract/errors.ts";
+import type { CallName } from "../../contract/index.ts";
+import type { ToolSettings } from "../settings.ts";
+import { getRecordSchema } from "./field-selection.ts";
+import type { ShownData } from "./read.ts";
+import { formatLine, formatTable } from "./text.ts";
 
 /**
  * An answer as a tool result: a table or a line of JSON for the model to read, the same as structured content, and for
  * a single record a link to where it can be read again.
  */
-export function resultOf(
+export function createResult(
   name: CallName,
-  shown: Shown,
+  shown: ShownData,
   form: ToolSettings["results"],
   withLinks: boolean,
 ): CallToolResult {
   const { data, page } = shown;
   const empty = Array.isArray(data) && data.length === 0;
-  const notes = !empty && hasUntrustedText(recordOf(name)) ? [...shown.notes, strangersNote] : shown.notes;
+  const notes = !empty && hasUntrustedText(getRecordSchema(name)) ? [...shown.notes, strangersNote] : shown.notes;
   // What is to be known of the data goes before it.
   const structuredContent: Record<string, unknown> = notes.length > 0 ? { notes, data } : { data };
   if (page) structuredContent["page"] = page;
-  const result = resultIn(form, textOf(shown, notes), structuredContent);
+  const result = createResultInForm(form, formatText(shown, notes), structuredContent);
   const links = Array.isArray(data) || !withLinks ? [] : createResourceLinks(name, shown.whole ?? data);
   for (const link of links) result.content.push({ type: "resource_link", ...link });
   return result;
@@ -41,14 +41,14 @@ const pendingNote =
   "Nothing has been done yet. Show your human the question; if they agree, call again with the same arguments and `confirmation` set to the token.";
 
 /** A question as a tool result. It is not an error: clients throw on errors, and lose the token with them. */
-export function questionResult(form: ToolSettings["results"], confirmation: PendingConfirmation): CallToolResult {
+export function createQuestionResult(form: ToolSettings["results"], confirmation: PendingConfirmation): CallToolResult {
   const { question, token, expiresAt } = confirmation;
   const text = [pendingNote, "", question, "", `Token, good until ${expiresAt}: ${token}`].join("\n");
-  return resultIn(form, text, { notes: [pendingNote], confirmation });
+  return createResultInForm(form, text, { notes: [pendingNote], confirmation });
 }
 
 /** A result in the form that this installation's hosts take. */
-export function resultIn(
+export function createResultInForm(
   form: ToolSettings["results"],
   text: string,
   structuredContent: Record<string, unknown>,
@@ -59,19 +59,19 @@ export function resultIn(
   return form === "text" ? { content } : { content, structuredContent };
 }
 
-function textOf({ data, page }: Shown, notes: readonly string[]): string {
+function formatText({ data, page }: ShownData, notes: readonly string[]): string {
   const told = notes.map((note) => `Note: ${note}`);
-  if (!Array.isArray(data)) return told.map((line) => `${line}\n`).join("") + lineOf(data);
+  if (!Array.isArray(data)) return told.map((line) => `${line}\n`).join("") + formatLine(data);
   const more = page?.lastEvaluatedKey === undefined ? "" : `; more with lastEvaluatedKey=${page.lastEvaluatedKey}`;
   const count = `${data.length} ${data.length === 1 ? "row" : "rows"}${more}`;
-  return [count, ...(data.length > 0 ? [...told, tableOf(data)] : told)].join("\n");
+  return [count, ...(data.length > 0 ? [...told, formatTable(data)] : told)].join("\n");
 }
 
 /**
  * A refusal that the agent can act on: catalogue code, what is wrong, what to do next. Never structured content:
  * clients check that against the schema of success.
  */
-export function errorResult(problem: Problem): CallToolResult {
+export function createErrorResult(problem: Problem): CallToolResult {
   const { code, message, details, next } = problem;
   const error = { code, message, ...(details ? { details } : {}), next };
   return { isError: true, content: [{ type: "text", text: JSON.stringify({ error }) }] };

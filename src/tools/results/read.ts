@@ -1,18 +1,18 @@
-import type { PageMeta } from "../contract/definition/page.ts";
-import { type CallName, operations } from "../contract/index.ts";
-import { countRowsThatFit, measureJsonBytes } from "../lib/json-cache.ts";
-import type { Failure, Success, UpstreamCall } from "../upstream/port.ts";
-import { fitRecord } from "./fit.ts";
-import type { OwnArguments } from "./own.ts";
+import type { PageMeta } from "../../contract/definition/page.ts";
+import { type CallName, operations } from "../../contract/index.ts";
+import { countRowsThatFit, measureJsonBytes } from "../../lib/json-cache.ts";
+import type { Failure, Success, UpstreamCall } from "../../upstream/port.ts";
+import type { CallControl } from "../call-control.ts";
+import type { OwnArguments } from "../catalog/tool-options.ts";
+import type { ToolSession } from "../session.ts";
+import { getRecordSchema, listKeptFields, pickFields } from "./field-selection.ts";
 import { readPages } from "./pages.ts";
-import type { Following } from "./progress.ts";
-import { kept, pick, recordOf } from "./record.ts";
-import type { ToolSession } from "./session.ts";
+import { truncateRecord } from "./truncate.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
 /** What a call answered, as it is to be shown. */
-export interface Shown {
+export interface ShownData {
   readonly ok: true;
   readonly data: unknown;
   readonly page?: PageMeta | undefined;
@@ -26,19 +26,19 @@ export async function readTool(
   session: ToolSession,
   call: UpstreamCall,
   own: OwnArguments,
-  following: Following,
-): Promise<Shown | Failure> {
+  following: CallControl,
+): Promise<ShownData | Failure> {
   const { upstream, settings } = session;
   const maxBytes = settings.resultBytes;
   if (!operations[call.operation].paginated) {
     const answer = await upstream.call(call);
     if (!answer.ok) return answer;
     const shown = showData(call.operation, answer, own.select, maxBytes);
-    return { ...shown, notes: [...boundNotes(call, answer.data), ...shown.notes] };
+    return { ...shown, notes: [...createBoundNotes(call, answer.data), ...shown.notes] };
   }
   const pages = await readPages(call.input, {
     ask: (input) => upstream.call({ ...call, input }),
-    show: selection(call.operation, own.select),
+    show: createSelection(call.operation, own.select),
     maxBytes,
     all: own.all === true,
     ...following,
@@ -50,7 +50,7 @@ export async function readTool(
 }
 
 /** Says of a list without pages that it may have been cut, and by what. */
-function boundNotes({ operation, input }: UpstreamCall, data: unknown): readonly string[] {
+function createBoundNotes({ operation, input }: UpstreamCall, data: unknown): readonly string[] {
   const { maxRows, queryObject } = operations[operation];
   if (maxRows === undefined || !Array.isArray(data)) return [];
   const limit = Math.min(Number(input["limit"] ?? maxRows), maxRows);
@@ -66,8 +66,8 @@ export function showData(
   { data, replayed }: Pick<Success, "data" | "replayed">,
   select: readonly string[] | undefined,
   maxBytes: number,
-): Shown {
-  const show = selection(name, select);
+): ShownData {
+  const show = createSelection(name, select);
   const before = replayed ? ["This is the answer of an earlier identical call; nothing was applied again."] : [];
   if (Array.isArray(data)) {
     const { rows, notes } = showRows(name, data.map(show), maxBytes);
@@ -77,10 +77,10 @@ export function showData(
   return { ok: true, data: record, whole: data, notes: [...before, ...notes] };
 }
 
-function selection(name: CallName, select: readonly string[] | undefined): (row: Row) => Row {
+function createSelection(name: CallName, select: readonly string[] | undefined): (row: Row) => Row {
   if (!select) return (row) => row;
-  const paths = [...kept(recordOf(name)), ...select];
-  return (row) => pick(row, paths);
+  const paths = [...listKeptFields(getRecordSchema(name)), ...select];
+  return (row) => pickFields(row, paths);
 }
 
 function showRows(name: CallName, rows: readonly Row[], maxBytes: number) {
@@ -96,7 +96,7 @@ function showRows(name: CallName, rows: readonly Row[], maxBytes: number) {
 
 function showRecord(name: CallName, row: Row, maxBytes: number) {
   if (measureJsonBytes(row) <= maxBytes) return { record: row, notes: [] };
-  const { record, left, cut } = fitRecord(row, kept(recordOf(name)), maxBytes);
+  const { record, left, cut } = truncateRecord(row, listKeptFields(getRecordSchema(name)), maxBytes);
   const how =
     operations[name].effect === "read"
       ? "Ask for them one at a time with select"
@@ -104,7 +104,7 @@ function showRecord(name: CallName, row: Row, maxBytes: number) {
   return {
     record,
     notes: [
-      ...(left.length > 0 ? [`Left out for their size: ${listed(left)}. ${how}.`] : []),
+      ...(left.length > 0 ? [`Left out for their size: ${formatList(left)}. ${how}.`] : []),
       ...cut.slice(0, maxNamed),
       ...(cut.length > 0 ? [`A result holds ${maxBytes} bytes (PROGRAMME_RESULT_BYTES of the server).`] : []),
     ],
@@ -113,7 +113,7 @@ function showRecord(name: CallName, row: Row, maxBytes: number) {
 
 const maxNamed = 20;
 
-function listed(paths: readonly string[]): string {
+function formatList(paths: readonly string[]): string {
   const more = paths.length > maxNamed ? ` and ${paths.length - maxNamed} more` : "";
   return `${paths.slice(0, maxNamed).join(", ")}${more}`;
 }

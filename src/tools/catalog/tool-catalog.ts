@@ -1,8 +1,8 @@
 import type { Tool, ToolAnnotations } from "@modelcontextprotocol/server";
-import type { Effect } from "../contract/definition/operation.ts";
-import { toTitle } from "../contract/definition/titles.ts";
-import { type CallName, callNames, operations } from "../contract/index.ts";
-import { inputSchemaOf, outputSchemaOf } from "./schema.ts";
+import type { Effect } from "../../contract/definition/operation.ts";
+import { toTitle } from "../../contract/definition/titles.ts";
+import { type CallName, callNames, operations } from "../../contract/index.ts";
+import { createInputSchema, createOutputSchema } from "./schema.ts";
 
 /** The one tool that is no operation of anything: it tells of the connection itself. */
 export const connectionName = "get_connection";
@@ -30,12 +30,12 @@ const connection = {
 const names: readonly ToolName[] = [...callNames, connectionName];
 
 /** Every tool as a list has it, in order. Plain data, worked out when the program is bundled, as `contract/definition/operation-summaries.ts` is. */
-export const listing = Object.fromEntries(names.map((name) => [name, toolOf(name)])) as Readonly<
+export const listing = Object.fromEntries(names.map((name) => [name, createTool(name)])) as Readonly<
   Record<ToolName, Tool>
 >;
 
-function toolOf(name: ToolName): Tool {
-  const { effect, ...parts } = name === connectionName ? connection : partsOf(name);
+function createTool(name: ToolName): Tool {
+  const { effect, ...parts } = name === connectionName ? connection : listSchemaParts(name);
   const { description, inputSchema, outputSchema } = parts;
   return {
     name,
@@ -47,12 +47,12 @@ function toolOf(name: ToolName): Tool {
   } as Tool;
 }
 
-function partsOf(name: CallName) {
+function listSchemaParts(name: CallName) {
   const { summary, description, effect } = operations[name];
   return {
     description: description ? `${summary}. ${description}` : `${summary}.`,
     effect,
-    inputSchema: inputSchemaOf(name),
-    outputSchema: outputSchemaOf(name),
+    inputSchema: createInputSchema(name),
+    outputSchema: createOutputSchema(name),
   };
 }

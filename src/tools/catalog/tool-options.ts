@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type CallName, operations } from "../contract/index.ts";
+import { type CallName, operations } from "../../contract/index.ts";
 
 /** Dot paths of the fields to show. */
 const Select = z.array(z.string().min(1).max(300)).min(1).max(100);
@@ -24,7 +24,7 @@ export interface OwnArguments {
   readonly confirmation?: string;
 }
 
-export interface Taken {
+export interface ToolOptions {
   /** Everything, in one flat shape: path variables, body, query, and what only the tool has. */
   readonly shape: Readonly<Record<string, z.ZodType>>;
   /** What the tool takes beside what its operation does. */
@@ -33,14 +33,14 @@ export interface Taken {
   readonly limited: boolean;
 }
 
-const taken = new Map<CallName, Taken>();
+const taken = new Map<CallName, ToolOptions>();
 
 /** What a tool takes. Made once for each: a schema costs more than what it checks. */
-export function takenBy(name: CallName): Taken {
+export function getToolOptions(name: CallName): ToolOptions {
   let found = taken.get(name);
   if (!found) {
     const { params, body, queryObject } = operations[name];
-    const own = z.strictObject(ownShapeOf(name));
+    const own = z.strictObject(getOwnShape(name));
     const shape = { ...params.shape, ...body?.shape, ...queryObject.shape, ...own.shape };
     found = { shape, own, limited: Object.hasOwn(queryObject.shape, "limit") };
     taken.set(name, found);
@@ -48,7 +48,7 @@ export function takenBy(name: CallName): Taken {
   return found;
 }
 
-function ownShapeOf(name: CallName): Partial<typeof shapes> {
+function getOwnShape(name: CallName): Partial<typeof shapes> {
   const operation = operations[name];
   const names: OwnName[] = [
     ...(operation.effect === "read" ? (["select"] as const) : []),

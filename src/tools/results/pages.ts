@@ -1,13 +1,13 @@
-import { maxLimit, type PageMeta } from "../contract/definition/page.ts";
-import { limits } from "../contract/limits.ts";
-import { countRowsThatFit, measureJsonBytes } from "../lib/json-cache.ts";
-import type { Answer, Failure } from "../upstream/port.ts";
-import type { Following } from "./progress.ts";
+import { maxLimit, type PageMeta } from "../../contract/definition/page.ts";
+import { limits } from "../../contract/limits.ts";
+import { countRowsThatFit, measureJsonBytes } from "../../lib/json-cache.ts";
+import type { Answer, Failure } from "../../upstream/port.ts";
+import type { CallControl } from "../call-control.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 type Input = Readonly<Record<string, unknown>>;
 
-export interface PageOptions extends Following {
+export interface PageOptions extends CallControl {
   /** Asks the upstream for one page. */
   readonly ask: (input: Input) => Promise<Answer>;
   /** A row as it is shown. */
@@ -37,19 +37,25 @@ export async function readPages(input: Input, options: PageOptions): Promise<Pag
     const asked = pageInput(input, all ? Math.min(maxLimit, limits.gatheredRows - rows.length) : input["limit"], next);
     const answer = await ask(asked);
     if (!answer.ok)
-      return rows.length === 0 ? answer : stopped(rows, next, `${answer.problem.message} ${answer.problem.next}`);
+      return rows.length === 0
+        ? answer
+        : createStoppedPages(rows, next, `${answer.problem.message} ${answer.problem.next}`);
     const fitted = await fitPage(asked, answer.data as Row[], roomBytes, rows.length === 0, options);
-    if ("ok" in fitted) return rows.length === 0 ? fitted : stopped(rows, next, fitted.problem.next);
+    if ("ok" in fitted) return rows.length === 0 ? fitted : createStoppedPages(rows, next, fitted.problem.next);
     rows.push(...fitted.rows);
     if (fitted.cut) {
       const cursor = fitted.rows.length === 0 ? next : fitted.next;
-      return stopped(rows, cursor, `A result holds ${maxBytes} bytes; select fewer fields to have more rows in one.`);
+      return createStoppedPages(
+        rows,
+        cursor,
+        `A result holds ${maxBytes} bytes; select fewer fields to have more rows in one.`,
+      );
     }
     next = answer.page?.lastEvaluatedKey;
-    if (next === undefined || !all) return { ok: true, rows, page: pageOf(next), notes: [] };
+    if (next === undefined || !all) return { ok: true, rows, page: createPageMeta(next), notes: [] };
     if (rows.length >= limits.gatheredRows)
-      return stopped(rows, next, `One call gathers ${limits.gatheredRows} rows at most.`);
-    if (signal.aborted) return stopped(rows, next, "The call was cancelled.");
+      return createStoppedPages(rows, next, `One call gathers ${limits.gatheredRows} rows at most.`);
+    if (signal.aborted) return createStoppedPages(rows, next, "The call was cancelled.");
     roomBytes -= measureJsonBytes(fitted.rows);
     await progress(rows.length, `${rows.length} rows`);
   }
@@ -99,14 +105,14 @@ function pageInput({ cursor, ...input }: Input, limit: unknown, next: string | u
   return next === undefined ? first : { ...input, limit, lastEvaluatedKey: next };
 }
 
-function stopped(rows: readonly Row[], next: string | undefined, why: string): Pages {
+function createStoppedPages(rows: readonly Row[], next: string | undefined, why: string): Pages {
   const note =
     next === undefined
       ? []
       : [`${why} ${rows.length} rows are shown; go on with lastEvaluatedKey and the same filters.`];
-  return { ok: true, rows, page: pageOf(next), notes: note };
+  return { ok: true, rows, page: createPageMeta(next), notes: note };
 }
 
-function pageOf(next: string | undefined): PageMeta {
+function createPageMeta(next: string | undefined): PageMeta {
   return next === undefined ? { hasMore: false } : { hasMore: true, lastEvaluatedKey: next };
 }

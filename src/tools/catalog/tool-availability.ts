@@ -1,27 +1,27 @@
-import { callNames } from "../contract/definition/names.ts";
-import { outline } from "../contract/definition/operation-summaries.ts";
-import { problem } from "../contract/errors.ts";
-import type { CallName } from "../contract/index.ts";
-import { findMissingScopes, type Scope } from "../contract/scopes.ts";
-import type { ToolSettings } from "./settings.ts";
+import { callNames } from "../../contract/definition/names.ts";
+import { outline } from "../../contract/definition/operation-summaries.ts";
+import { problem } from "../../contract/errors.ts";
+import type { CallName } from "../../contract/index.ts";
+import { findMissingScopes, type Scope } from "../../contract/scopes.ts";
+import type { ToolSettings } from "../settings.ts";
 
 type OfferSettings = Pick<ToolSettings, "toolsets" | "tools" | "readOnly" | "hasEvents">;
 
 /** The tools that a token with these scopes can use under these settings, always in the same order. */
-export function offered(settings: OfferSettings, scopes: ReadonlySet<Scope>): CallName[] {
+export function listOfferedTools(settings: OfferSettings, scopes: ReadonlySet<Scope>): CallName[] {
   return callNames.filter(
-    (name) => findMissingScopes(outline[name], scopes).length === 0 && withheldBy(settings, name) === undefined,
+    (name) => findMissingScopes(outline[name], scopes).length === 0 && disabledBySetting(settings, name) === undefined,
   );
 }
 
 /** @throws Problem `tool_not_offered` naming the setting that withholds the tool */
-export function refuseUnoffered(settings: OfferSettings, name: CallName): void {
-  const setting = withheldBy(settings, name);
+export function requireOffered(settings: OfferSettings, name: CallName): void {
+  const setting = disabledBySetting(settings, name);
   if (setting !== undefined) throw problem("tool_not_offered", { tool: name, setting });
 }
 
 /** The setting that keeps a tool, and what it reads, from agents; nothing where none does. */
-export function withheldBy(
+export function disabledBySetting(
   { toolsets, tools, readOnly, hasEvents }: OfferSettings,
   name: CallName,
 ): string | undefined {

@@ -1,4 +1,4 @@
-import { sanitizeText } from "../upstream/privacy/sanitize-text.ts";
+import { sanitizeText } from "../../upstream/privacy/sanitize-text.ts";
 
 /** Look-alikes of the characters that Markdown and HTML are made of: they read the same and mean nothing. */
 const lookAlikes: Readonly<Record<string, string>> = {

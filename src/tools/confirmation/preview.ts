@@ -1,5 +1,5 @@
-import { hidesContacts, type Privacy } from "../contract/privacy.ts";
-import type { DryRunResult, UpstreamCall } from "../upstream/port.ts";
+import { hidesContacts, type Privacy } from "../../contract/privacy.ts";
+import type { DryRunResult, UpstreamCall } from "../../upstream/port.ts";
 import { toPlainLine } from "./plain-line.ts";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -15,7 +15,7 @@ const maxTextChars = 500;
  * Returns what a human is asked: what is to be done, why, and what that would do, line by line, made from the records
  * themselves. Nothing in it is markup, whoever wrote it.
  */
-export function questionOf(
+export function createQuestion(
   { operation, input }: UpstreamCall,
   wording: string,
   rehearsal: DryRunResult,
@@ -25,7 +25,7 @@ export function questionOf(
   const { reason } = input;
   const lines = [
     `${wording}?`,
-    ...(typeof reason === "string" && reason !== "" ? [`Reason: ${quoted(reason, maxTextChars)}`] : []),
+    ...(typeof reason === "string" && reason !== "" ? [`Reason: ${quoteUntrusted(reason, maxTextChars)}`] : []),
     ...preview.submissions(),
     ...preview.programs(),
     ...(operation === "merge_person" ? preview.merge() : preview.externalRefs()),
@@ -52,7 +52,7 @@ class Preview {
       if (!before || !after || before["state"] === after["state"]) return [];
       const round = before["currentRoundId"] ? `, round ${this.#named(before["currentRoundId"])}` : "";
       return [
-        `Submission ${quoted(before["title"])} (${before["submissionId"]}): ${before["state"]} → ${after["state"]}${round}`,
+        `Submission ${quoteUntrusted(before["title"])} (${before["submissionId"]}): ${before["state"]} → ${after["state"]}${round}`,
       ];
     });
   }
@@ -60,17 +60,19 @@ class Preview {
   programs(): string[] {
     return this.#of("programs").flatMap(({ before, after }) => {
       if (!before || !after || before["lifecycleStatus"] === after["lifecycleStatus"]) return [];
-      return [`Programme ${quoted(before["name"])}: ${before["lifecycleStatus"]} → ${after["lifecycleStatus"]}`];
+      return [
+        `Programme ${quoteUntrusted(before["name"])}: ${before["lifecycleStatus"]} → ${after["lifecycleStatus"]}`,
+      ];
     });
   }
 
   externalRefs(): string[] {
     return this.#of("persons").flatMap(({ before, after }) => {
-      const kept = new Set(refsOf(after).map((ref) => JSON.stringify(ref)));
-      const gone = refsOf(before).filter((ref) => !kept.has(JSON.stringify(ref)));
+      const kept = new Set(listRefs(after).map((ref) => JSON.stringify(ref)));
+      const gone = listRefs(before).filter((ref) => !kept.has(JSON.stringify(ref)));
       return gone.map(
         (ref) =>
-          `Person ${before?.["personId"]} loses its reference in ${quoted(ref["namespace"])} (${quoted(ref["objectType"])})`,
+          `Person ${before?.["personId"]} loses its reference in ${quoteUntrusted(ref["namespace"])} (${quoteUntrusted(ref["objectType"])})`,
       );
     });
   }
@@ -87,7 +89,7 @@ class Preview {
     return [
       `Survives: person ${source.after["mergedIntoPersonId"]}`,
       `Becomes inactive for good: person ${source.before["personId"]}`,
-      `Changes in the survivor: ${changedNames(target).join(", ") || "nothing"}`,
+      `Changes in the survivor: ${listChangedNames(target).join(", ") || "nothing"}`,
       ...(moved.length > 0 ? [`Move to the survivor: ${moved.join(", ")}`] : []),
     ];
   }
@@ -98,7 +100,7 @@ class Preview {
     );
     if (ended.length === 0) return [];
     const lines = ended.map(({ id, before }) => `${this.#named(before?.["reviewerId"] ?? id)} (${before?.["status"]})`);
-    return [`${counted(ended.length, "review assignment")} end, unfinished reviews are lost: ${listed(lines)}`];
+    return [`${formatCount(ended.length, "review assignment")} end, unfinished reviews are lost: ${formatList(lines)}`];
   }
 
   /** Of bulk and automatic assignment: who gets what, the load of each, who is left out and why. */
@@ -112,15 +114,15 @@ class Preview {
     const byReviewer = Map.groupBy(created, (row) => String(row["reviewerId"]));
     const loads = [...byReviewer].map(
       ([reviewerId, rows]) =>
-        `${this.#named(reviewerId)} gets ${rows.length}: ${listed(rows.map((row) => this.#named(row["submissionId"])))}`,
+        `${this.#named(reviewerId)} gets ${rows.length}: ${formatList(rows.map((row) => this.#named(row["submissionId"])))}`,
     );
     const leftOut = skipped.map(
       (row) => `${this.#named(row["reviewerId"])} not for ${this.#named(row["submissionId"])}: ${row["reason"]}`,
     );
     return [
-      `${counted(created.length, "assignment")} for ${counted(byReviewer.size, "reviewer")}`,
-      ...shortened(loads),
-      ...(leftOut.length > 0 ? [`${leftOut.length} left out`, ...shortened(leftOut)] : []),
+      `${formatCount(created.length, "assignment")} for ${formatCount(byReviewer.size, "reviewer")}`,
+      ...shortenLines(loads),
+      ...(leftOut.length > 0 ? [`${leftOut.length} left out`, ...shortenLines(leftOut)] : []),
       ...truncated.map(({ list, limit }) => `The list of ${list} is cut: one call makes ${limit} at most`),
     ];
   }
@@ -130,12 +132,12 @@ class Preview {
     if (!outlook) return [];
     const { submissions, reviewsMissing, reviewers, complete } = outlook;
     const atLeast = complete ? "" : "at least ";
-    const missing = reviewsMissing === undefined ? "" : `, ${counted(reviewsMissing, "review")} missing`;
+    const missing = reviewsMissing === undefined ? "" : `, ${formatCount(reviewsMissing, "review")} missing`;
     return [
       "The service makes the plan when it is called. It starts from:",
-      `${atLeast}${counted(submissions, "submission")} in review${missing}`,
-      `${atLeast}${counted(reviewers.length, "active reviewer")} of the round`,
-      ...shortened(reviewers.map(({ reviewerId, load }) => `${this.#named(reviewerId)} has ${load} there`)),
+      `${atLeast}${formatCount(submissions, "submission")} in review${missing}`,
+      `${atLeast}${formatCount(reviewers.length, "active reviewer")} of the round`,
+      ...shortenLines(reviewers.map(({ reviewerId, load }) => `${this.#named(reviewerId)} has ${load} there`)),
     ];
   }
 
@@ -145,15 +147,15 @@ class Preview {
       const { before, after } = change;
       if (!after) return [];
       const name = [after["firstName"], after["lastName"]].filter(Boolean).join(" ");
-      const who = `${name ? `${quoted(name)} ` : ""}(${after["email"]})`;
+      const who = `${name ? `${quoteUntrusted(name)} ` : ""}(${after["email"]})`;
       const invitedTo = (after["roundIds"] ?? []) as readonly string[];
       const added = invitedTo.filter(
         (roundId) => !((before?.["roundIds"] ?? []) as readonly string[]).includes(roundId),
       );
-      const changed = changedNames(change);
+      const changed = listChangedNames(change);
       return [
         before ? `Reviewer already: ${who}` : `New reviewer: ${who}, as ${after["role"] ?? "reviewer"}`,
-        ...(added.length > 0 ? [`For the rounds: ${listed(added.map((roundId) => this.#named(roundId)))}`] : []),
+        ...(added.length > 0 ? [`For the rounds: ${formatList(added.map((roundId) => this.#named(roundId)))}`] : []),
         ...(before && changed.length > 0 ? [`Changes in the record: ${changed.join(", ")}`] : []),
       ];
     });
@@ -167,8 +169,8 @@ class Preview {
     const groups = Map.groupBy(sent, (mail) => `${mail["recipientKind"]} ${mail["subject"]}`);
     return [
       ...[...groups.values()].flatMap((mails) => this.#mailing(mails)),
-      ...(suppressed > 0 ? [`${counted(suppressed, "e-mail")} suppressed: not sent`] : []),
-      ...(mails.length > 0 && skipped.length > 0 ? [`${counted(skipped.length, "recipient")} left out`] : []),
+      ...(suppressed > 0 ? [`${formatCount(suppressed, "e-mail")} suppressed: not sent`] : []),
+      ...(mails.length > 0 && skipped.length > 0 ? [`${formatCount(skipped.length, "recipient")} left out`] : []),
     ];
   }
 
@@ -180,13 +182,13 @@ class Preview {
     const inOwnWords = subject === undefined;
     const form = inOwnWords
       ? "in the service's own words"
-      : `subject ${quoted(subject, maxTextChars)}, ${String(body).length} characters`;
+      : `subject ${quoteUntrusted(subject, maxTextChars)}, ${String(body).length} characters`;
     const link = template === "reviewer_invitation" ? ", with a link that accepts the invitation" : "";
     return [
-      `${counted(mails.length, "e-mail")} to ${recipientKind}s, ${form}${link}`,
-      ...(named.length > 0 ? [`To: ${listed(named)}`] : []),
+      `${formatCount(mails.length, "e-mail")} to ${recipientKind}s, ${form}${link}`,
+      ...(named.length > 0 ? [`To: ${formatList(named)}`] : []),
       ...(unnamed > 0 ? [`${named.length > 0 ? "And to" : "To"} ${unnamed} whose names the token may not read`] : []),
-      ...(body ? [`It ${inOwnWords ? "contains" : "begins"}: ${quoted(body, maxTextChars)}`] : []),
+      ...(body ? [`It ${inOwnWords ? "contains" : "begins"}: ${quoteUntrusted(body, maxTextChars)}`] : []),
     ];
   }
 
@@ -202,10 +204,10 @@ class Preview {
       if (!after || before?.["released"] === after["released"]) return [];
       // Feedback that is not released yet cannot be read from everywhere.
       if (after["body"] === undefined) return [`Feedback ${after["feedbackId"]} becomes visible to its applicant`];
-      const subject = after["subject"] ? ` ${quoted(after["subject"])}` : "";
+      const subject = after["subject"] ? ` ${quoteUntrusted(after["subject"])}` : "";
       return [
         `Feedback${subject} becomes visible to the applicant of ${this.#named(after["submissionId"])}`,
-        `It begins: ${quoted(after["body"], maxTextChars)}`,
+        `It begins: ${quoteUntrusted(after["body"], maxTextChars)}`,
       ];
     });
   }
@@ -220,7 +222,7 @@ class Preview {
       return [
         `Programme ${this.#named(after["programId"])}${after["trackId"] ? `, track ${after["trackId"]}` : ""}${only ? `, only ${only}` : ""}`,
         "The file holds names and addresses of applicants and reviewers, submissions, scores and comments",
-        ...(persons ? [`and person records with ${counted(persons.length, "custom field")}`] : []),
+        ...(persons ? [`and person records with ${formatCount(persons.length, "custom field")}`] : []),
         ...(hidesContacts(privacy) ? [after["privacy"] ? protectedFile : openFile] : []),
         ...warnings,
       ];
@@ -233,12 +235,12 @@ class Preview {
 
   #named(id: unknown): string {
     const label = this.#rehearsal.labels.get(String(id));
-    return label ? `${quoted(label)} (${id})` : String(id);
+    return label ? `${quoteUntrusted(label)} (${id})` : String(id);
   }
 }
 
 /** Returns text of strangers within a question: on one line, short, and between quotes that it cannot close. */
-function quoted(value: unknown, maxChars = maxTitleChars): string {
+function quoteUntrusted(value: unknown, maxChars = maxTitleChars): string {
   const text = String(value ?? "")
     .replace(/\s+/g, " ")
     .replaceAll("“", "'")
@@ -248,7 +250,7 @@ function quoted(value: unknown, maxChars = maxTitleChars): string {
   return `“${text.length > maxChars ? `${text.slice(0, maxChars).replace(/[\ud800-\udbff]$/, "")}…` : text}”`;
 }
 
-function refsOf(row: Row | undefined): Row[] {
+function listRefs(row: Row | undefined): Row[] {
   return (row?.["externalRefs"] ?? []) as Row[];
 }
 
@@ -256,28 +258,28 @@ const protectedFile = "It shows handles in place of addresses, as agents see the
 const openFile = "It shows addresses in clear, as the product writes it: the agent gets no link to it";
 
 /** Returns whether a call makes a file that hides what agents may not see: only a human may have it shown. */
-export function holdsHidden({ changes }: DryRunResult): boolean {
+export function hidesContactsInFile({ changes }: DryRunResult): boolean {
   return changes.some(({ table, after }) => table === "exports" && Boolean(after?.["privacy"]));
 }
 
 const bookkeeping = new Set(["version", "updatedAt", "updatedBy"]);
 
-function changedNames(change: Change | undefined): string[] {
+function listChangedNames(change: Change | undefined): string[] {
   const [before, after] = [change?.before ?? {}, change?.after ?? {}];
   return Object.keys(after).filter(
     (name) => !bookkeeping.has(name) && JSON.stringify(before[name]) !== JSON.stringify(after[name]),
   );
 }
 
-function counted(count: number, noun: string): string {
+function formatCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-function shortened(lines: readonly string[]): string[] {
+function shortenLines(lines: readonly string[]): string[] {
   const rest = lines.length - maxLines;
   return rest > 0 ? [...lines.slice(0, maxLines), `and ${rest} more`] : [...lines];
 }
 
-function listed(items: readonly string[]): string {
-  return shortened(items).join(", ");
+function formatList(items: readonly string[]): string {
+  return shortenLines(items).join(", ");
 }

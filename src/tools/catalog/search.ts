@@ -1,17 +1,17 @@
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import * as z from "zod";
-import { validationProblem } from "../contract/errors.ts";
-import { getToolset, isOperationName, operations } from "../contract/index.ts";
-import type { Scope } from "../contract/scopes.ts";
-import { findSimilar } from "../lib/did-you-mean.ts";
-import { callTool } from "./call.ts";
-import { definitionOf, isToolName, type ToolDefinition, type ToolName, toolNames } from "./definitions.ts";
-import { forgive } from "./forgive.ts";
-import { connectionDetails, connectionName, connectionSummary } from "./listing.ts";
-import { offered, refuseUnoffered } from "./offer.ts";
-import type { ToolContext, ToolSession } from "./session.ts";
-import type { ToolSettings } from "./settings.ts";
-import { type ToolResult, watched } from "./watched.ts";
+import { validationProblem } from "../../contract/errors.ts";
+import { getToolset, isOperationName, operations } from "../../contract/index.ts";
+import type { Scope } from "../../contract/scopes.ts";
+import { findSimilar } from "../../lib/did-you-mean.ts";
+import { callTool } from "../call.ts";
+import { coerceArguments } from "../coerce-arguments.ts";
+import { instrumentCall, type ToolResult } from "../instrumented-call.ts";
+import type { ToolContext, ToolSession } from "../session.ts";
+import type { ToolSettings } from "../settings.ts";
+import { getToolDefinition, isToolName, type ToolDefinition, type ToolName, toolNames } from "./definitions.ts";
+import { listOfferedTools, requireOffered } from "./tool-availability.ts";
+import { connectionDetails, connectionName, connectionSummary } from "./tool-catalog.ts";
 
 type Args = Readonly<Record<string, unknown>>;
 
@@ -57,8 +57,8 @@ export const searchTools: readonly (ToolDefinition & { readonly name: SearchTool
 ];
 
 /** The same as they are listed: what calls others is as harmless as they are. */
-export function searchToolsFor(settings: ToolSettings, scopes: ReadonlySet<Scope>): Tool[] {
-  const harmless = offered(settings, scopes).every((name) => operations[name].effect === "read");
+export function listSearchTools(settings: ToolSettings, scopes: ReadonlySet<Scope>): Tool[] {
+  const harmless = listOfferedTools(settings, scopes).every((name) => operations[name].effect === "read");
   return searchTools.map((tool) => ({
     ...tool,
     annotations: tool.name === "call_tool" && !harmless ? anything : readOnly,
@@ -77,11 +77,17 @@ export function callSearchTool(
   given: Args,
 ): Promise<ToolResult> {
   if (name === "call_tool") return callNamed(session, context, given);
-  return watched(session, context, name, async () => {
-    const args = checked(name, given);
-    if (name === "describe_tool") return { result: described(session, toolNamed(args["name"])), code: "ok" };
+  return instrumentCall(session, context, name, async () => {
+    const args = checkArguments(name, given);
+    if (name === "describe_tool") return { result: describeTool(session, requireTool(args["name"])), code: "ok" };
     const { scopes } = await session.upstream.identify(session.token);
-    return { result: found([...offered(session.settings, scopes), connectionName], String(args["words"])), code: "ok" };
+    return {
+      result: createSearchResult(
+        [...listOfferedTools(session.settings, scopes), connectionName],
+        String(args["words"]),
+      ),
+      code: "ok",
+    };
   });
 }
 
@@ -90,29 +96,29 @@ async function callNamed(session: ToolSession, context: ToolContext, given: Args
   let args: Args;
   let tool: ToolName;
   try {
-    args = checked("call_tool", given);
-    tool = toolNamed(args["name"]);
+    args = checkArguments("call_tool", given);
+    tool = requireTool(args["name"]);
   } catch (error) {
-    return watched(session, context, "call_tool", () => Promise.reject(error));
+    return instrumentCall(session, context, "call_tool", () => Promise.reject(error));
   }
   return callTool(session, context, tool, (args["arguments"] ?? {}) as Args);
 }
 
 /** @throws Problem `tool_not_offered` */
-function described({ settings }: ToolSession, tool: ToolName): CallToolResult {
-  if (tool !== connectionName) refuseUnoffered(settings, tool);
-  return { content: [{ type: "text", text: JSON.stringify(definitionOf(tool)) }] };
+function describeTool({ settings }: ToolSession, tool: ToolName): CallToolResult {
+  if (tool !== connectionName) requireOffered(settings, tool);
+  return { content: [{ type: "text", text: JSON.stringify(getToolDefinition(tool)) }] };
 }
 
-function checked(name: SearchToolName, given: Args): Args {
-  const result = z.strictObject(shapes[name]).safeParse(forgive(shapes[name], given).args);
+function checkArguments(name: SearchToolName, given: Args): Args {
+  const result = z.strictObject(shapes[name]).safeParse(coerceArguments(shapes[name], given).args);
   if (result.success) return result.data;
   throw validationProblem(
     ...result.error.issues.map(({ path, code, message }) => ({ path: path.join("."), code, message })),
   );
 }
 
-function toolNamed(given: unknown): ToolName {
+function requireTool(given: unknown): ToolName {
   const name = String(given);
   if (isToolName(name)) return name;
   const meant = findSimilar(name, toolNames);
@@ -123,28 +129,32 @@ function toolNamed(given: unknown): ToolName {
 /** Names that one search gives. */
 export const maxFound = 12;
 
-function found(names: readonly ToolName[], words: string): CallToolResult {
-  const wanted = wordsOf(words);
-  const scored = names.map((name) => ({ name, score: scoreOf(name, wanted) })).filter(({ score }) => score > 0);
+function createSearchResult(names: readonly ToolName[], words: string): CallToolResult {
+  const wanted = splitWords(words);
+  const scored = names.map((name) => ({ name, score: scoreTool(name, wanted) })).filter(({ score }) => score > 0);
   const best = scored.toSorted((a, b) => b.score - a.score).slice(0, maxFound);
-  const lines = best.map(({ name }) => `${name}: ${aboutOf(name).summary}`);
-  const nouns = [...new Set(names.map((name) => aboutOf(name).noun))].join(", ");
+  const lines = best.map(({ name }) => `${name}: ${describeForSearch(name).summary}`);
+  const nouns = [...new Set(names.map((name) => describeForSearch(name).noun))].join(", ");
   return {
     content: [{ type: "text", text: lines.join("\n") || `No tool fits; there are tools for ${nouns}.` }],
   };
 }
 
 /** Words in a tool's name count most, then its noun and summary, then its description. */
-function scoreOf(name: ToolName, wanted: readonly string[]): number {
-  const { summary, noun, details } = aboutOf(name);
-  const [inName, nearby, far] = [wordsOf(name), wordsOf(`${noun} ${summary}`), wordsOf(details)];
+function scoreTool(name: ToolName, wanted: readonly string[]): number {
+  const { summary, noun, details } = describeForSearch(name);
+  const [inName, nearby, far] = [splitWords(name), splitWords(`${noun} ${summary}`), splitWords(details)];
   const scores = wanted.map((word) =>
     inName.includes(word) ? 4 : nearby.includes(word) ? 2 : far.includes(word) ? 1 : 0,
   );
   return scores.reduce((sum: number, score) => sum + score, 0);
 }
 
-function aboutOf(name: ToolName): { readonly summary: string; readonly noun: string; readonly details: string } {
+function describeForSearch(name: ToolName): {
+  readonly summary: string;
+  readonly noun: string;
+  readonly details: string;
+} {
   if (name === connectionName)
     return { summary: connectionSummary, noun: "the connection", details: connectionDetails };
   const { summary, description: details = "" } = operations[name];
@@ -152,7 +162,7 @@ function aboutOf(name: ToolName): { readonly summary: string; readonly noun: str
 }
 
 /** Words in lower case, of one spelling, without the ending of the plural. */
-function wordsOf(text: string): string[] {
+function splitWords(text: string): string[] {
   const words =
     text
       .toLowerCase()

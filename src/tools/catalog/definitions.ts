@@ -1,8 +1,8 @@
 import type { Tool } from "@modelcontextprotocol/server";
-import type { Scope } from "../contract/scopes.ts";
-import { connectionName, listing, type ToolName } from "./listing.ts";
-import { offered } from "./offer.ts";
-import type { ToolSettings } from "./settings.ts";
+import type { Scope } from "../../contract/scopes.ts";
+import type { ToolSettings } from "../settings.ts";
+import { listOfferedTools } from "./tool-availability.ts";
+import { connectionName, listing, type ToolName } from "./tool-catalog.ts";
 
 export type { ToolName };
 export const toolNames = Object.keys(listing) as ToolName[];
@@ -16,8 +16,8 @@ const textOnly: ReadonlyMap<ToolName, Tool> = new Map(
 );
 
 /** The tools that a token with these scopes can use under these settings, always in the same order. */
-export function toolsFor(settings: ToolSettings, scopes: ReadonlySet<Scope>): Tool[] {
-  const names: readonly ToolName[] = [...offered(settings, scopes), connectionName];
+export function listToolDefinitions(settings: ToolSettings, scopes: ReadonlySet<Scope>): Tool[] {
+  const names: readonly ToolName[] = [...listOfferedTools(settings, scopes), connectionName];
   return names.map((name) => (settings.results === "text" ? (textOnly.get(name) as Tool) : listing[name]));
 }
 
@@ -25,7 +25,7 @@ export function toolsFor(settings: ToolSettings, scopes: ReadonlySet<Scope>): To
 export type ToolDefinition = Pick<Tool, "name" | "title" | "description" | "inputSchema">;
 
 /** Returns a tool's name, title, description and input schema. */
-export function definitionOf(name: ToolName): ToolDefinition {
+export function getToolDefinition(name: ToolName): ToolDefinition {
   const { title, description, inputSchema } = listing[name];
   return { name, title, description, inputSchema };
 }

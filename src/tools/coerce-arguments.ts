@@ -8,7 +8,7 @@ import { isObject } from "../lib/is-object.ts";
 type Shape = Readonly<Record<string, z.core.$ZodType>>;
 type Values = Readonly<Record<string, unknown>>;
 
-export interface Forgiven {
+export interface CoercedArguments {
   readonly args: Values;
   /** What was read otherwise than it was written, a sentence each. */
   readonly notes: readonly string[];
@@ -19,16 +19,16 @@ export interface Forgiven {
  * one value for a list, a comma list for a list and the reverse, names in another style. What fits is never altered,
  * nor is anything inside free-form maps; what cannot be read is left for the gate to refuse.
  */
-export function forgive(shape: Shape, args: Values): Forgiven {
+export function coerceArguments(shape: Shape, args: Values): CoercedArguments {
   const notes: string[] = [];
-  return { args: object(shape, args, "", notes), notes };
+  return { args: coerceObject(shape, args, "", notes), notes };
 }
 
-function object(shape: Shape, values: Values, path: string, notes: string[]): Values {
-  const given = named(shape, values, path, notes);
+function coerceObject(shape: Shape, values: Values, path: string, notes: string[]): Values {
+  const given = matchNames(shape, values, path, notes);
   const entries = Object.entries(given).map(([name, value]): [string, unknown] => {
     const schema = Object.hasOwn(shape, name) ? shape[name] : undefined;
-    return [name, schema ? read(schema, value, inside(path, name), notes) : value];
+    return [name, schema ? read(schema, value, joinPath(path, name), notes) : value];
   });
   return entries.every(([name, value]) => value === given[name]) ? given : Object.fromEntries(entries);
 }
@@ -37,7 +37,7 @@ function object(shape: Shape, values: Values, path: string, notes: string[]): Va
 const maxNames = 100;
 
 /** The values under the names that they are meant for, without those that only say that nothing is given. */
-function named(shape: Shape, values: Values, path: string, notes: string[]): Values {
+function matchNames(shape: Shape, values: Values, path: string, notes: string[]): Values {
   if (Object.entries(values).every(([name, value]) => value !== null && Object.hasOwn(shape, name))) return values;
   const result = new Map(Object.entries(values));
   if (result.size > maxNames) return values;
@@ -45,35 +45,35 @@ function named(shape: Shape, values: Values, path: string, notes: string[]): Val
   for (let before = -1; before !== notes.length; ) {
     before = notes.length;
     for (const [name, value] of result) {
-      const meant = Object.hasOwn(shape, name) ? name : meantBy(name, shape, result);
+      const meant = Object.hasOwn(shape, name) ? name : findIntendedName(name, shape, result);
       if (meant === undefined) continue;
-      const absent = value === null && !accepts(shape[meant] as z.core.$ZodType, null);
+      const absent = value === null && !acceptsValue(shape[meant] as z.core.$ZodType, null);
       if (meant === name && !absent) continue;
       result.delete(name);
       if (!absent) result.set(meant, value);
-      const at = inside(path, name.slice(0, 100));
-      notes.push(absent ? `${at}: null was read as absent.` : `${at} was read as ${inside(path, meant)}.`);
+      const at = joinPath(path, name.slice(0, 100));
+      notes.push(absent ? `${at}: null was read as absent.` : `${at} was read as ${joinPath(path, meant)}.`);
     }
   }
   return Object.fromEntries(result);
 }
 
-function inside(path: string, name: string): string {
+function joinPath(path: string, name: string): string {
   return path === "" ? name : `${path}.${name}`;
 }
 
 /** The name that a near miss stands for, unless it is given too or the miss could be for several. */
-function meantBy(name: string, shape: Shape, given: ReadonlyMap<string, unknown>): string | undefined {
+function findIntendedName(name: string, shape: Shape, given: ReadonlyMap<string, unknown>): string | undefined {
   const free = Object.keys(shape).filter((known) => !given.has(known));
-  const alike = free.filter((known) => plain(known) === plain(name));
+  const alike = free.filter((known) => normalizeName(known) === normalizeName(name));
   if (alike.length === 1) return alike[0];
-  if (plain(name) !== "id") return undefined;
-  const ids = free.filter((known) => known.endsWith("Id") && !accepts(shape[known] as z.core.$ZodType, undefined));
+  if (normalizeName(name) !== "id") return undefined;
+  const ids = free.filter((known) => known.endsWith("Id") && !acceptsValue(shape[known] as z.core.$ZodType, undefined));
   return ids.length === 1 ? ids[0] : undefined;
 }
 
 /** A name without what styles and spellings of English differ in: `programme_id`, `programID` and `programId` are one. */
-function plain(name: string): string {
+function normalizeName(name: string): string {
   return name
     .slice(0, 100)
     .toLowerCase()
@@ -82,19 +82,19 @@ function plain(name: string): string {
 }
 
 function read(schema: z.core.$ZodType, value: unknown, path: string, notes: string[]): unknown {
-  if (isCommaList(schema)) return Array.isArray(value) ? joined(value, path, notes) : value;
+  if (isCommaList(schema)) return Array.isArray(value) ? joinValues(value, path, notes) : value;
   const definition = unwrap(schema)._zod.def as { type: string; shape?: Shape; element?: z.core.$ZodType };
   switch (definition.type) {
     case "number":
-      return number(value, path, notes);
+      return coerceNumber(value, path, notes);
     case "boolean":
-      return boolean(value, path, notes);
+      return coerceBoolean(value, path, notes);
     case "object": {
-      const found = parsed(value, isObject, "an object", path, notes);
-      return isObject(found) && definition.shape ? object(definition.shape, found, path, notes) : found;
+      const found = parseJsonText(value, isObject, "an object", path, notes);
+      return isObject(found) && definition.shape ? coerceObject(definition.shape, found, path, notes) : found;
     }
     case "record":
-      return parsed(value, isObject, "an object", path, notes);
+      return parseJsonText(value, isObject, "an object", path, notes);
     case "array":
       return definition.element ? list(definition.element, value, path, notes) : value;
     default:
@@ -102,13 +102,13 @@ function read(schema: z.core.$ZodType, value: unknown, path: string, notes: stri
   }
 }
 
-function number(value: unknown, path: string, notes: string[]): unknown {
+function coerceNumber(value: unknown, path: string, notes: string[]): unknown {
   if (typeof value !== "string" || !/^-?\d{1,15}$/.test(value.trim())) return value;
   notes.push(`${path}: the text was read as a number.`);
   return Number(value);
 }
 
-function boolean(value: unknown, path: string, notes: string[]): unknown {
+function coerceBoolean(value: unknown, path: string, notes: string[]): unknown {
   const meant = typeof value === "string" ? value.trim().toLowerCase() : undefined;
   if (meant !== "true" && meant !== "false") return value;
   notes.push(`${path}: the text was read as true or false.`);
@@ -116,13 +116,13 @@ function boolean(value: unknown, path: string, notes: string[]): unknown {
 }
 
 function list(element: z.core.$ZodType, value: unknown, path: string, notes: string[]): unknown {
-  const found = parsed(value, Array.isArray, "a list", path, notes);
-  const items = Array.isArray(found) ? found : itemsOf(element, found, path, notes);
+  const found = parseJsonText(value, Array.isArray, "a list", path, notes);
+  const items = Array.isArray(found) ? found : coerceItems(element, found, path, notes);
   return Array.isArray(items) ? items.map((item, index) => read(element, item, `${path}.${index}`, notes)) : items;
 }
 
 /** One value where a list is meant, or several of them separated by commas. */
-function itemsOf(element: z.core.$ZodType, value: unknown, path: string, notes: string[]): unknown {
+function coerceItems(element: z.core.$ZodType, value: unknown, path: string, notes: string[]): unknown {
   if (value === undefined || value === null) return value;
   const { type } = unwrap(element)._zod.def;
   if (typeof value !== "string" || !value.includes(",") || !(type === "string" || type === "enum")) {
@@ -136,7 +136,7 @@ function itemsOf(element: z.core.$ZodType, value: unknown, path: string, notes: 
   return items;
 }
 
-function joined(values: readonly unknown[], path: string, notes: string[]): unknown {
+function joinValues(values: readonly unknown[], path: string, notes: string[]): unknown {
   if (values.length === 0 || !values.every((value) => typeof value === "string" && !value.includes(","))) return values;
   notes.push(`${path}: the list was joined with commas.`);
   return values.join(",");
@@ -145,7 +145,13 @@ function joined(values: readonly unknown[], path: string, notes: string[]): unkn
 const bounds = { maxDepth: limits.maxJsonDepth, maxValues: limits.maxJsonValues };
 
 /** The value of a JSON text where something else than text is meant. */
-function parsed(value: unknown, fits: (value: unknown) => boolean, as: string, path: string, notes: string[]): unknown {
+function parseJsonText(
+  value: unknown,
+  fits: (value: unknown) => boolean,
+  as: string,
+  path: string,
+  notes: string[],
+): unknown {
   if (typeof value !== "string" || findJsonExcess(Buffer.from(value), bounds)) return value;
   try {
     const found: unknown = JSON.parse(value);
@@ -157,7 +163,7 @@ function parsed(value: unknown, fits: (value: unknown) => boolean, as: string, p
   }
 }
 
-function accepts(schema: z.core.$ZodType, value: unknown): boolean {
+function acceptsValue(schema: z.core.$ZodType, value: unknown): boolean {
   return (schema as z.ZodType).safeParse(value).success;
 }
 

@@ -1,8 +1,8 @@
-import { countRowsThatFit, measureJsonBytes } from "../lib/json-cache.ts";
+import { countRowsThatFit, measureJsonBytes } from "../../lib/json-cache.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-export interface Fitted {
+export interface TruncatedRecord {
   readonly record: Row;
   /** Paths of what was left out and can be had alone. */
   readonly left: readonly string[];
@@ -22,7 +22,7 @@ interface Fitting {
  *
  * @param kept - fields that stay whatever their size
  */
-export function fitRecord(record: Row, kept: readonly string[], maxBytes: number): Fitted {
+export function truncateRecord(record: Row, kept: readonly string[], maxBytes: number): TruncatedRecord {
   const always = Object.fromEntries(
     kept.filter((name) => Object.hasOwn(record, name)).map((name) => [name, record[name]]),
   );

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { catalogue } from "../contract/errors.ts";
 import type { UpstreamCall } from "../upstream/port.ts";
-import type { Following } from "./progress.ts";
+import type { CallControl } from "./call-control.ts";
 import type { ToolSession } from "./session.ts";
 
 interface Job {
@@ -9,7 +9,7 @@ interface Job {
   readonly status: string;
 }
 
-export interface Waited {
+export interface AwaitedExport {
   readonly data: unknown;
   readonly notes: readonly string[];
 }
@@ -23,23 +23,24 @@ const maxIntervalMs = 5_000;
  *
  * @returns the job as it was seen last
  */
-export async function waitForExport(
+export async function awaitExport(
   { upstream, settings }: ToolSession,
   created: UpstreamCall,
   job: unknown,
-  { progress, signal }: Following,
-): Promise<Waited> {
+  { progress, signal }: CallControl,
+): Promise<AwaitedExport> {
   const { exportId } = job as Job;
   const startedMs = performance.now();
-  const elapsedMs = () => performance.now() - startedMs;
+  const getElapsedMs = () => performance.now() - startedMs;
   const limitMs = settings.exportWaitSeconds * 1000;
   let seen = job;
   let intervalMs = firstIntervalMs;
   while ((seen as Job).status === "pending") {
-    const leftMs = limitMs - elapsedMs();
-    if (leftMs <= 0) return { data: seen, notes: [unfinished(`after ${settings.exportWaitSeconds} seconds`)] };
+    const leftMs = limitMs - getElapsedMs();
+    if (leftMs <= 0)
+      return { data: seen, notes: [createUnfinishedNote(`after ${settings.exportWaitSeconds} seconds`)] };
     await delay(Math.min(intervalMs, leftMs), undefined, { signal }).catch(() => undefined);
-    if (signal.aborted) return { data: seen, notes: [unfinished("when the call was cancelled")] };
+    if (signal.aborted) return { data: seen, notes: [createUnfinishedNote("when the call was cancelled")] };
     const { token, requestId } = created;
     const look = { operation: "get_export", input: { exportId }, token, requestId } as const;
     const answer = await upstream.call({
@@ -48,14 +49,14 @@ export async function waitForExport(
     });
     if (answer.ok) seen = answer.data;
     else if (!catalogue[answer.problem.code].retryable)
-      return { data: seen, notes: [`${unfinished("so far")} ${answer.problem.message}`] };
+      return { data: seen, notes: [`${createUnfinishedNote("so far")} ${answer.problem.message}`] };
     intervalMs = Math.min(intervalMs * 2, maxIntervalMs);
-    const elapsedSeconds = Math.round(elapsedMs() / 1000);
-    await progress(elapsedMs() / 1000, `${(seen as Job).status}, ${elapsedSeconds} s`);
+    const elapsedSeconds = Math.round(getElapsedMs() / 1000);
+    await progress(getElapsedMs() / 1000, `${(seen as Job).status}, ${elapsedSeconds} s`);
   }
   return { data: seen, notes: [] };
 }
 
-function unfinished(when: string): string {
+function createUnfinishedNote(when: string): string {
   return `The export was still pending ${when}; follow it with get_export.`;
 }
