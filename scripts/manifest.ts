@@ -1,4 +1,4 @@
-import { type PromptDefinition, promptDefinitions, promptText } from "../src/resources/prompt-texts.ts";
+import { formatPrompt, type PromptDefinition, promptDefinitions } from "../src/resources/prompt-texts.ts";
 import { getToolDefinition, toolNames } from "../src/tools/catalog/definitions.ts";
 import { type HostSetting, hostSettings } from "./host-settings.ts";
 import { displayName, packageFacts, site } from "./package-facts.ts";
@@ -60,6 +60,6 @@ function userConfigOf({ key, title, description, sensitive, initial }: HostSetti
 function promptOf(definition: PromptDefinition) {
   const names = definition.arguments.filter(({ required }) => required).map((argument) => argument.name);
   const given = Object.fromEntries(names.map((name) => [name, `\${arguments.${name}}`]));
-  const text = promptText(definition, { program: undefined, round: undefined, given, can: () => true });
+  const text = formatPrompt(definition, { program: undefined, round: undefined, given, can: () => true });
   return { name: definition.name, description: definition.description, arguments: names, text };
 }

@@ -31,7 +31,7 @@ const maxPages = 3;
 const maxPrograms = 3;
 
 /** The values of a variable among the records that the caller may see; none for variables that no records name. */
-export async function candidatesFor(reading: Reading, variable: string, typed: Typed): Promise<Candidate[]> {
+export async function findCandidates(reading: Reading, variable: string, typed: Typed): Promise<Candidate[]> {
   const source = sources[variable];
   return source ? source(createRecords(reading), typed) : [];
 }
@@ -79,81 +79,94 @@ const audits = [...new Set(operationNames.map((name) => operations[name].audit))
 const sources: Readonly<Record<string, Source>> = {
   programId: async (records) =>
     (await records.list<Program>("list_programs")).map(({ programId, name, year }) =>
-      of(programId, name, String(year)),
+      createCandidate(programId, name, String(year)),
     ),
-  trackId: async (records, typed) => (await tracksOf(records, typed)).map(({ trackId, name }) => of(trackId, name)),
-  roundId: async (records, typed) => (await roundsOf(records, typed)).map(({ roundId, name }) => of(roundId, name)),
-  schemaId: async (records, typed) => (await tracksOf(records, typed)).map(({ schemaId, name }) => of(schemaId, name)),
-  rubricId: async (records, typed) => (await roundsOf(records, typed)).map(({ rubricId, name }) => of(rubricId, name)),
+  trackId: async (records, typed) =>
+    (await listTracks(records, typed)).map(({ trackId, name }) => createCandidate(trackId, name)),
+  roundId: async (records, typed) =>
+    (await listRounds(records, typed)).map(({ roundId, name }) => createCandidate(roundId, name)),
+  schemaId: async (records, typed) =>
+    (await listTracks(records, typed)).map(({ schemaId, name }) => createCandidate(schemaId, name)),
+  rubricId: async (records, typed) =>
+    (await listRounds(records, typed)).map(({ rubricId, name }) => createCandidate(rubricId, name)),
   version: async (records, { chosen: { schemaId, rubricId } }) => {
     const schema = schemaId && (await records.one<Schema>("get_schema", { schemaId }));
     const rubric = rubricId && (await records.one<Rubric>("get_rubric", { rubricId }));
     const latest = schema ? schema.schemaVersion : rubric ? rubric.rubricVersion : 0;
-    return Array.from({ length: Math.min(latest, maxLimit) }, (_, index) => of(String(latest - index)));
+    return Array.from({ length: Math.min(latest, maxLimit) }, (_, index) => createCandidate(String(latest - index)));
   },
   submissionId: async (records, typed) =>
-    (await submissionsOf(records, typed)).map(({ submissionId, title }) => of(submissionId, title)),
+    (await listSubmissions(records, typed)).map(({ submissionId, title }) => createCandidate(submissionId, title)),
   fileId: async (records, typed) => {
     const { submissionId } = typed.chosen;
-    if (submissionId === undefined) return (await submissionsOf(records, typed)).flatMap(filesOf);
+    if (submissionId === undefined) return (await listSubmissions(records, typed)).flatMap(listFiles);
     const files = await records.list<File>("list_submission_files", { submissionId });
-    return files.map(({ fileId, fileName }) => of(fileId, fileName));
+    return files.map(({ fileId, fileName }) => createCandidate(fileId, fileName));
   },
   personId: async (records, typed) => [
-    ...(await records.list<Person>("list_persons")).map((person) => of(person.personId, ...namesOf(person))),
-    ...(await reviewersOf(records, typed)).flatMap(({ personId, ...reviewer }) =>
-      personId === null ? [] : [of(personId, nameOf(reviewer))],
+    ...(await records.list<Person>("list_persons")).map((person) =>
+      createCandidate(person.personId, ...listPersonNames(person)),
+    ),
+    ...(await listReviewers(records, typed)).flatMap(({ personId, ...reviewer }) =>
+      personId === null ? [] : [createCandidate(personId, formatName(reviewer))],
     ),
   ],
   reviewerId: async (records, typed) =>
-    (await reviewersOf(records, typed)).map((row) => of(row.reviewerId, nameOf(row), row.affiliation)),
-  search: async (records, typed) => (await reviewersOf(records, typed)).map((row) => of(nameOf(row))),
-  recipientEmail: addresses,
-  email: addresses,
+    (await listReviewers(records, typed)).map((row) =>
+      createCandidate(row.reviewerId, formatName(row), row.affiliation),
+    ),
+  search: async (records, typed) =>
+    (await listReviewers(records, typed)).map((row) => createCandidate(formatName(row))),
+  recipientEmail: listAddresses,
+  email: listAddresses,
   reviewId: async (records, { chosen }) =>
     (await records.list<Review>("list_reviews", pick(chosen, "submissionId", "roundId", "reviewerId"))).map((row) =>
-      of(row.reviewId, row.submissionId, row.reviewerId),
+      createCandidate(row.reviewId, row.submissionId, row.reviewerId),
     ),
   feedbackIds: async (records, { chosen, text }) => {
     const before = text.slice(0, text.lastIndexOf(",") + 1);
     const filter = { ...pick(chosen, "programId"), entityType: "feedback" };
     const entries = await records.list<AuditEntry>("list_audit_entries", filter);
-    return entries.flatMap(({ entityId, submissionId }) => (entityId ? [of(before + entityId, submissionId)] : []));
+    return entries.flatMap(({ entityId, submissionId }) =>
+      entityId ? [createCandidate(before + entityId, submissionId)] : [],
+    );
   },
   auditId: async (records, { chosen }) =>
     (await records.list<AuditEntry>("list_audit_entries", pick(chosen, "submissionId", "programId"))).map((row) =>
-      of(row.auditId, row.action, row.entityId),
+      createCandidate(row.auditId, row.action, row.entityId),
     ),
   exportId: async (records) =>
     (await records.list<AuditEntry>("list_audit_entries", { entityType: "export" })).flatMap(
-      ({ entityId, programId }) => (entityId === null ? [] : [of(entityId, programId)]),
+      ({ entityId, programId }) => (entityId === null ? [] : [createCandidate(entityId, programId)]),
     ),
   includePersonFieldIds: async (records, { text }) => {
     const schema = await records.one<PersonSchema>("get_person_schema", {});
     // A list separated by commas: its last item is being typed.
     const before = text.slice(0, text.lastIndexOf(",") + 1);
-    return (schema?.fields ?? []).map(({ fieldId, key, label }) => of(before + fieldId, before + key, before + label));
+    return (schema?.fields ?? []).map(({ fieldId, key, label }) =>
+      createCandidate(before + fieldId, before + key, before + label),
+    );
   },
-  namespace: async (records) => (await refsOf(records)).map((ref) => of(ref.namespace)),
-  objectType: async (records) => (await refsOf(records)).map((ref) => of(ref.objectType)),
+  namespace: async (records) => (await listRefs(records)).map((ref) => createCandidate(ref.namespace)),
+  objectType: async (records) => (await listRefs(records)).map((ref) => createCandidate(ref.objectType)),
   externalId: async (records) =>
-    (await refsOf(records)).flatMap(({ externalId }) => (externalId ? [of(externalId)] : [])),
+    (await listRefs(records)).flatMap(({ externalId }) => (externalId ? [createCandidate(externalId)] : [])),
   platformUserId: async (records) =>
     (await records.list<Person>("list_persons")).flatMap((person) =>
-      person.platformUserId ? [of(person.platformUserId, ...namesOf(person))] : [],
+      person.platformUserId ? [createCandidate(person.platformUserId, ...listPersonNames(person))] : [],
     ),
-  since: dates,
-  submittedFrom: dates,
-  submittedTo: dates,
-  updatedSince: dates,
-  updatedAfter: dates,
-  action: () => audits.map((action) => of(action)),
-  entityType: () => audits.map((action) => of(action.split(".")[0] ?? "")),
-  type: () => eventTypes.map((type) => of(type)),
-  limit: () => ["10", "25", "50", "100"].map((limit) => of(limit)),
+  since: listDates,
+  submittedFrom: listDates,
+  submittedTo: listDates,
+  updatedSince: listDates,
+  updatedAfter: listDates,
+  action: () => audits.map((action) => createCandidate(action)),
+  entityType: () => audits.map((action) => createCandidate(action.split(".")[0] ?? "")),
+  type: () => eventTypes.map((type) => createCandidate(type)),
+  limit: () => ["10", "25", "50", "100"].map((limit) => createCandidate(limit)),
 };
 
-function of(value: string, ...labels: Candidate["labels"]): Candidate {
+function createCandidate(value: string, ...labels: Candidate["labels"]): Candidate {
   return { value, labels };
 }
 
@@ -162,72 +175,72 @@ function pick(chosen: Typed["chosen"], ...names: readonly string[]): Arguments {
 }
 
 /** The chosen programme, or the newest ones that are at work. */
-async function programIdsOf(records: Records, { chosen }: Typed): Promise<string[]> {
+async function listProgramIds(records: Records, { chosen }: Typed): Promise<string[]> {
   if (chosen["programId"]) return [chosen["programId"]];
   const programs = await records.list<Program>("list_programs");
   const underway = programs.filter(({ lifecycleStatus }) => lifecycleStatus === "underway");
   return [...new Set([...underway, ...programs])].slice(0, maxPrograms).map(({ programId }) => programId);
 }
 
-async function tracksOf(records: Records, typed: Typed): Promise<Track[]> {
+async function listTracks(records: Records, typed: Typed): Promise<Track[]> {
   const tracks: Track[] = [];
-  for (const programId of await programIdsOf(records, typed)) {
+  for (const programId of await listProgramIds(records, typed)) {
     tracks.push(...(await records.list<Track>("list_tracks", { programId })));
   }
   return tracks;
 }
 
-async function roundsOf(records: Records, typed: Typed): Promise<Round[]> {
+async function listRounds(records: Records, typed: Typed): Promise<Round[]> {
   const { trackId } = typed.chosen;
   const rounds: Round[] = [];
-  for (const programId of await programIdsOf(records, typed)) {
+  for (const programId of await listProgramIds(records, typed)) {
     rounds.push(...(await records.list<Round>("list_rounds", { programId })));
   }
   return trackId ? rounds.filter((round) => round.trackId === trackId) : rounds;
 }
 
-function submissionsOf(records: Records, { chosen }: Typed): Promise<Submission[]> {
+function listSubmissions(records: Records, { chosen }: Typed): Promise<Submission[]> {
   return records.list<Submission>("list_submissions", pick(chosen, "programId", "trackId", "roundId", "state"));
 }
 
 /** Reviewers by what is typed of their names; all of them while it may be an id. */
-function reviewersOf(records: Records, { text, chosen }: Typed): Promise<Reviewer[]> {
+function listReviewers(records: Records, { text, chosen }: Typed): Promise<Reviewer[]> {
   const search = text === "" || /^[a-z]{3}_/.test(text) ? {} : { search: text };
   return records.list<Reviewer>("list_reviewers", { ...pick(chosen, "programId", "roundId"), ...search });
 }
 
 /** By name; what the address itself is, a posture may keep from the caller. */
-async function addresses(records: Records, typed: Typed): Promise<Candidate[]> {
+async function listAddresses(records: Records, typed: Typed): Promise<Candidate[]> {
   const applicants = await records.list<Applicant>("list_applicants", pick(typed.chosen, "programId", "trackId"));
-  const reviewers = await reviewersOf(records, typed);
+  const reviewers = await listReviewers(records, typed);
   return [
-    ...applicants.map(({ email, name }) => of(email, name)),
-    ...reviewers.map((reviewer) => of(reviewer.email, nameOf(reviewer))),
+    ...applicants.map(({ email, name }) => createCandidate(email, name)),
+    ...reviewers.map((reviewer) => createCandidate(reviewer.email, formatName(reviewer))),
   ];
 }
 
 /** The days on which something begins or ends. */
-async function dates(records: Records, typed: Typed): Promise<Candidate[]> {
+async function listDates(records: Records, typed: Typed): Promise<Candidate[]> {
   const programs = (await records.list<Program>("list_programs")).filter(
     ({ programId }) => programId === (typed.chosen["programId"] ?? programId),
   );
   return programs.flatMap(({ startDate, endDate, name }) =>
-    [startDate, endDate].flatMap((date) => (date === null ? [] : [of(date.slice(0, 10), name)])),
+    [startDate, endDate].flatMap((date) => (date === null ? [] : [createCandidate(date.slice(0, 10), name)])),
   );
 }
 
-async function refsOf(records: Records): Promise<Person["externalRefs"]> {
+async function listRefs(records: Records): Promise<Person["externalRefs"]> {
   return (await records.list<Person>("list_persons")).flatMap(({ externalRefs }) => externalRefs);
 }
 
-function filesOf({ fileIds, title }: Submission): Candidate[] {
-  return fileIds.map((fileId) => of(fileId, title));
+function listFiles({ fileIds, title }: Submission): Candidate[] {
+  return fileIds.map((fileId) => createCandidate(fileId, title));
 }
 
-function namesOf({ contactDetails, primaryEmail }: Person): Candidate["labels"] {
-  return [nameOf(contactDetails ?? {}), contactDetails?.organization, primaryEmail];
+function listPersonNames({ contactDetails, primaryEmail }: Person): Candidate["labels"] {
+  return [formatName(contactDetails ?? {}), contactDetails?.organization, primaryEmail];
 }
 
-function nameOf({ firstName, lastName }: Readonly<Partial<Record<string, unknown>>>): string {
+function formatName({ firstName, lastName }: Readonly<Partial<Record<string, unknown>>>): string {
   return [firstName, lastName].filter(Boolean).join(" ");
 }

@@ -11,7 +11,7 @@ import { toTitle, toWords } from "../contract/definition/titles.ts";
 import type { CallName } from "../contract/index.ts";
 import type { LifecycleStatus, Program } from "../contract/programs.ts";
 import type { Reading } from "./session.ts";
-import { kinds, missingScopes, type ResourceKind } from "./target.ts";
+import { findMissingReadScopes, kinds, type ResourceKind } from "./target.ts";
 
 const mimeType = "application/json";
 const programsPerPage = 50;
@@ -38,58 +38,59 @@ const ofOrganisation = kinds.filter(({ operation, variables }) => {
  * @throws Problem, as the list of programmes does; ProtocolError for a cursor that is none
  */
 export async function listResources(reading: Reading, cursor?: string): Promise<ListResourcesResult> {
-  const readable = new Set(await readableKinds(reading));
+  const readable = new Set(await listReadableKinds(reading));
   const lists = cursor === undefined ? ofOrganisation.filter((kind) => readable.has(kind)).map(listEntry) : [];
   if (![...readable].some(({ name }) => name === "list_programs")) {
-    if (cursor !== undefined) throw unknownCursor();
+    if (cursor !== undefined) throw createUnknownCursorError();
     return { resources: lists };
   }
   const input = { limit: programsPerPage, ...(cursor === undefined ? {} : { lastEvaluatedKey: cursor }) };
   const answer = await reading.ask("list_programs", input);
-  if (!answer.ok) throw answer.problem.status === 400 ? unknownCursor() : answer.problem;
-  const programs = (answer.data as Program[]).toSorted(byLifecycle);
+  if (!answer.ok) throw answer.problem.status === 400 ? createUnknownCursorError() : answer.problem;
+  const programs = (answer.data as Program[]).toSorted(compareLifecycle);
   const parts = ofProgram.filter((kind) => readable.has(kind));
   const nextCursor = answer.page?.lastEvaluatedKey;
   return {
-    resources: [...programs.flatMap((program) => programEntries(program, parts)), ...lists],
+    resources: [...programs.flatMap((program) => listProgramEntries(program, parts)), ...lists],
     ...(nextCursor === undefined ? {} : { nextCursor }),
   };
 }
 
 /** Every template that the caller can use, always in the same order. */
 export async function listTemplates(reading: Reading): Promise<ListResourceTemplatesResult> {
-  const usable = (await readableKinds(reading)).filter(({ template }) => UriTemplate.isTemplate(template));
+  const usable = (await listReadableKinds(reading)).filter(({ template }) => UriTemplate.isTemplate(template));
   return {
     resourceTemplates: usable.map(({ name, template, operation: { summary, description } }) => ({
       uriTemplate: template,
       name,
-      title: toTitle(nounOf(name)),
+      title: toTitle(getNoun(name)),
       description: [summary, ...(description ? [description] : [])].join(". "),
       mimeType,
     })),
   };
 }
 
-async function readableKinds({ identify, withheldBy }: Reading): Promise<ResourceKind[]> {
+async function listReadableKinds({ identify, withheldBy }: Reading): Promise<ResourceKind[]> {
   const { scopes } = await identify();
-  const isAllowed = ({ operation }: ResourceKind) => missingScopes(scopes, { operation, input: {} }).length === 0;
+  const isAllowed = ({ operation }: ResourceKind) =>
+    findMissingReadScopes(scopes, { operation, input: {} }).length === 0;
   return kinds.filter((kind) => withheldBy(kind.name) === undefined && isAllowed(kind));
 }
 
-export function unknownCursor(): ProtocolError {
+export function createUnknownCursorError(): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, "Unknown cursor: list again from the start");
 }
 
-function byLifecycle(a: Program, b: Program): number {
+function compareLifecycle(a: Program, b: Program): number {
   return order.indexOf(a.lifecycleStatus) - order.indexOf(b.lifecycleStatus);
 }
 
-function programEntries(program: Program, parts: readonly ResourceKind[]): Resource[] {
+function listProgramEntries(program: Program, parts: readonly ResourceKind[]): Resource[] {
   const shown = current.includes(program.lifecycleStatus) ? parts : parts.slice(0, 1);
   const { programId, name, year, lifecycleStatus, updatedAt } = program;
   return shown.map((kind) => {
     const uri = expandResource(kind.template, { programId });
-    if (kind.name !== "get_program") return { uri, name: `${name}: ${toWords(nounOf(kind.name))}`, mimeType };
+    if (kind.name !== "get_program") return { uri, name: `${name}: ${toWords(getNoun(kind.name))}`, mimeType };
     const description = `Programme of ${year}, ${lifecycleStatus}`;
     return { uri, name, description, mimeType, annotations: { lastModified: updatedAt } };
   });
@@ -97,7 +98,7 @@ function programEntries(program: Program, parts: readonly ResourceKind[]): Resou
 
 function listEntry(kind: ResourceKind): Resource {
   const { name, template, operation } = kind;
-  const noun = nounOf(name);
+  const noun = getNoun(name);
   return {
     uri: expandResource(template, {}),
     name: toWords(noun),
@@ -108,6 +109,6 @@ function listEntry(kind: ResourceKind): Resource {
 }
 
 /** Returns what a read shows: `list_audit_entries` shows `audit_entries`. */
-function nounOf(name: CallName): string {
+function getNoun(name: CallName): string {
   return name.replace(/^(list|get)_/, "");
 }

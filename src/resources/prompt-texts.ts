@@ -34,7 +34,7 @@ const programId = { name: "programId", description: "The programme: its id, foun
 const roundId = { name: "roundId", description: "The review round: its id, found by name", required: true };
 
 /** What the job is about; by its id alone where the caller may not read it. */
-const program = ({ program, given }: Facts) =>
+const describeProgram = ({ program, given }: Facts) =>
   program
     ? `programme ${JSON.stringify(program.name)} (programId ${program.programId}, ${program.year}, ${program.lifecycleStatus})`
     : `programme ${given["programId"]}`;
@@ -51,7 +51,7 @@ export const promptDefinitions: readonly PromptDefinition[] = [
     arguments: [programId, { name: "trackId", description: "Only this track", required: false }],
     needs: ["list_submissions", "get_submission", "get_schema", "screen_submission"],
     steps: (facts) => [
-      `Triage the new submissions of ${program(facts)}.`,
+      `Triage the new submissions of ${describeProgram(facts)}.`,
       `list_submissions with programId${facts.given["trackId"] ? `, trackId ${facts.given["trackId"]}` : ""}, state SUBMITTED and a select of ids, title, schemaId, schemaVersion and version: every page.`,
       "get_schema once for each schemaId and schemaVersion: which fields are required, and within which bounds.",
       "get_submission for each: are the required fields filled and to the point, is it the same work as another one?",
@@ -73,7 +73,7 @@ export const promptDefinitions: readonly PromptDefinition[] = [
     arguments: [programId, roundId],
     needs: ["list_assignments", "list_reviewers", "list_submissions"],
     steps: (facts) => [
-      `Report how far the reviews of ${round(facts)} in ${program(facts)} are. Read, do not change.`,
+      `Report how far the reviews of ${round(facts)} in ${describeProgram(facts)} are. Read, do not change.`,
       "list_submissions with roundId and state IN_REVIEW: what is under review.",
       "list_assignments with roundId: every page. Count by status, by submission and by reviewer; overdue is what is assigned, accepted or conflict and past its dueAt, or the round's deadline.",
       "list_reviewers with roundId: names, status and load of those who have something open.",
@@ -98,7 +98,7 @@ export const promptDefinitions: readonly PromptDefinition[] = [
       "bulk_assign_reviewers",
     ],
     steps: (facts) => [
-      `Plan the reviews of ${round(facts)} in ${program(facts)}.`,
+      `Plan the reviews of ${round(facts)} in ${describeProgram(facts)}.`,
       facts.round?.active === false && "The round is not active: nothing can be assigned until it is. Say so first.",
       "get_program: assignmentRules say how many reviews each submission gets and how they are spread.",
       "list_submissions with roundId and state IN_REVIEW; list_reviewers with roundId and status active; list_assignments with roundId and includeInactive true, for conflicts and declines. Every page.",
@@ -115,7 +115,7 @@ export const promptDefinitions: readonly PromptDefinition[] = [
     arguments: [programId, roundId],
     needs: ["list_submissions", "get_submission_reviews_summary", "list_reviews", "get_rubric"],
     steps: (facts) => [
-      `Prepare the decision meeting on ${round(facts)} in ${program(facts)}.`,
+      `Prepare the decision meeting on ${round(facts)} in ${describeProgram(facts)}.`,
       `get_rubric${facts.round ? ` with rubricId ${facts.round.rubricId}, version ${facts.round.rubricVersion}` : ""}: what the scores mean and weigh.`,
       "list_submissions with roundId: every page, with title, state and version.",
       "get_submission_reviews_summary with roundId for each. What is not complete is no basis for a decision: list it apart.",
@@ -135,7 +135,7 @@ export const promptDefinitions: readonly PromptDefinition[] = [
     ],
     needs: ["list_submissions", "list_released_feedback", "release_feedback"],
     steps: (facts) => [
-      `Release feedback of ${program(facts)} to its applicants.`,
+      `Release feedback of ${describeProgram(facts)} to its applicants.`,
       facts.given["feedbackIds"]
         ? `To release: ${facts.given["feedbackIds"]}.`
         : `Ask which feedback to release: unreleased feedback has no list.${facts.can("list_audit_entries") ? " list_audit_entries with programId and entityType feedback shows the ids of what was written here." : ""}`,
@@ -182,7 +182,7 @@ export const promptDefinitions: readonly PromptDefinition[] = [
       "update_program",
     ],
     steps: (facts) => [
-      `Close ${program(facts)}.`,
+      `Close ${describeProgram(facts)}.`,
       "get_program, list_tracks and list_rounds: which intakes are open, which rounds active?",
       "list_submissions with programId by state: DRAFT, SUBMITTED, ELIGIBLE and IN_REVIEW are undecided. List them; deciding them is not part of this job.",
       "list_assignments with programId and status incomplete: reviews that nobody will write any more.",
@@ -208,7 +208,7 @@ const promptRules = [
 ].join("\n");
 
 /** A prompt as a model gets it: the task, its steps numbered, and the rules of all. */
-export function promptText(definition: PromptDefinition, facts: Facts): string {
+export function formatPrompt(definition: PromptDefinition, facts: Facts): string {
   const [task, ...steps] = definition.steps(facts).filter((step) => step !== false);
   return [task, ...steps.map((step, index) => `${index + 1}. ${step}`), promptRules].join("\n");
 }

@@ -11,12 +11,12 @@ import { problem } from "../contract/errors.ts";
 import { type OperationName, operations } from "../contract/index.ts";
 import type { Program, Round } from "../contract/programs.ts";
 import type { Scope } from "../contract/scopes.ts";
-import { type PromptDefinition, promptDefinitions, promptText } from "./prompt-texts.ts";
+import { formatPrompt, type PromptDefinition, promptDefinitions } from "./prompt-texts.ts";
 import type { Reading } from "./session.ts";
 
 export const maxArgumentChars = 4_000;
 
-export function promptOf(name: string): PromptDefinition | undefined {
+export function findPrompt(name: string): PromptDefinition | undefined {
   return promptDefinitions.find((definition) => definition.name === name);
 }
 
@@ -43,8 +43,8 @@ export async function getPrompt(
   reading: Reading,
   { name, arguments: given = {} }: GetPromptRequestParams,
 ): Promise<GetPromptResult> {
-  const definition = promptOf(name);
-  if (!definition) throw invalidParams("Unknown prompt");
+  const definition = findPrompt(name);
+  if (!definition) throw createInvalidParams("Unknown prompt");
   checkArguments(definition, given);
   const { scopes } = await reading.identify();
   refuseUnusable(reading, scopes, definition);
@@ -54,29 +54,30 @@ export async function getPrompt(
   const rounds =
     programId && roundId && can("list_rounds") ? await read<Round[]>(reading, "list_rounds", programId) : undefined;
   const round = rounds?.find((candidate) => candidate.roundId === roundId);
-  if (rounds && !round) throw invalidParams("There is no such roundId in this programme");
+  if (rounds && !round) throw createInvalidParams("There is no such roundId in this programme");
   return {
     description: definition.description,
     messages: [
-      { role: "user", content: { type: "text", text: promptText(definition, { program, round, given, can }) } },
-      ...(program ? createResourceLinks("get_program", program).map(linkMessage) : []),
-      ...(round ? createResourceLinks("list_rounds", [round]).map(linkMessage) : []),
+      { role: "user", content: { type: "text", text: formatPrompt(definition, { program, round, given, can }) } },
+      ...(program ? createResourceLinks("get_program", program).map(createLinkMessage) : []),
+      ...(round ? createResourceLinks("list_rounds", [round]).map(createLinkMessage) : []),
     ],
   };
 }
 
-function linkMessage({ uri, name }: { uri: string; name: string }): { role: "user"; content: ContentBlock } {
+function createLinkMessage({ uri, name }: { uri: string; name: string }): { role: "user"; content: ContentBlock } {
   return { role: "user", content: { type: "resource_link", uri, name, mimeType: "application/json" } };
 }
 
 function checkArguments({ arguments: known }: PromptDefinition, given: Readonly<Record<string, string>>): void {
   for (const { name, required } of known) {
-    if (required && !given[name]) throw invalidParams(`The argument ${name} is required`);
+    if (required && !given[name]) throw createInvalidParams(`The argument ${name} is required`);
   }
   for (const [name, value] of Object.entries(given)) {
-    if (!known.some((argument) => argument.name === name)) throw invalidParams("Unknown argument");
+    if (!known.some((argument) => argument.name === name)) throw createInvalidParams("Unknown argument");
     // It becomes part of a line of instructions.
-    if (/[\p{C}\p{Zl}\p{Zp}]/u.test(value) || value.length > maxArgumentChars) throw invalidParams(`${name} is no id`);
+    if (/[\p{C}\p{Zl}\p{Zp}]/u.test(value) || value.length > maxArgumentChars)
+      throw createInvalidParams(`${name} is no id`);
   }
 }
 
@@ -84,7 +85,7 @@ async function read<Data>({ ask }: Reading, operation: OperationName, programId:
   const answer = await ask(operation, { programId });
   if (answer.ok) return answer.data as Data;
   const unknown = answer.problem.status === 404 || answer.problem.status === 400;
-  throw unknown ? invalidParams("There is no such programId") : answer.problem;
+  throw unknown ? createInvalidParams("There is no such programId") : answer.problem;
 }
 
 function canUse({ withheldBy }: Reading, scopes: ReadonlySet<Scope>, tool: OperationName): boolean {
@@ -103,6 +104,6 @@ function refuseUnusable({ withheldBy }: Reading, scopes: ReadonlySet<Scope>, { n
   if (requiredScopes.length > 0) throw problem("insufficient_scope", { requiredScopes });
 }
 
-function invalidParams(message: string): ProtocolError {
+function createInvalidParams(message: string): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }

@@ -5,7 +5,7 @@ import { type Problem, problem } from "../contract/errors.ts";
 import { countRowsThatFit } from "../lib/json-cache.ts";
 import type { Answer, Success } from "../upstream/port.ts";
 import type { Reading } from "./session.ts";
-import { notFound, shownUri, type Target, targetOf } from "./target.ts";
+import { createNotFoundError, parseTarget, type ResourceTarget, shortenUri } from "./target.ts";
 
 /**
  * Reads a resource as the tool of the same name would: same scopes, redaction and handles. The text is JSON:
@@ -14,31 +14,31 @@ import { notFound, shownUri, type Target, targetOf } from "./target.ts";
  * @throws ResourceNotFoundError for an unknown, malformed or foreign URI alike; ProtocolError with `code` and `next`
  */
 export async function readResource(reading: Reading, uri: string): Promise<ReadResourceResult> {
-  const target = targetOf(uri);
-  if (!target) throw notFound(uri);
+  const target = parseTarget(uri);
+  if (!target) throw createNotFoundError(uri);
   const setting = reading.withheldBy(target.name);
-  if (setting !== undefined) throw refusalOf(problem("tool_not_offered", { tool: target.name, setting }), uri);
-  const answer = await fitting(reading, target);
-  if (!answer.ok) throw refusalOf(answer.problem, uri);
+  if (setting !== undefined) throw toProtocolError(problem("tool_not_offered", { tool: target.name, setting }), uri);
+  const answer = await readFittingPage(reading, target);
+  if (!answer.ok) throw toProtocolError(answer.problem, uri);
   return {
-    contents: [{ uri, mimeType: "application/json", text: textOf(target, answer) }],
+    contents: [{ uri, mimeType: "application/json", text: formatText(target, answer) }],
     ...(isFinal(target, answer.data) ? { ttlMs: foreverTtlMs } : {}),
   };
 }
 
-function refusalOf({ status, code, details, next, message }: Problem, uri: string): ProtocolError {
-  if (status === 404) return notFound(uri);
-  const data = { uri: shownUri(uri), code, ...(details ? { details } : {}), next };
-  return new ProtocolError(protocolCode(status), message, data);
+function toProtocolError({ status, code, details, next, message }: Problem, uri: string): ProtocolError {
+  if (status === 404) return createNotFoundError(uri);
+  const data = { uri: shortenUri(uri), code, ...(details ? { details } : {}), next };
+  return new ProtocolError(toProtocolCode(status), message, data);
 }
 
-function protocolCode(status: number): ProtocolErrorCode {
+function toProtocolCode(status: number): ProtocolErrorCode {
   if (status === 400) return ProtocolErrorCode.InvalidParams;
   return status >= 500 ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidRequest;
 }
 
 /** Asks for fewer rows where those of a page are too many bytes: so the cursor is that of where the page ends. */
-async function fitting({ ask, resultBytes }: Reading, { name, input }: Target): Promise<Answer> {
+async function readFittingPage({ ask, resultBytes }: Reading, { name, input }: ResourceTarget): Promise<Answer> {
   const answer = await ask(name, input);
   if (!answer.ok || !answer.page) return answer;
   const rows = answer.data as readonly unknown[];
@@ -46,7 +46,7 @@ async function fitting({ ask, resultBytes }: Reading, { name, input }: Target): 
   return fit === rows.length ? answer : ask(name, { ...input, limit: Math.max(1, fit) });
 }
 
-function textOf({ operation, input }: Target, { data, page }: Success): string {
+function formatText({ operation, input }: ResourceTarget, { data, page }: Success): string {
   // What is to be known of the data goes before it.
   const marked = hasUntrustedText(operation.data) ? { notes: [strangersNote], data } : { data };
   const { lastEvaluatedKey } = page ?? {};
@@ -59,7 +59,7 @@ function textOf({ operation, input }: Target, { data, page }: Success): string {
 /** How long a client may keep what will never be another: entries of the audit trail, published versions. */
 const foreverTtlMs = 24 * 60 * 60_000;
 
-function isFinal({ name, input }: Target, data: unknown): boolean {
+function isFinal({ name, input }: ResourceTarget, data: unknown): boolean {
   if (name === "get_audit_entry") return true;
   return input["version"] !== undefined && (data as { published?: boolean }).published === true;
 }

@@ -1,30 +1,30 @@
 import type { Server } from "@modelcontextprotocol/server";
-import { complete } from "./complete.ts";
-import { listResources, listTemplates, unknownCursor } from "./list.ts";
+import { completeArgument } from "./complete.ts";
+import { createUnknownCursorError, listResources, listTemplates } from "./list.ts";
 import { getPrompt, listPrompts } from "./prompts.ts";
 import { readResource } from "./read.ts";
-import { type ResourceSession, readingOf } from "./session.ts";
-import { createSubscriber, type Following, type Listener, type Subscriber } from "./subscriber.ts";
+import { createReading, type ResourceSession } from "./session.ts";
+import { createSubscriber, type FollowedResource, type Listener, type Subscriber } from "./subscriber.ts";
 
 /** Answers everything about resources, prompts and their completions on a server, subscriptions aside. */
 export function registerResources(server: Server, session: ResourceSession): void {
   server.setRequestHandler("resources/list", ({ params }, context) =>
-    listResources(readingOf(session, context), params?.cursor),
+    listResources(createReading(session, context), params?.cursor),
   );
   server.setRequestHandler("resources/templates/list", ({ params }, context) => {
-    if (params?.cursor !== undefined) throw unknownCursor();
-    return listTemplates(readingOf(session, context));
+    if (params?.cursor !== undefined) throw createUnknownCursorError();
+    return listTemplates(createReading(session, context));
   });
   server.setRequestHandler("resources/read", ({ params }, context) =>
-    readResource(readingOf(session, context), params.uri),
+    readResource(createReading(session, context), params.uri),
   );
   server.setRequestHandler("prompts/list", ({ params }, context) => {
-    if (params?.cursor !== undefined) throw unknownCursor();
-    return listPrompts(readingOf(session, context));
+    if (params?.cursor !== undefined) throw createUnknownCursorError();
+    return listPrompts(createReading(session, context));
   });
-  server.setRequestHandler("prompts/get", ({ params }, context) => getPrompt(readingOf(session, context), params));
+  server.setRequestHandler("prompts/get", ({ params }, context) => getPrompt(createReading(session, context), params));
   server.setRequestHandler("completion/complete", ({ params }, context) =>
-    complete(readingOf(session, context), params),
+    completeArgument(createReading(session, context), params),
   );
 }
 
@@ -36,15 +36,19 @@ export interface Subscriptions {
 }
 
 /** Follows changes for a 2025-era connection, which is told of changed lists without asking. */
-export function registerSubscriptions(server: Server, following: Following, onClose: (work: () => void) => void): void {
-  const subscriber = createSubscriber(following, listenerOf(server));
-  if (following.upstream.watchesRecords) registerSubscribing(server, subscriptionsBy(subscriber));
+export function registerSubscriptions(
+  server: Server,
+  following: FollowedResource,
+  onClose: (work: () => void) => void,
+): void {
+  const subscriber = createSubscriber(following, createListener(server));
+  if (following.upstream.watchesRecords) registerSubscribing(server, createSubscriptions(subscriber));
   // A token that cannot be followed is refused at the next request too, which says why.
   server.oninitialized = () => void subscriber.start().catch(() => undefined);
   onClose(() => subscriber.stop());
 }
 
-function subscriptionsBy(subscriber: Subscriber): Subscriptions {
+function createSubscriptions(subscriber: Subscriber): Subscriptions {
   const subscribed = new Set<string>();
   return {
     async follow(uri) {
@@ -71,15 +75,15 @@ export function registerSubscribing(server: Server, subscriptions: Subscriptions
 }
 
 /** Tells a server's client; a connection that closes meanwhile needs no telling. */
-export function listenerOf(server: Server): Listener {
-  const tell = (sending: Promise<void>) => void sending.catch(() => undefined);
+export function createListener(server: Server): Listener {
+  const sendSafely = (sending: Promise<void>) => void sending.catch(() => undefined);
   const lists = {
     tools: () => server.sendToolListChanged(),
     resources: () => server.sendResourceListChanged(),
     prompts: () => server.sendPromptListChanged(),
   };
   return {
-    updated: (uri) => tell(server.sendResourceUpdated({ uri })),
-    listChanged: (list) => tell(lists[list]()),
+    updated: (uri) => sendSafely(server.sendResourceUpdated({ uri })),
+    listChanged: (list) => sendSafely(lists[list]()),
   };
 }

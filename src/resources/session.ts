@@ -23,7 +23,7 @@ export interface Reading extends Pick<ResourceSession, "withheldBy" | "resultByt
   identify(): Promise<Identity>;
 }
 
-export function readingOf({ upstream, token: own, ...rest }: ResourceSession, context: ServerContext): Reading {
+export function createReading({ upstream, token: own, ...rest }: ResourceSession, context: ServerContext): Reading {
   const requestId = getRequestId(context);
   const token = getRequestToken(context, own);
   const { signal } = context.mcpReq;

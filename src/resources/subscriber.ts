@@ -5,7 +5,7 @@ import type { Scope } from "../contract/scopes.ts";
 import type { RecordChange, Upstream, Watch } from "../upstream/port.ts";
 import { isAffected } from "./changes.ts";
 import type { ResourceSession } from "./session.ts";
-import { isPersonal, missingScopes, notFound, type Target, targetOf } from "./target.ts";
+import { createNotFoundError, findMissingReadScopes, isPersonal, parseTarget, type ResourceTarget } from "./target.ts";
 
 /** What a subscriber's client is told: URIs that it named itself, and which lists to read again. */
 export interface Listener {
@@ -30,7 +30,7 @@ export interface Subscriber {
   stop(): void;
 }
 
-export interface Following extends Pick<ResourceSession, "upstream" | "token" | "withheldBy"> {
+export interface FollowedResource extends Pick<ResourceSession, "upstream" | "token" | "withheldBy"> {
   /** The scopes that the client's lists were made by, where following began only some time after. */
   readonly shownBy?: Iterable<string>;
 }
@@ -38,19 +38,19 @@ export interface Following extends Pick<ResourceSession, "upstream" | "token" | 
 /** Different URIs that one client may follow. */
 export const maxFollowed = 256;
 
-export function createSubscriber(following: Following, listener: Listener): Subscriber {
+export function createSubscriber(following: FollowedResource, listener: Listener): Subscriber {
   return new WatchingSubscriber(following, listener);
 }
 
 class WatchingSubscriber implements Subscriber {
-  readonly #following: Following;
+  readonly #following: FollowedResource;
   readonly #listener: Listener;
-  readonly #followed = new Map<string, { readonly target: Target; times: number }>();
+  readonly #followed = new Map<string, { readonly target: ResourceTarget; times: number }>();
   #scopes: ReadonlySet<Scope> = new Set();
   #starting: Promise<Watch> | undefined;
   #stopped = false;
 
-  constructor(following: Following, listener: Listener) {
+  constructor(following: FollowedResource, listener: Listener) {
     this.#following = following;
     this.#listener = listener;
   }
@@ -73,16 +73,16 @@ class WatchingSubscriber implements Subscriber {
       known.times += 1;
       return;
     }
-    const target = targetOf(uri);
-    if (!target) throw notFound(uri);
-    if (!this.#following.upstream.watchesRecords) throw refused("Changes of records cannot be followed here");
+    const target = parseTarget(uri);
+    if (!target) throw createNotFoundError(uri);
+    if (!this.#following.upstream.watchesRecords) throw createRefusal("Changes of records cannot be followed here");
     // Notifications repeat the URI.
-    if (isPersonal(target)) throw refused("What names a person cannot be followed");
+    if (isPersonal(target)) throw createRefusal("What names a person cannot be followed");
     const setting = this.#following.withheldBy(target.name);
     if (setting !== undefined) throw problem("tool_not_offered", { tool: target.name, setting });
-    const requiredScopes = missingScopes(this.#scopes, target);
+    const requiredScopes = findMissingReadScopes(this.#scopes, target);
     if (requiredScopes.length > 0) throw problem("insufficient_scope", { requiredScopes });
-    if (this.#followed.size >= maxFollowed) throw refused(`At most ${maxFollowed} resources can be followed`);
+    if (this.#followed.size >= maxFollowed) throw createRefusal(`At most ${maxFollowed} resources can be followed`);
     this.#followed.set(uri, { target, times: 1 });
   }
 
@@ -117,9 +117,11 @@ class WatchingSubscriber implements Subscriber {
 
   #changed(all: readonly RecordChange[] | "many"): void {
     const changes = all === "many" ? all : all.filter((change) => this.#sees(change));
-    const affected = (target: Target) => changes === "many" || changes.some((change) => isAffected(target, change));
+    const isTargetAffected = (target: ResourceTarget) =>
+      changes === "many" || changes.some((change) => isAffected(target, change));
     for (const [uri, { target }] of this.#followed) {
-      if (missingScopes(this.#scopes, target).length === 0 && affected(target)) this.#listener.updated(uri);
+      if (findMissingReadScopes(this.#scopes, target).length === 0 && isTargetAffected(target))
+        this.#listener.updated(uri);
     }
     const programs = changes === "many" || changes.some(({ entityType }) => entityType === "program");
     if (programs && this.#scopes.has("programs:read")) this.#listener.listChanged("resources");
@@ -136,6 +138,6 @@ class WatchingSubscriber implements Subscriber {
   }
 }
 
-function refused(message: string): ProtocolError {
+function createRefusal(message: string): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }

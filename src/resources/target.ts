@@ -6,7 +6,7 @@ import { type CallName, callNames, operations } from "../contract/index.ts";
 import { findMissingScopes, type Scope } from "../contract/scopes.ts";
 
 /** A read that a URI stands for. */
-export interface Target {
+export interface ResourceTarget {
   readonly name: CallName;
   readonly operation: Operation;
   /** Path variables and query in one flat object, not yet validated. */
@@ -41,7 +41,7 @@ export const maxUriChars = 8_192;
 const uriText = /^programme:\/\/[\w\-.~:/?@!$&'()*+,;=%[\]]+$/;
 
 /** What a URI stands for; nothing where it is malformed, too long or of no template. */
-export function targetOf(uri: string): Target | undefined {
+export function parseTarget(uri: string): ResourceTarget | undefined {
   if (uri.length > maxUriChars || !uriText.test(uri)) return undefined;
   const mark = uri.indexOf("?");
   const path = mark < 0 ? uri : uri.slice(0, mark);
@@ -49,7 +49,7 @@ export function targetOf(uri: string): Target | undefined {
     const matched = kind.path.match(path);
     if (!matched) continue;
     try {
-      const query = mark < 0 ? {} : queryOf(kind.operation, uri.slice(mark + 1));
+      const query = mark < 0 ? {} : parseQuery(kind.operation, uri.slice(mark + 1));
       if (!query) return undefined;
       const params = Object.entries(matched).map(([name, value]) => [name, decodeURIComponent(String(value))]);
       return { name: kind.name, operation: kind.operation, input: { ...Object.fromEntries(params), ...query } };
@@ -62,17 +62,17 @@ export function targetOf(uri: string): Target | undefined {
 }
 
 /** What is said of a URI that stands for nothing, or for nothing that the caller could know of. */
-export function notFound(uri: string): ResourceNotFoundError {
-  return new ResourceNotFoundError(shownUri(uri));
+export function createNotFoundError(uri: string): ResourceNotFoundError {
+  return new ResourceNotFoundError(shortenUri(uri));
 }
 
 /** As much of a URI as an error repeats. */
-export function shownUri(uri: string): string {
+export function shortenUri(uri: string): string {
   return uri.slice(0, 512);
 }
 
 /** Arguments of a query; nothing where it names one twice, or one that the operation does not know. */
-function queryOf(operation: Operation, text: string): Record<string, unknown> | undefined {
+function parseQuery(operation: Operation, text: string): Record<string, unknown> | undefined {
   const query: Record<string, unknown> = {};
   for (const pair of text.split("&")) {
     const [name = "", ...value] = pair.split("=");
@@ -83,13 +83,16 @@ function queryOf(operation: Operation, text: string): Record<string, unknown> | 
 }
 
 /** What a read needs that a caller's scopes do not hold. */
-export function missingScopes(scopes: ReadonlySet<Scope>, { operation, input }: Omit<Target, "name">): Scope[] {
+export function findMissingReadScopes(
+  scopes: ReadonlySet<Scope>,
+  { operation, input }: Omit<ResourceTarget, "name">,
+): Scope[] {
   const also = operation.alsoScopes?.(input) ?? [];
   return [...findMissingScopes(operation, scopes), ...also.filter((scope) => !scopes.has(scope))];
 }
 
 /** Whether a URI names somebody in its query: by an address, an outside id, a name searched for. */
-export function isPersonal({ operation, input }: Target): boolean {
+export function isPersonal({ operation, input }: ResourceTarget): boolean {
   const { shape } = operation.queryObject;
   return Object.keys(input).some((name) => {
     const schema = Object.hasOwn(shape, name) ? shape[name] : undefined;

@@ -9,7 +9,7 @@ import * as z from "zod";
 import type { Log } from "../lib/log.ts";
 import {
   createSubscriber,
-  type Following,
+  type FollowedResource,
   type Listener,
   maxFollowed,
   type Subscriber,
@@ -64,7 +64,7 @@ function follow(subscriber: Subscriber, uri: string): boolean {
 export interface ListenDeps {
   readonly factory: ServerFactory;
   readonly upstream: Upstream;
-  readonly withheldBy: Following["withheldBy"];
+  readonly withheldBy: FollowedResource["withheldBy"];
   readonly log: Log;
 }
 

@@ -4,7 +4,7 @@ import type { CallName } from "../contract/index.ts";
 import { getRequestCaller, getRequestId } from "../lib/http/request-id.ts";
 import type { Log } from "../lib/log.ts";
 import { succeeded, type Telemetry, unwatched } from "../lib/telemetry.ts";
-import { promptOf } from "../resources/prompts.ts";
+import { findPrompt } from "../resources/prompts.ts";
 import {
   registerResources,
   registerSubscribing,
@@ -124,7 +124,7 @@ export function askedOf(context: ToolContext) {
 /** The prompt that is got, where there is one of that name. */
 function promptIn(method: string, request: unknown): string | undefined {
   const name = (request as { readonly params?: { readonly name?: unknown } }).params?.name;
-  return method === "prompts/get" && typeof name === "string" ? promptOf(name)?.name : undefined;
+  return method === "prompts/get" && typeof name === "string" ? findPrompt(name)?.name : undefined;
 }
 
 /** What a client may see of an error. */

@@ -7,14 +7,14 @@ import {
 import { problem } from "../contract/errors.ts";
 import type { Log } from "../lib/log.ts";
 import type { SessionRecord, SessionRegistry } from "../pipeline/session-registry.ts";
-import { createSubscriber, type Following, type Subscriber } from "../resources/subscriber.ts";
+import { createSubscriber, type FollowedResource, type Subscriber } from "../resources/subscriber.ts";
 import type { Upstream, Watch, Watcher } from "../upstream/port.ts";
 import { createOutlet, maxStreamsPerCaller } from "./listen.ts";
 import { newName, type SessionTerms } from "./session-id.ts";
 
 export interface SessionStreamsDeps {
   readonly upstream: Upstream;
-  readonly withheldBy: Following["withheldBy"];
+  readonly withheldBy: FollowedResource["withheldBy"];
   readonly book: SessionRegistry;
   readonly log: Log;
   /** Open at once, of all callers together. */

@@ -2,8 +2,8 @@ import type { JSONRPCMessage, McpRequestContext, Transport, TransportSendOptions
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { isObject } from "../lib/is-object.ts";
 import type { Log } from "../lib/log.ts";
-import { listenerOf } from "../resources/register.ts";
-import { createSubscriber, type Following, type Subscriber } from "../resources/subscriber.ts";
+import { createListener } from "../resources/register.ts";
+import { createSubscriber, type FollowedResource, type Subscriber } from "../resources/subscriber.ts";
 import type { Upstream } from "../upstream/port.ts";
 import { AwaitedTransport } from "./awaited.ts";
 import type { Lane } from "./lane.ts";
@@ -24,7 +24,7 @@ export interface StdioDeps {
   readonly factory: ServerFactory;
   readonly lane: Lane;
   readonly upstream: Upstream;
-  readonly withheldBy: Following["withheldBy"];
+  readonly withheldBy: FollowedResource["withheldBy"];
   readonly token: string;
   readonly log: Log;
 }
@@ -47,7 +47,7 @@ export function connectStdio(
   const transport = new AwaitedTransport(wire);
   let server: ReturnType<ServerFactory> | undefined;
   let era: McpRequestContext["era"] | undefined;
-  const tell = () => server && listenerOf(server);
+  const tell = () => server && createListener(server);
   const subscriber = createSubscriber(
     { upstream, token, withheldBy },
     { updated: (uri) => tell()?.updated(uri), listChanged: (list) => tell()?.listChanged(list) },

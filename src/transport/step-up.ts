@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { type CallName, isCallName, operations } from "../contract/index.ts";
 import type { Scope } from "../contract/scopes.ts";
-import { promptOf } from "../resources/prompts.ts";
-import { missingScopes, targetOf } from "../resources/target.ts";
+import { findPrompt } from "../resources/prompts.ts";
+import { findMissingReadScopes, parseTarget } from "../resources/target.ts";
 import { prepareArguments } from "../tools/arguments.ts";
 import type { Identity } from "../upstream/port.ts";
 
@@ -40,7 +40,9 @@ export function scopesToAskFor(
     .flat()
     .flatMap(needsOf)
     .filter(({ name }) => withheldBy(name) === undefined);
-  const lacking = offered.flatMap(({ name, input }) => missingScopes(scopes, { operation: operations[name], input }));
+  const lacking = offered.flatMap(({ name, input }) =>
+    findMissingReadScopes(scopes, { operation: operations[name], input }),
+  );
   return lacking.every((scope) => attainable.has(scope)) ? [...new Set(lacking)] : [];
 }
 
@@ -52,11 +54,11 @@ function needsOf(message: unknown): Need[] {
       return callNeeds(name, args);
     }
     case "resources/read": {
-      const target = targetOf(request.params.uri);
+      const target = parseTarget(request.params.uri);
       return target ? [target] : [];
     }
     case "prompts/get":
-      return (promptOf(request.params.name)?.needs ?? []).map((name) => ({ name, input: {} }));
+      return (findPrompt(request.params.name)?.needs ?? []).map((name) => ({ name, input: {} }));
     default:
       return [];
   }
