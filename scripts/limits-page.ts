@@ -26,20 +26,20 @@ import { minFreeBytes } from "../src/store/sqlite/open.ts";
 import { batchingOf } from "../src/telemetry/environment.ts";
 import { maxFound } from "../src/tools/catalog/search.ts";
 import { ttlMs as confirmationTtlMs } from "../src/tools/confirmation/confirm.ts";
-import { maxWaitingBodies, pauseAfterBodyMs, smallBodyBytes } from "../src/transport/body.ts";
-import { maxFileBytes } from "../src/transport/gateway-keys.ts";
-import { httpTimeouts, maxHeaderBytes } from "../src/transport/http.ts";
-import { maxAddresses, requestsPerMinute } from "../src/transport/invitations.ts";
-import { fetchTimeoutMs, maxRemembered } from "../src/transport/issuer.ts";
-import { maxStreams, maxStreamsPerCaller, maxUnread } from "../src/transport/listen.ts";
-import { maxBatch, messagesPerMinute } from "../src/transport/mcp-door.ts";
-import { maxMetricsConnections } from "../src/transport/metrics.ts";
-import { maxAnswerChars } from "../src/transport/questions.ts";
-import { sessionMs } from "../src/transport/sessions.ts";
-import { maxListens } from "../src/transport/stdio.ts";
-import { maxUnknownPerMinute } from "../src/transport/unknown-tokens.ts";
-import { bodyTimeoutMs, maxEventBytes } from "../src/transport/webhooks.ts";
-import { patienceMs } from "../src/transport/work.ts";
+import { maxFileBytes } from "../src/transport/auth/gateway-keys.ts";
+import { fetchTimeoutMs, maxRemembered } from "../src/transport/auth/oauth-token-verifier.ts";
+import { maxUnknownPerMinute } from "../src/transport/auth/unknown-tokens.ts";
+import { computeBodyPauseMs, maxWaitingBodies, smallBodyBytes } from "../src/transport/http/body.ts";
+import { patienceMs } from "../src/transport/http/concurrency-limiter.ts";
+import { maxAddresses, requestsPerMinute } from "../src/transport/http/invitations.ts";
+import { getMessagesPerMinute, maxBatch } from "../src/transport/http/mcp-admission.ts";
+import { maxMetricsConnections } from "../src/transport/http/metrics-server.ts";
+import { httpTimeouts, maxHeaderBytes } from "../src/transport/http/server.ts";
+import { bodyTimeoutMs, maxEventBytes } from "../src/transport/http/webhook-receiver.ts";
+import { maxAnswerChars } from "../src/transport/sessions/elicitations.ts";
+import { maxStreams, maxStreamsPerCaller, maxUnread } from "../src/transport/sessions/listen.ts";
+import { sessionMs } from "../src/transport/sessions/sessions.ts";
+import { maxListens } from "../src/transport/stdio/connect-stdio.ts";
 import { failuresToOpen, firstPauseMs, maxPauseMs } from "../src/upstream/remote/circuit-breaker.ts";
 import { connections, maxAnswerBytes } from "../src/upstream/remote/http-client.ts";
 import { maxThrottledTokens as maxPacedTokens, maxWaitMs } from "../src/upstream/remote/rate-throttle.ts";
@@ -112,7 +112,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ["Nesting of free-form JSON", count(limits.maxJsonDepth), "400 `validation_failed`"],
     [
       `Bodies of more than ${bytes(smallBodyBytes)} that one caller sends at once`,
-      `one is read, and the next after ${time(pauseAfterBodyMs(table.requestsPerMinute.default))}; ${count(maxWaitingBodies)} wait`,
+      `one is read, and the next after ${time(computeBodyPauseMs(table.requestsPerMinute.default))}; ${count(maxWaitingBodies)} wait`,
       "429 `rate_limited`, come again in a second",
     ],
     ["Arguments of a tool call", count(limits.maxArguments), "`validation_failed`"],
@@ -139,7 +139,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
   MCP: [
     [
       "Messages a minute of one caller over HTTP, whatever they ask for",
-      `${count(messagesPerMinute(table.requestsPerMinute.default))}; ${messagesPerMinute(0)} and twice the requests that a token may make`,
+      `${count(getMessagesPerMinute(table.requestsPerMinute.default))}; ${getMessagesPerMinute(0)} and twice the requests that a token may make`,
       "429 `rate_limited` with `Retry-After`, before the message is read",
     ],
     ["Messages of one batch", count(maxBatch), "400 `validation_failed`; each counts"],

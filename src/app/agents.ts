@@ -4,8 +4,8 @@ import { version } from "../lib/version.ts";
 import { createSessionRegistry } from "../pipeline/session-registry.ts";
 import { disabledBySetting } from "../tools/catalog/tool-availability.ts";
 import type { ConfirmationPolicy } from "../tools/session.ts";
-import { createLane } from "../transport/lane.ts";
-import { createServerFactory } from "../transport/server.ts";
+import { createFastPath } from "../transport/fast-path/fast-path.ts";
+import { createServerFactory } from "../transport/mcp-server.ts";
 import type { Upstream } from "../upstream/port.ts";
 import type { Callers } from "./callers.ts";
 import type { Local } from "./local.ts";
@@ -24,11 +24,11 @@ export async function connectAgents(config: Config, upstream: Upstream, { store,
   const common = { version, log, telemetry, confirmation, settings: config, withheldBy: withheld };
   const mcpServer = (token: string | undefined) => createServerFactory({ ...common, upstream, token });
   const mcpEndpoint = async (callers: Callers) => {
-    const { createMcpEndpoint } = await import("../transport/mcp.ts");
+    const { createMcpEndpoint } = await import("../transport/http/mcp-endpoint.ts");
     const factory = createServerFactory({ ...common, upstream: callers.upstream });
     const { resource: signpost } = callers;
     const serving = { upstream: callers.upstream, factory, signpost, sessionBook, sessionKey, clock };
     return createMcpEndpoint({ ...config, ...common, ...serving });
   };
-  return { withheld, mcpServer, mcpEndpoint, lane: createLane({ ...common, upstream }) };
+  return { withheld, mcpServer, mcpEndpoint, lane: createFastPath({ ...common, upstream }) };
 }

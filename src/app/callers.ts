@@ -3,11 +3,11 @@ import { UsageError } from "../config/usage-error.ts";
 import { operations } from "../contract/index.ts";
 import { findMissingScopes, scopes } from "../contract/scopes.ts";
 import { listOfferedTools } from "../tools/catalog/tool-availability.ts";
-import { createCallers } from "../transport/callers.ts";
-import { type GatewayKeys, type GatewayKeysOptions, openGatewayKeys } from "../transport/gateway-keys.ts";
-import { createIssuer, type Issuer } from "../transport/issuer.ts";
-import type { McpEndpoint } from "../transport/mcp.ts";
-import { type ProtectedResource, protectedResource } from "../transport/oauth.ts";
+import { createCallerResolver } from "../transport/auth/caller-resolver.ts";
+import { type GatewayKeys, type GatewayKeysOptions, openGatewayKeys } from "../transport/auth/gateway-keys.ts";
+import { createTokenVerifier, type TokenVerifier } from "../transport/auth/oauth-token-verifier.ts";
+import { createProtectedResource, type ProtectedResource } from "../transport/auth/protected-resource.ts";
+import type { McpEndpoint } from "../transport/http/mcp-endpoint.ts";
 import { createGatewayUpstream } from "../upstream/gateway.ts";
 import type { Upstream } from "../upstream/port.ts";
 import type { Local } from "./local.ts";
@@ -16,7 +16,7 @@ import type { Local } from "./local.ts";
 export interface Callers {
   readonly upstream: Upstream;
   readonly keys?: GatewayKeys | undefined;
-  readonly issuer?: Issuer | undefined;
+  readonly issuer?: TokenVerifier | undefined;
   readonly resource?: ProtectedResource | undefined;
 }
 
@@ -44,15 +44,15 @@ export function connectCallers(
   const { gatewayKeys: file, oauth, token } = config;
   if (file === undefined && !oauth) return { upstream };
   const keys = file === undefined ? undefined : keysIn({ file, env: process.env, token, clock, log });
-  const issuer = oauth && createIssuer({ ...oauth, env: process.env, clock, log });
+  const issuer = oauth && createTokenVerifier({ ...oauth, env: process.env, clock, log });
   const needed = listOfferedTools(config, new Set(scopes)).flatMap((name) =>
     findMissingScopes(operations[name], new Set()),
   );
   return {
-    upstream: createGatewayUpstream(upstream, createCallers({ keys, issuer, token }), log),
+    upstream: createGatewayUpstream(upstream, createCallerResolver({ keys, issuer, token }), log),
     keys,
     issuer,
-    resource: oauth && protectedResource({ ...oauth, scopes: scopes.filter((scope) => needed.includes(scope)) }),
+    resource: oauth && createProtectedResource({ ...oauth, scopes: scopes.filter((scope) => needed.includes(scope)) }),
   };
 }
 

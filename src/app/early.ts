@@ -1,18 +1,18 @@
 import type { Config } from "../config/load.ts";
 import { scopes, withoutSensitive } from "../contract/scopes.ts";
 import { version } from "../lib/version.ts";
-import { EarlyWire } from "../transport/early.ts";
-import { createGreeter } from "../transport/greeter.ts";
-import type { StandardWire } from "../transport/standard.ts";
+import { createGreeter } from "../transport/stdio/greeter.ts";
+import { StartupHandshake } from "../transport/stdio/startup-handshake.ts";
+import type { StdioWire } from "../transport/stdio/stdio-transport.ts";
 
-export type { EarlyWire };
+export type { StartupHandshake };
 
 /**
  * Greets the client on stdin and shows it the tools, long before the service is open. Nothing where only the service
  * can say which tools those are.
  * @param stdio - another transport in place of stdin and stdout
  */
-export async function greetEarly(config: Config, stdio?: StandardWire): Promise<EarlyWire | undefined> {
+export async function greetEarly(config: Config, stdio?: StdioWire): Promise<StartupHandshake | undefined> {
   const supposed = supposedScopes(config);
   if (!supposed || config.toolMode === "search") return undefined;
   const greeter = createGreeter({
@@ -22,7 +22,7 @@ export async function greetEarly(config: Config, stdio?: StandardWire): Promise<
     followed: true,
     watchesRecords: config.hasEvents,
   });
-  const wire = new EarlyWire(greeter, stdio);
+  const wire = new StartupHandshake(greeter, stdio);
   await wire.greet();
   return wire;
 }

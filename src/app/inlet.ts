@@ -1,6 +1,6 @@
 import type { Config } from "../config/load.ts";
 import { createBusinessLogs, type WebhookLog } from "../config/webhook-logs.ts";
-import { createWebhookHandler } from "../transport/webhooks.ts";
+import { createWebhookHandler } from "../transport/http/webhook-receiver.ts";
 import { createReceiver } from "../webhooks/receive.ts";
 import type { Local } from "./local.ts";
 

@@ -1,5 +1,5 @@
 import type { Config } from "../config/load.ts";
-import type { HttpFaces, HttpServer } from "../transport/http.ts";
+import type { HttpServer, HttpSurfaces } from "../transport/http/server.ts";
 
 /** A port of this machine's for links alone, opened when the first is made: over stdio nothing else listens. */
 export interface LinkServer {
@@ -7,12 +7,12 @@ export interface LinkServer {
   close(): Promise<void>;
 }
 
-export function createLinkServer(config: Config, faces: () => HttpFaces): LinkServer {
+export function createLinkServer(config: Config, faces: () => HttpSurfaces): LinkServer {
   let opened: Promise<HttpServer> | undefined;
   return {
     open() {
-      opened ??= import("../transport/http.ts").then(({ listen }) =>
-        listen({ ...config, host: "127.0.0.1", port: 0 }, faces()),
+      opened ??= import("../transport/http/server.ts").then(({ listenHttp }) =>
+        listenHttp({ ...config, host: "127.0.0.1", port: 0 }, faces()),
       );
       return opened;
     },

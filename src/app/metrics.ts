@@ -1,7 +1,7 @@
 import type { Metrics } from "../telemetry/metrics.ts";
-import type { HttpServer } from "../transport/http.ts";
-import type { McpEndpoint } from "../transport/mcp.ts";
-import { type MetricsServer, serveMetrics } from "../transport/metrics.ts";
+import type { McpEndpoint } from "../transport/http/mcp-endpoint.ts";
+import { type MetricsServer, serveMetrics } from "../transport/http/metrics-server.ts";
+import type { HttpServer } from "../transport/http/server.ts";
 import type { CircuitBreaker } from "../upstream/remote/circuit-breaker.ts";
 import type { Local } from "./local.ts";
 

@@ -1,7 +1,7 @@
 import type { Clock } from "../lib/clock.ts";
 import { combineWorkerStates, type Worker } from "../lib/worker.ts";
 import type { Store } from "../store/port.ts";
-import type { Readiness } from "../transport/probes.ts";
+import type { Readiness } from "../transport/http/probes.ts";
 import type { CircuitBreaker } from "../upstream/remote/circuit-breaker.ts";
 
 export interface ReadinessDeps {

@@ -1,9 +1,9 @@
 import type { Config } from "../config/load.ts";
 import type { HomeFacts } from "../pages/home.ts";
 import type { OperationPipeline } from "../pipeline/execute.ts";
-import { type HttpFaces, type HttpServer, listen } from "../transport/http.ts";
-import { openapiDocument } from "../transport/openapi.ts";
-import { createRestHandler } from "../transport/rest.ts";
+import { type HttpServer, type HttpSurfaces, listenHttp } from "../transport/http/server.ts";
+import { createOpenapiDocument } from "../transport/rest/openapi.ts";
+import { createRestHandler } from "../transport/rest/rest.ts";
 import type { Upstream } from "../upstream/port.ts";
 import { type Callers, connectDoor, type Door } from "./callers.ts";
 import { webhookInlet } from "./inlet.ts";
@@ -11,7 +11,7 @@ import type { Local } from "./local.ts";
 
 let document: string | undefined;
 /** It takes longer to make than all else at the start, and few ask for it. */
-const openapi = () => (document ??= JSON.stringify(openapiDocument()));
+const openapi = () => (document ??= JSON.stringify(createOpenapiDocument()));
 
 export interface Serving {
   readonly upstream: Upstream;
@@ -19,7 +19,7 @@ export interface Serving {
   readonly gate: OperationPipeline | undefined;
   readonly mcpEndpoint: (callers: Callers) => Promise<Door["mcp"]>;
   readonly webhooks: Parameters<typeof webhookInlet>[1];
-  readonly faces: HttpFaces;
+  readonly faces: HttpSurfaces;
 }
 
 /**
@@ -35,7 +35,7 @@ export async function serveFaces(
   const inlet = await webhookInlet(config, webhooks, local);
   const rest = gate && createRestHandler({ ...config, gate, log: local.log, openapi });
   const home = homeFacts(config);
-  const server = await listen(config, { ...faces, ...door, ...(rest ? { rest } : {}), webhooks: inlet, home });
+  const server = await listenHttp(config, { ...faces, ...door, ...(rest ? { rest } : {}), webhooks: inlet, home });
   return { server, door };
 }
 

@@ -1,6 +1,6 @@
 import { constants } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
-import type { EarlyWire } from "../app/early.ts";
+import type { StartupHandshake } from "../app/early.ts";
 import { type App, requireServerKey } from "../app.ts";
 import { type Config, isDemo } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
@@ -14,7 +14,7 @@ import { print } from "./output.ts";
 import { whenUnread } from "./reader.ts";
 
 /** Serves MCP over stdin and stdout, or what was heard there already, until the client goes away. */
-export async function serveConnection(config: Config, wire: EarlyWire | undefined): Promise<void> {
+export async function serveConnection(config: Config, wire: StartupHandshake | undefined): Promise<void> {
   const app = await openToServe(config);
   if (config.token !== undefined && config.baseUrl === undefined) await refuseUnknownToken(app, config.token);
   await startWork(app);

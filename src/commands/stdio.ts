@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { EarlyWire } from "../app/early.ts";
+import type { StartupHandshake } from "../app/early.ts";
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { stopSignals } from "./interruption.ts";
@@ -36,6 +36,6 @@ async function unlessStopped<R>(waiting: Promise<R>): Promise<R> {
 }
 
 /** The product's own service goes on by itself: nothing needs to be opened for it before it is used. */
-function isWanted({ wanted }: EarlyWire, { baseUrl, metrics }: Config): Promise<boolean> {
+function isWanted({ wanted }: StartupHandshake, { baseUrl, metrics }: Config): Promise<boolean> {
   return baseUrl !== undefined && !metrics ? wanted : Promise.race([wanted, delay(patienceMs, true)]);
 }

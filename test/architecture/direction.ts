@@ -92,7 +92,7 @@ export const packagesOf: Partial<Record<Room, readonly string[]>> = {
 /** Rooms that may write to stdout: over stdio it belongs to the protocol. */
 export const speakers: readonly Room[] = ["cli", "commands"];
 /** The file that carries the protocol there. */
-export const wireFile = "transport/standard.ts";
+export const wireFile = "transport/stdio/stdio-transport.ts";
 
 export const maxFileLines = 400;
 export const maxFunctionLines = 70;

@@ -4,12 +4,12 @@ import { describe, expect, test } from "vitest";
 import { commonErrors, listPathVariables } from "../../src/contract/definition/operation.ts";
 import { catalogue } from "../../src/contract/errors.ts";
 import { getToolset, operationNames, operations, toolsetNames } from "../../src/contract/index.ts";
-import { openapiDocument } from "../../src/transport/openapi.ts";
+import { createOpenapiDocument } from "../../src/transport/rest/openapi.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the document is looked into freely
 type Json = any;
 
-const document: Json = openapiDocument();
+const document: Json = createOpenapiDocument();
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 ajvFormats.default(ajv);
 ajv.addSchema({ $id: "openapi", ...document });

@@ -4,9 +4,9 @@ import { setTimeout as wait } from "node:timers/promises";
 import { pino } from "pino";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { unwatched } from "../../src/lib/telemetry.ts";
-import { type HttpFaces, httpTimeouts, listen, maxHeaderBytes } from "../../src/transport/http.ts";
-import { maxStreamsPerCaller } from "../../src/transport/listen.ts";
-import { patienceMs } from "../../src/transport/work.ts";
+import { patienceMs } from "../../src/transport/http/concurrency-limiter.ts";
+import { type HttpSurfaces, httpTimeouts, listenHttp, maxHeaderBytes } from "../../src/transport/http/server.ts";
+import { maxStreamsPerCaller } from "../../src/transport/sessions/listen.ts";
 import { type Desk, openDesk } from "../support/desk.ts";
 import { rest, send } from "../support/raw.ts";
 import { listenFor, listenInSession } from "./streams.ts";
@@ -43,7 +43,7 @@ function dawdle(origin: string, token: string): Wire {
 }
 
 describe("a client that dawdles", () => {
-  const faces: HttpFaces = {
+  const faces: HttpSurfaces = {
     async rest(request, response) {
       request.resume().once("end", () => response.end("x".repeat(20_000_000)));
     },
@@ -56,7 +56,7 @@ describe("a client that dawdles", () => {
   /** A server whose patience is a thousandth of the usual. */
   async function impatient(): Promise<string> {
     const shorter = Object.entries(httpTimeouts).map(([name, ms]) => [name, Math.ceil(ms / 100)]);
-    const server = await listen(
+    const server = await listenHttp(
       {
         host: "127.0.0.1",
         port: 0,

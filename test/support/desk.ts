@@ -11,7 +11,7 @@ import { type Input, type OperationName, operationNames, operations } from "../.
 import { type Scope, scopes } from "../../src/contract/scopes.ts";
 import type { Log } from "../../src/lib/log.ts";
 import type { Transaction } from "../../src/store/port.ts";
-import type { HttpServer } from "../../src/transport/http.ts";
+import type { HttpServer } from "../../src/transport/http/server.ts";
 import { newDatabase, onPostgres } from "./database.ts";
 import { settingsOn } from "./database-settings.ts";
 import { createFactory, type Factory } from "./factory.ts";

@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { limits } from "../../src/contract/limits.ts";
-import { clientAddressOf } from "../../src/transport/client-address.ts";
-import { maxBatch, messagesPerMinute } from "../../src/transport/mcp-door.ts";
-import { maxUnknownPerMinute } from "../../src/transport/unknown-tokens.ts";
+import { maxUnknownPerMinute } from "../../src/transport/auth/unknown-tokens.ts";
+import { getClientAddress } from "../../src/transport/http/client-address.ts";
+import { getMessagesPerMinute, maxBatch } from "../../src/transport/http/mcp-admission.ts";
 import { type Desk, openDesk } from "../support/desk.ts";
 import { type RawAnswer, send } from "../support/raw.ts";
 import { auditOf } from "../support/state.ts";
@@ -97,7 +97,7 @@ describe.each(Object.entries(revisions))("more values than a request may hold, i
 
 describe("messages that are no calls", () => {
   const requestsPerMinute = 5;
-  const mayCome = messagesPerMinute(requestsPerMinute);
+  const mayCome = getMessagesPerMinute(requestsPerMinute);
   const hello = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } };
 
   test.for([
@@ -153,5 +153,5 @@ test.for([
   ["::1", "0:0:0:0"],
   ["fe80::1%eth0", "fe80:0:0:0"],
 ])("a client at %s is told from others by %s", ([address, client]) => {
-  expect(clientAddressOf(address)).toBe(client);
+  expect(getClientAddress(address)).toBe(client);
 });

@@ -5,7 +5,7 @@ import { greetEarly } from "../../src/app/early.ts";
 import { type App, createApp } from "../../src/app.ts";
 import { issueProcessToken } from "../../src/commands/local-token.ts";
 import { type Config, loadConfig } from "../../src/config/load.ts";
-import type { EarlyWire } from "../../src/transport/early.ts";
+import type { StartupHandshake } from "../../src/transport/stdio/startup-handshake.ts";
 
 const productToken = "0123456789abcdef".repeat(4);
 const product = { PROGRAMME_BASE_URL: "http://127.0.0.1:9", PROGRAMME_TOKEN: productToken };
@@ -62,7 +62,7 @@ function standard(wire: InMemoryTransport) {
   return { wire, ended: new Promise<void>(() => undefined) };
 }
 
-async function greeted(config: Config, transport: InMemoryTransport): Promise<EarlyWire> {
+async function greeted(config: Config, transport: InMemoryTransport): Promise<StartupHandshake> {
   const wire = await greetEarly(config, standard(transport));
   if (!wire) throw new Error("Nobody is greeted");
   return wire;

@@ -1,6 +1,6 @@
 import { exportSPKI, importJWK, SignJWT, UnsecuredJWT } from "jose";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { fetchTimeoutMs } from "../../src/transport/issuer.ts";
+import { fetchTimeoutMs } from "../../src/transport/auth/oauth-token-verifier.ts";
 import { TestClock } from "../support/desk.ts";
 import { listTools, postMcp, toolNames } from "../support/gateway.ts";
 import { expectRefused, openGuarded, openGuardedBy, statusOf } from "../support/guarded.ts";

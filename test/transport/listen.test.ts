@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import { expect, vi } from "vitest";
-import { createListening, listenMethod } from "../../src/transport/listen.ts";
+import { createListening, listenMethod } from "../../src/transport/sessions/listen.ts";
 import type { Upstream, Watcher } from "../../src/upstream/port.ts";
 import { type Desk, tenantTest as test } from "../support/desk.ts";
 

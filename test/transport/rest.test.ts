@@ -1,5 +1,5 @@
 import { describe, expect } from "vitest";
-import { openapiDocument } from "../../src/transport/openapi.ts";
+import { createOpenapiDocument } from "../../src/transport/rest/openapi.ts";
 import { type Desk, tenantTest as test } from "../support/desk.ts";
 import { type RawAnswer, rest, send } from "../support/raw.ts";
 import { auditOf, stateOf } from "../support/state.ts";
@@ -250,7 +250,7 @@ describe("a token", () => {
 test("the OpenAPI document is served to everybody", async ({ desk }) => {
   const answer = await send(`${desk.origin}/integrations/v1/openapi.json`, {});
   expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "application/json"]);
-  expect(answer.body).toEqual(JSON.parse(JSON.stringify(openapiDocument())));
+  expect(answer.body).toEqual(JSON.parse(JSON.stringify(createOpenapiDocument())));
 });
 
 test("every answer names its request, no two the same", async ({ desk }) => {

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { request } from "node:http";
 import { setImmediate } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { bodyTimeoutMs } from "../../src/transport/webhooks.ts";
+import { bodyTimeoutMs } from "../../src/transport/http/webhook-receiver.ts";
 import { send } from "../support/raw.ts";
 import { logged, openInlet } from "./inlet.ts";
 import { deliver, eventOf, newSecret, plainly, post, standardly } from "./sender.ts";

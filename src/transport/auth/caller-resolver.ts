@@ -1,0 +1,51 @@
+import { problem } from "../../contract/errors.ts";
+import { gatewayKeyPattern } from "../../contract/gateway-keys.ts";
+import { type Scope, scopes } from "../../contract/scopes.ts";
+import { hashSha256Hex } from "../../lib/crypto/crypto.ts";
+import type { Grant, GrantOf } from "../../upstream/gateway.ts";
+import type { GatewayKeys } from "./gateway-keys.ts";
+import type { Claims, TokenVerifier } from "./oauth-token-verifier.ts";
+
+export interface CallerResolverDeps {
+  readonly keys: GatewayKeys | undefined;
+  readonly issuer: TokenVerifier | undefined;
+  /** The product token that tokens of the issuer stand for, where no entry names their subject. */
+  readonly token: string | undefined;
+}
+
+const allScopes: ReadonlySet<Scope> = new Set(scopes);
+
+/**
+ * Who calls MCP over HTTP, where callers hold no product tokens: those of the operator's keys, and those whom the issuer
+ * vouches for. A product token is refused like anything else.
+ */
+export function createCallerResolver({ keys, issuer, token }: CallerResolverDeps): GrantOf {
+  function createKeyGrant(key: string): Grant {
+    const holder = keys?.holderOf(key);
+    if (!holder) throw problem("invalid_token");
+    return { ...holder, caller: toOpaqueId("key", holder.name) };
+  }
+
+  function createSubjectGrant({ subject, client, scopes: given }: Claims): Grant {
+    const caller = toOpaqueId("oauth", subject, client ?? "");
+    const holder = keys?.subject(subject);
+    if (holder) {
+      const most = holder.scopes ?? allScopes;
+      return { ...holder, caller, scopes: given.intersection(most), attainable: most };
+    }
+    // Where subjects are named, those who are not named have been left out.
+    if (token === undefined || keys?.namesSubjects) throw problem("gateway_not_admitted");
+    return { name: `oauth:${caller.slice(0, 12)}`, token, caller, scopes: given, attainable: allScopes };
+  }
+
+  return async (presented) => {
+    if (presented === undefined || presented === "") throw problem("unauthorized");
+    if (keys && gatewayKeyPattern.test(presented)) return createKeyGrant(presented);
+    if (issuer && presented.split(".").length === 3) return createSubjectGrant(await issuer.verify(presented));
+    throw problem("invalid_token");
+  };
+}
+
+function toOpaqueId(...parts: readonly string[]): string {
+  return hashSha256Hex(JSON.stringify(parts));
+}

@@ -1,0 +1,262 @@
+import type { JWTPayload, JWTVerifyGetKey, JWTVerifyResult } from "jose";
+import * as z from "zod";
+import { Problem, problem } from "../../contract/errors.ts";
+import { isScope, type Scope } from "../../contract/scopes.ts";
+import { remember } from "../../lib/bounded-cache.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { hashSha256Hex } from "../../lib/crypto/crypto.ts";
+import { isLoopback } from "../../lib/http/loopback.ts";
+import type { Log } from "../../lib/log.ts";
+import { version } from "../../lib/version.ts";
+import { createHttpClient, type HttpClient } from "../../upstream/remote/http-client.ts";
+
+export interface TokenVerifierOptions {
+  /** As tokens name it in `iss`, to the letter. */
+  readonly issuer: string;
+  /** What tokens must name in `aud`: this server (RFC 8707). */
+  readonly audience: string;
+  /** Where the issuer's keys are; looked up in its metadata without. */
+  readonly jwksUri: string | undefined;
+  /** Where proxies are looked up. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** What an access token says of who holds it. */
+export interface Claims {
+  readonly subject: string;
+  /** The client that it was issued to, where it says so. */
+  readonly client: string | undefined;
+  /** Those of its scopes that exist here. */
+  readonly scopes: ReadonlySet<Scope>;
+}
+
+/** Verifies access tokens of one issuer (RFC 9068), by its public keys. */
+export interface TokenVerifier {
+  /** @throws Problem `invalid_token`; `unavailable` while the issuer's keys cannot be had */
+  verify(token: string): Promise<Claims>;
+  /**
+   * Fetches the issuer's metadata and keys anew, to see whether they can be had.
+   * @throws Error that says which of them cannot, and why
+   */
+  probe(): Promise<{ readonly jwksUri: string; readonly keys: number }>;
+  close(): Promise<void>;
+}
+
+/** Signatures by a private key alone: a public key must never do as a shared secret, nor nothing as a signature. */
+const algorithms = [
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+  "Ed25519",
+];
+/** How the header names an access token (RFC 9068). */
+const accessTokenTypes: readonly unknown[] = ["at+jwt", "application/at+jwt"];
+/** How many issuers name any token. Other kinds (logout, events, proofs) are not for getting in with. */
+const generalTypes: readonly unknown[] = [undefined, "jwt", "application/jwt"];
+/** What a token's own claims call it: Keycloak's `typ`, Cognito's `token_use`. */
+const kindClaims = { typ: "bearer", token_use: "access" };
+/** Claims that OpenID Connect has for ID tokens alone. */
+const idTokenClaims = ["nonce", "at_hash", "c_hash"];
+const skewSeconds = 10;
+/** A verified token is not verified again for so long: that is also how long a withdrawn key may still count. */
+const rememberMs = 60_000;
+export const maxRemembered = 10_000;
+export const fetchTimeoutMs = 5_000;
+/** After a failure nothing is fetched for so long: strangers' tokens must not become requests to the issuer. */
+const pauseMs = 5_000;
+
+interface Remembered {
+  readonly claims: Claims;
+  readonly untilMs: number;
+}
+
+export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
+  const { issuer, audience, clock, log } = options;
+  const keys = createKeys(options);
+  const remembered = new Map<string, Remembered>();
+
+  async function verifyToken(token: string): Promise<Remembered> {
+    const { errors, jwtVerify } = await import("jose");
+    try {
+      const currentDate = clock.now();
+      const rules = { issuer, audience, algorithms, clockTolerance: skewSeconds, currentDate };
+      const result = await jwtVerify(token, await keys.find(), { ...rules, requiredClaims: ["exp", "sub"] });
+      return {
+        claims: toClaims(result),
+        untilMs: Math.min(getExpiryMs(result.payload), currentDate.getTime() + rememberMs),
+      };
+    } catch (error) {
+      if (error instanceof Problem) throw error;
+      if (error instanceof errors.JOSEError) {
+        log.debug({ code: error.code }, "An access token was refused");
+        throw problem("invalid_token");
+      }
+      log.warn({ err: error }, "A key of the issuer is of no use");
+      throw createUnavailableProblem();
+    }
+  }
+
+  return {
+    async verify(token) {
+      const key = hashSha256Hex(token);
+      const nowMs = clock.now().getTime();
+      const known = remembered.get(key);
+      if (known && known.untilMs > nowMs) return known.claims;
+      remembered.delete(key);
+      const fresh = await verifyToken(token);
+      remember(remembered, key, fresh, maxRemembered);
+      return fresh.claims;
+    },
+    probe: () => keys.probe(),
+    close: () => keys.close(),
+  };
+}
+
+/** @throws Problem `invalid_token` for a signed token of another kind */
+function toClaims(verified: JWTVerifyResult): Claims {
+  const { payload } = verified;
+  const { sub, client_id, azp, cnf } = payload;
+  // A token bound to a key counts only with a proof of that key, which a bearer does not bring (RFC 9449).
+  if (!isAccessToken(verified) || cnf !== undefined || !sub) throw problem("invalid_token");
+  const client = [client_id, azp].find((name) => typeof name === "string");
+  return { subject: sub, client: client as string | undefined, scopes: parseScopes(payload) };
+}
+
+/**
+ * Tells access tokens from what else an issuer signs for the same audience, ID tokens above all. Where neither header
+ * nor claims say which it is (Auth0's older profile, Entra and Okta sign both as `JWT`), an access token names its
+ * scopes and an ID token has claims that only ID tokens have.
+ */
+function isAccessToken({ payload, protectedHeader }: JWTVerifyResult): boolean {
+  const type = protectedHeader.typ?.toLowerCase();
+  const kinds = Object.entries(kindClaims).filter(([claim]) => payload[claim] !== undefined);
+  if (kinds.some(([claim, kind]) => String(payload[claim]).toLowerCase() !== kind)) return false;
+  if (accessTokenTypes.includes(type)) return true;
+  if (!generalTypes.includes(type)) return false;
+  if (kinds.length > 0) return true;
+  const namesScopes = payload["scope"] !== undefined || payload["scp"] !== undefined;
+  return namesScopes && idTokenClaims.every((claim) => payload[claim] === undefined);
+}
+
+function getExpiryMs({ exp = 0 }: JWTPayload): number {
+  return (exp + skewSeconds) * 1000;
+}
+
+/** `scope` as RFC 9068 has it, or `scp` as others do: a text with spaces or a list. */
+function parseScopes({ scope, scp }: JWTPayload): Set<Scope> {
+  const texts = [scope, scp].flat().filter((text) => typeof text === "string");
+  return new Set(texts.flatMap((text) => text.split(" ")).filter(isScope));
+}
+
+const Metadata = z.looseObject({ issuer: z.string(), jwks_uri: z.url({ protocol: /^https?$/ }) });
+const KeySet = z.looseObject({ keys: z.array(z.looseObject({ kty: z.string() })).max(1_000) });
+
+/** Reads JSON from addresses, over a connection to each server. */
+function createReader(env: TokenVerifierOptions["env"]) {
+  const clients = new Map<string, HttpClient>();
+
+  async function fetchJson(address: string, signal: AbortSignal): Promise<unknown> {
+    const { origin, pathname, search } = new URL(address);
+    const timeouts = { connectTimeoutMs: fetchTimeoutMs, answerTimeoutMs: fetchTimeoutMs };
+    const client = clients.get(origin) ?? createHttpClient({ origin, env, ...timeouts });
+    clients.set(origin, client);
+    const headers = { accept: "application/json", "user-agent": `programme-mcp/${version}` };
+    const { status, text } = await client.send({ method: "GET", path: `${pathname}${search}`, headers, signal });
+    if (status !== 200) throw new Error(`${address} answered ${status}`);
+    return JSON.parse(text);
+  }
+
+  return {
+    jsonAt: fetchJson,
+    close: async () => void (await Promise.all([...clients.values()].map((client) => client.close()))),
+  };
+}
+
+/** The issuer's public keys: fetched when first needed, and again when they are ten minutes old or one is not among them. */
+function createKeys({ issuer, jwksUri, env, log }: TokenVerifierOptions) {
+  const { jsonAt, close } = createReader(env);
+  let keys: Promise<JWTVerifyGetKey> | undefined;
+  let failedAtMs = Number.NEGATIVE_INFINITY;
+
+  /** @throws Problem `unavailable` where it fails or takes too long, and for a while after that */
+  async function fetchWithTimeout<R>(work: (signal: AbortSignal) => Promise<R>): Promise<R> {
+    if (performance.now() - failedAtMs < pauseMs) throw createUnavailableProblem();
+    try {
+      return await work(AbortSignal.timeout(fetchTimeoutMs));
+    } catch (error) {
+      failedAtMs = performance.now();
+      log.warn({ err: error, issuer }, "The issuer's keys cannot be had");
+      throw createUnavailableProblem();
+    }
+  }
+
+  async function discoverKeys(signal: AbortSignal): Promise<string> {
+    const faults: unknown[] = [];
+    for (const address of listMetadataAddresses(issuer)) {
+      try {
+        const metadata = Metadata.parse(await jsonAt(address, signal));
+        if (metadata.issuer !== issuer) throw new Error(`${address} is of the issuer ${metadata.issuer}`);
+        if (!isSafe(metadata.jwks_uri, issuer)) throw new Error(`${address} names keys at no https address`);
+        return metadata.jwks_uri;
+      } catch (error) {
+        faults.push(error);
+      }
+    }
+    throw new AggregateError(faults, faults.map(String).join("; "));
+  }
+
+  async function open(): Promise<JWTVerifyGetKey> {
+    const { createRemoteJWKSet, customFetch } = await import("jose");
+    const address = jwksUri ?? (await fetchWithTimeout(discoverKeys));
+    return createRemoteJWKSet(new URL(address), {
+      [customFetch]: async (url: string) =>
+        Response.json(await fetchWithTimeout(async (signal) => KeySet.parse(await jsonAt(url, signal)))),
+    });
+  }
+
+  return {
+    async find(): Promise<JWTVerifyGetKey> {
+      keys ??= open();
+      try {
+        return await keys;
+      } catch (error) {
+        keys = undefined;
+        throw error;
+      }
+    },
+    async probe() {
+      const signal = AbortSignal.timeout(fetchTimeoutMs);
+      const address = jwksUri ?? (await discoverKeys(signal));
+      return { jwksUri: address, keys: KeySet.parse(await jsonAt(address, signal)).keys.length };
+    },
+    close,
+  };
+}
+
+/** Where an issuer's metadata may be: RFC 8414, OpenID Connect, and OpenID Connect in the manner of RFC 8414. */
+function listMetadataAddresses(issuer: string): string[] {
+  const { origin, pathname } = new URL(issuer);
+  const path = pathname.replace(/\/$/, "");
+  const places = ["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"];
+  const inserted = places.map((place) => `${origin}${place}${path}`);
+  return [...new Set([...inserted, `${origin}${path}${places[1]}`])];
+}
+
+/** Keys come over https; from this machine alone, where the issuer itself is on it. */
+function isSafe(address: string, issuer: string): boolean {
+  const { protocol, hostname } = new URL(address);
+  return protocol === "https:" || (isLoopback(hostname) && isLoopback(new URL(issuer).hostname));
+}
+
+function createUnavailableProblem(): Problem {
+  return problem("unavailable", { retryAfterSeconds: pauseMs / 1000 });
+}

@@ -1,0 +1,82 @@
+import * as z from "zod";
+import { type CallName, isCallName, operations } from "../../contract/index.ts";
+import type { Scope } from "../../contract/scopes.ts";
+import { findPrompt } from "../../resources/prompts.ts";
+import { findMissingReadScopes, parseTarget } from "../../resources/target.ts";
+import { prepareArguments } from "../../tools/arguments.ts";
+import type { Identity } from "../../upstream/port.ts";
+
+const Arguments = z.record(z.string(), z.unknown());
+
+/** What a message asks for, as far as scopes depend on it. */
+const Message = z.discriminatedUnion("method", [
+  z.object({
+    method: z.literal("tools/call"),
+    params: z.object({ name: z.string(), arguments: Arguments.optional() }),
+  }),
+  z.object({ method: z.literal("resources/read"), params: z.object({ uri: z.string() }) }),
+  z.object({ method: z.literal("prompts/get"), params: z.object({ name: z.string() }) }),
+]);
+
+/** The tool that calls others, where only three are listed. */
+const Indirect = z.object({ name: z.string(), arguments: Arguments.optional() });
+
+interface Need {
+  readonly name: CallName;
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * The scopes that a request needs and its caller could have with a new token, all at once; none where it lacks none, or
+ * some that no token of the caller's would have: then the answer itself tells what to do.
+ */
+export function listScopesToAskFor(
+  message: unknown,
+  { scopes, attainable }: Identity,
+  withheldBy: (name: CallName) => string | undefined,
+): Scope[] {
+  if (!attainable) return [];
+  const offered = [message]
+    .flat()
+    .flatMap(listNeeds)
+    .filter(({ name }) => withheldBy(name) === undefined);
+  const lacking = offered.flatMap(({ name, input }) =>
+    findMissingReadScopes(scopes, { operation: operations[name], input }),
+  );
+  return lacking.every((scope) => attainable.has(scope)) ? [...new Set(lacking)] : [];
+}
+
+function listNeeds(message: unknown): Need[] {
+  const request = Message.safeParse(message).data;
+  switch (request?.method) {
+    case "tools/call": {
+      const { name, arguments: args = {} } = request.params;
+      return callNeeds(name, args);
+    }
+    case "resources/read": {
+      const target = parseTarget(request.params.uri);
+      return target ? [target] : [];
+    }
+    case "prompts/get":
+      return (findPrompt(request.params.name)?.needs ?? []).map((name) => ({ name, input: {} }));
+    default:
+      return [];
+  }
+}
+
+function callNeeds(name: string, args: Readonly<Record<string, unknown>>): Need[] {
+  if (isCallName(name)) return [{ name, input: prepareInput(name, args) }];
+  const inner = name === "call_tool" ? Indirect.safeParse(args).data : undefined;
+  return inner && isCallName(inner.name)
+    ? [{ name: inner.name, input: prepareInput(inner.name, inner.arguments ?? {}) }]
+    : [];
+}
+
+/** What a tool makes of its arguments; where they do not fit, the call itself says so. */
+function prepareInput(name: CallName, args: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  try {
+    return prepareArguments(name, args).input;
+  } catch {
+    return args;
+  }
+}

@@ -1,0 +1,153 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { AuthInfo } from "@modelcontextprotocol/server";
+import { Problem, problem, validationProblem } from "../../contract/errors.ts";
+import { computeSecretFingerprint } from "../../lib/crypto/fingerprint.ts";
+import { callerKey, requestIdKey } from "../../lib/http/request-id.ts";
+import type { Log } from "../../lib/log.ts";
+import type { CallHead, Identity, Upstream } from "../../upstream/port.ts";
+import { type AuthChallenge, createChallengeHeader, parseBearer } from "../auth/bearer.ts";
+import { createUnknownTokens } from "../auth/unknown-tokens.ts";
+import { type BodyReaderOptions, createBodyReader, parseBody } from "./body.ts";
+import { createMinuteCounter, getSecondsToNextMinute } from "./minute-counter.ts";
+import { writeJson } from "./write-json.ts";
+
+/** An MCP request whose caller is known, with its body. */
+export interface EnteredRequest {
+  readonly identity: Identity;
+  readonly authInfo: AuthInfo;
+  /** Nothing of a request without a body, and of a body that is no JSON. */
+  readonly message: unknown;
+}
+
+export interface McpDoorDeps extends BodyReaderOptions {
+  readonly upstream: Upstream;
+  readonly log: Log;
+  /** Where clients get tokens, if there is an issuer. */
+  readonly signpost?: AuthChallenge | undefined;
+}
+
+export interface McpDoor {
+  /** Lets a request in, or answers with why not. */
+  enter(request: IncomingMessage, response: ServerResponse, requestId: string): Promise<EnteredRequest | undefined>;
+}
+
+/** Returns how many messages one caller may send in a minute: a call may take several, and its client's greeting does. */
+export function getMessagesPerMinute(requestsPerMinute: number): number {
+  return 60 + 2 * requestsPerMinute;
+}
+
+const maxCallers = 10_000;
+/** Messages of one batch, which revision 2025-03-26 knew. */
+export const maxBatch = 50;
+
+/**
+ * Lets in requests by their heads alone, before anything is read that its sender may make large: by a good token, and
+ * no more than one caller may send whatever it asks for. What calls do is limited where they are carried out.
+ */
+export function createMcpDoor(deps: McpDoorDeps): McpDoor {
+  const { upstream, log, requestsPerMinute, signpost } = deps;
+  const unknownTokens = createUnknownTokens();
+  const readBody = createBodyReader(deps);
+  const callers = createMinuteCounter(getMessagesPerMinute(requestsPerMinute), maxCallers);
+
+  async function identify(request: IncomingMessage, token: string | undefined): Promise<Identity> {
+    unknownTokens.check(request, token);
+    try {
+      const identity = await upstream.identify(token);
+      unknownTokens.learn(token, true);
+      return identity;
+    } catch (error) {
+      if (error instanceof Problem && error.status === 401) unknownTokens.learn(token, false);
+      throw error;
+    }
+  }
+
+  function count({ caller }: Identity, messages: number): void {
+    if (!callers.count(caller, messages))
+      throw problem("rate_limited", { retryAfterSeconds: getSecondsToNextMinute() });
+  }
+
+  /** @throws Problem `payload_too_large`, `validation_failed`, `rate_limited` */
+  async function readMessage(request: IncomingMessage, identity: Identity): Promise<unknown> {
+    const bytes = await readBody(identity.caller, request);
+    // Where it is looked for by whoever reads the request again.
+    Object.assign(request, { rawBody: bytes });
+    const message = parseMessage(bytes);
+    if (!Array.isArray(message)) return message;
+    if (message.length > maxBatch) throw validationProblem(batchTooLarge);
+    if (message.length > 1) count(identity, message.length - 1);
+    return message;
+  }
+
+  async function enter(request: IncomingMessage, requestId: string): Promise<EnteredRequest> {
+    const token = parseBearer(request.headers.authorization);
+    const identity = await identify(request, token);
+    count(identity, 1);
+    const authInfo = authInfoOf(token, identity, requestId);
+    if (request.method !== "POST") return { identity, authInfo, message: undefined };
+    try {
+      return { identity, authInfo, message: await readMessage(request, identity) };
+    } catch (error) {
+      throw error instanceof Problem ? await refuseUnread(upstream, { token, requestId }, error) : error;
+    }
+  }
+
+  return {
+    async enter(request, response, requestId) {
+      try {
+        return await enter(request, requestId);
+      } catch (error) {
+        // Who has gone needs no answer.
+        if (request.destroyed && !request.complete) throw error;
+        if (!(error instanceof Problem)) log.error({ err: error, requestId }, "An MCP request failed");
+        const refusal = error instanceof Problem ? error : problem("internal_error", { requestId });
+        const { status, headers, body } = toMcpRefusal(refusal, signpost);
+        writeJson(response, status, JSON.stringify(body), { ...headers, "x-request-id": requestId });
+        return undefined;
+      }
+    },
+  };
+}
+
+/** What is refused before it is known what it asks for counts against its token's rate too, and is recorded. */
+async function refuseUnread(upstream: Upstream, head: CallHead, refusal: Problem): Promise<Problem> {
+  const admission = await upstream.admit(head);
+  if (!admission.ok) return admission.problem;
+  await admission.refuse(refusal);
+  return refusal;
+}
+
+const batchTooLarge = { path: "", code: "too_big", message: `Expected at most ${maxBatch} messages in a batch` };
+
+/** Returns nothing for what is no JSON: the SDK says so in its own words. */
+function parseMessage(bytes: Buffer): unknown {
+  try {
+    return parseBody(bytes);
+  } catch (error) {
+    if (error instanceof Problem && error.code === "invalid_json") return undefined;
+    throw error;
+  }
+}
+
+function authInfoOf(token: string | undefined, { scopes, caller }: Identity, requestId: string): AuthInfo {
+  // The client id only tells callers apart; it must not give away who they are.
+  const clientId = computeSecretFingerprint(caller).slice(0, 16);
+  return {
+    token: token ?? "",
+    clientId,
+    scopes: [...scopes],
+    extra: { [requestIdKey]: requestId, [callerKey]: caller },
+  };
+}
+
+/** Returns the HTTP answer by which an MCP request as a whole is refused. */
+export function toMcpRefusal(refusal: Problem, signpost: AuthChallenge | undefined) {
+  const { code, message, next, status, details } = refusal;
+  const error = { code: -32_001, message, data: { code, next } };
+  const retryAfter = details?.["retryAfterSeconds"];
+  const headers = {
+    ...createChallengeHeader(refusal, signpost),
+    ...(retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }),
+  };
+  return { status, headers, body: { jsonrpc: "2.0", id: null, error } };
+}

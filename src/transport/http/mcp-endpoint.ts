@@ -1,0 +1,100 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import {
+  createMcpHandler,
+  isInitializeRequest,
+  isLegacyRequest,
+  type McpHttpHandler,
+} from "@modelcontextprotocol/server";
+import { Problem, problem } from "../../contract/errors.ts";
+import { listScopesToAskFor } from "../auth/step-up.ts";
+import { createFastPath, type FastPathDeps } from "../fast-path/fast-path.ts";
+import { createHttpFastPath } from "../fast-path/http-fast-path.ts";
+import { statelessRevision } from "../fast-path/plain-request.ts";
+import { createListening, type ListenDeps, listenMethod } from "../sessions/listen.ts";
+import { createSessions, type SessionOptions } from "../sessions/sessions.ts";
+import { createMcpDoor, type EnteredRequest, type McpDoorDeps, toMcpRefusal } from "./mcp-admission.ts";
+
+export interface McpDeps extends SessionOptions, ListenDeps, FastPathDeps, McpDoorDeps {}
+
+export interface McpEndpoint {
+  /**
+   * Answers a request that is plain or not let in; false where the SDK must, by `fetch`.
+   * @param requestId - what the answer's `X-Request-Id` says, and the audit entries of what was called
+   */
+  answer(request: IncomingMessage, response: ServerResponse, requestId: string): Promise<boolean>;
+  /** @param incoming - the same request, as it was let in by `answer` */
+  fetch(request: Request, incoming: IncomingMessage): Promise<Response>;
+  /** Sessions and streams of subscriptions that are open. */
+  open(): { readonly sessions: number; readonly subscriptions: number };
+  close(): Promise<void>;
+}
+
+/**
+ * MCP over streamable HTTP, both protocol revisions: every request brings its caller's own bearer token. Of 2026-07-28
+ * nothing is kept between requests; 2025-era clients that introduce themselves get a session, so that they can be asked.
+ */
+export function createMcpEndpoint(deps: McpDeps): McpEndpoint {
+  const { factory, log, maxBodyBytes, signpost, withheldBy } = deps;
+  const sessions = createSessions(deps);
+  const listening = createListening(deps);
+  const handler: McpHttpHandler = createMcpHandler(factory, {
+    maxRequestBodySize: maxBodyBytes,
+    onerror: (error) => log.debug({ err: error }, "An MCP request was refused"),
+  });
+
+  const door = createMcpDoor(deps);
+  const fast = createHttpFastPath({ lane: createFastPath(deps), sessions });
+  /** Requests that were let in and are left to the SDK. */
+  const entered = new WeakMap<IncomingMessage, EnteredRequest>();
+
+  async function route(request: Request, { message, authInfo }: EnteredRequest): Promise<Response> {
+    const options = { authInfo, ...(message === undefined ? {} : { parsedBody: message }) };
+    const sessionId = request.headers.get("mcp-session-id");
+    if (sessionId !== null) return sessions.handle(request, sessionId, options);
+    // Earlier revisions require no header, but some of their clients name the method in one too: it does not tell the era.
+    if (request.headers.get("mcp-method") === listenMethod && message !== undefined)
+      return listening.open(request, message, authInfo);
+    const stateless = request.headers.get("mcp-protocol-version") === statelessRevision;
+    // The SDK refuses a request of 2026-07-28 whose body is of another method than its header.
+    if (!stateless && isInitializeRequest(message) && (await isLegacyRequest(request, message)))
+      return sessions.open(request, { parsedBody: message, authInfo });
+    return handler.fetch(request, options);
+  }
+
+  /**
+   * Of callers alone that can come back with more scopes: their client asks for these, where others' agents are told
+   * what to do.
+   * @throws Problem `insufficient_scope`
+   */
+  function requireAttainable({ identity, message }: EnteredRequest): void {
+    const requiredScopes = listScopesToAskFor(message, identity, withheldBy);
+    if (requiredScopes.length > 0) throw problem("insufficient_scope", { requiredScopes });
+  }
+
+  return {
+    async answer(request, response, requestId) {
+      const one = await door.enter(request, response, requestId);
+      if (!one || (await fast(request, response, requestId, one))) return true;
+      entered.set(request, one);
+      return false;
+    },
+    async fetch(request, incoming) {
+      const one = entered.get(incoming);
+      if (!one) return new Response(null, { status: 404 });
+      try {
+        requireAttainable(one);
+        return await route(request, one);
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error;
+        const { body, ...init } = toMcpRefusal(error, signpost);
+        return Response.json(body, init);
+      }
+    },
+    open: () => ({ sessions: sessions.size, subscriptions: listening.size }),
+    async close() {
+      await listening.close();
+      await sessions.close();
+      await handler.close();
+    },
+  };
+}

@@ -1,0 +1,175 @@
+import {
+  type AuthInfo,
+  createMcpHandler,
+  type McpHttpHandler,
+  type ServerEvent,
+  type ServerEventBus,
+} from "@modelcontextprotocol/server";
+import * as z from "zod";
+import type { Log } from "../../lib/log.ts";
+import {
+  createSubscriber,
+  type FollowedResource,
+  type Listener,
+  maxFollowed,
+  type Subscriber,
+} from "../../resources/subscriber.ts";
+import type { Upstream } from "../../upstream/port.ts";
+import type { ServerFactory } from "../mcp-server.ts";
+
+export const listenMethod = "subscriptions/listen";
+
+const ListenRequest = z.looseObject({
+  id: z.union([z.string(), z.number()]),
+  method: z.literal(listenMethod),
+  params: z.looseObject({
+    notifications: z.looseObject({ resourceSubscriptions: z.array(z.string()).optional() }),
+  }),
+});
+
+export interface Listen<Message = unknown> {
+  readonly id: string | number;
+  /** The request without what cannot be followed: the SDK acknowledges what it names. */
+  readonly message: Message;
+  readonly uris: readonly string[];
+}
+
+/**
+ * Starts to follow what a `subscriptions/listen` request names; does nothing with any other message.
+ * @throws Problem, as {@link Subscriber.start} does
+ */
+export async function startListening<Message>(
+  message: Message,
+  subscriber: Subscriber,
+): Promise<Listen<Message> | undefined> {
+  const request = ListenRequest.safeParse(message).data;
+  if (!request) return undefined;
+  await subscriber.start();
+  const { notifications } = request.params;
+  const asked = [...new Set(notifications.resourceSubscriptions)].slice(0, maxFollowed);
+  const uris = asked.filter((uri) => follow(subscriber, uri));
+  const params = { ...request.params, notifications: { ...notifications, resourceSubscriptions: uris } };
+  return { id: request.id, message: { ...message, params }, uris };
+}
+
+function follow(subscriber: Subscriber, uri: string): boolean {
+  try {
+    subscriber.add(uri);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export interface ListenDeps {
+  readonly factory: ServerFactory;
+  readonly upstream: Upstream;
+  readonly withheldBy: FollowedResource["withheldBy"];
+  readonly log: Log;
+}
+
+export interface Listening {
+  /** Streams that are open. */
+  readonly size: number;
+  /**
+   * Answers a `subscriptions/listen` request with a stream; whatever else, as the SDK refuses it.
+   * @throws Problem `unavailable` and what else following changes can be refused with
+   */
+  open(request: Request, parsedBody: unknown, authInfo: AuthInfo): Promise<Response>;
+  close(): Promise<void>;
+}
+
+/** Streams open at once, of all callers and of one. */
+export const maxStreams = 1_024;
+export const maxStreamsPerCaller = 16;
+/** Notifications that a client may leave unread before its stream is closed. */
+export const maxUnread = 1_000;
+
+/**
+ * Subscriptions over HTTP. Each stream has a bus of its own that carries what its caller may know: one bus for all
+ * would tell every caller of every tenant's changes.
+ */
+export function createListening({ factory, upstream, withheldBy, log }: ListenDeps): Listening {
+  /** Open streams and whose they are. */
+  const streams = new Map<McpHttpHandler, string>();
+
+  function isFull(clientId: string): boolean {
+    const own = [...streams.values()].filter((holder) => holder === clientId);
+    return streams.size >= maxStreams || own.length >= maxStreamsPerCaller;
+  }
+
+  return {
+    get size() {
+      return streams.size;
+    },
+
+    async open(request, parsedBody, authInfo) {
+      if (isFull(authInfo.clientId)) return refuseFull(parsedBody);
+      const outlet = createOutlet(() => void handler.close());
+      const subscriber = createSubscriber({ upstream, token: authInfo.token, withheldBy }, outlet.listener);
+      const release = () => {
+        streams.delete(handler);
+        subscriber.stop();
+      };
+      let streaming = false;
+      const bus: ServerEventBus = {
+        publish: () => undefined,
+        subscribe(deliver) {
+          streaming = true;
+          outlet.deliverTo(deliver);
+          return release;
+        },
+      };
+      const handleError = (error: Error) => log.debug({ err: error }, "A subscription was refused");
+      const handler = createMcpHandler(factory, { legacy: "reject", bus, onerror: handleError });
+      streams.set(handler, authInfo.clientId);
+      try {
+        const listen = await startListening(parsedBody, subscriber);
+        const answer = await handler.fetch(request, { authInfo, parsedBody: listen?.message ?? parsedBody });
+        return streaming ? outlet.counted(answer) : answer;
+      } finally {
+        if (!streaming) release();
+      }
+    },
+
+    async close() {
+      await Promise.all([...streams.keys()].map((handler) => handler.close()));
+    },
+  };
+}
+
+/** Where notifications go out to one stream, as long as its client reads them. */
+export function createOutlet(end: () => void) {
+  let deliver: ((event: ServerEvent) => void) | undefined;
+  let unread = 0;
+  const listener: Listener = {
+    updated(uri) {
+      unread += 1;
+      if (unread > maxUnread) end();
+      else deliver?.({ kind: "resource_updated", uri });
+    },
+    listChanged: (list) => deliver?.({ kind: `${list}_list_changed` }),
+    ended: end,
+  };
+  return {
+    listener,
+    deliverTo(to: (event: ServerEvent) => void): void {
+      deliver = to;
+    },
+    /** The same answer, which counts what is read of it. */
+    counted({ body, status, headers }: Response): Response {
+      const read = new TransformStream<Uint8Array, Uint8Array>({
+        transform(frame, controller) {
+          unread = Math.max(0, unread - 1);
+          controller.enqueue(frame);
+        },
+      });
+      return new Response(body?.pipeThrough(read) ?? null, { status, headers });
+    },
+  };
+}
+
+function refuseFull(message: unknown): Response {
+  const { id } = ListenRequest.safeParse(message).data ?? { id: null };
+  return Response.json({ jsonrpc: "2.0", id, error: { code: -32_603, message: "Subscription limit reached" } });
+}

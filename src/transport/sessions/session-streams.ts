@@ -1,0 +1,207 @@
+import {
+  type AuthInfo,
+  type JSONRPCNotification,
+  type ServerEvent,
+  WebStandardStreamableHTTPServerTransport,
+} from "@modelcontextprotocol/server";
+import { problem } from "../../contract/errors.ts";
+import type { Log } from "../../lib/log.ts";
+import type { SessionRecord, SessionRegistry } from "../../pipeline/session-registry.ts";
+import { createSubscriber, type FollowedResource, type Subscriber } from "../../resources/subscriber.ts";
+import type { Upstream, Watch, Watcher } from "../../upstream/port.ts";
+import { createOutlet, maxStreamsPerCaller } from "./listen.ts";
+import { createName, type SessionTerms } from "./session-id.ts";
+
+export interface SessionStreamsDeps {
+  readonly upstream: Upstream;
+  readonly withheldBy: FollowedResource["withheldBy"];
+  readonly book: SessionRegistry;
+  readonly log: Log;
+  /** Open at once, of all callers together. */
+  readonly maxSessions: number;
+}
+
+/** Streams by which clients of 2025-era sessions are told what changed. */
+export interface SessionStreams {
+  /** Open ones. */
+  readonly size: number;
+  /**
+   * Answers a request for a session's stream. An older one of the session ends.
+   * @throws Problem `unavailable` with too many streams, and what following changes is refused with
+   */
+  open(request: Request, terms: SessionTerms, authInfo: AuthInfo): Promise<Response>;
+  /** Ends a session's stream, if it is here. */
+  end(terms: SessionTerms): void;
+  /** Ends streams of sessions that have ended, or have another stream in another process. */
+  sweep(): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface Stream {
+  readonly terms: SessionTerms;
+  /** Ends the stream unless it is still the one by which the session's client is told. */
+  look(): Promise<void>;
+  end(): void;
+}
+
+const retryAfterSeconds = 60;
+
+export function createSessionStreams(deps: SessionStreamsDeps): SessionStreams {
+  const { upstream, maxSessions } = deps;
+  const streams = new Map<string, Stream>();
+
+  function requireRoom({ sessionId, callerId }: SessionTerms): void {
+    if (streams.has(sessionId)) return;
+    const own = [...streams.values()].filter(({ terms }) => terms.callerId === callerId);
+    if (streams.size >= maxSessions || own.length >= maxStreamsPerCaller) {
+      throw problem("unavailable", { retryAfterSeconds });
+    }
+  }
+
+  return {
+    get size() {
+      return streams.size;
+    },
+
+    async open(request, terms, authInfo) {
+      if (!upstream.watch) return createNotOfferedResponse();
+      requireRoom(terms);
+      const inner = new WebStandardStreamableHTTPServerTransport();
+      inner.sessionId = request.headers.get("mcp-session-id") ?? "";
+      const answer = await inner.handleRequest(request);
+      if (answer.status !== 200 || !answer.body) return answer;
+      streams.get(terms.sessionId)?.end();
+      const outlet = createOutlet(() => stream.end());
+      outlet.deliverTo((event) => void inner.send(toNotification(event)));
+      const stream = createStream(deps, terms, authInfo, outlet.listener, () => {
+        if (streams.get(terms.sessionId) === stream) streams.delete(terms.sessionId);
+        void inner.close();
+      });
+      streams.set(terms.sessionId, stream);
+      try {
+        await stream.start();
+      } catch (error) {
+        stream.end();
+        throw error;
+      }
+      const { body, headers } = outlet.counted(answer);
+      return new Response(body && watchStreamEnd(body, () => stream.end()), { headers });
+    },
+
+    end: ({ sessionId }) => streams.get(sessionId)?.end(),
+
+    async sweep() {
+      for (const stream of [...streams.values()]) await stream.look();
+    },
+
+    async close() {
+      for (const stream of [...streams.values()]) stream.end();
+    },
+  };
+}
+
+type Listener = Parameters<typeof createSubscriber>[1];
+
+/** What tells one session's client; what it follows is read again before it is told, for it may have said so elsewhere. */
+function createStream(
+  { upstream, withheldBy, book, log }: SessionStreamsDeps,
+  terms: SessionTerms,
+  { token, scopes: shownBy }: AuthInfo,
+  listener: Listener,
+  release: () => void,
+) {
+  const streamId = createName();
+  const followed = new Set<string>();
+  const ready = Promise.withResolvers<void>();
+  let telling = ready.promise;
+  let watching: Watch | undefined;
+  let open = true;
+  const subscriber = createSubscriber({ upstream: { ...upstream, watch }, token, withheldBy, shownBy }, listener);
+
+  /** Tells in the order in which it was told, after a look at what the client follows. */
+  async function watch(of: string | undefined, watcher: Watcher): Promise<Watch> {
+    const scheduleTask = (what: () => void) => {
+      telling = telling.then(async () => {
+        await look();
+        if (open) what();
+      });
+    };
+    if (!upstream.watch) throw problem("unavailable", { retryAfterSeconds });
+    watching = await upstream.watch(of, {
+      changed: (changes) => scheduleTask(() => watcher.changed(changes)),
+      rescoped: (scopes) => scheduleTask(() => watcher.rescoped(scopes)),
+      ended: () => watcher.ended(),
+    });
+    return watching;
+  }
+
+  async function look(): Promise<void> {
+    try {
+      const record = await book.find(terms);
+      if (!record || record.ended || record.streamId !== streamId) end();
+      else follow(subscriber, followed, record);
+    } catch (error) {
+      // What was followed so far is told all the same.
+      log.warn({ err: error }, "A session could not be looked at");
+    }
+  }
+
+  function end(): void {
+    if (!open) return;
+    open = false;
+    subscriber.stop();
+    release();
+  }
+
+  return {
+    terms,
+    look,
+    end,
+    /** Begins to tell: first what happened since another stream of the session was open, or since it was followed. */
+    async start(): Promise<void> {
+      await subscriber.start();
+      const position = watching?.position;
+      const { turn, followed: before } = await book.tellBy(terms, streamId, position?.turn);
+      ready.resolve();
+      if (turn !== undefined && before.length > 0) await position?.since(turn);
+    },
+  };
+}
+
+/** Follows what a session's record names, and nothing else. */
+export function follow(subscriber: Subscriber, followed: Set<string>, record: SessionRecord): void {
+  const wanted = new Set(record.followed);
+  for (const uri of followed.difference(wanted)) {
+    subscriber.remove(uri);
+    followed.delete(uri);
+  }
+  for (const uri of wanted.difference(followed)) {
+    try {
+      subscriber.add(uri);
+      followed.add(uri);
+    } catch {
+      // Its token is no longer let to see it; one that is finds it there again.
+    }
+  }
+}
+
+function toNotification(event: ServerEvent): JSONRPCNotification {
+  if (event.kind === "resource_updated") {
+    return { jsonrpc: "2.0", method: "notifications/resources/updated", params: { uri: event.uri } };
+  }
+  const list = event.kind.split("_")[0];
+  return { jsonrpc: "2.0", method: `notifications/${list}/list_changed` };
+}
+
+/** The same body, of which it is known when nobody reads it any more. */
+function watchStreamEnd(body: ReadableStream<Uint8Array>, ended: () => void): ReadableStream<Uint8Array> {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  body.pipeTo(writable).then(ended, ended);
+  return readable;
+}
+
+/** There are no changes to tell of (specification of 2025-06-18, transports: listening for messages from the server). */
+function createNotOfferedResponse(): Response {
+  const error = { code: -32_000, message: "Method not allowed." };
+  return Response.json({ jsonrpc: "2.0", id: null, error }, { status: 405, headers: { allow: "POST, DELETE" } });
+}

@@ -1,0 +1,185 @@
+import { type AuthInfo, type Server, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
+import type { Clock } from "../../lib/clock.ts";
+import { getRequestId } from "../../lib/http/request-id.ts";
+import type { Log } from "../../lib/log.ts";
+import type { SessionRegistry } from "../../pipeline/session-registry.ts";
+import type { Subscriptions } from "../../resources/register.ts";
+import { createSubscriber, type FollowedResource } from "../../resources/subscriber.ts";
+import type { Upstream } from "../../upstream/port.ts";
+import type { ServerFactory } from "../mcp-server.ts";
+import { createElicitations } from "./elicitations.ts";
+import { createName, createSessionIds, type SessionTerms } from "./session-id.ts";
+import { type SessionOpening, SessionRequest } from "./session-request.ts";
+import { createSessionStreams, follow } from "./session-streams.ts";
+
+export interface SessionOptions {
+  readonly factory: ServerFactory;
+  readonly upstream: Upstream;
+  readonly withheldBy: FollowedResource["withheldBy"];
+  readonly sessionBook: SessionRegistry;
+  /** Signs the ids of sessions; at least 32 bytes, the same in all processes. */
+  readonly sessionKey: Uint8Array;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly maxBodyBytes: number;
+  /** That are told of changes at once, of all callers together. */
+  readonly maxSessions: number;
+}
+
+/** Whose request it is, and its body as it was read; without one the SDK says what is wrong with it. */
+export interface SessionRequest {
+  readonly authInfo: AuthInfo;
+  readonly parsedBody?: unknown;
+}
+
+export interface Sessions {
+  /** Those whose clients listen. */
+  readonly size: number;
+  /** What a caller's session of that id agreed on; nothing where the caller has none. */
+  find(sessionId: string, clientId: string): Promise<SessionTerms | undefined>;
+  /**
+   * Answers a request within its session; 404 where the caller has none of that id.
+   * @throws Problem `invalid_token` of a token that the service does not know; `unavailable`
+   */
+  handle(request: Request, sessionId: string, given: SessionRequest): Promise<Response>;
+  /** Answers an `initialize` request with a new session. */
+  open(request: Request, opening: SessionOpening): Promise<Response>;
+  close(): Promise<void>;
+}
+
+/** A session ends so long after it was opened. */
+export const sessionMs = 7 * 24 * 60 * 60_000;
+const sweepMs = 60_000;
+
+/**
+ * Sessions of 2025-era clients, bound to their caller. What was agreed on stands in a session's id, so that any process
+ * on the same database takes a session up; only what follows changes, and what has ended, is remembered there.
+ */
+export function createSessions(options: SessionOptions): Sessions {
+  const { factory, upstream, sessionBook: book, sessionKey, clock, log, maxBodyBytes } = options;
+  const ids = createSessionIds(sessionKey, () => clock.now());
+  const questions = createElicitations({ book, ids, log });
+  const streams = createSessionStreams({ ...options, book });
+  const running = new Map<string, SessionRequest>();
+  const sweeper = setInterval(() => {
+    void sweep().catch((error: unknown) => log.warn({ err: error }, "Sessions could not be swept"));
+  }, sweepMs);
+  sweeper.unref();
+
+  async function sweep(): Promise<void> {
+    await streams.sweep();
+    await book.sweep();
+  }
+
+  async function find(sessionId: string, callerId: string): Promise<SessionTerms | undefined> {
+    const terms = ids.open(sessionId);
+    if (terms?.callerId !== callerId) return undefined;
+    return terms && (await book.find(terms))?.ended !== true ? terms : undefined;
+  }
+
+  function createExchange(request: Request, authInfo: AuthInfo, terms?: SessionTerms): SessionRequest {
+    const subscriptions = terms && createSubscriptions(options, terms, authInfo);
+    const serve = () => factory({ era: "legacy", authInfo, requestInfo: request }, subscriptions);
+    return new SessionRequest({ serve, questions, running, maxBodyBytes }, terms);
+  }
+
+  async function end(request: Request, terms: SessionTerms): Promise<Response> {
+    const answer = await new WebStandardStreamableHTTPServerTransport().handleRequest(request);
+    if (answer.status !== 200) return answer;
+    await book.end(terms);
+    streams.end(terms);
+    return answer;
+  }
+
+  return {
+    get size() {
+      return streams.size;
+    },
+
+    find,
+
+    async handle(request, sessionId, given) {
+      const { authInfo } = given;
+      const terms = await find(sessionId, authInfo.clientId);
+      if (!terms) return createSessionNotFound();
+      if (request.method !== "GET" && request.method !== "DELETE") {
+        return createExchange(request, authInfo, terms).answer(request, given);
+      }
+      await requireKnownCaller(upstream, authInfo);
+      return request.method === "GET" ? streams.open(request, terms, authInfo) : end(request, terms);
+    },
+
+    open: (request, opening) =>
+      createExchange(request, opening.authInfo).open(request, opening, (server) =>
+        ids.seal(createSessionTerms(server, opening.authInfo, clock.now())),
+      ),
+
+    async close() {
+      clearInterval(sweeper);
+      questions.close();
+      await streams.close();
+      await Promise.all([...new Set(running.values())].map((each) => each.close()));
+    },
+  };
+}
+
+/** What a session's client follows is remembered for whichever process tells it. */
+function createSubscriptions(
+  { upstream, withheldBy, sessionBook: book }: SessionOptions,
+  terms: SessionTerms,
+  authInfo: AuthInfo,
+): Subscriptions {
+  const { token } = authInfo;
+  return {
+    async follow(uri) {
+      const record = await book.find(terms);
+      if (!record) await requireKnownCaller(upstream, authInfo);
+      let turn: number | undefined;
+      const watch: Upstream["watch"] = async (of, watcher) => {
+        const watching = await (upstream.watch as NonNullable<Upstream["watch"]>)(of, watcher);
+        turn = watching.position?.turn;
+        return watching;
+      };
+      const subscriber = createSubscriber({ upstream: { ...upstream, watch }, token, withheldBy }, silent);
+      try {
+        await subscriber.start();
+        if (record) follow(subscriber, new Set(), record);
+        subscriber.add(uri);
+      } finally {
+        subscriber.stop();
+      }
+      await book.follow(terms, uri, turn);
+    },
+    unfollow: (uri) => book.unfollow(terms, uri),
+  };
+}
+
+/**
+ * Only for callers whom the service knows anything is remembered, or held open.
+ * @throws Problem `invalid_token`
+ */
+async function requireKnownCaller(upstream: Upstream, authInfo: AuthInfo): Promise<void> {
+  const { token } = authInfo;
+  const { fault } = await upstream.describe({ token, requestId: getRequestId({ http: { authInfo } }) });
+  if (fault?.status === 401) throw fault;
+}
+
+function createSessionTerms(server: Server, { clientId: callerId }: AuthInfo, now: Date): SessionTerms {
+  const expiresAt = new Date(now.getTime() + sessionMs).toISOString();
+  const revision = server.getNegotiatedProtocolVersion() ?? "";
+  return { sessionId: createName(), callerId, revision, elicitation: getElicitationCapability(server), expiresAt };
+}
+
+const silent = { updated: () => undefined, listChanged: () => undefined };
+
+/** As much of what a client declared as is looked into here. */
+function getElicitationCapability(server: Server): SessionTerms["elicitation"] {
+  const declared = server.getClientCapabilities()?.elicitation;
+  if (!declared) return undefined;
+  return { ...(declared.form ? { form: {} } : {}), ...(declared.url ? { url: {} } : {}) };
+}
+
+function createSessionNotFound(): Response {
+  const error = { code: -32_001, message: "Session not found" };
+  return Response.json({ jsonrpc: "2.0", id: null, error }, { status: 404 });
+}
