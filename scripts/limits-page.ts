@@ -47,7 +47,7 @@ import { maxCallAttempts as upstreamAttempts } from "../src/upstream/remote/retr
 import { maxScopeWatchers as maxRemoteWatchers } from "../src/upstream/remote/scope-cache.ts";
 import { maxEndpoints } from "../src/webhooks/endpoints.ts";
 import { keptMs, maxEvents, toleranceMs } from "../src/webhooks/receive.ts";
-import { giveUpAfterMs, maxRetryAfterMs, retryDelaysMs } from "../src/webhooks/schedule.ts";
+import { giveUpAfterMs, maxRetryAfterMs, webhookRetryDelaysMs } from "../src/webhooks/retry-schedule.ts";
 import { answerBytes, attemptTimeoutMs } from "../src/webhooks/sender.ts";
 import { maxUrlChars } from "../src/webhooks/url.ts";
 import { perEndpoint, slowForMs, slowMs } from "../src/webhooks/worker.ts";
@@ -263,7 +263,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ["An attempt", time(attemptTimeoutMs), "it has failed"],
     [
       "Attempts at a delivery",
-      count(retryDelaysMs.length + 1),
+      count(webhookRetryDelaysMs.length + 1),
       "the delivery has failed; `webhook replay` makes another",
     ],
     ["A wait that a receiver asks for", time(maxRetryAfterMs), "no longer is waited"],

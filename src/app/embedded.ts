@@ -12,18 +12,18 @@ import { createSmtpCarrier } from "../mail/smtp.ts";
 import { createMailWorker } from "../mail/worker.ts";
 import { createInvitations, type Invitations } from "../pipeline/invitations.ts";
 import { createPortalActions, type PortalActions } from "../pipeline/portal.ts";
+import { createRetention, type Retention } from "../retention/retention.ts";
 import { loadPersonsByRow } from "../service/person-includes.ts";
 import { actHandlers } from "../service/portal/index.ts";
 import type { openBlobStore } from "../store/blobs/open-blob-store.ts";
 import { protectRecord } from "../upstream/privacy/pseudonymizing-upstream.ts";
 import type { Pseudonymizer } from "../upstream/privacy/pseudonyms.ts";
 import { createAddressGuard } from "../webhooks/address-guard.ts";
-import { resolveName } from "../webhooks/dialler.ts";
 import { createEndpoints, type Endpoints } from "../webhooks/endpoints.ts";
-import { createHousekeeper, type Housekeeper } from "../webhooks/housekeeper.ts";
-import { createProbe, type Probe } from "../webhooks/probe.ts";
 import { createReplay, type Replay } from "../webhooks/replay.ts";
+import { resolveName } from "../webhooks/safe-connector.ts";
 import { createSender } from "../webhooks/sender.ts";
+import { createTestEventSender, type TestEventSender } from "../webhooks/test-event.ts";
 import { createDeliveryWorker, type DeliveryWorker } from "../webhooks/worker.ts";
 import type { Local } from "./local.ts";
 import { createMembership, isMailServed } from "./peers.ts";
@@ -31,10 +31,10 @@ import { watchedCarrier, watchedSender } from "./watched.ts";
 
 export interface Webhooks {
   readonly endpoints: Endpoints;
-  readonly probe: Probe;
+  readonly probe: TestEventSender;
   readonly replay: Replay;
   readonly deliveries: DeliveryWorker;
-  readonly housekeeper: Housekeeper;
+  readonly housekeeper: Retention;
 }
 
 export interface People {
@@ -80,10 +80,10 @@ function connectWebhooks(
   const idempotencyDays = limits.idempotencyTtlSeconds / 86_400;
   return {
     endpoints,
-    probe: createProbe({ endpoints, send, clock, rules }),
+    probe: createTestEventSender({ endpoints, send, clock, rules }),
     replay: createReplay(outbox, clock),
     deliveries: createDeliveryWorker({ outbox, endpoints, send, clock, log, concurrency: config.webhookConcurrency }),
-    housekeeper: createHousekeeper({
+    housekeeper: createRetention({
       store,
       clock,
       log,

@@ -9,8 +9,8 @@ import { withAudit } from "../pipeline/with-audit.ts";
 import type { GateTransaction, Store } from "../store/port.ts";
 import type { EndpointKey } from "../store/queues/outbox.ts";
 import type { Row } from "../store/tables.ts";
-import { newSecret } from "./signature.ts";
-import { type UrlRules, urlFault } from "./url.ts";
+import { createSecret } from "./signature.ts";
+import { findUrlFault, type UrlRules } from "./url.ts";
 
 type Endpoint = Row<"webhookEndpoints">;
 
@@ -45,10 +45,10 @@ export interface Endpoints {
   /** Makes a new secret; the one before signs too for `overlapMs`. @throws Problem `not_found` */
   rotateSecret(key: EndpointKey, overlapMs: number): Promise<NewSecret>;
   /** What to send to now, unless it is disabled or gone. */
-  target(key: EndpointKey): Promise<Target | undefined>;
+  target(key: EndpointKey): Promise<EndpointTarget | undefined>;
 }
 
-export interface Target {
+export interface EndpointTarget {
   readonly url: string;
   /** The valid secrets, newest first; `undefined` when they were sealed under another key. */
   readonly secrets: readonly [string, ...string[]] | undefined;
@@ -82,21 +82,21 @@ class StoredEndpoints implements Endpoints {
   }
 
   async add(businessId: string, url: string, eventTypes: readonly EventType[]): Promise<NewSecret> {
-    const fault = urlFault(url, this.#rules);
-    if (fault !== undefined) throw refusedUrl(fault);
+    const fault = findUrlFault(url, this.#rules);
+    if (fault !== undefined) throw createUrlProblem(fault);
     const key = { businessId, endpointId: createId("whe", this.#clock.now().getTime()) };
-    const secret = newSecret();
+    const secret = createSecret();
     const afterPosition = await this.#store.outbox.lastPosition(businessId);
     await this.#change(businessId, "created", async (transaction) => {
       const others = await transaction.find("webhookEndpoints", {}, { limit: maxEndpoints });
-      if (others.length >= maxEndpoints) throw refusedUrl(`there are ${maxEndpoints} endpoints already`);
+      if (others.length >= maxEndpoints) throw createUrlProblem(`there are ${maxEndpoints} endpoints already`);
       const known = others.find((other) => other.url === url);
-      if (known) throw refusedUrl(`it is the address of ${known.endpointId} already`);
+      if (known) throw createUrlProblem(`it is the address of ${known.endpointId} already`);
       await transaction.insert("webhookEndpoints", {
         endpointId: key.endpointId,
         url,
         eventTypes: [...new Set(eventTypes)],
-        secret: this.#sealer.seal(secret, contextOf(key)),
+        secret: this.#sealer.seal(secret, getSecretContext(key)),
         previousSecret: null,
         previousSecretUntil: null,
         status: "enabled",
@@ -111,20 +111,20 @@ class StoredEndpoints implements Endpoints {
 
   async list(businessId: string): Promise<ShownEndpoint[]> {
     const rows = await this.#store.reader(businessId).find("webhookEndpoints", {}, { limit: maxEndpoints });
-    return rows.map(shown);
+    return rows.map(toShownEndpoint);
   }
 
   async find(endpointId: string): Promise<ShownEndpoint> {
     for (const { businessId } of await this.#store.listBusinesses()) {
       const row = await this.#store.reader(businessId).get("webhookEndpoints", endpointId);
-      if (row) return shown(row);
+      if (row) return toShownEndpoint(row);
     }
-    throw unknownEndpoint(endpointId);
+    throw createUnknownEndpointProblem(endpointId);
   }
 
   remove(key: EndpointKey): Promise<void> {
     return this.#change(key.businessId, "removed", async (transaction) => {
-      const row = await found(transaction, key);
+      const row = await loadEndpoint(transaction, key);
       await transaction.cancelDeliveries(key.endpointId);
       await transaction.remove("webhookEndpoints", row);
     });
@@ -133,7 +133,7 @@ class StoredEndpoints implements Endpoints {
   async enable(key: EndpointKey): Promise<void> {
     const afterPosition = await this.#store.outbox.lastPosition(key.businessId);
     await this.#change(key.businessId, "enabled", async (transaction) => {
-      const row = await found(transaction, key);
+      const row = await loadEndpoint(transaction, key);
       if (row.status === "enabled") return;
       const clean = { disabledReason: null, firstFailureAt: null, pausedUntil: null };
       await transaction.update("webhookEndpoints", row, { status: "enabled", ...clean, afterPosition });
@@ -141,22 +141,22 @@ class StoredEndpoints implements Endpoints {
   }
 
   disable(key: EndpointKey, reason: DisabledReason): Promise<void> {
-    const disabling = async (transaction: GateTransaction) => {
-      const row = await found(transaction, key);
+    const createDisabler = async (transaction: GateTransaction) => {
+      const row = await loadEndpoint(transaction, key);
       if (row.status === "disabled") return;
       await transaction.cancelDeliveries(key.endpointId);
       await transaction.update("webhookEndpoints", row, { status: "disabled", disabledReason: reason });
     };
-    return this.#change(key.businessId, "disabled", disabling, reason === "manual" ? commandLine : deliveryWorker);
+    return this.#change(key.businessId, "disabled", createDisabler, reason === "manual" ? commandLine : deliveryWorker);
   }
 
   async rotateSecret(key: EndpointKey, overlapMs: number): Promise<NewSecret> {
-    const secret = newSecret();
+    const secret = createSecret();
     const until = new Date(this.#clock.now().getTime() + overlapMs).toISOString();
     await this.#change(key.businessId, "secret_rotated", async (transaction) => {
-      const row = await found(transaction, key);
+      const row = await loadEndpoint(transaction, key);
       await transaction.update("webhookEndpoints", row, {
-        secret: this.#sealer.seal(secret, contextOf(key)),
+        secret: this.#sealer.seal(secret, getSecretContext(key)),
         previousSecret: overlapMs > 0 ? row.secret : null,
         previousSecretUntil: overlapMs > 0 ? until : null,
       });
@@ -164,17 +164,17 @@ class StoredEndpoints implements Endpoints {
     return { ...key, secret };
   }
 
-  async target(key: EndpointKey): Promise<Target | undefined> {
+  async target(key: EndpointKey): Promise<EndpointTarget | undefined> {
     const row = await this.#store.reader(key.businessId).get("webhookEndpoints", key.endpointId);
     if (row?.status !== "enabled") return undefined;
     return { url: row.url, secrets: this.#secretsOf(row) };
   }
 
-  #secretsOf(row: Endpoint): Target["secrets"] {
-    const secret = this.#sealer.open(row.secret, contextOf(row));
+  #secretsOf(row: Endpoint): EndpointTarget["secrets"] {
+    const secret = this.#sealer.open(row.secret, getSecretContext(row));
     if (secret === undefined) return undefined;
     const held = (row.previousSecretUntil ?? "") > this.#clock.now().toISOString() ? row.previousSecret : null;
-    const previous = held === null ? undefined : this.#sealer.open(held, contextOf(row));
+    const previous = held === null ? undefined : this.#sealer.open(held, getSecretContext(row));
     return previous === undefined ? [secret] : [secret, previous];
   }
 
@@ -195,25 +195,25 @@ class StoredEndpoints implements Endpoints {
 }
 
 /** What a sealed secret belongs to: copied to another endpoint it is of no use. */
-function contextOf({ businessId, endpointId }: EndpointKey): string {
+function getSecretContext({ businessId, endpointId }: EndpointKey): string {
   return JSON.stringify([businessId, endpointId]);
 }
 
-async function found(transaction: GateTransaction, { endpointId }: EndpointKey): Promise<Endpoint> {
+async function loadEndpoint(transaction: GateTransaction, { endpointId }: EndpointKey): Promise<Endpoint> {
   const row = await transaction.get("webhookEndpoints", endpointId);
-  if (!row) throw unknownEndpoint(endpointId);
+  if (!row) throw createUnknownEndpointProblem(endpointId);
   return row;
 }
 
-function shown({ secret: _, previousSecret: __, afterPosition: ___, ...rest }: Endpoint): ShownEndpoint {
+function toShownEndpoint({ secret: _, previousSecret: __, afterPosition: ___, ...rest }: Endpoint): ShownEndpoint {
   return rest;
 }
 
-function refusedUrl(message: string): Problem {
+function createUrlProblem(message: string): Problem {
   const issues = [{ path: "url", code: "custom", message }];
   return problem("validation_failed", { issues }, `The address is refused: ${message}`);
 }
 
-function unknownEndpoint(endpointId: string): Problem {
+function createUnknownEndpointProblem(endpointId: string): Problem {
   return problem("not_found", { endpointId }, `${endpointId} is no webhook endpoint of this database`);
 }

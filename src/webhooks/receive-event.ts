@@ -17,10 +17,10 @@ const Delivery = z.object({
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /** The event in a body; nothing where it is none. */
-export function eventIn(body: Buffer): EventFields | undefined {
+export function parseEvent(body: Buffer): EventFields | undefined {
   try {
     const delivery = Delivery.parse(JSON.parse(decoder.decode(body)));
-    return { ...delivery, data: reduced(delivery.data) };
+    return { ...delivery, data: reduceData(delivery.data) };
   } catch {
     return undefined;
   }
@@ -33,7 +33,7 @@ const [maxProperties, maxNameChars] = [60, 64];
  * Ids, states, times and numbers: that is all that is kept of an event's data, which the specification does not show.
  * What else a service may put there, like names and texts, is read from it when it is needed, with the caller's scopes.
  */
-function reduced(data: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function reduceData(data: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const kept = Object.entries(data).filter(([name, value]) => isTelling(name) && isPlain(value));
   return Object.fromEntries(kept.slice(0, maxProperties));
 }

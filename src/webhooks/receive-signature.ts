@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { computeHmac, equalsInConstantTime } from "../lib/crypto/crypto.ts";
 
-export interface Signed {
+export interface SignedWebhook {
   readonly headers: IncomingHttpHeaders;
   /** As it came. */
   readonly body: Buffer;
@@ -14,14 +14,14 @@ export type Verification = { readonly genuine: false } | { readonly genuine: tru
  * Verifies `X-Webhook-Signature` (specification 6.3) and the headers of Standard Webhooks: whichever there are must all
  * be right, and one of the two there must be. Several secrets are valid while one is being replaced.
  */
-export function verify({ headers, body }: Signed, secrets: readonly string[]): Verification {
+export function verifySignature({ headers, body }: SignedWebhook, secrets: readonly string[]): Verification {
   const plain = headers["x-webhook-signature"];
   const standard = standardNames.map((name) => headers[name]);
   const isStandard = standard.some((value) => value !== undefined);
   if (plain === undefined && !isStandard) return { genuine: false };
   if (plain !== undefined && !isPlainlySigned(plain, body, secrets)) return { genuine: false };
   if (!isStandard) return { genuine: true };
-  const attemptMs = attemptSigned(standard, body, secrets);
+  const attemptMs = findSignedTime(standard, body, secrets);
   return attemptMs === undefined ? { genuine: false } : { genuine: true, attemptMs };
 }
 
@@ -40,12 +40,12 @@ function isPlainlySigned(header: Header, body: Buffer, secrets: readonly string[
 }
 
 /** When the attempt was made, in milliseconds, where a version 1 signature (HMAC-SHA256) is right. */
-function attemptSigned([id, timestamp, signatures]: readonly Header[], body: Buffer, secrets: readonly string[]) {
+function findSignedTime([id, timestamp, signatures]: readonly Header[], body: Buffer, secrets: readonly string[]) {
   if (typeof id !== "string" || !/^[\x21-\x7e]{1,255}$/.test(id)) return undefined;
   if (typeof timestamp !== "string" || !/^\d{1,12}$/.test(timestamp)) return undefined;
-  const given = typeof signatures === "string" ? signaturesIn(signatures) : [];
+  const given = typeof signatures === "string" ? parseSignatures(signatures) : [];
   const content = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), body]);
-  const right = secrets.flatMap(keysOf).map((key) => computeHmac(key, content));
+  const right = secrets.flatMap(listKeys).map((key) => computeHmac(key, content));
   return isAny(given, right) ? Number(timestamp) * 1000 : undefined;
 }
 
@@ -53,7 +53,7 @@ function attemptSigned([id, timestamp, signatures]: readonly Header[], body: Buf
 const maxSignatures = 16;
 
 /** The version 1 signatures in a list like `v1,<base64> v1a,<base64>`; what else there is does not count. */
-export function signaturesIn(list: string): Buffer[] {
+export function parseSignatures(list: string): Buffer[] {
   return list
     .split(" ", maxSignatures)
     .map((entry) => /^v1,([A-Za-z0-9+/]{43}=)$/.exec(entry)?.[1])
@@ -64,7 +64,7 @@ export function signaturesIn(list: string): Buffer[] {
 const prefix = "whsec_";
 
 /** The keys that a secret may stand for: its bytes in Base64, or, of a secret in no such form, itself. */
-function keysOf(secret: string): Buffer[] {
+function listKeys(secret: string): Buffer[] {
   const base64 = secret.startsWith(prefix) ? secret.slice(prefix.length) : secret;
   const bytes = Buffer.from(base64, "base64");
   const isBase64 = bytes.length > 0 && bytes.toString("base64").replace(/=+$/, "") === base64.replace(/=+$/, "");

@@ -3,8 +3,8 @@ import type { Receipt } from "../contract/webhook-responses.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Inbox } from "../store/queues/event-log.ts";
-import { eventIn } from "./receive-event.ts";
-import { type Signed, verify } from "./receive-signature.ts";
+import { parseEvent } from "./receive-event.ts";
+import { type SignedWebhook, verifySignature } from "./receive-signature.ts";
 
 /** A webhook that comes in. */
 export interface Incoming {
@@ -17,7 +17,7 @@ export interface Incoming {
 export interface Receiver {
   knows(webhook: string): boolean;
   /** Verifies a delivery and keeps its event. Once this resolves, a crash loses nothing. */
-  receive(webhook: string, delivery: Signed): Promise<Receipt>;
+  receive(webhook: string, delivery: SignedWebhook): Promise<Receipt>;
 }
 
 export interface ReceiverDeps {
@@ -50,10 +50,10 @@ export function createReceiver({ webhooks, inbox, clock, log }: ReceiverDeps): R
     log.warn({ webhook, receipt }, "A delivery was refused");
   }
 
-  async function take(webhook: string, { log: kept, secrets }: Incoming, delivery: Signed): Promise<Receipt> {
-    const verification = verify(delivery, secrets);
+  async function take(webhook: string, { log: kept, secrets }: Incoming, delivery: SignedWebhook): Promise<Receipt> {
+    const verification = verifySignature(delivery, secrets);
     if (!verification.genuine) return "unsigned";
-    const event = eventIn(delivery.body);
+    const event = parseEvent(delivery.body);
     if (!event) return "malformed";
     const now = clock.now();
     if (isStale(event, verification.attemptMs, now.getTime())) return "stale";

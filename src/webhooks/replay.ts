@@ -21,13 +21,13 @@ export interface Replay {
 const eventsAtOnce = 200;
 
 export function createReplay(outbox: Outbox, clock: Clock): Replay {
-  const at = () => clock.now().toISOString();
+  const getTime = () => clock.now().toISOString();
   return {
     async delivery(businessId, deliveryId) {
       const delivery = await outbox.getDelivery(businessId, deliveryId);
       if (!delivery) throw problem("not_found", { deliveryId }, `${deliveryId} is no delivery of ${businessId}`);
       const { endpointId, eventId } = delivery;
-      return outbox.replay({ businessId, endpointId, eventIds: [eventId], arrivedToo: true, at: at() });
+      return outbox.replay({ businessId, endpointId, eventIds: [eventId], arrivedToo: true, at: getTime() });
     },
 
     async since({ businessId, endpointId, eventTypes }, since, arrivedToo) {
@@ -39,7 +39,7 @@ export function createReplay(outbox: Outbox, clock: Clock): Replay {
         const wanted = young.filter(({ eventType }) => takes.size === 0 || takes.has(eventType));
         const eventIds = wanted.map(({ eventId }) => eventId);
         if (eventIds.length > 0)
-          made += await outbox.replay({ businessId, endpointId, eventIds, arrivedToo, at: at() });
+          made += await outbox.replay({ businessId, endpointId, eventIds, arrivedToo, at: getTime() });
         before = events.at(-1)?.position;
         if (before === undefined || young.length < events.length) return made;
       }

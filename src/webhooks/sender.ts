@@ -2,8 +2,8 @@ import type { buildConnector, Dispatcher } from "undici";
 import type { DeliveryError } from "../contract/webhooks.ts";
 import { isLoopback } from "../lib/http/loopback.ts";
 import type { AddressGuard } from "./address-guard.ts";
-import { AddressRefused, createDialler, type Resolve } from "./dialler.ts";
-import type { Attempt } from "./schedule.ts";
+import type { Attempt } from "./retry-schedule.ts";
+import { AddressRefused, createSafeConnector, type Resolve } from "./safe-connector.ts";
 
 /** Makes one attempt. Rejects only with the reason of `signal`. */
 export type Sender = (request: SendRequest, signal: AbortSignal) => Promise<Attempt>;
@@ -32,13 +32,16 @@ export const answerBytes = 1_024;
 export function createSender({ refuses, resolve, userAgent, timeoutMs = attemptTimeoutMs }: SenderOptions): Sender {
   let dialler: Promise<buildConnector.connector> | undefined;
 
-  async function post({ url, headers, body }: SendRequest, signal: AbortSignal): Promise<Omit<Attempt, "durationMs">> {
+  async function postRequest(
+    { url, headers, body }: SendRequest,
+    signal: AbortSignal,
+  ): Promise<Omit<Attempt, "durationMs">> {
     const { origin, pathname, search, protocol, hostname } = new URL(url);
     // What is not encrypted stays on this machine.
     if (protocol !== "https:" && !isLocal(hostname)) throw new AddressRefused();
     // Loaded with the first webhook: most starts have none to send.
     const { Client } = await import("undici");
-    dialler ??= createDialler(refuses, resolve, Math.min(timeoutMs, connectTimeoutMs));
+    dialler ??= createSafeConnector(refuses, resolve, Math.min(timeoutMs, connectTimeoutMs));
     const client = new Client(origin, { connect: await dialler, headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
     try {
       const response = await client.request({
@@ -49,7 +52,7 @@ export function createSender({ refuses, resolve, userAgent, timeoutMs = attemptT
         reset: true,
         signal,
       });
-      return { ...verdict(response), answer: await beginningOf(response.body) };
+      return { ...classifyResponse(response), answer: await readBeginning(response.body) };
     } finally {
       void client.destroy();
     }
@@ -58,9 +61,13 @@ export function createSender({ refuses, resolve, userAgent, timeoutMs = attemptT
   return async (request, signal) => {
     const startedMs = performance.now();
     const deadline = AbortSignal.timeout(timeoutMs);
-    const attempt = await post(request, AbortSignal.any([deadline, signal])).catch((error: unknown) => {
+    const attempt = await postRequest(request, AbortSignal.any([deadline, signal])).catch((error: unknown) => {
       if (signal.aborted) throw signal.reason;
-      return { statusCode: null, error: deadline.aborted ? ("timeout" as const) : faultOf(error), answer: null };
+      return {
+        statusCode: null,
+        error: deadline.aborted ? ("timeout" as const) : classifyFailure(error),
+        answer: null,
+      };
     });
     return { ...attempt, durationMs: Math.round(performance.now() - startedMs) };
   };
@@ -71,7 +78,7 @@ export function isLocal(hostname: string): boolean {
   return isLoopback(hostname) || hostname.endsWith(".localhost");
 }
 
-function verdict({
+function classifyResponse({
   statusCode,
   headers,
 }: Dispatcher.ResponseData): Pick<Attempt, "statusCode" | "error" | "retryAfter"> {
@@ -86,7 +93,7 @@ function verdict({
 }
 
 /** For whoever looks into the log. The status counts already: what goes wrong from here on changes nothing. */
-async function beginningOf(body: Dispatcher.ResponseData["body"]): Promise<string> {
+async function readBeginning(body: Dispatcher.ResponseData["body"]): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   const timer = setTimeout(() => body.destroy(), answerTimeoutMs);
@@ -107,7 +114,7 @@ async function beginningOf(body: Dispatcher.ResponseData["body"]): Promise<strin
 }
 
 /** Kinds of failure alone: messages of the network stack may hold addresses, headers and worse. */
-function faultOf(error: unknown): DeliveryError {
+function classifyFailure(error: unknown): DeliveryError {
   if (error instanceof AddressRefused) return "address_refused";
   const { name = "", code = "" } = error as { name?: string; code?: string };
   if (/TIMEOUT|ETIMEDOUT/.test(code) && code !== "ETIMEOUT") return "timeout";

@@ -4,11 +4,11 @@ import { computeHmac } from "../lib/crypto/crypto.ts";
 const prefix = "whsec_";
 
 /** A new signing secret: 256 random bits, as Standard Webhooks writes them. */
-export function newSecret(): string {
+export function createSecret(): string {
   return prefix + randomBytes(32).toString("base64");
 }
 
-export interface Signed {
+export interface SignedDelivery {
   /** The secret that is valid now, then the one before it while it still is. */
   readonly secrets: readonly [string, ...string[]];
   readonly eventId: string;
@@ -20,10 +20,10 @@ export interface Signed {
  * The headers by which a receiver knows that a delivery is genuine: `X-Webhook-Signature` (specification 6.3), keyed with
  * the secret as it was shown, and those of Standard Webhooks, keyed with the bytes that the secret stands for.
  */
-export function signatureHeaders({ secrets, eventId, body, now }: Signed): Record<string, string> {
+export function createSignatureHeaders({ secrets, eventId, body, now }: SignedDelivery): Record<string, string> {
   const timestamp = String(Math.floor(now.getTime() / 1000));
   const content = `${eventId}.${timestamp}.${body}`;
-  const signatures = secrets.map((secret) => `v1,${computeHmac(bytesOf(secret), content).toString("base64")}`);
+  const signatures = secrets.map((secret) => `v1,${computeHmac(decodeSecret(secret), content).toString("base64")}`);
   return {
     "x-webhook-signature": `sha256=${computeHmac(secrets[0], body).toString("hex")}`,
     "webhook-id": eventId,
@@ -32,6 +32,6 @@ export function signatureHeaders({ secrets, eventId, body, now }: Signed): Recor
   };
 }
 
-function bytesOf(secret: string): Buffer {
+function decodeSecret(secret: string): Buffer {
   return Buffer.from(secret.slice(prefix.length), "base64");
 }

@@ -13,7 +13,7 @@ export const maxUrlChars = 2_000;
  * What keeps an address from being sent to, as far as it can be told without looking its name up; `undefined` if nothing.
  * Where the name leads is checked each time that it is dialled.
  */
-export function urlFault(text: string, { refuses, allowLoopback }: UrlRules): string | undefined {
+export function findUrlFault(text: string, { refuses, allowLoopback }: UrlRules): string | undefined {
   const url = URL.parse(text);
   if (!url || text.length > maxUrlChars) return `it must be an https address of at most ${maxUrlChars} characters`;
   const { protocol, username, password, hash } = url;

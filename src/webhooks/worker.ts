@@ -14,9 +14,9 @@ import type {
   Outbox,
 } from "../store/queues/outbox.ts";
 import type { Endpoints } from "./endpoints.ts";
-import { type Attempt, followUp, giveUpAfterMs } from "./schedule.ts";
+import { type Attempt, giveUpAfterMs, planNextAttempt } from "./retry-schedule.ts";
 import type { Sender } from "./sender.ts";
-import { signatureHeaders } from "./signature.ts";
+import { createSignatureHeaders } from "./signature.ts";
 
 export interface DeliveryWorkerDeps {
   readonly outbox: Outbox;
@@ -94,7 +94,7 @@ class Deliveries implements DeliveryWorker {
 
   async stop(): Promise<void> {
     await this.#loop.stop();
-    await within(graceMs, this.#allEnded());
+    await waitAtMost(graceMs, this.#allEnded());
     this.#ending.abort();
     await this.#allEnded();
     try {
@@ -120,7 +120,7 @@ class Deliveries implements DeliveryWorker {
     if (more || this.#underWay.size === 0) return more;
     // An attempt that ends makes room for another; until then there may be new events. What ends together is recorded
     // together: each time the database waits for its disk.
-    await within(pollMs, this.#someEnded());
+    await waitAtMost(pollMs, this.#someEnded());
     await delay(gatherMs);
     return true;
   }
@@ -202,7 +202,7 @@ class Deliveries implements DeliveryWorker {
         this.#unsent.push(lease);
         return;
       }
-      const headers = signatureHeaders({ secrets: target.secrets, eventId, body: payload, now });
+      const headers = createSignatureHeaders({ secrets: target.secrets, eventId, body: payload, now });
       const attempt = await send({ url: target.url, headers, body: payload }, this.#ending.signal);
       this.#keep(lease, now, attempt);
     } catch (error) {
@@ -226,7 +226,7 @@ class Deliveries implements DeliveryWorker {
       statusCode,
       error,
       answer,
-      ...followUp(attempt, lease.attempt + 1, clock.now().getTime(), random),
+      ...planNextAttempt(attempt, lease.attempt + 1, clock.now().getTime(), random),
     });
   }
 
@@ -270,7 +270,7 @@ class Deliveries implements DeliveryWorker {
 }
 
 /** Waits for something, but no longer than this. */
-async function within(ms: number, awaited: Promise<void>): Promise<void> {
+async function waitAtMost(ms: number, awaited: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const elapsed = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, ms);

@@ -2,7 +2,7 @@ import { sign } from "@octokit/webhooks-methods";
 import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
 import { expect, test } from "vitest";
-import { signaturesIn, verify } from "../../src/webhooks/receive-signature.ts";
+import { parseSignatures, verifySignature } from "../../src/webhooks/receive-signature.ts";
 import { newSecret, plainly, standardly } from "./sender.ts";
 
 const at = new Date("2026-11-20T09:00:00.000Z");
@@ -19,10 +19,10 @@ test("what an independent library signs by the specification's header is genuine
     fc.asyncProperty(bodies.filter(Boolean), secrets, secrets, async (text, secret, other) => {
       const headers = { "x-webhook-signature": await sign(secret, text) };
       const body = Buffer.from(text);
-      expect(verify({ headers, body }, [secret])).toEqual({ genuine: true });
-      expect(verify({ headers, body }, [other, secret])).toEqual({ genuine: true });
-      expect(verify({ headers, body }, [other]).genuine).toBe(other === secret);
-      expect(verify({ headers, body: Buffer.concat([body, Buffer.from(" ")]) }, [secret]).genuine).toBe(false);
+      expect(verifySignature({ headers, body }, [secret])).toEqual({ genuine: true });
+      expect(verifySignature({ headers, body }, [other, secret])).toEqual({ genuine: true });
+      expect(verifySignature({ headers, body }, [other]).genuine).toBe(other === secret);
+      expect(verifySignature({ headers, body: Buffer.concat([body, Buffer.from(" ")]) }, [secret]).genuine).toBe(false);
     }),
   );
 });
@@ -36,15 +36,18 @@ test("what Standard Webhooks' own library signs is genuine, and dated by its att
       const secret = prefixed ? `whsec_${base64}` : base64;
       const headers = standardly(secret, text, at);
       const body = Buffer.from(text);
-      expect(verify({ headers, body }, [`whsec_${other}`, secret])).toEqual({ genuine: true, attemptMs: at.getTime() });
-      expect(verify({ headers, body }, [`whsec_${other}`]).genuine).toBe(other === base64);
+      expect(verifySignature({ headers, body }, [`whsec_${other}`, secret])).toEqual({
+        genuine: true,
+        attemptMs: at.getTime(),
+      });
+      expect(verifySignature({ headers, body }, [`whsec_${other}`]).genuine).toBe(other === base64);
       for (const name of Object.keys(headers)) {
         const without = Object.fromEntries(Object.entries(headers).filter(([given]) => given !== name));
-        expect(verify({ headers: without, body }, [secret]), name).toEqual({ genuine: false });
+        expect(verifySignature({ headers: without, body }, [secret]), name).toEqual({ genuine: false });
       }
       const later = { ...headers, "webhook-timestamp": String(at.getTime() / 1000 + 1) };
-      expect(verify({ headers: later, body }, [secret])).toEqual({ genuine: false });
-      expect(verify({ headers: { ...headers, "webhook-id": "msg_other" }, body }, [secret])).toEqual({
+      expect(verifySignature({ headers: later, body }, [secret])).toEqual({ genuine: false });
+      expect(verifySignature({ headers: { ...headers, "webhook-id": "msg_other" }, body }, [secret])).toEqual({
         genuine: false,
       });
     }),
@@ -63,10 +66,10 @@ test("one right signature among several is enough, wherever it stands", () => {
     `v1a,${"A".repeat(86)}== ${ofNew}`,
     `v1, v2,x ${ofNew}`,
   ]) {
-    expect(verify({ headers: headersWith(list), body: Buffer.from(body) }, [newer]).genuine, list).toBe(true);
+    expect(verifySignature({ headers: headersWith(list), body: Buffer.from(body) }, [newer]).genuine, list).toBe(true);
   }
   for (const list of [ofOld, ofNew.replace("v1,", "v1a,"), ofNew.replace("v1,", ""), ofNew.slice(0, -1), `${ofNew}=`]) {
-    expect(verify({ headers: headersWith(list), body: Buffer.from(body) }, [newer]).genuine, list).toBe(false);
+    expect(verifySignature({ headers: headersWith(list), body: Buffer.from(body) }, [newer]).genuine, list).toBe(false);
   }
 });
 
@@ -75,11 +78,11 @@ test("headers of both kinds must both be right", async () => {
   const text = '{"a":1}';
   const body = Buffer.from(text);
   const both = { ...(await plainly(secret, text)), ...standardly(secret, text, at) };
-  expect(verify({ headers: both, body }, [secret])).toEqual({ genuine: true, attemptMs: at.getTime() });
+  expect(verifySignature({ headers: both, body }, [secret])).toEqual({ genuine: true, attemptMs: at.getTime() });
   const plainWrong = { ...both, ...(await plainly(wrong, text)) };
   const standardWrong = { ...both, ...standardly(wrong, text, at) };
   for (const headers of [plainWrong, standardWrong, { ...both, "x-webhook-signature": "" }]) {
-    expect(verify({ headers, body }, [secret])).toEqual({ genuine: false });
+    expect(verifySignature({ headers, body }, [secret])).toEqual({ genuine: false });
   }
 });
 
@@ -95,7 +98,7 @@ test("whatever else stands in the headers is neither genuine nor a fault", () =>
   const secret = newSecret();
   fc.assert(
     fc.property(fc.oneof(anything, nearly), fc.uint8Array(), (headers, body) => {
-      expect(verify({ headers, body: Buffer.from(body) }, [secret])).toEqual({ genuine: false });
+      expect(verifySignature({ headers, body: Buffer.from(body) }, [secret])).toEqual({ genuine: false });
     }),
     { numRuns: 1_000 },
   );
@@ -107,12 +110,12 @@ test("a list of signatures is read as Standard Webhooks writes it, and only so f
   fc.assert(
     fc.property(fc.array(fc.oneof(signature, junk), { maxLength: 16 }), (entries) => {
       const list = entries.map((entry) => (typeof entry === "string" ? entry : `v1,${entry.toString("base64")}`));
-      expect(signaturesIn(list.join(" "))).toEqual(entries.filter((entry) => typeof entry !== "string"));
+      expect(parseSignatures(list.join(" "))).toEqual(entries.filter((entry) => typeof entry !== "string"));
     }),
   );
   const [one] = fc.sample(signature, 1) as [Buffer];
   expect(
-    signaturesIn(
+    parseSignatures(
       Array(1_000)
         .fill(`v1,${one.toString("base64")}`)
         .join(" "),

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { createAddressGuard } from "../../src/webhooks/address-guard.ts";
-import { urlFault } from "../../src/webhooks/url.ts";
+import { findUrlFault } from "../../src/webhooks/url.ts";
 import { openRig } from "./rig.ts";
 
 describe("the address of an endpoint", () => {
   const fault = (url: string, allowLoopback = false) =>
-    urlFault(url, { allowLoopback, refuses: createAddressGuard({ allowLoopback }) });
+    findUrlFault(url, { allowLoopback, refuses: createAddressGuard({ allowLoopback }) });
 
   test.each([
     "https://hooks.example/in",

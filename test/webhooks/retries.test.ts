@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { followUp, giveUpAfterMs, jitter, retryDelaysMs } from "../../src/webhooks/schedule.ts";
+import { giveUpAfterMs, jitter, planNextAttempt, webhookRetryDelaysMs } from "../../src/webhooks/retry-schedule.ts";
 import { accepts, answers, openReceiver } from "./receiver.ts";
 import { day, hour, minute, openRig, type Rig, second } from "./rig.ts";
 
@@ -108,7 +108,7 @@ describe("the schedule", () => {
     });
     fc.assert(
       fc.property(attempt, ({ attempts, random, retryAfter }) => {
-        const { next, pauseUntil } = followUp(
+        const { next, pauseUntil } = planNextAttempt(
           { ...failed, statusCode: 503, retryAfter },
           attempts,
           nowMs,
@@ -118,7 +118,7 @@ describe("the schedule", () => {
           expect(Date.parse(pauseUntil)).toBeGreaterThan(nowMs);
           expect(Date.parse(pauseUntil)).toBeLessThanOrEqual(nowMs + day);
         }
-        const plannedMs = retryDelaysMs[attempts - 1];
+        const plannedMs = webhookRetryDelaysMs[attempts - 1];
         expect(next.status).toBe(plannedMs === undefined ? "failed" : "pending");
         if (plannedMs === undefined || next.status !== "pending") return;
         const delayMs = Date.parse(next.dueAt) - nowMs;
@@ -130,7 +130,7 @@ describe("the schedule", () => {
   });
 
   test("is that of the design", () => {
-    expect(retryDelaysMs).toEqual(delaysMs);
+    expect(webhookRetryDelaysMs).toEqual(delaysMs);
     expect(jitter).toBe(0.2);
     expect(giveUpAfterMs).toBe(120 * hour);
   });

@@ -26,16 +26,18 @@ const resolving = { timeout: 2_000, tries: 2 };
  * some names that are slow to resolve would hold up everything.
  */
 export async function resolveName(hostname: string): Promise<readonly ResolvedAddress[]> {
-  if (isLocalName(hostname)) return [of("127.0.0.1"), of("::1")];
+  if (isLocalName(hostname)) return [toResolvedAddress("127.0.0.1"), toResolvedAddress("::1")];
   // One for each name: its servers are read when it is made, and networks change.
   const resolver = new dns.Resolver(resolving);
   const [v4, v6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
-  const found = [v4, v6].flatMap((answer) => (answer.status === "fulfilled" ? answer.value.map(of) : []));
+  const found = [v4, v6].flatMap((answer) =>
+    answer.status === "fulfilled" ? answer.value.map(toResolvedAddress) : [],
+  );
   if (found.length === 0 && v4.status === "rejected") throw v4.reason;
   return found;
 }
 
-function of(address: string): ResolvedAddress {
+function toResolvedAddress(address: string): ResolvedAddress {
   return { address, family: isIP(address) === 6 ? 6 : 4 };
 }
 
@@ -48,7 +50,7 @@ function isLocalName(hostname: string): boolean {
  * Opens connections, but none to an address that the guard refuses. The address that is checked is the one that is
  * dialled, for no name is resolved in between.
  */
-export async function createDialler(
+export async function createSafeConnector(
   refuses: AddressGuard,
   resolve: Resolve,
   timeoutMs: number,

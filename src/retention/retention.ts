@@ -3,7 +3,7 @@ import type { Log } from "../lib/log.ts";
 import { createLoop, type Worker } from "../lib/worker.ts";
 import { type ExpiringRows, passing, type Store } from "../store/port.ts";
 
-export interface HousekeeperDeps {
+export interface RetentionDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
@@ -19,7 +19,7 @@ export interface PassingFiles {
   sweep(before: Date, signal?: AbortSignal): Promise<number>;
 }
 
-export interface Housekeeper extends Worker {
+export interface Retention extends Worker {
   /** Deletes, without starting, all that is old now; how many rows and files it was. */
   sweep(): Promise<number>;
 }
@@ -30,11 +30,11 @@ const batchRows = 200;
 const dayMs = 86_400_000;
 
 /** Deletes what is kept for a time only, a batch at a time. */
-export function createHousekeeper({ store, clock, log, keptDays, files }: HousekeeperDeps): Housekeeper {
-  const daysAgo = (days: number) => new Date(clock.now().getTime() - days * dayMs);
+export function createRetention({ store, clock, log, keptDays, files }: RetentionDeps): Retention {
+  const subtractDays = (days: number) => new Date(clock.now().getTime() - days * dayMs);
 
   async function sweepKind(businessId: string, kind: ExpiringRows, signal?: AbortSignal): Promise<number> {
-    const before = daysAgo(keptDays[kind]).toISOString();
+    const before = subtractDays(keptDays[kind]).toISOString();
     let deleted = 0;
     for (let batch = batchRows; batch === batchRows && !signal?.aborted; deleted += batch) {
       batch = await store.forget(businessId, kind, before, batchRows);
@@ -47,7 +47,7 @@ export function createHousekeeper({ store, clock, log, keptDays, files }: Housek
     for (const { businessId } of await store.listBusinesses()) {
       for (const kind of passing) deleted += await sweepKind(businessId, kind, signal);
     }
-    for (const kept of files) deleted += await kept.sweep(daysAgo(kept.keptDays), signal);
+    for (const kept of files) deleted += await kept.sweep(subtractDays(kept.keptDays), signal);
     return deleted;
   }
 

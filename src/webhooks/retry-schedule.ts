@@ -5,7 +5,7 @@ import type { DeliveryOutcome } from "../store/queues/outbox.ts";
 const [seconds, minutes, hours] = [1_000, 60_000, 3_600_000];
 
 /** How long after each failed attempt the next one follows; after one more failure there is none. */
-export const retryDelaysMs: readonly number[] = [
+export const webhookRetryDelaysMs: readonly number[] = [
   5 * seconds,
   5 * minutes,
   30 * minutes,
@@ -42,20 +42,20 @@ export interface Attempt {
  * the schedule's, and holds for all that waits for it.
  * @param attempts - attempts made, this one included
  */
-export function followUp(
+export function planNextAttempt(
   { error, statusCode, retryAfter }: Attempt,
   attempts: number,
   nowMs: number,
   random: Random,
 ): Pick<DeliveryOutcome, "next" | "pauseUntil"> {
   if (error === null) return { next: { status: "delivered" } };
-  const delayMs = retryDelaysMs[attempts - 1];
-  const at = (ms: number) => new Date(nowMs + ms).toISOString();
+  const delayMs = webhookRetryDelaysMs[attempts - 1];
+  const getTime = (ms: number) => new Date(nowMs + ms).toISOString();
   const askedMs = Math.min(retryAfterMs(retryAfter, nowMs), maxRetryAfterMs);
-  const pause = askedMs > 0 ? { pauseUntil: at(askedMs) } : {};
+  const pause = askedMs > 0 ? { pauseUntil: getTime(askedMs) } : {};
   if (delayMs === undefined || statusCode === 410) return { next: { status: "failed" }, ...pause };
   const jitteredMs = delayMs * (1 + jitter * (2 * random() - 1));
-  return { next: { status: "pending", dueAt: at(Math.max(jitteredMs, askedMs)) }, ...pause };
+  return { next: { status: "pending", dueAt: getTime(Math.max(jitteredMs, askedMs)) }, ...pause };
 }
 
 /** `Retry-After` is seconds or a date (RFC 9110, 10.2.3); anything else asks for no wait. */

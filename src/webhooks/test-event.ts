@@ -4,17 +4,17 @@ import type { Clock } from "../lib/clock.ts";
 import { createId } from "../lib/ids.ts";
 import type { EndpointKey } from "../store/queues/outbox.ts";
 import type { Endpoints } from "./endpoints.ts";
-import type { Attempt } from "./schedule.ts";
+import type { Attempt } from "./retry-schedule.ts";
 import type { Sender } from "./sender.ts";
-import { signatureHeaders } from "./signature.ts";
-import { type UrlRules, urlFault } from "./url.ts";
+import { createSignatureHeaders } from "./signature.ts";
+import { findUrlFault, type UrlRules } from "./url.ts";
 
 /** Sends an invented event of a type at once, signed like every other, once and without a record. */
-export type Probe = (key: EndpointKey, eventType: EventType) => Promise<ProbeResult>;
+export type TestEventSender = (key: EndpointKey, eventType: EventType) => Promise<TestEventResult>;
 
-export type ProbeResult = Attempt & { readonly eventId: string };
+export type TestEventResult = Attempt & { readonly eventId: string };
 
-export interface ProbeDeps {
+export interface TestEventDeps {
   readonly endpoints: Pick<Endpoints, "target">;
   readonly send: Sender;
   readonly clock: Clock;
@@ -22,12 +22,12 @@ export interface ProbeDeps {
 }
 
 /** @throws Error when the endpoint is disabled, its address may not be sent to, or its secret was sealed under another key */
-export function createProbe({ endpoints, send, clock, rules }: ProbeDeps): Probe {
+export function createTestEventSender({ endpoints, send, clock, rules }: TestEventDeps): TestEventSender {
   return async (key, eventType) => {
     const target = await endpoints.target(key);
     if (!target) throw new Error(`${key.endpointId} is disabled; enable it first`);
     const { url, secrets } = target;
-    const fault = urlFault(url, rules);
+    const fault = findUrlFault(url, rules);
     if (fault !== undefined) throw new Error(`Nothing is sent to the address of ${key.endpointId}: ${fault}`);
     if (!secrets) throw new Error(`The secret of ${key.endpointId} was sealed under another key; rotate it first`);
     const now = clock.now();
@@ -35,7 +35,7 @@ export function createProbe({ endpoints, send, clock, rules }: ProbeDeps): Probe
     const data = createExample(events[eventType], { optional: true }) as Readonly<Record<string, unknown>>;
     const payload = { eventType, eventId, timestamp: now.toISOString(), data: { ...data, businessId: key.businessId } };
     const body = JSON.stringify(payload);
-    const headers = signatureHeaders({ secrets, eventId, body, now });
+    const headers = createSignatureHeaders({ secrets, eventId, body, now });
     return { eventId, ...(await send({ url, headers, body }, new AbortController().signal)) };
   };
 }
