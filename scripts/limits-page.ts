@@ -7,7 +7,7 @@ import { limits } from "../src/contract/limits.ts";
 import { maxPlanned, maxSkipped } from "../src/domain/assignments.ts";
 import { budgetMs as patternBudgetMs } from "../src/domain/pattern.ts";
 import { maxExternalRefs, maxMetadataBytes } from "../src/domain/persons.ts";
-import { maxAttempts as exportAttempts, lanes as exportLanes } from "../src/exports/worker.ts";
+import { maxExportAttempts as exportAttempts, exportConcurrency as exportLanes } from "../src/exports/worker.ts";
 import { maxLogTextChars } from "../src/lib/mask.ts";
 import { retryDelaysMs as mailDelaysMs } from "../src/mail/schedule.ts";
 import { maxMessages } from "../src/mail/smtp.ts";

@@ -11,7 +11,7 @@ const failures = {
   internal_error: { again: true },
 } as const;
 
-export interface Failure {
+export interface ExportFailureDetails {
   readonly errorCode: string;
   /** Whether it may succeed later. */
   readonly again: boolean;
@@ -40,18 +40,18 @@ const full = new Set(["ENOSPC", "EDQUOT"]);
 const refusals = new Set(["invalid_token", "insufficient_scope"]);
 
 /** What an export fails with, or would. */
-export function failureOf(error: unknown): Failure {
+export function toExportFailure(error: unknown): ExportFailureDetails {
   if (error instanceof Problem && refusals.has(error.code)) return { errorCode: error.code, again: false };
-  const errorCode = codeOf(error);
+  const errorCode = getFailureCode(error);
   return { errorCode, ...failures[errorCode] };
 }
 
-function codeOf(error: unknown): keyof typeof failures {
+function getFailureCode(error: unknown): keyof typeof failures {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (full.has(code)) return "storage_full";
   if (code === "EFBIG") return "artifact_too_large";
   if (!(error instanceof ExportFailure)) return "internal_error";
   // The disk that is full may be found out by the last step too.
-  const cause = error.cause === undefined ? undefined : codeOf(error.cause);
+  const cause = error.cause === undefined ? undefined : getFailureCode(error.cause);
   return cause === "storage_full" || cause === "artifact_too_large" ? cause : error.errorCode;
 }

@@ -11,8 +11,8 @@ import { withAudit } from "../pipeline/with-audit.ts";
 import type { Content, ContentStore, ExportLease, Spool, Store } from "../store/port.ts";
 import type { Row } from "../store/tables.ts";
 import { ExportFailure, LeaseLost } from "./failure.ts";
-import { type Protect, render } from "./render.ts";
-import type { PersonsOf } from "./sections.ts";
+import { type Protect, renderDocument } from "./render.ts";
+import type { PersonLoader } from "./sections.ts";
 
 type Job = Row<"exports">;
 
@@ -20,7 +20,7 @@ export interface JobDeps {
   readonly store: Store;
   readonly artifacts: ContentStore;
   readonly clock: Clock;
-  readonly personsOf: PersonsOf;
+  readonly personsOf: PersonLoader;
   /** How rows of an organisation are shown to agents. */
   readonly protectionOf: (businessId: string) => Protect;
   /** The largest file that an export may come to. */
@@ -28,7 +28,7 @@ export interface JobDeps {
 }
 
 /** An export that this process holds the lease of. */
-export interface Held {
+export interface HeldExport {
   readonly lease: ExportLease;
   readonly job: Job;
   /** Under which name it shows in the log and in audit entries. */
@@ -41,14 +41,14 @@ export interface Held {
  * Writes an export's file, keeps it, and completes the job: all of it, or nothing that anybody sees.
  * @throws Problem `invalid_token`, `insufficient_scope`; ExportFailure, LeaseLost; the signal's reason
  */
-export async function perform(deps: JobDeps, held: Held): Promise<Content> {
+export async function performExport(deps: JobDeps, held: HeldExport): Promise<Content> {
   const { store, artifacts } = deps;
   const spool = await artifacts.spool(held.lease.exportId);
   try {
     await write(deps, held, spool);
     const content = await spool.finish();
     // Whoever lost access while it was written gets nothing.
-    await authorityOf(deps, held.job);
+    await loadScopes(deps, held.job);
     held.signal.throwIfAborted();
     // Noted first, so that whoever takes over after a crash finds what this process had kept.
     if (!(await store.exportQueue.note(held.lease, content.sha256))) throw new LeaseLost();
@@ -73,14 +73,14 @@ async function keep(spool: Spool): Promise<void> {
   }
 }
 
-async function write(deps: JobDeps, { job, signal }: Held, spool: Spool): Promise<void> {
+async function write(deps: JobDeps, { job, signal }: HeldExport, spool: Spool): Promise<void> {
   const { store, clock, personsOf, protectionOf, maxBytes } = deps;
   const reader = store.reader(job.businessId);
-  const scopes = await authorityOf(deps, job);
+  const scopes = await loadScopes(deps, job);
   const view = await loadView(reader, job.privacy === "strict" ? withoutSensitive(scopes) : scopes);
   const protect = hidesContacts(job.privacy ?? undefined) ? protectionOf(job.businessId) : undefined;
   const generatedAt = clock.now().toISOString();
-  await render({ reader, job, personsOf, signal }, { view, protect }, generatedAt, async (text) => {
+  await renderDocument({ reader, job, personsOf, signal }, { view, protect }, generatedAt, async (text) => {
     await spool.write(text);
     if (spool.sizeBytes > maxBytes) throw new ExportFailure("artifact_too_large");
   });
@@ -90,7 +90,7 @@ async function write(deps: JobDeps, { job, signal }: Held, spool: Spool): Promis
  * The scopes that an export runs with: those that its token had when it asked, and has still.
  * @throws Problem `invalid_token` when the token was revoked or has expired, `insufficient_scope`
  */
-async function authorityOf({ store, clock }: JobDeps, job: Job): Promise<ReadonlySet<Scope>> {
+async function loadScopes({ store, clock }: JobDeps, job: Job): Promise<ReadonlySet<Scope>> {
   const token = job.tokenId === null ? undefined : await store.getToken(job.tokenId);
   if (token?.businessId !== job.businessId || !isLive(token, clock.now())) throw problem("invalid_token");
   const scopes = new Set(job.scopes).intersection(new Set(token.scopes));
@@ -100,7 +100,7 @@ async function authorityOf({ store, clock }: JobDeps, job: Job): Promise<Readonl
 }
 
 /** @throws LeaseLost */
-async function complete(deps: JobDeps, held: Held, content: Content): Promise<void> {
+async function complete(deps: JobDeps, held: HeldExport, content: Content): Promise<void> {
   const now = deps.clock.now();
   const keptUntil = new Date(now.getTime() + limits.exportRetentionSeconds * 1000).toISOString();
   const patch = { status: "completed", ...content, completedAt: now.toISOString() } as const;
@@ -108,7 +108,7 @@ async function complete(deps: JobDeps, held: Held, content: Content): Promise<vo
 }
 
 /** @throws LeaseLost */
-export async function fail(deps: JobDeps, held: Held, errorCode: string): Promise<void> {
+export async function failExport(deps: JobDeps, held: HeldExport, errorCode: string): Promise<void> {
   const patch = { status: "failed", errorCode } as const;
   await settle(deps, held, { now: deps.clock.now(), action: "export.failed", patch });
 }
@@ -120,7 +120,7 @@ interface End {
   readonly keptUntil?: string;
 }
 
-async function settle({ store }: JobDeps, held: Held, { now, action, patch, keptUntil }: End): Promise<void> {
+async function settle({ store }: JobDeps, held: HeldExport, { now, action, patch, keptUntil }: End): Promise<void> {
   const { lease, requestId } = held;
   const { businessId, exportId } = lease;
   await store.transaction({ businessId, actorId: "exports", now: now.toISOString() }, async (transaction) => {

@@ -8,7 +8,7 @@ import {
 } from "../pipeline/personal-answers.ts";
 import { createRedactor, type View } from "../pipeline/redact.ts";
 import { type SectionName, sections } from "./document.ts";
-import { type Scope, Sections } from "./sections.ts";
+import { type ExportScope, Sections } from "./sections.ts";
 
 /** Returns a row as agents see it: the same as in what tools answer. */
 export type Protect = (schema: z.ZodType, row: unknown) => unknown;
@@ -22,8 +22,8 @@ export type Write = (text: string) => Promise<void>;
  * @param protect - for a file that is made for agents
  * @throws the signal's reason when it is aborted
  */
-export async function render(
-  scope: Scope,
+export async function renderDocument(
+  scope: ExportScope,
   { view, protect }: { readonly view: View; readonly protect?: Protect | undefined },
   generatedAt: string,
   write: Write,

@@ -7,24 +7,24 @@ import type { Row } from "../store/tables.ts";
 import type { SectionName, SectionRow } from "./document.ts";
 
 /** An applicant or a reviewer, as far as it says whose person record is theirs. */
-export interface Somebody {
+export interface NamedPerson {
   readonly personId: string | null;
   readonly email: string;
 }
 
 /** Somebody in the export. */
-interface Known extends Somebody {
+interface Known extends NamedPerson {
   readonly applicantId?: string;
   readonly reviewerId?: string;
 }
 
 /** By each of them the active person record that is theirs; those without one are left out. */
-export type PersonsOf = <S extends Somebody>(reader: Reader, people: readonly S[]) => Promise<Map<S, Person>>;
+export type PersonLoader = <S extends NamedPerson>(reader: Reader, people: readonly S[]) => Promise<Map<S, Person>>;
 
-export interface Scope {
+export interface ExportScope {
   readonly reader: Reader;
   readonly job: Row<"exports">;
-  readonly personsOf: PersonsOf;
+  readonly personsOf: PersonLoader;
   readonly signal: AbortSignal;
 }
 
@@ -33,13 +33,13 @@ const stepRows = 200;
 
 /** Reads what an export holds, section by section, a bounded number of rows at a time. */
 export class Sections {
-  readonly #scope: Scope;
+  readonly #scope: ExportScope;
   /** The first people of the export, as many as may be looked up. */
   readonly #people: Known[] = [];
   /** Whether there are more people than may be looked up. */
   #crowded = false;
 
-  constructor(scope: Scope) {
+  constructor(scope: ExportScope) {
     this.#scope = scope;
   }
 
@@ -64,12 +64,12 @@ export class Sections {
     const rounds =
       trackId === null ? [] : await reader.find("rounds", { where: { trackId } }, { limit: limits.listedRounds });
     const roundIds = new Set(rounds.map((round) => round.roundId));
-    const invited = (row: Row<"reviewers">) =>
+    const toInvitedReviewer = (row: Row<"reviewers">) =>
       trackId === null ? row.programIds.includes(programId) : row.roundIds.some((roundId) => roundIds.has(roundId));
     for await (const step of this.#steps(reader.scan("reviewers", {}))) {
       for (const row of step) {
         const { reviewerId, email, firstName, lastName, personId } = row;
-        if (!invited(row) && !(await this.#hasAssignment(reviewerId))) continue;
+        if (!toInvitedReviewer(row) && !(await this.#hasAssignment(reviewerId))) continue;
         this.#know({ reviewerId, email, personId });
         yield { reviewerId, name: [firstName, lastName].filter(Boolean).join(" ") || null, email };
       }

@@ -4,8 +4,8 @@ import type { Log } from "../lib/log.ts";
 import { succeeded, type Telemetry, unwatched } from "../lib/telemetry.ts";
 import { combineWorkerStates, createLoop, type Worker, type WorkerState } from "../lib/worker.ts";
 import type { ExportClaim, ExportLease } from "../store/port.ts";
-import { ExportFailure, failureOf, LeaseLost } from "./failure.ts";
-import { fail, type Held, type JobDeps, perform } from "./job.ts";
+import { ExportFailure, LeaseLost, toExportFailure } from "./failure.ts";
+import { failExport, type HeldExport, type JobDeps, performExport } from "./job.ts";
 
 export interface ExportWorkerDeps extends Omit<JobDeps, "maxBytes"> {
   readonly log: Log;
@@ -28,12 +28,12 @@ export interface ExportWorker extends Worker {
 const leaseMs = 30_000;
 const renewMs = 10_000;
 /** Claims of one export, by whichever process: one that brings its process down must not do so for ever. */
-export const maxAttempts = 10;
+export const maxExportAttempts = 10;
 const firstRetryMs = 2_000;
 const maxRetryMs = 5 * 60_000;
 
 /** Exports worked on at once, so that a large one does not hold up all others. */
-export const lanes = 2;
+export const exportConcurrency = 2;
 const idleMs = 500;
 const sweepMs = 60_000;
 const sweepStep = 20;
@@ -52,19 +52,19 @@ class Exports implements ExportWorker {
 
   constructor(deps: ExportWorkerDeps) {
     this.#deps = { ...deps, maxBytes: deps.maxBytes ?? limits.maxExportBytes };
-    const failed = (error: unknown) => this.#trouble(error);
-    const work = async (signal: AbortSignal) => {
+    const handleFailure = (error: unknown) => this.#trouble(error);
+    const runJobs = async (signal: AbortSignal) => {
       const worked = await this.step(signal);
       this.#troubled = false;
       return worked;
     };
-    const sweeping = async () => {
+    const sweepArtifacts = async () => {
       await this.sweep();
       return false;
     };
     this.#loops = [
-      ...Array.from({ length: lanes }, () => createLoop({ step: work, idleMs, failed })),
-      createLoop({ step: sweeping, idleMs: sweepMs, failed }),
+      ...Array.from({ length: exportConcurrency }, () => createLoop({ step: runJobs, idleMs, failed: handleFailure })),
+      createLoop({ step: sweepArtifacts, idleMs: sweepMs, failed: handleFailure }),
     ];
   }
 
@@ -105,17 +105,22 @@ class Exports implements ExportWorker {
     const job = await store.reader(lease.businessId).get("exports", lease.exportId);
     if (!job) return;
     const losing = new AbortController();
-    const held: Held = { lease, job, requestId: createId("req"), signal: AbortSignal.any([stopping, losing.signal]) };
+    const held: HeldExport = {
+      lease,
+      job,
+      requestId: createId("req"),
+      signal: AbortSignal.any([stopping, losing.signal]),
+    };
     const line = { exportId: lease.exportId, requestId: held.requestId, attempt: attempts };
     const renewing = setInterval(() => void this.#renew(lease, losing), renewMs);
     try {
       if (abandonedSha256 !== undefined) await artifacts.remove(abandonedSha256);
-      if (attempts > maxAttempts) throw new ExportFailure("abandoned");
+      if (attempts > maxExportAttempts) throw new ExportFailure("abandoned");
       const { telemetry = unwatched } = this.#deps;
       const work = { kind: "delivery", of: "export" } as const;
       const { sizeBytes } = await telemetry.watch(
         work,
-        () => perform(this.#deps, held),
+        () => performExport(this.#deps, held),
         () => succeeded,
       );
       log.info({ ...line, sizeBytes }, "An export is completed");
@@ -138,18 +143,18 @@ class Exports implements ExportWorker {
   }
 
   /** Fails the export where it cannot succeed or has been tried often enough; else it is tried again later. */
-  async #giveUp(held: Held, attempts: number, error: unknown): Promise<void> {
+  async #giveUp(held: HeldExport, attempts: number, error: unknown): Promise<void> {
     const { store, log } = this.#deps;
-    const { errorCode, again } = failureOf(error);
+    const { errorCode, again } = toExportFailure(error);
     const { exportId } = held.lease;
     const line = { err: error, exportId, requestId: held.requestId, attempt: attempts, errorCode };
-    if (again && attempts < maxAttempts) {
+    if (again && attempts < maxExportAttempts) {
       log.error(line, "An export broke off and is tried again");
       const retryMs = Math.min(firstRetryMs * 2 ** (attempts - 1), maxRetryMs);
       await store.exportQueue.release(held.lease, this.#inMs(retryMs));
     } else {
       log.error(line, "An export failed");
-      await fail(this.#deps, held, errorCode);
+      await failExport(this.#deps, held, errorCode);
     }
   }
 
