@@ -6,9 +6,9 @@ import { createExportWorker } from "../exports/worker.ts";
 import { createSealer } from "../lib/crypto/envelope-encryption.ts";
 import { version } from "../lib/version.ts";
 import type { Worker } from "../lib/worker.ts";
-import { createFolderCarrier, sweepFolder } from "../mail/folder.ts";
-import { createMailOffice, type MailOffice } from "../mail/office.ts";
-import { createSmtpCarrier } from "../mail/smtp.ts";
+import { createFileTransport, sweepFiles } from "../mail/file-transport.ts";
+import { createMailAdmin, type MailAdmin } from "../mail/mail-admin.ts";
+import { createSmtpTransport } from "../mail/smtp-transport.ts";
 import { createMailWorker } from "../mail/worker.ts";
 import { createInvitations, type Invitations } from "../pipeline/invitations.ts";
 import { createPortalActions, type PortalActions } from "../pipeline/portal.ts";
@@ -40,7 +40,7 @@ export interface Webhooks {
 export interface People {
   readonly desk: PortalActions;
   readonly invitations: Invitations;
-  readonly mailOffice: MailOffice;
+  readonly mailOffice: MailAdmin;
   readonly mailer: Worker;
 }
 
@@ -94,7 +94,7 @@ function connectWebhooks(
         answers: idempotencyDays,
         confirmations: 0,
       },
-      files: [{ keptDays: config.mailFileDays, sweep: (before, signal) => sweepFolder(mailDirectory, before, signal) }],
+      files: [{ keptDays: config.mailFileDays, sweep: (before, signal) => sweepFiles(mailDirectory, before, signal) }],
     }),
   };
 }
@@ -105,7 +105,7 @@ function connectPeople(config: Config, mailDirectory: string, local: Local): Peo
   return {
     desk,
     invitations: createInvitations({ store, desk, clock, isOpen }),
-    mailOffice: createMailOffice(store, clock),
+    mailOffice: createMailAdmin(store, clock),
     mailer: connectMail(config, mailDirectory, local),
   };
 }
@@ -116,14 +116,14 @@ function connectMail(config: Config, directory: string, { store, clock, log, tel
   const timeoutMs = smtpTimeoutSeconds * 1000;
   const common = { store, clock, log, timeoutMs };
   if (url !== undefined && mailFrom !== undefined) {
-    const carrier = () => watchedCarrier(createSmtpCarrier({ url, timeoutMs }), telemetry);
+    const carrier = () => watchedCarrier(createSmtpTransport({ url, timeoutMs }), telemetry);
     return createMailWorker({ ...common, from: mailFrom, carrier, lanes: mailConcurrency });
   }
   const from = mailFrom ?? { name: "", address: "no-reply@localhost" };
   return createMailWorker({
     ...common,
     from,
-    carrier: () => watchedCarrier(createFolderCarrier(directory, log), telemetry),
+    carrier: () => watchedCarrier(createFileTransport(directory, log), telemetry),
     lanes: 1,
     yields: () => isMailServed(store, clock),
   });

@@ -1,5 +1,5 @@
 import type { OperationCall, Telemetry, WorkOutcome } from "../lib/telemetry.ts";
-import type { Carrier } from "../mail/carrier.ts";
+import type { MailTransport } from "../mail/mail-transport.ts";
 import type { OperationPipeline } from "../pipeline/execute.ts";
 import type { HttpClient } from "../upstream/remote/http-client.ts";
 import type { Sender } from "../webhooks/sender.ts";
@@ -49,7 +49,7 @@ export function watchedSender(send: Sender, telemetry: Telemetry): Sender {
     telemetry.watch({ kind: "delivery", of: "webhook" }, () => send(delivery, signal), outcomeOf);
 }
 
-export function watchedCarrier(carrier: Carrier, telemetry: Telemetry): Carrier {
+export function watchedCarrier(carrier: MailTransport, telemetry: Telemetry): MailTransport {
   return {
     deliver: (...parcel) =>
       telemetry.watch(

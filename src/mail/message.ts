@@ -8,7 +8,7 @@ export interface Mailbox {
   readonly address: string;
 }
 
-export type Queued = Pick<EmailSend, "emailSendId" | "recipientEmail" | "subject" | "queuedAt"> & {
+export type QueuedMessage = Pick<EmailSend, "emailSendId" | "recipientEmail" | "subject" | "queuedAt"> & {
   readonly body: string;
 };
 
@@ -27,7 +27,7 @@ export function isSendable(address: string): boolean {
 }
 
 /** Puts a message together. Its Message-ID is the same each time, so that receivers can tell a repetition. */
-export async function compose(queued: Queued, from: Mailbox): Promise<Message> {
+export async function composeMessage(queued: QueuedMessage, from: Mailbox): Promise<Message> {
   const { default: MailComposer } = await import("nodemailer/lib/mail-composer");
   const { emailSendId, recipientEmail, subject, body, queuedAt } = queued;
   const domain = from.address.slice(from.address.lastIndexOf("@") + 1);

@@ -4,7 +4,7 @@ import type { GateTransaction } from "../store/port.ts";
 import { normalizeEmail } from "../store/tables.ts";
 
 /** Sees to it that nothing is sent to an address any more; false where that was so. */
-export async function suppress(
+export async function suppressEmail(
   transaction: GateTransaction,
   email: string,
   reason: Suppression["reason"],
@@ -16,7 +16,7 @@ export async function suppress(
 }
 
 /** Lets messages go to an address again; false where they did. */
-export async function unsuppress(transaction: GateTransaction, email: string): Promise<boolean> {
+export async function unsuppressEmail(transaction: GateTransaction, email: string): Promise<boolean> {
   const [known] = await transaction.find("suppressions", { has: { email: normalizeEmail(email) } }, { limit: 1 });
   if (!known) return false;
   await transaction.remove("suppressions", known);

@@ -7,10 +7,10 @@ import { combineWorkerStates, createLoop, type Worker } from "../lib/worker.ts";
 import { withAudit } from "../pipeline/with-audit.ts";
 import type { GateTransaction, MailLease, Store } from "../store/port.ts";
 import { normalizeEmail, type Patch, type Row } from "../store/tables.ts";
-import type { Carrier, Outcome } from "./carrier.ts";
-import { compose, isSendable, type Mailbox } from "./message.ts";
-import { pausesMs, retryDelaysMs } from "./schedule.ts";
-import { suppress } from "./suppressions.ts";
+import type { DeliveryResult, MailTransport } from "./mail-transport.ts";
+import { composeMessage, isSendable, type Mailbox } from "./message.ts";
+import { mailRetryDelaysMs, pausesMs } from "./retry-schedule.ts";
+import { suppressEmail } from "./suppressions.ts";
 
 export interface MailWorkerDeps {
   readonly store: Store;
@@ -20,7 +20,7 @@ export interface MailWorkerDeps {
   /** For the way to handing a message over, and again for the answer after that. */
   readonly timeoutMs: number;
   /** Makes what takes messages away; each lane has its own. */
-  readonly carrier: () => Carrier;
+  readonly carrier: () => MailTransport;
   /** Messages on their way at once. */
   readonly lanes: number;
   /** Whether messages are left to other processes. */
@@ -43,11 +43,11 @@ export function createMailWorker(deps: MailWorkerDeps): Worker {
   const lanes = Array.from({ length: deps.lanes }, () => {
     const carrier = deps.carrier();
     const lane = new Lane(deps, carrier, health);
-    const failed = (error: unknown) => deps.log.error({ err: error }, "Mail could not be worked on");
+    const handleFailure = (error: unknown) => deps.log.error({ err: error }, "Mail could not be worked on");
     const loop = createLoop({
       step: async (signal) => !(await deps.yields?.()) && (await lane.step(signal)),
       idleMs,
-      failed,
+      failed: handleFailure,
     });
     return { carrier, loop };
   });
@@ -66,7 +66,7 @@ export function createMailWorker(deps: MailWorkerDeps): Worker {
 /** Whether the server is one to be asked: known to all lanes, so that none asks in vain what another has found out. */
 interface Health {
   isGood(): boolean;
-  note(outcome: Outcome): void;
+  note(outcome: DeliveryResult): void;
 }
 
 function createHealth(): Health {
@@ -86,15 +86,15 @@ function createHealth(): Health {
 }
 
 type Send = Row<"emailSends">;
-type Fate = Outcome | { readonly kind: "suppressed" };
+type Fate = DeliveryResult | { readonly kind: "suppressed" };
 
 /** One message after another. */
 class Lane {
   readonly #deps: MailWorkerDeps;
-  readonly #carrier: Carrier;
+  readonly #carrier: MailTransport;
   readonly #health: Health;
 
-  constructor(deps: MailWorkerDeps, carrier: Carrier, health: Health) {
+  constructor(deps: MailWorkerDeps, carrier: MailTransport, health: Health) {
     this.#deps = deps;
     this.#carrier = carrier;
     this.#health = health;
@@ -123,7 +123,7 @@ class Lane {
     const [suppression] = await this.#deps.store.reader(lease.businessId).find("suppressions", { has }, { limit: 1 });
     if (suppression) return { kind: "suppressed" };
     if (!isSendable(recipientEmail)) return { kind: "refused", status: "failed", error: badAddress, noMailbox: false };
-    const message = await compose(send, this.#deps.from);
+    const message = await composeMessage(send, this.#deps.from);
     const outcome = await this.#carrier.deliver(message, () => this.#handOver(lease), signal);
     this.#health.note(outcome);
     return outcome;
@@ -146,12 +146,12 @@ class Lane {
         return this.#settle(lease, { status: "suppressed", error: null });
       case "refused":
         return this.#settle(lease, { status: fate.status, error: fate.error }, async (transaction) => {
-          if (fate.noMailbox) await suppress(transaction, send.recipientEmail, "bounced");
+          if (fate.noMailbox) await suppressEmail(transaction, send.recipientEmail, "bounced");
         });
       case "uncertain":
         return this.#settle(lease, { status: "failed", error: unknownFate });
       case "deferred": {
-        const delayMs = retryDelaysMs[lease.attempt];
+        const delayMs = mailRetryDelaysMs[lease.attempt];
         const { error } = fate;
         if (delayMs !== undefined) return this.#settle(lease, { error }, undefined, this.#at(delayMs));
         return this.#settle(lease, { status: "failed", error: `${error} (${lease.attempt + 1} attempts)` });

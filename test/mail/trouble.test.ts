@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
-import { retryDelaysMs } from "../../src/mail/schedule.ts";
+import { mailRetryDelaysMs } from "../../src/mail/retry-schedule.ts";
 import { changesOf } from "../support/state.ts";
 import { type Manners, openMailroom, openPost, smtp } from "./post.ts";
 
@@ -28,7 +28,7 @@ describe("a message that the server puts off", () => {
     const { clock, queue, settled } = await openMailroom(smtp(post));
     const { emailSendId } = await queue();
     let { version } = await settled(emailSendId, { status: "queued", error: "451 4.7.1 Too busy" });
-    for (const [index, delayMs] of retryDelaysMs.entries()) {
+    for (const [index, delayMs] of mailRetryDelaysMs.entries()) {
       await vi.waitFor(() => expect(post.arrived).toHaveLength(index + 1), { timeout: 5_000 });
       // What came of an attempt is written after the answer; nobody waits for it but the next attempt.
       await delay(50);

@@ -1,7 +1,7 @@
 const [minutes, hours] = [60_000, 3_600_000];
 
 /** How long after each attempt that the server put off the next one follows; after one more there is none. */
-export const retryDelaysMs: readonly number[] = [
+export const mailRetryDelaysMs: readonly number[] = [
   1 * minutes,
   5 * minutes,
   15 * minutes,

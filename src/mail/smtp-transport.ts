@@ -2,10 +2,10 @@ import type { Readable } from "node:stream";
 import type { NodemailerError } from "nodemailer";
 import type SMTPConnection from "nodemailer/lib/smtp-connection";
 import { isLoopback } from "../lib/http/loopback.ts";
-import type { Carrier, Outcome } from "./carrier.ts";
+import type { DeliveryResult, MailTransport } from "./mail-transport.ts";
 import type { Message } from "./message.ts";
-import { Passage } from "./passage.ts";
-import { outcomeOf } from "./reply.ts";
+import { SendAttempt } from "./send-attempt.ts";
+import { classifySmtpFault } from "./smtp-reply.ts";
 
 export interface SmtpServer {
   /** `smtp://` or `smtps://`, with credentials if it asks for any. */
@@ -19,14 +19,18 @@ export const maxMessages = 100;
 const greetingTimeoutMs = 30_000;
 
 /** Sends by SMTP, over one connection that is kept as long as there is something to send. */
-export function createSmtpCarrier(server: SmtpServer): Carrier {
+export function createSmtpTransport(server: SmtpServer): MailTransport {
   let kept: Connection | undefined;
 
-  async function deliver(message: Message, handOver: () => Promise<boolean>, signal: AbortSignal): Promise<Outcome> {
+  async function deliverMessage(
+    message: Message,
+    handOver: () => Promise<boolean>,
+    signal: AbortSignal,
+  ): Promise<DeliveryResult> {
     const reused = kept;
     kept = undefined;
     const connection = reused ?? (await createConnection(server));
-    const passage = new Passage({ handOver, signal, timeoutMs: server.timeoutMs });
+    const passage = new SendAttempt({ handOver, signal, timeoutMs: server.timeoutMs });
     try {
       if (!reused) await passage.through(connection.open());
       await passage.through(connection.send(message, passage.contentOf(message.bytes)));
@@ -37,17 +41,17 @@ export function createSmtpCarrier(server: SmtpServer): Carrier {
       connection.close();
       if (passage.stopped) return { kind: "stopped" };
       const { handedOver } = passage;
-      const outcome = outcomeOf({ error: error as NodemailerError, recipient: message.to, handedOver });
+      const outcome = classifySmtpFault({ error: error as NodemailerError, recipient: message.to, handedOver });
       // A server may have ended the kept connection meanwhile: that says nothing of a new one.
       const stale = reused && outcome.kind === "deferred" && outcome.serverTrouble;
-      return stale ? deliver(message, handOver, signal) : outcome;
+      return stale ? deliverMessage(message, handOver, signal) : outcome;
     } finally {
       passage.end();
     }
   }
 
   return {
-    deliver,
+    deliver: deliverMessage,
     rest() {
       kept?.quit();
       kept = undefined;
@@ -75,13 +79,13 @@ class Connection {
       smtp.once("end", () => reject(Object.assign(new Error("The connection has ended"), { code: "ECONNECTION" })));
     });
     broken.catch(() => undefined);
-    await Promise.race([broken, called((done) => smtp.connect(done))]);
+    await Promise.race([broken, callWithCallback((done) => smtp.connect(done))]);
     const credentials = this.#credentials;
-    if (credentials) await Promise.race([broken, called((done) => smtp.login(credentials, done))]);
+    if (credentials) await Promise.race([broken, callWithCallback((done) => smtp.login(credentials, done))]);
   }
 
   async send({ from, to, bytes }: Message, content: Readable): Promise<void> {
-    await called((done) => this.#smtp.send({ from, to: [to], size: bytes.byteLength }, content, done));
+    await callWithCallback((done) => this.#smtp.send({ from, to: [to], size: bytes.byteLength }, content, done));
     this.sent += 1;
   }
 
@@ -122,6 +126,6 @@ async function createConnection({ url, timeoutMs }: SmtpServer): Promise<Connect
   return new Connection(smtp, credentials || undefined);
 }
 
-function called(start: (done: (error?: NodemailerError | null) => void) => void): Promise<void> {
+function callWithCallback(start: (done: (error?: NodemailerError | null) => void) => void): Promise<void> {
   return new Promise((resolve, reject) => start((error) => (error ? reject(error) : resolve())));
 }

@@ -1,9 +1,9 @@
 import type { NodemailerError } from "nodemailer";
 import { toHeaderLine } from "../lib/http/header-line.ts";
-import type { Outcome } from "./carrier.ts";
+import type { DeliveryResult } from "./mail-transport.ts";
 
 /** What went wrong while a message was sent, and how far it was. */
-export interface Fault {
+export interface SmtpFault {
   readonly error: NodemailerError;
   readonly recipient: string;
   /** Whether the message may have reached the server. */
@@ -14,22 +14,22 @@ export interface Fault {
  * What a failure means for the message. A reply of the server always counts: one that follows the message too tells
  * that it was not taken. No reply to a message that was handed over leaves it unknown.
  */
-export function outcomeOf({ error, recipient, handedOver }: Fault): Outcome {
+export function classifySmtpFault({ error, recipient, handedOver }: SmtpFault): DeliveryResult {
   const { responseCode, permanent, code = "" } = error;
   if (responseCode === undefined || code === "ETLS") {
     if (handedOver) return { kind: "uncertain" };
-    if (code === "EMESSAGE" || code === "EENVELOPE") return refused("failed", localFaults[code]);
-    return { kind: "deferred", error: connectionFault(error), serverTrouble: true };
+    if (code === "EMESSAGE" || code === "EENVELOPE") return createRefusal("failed", localFaults[code]);
+    return { kind: "deferred", error: describeConnectionFault(error), serverTrouble: true };
   }
-  const said = replyText(error.response ?? String(responseCode), recipient);
+  const said = formatReply(error.response ?? String(responseCode), recipient);
   const aboutMessage = messageCommands.has(error.command ?? "");
   if (!permanent || !aboutMessage) return { kind: "deferred", error: said, serverTrouble: !aboutMessage };
-  const enhanced = enhancedCode(said);
-  if (enhanced !== undefined && noMailboxCodes.has(enhanced)) return refused("bounced", said, true);
-  return refused(error.command === "RCPT TO" ? "bounced" : "failed", said);
+  const enhanced = parseEnhancedCode(said);
+  if (enhanced !== undefined && noMailboxCodes.has(enhanced)) return createRefusal("bounced", said, true);
+  return createRefusal(error.command === "RCPT TO" ? "bounced" : "failed", said);
 }
 
-function refused(status: "bounced" | "failed", error: string, noMailbox = false): Outcome {
+function createRefusal(status: "bounced" | "failed", error: string, noMailbox = false): DeliveryResult {
   return { kind: "refused", status, error, noMailbox };
 }
 
@@ -39,7 +39,7 @@ const messageCommands: ReadonlySet<string> = new Set(["MAIL FROM", "RCPT TO", "D
 /** Enhanced status codes (RFC 3463) that say of an address that it leads nowhere. */
 const noMailboxCodes: ReadonlySet<string> = new Set(["5.1.1", "5.1.2", "5.1.3", "5.1.6", "5.1.10"]);
 
-function enhancedCode(reply: string): string | undefined {
+function parseEnhancedCode(reply: string): string | undefined {
   return /^\d{3} ([245]\.\d{1,3}\.\d{1,3})\b/.exec(reply)?.[1];
 }
 
@@ -48,7 +48,7 @@ const localFaults = {
   EENVELOPE: "The address is not one that can be sent to",
 } as const;
 
-function connectionFault({ code = "", originalCode = code }: NodemailerError): string {
+function describeConnectionFault({ code = "", originalCode = code }: NodemailerError): string {
   switch (originalCode) {
     case "ECONNREFUSED":
       return "The mail server refused the connection";
@@ -68,7 +68,7 @@ function connectionFault({ code = "", originalCode = code }: NodemailerError): s
 const maxReplyChars = 300;
 
 /** A reply as one line without whom it is about. Servers repeat the address, whole or in parts. */
-function replyText(reply: string, recipient: string): string {
+function formatReply(reply: string, recipient: string): string {
   // The lines of one reply all begin with its code.
   const joined = toHeaderLine(reply.replace(/[\r\n]+\d{3}[ -](?:[245]\.\d{1,3}\.\d{1,3} )?/g, " "));
   const localPart = recipient.slice(0, recipient.lastIndexOf("@")).toLowerCase();

@@ -1,7 +1,7 @@
 import { chmod, mkdir, opendir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Log } from "../lib/log.ts";
-import type { Carrier } from "./carrier.ts";
+import type { MailTransport } from "./mail-transport.ts";
 
 /** Ids as this service makes them: no character of one means anything in a path. */
 const idPattern = /^[\w-]{1,200}$/;
@@ -11,7 +11,7 @@ const idPattern = /^[\w-]{1,200}$/;
  * one that is kept again is still kept once. The log says where, with the first of them. While the disk does not take
  * them they wait, as for a server.
  */
-export function createFolderCarrier(directory: string, log: Log): Carrier {
+export function createFileTransport(directory: string, log: Log): MailTransport {
   let told = false;
   return {
     async deliver({ emailSendId, bytes }, _, signal) {
@@ -53,9 +53,9 @@ const keptPattern = /^(?:[\w-]{1,200}\.eml|\.[\w-]{1,200}\.partial)$/;
  * Removes the messages that were kept before a moment, one after the other; other files are left alone.
  * @returns how many it was
  */
-export async function sweepFolder(directory: string, before: Date, signal?: AbortSignal): Promise<number> {
+export async function sweepFiles(directory: string, before: Date, signal?: AbortSignal): Promise<number> {
   let removed = 0;
-  for await (const name of namesIn(directory)) {
+  for await (const name of listNames(directory)) {
     if (signal?.aborted) break;
     const path = join(directory, name);
     const kept = keptPattern.test(name) ? await stat(path).catch(() => undefined) : undefined;
@@ -67,7 +67,7 @@ export async function sweepFolder(directory: string, before: Date, signal?: Abor
 }
 
 /** Names as they are read: a directory may hold more than fit in memory. */
-async function* namesIn(directory: string): AsyncIterable<string> {
+async function* listNames(directory: string): AsyncIterable<string> {
   const entries = await opendir(directory).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT") throw error;
   });

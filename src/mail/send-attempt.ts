@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 
 /** What an attempt is bound by. */
-export interface Bounds {
+export interface AttemptLimits {
   /** Notes durably that the message is about to be handed over; false when it must not be. */
   readonly handOver: () => Promise<boolean>;
   /** That the attempt is to end: at once while nothing was handed over, in good time afterwards. */
@@ -14,8 +14,8 @@ export interface Bounds {
 const drainMs = 10_000;
 
 /** How far one attempt to send has got, and until when it may go on. */
-export class Passage {
-  readonly #bounds: Bounds;
+export class SendAttempt {
+  readonly #bounds: AttemptLimits;
   readonly #over = Promise.withResolvers<never>();
   readonly #onAbort = () => this.#hurry();
   #timer: NodeJS.Timeout | undefined;
@@ -23,7 +23,7 @@ export class Passage {
   #handedOver = false;
   #stopped = false;
 
-  constructor(bounds: Bounds) {
+  constructor(bounds: AttemptLimits) {
     this.#bounds = bounds;
     // It is told to whoever waits, and mostly nobody does.
     this.#over.promise.catch(() => undefined);

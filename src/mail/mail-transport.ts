@@ -1,7 +1,7 @@
 import type { Message } from "./message.ts";
 
 /** What came of an attempt to send a message. */
-export type Outcome =
+export type DeliveryResult =
   | { readonly kind: "accepted" }
   /** For good; `noMailbox`: the address is one that nothing can be sent to. */
   | {
@@ -18,13 +18,13 @@ export type Outcome =
   | { readonly kind: "stopped" };
 
 /** Takes messages to where they go, one at a time. */
-export interface Carrier {
+export interface MailTransport {
   /**
    * Attempts to send a message; never throws for what others do.
    * @param handOver - to be called once, right before the message could be taken; when it gives false, it must not be
    * @param signal - that the attempt is to end: at once while nothing was handed over, in good time afterwards
    */
-  deliver(message: Message, handOver: () => Promise<boolean>, signal: AbortSignal): Promise<Outcome>;
+  deliver(message: Message, handOver: () => Promise<boolean>, signal: AbortSignal): Promise<DeliveryResult>;
   /** Lets go of what was kept for the next message. */
   rest(): void;
 }

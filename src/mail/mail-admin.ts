@@ -5,10 +5,10 @@ import { createId } from "../lib/ids.ts";
 import { withAudit } from "../pipeline/with-audit.ts";
 import type { GateTransaction, Store } from "../store/port.ts";
 import { isSendable } from "./message.ts";
-import { suppress, unsuppress } from "./suppressions.ts";
+import { suppressEmail, unsuppressEmail } from "./suppressions.ts";
 
 /** What staff do about mail. */
-export interface MailOffice {
+export interface MailAdmin {
   /** Addresses that nothing is sent to, oldest first. */
   suppressions(businessId: string): AsyncIterable<Suppression>;
   /** @returns false when the address was suppressed already. @throws Problem `validation_failed` */
@@ -25,7 +25,7 @@ export interface MailOffice {
 const actor = { actorType: "user", actorId: "command_line", tokenId: null, reason: null } as const;
 const unsent = ["failed", "bounced", "suppressed"] as const;
 
-export function createMailOffice(store: Store, clock: Clock): MailOffice {
+export function createMailAdmin(store: Store, clock: Clock): MailAdmin {
   function change<R>(businessId: string, action: string, work: (transaction: GateTransaction) => Promise<R>) {
     const now = clock.now();
     const act = { ...actor, businessId, requestId: createId("req"), action, now };
@@ -40,11 +40,11 @@ export function createMailOffice(store: Store, clock: Clock): MailOffice {
     async suppress(businessId, email, reason) {
       if (!isSendable(email))
         throw validationProblem({ path: "email", code: "invalid_format", message: "Expected an address" });
-      return change(businessId, "suppression.added", (transaction) => suppress(transaction, email, reason));
+      return change(businessId, "suppression.added", (transaction) => suppressEmail(transaction, email, reason));
     },
 
     unsuppress: (businessId, email) =>
-      change(businessId, "suppression.removed", (transaction) => unsuppress(transaction, email)),
+      change(businessId, "suppression.removed", (transaction) => unsuppressEmail(transaction, email)),
 
     retry: (businessId, emailSendId) =>
       change(businessId, "email_send.requeued", async (transaction) => {
