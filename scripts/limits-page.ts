@@ -23,7 +23,7 @@ import { maxUriChars } from "../src/resources/target.ts";
 import { defaultBusyTimeoutMs } from "../src/store/open.ts";
 import { maxCountedBacklog } from "../src/store/queues/queue-depths.ts";
 import { minFreeBytes } from "../src/store/sqlite/open.ts";
-import { batchingOf } from "../src/telemetry/environment.ts";
+import { readBatching } from "../src/telemetry/environment.ts";
 import { maxFound } from "../src/tools/catalog/search.ts";
 import { ttlMs as confirmationTtlMs } from "../src/tools/confirmation/confirm.ts";
 import { maxFileBytes } from "../src/transport/auth/gateway-keys.ts";
@@ -313,7 +313,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ["Work of a queue that metrics count", count(maxCountedBacklog), "more is told as that many"],
     [
       "Spans that wait to be sent",
-      `${count(batchingOf({}).maxQueueSize)} (OTEL_BSP_MAX_QUEUE_SIZE)`,
+      `${count(readBatching({}).maxQueueSize)} (OTEL_BSP_MAX_QUEUE_SIZE)`,
       "further ones are dropped; the log says how many",
     ],
   ],

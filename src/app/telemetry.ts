@@ -1,6 +1,6 @@
 import type { Log } from "../lib/log.ts";
 import { createAccessLines } from "../telemetry/access-lines.ts";
-import { type Environment, wantsTraces } from "../telemetry/environment.ts";
+import { type Environment, isTracingConfigured } from "../telemetry/environment.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { createTelemetry, type ProgramTelemetry } from "../telemetry/telemetry.ts";
 import { toolNames } from "../tools/catalog/definitions.ts";
@@ -17,6 +17,6 @@ export async function connectTelemetry(wantsMetrics: boolean, env: Environment, 
   const lines = createAccessLines(log);
   const tools = [...toolNames, ...searchTools.map(({ name }) => name)];
   const metrics = wantsMetrics ? (await import("../telemetry/metrics.ts")).createMetrics(tools) : undefined;
-  const tracer = wantsTraces(env) ? (await import("../telemetry/tracer.ts")).createTracer(env, log) : undefined;
+  const tracer = isTracingConfigured(env) ? (await import("../telemetry/tracer.ts")).createTracer(env, log) : undefined;
   return { telemetry: createTelemetry({ lines, metrics, tracer }), metrics };
 }

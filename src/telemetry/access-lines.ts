@@ -22,7 +22,12 @@ export function createAccessLines(log: Log): AccessLines {
   /** Requests of which no line tells yet. */
   const untold = new Set<string>();
 
-  function tell(level: Level, message: string, facts: Readonly<Record<string, unknown>>, durationMs: number): void {
+  function writeLine(
+    level: Level,
+    message: string,
+    facts: Readonly<Record<string, unknown>>,
+    durationMs: number,
+  ): void {
     log[level]({ ...facts, durationMs: Math.round(durationMs * 100) / 100 }, message);
   }
 
@@ -31,14 +36,14 @@ export function createAccessLines(log: Log): AccessLines {
       const { code, status, caller } = outcome;
       switch (work.kind) {
         case "tool": {
-          const level = levelOf(work, code);
+          const level = chooseLevel(work, code);
           untold.delete(work.requestId);
           if (!log.isLevelEnabled(level)) return;
           const { name, requestId } = work;
-          tell(
+          writeLine(
             level,
             "Tool call",
-            { face: "mcp", tool: name, outcome: code, requestId, ...by(work.caller) },
+            { face: "mcp", tool: name, outcome: code, requestId, ...describeCaller(work.caller) },
             durationMs,
           );
           return;
@@ -48,26 +53,31 @@ export function createAccessLines(log: Log): AccessLines {
           untold.delete(work.requestId);
           if (!log.isLevelEnabled(level)) return;
           const { method, requestId } = work;
-          tell(level, "MCP request", { face: "mcp", method, outcome: code, requestId, ...by(work.caller) }, durationMs);
+          writeLine(
+            level,
+            "MCP request",
+            { face: "mcp", method, outcome: code, requestId, ...describeCaller(work.caller) },
+            durationMs,
+          );
           return;
         }
         case "operation": {
           // Of a tool call its own line tells.
-          const level = work.face === "mcp" ? "trace" : levelOf(work, code);
+          const level = work.face === "mcp" ? "trace" : chooseLevel(work, code);
           if (work.face === "rest") untold.delete(work.requestId);
           if (!log.isLevelEnabled(level)) return;
           const { face, name, requestId } = work;
-          tell(
+          writeLine(
             level,
             "Operation",
-            { face, operation: name, outcome: code, status, requestId, ...by(caller) },
+            { face, operation: name, outcome: code, status, requestId, ...describeCaller(caller) },
             durationMs,
           );
           return;
         }
         case "upstream": {
           const { method, origin } = work;
-          tell("debug", "Upstream request", { method, origin, outcome: code }, durationMs);
+          writeLine("debug", "Upstream request", { method, origin, outcome: code }, durationMs);
           return;
         }
         default:
@@ -84,18 +94,18 @@ export function createAccessLines(log: Log): AccessLines {
       if (!untold.delete(requestId)) return;
       const level = face === "probe" ? "trace" : "debug";
       if (log.isLevelEnabled(level))
-        tell(level, "HTTP request", { face, method: request.method, status, requestId }, durationMs);
+        writeLine(level, "HTTP request", { face, method: request.method, status, requestId }, durationMs);
     },
   };
 }
 
-function levelOf({ name }: ToolCall | OperationCall, code: string): Level {
+function chooseLevel({ name }: ToolCall | OperationCall, code: string): Level {
   const failed = Object.hasOwn(catalogue, code) && catalogue[code as keyof typeof catalogue].status >= 500;
   const reads = !isCallName(name) || operations[name].effect === "read";
   return failed || (!reads && code === "ok") ? "info" : "debug";
 }
 
 /** An opaque name of a caller that is long is told by how it begins. */
-function by(caller: string | undefined) {
+function describeCaller(caller: string | undefined) {
   return caller === undefined ? {} : { caller: caller.length === 64 ? caller.slice(0, 16) : caller };
 }

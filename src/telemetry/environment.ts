@@ -1,14 +1,14 @@
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Whether the standard variables of OpenTelemetry say where traces go. */
-export function wantsTraces(env: Environment): boolean {
+export function isTracingConfigured(env: Environment): boolean {
   if (env["OTEL_SDK_DISABLED"]?.trim().toLowerCase() === "true") return false;
   if ((env["OTEL_TRACES_EXPORTER"] || "otlp").trim() !== "otlp") return false;
   return Boolean(env["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] || env["OTEL_EXPORTER_OTLP_ENDPOINT"]);
 }
 
 /** Why traces cannot go where the variables say, if so: OTLP over HTTP is what is spoken, in JSON. */
-export function unspoken(env: Environment): string | undefined {
+export function findUnsupportedProtocol(env: Environment): string | undefined {
   const protocol = env["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"] || env["OTEL_EXPORTER_OTLP_PROTOCOL"];
   return protocol === "grpc" ? "Traces are sent as http/json, not as OTEL_EXPORTER_OTLP_PROTOCOL=grpc" : undefined;
 }
@@ -21,7 +21,7 @@ export interface Sampling {
 }
 
 /** `OTEL_TRACES_SAMPLER` and its argument; what is not known is all traces, as the standard has it. */
-export function samplingOf(env: Environment): Sampling {
+export function readSampling(env: Environment): Sampling {
   const name = (env["OTEL_TRACES_SAMPLER"] || "parentbased_always_on").trim().toLowerCase();
   const given = Number(env["OTEL_TRACES_SAMPLER_ARG"] || 1);
   const ratios: Readonly<Record<string, number>> = {
@@ -35,15 +35,15 @@ export function samplingOf(env: Environment): Sampling {
 }
 
 /** How spans are gathered before they are sent: the `OTEL_BSP_*` variables, with the standard's defaults. */
-export function batchingOf(env: Environment) {
-  const number = (name: string, otherwise: number) => {
+export function readBatching(env: Environment) {
+  const readNumber = (name: string, otherwise: number) => {
     const given = Number(env[name] || otherwise);
     return Number.isSafeInteger(given) && given > 0 ? given : otherwise;
   };
   return {
-    scheduledDelayMillis: number("OTEL_BSP_SCHEDULE_DELAY", 5_000),
-    exportTimeoutMillis: number("OTEL_BSP_EXPORT_TIMEOUT", 30_000),
-    maxQueueSize: number("OTEL_BSP_MAX_QUEUE_SIZE", 2_048),
-    maxExportBatchSize: number("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", 512),
+    scheduledDelayMillis: readNumber("OTEL_BSP_SCHEDULE_DELAY", 5_000),
+    exportTimeoutMillis: readNumber("OTEL_BSP_EXPORT_TIMEOUT", 30_000),
+    maxQueueSize: readNumber("OTEL_BSP_MAX_QUEUE_SIZE", 2_048),
+    maxExportBatchSize: readNumber("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", 512),
   };
 }

@@ -40,10 +40,10 @@ export function createMetrics(tools: readonly string[]): Metrics {
   collectDefaultMetrics({ register: registry });
   let refresh = async (): Promise<void> => undefined;
   // Labels are of these alone: what callers make up must not become a number of its own.
-  const toolOf = among(tools);
-  const methodOf = among(mcpMethods);
-  const operationOf = among(operationNames);
-  const outcomeOf = among([...ownOutcomes, ...Object.keys(catalogue)]);
+  const toolOf = limitNames(tools);
+  const methodOf = limitNames(mcpMethods);
+  const operationOf = limitNames(operationNames);
+  const outcomeOf = limitNames([...ownOutcomes, ...Object.keys(catalogue)]);
 
   return {
     work(work, { code, status = 500 }, durationMs) {
@@ -99,7 +99,7 @@ export function createMetrics(tools: readonly string[]): Metrics {
   };
 }
 
-function among(names: readonly string[]): (name: string) => string {
+function limitNames(names: readonly string[]): (name: string) => string {
   const known = new Set(names);
   return (name) => (known.has(name) ? name : "other");
 }

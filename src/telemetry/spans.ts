@@ -13,7 +13,7 @@ interface Description {
  * A span's name, kind and attributes, by the semantic conventions of OpenTelemetry for HTTP and for MCP. Only names that
  * the contract knows: no argument, address, query or id of a record, some of which are people's.
  */
-export function descriptionOf(work: ObservedWork): Description {
+export function describeSpan(work: ObservedWork): Description {
   switch (work.kind) {
     case "tool":
       return {
@@ -51,13 +51,13 @@ export function descriptionOf(work: ObservedWork): Description {
         attributes: { "db.system.name": work.system, "db.operation.name": "transaction" },
       };
     case "upstream":
-      return { name: work.method, kind: SpanKind.CLIENT, attributes: upstreamAttributes(work.method, work.origin) };
+      return { name: work.method, kind: SpanKind.CLIENT, attributes: getUpstreamAttributes(work.method, work.origin) };
     case "delivery":
       return { name: `deliver ${work.of}`, kind: SpanKind.PRODUCER, attributes: { "programme.delivery": work.of } };
   }
 }
 
-function upstreamAttributes(method: string, origin: string): Attributes {
+function getUpstreamAttributes(method: string, origin: string): Attributes {
   const { protocol, hostname, port } = new URL(origin);
   return {
     "http.request.method": method,
@@ -67,7 +67,7 @@ function upstreamAttributes(method: string, origin: string): Attributes {
   };
 }
 
-export function exchangeDescription({ face, request, requestId }: HttpExchange): Description {
+export function describeExchange({ face, request, requestId }: HttpExchange): Description {
   const method = knownMethods.has(request.method ?? "") ? (request.method as string) : "_OTHER";
   return {
     name: `${method} ${face}`,
@@ -86,7 +86,7 @@ export function exchangeDescription({ face, request, requestId }: HttpExchange):
 const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"]);
 
 /** What a request to the REST interface is named by, once it is known which operation it is. */
-export function routeOf(work: ObservedWork): { readonly path: string; readonly name: string } | undefined {
+export function getRoute(work: ObservedWork): { readonly path: string; readonly name: string } | undefined {
   if (work.kind !== "operation" || work.face !== "rest") return undefined;
   const { method, path: below } = operations[work.name as CallName];
   const path = `/integrations/v1${below}`;
@@ -94,7 +94,7 @@ export function routeOf(work: ObservedWork): { readonly path: string; readonly n
 }
 
 /** How a span ends; of a tool call, its error is within a result. */
-export function endOf({ code, status }: WorkOutcome, ofTool: boolean) {
+export function describeSpanEnd({ code, status }: WorkOutcome, ofTool: boolean) {
   const good = code === "ok" || code === "asked";
   const known = Object.hasOwn(catalogue, code) ? catalogue[code as keyof typeof catalogue].status : undefined;
   // A refusal is the caller's error, not the server's; to an agent it is the tool's.

@@ -21,14 +21,14 @@ export interface ProgramTelemetry extends Telemetry {
 export function createTelemetry({ lines, metrics, tracer }: TelemetryDeps): ProgramTelemetry {
   const calls = createCount();
 
-  function ended(work: ObservedWork, outcome: WorkOutcome, startedMs: number, span: Span | undefined): void {
+  function recordEnd(work: ObservedWork, outcome: WorkOutcome, startedMs: number, span: Span | undefined): void {
     const durationMs = performance.now() - startedMs;
     lines.work(work, outcome, durationMs);
     metrics?.work(work, outcome, durationMs);
     span?.end(outcome);
   }
 
-  async function watched<R>(
+  async function observeWork<R>(
     work: ObservedWork,
     run: () => Promise<R>,
     outcomeOf: (result: R) => WorkOutcome,
@@ -39,10 +39,10 @@ export function createTelemetry({ lines, metrics, tracer }: TelemetryDeps): Prog
     const span = tracer?.start(work);
     try {
       const result = await (span ? span.run(run) : run());
-      ended(work, outcomeOf(result), startedMs, span);
+      recordEnd(work, outcomeOf(result), startedMs, span);
       return result;
     } catch (error) {
-      ended(work, { code: codeOf(error) }, startedMs, span);
+      recordEnd(work, { code: getErrorCode(error) }, startedMs, span);
       throw error;
     } finally {
       if (isCall) calls.down();
@@ -52,7 +52,7 @@ export function createTelemetry({ lines, metrics, tracer }: TelemetryDeps): Prog
   return {
     watch(work, run, outcomeOf) {
       const isTold = metrics || tracer || work.kind !== "upstream" || lines.tellsTries();
-      return isTold ? watched(work, run, outcomeOf) : run();
+      return isTold ? observeWork(work, run, outcomeOf) : run();
     },
 
     exchange(exchange: HttpExchange, serve: () => void): void {
@@ -110,7 +110,7 @@ function createCount() {
 }
 
 /** A code for what was thrown: of the catalogue, of the protocol, or one for all that nobody foresaw. */
-function codeOf(error: unknown): string {
+function getErrorCode(error: unknown): string {
   if (error instanceof Problem) return error.code;
   const { name, code } = (error ?? {}) as { name?: unknown; code?: unknown };
   if (name === "AbortError") return "cancelled";

@@ -24,8 +24,8 @@ import {
 import type { Log } from "../lib/log.ts";
 import type { HttpExchange, ObservedWork, TraceCarrier, WorkOutcome } from "../lib/telemetry.ts";
 import { version } from "../lib/version.ts";
-import { batchingOf, type Environment, samplingOf, unspoken } from "./environment.ts";
-import { descriptionOf, endOf, exchangeDescription, routeOf } from "./spans.ts";
+import { type Environment, findUnsupportedProtocol, readBatching, readSampling } from "./environment.ts";
+import { describeExchange, describeSpan, describeSpanEnd, getRoute } from "./spans.ts";
 
 /** Work that a trace tells of. */
 export interface Span {
@@ -49,21 +49,21 @@ const maxCarriedChars = 8_192;
 
 /** Traces to where the standard variables of OpenTelemetry say, over OTLP/HTTP. */
 export function createTracer(env: Environment, log: Log): Tracer {
-  const problem = unspoken(env);
+  const problem = findUnsupportedProtocol(env);
   if (problem !== undefined) log.warn(problem);
-  tellOf(log);
+  forwardDiagnostics(log);
   const provider = createProvider(env);
   const tracer = provider.getTracer("programme-mcp", version);
   const storage = new AsyncLocalStorage<Context>();
   const traceContext = new W3CTraceContextPropagator();
   const incoming = new CompositePropagator({ propagators: [traceContext, new W3CBaggagePropagator()] });
 
-  function spanIn(context: Context, span: OtelSpan, ofCall: boolean): Span {
+  function createSpan(context: Context, span: OtelSpan, ofCall: boolean): Span {
     const inside = trace.setSpan(context, span);
     return {
       run: (work) => storage.run(inside, work),
       end(outcome) {
-        const { attributes, failed } = endOf(outcome, ofCall);
+        const { attributes, failed } = describeSpanEnd(outcome, ofCall);
         span.setAttributes(attributes);
         if (failed) span.setStatus({ code: SpanStatusCode.ERROR });
         span.end();
@@ -75,14 +75,14 @@ export function createTracer(env: Environment, log: Log): Tracer {
     const around = storage.getStore() ?? ROOT_CONTEXT;
     const ambient = trace.getSpan(around);
     if (work.kind === "transaction" && !ambient) return undefined;
-    const route = routeOf(work);
+    const route = getRoute(work);
     if (route !== undefined) ambient?.setAttribute("http.route", route.path).updateName(route.name);
     const carried = "trace" in work && work.trace ? incoming.extract(around, work.trace, getter) : around;
     const parent = trace.getSpanContext(carried);
     // The caller's own span is the parent; the request that brought the call is linked beside it.
     const links = ambient && parent !== ambient.spanContext() ? [{ context: ambient.spanContext() }] : [];
-    const { name, ...options } = descriptionOf(work);
-    return spanIn(carried, tracer.startSpan(name, { ...options, links }, carried), work.kind === "tool");
+    const { name, ...options } = describeSpan(work);
+    return createSpan(carried, tracer.startSpan(name, { ...options, links }, carried), work.kind === "tool");
   }
 
   return {
@@ -91,8 +91,8 @@ export function createTracer(env: Environment, log: Log): Tracer {
       // Asked every few seconds, and never of interest.
       if (exchange.face === "probe") return undefined;
       const carried = incoming.extract(ROOT_CONTEXT, exchange.request.headers, getter);
-      const { name, ...options } = exchangeDescription(exchange);
-      return spanIn(carried, tracer.startSpan(name, options, carried), false);
+      const { name, ...options } = describeExchange(exchange);
+      return createSpan(carried, tracer.startSpan(name, options, carried), false);
     },
     headers() {
       const headers: Record<string, string> = {};
@@ -108,7 +108,7 @@ export function createTracer(env: Environment, log: Log): Tracer {
 }
 
 function createProvider(env: Environment): TracerProvider {
-  const { parentBased, ratio } = samplingOf(env);
+  const { parentBased, ratio } = readSampling(env);
   const own = ratio === 1 ? new AlwaysOnSampler() : new TraceIdRatioBasedSampler(ratio);
   const named = resourceFromAttributes({ "service.name": "programme-mcp", "service.version": version });
   return new TracerProvider({
@@ -117,17 +117,17 @@ function createProvider(env: Environment): TracerProvider {
       .merge(detectResources({ detectors: [envDetector] })),
     sampler: parentBased ? new ParentBasedSampler({ root: own }) : own,
     spanLimits: { attributeValueLengthLimit: 256, attributeCountLimit: 32, linkCountLimit: 4 },
-    spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter(), ...batchingOf(env) })],
+    spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter(), ...readBatching(env) })],
   });
 }
 
 /** What the exporter has to say goes to the log; of a receiver that is down it says the same again and again. */
-function tellOf(log: Log): void {
-  const tell =
+function forwardDiagnostics(log: Log): void {
+  const createReporter =
     (level: "warn" | "debug") =>
     (message: string, ...rest: unknown[]) =>
       log[level]({ details: rest.map(String) }, `Traces: ${message}`);
-  const [warn, debug] = [tell("warn"), tell("debug")];
+  const [warn, debug] = [createReporter("warn"), createReporter("debug")];
   const logger = { error: warn, warn, info: debug, debug, verbose: debug };
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
 }

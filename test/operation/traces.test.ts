@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { samplingOf, wantsTraces } from "../../src/telemetry/environment.ts";
+import { isTracingConfigured, readSampling } from "../../src/telemetry/environment.ts";
 import { openMisbehaving } from "../remote/misbehaving.ts";
 import { type Desk, openDesk } from "../support/desk.ts";
 import { rest, send } from "../support/raw.ts";
@@ -250,7 +250,7 @@ describe("the standard variables", () => {
     [{ OTEL_EXPORTER_OTLP_ENDPOINT: "http://x", OTEL_TRACES_EXPORTER: "none" }, false],
     [{ OTEL_TRACES_EXPORTER: "otlp" }, false],
   ])("%j: traces are sent: %s", (environment, sent) => {
-    expect(wantsTraces(environment)).toBe(sent);
+    expect(isTracingConfigured(environment)).toBe(sent);
   });
 
   test.each([
@@ -266,6 +266,6 @@ describe("the standard variables", () => {
     ],
     [{ OTEL_TRACES_SAMPLER: "nonsense" }, { parentBased: true, ratio: 1 }],
   ])("%j: %j is sampled", (environment, sampling) => {
-    expect(samplingOf(environment)).toEqual(sampling);
+    expect(readSampling(environment)).toEqual(sampling);
   });
 });
