@@ -11,7 +11,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { constants, setPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { Pool } from "undici";
-import { createApp } from "../src/app.ts";
+import { createApp } from "../src/app/app.ts";
 import { issueToken } from "../src/commands/tokens.ts";
 import { loadConfig } from "../src/config/load.ts";
 import { scopes } from "../src/contract/scopes.ts";

@@ -7,7 +7,7 @@ import { fork } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createApp } from "../src/app.ts";
+import { createApp } from "../src/app/app.ts";
 import { issueToken } from "../src/commands/tokens.ts";
 import { loadConfig } from "../src/config/load.ts";
 import { scopes } from "../src/contract/scopes.ts";

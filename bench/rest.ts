@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { isDeepStrictEqual } from "node:util";
 import { Pool, request } from "undici";
-import { createApp } from "../src/app.ts";
+import { createApp } from "../src/app/app.ts";
 import { issueToken } from "../src/commands/tokens.ts";
 import { loadConfig } from "../src/config/load.ts";
 import { scopes } from "../src/contract/scopes.ts";

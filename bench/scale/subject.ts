@@ -1,4 +1,4 @@
-import { type App, createApp } from "../../src/app.ts";
+import { type App, createApp } from "../../src/app/app.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { splitInput } from "../../src/contract/definition/operation.ts";
 import { operations } from "../../src/contract/index.ts";

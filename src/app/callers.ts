@@ -10,7 +10,7 @@ import { createProtectedResource, type ProtectedResource } from "../transport/au
 import type { McpEndpoint } from "../transport/http/mcp-endpoint.ts";
 import { createGatewayUpstream } from "../upstream/gateway.ts";
 import type { Upstream } from "../upstream/port.ts";
-import type { Local } from "./local.ts";
+import type { CoreServices } from "./core-services.ts";
 
 /** Whoever calls MCP over HTTP, and the service as they meet it. */
 export interface Callers {
@@ -20,17 +20,17 @@ export interface Callers {
   readonly resource?: ProtectedResource | undefined;
 }
 
-export interface Door extends Callers {
+export interface CallerCheck extends Callers {
   readonly mcp: McpEndpoint;
 }
 
 /** The door for MCP over HTTP, and who comes in by it. */
-export async function connectDoor(
+export async function connectCallerCheck(
   config: Config,
   upstream: Upstream,
   mcpEndpoint: (callers: Callers) => Promise<McpEndpoint>,
-  local: Pick<Local, "clock" | "log">,
-): Promise<Door> {
+  local: Pick<CoreServices, "clock" | "log">,
+): Promise<CallerCheck> {
   const callers = connectCallers(config, upstream, local);
   return { ...callers, mcp: await mcpEndpoint(callers) };
 }
@@ -39,11 +39,11 @@ export async function connectDoor(
 export function connectCallers(
   config: Config,
   upstream: Upstream,
-  { clock, log }: Pick<Local, "clock" | "log">,
+  { clock, log }: Pick<CoreServices, "clock" | "log">,
 ): Callers {
   const { gatewayKeys: file, oauth, token } = config;
   if (file === undefined && !oauth) return { upstream };
-  const keys = file === undefined ? undefined : keysIn({ file, env: process.env, token, clock, log });
+  const keys = file === undefined ? undefined : openKeys({ file, env: process.env, token, clock, log });
   const issuer = oauth && createTokenVerifier({ ...oauth, env: process.env, clock, log });
   const needed = listOfferedTools(config, new Set(scopes)).flatMap((name) =>
     findMissingScopes(operations[name], new Set()),
@@ -56,7 +56,7 @@ export function connectCallers(
   };
 }
 
-function keysIn(options: GatewayKeysOptions): GatewayKeys {
+function openKeys(options: GatewayKeysOptions): GatewayKeys {
   try {
     return openGatewayKeys(options);
   } catch (error) {

@@ -1,12 +1,12 @@
 import type { Config } from "../config/load.ts";
 import type { StoreOptions } from "../store/open.ts";
-import { storeOptions } from "./database.ts";
+import { getStoreOptions } from "./database.ts";
 
 export type { ComparedTable, CopyReport } from "../store/copy/copy.ts";
 export { compareDatabases, copyDatabase } from "../store/copy/copy.ts";
 export { CopyRefused } from "../store/copy/target.ts";
 
 /** How a database beside the configured one is opened: with what is set for that one. */
-export function optionsFor(config: Config, database: string): StoreOptions {
-  return storeOptions({ ...config, database, databaseGiven: true });
+export function createStoreOptions(config: Config, database: string): StoreOptions {
+  return getStoreOptions({ ...config, database, databaseGiven: true });
 }

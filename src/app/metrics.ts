@@ -3,10 +3,10 @@ import type { McpEndpoint } from "../transport/http/mcp-endpoint.ts";
 import { type MetricsServer, serveMetrics } from "../transport/http/metrics-server.ts";
 import type { HttpServer } from "../transport/http/server.ts";
 import type { CircuitBreaker } from "../upstream/remote/circuit-breaker.ts";
-import type { Local } from "./local.ts";
+import type { CoreServices } from "./core-services.ts";
 
 /** What there is to look at; some of it only once something listens. */
-export interface Watched extends Pick<Local, "store" | "clock"> {
+export interface MeasuredParts extends Pick<CoreServices, "store" | "clock"> {
   /** Nothing where the product has the queues. */
   readonly queues: boolean;
   readonly breaker: CircuitBreaker | undefined;
@@ -18,19 +18,19 @@ export interface Watched extends Pick<Local, "store" | "clock"> {
 export function openMetrics(
   metrics: Metrics,
   address: { readonly host: string; readonly port: number },
-  { store, clock, queues, breaker, server, mcp }: Watched,
+  { store, clock, queues, breaker, server, mcp }: MeasuredParts,
 ): Promise<MetricsServer> {
   metrics.watchGauges({
     sessions: () => mcp()?.open().sessions ?? 0,
     subscriptions: () => mcp()?.open().subscriptions ?? 0,
     load: async () => (await server()?.load()) ?? { connections: 0, requests: 0 },
-    queues: queues ? () => queueGauges({ store, clock }) : undefined,
+    queues: queues ? () => readQueueGauges({ store, clock }) : undefined,
     breaker: breaker && (() => breaker.state()),
   });
   return serveMetrics(address, () => metrics.render());
 }
 
-async function queueGauges({ store, clock }: Pick<Local, "store" | "clock">) {
+async function readQueueGauges({ store, clock }: Pick<CoreServices, "store" | "clock">) {
   const now = clock.now();
   const backlogs = Object.entries(await store.backlogs(now.toISOString()));
   return Object.fromEntries(

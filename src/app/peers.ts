@@ -5,7 +5,7 @@ import { computeHmac } from "../lib/crypto/crypto.ts";
 import { createId } from "../lib/ids.ts";
 import { createLoop, type Worker } from "../lib/worker.ts";
 import type { Store } from "../store/port.ts";
-import type { Local } from "./local.ts";
+import type { CoreServices } from "./core-services.ts";
 
 /** Another process counts as there for so long after it was heard of, and says so again well before. */
 const [heardMs, sayMs] = [60_000, 15_000];
@@ -70,14 +70,21 @@ export interface Membership extends Worker {
 }
 
 /** Makes what keeps a process known to the others on its database for as long as it runs. */
-export function createMembership(config: Config, serverKey: () => Buffer, { store, clock, log }: Local): Membership {
+export function createMembership(
+  config: Config,
+  serverKey: () => Buffer,
+  { store, clock, log }: CoreServices,
+): Membership {
   const processId = createId("prc");
   const told = new Set<string>();
 
-  async function announce(): Promise<Agreement[]> {
+  async function announceSettings(): Promise<Agreement[]> {
     const key = await store.secret("peers");
-    const digest = (text: string) => computeHmac(key, text).toString("base64url").slice(0, 22);
-    const entries = agreements.map(({ setting, value }) => [setting, digest(`${setting} ${value(config, serverKey)}`)]);
+    const computeSettingDigest = (text: string) => computeHmac(key, text).toString("base64url").slice(0, 22);
+    const entries = agreements.map(({ setting, value }) => [
+      setting,
+      computeSettingDigest(`${setting} ${value(config, serverKey)}`),
+    ]);
     const marks: Readonly<Record<string, string>> = Object.fromEntries(entries);
     const now = clock.now();
     const until = new Date(now.getTime() + heardMs).toISOString();
@@ -99,7 +106,7 @@ export function createMembership(config: Config, serverKey: () => Buffer, { stor
 
   const loop = createLoop({
     async step() {
-      warn(await announce());
+      warn(await announceSettings());
       return false;
     },
     idleMs: sayMs,
@@ -108,7 +115,7 @@ export function createMembership(config: Config, serverKey: () => Buffer, { stor
 
   return {
     async join() {
-      const different = await announce();
+      const different = await announceSettings();
       const refused = different.find((agreement) => agreement.refused);
       if (refused) {
         await store.peers.leave(processId);

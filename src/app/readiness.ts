@@ -47,7 +47,7 @@ export function createReadiness(deps: ReadinessDeps): ReadinessProbe {
 
 async function lookAt({ store, workers, serverKey, breaker }: ReadinessDeps): Promise<Readiness> {
   const state = combineWorkerStates(workers);
-  const [database, hasRoom] = await Promise.all([inTime(store.check()), inTime(store.hasRoom())]);
+  const [database, hasRoom] = await Promise.all([finishInTime(store.check()), finishInTime(store.hasRoom())]);
   const checks = {
     database: database || "failed",
     ...(hasRoom === undefined ? {} : { disk: hasRoom ? "ok" : "full" }),
@@ -63,7 +63,7 @@ async function lookAt({ store, workers, serverKey, breaker }: ReadinessDeps): Pr
 }
 
 /** What is found out; false where that fails or takes too long. */
-async function inTime<Found>(finding: Promise<Found>): Promise<Found | false> {
+async function finishInTime<Found>(finding: Promise<Found>): Promise<Found | false> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {
     timer = setTimeout(resolve, patienceMs, false);

@@ -16,7 +16,7 @@ export function requireServerKey({ secretKey, database }: Pick<Config, "secretKe
 }
 
 /** The key under which secrets are kept in the database: not in the database. */
-export function serverKeyOf({ secretKey, database, filesBeside }: Config): () => Buffer {
+export function createServerKeyLoader({ secretKey, database, filesBeside }: Config): () => Buffer {
   let key: Buffer | undefined;
   return () => {
     requireServerKey({ secretKey, database });

@@ -6,14 +6,14 @@ import { createTelemetry, type ProgramTelemetry } from "../telemetry/telemetry.t
 import { toolNames } from "../tools/catalog/definitions.ts";
 import { searchTools } from "../tools/catalog/search.ts";
 
-export interface Watching {
+export interface TelemetryParts {
   readonly telemetry: ProgramTelemetry;
   /** Where somebody asks for them. */
   readonly metrics: Metrics | undefined;
 }
 
 /** Who watches: the access log always; what else is wanted is loaded only then. */
-export async function connectTelemetry(wantsMetrics: boolean, env: Environment, log: Log): Promise<Watching> {
+export async function connectTelemetry(wantsMetrics: boolean, env: Environment, log: Log): Promise<TelemetryParts> {
   const lines = createAccessLines(log);
   const tools = [...toolNames, ...searchTools.map(({ name }) => name)];
   const metrics = wantsMetrics ? (await import("../telemetry/metrics.ts")).createMetrics(tools) : undefined;

@@ -5,7 +5,7 @@ import {
   type CopyReport,
   compareDatabases,
   copyDatabase,
-  optionsFor,
+  createStoreOptions,
 } from "../app/copy.ts";
 import { type DatabaseLocation, databaseSettings, parseDatabaseLocation, refusePassword } from "../config/database.ts";
 import { type Config, refusalOf } from "../config/load.ts";
@@ -74,8 +74,8 @@ async function run(config: Config, { from, to, verify }: Work): Promise<CopyRepo
   );
   try {
     return await (verify ? compareDatabases : copyDatabase)({
-      from: optionsFor(config, from.database),
-      to: optionsFor(config, to.database),
+      from: createStoreOptions(config, from.database),
+      to: createStoreOptions(config, to.database),
       onProgress(share) {
         interruption.signal.throwIfAborted();
         progress.to(share);

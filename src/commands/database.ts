@@ -1,4 +1,4 @@
-import { createApp } from "../app.ts";
+import { createApp } from "../app/app.ts";
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { databaseWaitMs, fillDemo } from "./open.ts";

@@ -1,5 +1,5 @@
+import type { App } from "../app/app.ts";
 import { connectCallers } from "../app/callers.ts";
-import type { App } from "../app.ts";
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { createScopeProbe } from "../contract/definition/scope-probe.ts";

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { directoryFix, missingDirectory } from "../app.ts";
+import { directoryFix, findMissingDirectory } from "../app/app.ts";
 import type { Config } from "../config/load.ts";
 import { type Check, fail, ok, sentenceOf, skip, warn } from "./doctor-check.ts";
 
@@ -28,7 +28,7 @@ export function checkFiles(config: Config): Check[] {
 /** Of a database that is still to be made: whether there is a place for it. */
 function checkDirectory(name: string, config: Config): Check {
   const { database } = config;
-  const missing = missingDirectory(config);
+  const missing = findMissingDirectory(config);
   if (missing !== undefined) {
     return fail(name, `${database} is not there, and neither is the directory ${missing}.`, directoryFix);
   }

@@ -1,6 +1,6 @@
 import { accessSync, constants } from "node:fs";
 import { dirname } from "node:path";
-import { inspectDatabase, MissingRights } from "../app.ts";
+import { inspectDatabase, MissingRights } from "../app/app.ts";
 import type { Config } from "../config/load.ts";
 import { type Check, fail, ok, sentenceOf, warn } from "./doctor-check.ts";
 import { existingAbove } from "./doctor-files.ts";

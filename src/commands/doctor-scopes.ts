@@ -1,4 +1,4 @@
-import type { App } from "../app.ts";
+import type { App } from "../app/app.ts";
 import { createScopeProbe } from "../contract/definition/scope-probe.ts";
 import type { Problem } from "../contract/errors.ts";
 import { readScopes, type Scope } from "../contract/scopes.ts";

@@ -1,5 +1,5 @@
 import { connect, type DetailedPeerCertificate } from "node:tls";
-import type { connectRemote } from "../app/product.ts";
+import type { connectRemote } from "../app/remote-wiring.ts";
 import type { Config } from "../config/load.ts";
 import { Problem } from "../contract/errors.ts";
 import { isObject } from "../lib/is-object.ts";

@@ -1,4 +1,4 @@
-import type { App } from "../app.ts";
+import type { App } from "../app/app.ts";
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { createBusinessLogs } from "../config/webhook-logs.ts";

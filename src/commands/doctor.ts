@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
-import { connectRemote } from "../app/product.ts";
-import { type App, createApp } from "../app.ts";
+import { type App, createApp } from "../app/app.ts";
+import { connectRemote } from "../app/remote-wiring.ts";
 import { type Config, isDemo, loadConfig } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { systemClock } from "../lib/clock.ts";

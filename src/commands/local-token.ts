@@ -1,5 +1,5 @@
 import { readFile, writeFile } from "node:fs/promises";
-import type { App } from "../app.ts";
+import type { App } from "../app/app.ts";
 import type { Config } from "../config/load.ts";
 import { tokenPattern } from "../contract/token-format.ts";
 import { firstBusiness, issueToken, ordinaryScopes } from "./tokens.ts";

@@ -1,4 +1,4 @@
-import type { People } from "../app.ts";
+import type { PortalServices } from "../app/app.ts";
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { Problem } from "../contract/errors.ts";
@@ -45,7 +45,7 @@ export function retryMessage(config: Config, emailSendId: string, options: Optio
 function withOffice(
   config: Config,
   options: Options,
-  work: (office: People["mailOffice"], businessId: string) => Promise<void>,
+  work: (office: PortalServices["mailOffice"], businessId: string) => Promise<void>,
 ): Promise<void> {
   return withApp(config, async ({ people, store }) => {
     if (!people) throw new UsageError("The product's own service sends its own mail");

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { type App, type AppOptions, createApp } from "../app.ts";
+import { type App, type AppOptions, createApp } from "../app/app.ts";
 import { type Config, isDemo } from "../config/load.ts";
 import { onInterrupt } from "./interruption.ts";
 import { showProgress } from "./progress.ts";

@@ -1,7 +1,7 @@
 import { constants } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
-import type { StartupHandshake } from "../app/early.ts";
-import { type App, requireServerKey } from "../app.ts";
+import { type App, requireServerKey } from "../app/app.ts";
+import type { StartupHandshake } from "../app/startup.ts";
 import { type Config, isDemo } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { isPostgresAddress } from "../lib/postgres-address.ts";

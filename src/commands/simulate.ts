@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { App } from "../app.ts";
+import type { App } from "../app/app.ts";
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { splitInput } from "../contract/definition/operation.ts";

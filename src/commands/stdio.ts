@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { StartupHandshake } from "../app/early.ts";
+import type { StartupHandshake } from "../app/startup.ts";
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { stopSignals } from "./interruption.ts";
@@ -12,8 +12,8 @@ export async function serveStdio(config: Config): Promise<void> {
   if (config.baseUrl !== undefined && config.token === undefined) {
     throw new UsageError("PROGRAMME_TOKEN is needed with PROGRAMME_BASE_URL: an access token of the product.");
   }
-  const { greetEarly } = await import("../app/early.ts");
-  const wire = await greetEarly(config);
+  const { startHandshake } = await import("../app/startup.ts");
+  const wire = await startHandshake(config);
   if (wire && !(await unlessStopped(isWanted(wire, config)))) return;
   const { serveConnection } = await import("./serve.ts");
   try {

@@ -1,4 +1,4 @@
-import { listToolCosts } from "../app.ts";
+import { listToolCosts } from "../app/app.ts";
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { type CallName, getToolset, isCallName, isOperationName, operations } from "../contract/index.ts";

@@ -1,4 +1,4 @@
-import type { App, Webhooks } from "../app.ts";
+import type { App, Webhooks } from "../app/app.ts";
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { Problem } from "../contract/errors.ts";

@@ -3,7 +3,7 @@ import { readdir, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { join } from "node:path";
 import { describe, expect, onTestFinished } from "vitest";
-import { createApp } from "../../src/app.ts";
+import { createApp } from "../../src/app/app.ts";
 import { issueToken } from "../../src/commands/tokens.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createApp } from "../../src/app.ts";
+import { createApp } from "../../src/app/app.ts";
 import { loadConfig } from "../../src/config/load.ts";
 
 const bucket = { PROGRAMME_S3_BUCKET: "programme" };

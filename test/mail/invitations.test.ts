@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, onTestFinished } from "vitest";
-import { createApp } from "../../src/app.ts";
+import { createApp } from "../../src/app/app.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { type Desk, openDesk, test } from "../support/desk.ts";
 import { changesOf, stateOf } from "../support/state.ts";

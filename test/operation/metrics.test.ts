@@ -216,7 +216,7 @@ describe("where metrics are served", () => {
   test("unless they are asked for, neither they nor traces are even loaded", () => {
     const start = (environment: Record<string, string>) =>
       packagesLoadedBy(
-        `const { createApp } = await import("./src/app.ts");
+        `const { createApp } = await import("./src/app/app.ts");
         const { loadConfig } = await import("./src/config/load.ts");
         const settings = { PROGRAMME_DATABASE: ":memory:", PROGRAMME_LOG_LEVEL: "silent" };
         const { PROGRAMME_METRICS = "" } = process.env;

@@ -1,7 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { onTestFinished } from "vitest";
-import type { App } from "../../src/app.ts";
+import type { App } from "../../src/app/app.ts";
 import { type OperationName, operationNames } from "../../src/contract/index.ts";
 import { idempotencyMetaKey } from "../../src/tools/idempotency.ts";
 

@@ -1,7 +1,7 @@
 import { Writable } from "node:stream";
 import { pino } from "pino";
 import { onTestFinished } from "vitest";
-import type { App } from "../../src/app.ts";
+import type { App } from "../../src/app/app.ts";
 import { type Desk, openDesk, type TestClock } from "../support/desk.ts";
 import { openRemote } from "../support/remote.ts";
 import { type Agent, agentOf, type Finishing } from "./agent.ts";

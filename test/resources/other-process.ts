@@ -1,5 +1,5 @@
 import { pino } from "pino";
-import { createApp } from "../../src/app.ts";
+import { createApp } from "../../src/app/app.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { settingsOn } from "../support/database-settings.ts";
 

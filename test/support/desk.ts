@@ -2,7 +2,7 @@ import { Client } from "@modelcontextprotocol/client";
 import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { pino } from "pino";
 import { test as base } from "vitest";
-import { type App, createApp } from "../../src/app.ts";
+import { type App, createApp } from "../../src/app/app.ts";
 import { issueToken } from "../../src/commands/tokens.ts";
 import { type Config, loadConfig } from "../../src/config/load.ts";
 import { commonErrors, splitInput } from "../../src/contract/definition/operation.ts";

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pino } from "pino";
 import { onTestFinished } from "vitest";
-import type { App } from "../../src/app.ts";
+import type { App } from "../../src/app/app.ts";
 import type { GatewayEntry } from "../../src/contract/gateway-keys.ts";
 import { type Scope, scopes } from "../../src/contract/scopes.ts";
 import { createRandomToken, hashSha256Hex } from "../../src/lib/crypto/crypto.ts";

@@ -1,5 +1,5 @@
 import { pino } from "pino";
-import { type App, createApp } from "../../src/app.ts";
+import { type App, createApp } from "../../src/app/app.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { scopes } from "../../src/contract/scopes.ts";
 import type { Clock } from "../../src/lib/clock.ts";

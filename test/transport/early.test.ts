@@ -1,8 +1,8 @@
 import { Client } from "@modelcontextprotocol/client";
 import { InMemoryTransport, type JSONRPCMessage } from "@modelcontextprotocol/server";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { greetEarly } from "../../src/app/early.ts";
-import { type App, createApp } from "../../src/app.ts";
+import { type App, createApp } from "../../src/app/app.ts";
+import { startHandshake } from "../../src/app/startup.ts";
 import { issueProcessToken } from "../../src/commands/local-token.ts";
 import { type Config, loadConfig } from "../../src/config/load.ts";
 import type { StartupHandshake } from "../../src/transport/stdio/startup-handshake.ts";
@@ -63,7 +63,7 @@ function standard(wire: InMemoryTransport) {
 }
 
 async function greeted(config: Config, transport: InMemoryTransport): Promise<StartupHandshake> {
-  const wire = await greetEarly(config, standard(transport));
+  const wire = await startHandshake(config, standard(transport));
   if (!wire) throw new Error("Nobody is greeted");
   return wire;
 }
@@ -139,6 +139,6 @@ describe("the wire", () => {
 
 test("nobody is greeted where only the service can say which tools there are", async () => {
   const [, there] = InMemoryTransport.createLinkedPair();
-  expect(await greetEarly(configOf({ PROGRAMME_TOKEN: productToken }), standard(there))).toBeUndefined();
-  expect(await greetEarly(configOf({ PROGRAMME_TOOL_MODE: "search" }), standard(there))).toBeUndefined();
+  expect(await startHandshake(configOf({ PROGRAMME_TOKEN: productToken }), standard(there))).toBeUndefined();
+  expect(await startHandshake(configOf({ PROGRAMME_TOOL_MODE: "search" }), standard(there))).toBeUndefined();
 });

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { pino } from "pino";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { createApp, type Webhooks } from "../../src/app.ts";
+import { createApp, type Webhooks } from "../../src/app/app.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { createRandomToken, hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
 import { browse, browsers, quiet } from "../resources/browsers.ts";

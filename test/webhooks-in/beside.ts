@@ -1,5 +1,5 @@
 import { onTestFinished } from "vitest";
-import type { App } from "../../src/app.ts";
+import type { App } from "../../src/app/app.ts";
 import type { Scope } from "../../src/contract/scopes.ts";
 import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
 import { type Desk, openDesk, TestClock } from "../support/desk.ts";

@@ -1,5 +1,5 @@
 import { onTestFinished } from "vitest";
-import type { App, Webhooks } from "../../src/app.ts";
+import type { App, Webhooks } from "../../src/app/app.ts";
 import { createExample } from "../../src/contract/definition/example.ts";
 import { type EventPayload, type EventType, events } from "../../src/contract/events.ts";
 import { createId } from "../../src/lib/ids.ts";

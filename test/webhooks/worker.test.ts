@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
-import type { Webhooks } from "../../src/app.ts";
+import type { Webhooks } from "../../src/app/app.ts";
 import { ownDatabase } from "../support/database.ts";
 import { TestClock } from "../support/desk.ts";
 import { accepts, answers, hangs, openReceiver } from "./receiver.ts";

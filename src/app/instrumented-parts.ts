@@ -5,7 +5,7 @@ import type { HttpClient } from "../upstream/remote/http-client.ts";
 import type { Sender } from "../webhooks/sender.ts";
 
 /** A gate whose calls are watched as those of one face. */
-export function watchedGate(
+export function instrumentPipeline(
   gate: OperationPipeline,
   face: OperationCall["face"],
   telemetry: Telemetry,
@@ -26,7 +26,7 @@ export function watchedGate(
 }
 
 /** A client whose tries are watched, and carry the trace on to the service. */
-export function watchedClient(client: HttpClient, origin: string, telemetry: Telemetry): HttpClient {
+export function instrumentClient(client: HttpClient, origin: string, telemetry: Telemetry): HttpClient {
   return {
     ...client,
     send: (request) =>
@@ -41,15 +41,15 @@ export function watchedClient(client: HttpClient, origin: string, telemetry: Tel
   };
 }
 
-export function watchedSender(send: Sender, telemetry: Telemetry): Sender {
-  const outcomeOf = ({ error }: Awaited<ReturnType<Sender>>): WorkOutcome => ({
+export function instrumentSender(send: Sender, telemetry: Telemetry): Sender {
+  const toOutcome = ({ error }: Awaited<ReturnType<Sender>>): WorkOutcome => ({
     code: error === null ? "ok" : "failed",
   });
   return (delivery, signal) =>
-    telemetry.watch({ kind: "delivery", of: "webhook" }, () => send(delivery, signal), outcomeOf);
+    telemetry.watch({ kind: "delivery", of: "webhook" }, () => send(delivery, signal), toOutcome);
 }
 
-export function watchedCarrier(carrier: MailTransport, telemetry: Telemetry): MailTransport {
+export function instrumentTransport(carrier: MailTransport, telemetry: Telemetry): MailTransport {
   return {
     deliver: (...parcel) =>
       telemetry.watch(

@@ -1,37 +1,37 @@
-import { connectAgents } from "./app/agents.ts";
-import type { Door } from "./app/callers.ts";
-import { closeAll } from "./app/closing.ts";
-import type { People, Places, Webhooks } from "./app/embedded.ts";
-import { createLinkServer } from "./app/link-server.ts";
-import { type Local, type LocalOptions, openLocal } from "./app/local.ts";
-import { createReadiness } from "./app/readiness.ts";
-import { serverKeyOf } from "./app/server-key.ts";
-import { watchedGate } from "./app/watched.ts";
-import type { Config } from "./config/load.ts";
-import type { ExportWorker } from "./exports/worker.ts";
-import { systemClock } from "./lib/clock.ts";
-import type { Log } from "./lib/log.ts";
-import { createChangeFeed } from "./pipeline/change-feed.ts";
-import { createDownloads } from "./pipeline/downloads.ts";
-import { createPipeline, type OperationPipeline } from "./pipeline/execute.ts";
-import { createSignedUrls } from "./pipeline/signed-urls.ts";
-import { createTokenAdmin, type TokenAdmin } from "./pipeline/tokens.ts";
-import { handlers } from "./service/index.ts";
-import { openBlobStore } from "./store/blobs/open-blob-store.ts";
-import type { ContentStore, Store } from "./store/port.ts";
-import type { MetricsServer } from "./transport/http/metrics-server.ts";
-import type { HttpServer } from "./transport/http/server.ts";
-import type { ServerFactory } from "./transport/mcp-server.ts";
-import { connectStdio, type StdioConnection, type Wire } from "./transport/stdio/connect-stdio.ts";
-import { createEmbeddedUpstream } from "./upstream/embedded.ts";
-import type { Upstream } from "./upstream/port.ts";
-import { createPseudonymizingUpstream } from "./upstream/privacy/pseudonymizing-upstream.ts";
-import { loadPseudonymizer } from "./upstream/privacy/pseudonyms.ts";
+import type { Config } from "../config/load.ts";
+import type { ExportWorker } from "../exports/worker.ts";
+import { systemClock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import { createChangeFeed } from "../pipeline/change-feed.ts";
+import { createDownloads } from "../pipeline/downloads.ts";
+import { createPipeline, type OperationPipeline } from "../pipeline/execute.ts";
+import { createSignedUrls } from "../pipeline/signed-urls.ts";
+import { createTokenAdmin, type TokenAdmin } from "../pipeline/tokens.ts";
+import { handlers } from "../service/index.ts";
+import { openBlobStore } from "../store/blobs/open-blob-store.ts";
+import type { ContentStore, Store } from "../store/port.ts";
+import type { MetricsServer } from "../transport/http/metrics-server.ts";
+import type { HttpServer } from "../transport/http/server.ts";
+import type { ServerFactory } from "../transport/mcp-server.ts";
+import { connectStdio, type StdioConnection, type Wire } from "../transport/stdio/connect-stdio.ts";
+import { createEmbeddedUpstream } from "../upstream/embedded.ts";
+import type { Upstream } from "../upstream/port.ts";
+import { createPseudonymizingUpstream } from "../upstream/privacy/pseudonymizing-upstream.ts";
+import { loadPseudonymizer } from "../upstream/privacy/pseudonyms.ts";
+import type { CallerCheck } from "./callers.ts";
+import { type CoreServices, type LocalOptions, openCoreServices } from "./core-services.ts";
+import type { PortalServices, StorageLocations, Webhooks } from "./embedded-wiring.ts";
+import { instrumentPipeline } from "./instrumented-parts.ts";
+import { createLinkServer } from "./link-server.ts";
+import { connectMcp } from "./mcp-wiring.ts";
+import { createReadiness } from "./readiness.ts";
+import { createServerKeyLoader } from "./server-key.ts";
+import { closeAll } from "./shutdown.ts";
 
-export { directoryFix, inspectDatabase, MissingRights, missingDirectory } from "./app/database.ts";
-export { requireServerKey } from "./app/server-key.ts";
-export { listToolCosts } from "./tools/catalog/token-cost.ts";
-export type { People, Webhooks };
+export { listToolCosts } from "../tools/catalog/token-cost.ts";
+export { directoryFix, findMissingDirectory, inspectDatabase, MissingRights } from "./database.ts";
+export { requireServerKey } from "./server-key.ts";
+export type { PortalServices, Webhooks };
 
 /** The whole program, put together from its configuration. */
 export interface App {
@@ -46,7 +46,7 @@ export interface App {
   /** What works off the embedded service's exports. */
   readonly exports: ExportWorker | undefined;
   /** Where the embedded service's applicants, reviewers and staff act, and how mail reaches them. */
-  readonly people: People | undefined;
+  readonly people: PortalServices | undefined;
   /**
    * Starts the work that goes on beside requests; `close` ends it.
    * @throws Error when the server key cannot be had
@@ -80,13 +80,13 @@ export interface App {
 export interface AppOptions extends Partial<LocalOptions> {}
 
 export async function createApp(config: Config, { clock = systemClock, ...rest }: AppOptions = {}): Promise<App> {
-  const { metrics, telemetry, ...common } = await openLocal(config, { clock, ...rest });
+  const { metrics, telemetry, ...common } = await openCoreServices(config, { clock, ...rest });
   const { store, log } = common;
   const local = { ...common, telemetry };
   const places = await openBlobStore(config.filesBeside, config.bucket);
 
   let server: HttpServer | undefined;
-  let door: Door | undefined;
+  let door: CallerCheck | undefined;
   let metricsServer: MetricsServer | undefined;
   const links = createSignedUrls(
     store,
@@ -95,13 +95,13 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
   );
   const gate = createPipeline({ store, handlers, links, clock, log, options: config });
   const changes = createChangeFeed({ store, identify: gate.identify, log });
-  const remote = await productOf(config, local);
+  const remote = await createRemoteParts(config, local);
   const { breaker } = remote ?? {};
-  const serverKey = serverKeyOf(config);
+  const serverKey = createServerKeyLoader(config);
   const handlesOf = loadPseudonymizer(await store.secret("handles"));
-  const embedded = remote ? undefined : await embeddedOf(config, serverKey, { ...places, handlesOf }, local);
+  const embedded = remote ? undefined : await createEmbeddedParts(config, serverKey, { ...places, handlesOf }, local);
   const { webhooks, exports, people, membership, workers = [] } = embedded ?? {};
-  const bare = remote?.upstream ?? createEmbeddedUpstream(watchedGate(gate, "mcp", telemetry), changes);
+  const bare = remote?.upstream ?? createEmbeddedUpstream(instrumentPipeline(gate, "mcp", telemetry), changes);
   const upstream = createPseudonymizingUpstream(bare, config.privacy, handlesOf);
   const downloads = createDownloads({ ...places, links, store, log });
   const settleMs = config.shutdownSeconds * 1000;
@@ -109,7 +109,7 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
   const faces = { downloads, invitations: people?.invitations, readiness: readiness.look, telemetry, log };
   const linkServer = createLinkServer(config, () => faces);
 
-  const { lane, mcpEndpoint, mcpServer, withheld } = await connectAgents(config, upstream, local);
+  const { lane, mcpEndpoint, mcpServer, withheld } = await connectMcp(config, upstream, local);
 
   return {
     store,
@@ -128,15 +128,15 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
     },
     joinOthers: async () => membership?.join(),
     async listen() {
-      const { serveFaces } = await import("./app/serving.ts");
-      const own = remote ? undefined : watchedGate(gate, "rest", telemetry);
+      const { serveSurfaces } = await import("./http-wiring.ts");
+      const own = remote ? undefined : instrumentPipeline(gate, "rest", telemetry);
       const serving = { upstream, gate: own, mcpEndpoint, webhooks: remote?.webhooks, faces };
-      ({ server, door } = await serveFaces(config, serving, local));
+      ({ server, door } = await serveSurfaces(config, serving, local));
       return server;
     },
     async serveMetrics() {
       if (!metrics || !config.metrics) return undefined;
-      const { openMetrics } = await import("./app/metrics.ts");
+      const { openMetrics } = await import("./metrics.ts");
       const watched = { ...local, queues: !remote, breaker, server: () => server, mcp: () => door?.mcp };
       metricsServer = await openMetrics(metrics, config.metrics, watched);
       return metricsServer.url;
@@ -154,13 +154,18 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
 
 // Only one of the two is ever needed, and each takes time to load.
 
-async function productOf(config: Config, local: Local) {
+async function createRemoteParts(config: Config, local: CoreServices) {
   if (config.baseUrl === undefined) return undefined;
-  const { connectProduct } = await import("./app/product.ts");
-  return connectProduct(config, config.baseUrl, local);
+  const { connectRemoteProduct } = await import("./remote-wiring.ts");
+  return connectRemoteProduct(config, config.baseUrl, local);
 }
 
-async function embeddedOf(config: Config, serverKey: () => Buffer, places: Places, local: Local) {
-  const { connectEmbedded } = await import("./app/embedded.ts");
+async function createEmbeddedParts(
+  config: Config,
+  serverKey: () => Buffer,
+  places: StorageLocations,
+  local: CoreServices,
+) {
+  const { connectEmbedded } = await import("./embedded-wiring.ts");
   return connectEmbedded(config, serverKey, places, local);
 }

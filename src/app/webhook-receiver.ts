@@ -2,10 +2,14 @@ import type { Config } from "../config/load.ts";
 import { createBusinessLogs, type WebhookLog } from "../config/webhook-logs.ts";
 import { createWebhookHandler } from "../transport/http/webhook-receiver.ts";
 import { createReceiver } from "../webhooks/receive.ts";
-import type { Local } from "./local.ts";
+import type { CoreServices } from "./core-services.ts";
 
 /** Where webhooks come in, if there are any; in the embedded service, for its organisations. */
-export async function webhookInlet(config: Config, beside: ReadonlyMap<string, WebhookLog> | undefined, local: Local) {
+export async function createWebhookReceiver(
+  config: Config,
+  beside: ReadonlyMap<string, WebhookLog> | undefined,
+  local: CoreServices,
+) {
   const { store, ...common } = local;
   const businessIds = (await store.listBusinesses()).map(({ businessId }) => businessId);
   const webhooks = beside ?? createBusinessLogs(config, businessIds);

@@ -10,21 +10,21 @@ import { createHttpClient } from "../upstream/remote/http-client.ts";
 import { createRemoteUpstream, getRealm } from "../upstream/remote/remote.ts";
 import { divideTimeout } from "../upstream/remote/timeouts.ts";
 import { createWebhookEventUpstream } from "../upstream/webhook-event-upstream.ts";
-import type { Local } from "./local.ts";
-import { watchedClient } from "./watched.ts";
+import type { CoreServices } from "./core-services.ts";
+import { instrumentClient } from "./instrumented-parts.ts";
 
 /** The product's own service as an upstream; what must be remembered of it is in the local store. */
-export function connectRemote(config: Config, baseUrl: string, { store, clock, log, telemetry }: Local) {
+export function connectRemote(config: Config, baseUrl: string, { store, clock, log, telemetry }: CoreServices) {
   const timeouts = divideTimeout(config.timeoutSeconds);
   const { origin } = new URL(baseUrl);
   const bare = createHttpClient({
     origin,
-    ca: config.caFile === undefined ? undefined : certificatesOf(config.caFile),
+    ca: config.caFile === undefined ? undefined : readCertificates(config.caFile),
     env: process.env,
     connectTimeoutMs: timeouts.connectMs,
     answerTimeoutMs: timeouts.answerMs,
   });
-  const client = watchedClient(bare, origin, telemetry);
+  const client = instrumentClient(bare, origin, telemetry);
   const breaker = createCircuitBreaker(clock);
   const upstream = createRemoteUpstream({
     ...config,
@@ -44,7 +44,7 @@ export function connectRemote(config: Config, baseUrl: string, { store, clock, l
 }
 
 /** The product's own service, with what it tells by webhooks. */
-export function connectProduct(config: Config, baseUrl: string, local: Local) {
+export function connectRemoteProduct(config: Config, baseUrl: string, local: CoreServices) {
   const { client, upstream, breaker } = connectRemote(config, baseUrl, local);
   const { origin } = new URL(baseUrl);
   const { kept, read } = createTokenLogs(config, origin, (sha256) => getRealm(origin, sha256));
@@ -61,7 +61,7 @@ export function connectProduct(config: Config, baseUrl: string, local: Local) {
   return { upstream: config.hasEvents ? receiving : upstream, webhooks: kept, breaker, close };
 }
 
-function certificatesOf(file: string): string {
+function readCertificates(file: string): string {
   try {
     const pem = readFileSync(file, "utf8");
     createSecureContext({ ca: pem });

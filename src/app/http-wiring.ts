@@ -5,20 +5,20 @@ import { type HttpServer, type HttpSurfaces, listenHttp } from "../transport/htt
 import { createOpenapiDocument } from "../transport/rest/openapi.ts";
 import { createRestHandler } from "../transport/rest/rest.ts";
 import type { Upstream } from "../upstream/port.ts";
-import { type Callers, connectDoor, type Door } from "./callers.ts";
-import { webhookInlet } from "./inlet.ts";
-import type { Local } from "./local.ts";
+import { type CallerCheck, type Callers, connectCallerCheck } from "./callers.ts";
+import type { CoreServices } from "./core-services.ts";
+import { createWebhookReceiver } from "./webhook-receiver.ts";
 
 let document: string | undefined;
 /** It takes longer to make than all else at the start, and few ask for it. */
-const openapi = () => (document ??= JSON.stringify(createOpenapiDocument()));
+const getOpenapi = () => (document ??= JSON.stringify(createOpenapiDocument()));
 
-export interface Serving {
+export interface HttpWiring {
   readonly upstream: Upstream;
   /** The embedded service's gate; nothing where the product has its own REST interface. */
   readonly gate: OperationPipeline | undefined;
-  readonly mcpEndpoint: (callers: Callers) => Promise<Door["mcp"]>;
-  readonly webhooks: Parameters<typeof webhookInlet>[1];
+  readonly mcpEndpoint: (callers: Callers) => Promise<CallerCheck["mcp"]>;
+  readonly webhooks: Parameters<typeof createWebhookReceiver>[1];
   readonly faces: HttpSurfaces;
 }
 
@@ -26,20 +26,20 @@ export interface Serving {
  * Serves everything on the configured host and port.
  * @throws UsageError when the gateway keys cannot be used
  */
-export async function serveFaces(
+export async function serveSurfaces(
   config: Config,
-  { upstream, gate, mcpEndpoint, webhooks, faces }: Serving,
-  local: Local,
-): Promise<{ readonly server: HttpServer; readonly door: Door }> {
-  const door = await connectDoor(config, upstream, mcpEndpoint, local);
-  const inlet = await webhookInlet(config, webhooks, local);
-  const rest = gate && createRestHandler({ ...config, gate, log: local.log, openapi });
-  const home = homeFacts(config);
+  { upstream, gate, mcpEndpoint, webhooks, faces }: HttpWiring,
+  local: CoreServices,
+): Promise<{ readonly server: HttpServer; readonly door: CallerCheck }> {
+  const door = await connectCallerCheck(config, upstream, mcpEndpoint, local);
+  const inlet = await createWebhookReceiver(config, webhooks, local);
+  const rest = gate && createRestHandler({ ...config, gate, log: local.log, openapi: getOpenapi });
+  const home = getHomeFacts(config);
   const server = await listenHttp(config, { ...faces, ...door, ...(rest ? { rest } : {}), webhooks: inlet, home });
   return { server, door };
 }
 
-function homeFacts({ publicUrl, baseUrl, oauth, gatewayKeys }: Config): HomeFacts {
+function getHomeFacts({ publicUrl, baseUrl, oauth, gatewayKeys }: Config): HomeFacts {
   const keyOrToken = gatewayKeys === undefined ? "token" : "key";
   return { publicUrl, hasRest: baseUrl === undefined, access: oauth ? "oauth" : keyOrToken };
 }

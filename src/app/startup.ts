@@ -12,8 +12,8 @@ export type { StartupHandshake };
  * can say which tools those are.
  * @param stdio - another transport in place of stdin and stdout
  */
-export async function greetEarly(config: Config, stdio?: StdioWire): Promise<StartupHandshake | undefined> {
-  const supposed = supposedScopes(config);
+export async function startHandshake(config: Config, stdio?: StdioWire): Promise<StartupHandshake | undefined> {
+  const supposed = guessScopes(config);
   if (!supposed || config.toolMode === "search") return undefined;
   const greeter = createGreeter({
     version,
@@ -28,7 +28,7 @@ export async function greetEarly(config: Config, stdio?: StdioWire): Promise<Sta
 }
 
 /** Those of a token that was never used, or was never seen. */
-function supposedScopes({ baseUrl, token, scopes: told }: Config) {
+function guessScopes({ baseUrl, token, scopes: told }: Config) {
   if (baseUrl !== undefined) return new Set(told ?? withoutSensitive(scopes));
   return token === undefined ? withoutSensitive(scopes) : undefined;
 }

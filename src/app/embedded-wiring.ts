@@ -25,9 +25,9 @@ import { resolveName } from "../webhooks/safe-connector.ts";
 import { createSender } from "../webhooks/sender.ts";
 import { createTestEventSender, type TestEventSender } from "../webhooks/test-event.ts";
 import { createDeliveryWorker, type DeliveryWorker } from "../webhooks/worker.ts";
-import type { Local } from "./local.ts";
+import type { CoreServices } from "./core-services.ts";
+import { instrumentSender, instrumentTransport } from "./instrumented-parts.ts";
 import { createMembership, isMailServed } from "./peers.ts";
-import { watchedCarrier, watchedSender } from "./watched.ts";
 
 export interface Webhooks {
   readonly endpoints: Endpoints;
@@ -37,7 +37,7 @@ export interface Webhooks {
   readonly housekeeper: Retention;
 }
 
-export interface People {
+export interface PortalServices {
   readonly desk: PortalActions;
   readonly invitations: Invitations;
   readonly mailOffice: MailAdmin;
@@ -45,21 +45,31 @@ export interface People {
 }
 
 /** What the embedded service does beside requests. */
-export function connectEmbedded(config: Config, serverKey: () => Buffer, places: Places, local: Local) {
+export function connectEmbedded(
+  config: Config,
+  serverKey: () => Buffer,
+  places: StorageLocations,
+  local: CoreServices,
+) {
   const webhooks = connectWebhooks(config, serverKey, places.mailDirectory, local);
   const { artifacts, handlesOf } = places;
-  const protectionOf = (businessId: string): Protect => {
+  const createProtection = (businessId: string): Protect => {
     const handles = handlesOf(businessId);
     return (schema, row) => protectRecord(schema, row, handles);
   };
-  const exports = createExportWorker({ ...local, artifacts, personsOf: loadPersonsByRow, protectionOf });
+  const exports = createExportWorker({
+    ...local,
+    artifacts,
+    personsOf: loadPersonsByRow,
+    protectionOf: createProtection,
+  });
   const people = connectPeople(config, places.mailDirectory, local);
   const membership = createMembership(config, serverKey, local);
   const workers = [webhooks.deliveries, webhooks.housekeeper, exports, people.mailer, membership];
   return { webhooks, exports, people, membership, workers };
 }
 
-export interface Places extends Awaited<ReturnType<typeof openBlobStore>> {
+export interface StorageLocations extends Awaited<ReturnType<typeof openBlobStore>> {
   readonly handlesOf: (realm: string) => Pseudonymizer;
 }
 
@@ -67,7 +77,7 @@ function connectWebhooks(
   config: Config,
   serverKey: () => Buffer,
   mailDirectory: string,
-  { store, clock, log, telemetry }: Local,
+  { store, clock, log, telemetry }: CoreServices,
 ): Webhooks {
   const allowLoopback = config.webhookLoopback;
   const refuses = createAddressGuard({ allowLoopback });
@@ -75,7 +85,7 @@ function connectWebhooks(
   const rules = { refuses, allowLoopback };
   const endpoints = createEndpoints({ store, sealer, clock, rules });
   const sender = createSender({ refuses, resolve: resolveName, userAgent: `programme-mcp/${version}` });
-  const send = watchedSender(sender, telemetry);
+  const send = instrumentSender(sender, telemetry);
   const { outbox } = store;
   const idempotencyDays = limits.idempotencyTtlSeconds / 86_400;
   return {
@@ -99,7 +109,7 @@ function connectWebhooks(
   };
 }
 
-function connectPeople(config: Config, mailDirectory: string, local: Local): People {
+function connectPeople(config: Config, mailDirectory: string, local: CoreServices): PortalServices {
   const { store, clock } = local;
   const desk = createPortalActions({ store, handlers: actHandlers, clock });
   return {
@@ -111,19 +121,19 @@ function connectPeople(config: Config, mailDirectory: string, local: Local): Peo
 }
 
 /** What sends mail: through a server, or into a directory where there is none. */
-function connectMail(config: Config, directory: string, { store, clock, log, telemetry }: Local): Worker {
+function connectMail(config: Config, directory: string, { store, clock, log, telemetry }: CoreServices): Worker {
   const { smtpUrl: url, mailFrom, smtpTimeoutSeconds, mailConcurrency } = config;
   const timeoutMs = smtpTimeoutSeconds * 1000;
   const common = { store, clock, log, timeoutMs };
   if (url !== undefined && mailFrom !== undefined) {
-    const carrier = () => watchedCarrier(createSmtpTransport({ url, timeoutMs }), telemetry);
-    return createMailWorker({ ...common, from: mailFrom, carrier, lanes: mailConcurrency });
+    const createTransport = () => instrumentTransport(createSmtpTransport({ url, timeoutMs }), telemetry);
+    return createMailWorker({ ...common, from: mailFrom, carrier: createTransport, lanes: mailConcurrency });
   }
   const from = mailFrom ?? { name: "", address: "no-reply@localhost" };
   return createMailWorker({
     ...common,
     from,
-    carrier: () => watchedCarrier(createFileTransport(directory, log), telemetry),
+    carrier: () => instrumentTransport(createFileTransport(directory, log), telemetry),
     lanes: 1,
     yields: () => isMailServed(store, clock),
   });

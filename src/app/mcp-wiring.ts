@@ -8,11 +8,11 @@ import { createFastPath } from "../transport/fast-path/fast-path.ts";
 import { createServerFactory } from "../transport/mcp-server.ts";
 import type { Upstream } from "../upstream/port.ts";
 import type { Callers } from "./callers.ts";
-import type { Local } from "./local.ts";
+import type { CoreServices } from "./core-services.ts";
 
 /** How agents meet the service: what they are offered, and when somebody is asked first. */
-export async function connectAgents(config: Config, upstream: Upstream, { store, clock, log, telemetry }: Local) {
-  const withheld = (name: CallName) => disabledBySetting(config, name);
+export async function connectMcp(config: Config, upstream: Upstream, { store, clock, log, telemetry }: CoreServices) {
+  const isDisabled = (name: CallName) => disabledBySetting(config, name);
   const confirmation: ConfirmationPolicy = {
     posture: config.confirm,
     approved: new Set(config.approvedTools),
@@ -21,14 +21,19 @@ export async function connectAgents(config: Config, upstream: Upstream, { store,
   };
   const sessionBook = createSessionRegistry(store, clock);
   const sessionKey = await store.secret("sessions");
-  const common = { version, log, telemetry, confirmation, settings: config, withheldBy: withheld };
-  const mcpServer = (token: string | undefined) => createServerFactory({ ...common, upstream, token });
-  const mcpEndpoint = async (callers: Callers) => {
+  const common = { version, log, telemetry, confirmation, settings: config, withheldBy: isDisabled };
+  const createServer = (token: string | undefined) => createServerFactory({ ...common, upstream, token });
+  const createEndpoint = async (callers: Callers) => {
     const { createMcpEndpoint } = await import("../transport/http/mcp-endpoint.ts");
     const factory = createServerFactory({ ...common, upstream: callers.upstream });
     const { resource: signpost } = callers;
     const serving = { upstream: callers.upstream, factory, signpost, sessionBook, sessionKey, clock };
     return createMcpEndpoint({ ...config, ...common, ...serving });
   };
-  return { withheld, mcpServer, mcpEndpoint, lane: createFastPath({ ...common, upstream }) };
+  return {
+    withheld: isDisabled,
+    mcpServer: createServer,
+    mcpEndpoint: createEndpoint,
+    lane: createFastPath({ ...common, upstream }),
+  };
 }

@@ -4,11 +4,11 @@ import { createLogger, type Log } from "../lib/log.ts";
 import type { Telemetry } from "../lib/telemetry.ts";
 import { openStore } from "../store/open.ts";
 import type { Store } from "../store/port.ts";
-import { storeOptions } from "./database.ts";
-import { connectTelemetry, type Watching } from "./telemetry.ts";
+import { getStoreOptions } from "./database.ts";
+import { connectTelemetry, type TelemetryParts } from "./telemetry.ts";
 
 /** What every part of the program is made with. */
-export interface Local {
+export interface CoreServices {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
@@ -22,10 +22,10 @@ export interface LocalOptions {
   readonly databaseWaitMs?: number | undefined;
 }
 
-export async function openLocal(config: Config, options: LocalOptions): Promise<Local & Watching> {
+export async function openCoreServices(config: Config, options: LocalOptions): Promise<CoreServices & TelemetryParts> {
   const { clock, databaseWaitMs: waitMs = 0 } = options;
   const log = options.log ?? (await createLogger({ level: config.logLevel, format: config.logFormat }));
   const watching = await connectTelemetry(config.metrics !== undefined, process.env, log);
-  const store = await openStore({ ...storeOptions(config), waitMs, log, telemetry: watching.telemetry });
+  const store = await openStore({ ...getStoreOptions(config), waitMs, log, telemetry: watching.telemetry });
   return { store, clock, log, ...watching };
 }

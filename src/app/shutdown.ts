@@ -1,25 +1,25 @@
 import type { Worker } from "../lib/worker.ts";
 import type { ProgramTelemetry } from "../telemetry/telemetry.ts";
-import type { Door } from "./callers.ts";
+import type { CallerCheck } from "./callers.ts";
 
 interface Closable {
   close(): Promise<void>;
 }
 
 /** Everything that is open, as far as there is any of it. */
-export interface Open {
+export interface OpenParts {
   readonly telemetry: ProgramTelemetry;
   /** How long calls under way may take to end. */
   readonly settleMs: number;
   readonly servers: readonly (Closable | undefined)[];
-  readonly door: Door | undefined;
+  readonly door: CallerCheck | undefined;
   readonly workers: readonly Worker[];
   /** What must outlast all of the above, in the order in which it is closed. */
   readonly last: readonly (Closable | undefined)[];
 }
 
 /** Takes nothing new, lets what is under way end as long as it may, and closes everything. */
-export async function closeAll({ telemetry, settleMs, servers, door, workers, last }: Open): Promise<void> {
+export async function closeAll({ telemetry, settleMs, servers, door, workers, last }: OpenParts): Promise<void> {
   const closing = servers.map((server) => server?.close());
   const resting = workers.map((worker) => worker.stop());
   await telemetry.idle(settleMs);
