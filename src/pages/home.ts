@@ -43,11 +43,11 @@ export function renderHomePage({ publicUrl, hasRest, access }: HomeFacts, reques
       <h2>Connect an AI client</h2>
       ${access === "oauth" ? signIn : credentialFor[access]}
       <p>Most clients take settings such as these:</p>
-      ${example(settingsOf(mcp, access))}
+      ${renderExample(formatSettings(mcp, access))}
       <p>Claude Code takes a command:</p>
-      ${example(commandOf(mcp, access))}
+      ${renderExample(formatCommand(mcp, access))}
       <p>The program itself writes the settings of many clients; its help says how:</p>
-      ${example("programme-mcp config --help")}`,
+      ${renderExample("programme-mcp config --help")}`,
   );
 }
 
@@ -65,17 +65,17 @@ const signIn = html`<p>You sign in: your client opens the page for it when it co
 
 const placeholders = { token: "<your access token>", key: "<your key>" };
 
-function settingsOf(url: string, access: HomeFacts["access"]): string {
+function formatSettings(url: string, access: HomeFacts["access"]): string {
   const headers = access === "oauth" ? {} : { headers: { Authorization: `Bearer ${placeholders[access]}` } };
   return JSON.stringify({ mcpServers: { programme: { type: "http", url, ...headers } } }, null, 2);
 }
 
-function commandOf(url: string, access: HomeFacts["access"]): string {
+function formatCommand(url: string, access: HomeFacts["access"]): string {
   const header = access === "oauth" ? "" : ` --header "Authorization: Bearer ${placeholders[access]}"`;
   return `claude mcp add --transport http programme ${url}${header}`;
 }
 
 /** Renders text to copy. */
-function example(text: string) {
+function renderExample(text: string) {
   return html`<pre><code>${text}</code></pre>`;
 }
