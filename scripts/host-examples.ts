@@ -1,14 +1,14 @@
-import type { Host, Server } from "../src/commands/hosts/host.ts";
-import { type HostName, hostNames, hosts } from "../src/commands/hosts/hosts.ts";
-import { npxLaunch } from "../src/commands/hosts/launch.ts";
+import type { Host, ServerEntry } from "../src/commands/hosts/host.ts";
+import { type HostName, hosts, listedHosts } from "../src/commands/hosts/hosts.ts";
+import { createNpxLaunch } from "../src/commands/hosts/launch.ts";
 import { mergeSettings } from "../src/commands/hosts/merge.ts";
 
 const secret = { variable: "PROGRAMME_TOKEN", value: undefined };
 const platform = "linux";
-const started = { kind: "stdio", ...npxLaunch(platform) } as const;
+const started = { kind: "stdio", ...createNpxLaunch(platform) } as const;
 
 /** The servers of every example: the demonstration, the product's own service, and a server that a team shares. */
-export const exampleServers: Readonly<Record<string, Server>> = {
+export const exampleServers: Readonly<Record<string, ServerEntry>> = {
   programme: { ...started, env: {}, secret: undefined },
   "programme-product": { ...started, env: { PROGRAMME_BASE_URL: "https://programmes.example.org" }, secret },
   "programme-team": { kind: "http", url: "https://mcp.example.org/mcp", platform, secret },
@@ -27,7 +27,7 @@ function fileName(name: HostName): string {
 
 /** Every example by its path: a settings file with the three servers, or with those that the host can use. */
 export async function hostExamples(): Promise<Record<string, string>> {
-  const texts = hostNames.map(async (name) => [examplePath(name), await exampleOf(hosts[name])] as const);
+  const texts = listedHosts.map(async (name) => [examplePath(name), await exampleOf(hosts[name])] as const);
   return Object.fromEntries(await Promise.all(texts));
 }
 

@@ -1,9 +1,9 @@
-import type { Host, Place } from "../src/commands/hosts/host.ts";
-import { type HostName, hostNames, hosts } from "../src/commands/hosts/hosts.ts";
+import type { Host, HostLocation } from "../src/commands/hosts/host.ts";
+import { type HostName, hosts, listedHosts } from "../src/commands/hosts/hosts.ts";
 import { clientsTable } from "./clients-table.ts";
 import { examplePath } from "./host-examples.ts";
 
-const places: readonly (readonly [name: string, place: Place])[] = [
+const places: readonly (readonly [name: string, place: HostLocation])[] = [
   ["Linux", { platform: "linux", env: {}, home: "~" }],
   ["macOS", { platform: "darwin", env: {}, home: "~" }],
   ["Windows", { platform: "win32", env: { APPDATA: "%APPDATA%" }, home: "%USERPROFILE%" }],
@@ -34,7 +34,7 @@ The embedded service needs none over stdio. The product's own service (\`--base-
 
 | client | over stdio | over HTTP |
 | --- | --- | --- |
-${hostNames.map(tokenRow).join("\n")}
+${listedHosts.map(tokenRow).join("\n")}
 
 \`--inline-token\` writes the token of \`PROGRAMME_TOKEN\` itself into the file: for clients that are started from a dock or a menu, where a shell's variables are not set. Claude Desktop and Zed take no other way; without \`PROGRAMME_TOKEN\`, what is printed has a blank to fill in, and nothing is written.
 
@@ -42,7 +42,7 @@ ${hostNames.map(tokenRow).join("\n")}
 
 | client | Linux | macOS | Windows |
 | --- | --- | --- | --- |
-${hostNames
+${listedHosts
   .filter((name) => hosts[name].starts)
   .map(fileRow)
   .join("\n")}
@@ -53,7 +53,7 @@ ${hostNames
 
 A settings file for each client, with three servers: the demonstration, the product's own service, and one over HTTP.
 
-${hostNames.map(exampleRow).join("\n")}
+${listedHosts.map(exampleRow).join("\n")}
 
 Claude Desktop starts servers and reaches none by itself: over HTTP it starts \`mcp-remote\`, which does. n8n starts none: copy the node onto the canvas of a workflow, connect it to an AI agent and choose a Bearer Auth credential with the token.
 

@@ -1,7 +1,7 @@
 import type { CommanderError } from "commander";
-import { Interrupted } from "./commands/interruption.ts";
+import { watchBrokenPipe } from "./commands/broken-pipe.ts";
 import { paint } from "./commands/output.ts";
-import { watchReader } from "./commands/reader.ts";
+import { Interrupted } from "./commands/signals.ts";
 import { loadConfig } from "./config/load.ts";
 import { UsageError } from "./config/usage-error.ts";
 
@@ -9,7 +9,7 @@ import { UsageError } from "./config/usage-error.ts";
 export async function main(argv: readonly string[]): Promise<void> {
   const args = helpAsked(argv.slice(2));
   chooseColours(args);
-  watchReader();
+  watchBrokenPipe();
   try {
     if (isPlainStart(args)) await serveByEnvironment();
     else await runCommand(args);

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { type HostName, hostNames } from "../commands/hosts/hosts.ts";
+import { type HostName, listedHosts } from "../commands/hosts/hosts.ts";
 import { launchers } from "../commands/hosts/launch.ts";
 import { addOptions } from "../config/options.ts";
 import { addExamples } from "./help.ts";
@@ -7,7 +7,7 @@ import { chosenArgument, jsonOption } from "./options.ts";
 
 export function addConfig(command: Command): void {
   command
-    .addArgument(chosenArgument("<client>", "the AI client", hostNames))
+    .addArgument(chosenArgument("<client>", "the AI client", listedHosts))
     .option("--write", "merge them into the client's own file, and keep a copy of what was there")
     .option("--file <file>", "another file of that client, such as a project's .mcp.json")
     .option("--http <address>", "of a server that runs, instead of one that the client starts")

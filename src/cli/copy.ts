@@ -16,8 +16,8 @@ export function addCopy(command: Command): void {
     .option("--verify", "copy nothing: compare every row of the two")
     .option(...jsonOption)
     .action(async (options) => {
-      const { copy } = await import("../commands/copy.ts");
-      await copy(loadConfig(process.env), options);
+      const { copyData } = await import("../commands/copy.ts");
+      await copyData(loadConfig(process.env), options);
     });
   addExamples(
     command,

@@ -8,8 +8,8 @@ export function addMigrate(command: Command): void {
   addOptions(command, "migrate")
     .option(...jsonOption)
     .action(async (options) => {
-      const { migrate } = await import("../commands/database.ts");
-      await migrate(loadConfig(process.env, options), options);
+      const { runMigrate } = await import("../commands/database.ts");
+      await runMigrate(loadConfig(process.env, options), options);
     });
   addExamples(command, ["migrate --database programme.db", "before several processes of a new version start on it"]);
 }
@@ -22,8 +22,8 @@ export function addSeed(command: Command): void {
     .option(...jsonOption)
     .action(async ({ demo: _, ...options }) => {
       const given = { seed: wholeNumber("--seed", options.seed), scale: wholeNumber("--scale", options.scale) };
-      const { seed } = await import("../commands/database.ts");
-      await seed(loadConfig(process.env, options), { ...given, json: options.json === true });
+      const { runSeed } = await import("../commands/database.ts");
+      await runSeed(loadConfig(process.env, options), { ...given, json: options.json === true });
     });
   addExamples(command, ["seed --demo --scale 10 --database demo.db", "ten times as many submissions as usual"]);
 }

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { actCommands } from "../commands/act-commands.ts";
 import type { Options } from "../commands/output.ts";
+import { actCommands } from "../commands/portal-options.ts";
 import { loadConfig } from "../config/load.ts";
 import { addOptions } from "../config/options.ts";
 import { addExamples } from "./help.ts";
@@ -14,7 +14,7 @@ export function addDesk(desk: Command): void {
     }
     addExamples(sub, [`desk ${name} ${example}`, description.charAt(0).toLowerCase() + description.slice(1)]);
     sub.action(async (given: Options) =>
-      (await import("../commands/desk.ts")).runAct(loadConfig(process.env, given), act, given),
+      (await import("../commands/portal.ts")).runAct(loadConfig(process.env, given), act, given),
     );
   }
 }
@@ -37,8 +37,8 @@ export function addSimulate(command: Command): void {
         factor: pace === "fast" ? undefined : wholeNumber("--pace", pace, 1, 1_000_000_000),
         json: options["json"] === true,
       };
-      const { simulate } = await import("../commands/simulate.ts");
-      await simulate(loadConfig(process.env, options), given);
+      const { runSimulation } = await import("../commands/simulate.ts");
+      await runSimulation(loadConfig(process.env, options), given);
     });
   addExamples(
     command,

@@ -22,8 +22,8 @@ export function addDoctor(command: Command): void {
   addOptions(command, "doctor")
     .option(...jsonOption)
     .action(async (options) => {
-      const { examine } = await import("../commands/doctor.ts");
-      await examine(process.env, options);
+      const { runDoctor } = await import("../commands/doctor/doctor.ts");
+      await runDoctor(process.env, options);
     });
   addExamples(
     command,

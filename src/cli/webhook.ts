@@ -20,7 +20,7 @@ function addEndpointCommands(webhook: Command): void {
     .argument("<url>", "where events are posted to")
     .addOption(choice("--events <types>", "a comma list of event types; all without it", eventTypes))
     .option("--business <id or name>", "the organisation whose events are sent")
-    .action(async (url: string, options) => (await commands()).addWebhook(configured(options), url, options));
+    .action(async (url: string, options) => (await commands()).createWebhook(configured(options), url, options));
   const list = sub("list", "list endpoints, without their secrets")
     .option("--business <id or name>", "of one organisation")
     .action(async (options) => (await commands()).listWebhooks(configured(options), options));

@@ -5,12 +5,12 @@ import type { Setting } from "../config/setting.ts";
 import { settings } from "../config/table.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { serviceUrl } from "../config/values.ts";
-import type { Host, JsonObject, Secret, Server } from "./hosts/host.ts";
-import { blank, type HostName, hosts, placeOf, settingsFile } from "./hosts/hosts.ts";
-import { type Launcher, launchOf, running } from "./hosts/launch.ts";
-import { mergeSettings, serverTable } from "./hosts/merge.ts";
+import type { Host, JsonObject, Secret, ServerEntry } from "./hosts/host.ts";
+import { blank, createSettingsFile, type HostName, hosts, resolvePlace } from "./hosts/hosts.ts";
+import { chooseLaunch, getRunning, type Launcher } from "./hosts/launch.ts";
+import { formatServerTable, mergeSettings } from "./hosts/merge.ts";
 import { readSettings, replaceSettings } from "./hosts/write.ts";
-import { note, type Options, print, printJson, textOf } from "./output.ts";
+import { getTextOption, note, type Options, print, printJson } from "./output.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -32,19 +32,19 @@ interface Report {
  */
 export async function configureHost(hostName: HostName, env: Environment, options: Options): Promise<void> {
   const host: Host = hosts[hostName];
-  const name = textOf(options, "name") ?? "programme";
+  const name = getTextOption(options, "name") ?? "programme";
   if (!/^[A-Za-z][\w-]{0,63}$/.test(name)) throw new UsageError("--name must be up to 64 letters, digits, - and _");
-  const { server, left } = wantedOf(host, env, options);
+  const { server, left } = createWanted(host, env, options);
   if (options["inlineToken"] === true && server.secret?.value === undefined) {
-    throw new UsageError(`${textOf(options, "tokenVariable") ?? tokenName} is needed with --inline-token`);
+    throw new UsageError(`${getTextOption(options, "tokenVariable") ?? tokenName} is needed with --inline-token`);
   }
   if (server.kind === "stdio" && !host.starts) {
     throw new UsageError(`${host.label} starts no servers: name the address of one that runs with --http`);
   }
-  const given = textOf(options, "file");
-  const file = given === undefined ? host.file(placeOf(env, homedir())) : resolve(given);
-  const shown = settingsFile(host, server, name);
-  const secrets = [...secretNotes(host, server, shown), ...left.map(leftOut)];
+  const given = getTextOption(options, "file");
+  const file = given === undefined ? host.file(resolvePlace(env, homedir())) : resolve(given);
+  const shown = createSettingsFile(host, server, name);
+  const secrets = [...listSecretNotes(host, server, shown), ...left.map(describeLeftOut)];
   const report = { host: hostName, file: file ?? null, settings: shown };
   if (options["write"] !== true) {
     const where = file === undefined ? host.after : `This goes into ${file}; --write merges it in.`;
@@ -55,10 +55,13 @@ export async function configureHost(hostName: HostName, env: Environment, option
   if (JSON.stringify(shown).includes(blank)) throw new UsageError(`PROGRAMME_TOKEN is needed: ${host.provide("")}`);
   const done = await merge(host, file, name, server);
   const { written, backup } = done;
-  tell({ ...report, written, backup, notes: written ? [host.after, ...secrets, ...done.notes] : done.notes }, options);
+  printReport(
+    { ...report, written, backup, notes: written ? [host.after, ...secrets, ...done.notes] : done.notes },
+    options,
+  );
 }
 
-async function merge(host: Host, file: string, name: string, server: Server) {
+async function merge(host: Host, file: string, name: string, server: ServerEntry) {
   const before = await readSettings(file);
   const after = await mergeSettings(host, before, name, host.settings(server, name)).catch((error: unknown) => {
     throw error instanceof UsageError ? new UsageError(`${file}: ${error.message}`) : error;
@@ -72,17 +75,17 @@ async function merge(host: Host, file: string, name: string, server: Server) {
 
 async function show(host: Host, report: Report, options: Options): Promise<void> {
   if (options["json"]) return printJson(report);
-  print(await textOfSettings(host, report.settings));
+  print(await formatSettings(host, report.settings));
   for (const line of report.notes) note(line);
 }
 
 /** A settings file with nothing else in it. */
-async function textOfSettings(host: Host, content: JsonObject): Promise<string> {
+async function formatSettings(host: Host, content: JsonObject): Promise<string> {
   if (host.format === "json") return `${JSON.stringify(content, null, 2)}\n`;
-  return serverTable(content);
+  return formatServerTable(content);
 }
 
-function tell(report: Report, options: Options): void {
+function printReport(report: Report, options: Options): void {
   if (options["json"]) {
     printJson(report);
     return;
@@ -93,30 +96,32 @@ function tell(report: Report, options: Options): void {
 }
 
 interface Wanted {
-  readonly server: Server;
+  readonly server: ServerEntry;
   /** Variables that are set here and that the host does not hand on. */
   readonly left: readonly string[];
 }
 
-function wantedOf(host: Host, env: Environment, options: Options): Wanted {
+function createWanted(host: Host, env: Environment, options: Options): Wanted {
   const given = { ...options, inlineToken: options["inlineToken"] === true || host.reference === undefined };
-  return textOf(options, "http") === undefined ? stdioServer(env, given) : httpServer(env, given);
+  return getTextOption(options, "http") === undefined ? createStdioServer(env, given) : createHttpServer(env, given);
 }
 
 /** This program, started with the settings that it was given now. */
-function stdioServer(env: Environment, options: Options): Wanted {
+function createStdioServer(env: Environment, options: Options): Wanted {
   if (options["tokenVariable"] !== undefined) throw new UsageError("--token-variable goes with --http only");
   const { baseUrl, token } = loadConfig(env, options);
   const given = settings.filter(([, setting]) => setting.commands.includes("stdio") && setting.variable !== tokenName);
   const carried = given.flatMap(([name, setting]) => {
     const value = setting.option === undefined ? undefined : options[name] || env[setting.variable];
-    return value === undefined || value === "" ? [] : [[setting.variable, absolute(setting, String(value))] as const];
+    return value === undefined || value === ""
+      ? []
+      : [[setting.variable, toAbsolutePath(setting, String(value))] as const];
   });
   const left = given.filter(([, { option, variable }]) => option === undefined && env[variable]);
-  const launcher = (textOf(options, "launch") ?? "auto") as Launcher;
-  const secret = token !== undefined || baseUrl !== undefined ? secretOf(tokenName, token, options) : undefined;
+  const launcher = (getTextOption(options, "launch") ?? "auto") as Launcher;
+  const secret = token !== undefined || baseUrl !== undefined ? createSecret(tokenName, token, options) : undefined;
   return {
-    server: { kind: "stdio", ...launchOf(running(env), launcher), env: Object.fromEntries(carried), secret },
+    server: { kind: "stdio", ...chooseLaunch(getRunning(env), launcher), env: Object.fromEntries(carried), secret },
     left: left.map(([, { variable }]) => variable),
   };
 }
@@ -124,49 +129,49 @@ function stdioServer(env: Environment, options: Options): Wanted {
 const tokenName = "PROGRAMME_TOKEN";
 
 /** Hosts start programs in directories of their own. */
-function absolute({ option = "" }: Setting, value: string): string {
+function toAbsolutePath({ option = "" }: Setting, value: string): string {
   const isPath = /<(file|directory)\b/.test(option) && value !== ":memory:" && !/^[a-z][a-z0-9+.-]+:\/\//i.test(value);
   return isPath ? resolve(value) : value;
 }
 
-function httpServer(env: Environment, options: Options): Wanted {
+function createHttpServer(env: Environment, options: Options): Wanted {
   const ofStdio = settings.find(([name]) => options[name] !== undefined);
   if (ofStdio) {
     const [option] = ofStdio[1].option?.split(" ") ?? [];
     throw new UsageError(`${option} does not go with --http: a server that runs has its own settings`);
   }
-  const variable = textOf(options, "tokenVariable") ?? tokenName;
+  const variable = getTextOption(options, "tokenVariable") ?? tokenName;
   if (!/^[A-Za-z_]\w{0,199}$/.test(variable))
     throw new UsageError("--token-variable must name an environment variable");
   const token = env[variable];
   if (token !== undefined && !/^[!-~]{1,10000}$/.test(token)) throw new UsageError(`${variable} holds no bearer token`);
-  const server: Server = {
+  const server: ServerEntry = {
     kind: "http",
-    url: addressOf(textOf(options, "http") ?? ""),
+    url: normalizeAddress(getTextOption(options, "http") ?? ""),
     platform: process.platform,
-    secret: secretOf(variable, token, options),
+    secret: createSecret(variable, token, options),
   };
   return { server, left: [] };
 }
 
 /** An address of MCP: where only a server is named, it is at `/mcp`. */
-function addressOf(given: string): string {
+function normalizeAddress(given: string): string {
   const result = serviceUrl.schema.safeParse(given);
   if (!result.success) throw new UsageError(`--http must be ${serviceUrl.allowed}, not ${JSON.stringify(given)}`);
   return new URL(result.data).pathname === "/" ? `${new URL(result.data).origin}/mcp` : result.data;
 }
 
-function secretOf(variable: string, value: string | undefined, options: Options): Secret {
+function createSecret(variable: string, value: string | undefined, options: Options): Secret {
   return { variable, value: options["inlineToken"] === true && value !== "" ? value : undefined };
 }
 
-function secretNotes(host: Host, { secret }: Server, shown: JsonObject): string[] {
+function listSecretNotes(host: Host, { secret }: ServerEntry, shown: JsonObject): string[] {
   if (secret === undefined) return [];
   if (secret.value !== undefined) return ["The token is in the settings: keep them to yourself."];
   const fill = JSON.stringify(shown).includes(blank) ? ` Put it in place of ${blank}.` : "";
   return [`${host.provide(secret.variable)}${fill}`];
 }
 
-function leftOut(variable: string): string {
+function describeLeftOut(variable: string): string {
   return `${variable} is a secret and was left out: set it in the environment that the host starts in.`;
 }

@@ -11,18 +11,18 @@ import { type DatabaseLocation, databaseSettings, parseDatabaseLocation, refuseP
 import { type Config, refusalOf } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { isPostgresAddress } from "../lib/postgres-address.ts";
-import { onInterrupt } from "./interruption.ts";
-import { type Options, print, printJson, textOf } from "./output.ts";
+import { getTextOption, type Options, print, printJson } from "./output.ts";
 import { showProgress } from "./progress.ts";
-import { formatTable } from "./table.ts";
+import { onInterrupt } from "./signals.ts";
+import { formatColumns } from "./table.ts";
 
 /**
  * Copies a whole database to another, or compares the two.
  * @throws UsageError where that is not possible with these
  * @throws Interrupted when the process is told to stop: started again it goes on
  */
-export async function copy(config: Config, options: Options): Promise<void> {
-  const [from, to] = sides(config, options);
+export async function copyData(config: Config, options: Options): Promise<void> {
+  const [from, to] = resolveSides(config, options);
   const verify = options["verify"] === true;
   const startedMs = performance.now();
   const report = await run(config, { from, to, verify });
@@ -34,26 +34,26 @@ export async function copy(config: Config, options: Options): Promise<void> {
     rows: report.tables.reduce((sum, table) => sum + table.to.rows, 0),
     seconds: Math.round((performance.now() - startedMs) / 100) / 10,
     tables: report.tables,
-    notInTheDatabase: besides(from, to),
+    notInTheDatabase: listFilesBeside(from, to),
   };
   if (options["json"]) printJson(result);
-  else print(verify ? comparison(report) : summary(result));
+  else print(verify ? formatComparison(report) : formatSummary(result));
   if (!result.verified) throw new Error(`${from.databaseName} and ${to.databaseName} do not hold the same.`);
 }
 
 /** One of the two may be the configured database: an address with a password is no option. */
-function sides(config: Config, options: Options): [from: DatabaseLocation, to: DatabaseLocation] {
-  const [from, to] = [textOf(options, "from"), textOf(options, "to")];
+function resolveSides(config: Config, options: Options): [from: DatabaseLocation, to: DatabaseLocation] {
+  const [from, to] = [getTextOption(options, "from"), getTextOption(options, "to")];
   if (from === undefined && to === undefined) throw new UsageError("Say what to copy: --from, --to, or one of them.");
   if (to === undefined && !config.databaseGiven) {
     throw new UsageError("Say where to: --to, or PROGRAMME_DATABASE for an address with a password.");
   }
-  const both = [placeOf(config, "--from", from), placeOf(config, "--to", to)] as const;
+  const both = [resolveLocation(config, "--from", from), resolveLocation(config, "--to", to)] as const;
   if (both.some(({ database }) => database === ":memory:")) throw new UsageError(":memory: cannot be copied.");
   return [...both];
 }
 
-function placeOf(config: Config, option: string, given: string | undefined): DatabaseLocation {
+function resolveLocation(config: Config, option: string, given: string | undefined): DatabaseLocation {
   if (given === undefined) return config;
   refusePassword(given, option);
   const setting = databaseSettings.database;
@@ -97,11 +97,11 @@ interface Result {
   readonly notInTheDatabase: readonly string[];
 }
 
-function summary({ to, rows, seconds, resumed, tables, notInTheDatabase }: Result): string {
+function formatSummary({ to, rows, seconds, resumed, tables, notInTheDatabase }: Result): string {
   const filled = tables.filter(({ to: { rows } }) => rows > 0);
   const went = resumed ? "A copy that was begun is complete now" : "Copied";
   return [
-    formatTable([["table", "rows", "sha256"], ...filled.map(lineOf)], "header"),
+    formatColumns([["table", "rows", "sha256"], ...filled.map(formatTableRow)], "header"),
     `${went}: ${rows} rows in ${filled.length} tables of ${to}, every one compared, in ${seconds} s.`,
     "",
     "Not in the database:",
@@ -110,7 +110,7 @@ function summary({ to, rows, seconds, resumed, tables, notInTheDatabase }: Resul
   ].join("\n");
 }
 
-function comparison({ tables }: CopyReport): string {
+function formatComparison({ tables }: CopyReport): string {
   const rows = tables.map(({ table, from, to, same }) => [
     same ? "same" : "different",
     table,
@@ -120,10 +120,10 @@ function comparison({ tables }: CopyReport): string {
   const different = tables.filter(({ same }) => !same).length;
   const total = tables.reduce((sum, { to }) => sum + to.rows, 0);
   const found = different > 0 ? `Different: ${different} of ${tables.length} tables.` : `The same: ${total} rows.`;
-  return `${formatTable([["", "table", "rows here", "rows there"], ...rows], "header")}\n${found}\n`;
+  return `${formatColumns([["", "table", "rows here", "rows there"], ...rows], "header")}\n${found}\n`;
 }
 
-function lineOf({ table, to }: ComparedTable): string[] {
+function formatTableRow({ table, to }: ComparedTable): string[] {
   return [table, String(to.rows), to.sha256.slice(0, 16)];
 }
 
@@ -134,7 +134,7 @@ const besideDatabase = [
 ] as const;
 
 /** What has to be moved by hand, if it is on this machine. */
-function besides(from: DatabaseLocation, to: DatabaseLocation): string[] {
+function listFilesBeside(from: DatabaseLocation, to: DatabaseLocation): string[] {
   const moved = besideDatabase
     .map(([name, what]) => [what, `${from.filesBeside}.${name}`, `${to.filesBeside}.${name}`] as const)
     .filter(([, path]) => existsSync(path))

@@ -1,11 +1,11 @@
 import { createApp } from "../app/app.ts";
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
-import { databaseWaitMs, fillDemo } from "./open.ts";
+import { databaseWaitMs, fillDemo } from "./open-app.ts";
 import { type Options, print, printJson } from "./output.ts";
 
 /** Brings the configured database to this version. */
-export async function migrate(config: Config, options: Options): Promise<void> {
+export async function runMigrate(config: Config, options: Options): Promise<void> {
   await (await createApp(config, { databaseWaitMs })).close();
   if (options["json"]) printJson({ database: config.databaseName, upToDate: true });
   else print(`${config.databaseName} is up to date.\n`);
@@ -21,7 +21,7 @@ export interface SeedOptions {
  * Fills an empty database with demonstration data.
  * @throws UsageError where there is something in it
  */
-export async function seed(config: Config, { seed: seedNumber, scale, json }: SeedOptions): Promise<void> {
+export async function runSeed(config: Config, { seed: seedNumber, scale, json }: SeedOptions): Promise<void> {
   const app = await createApp(config);
   try {
     const empty = (await app.store.listBusinesses()).length === 0;

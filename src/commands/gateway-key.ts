@@ -11,7 +11,7 @@ import { parseExpiry, parseScopes } from "./tokens.ts";
 export function createGatewayKey(options: Options): void {
   const { name, tokenVariable, tokenFile, expires } = options;
   const key = `${gatewayKeyPrefix}${createRandomToken()}`;
-  const entry = entryOf({
+  const entry = toGatewayEntry({
     name,
     sha256: hashSha256Hex(key),
     tokenVariable,
@@ -29,7 +29,7 @@ export function createGatewayKey(options: Options): void {
   );
 }
 
-function entryOf(given: object): GatewayEntry {
+function toGatewayEntry(given: object): GatewayEntry {
   const result = GatewayEntry.safeParse(given);
   if (result.success) return result.data;
   const [issue] = result.error.issues;

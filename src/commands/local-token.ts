@@ -2,11 +2,11 @@ import { readFile, writeFile } from "node:fs/promises";
 import type { App } from "../app/app.ts";
 import type { Config } from "../config/load.ts";
 import { tokenPattern } from "../contract/token-format.ts";
-import { firstBusiness, issueToken, ordinaryScopes } from "./tokens.ts";
+import { issueToken, loadFirstBusiness, ordinaryScopes } from "./tokens.ts";
 
 /** A token of this process alone; nobody else ever learns it. */
 export async function issueProcessToken(app: App): Promise<{ token: string; revoke(): Promise<void> }> {
-  const businessId = await firstBusiness(app.store);
+  const businessId = await loadFirstBusiness(app.store);
   const issued = await issueToken(app.store, {
     businessId,
     name: "local process",
@@ -23,11 +23,11 @@ export async function issueProcessToken(app: App): Promise<{ token: string; revo
  * The token that pasted client settings keep working with across restarts: made on first use and kept beside the
  * database in a file that only its owner can read.
  */
-export async function localToken(app: App, { filesBeside }: Config): Promise<string> {
+export async function loadLocalToken(app: App, { filesBeside }: Config): Promise<string> {
   const file = filesBeside === undefined ? undefined : `${filesBeside}.token`;
   const kept = file === undefined ? undefined : await readToken(file);
   if (kept !== undefined && (await isValid(app, kept))) return kept;
-  const businessId = await firstBusiness(app.store);
+  const businessId = await loadFirstBusiness(app.store);
   const { token } = await issueToken(app.store, { businessId, name: "local", scopes: ordinaryScopes, expiresAt: null });
   if (file !== undefined) await writeFile(file, `${token}\n`, { mode: 0o600 });
   return token;

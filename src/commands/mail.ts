@@ -2,9 +2,9 @@ import type { PortalServices } from "../app/app.ts";
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { Problem } from "../contract/errors.ts";
-import { withApp } from "./open.ts";
-import { type Options, print, printJson, textOf } from "./output.ts";
-import { formatTable } from "./table.ts";
+import { withApp } from "./open-app.ts";
+import { getTextOption, type Options, print, printJson } from "./output.ts";
+import { formatColumns } from "./table.ts";
 import { chooseBusiness } from "./tokens.ts";
 
 /** Sees to it that an organisation sends nothing more to an address. */
@@ -12,14 +12,14 @@ export function suppressAddress(config: Config, email: string, options: Options)
   return withOffice(config, options, async (office, businessId) => {
     const reason = options["bounced"] ? "bounced" : options["unsubscribed"] ? "unsubscribed" : "manual";
     const added = await office.suppress(businessId, email, reason);
-    done(options, { suppressed: true, changed: added }, added ? "Suppressed." : "It was suppressed already.");
+    printDone(options, { suppressed: true, changed: added }, added ? "Suppressed." : "It was suppressed already.");
   });
 }
 
 export function allowAddress(config: Config, email: string, options: Options): Promise<void> {
   return withOffice(config, options, async (office, businessId) => {
     const removed = await office.unsuppress(businessId, email);
-    done(options, { suppressed: false, changed: removed }, removed ? "Allowed." : "It was not suppressed.");
+    printDone(options, { suppressed: false, changed: removed }, removed ? "Allowed." : "It was not suppressed.");
   });
 }
 
@@ -29,7 +29,7 @@ export function listSuppressions(config: Config, options: Options): Promise<void
     for await (const { email, reason, createdAt } of office.suppressions(businessId)) {
       const row = { email, reason, since: createdAt };
       if (options["json"]) printJson(row);
-      else print(formatTable([[createdAt, reason, email]]));
+      else print(formatColumns([[createdAt, reason, email]]));
     }
   });
 }
@@ -38,7 +38,7 @@ export function listSuppressions(config: Config, options: Options): Promise<void
 export function retryMessage(config: Config, emailSendId: string, options: Options): Promise<void> {
   return withOffice(config, options, async (office, businessId) => {
     await office.retry(businessId, emailSendId);
-    done(options, { emailSendId, status: "queued" }, `${emailSendId} is queued again.`);
+    printDone(options, { emailSendId, status: "queued" }, `${emailSendId} is queued again.`);
   });
 }
 
@@ -49,7 +49,7 @@ function withOffice(
 ): Promise<void> {
   return withApp(config, async ({ people, store }) => {
     if (!people) throw new UsageError("The product's own service sends its own mail");
-    const businessId = await chooseBusiness(store, textOf(options, "business"));
+    const businessId = await chooseBusiness(store, getTextOption(options, "business"));
     try {
       await work(people.mailOffice, businessId);
     } catch (error) {
@@ -58,7 +58,7 @@ function withOffice(
   });
 }
 
-function done(options: Options, result: object, words: string): void {
+function printDone(options: Options, result: object, words: string): void {
   if (options["json"]) printJson(result);
   else print(`${words}\n`);
 }

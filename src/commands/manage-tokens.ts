@@ -2,9 +2,9 @@ import { type Config, loadConfig } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { Problem } from "../contract/errors.ts";
 import type { Token } from "../contract/tokens.ts";
-import { withApp } from "./open.ts";
-import { note, type Options, print, printJson, textOf } from "./output.ts";
-import { formatTable } from "./table.ts";
+import { withApp } from "./open-app.ts";
+import { getTextOption, note, type Options, print, printJson } from "./output.ts";
+import { formatColumns } from "./table.ts";
 import { chooseBusiness, issueToken, parseExpiry, parseScopes } from "./tokens.ts";
 
 /**
@@ -14,11 +14,11 @@ import { chooseBusiness, issueToken, parseExpiry, parseScopes } from "./tokens.t
 export async function createToken({ scopes: wanted, ...options }: Options): Promise<void> {
   // Not the setting of the same name: these are the new token's.
   const scopes = parseScopes(String(wanted));
-  const expires = textOf(options, "expires");
+  const expires = getTextOption(options, "expires");
   const expiresAt = expires === undefined ? null : parseExpiry(expires, new Date());
   await withApp(loadConfig(process.env, options), async ({ store }) => {
-    const businessId = await chooseBusiness(store, textOf(options, "business"));
-    const name = shortName(String(options["name"]));
+    const businessId = await chooseBusiness(store, getTextOption(options, "business"));
+    const name = checkShortName(String(options["name"]));
     const issued = await issueToken(store, { businessId, name, scopes, expiresAt });
     if (options["json"]) return printJson(issued);
     print(`${issued.token}\n`);
@@ -40,7 +40,7 @@ export async function listTokens(config: Config, options: Options): Promise<void
       revokedAt ? `revoked ${revokedAt}` : expiresAt ? `expires ${expiresAt}` : "valid",
       lastUsedAt ?? "never used",
     ]);
-    print(formatTable([["token", "business", "name", "begins", "scopes", "state", "last used"], ...rows], "header"));
+    print(formatColumns([["token", "business", "name", "begins", "scopes", "state", "last used"], ...rows], "header"));
   });
 }
 
@@ -49,16 +49,16 @@ export async function listTokens(config: Config, options: Options): Promise<void
  * @throws UsageError for options that change nothing, and for a token that does not exist or is revoked
  */
 export async function updateToken(tokenId: string, { scopes: wanted, ...options }: Options): Promise<void> {
-  const expires = textOf(options, "expires");
-  const name = textOf(options, "name");
+  const expires = getTextOption(options, "expires");
+  const name = getTextOption(options, "name");
   const patch = {
-    ...(name === undefined ? {} : { name: shortName(name) }),
+    ...(name === undefined ? {} : { name: checkShortName(name) }),
     ...(wanted === undefined ? {} : { scopes: parseScopes(String(wanted)) }),
     ...(expires === undefined ? {} : { expiresAt: expires === "never" ? null : parseExpiry(expires, new Date()) }),
   };
   if (Object.keys(patch).length === 0) throw new UsageError("Nothing to change: give --scopes, --expires or --name");
   await withApp(loadConfig(process.env, options), async ({ tokens }) => {
-    const { sha256: _, ...token } = await ofToken(tokenId, tokens.update(tokenId, patch));
+    const { sha256: _, ...token } = await reportTokenChange(tokenId, tokens.update(tokenId, patch));
     if (options["json"]) return printJson(token);
     const ends = token.expiresAt === null ? "does not expire" : `expires ${token.expiresAt}`;
     print(`Updated ${tokenId}: ${token.name}, ${ends}, ${token.scopes.join(", ")}.\n`);
@@ -68,20 +68,20 @@ export async function updateToken(tokenId: string, { scopes: wanted, ...options 
 /** @throws UsageError for a token that does not exist or is revoked already */
 export async function revokeToken(config: Config, tokenId: string, options: Options): Promise<void> {
   await withApp(config, async ({ tokens }) => {
-    await ofToken(tokenId, tokens.revoke(tokenId));
+    await reportTokenChange(tokenId, tokens.revoke(tokenId));
     if (options["json"]) return printJson({ tokenId, status: "revoked" });
     print(`Revoked ${tokenId}.\n`);
   });
 }
 
 /** @throws UsageError in place of the Problem `not_found` */
-function ofToken(tokenId: string, changing: Promise<Token>): Promise<Token> {
+function reportTokenChange(tokenId: string, changing: Promise<Token>): Promise<Token> {
   return changing.catch((error: unknown) => {
     if (!(error instanceof Problem) || error.code !== "not_found") throw error;
     throw new UsageError(`${tokenId} is not a token of this database, or it is revoked: token list shows them`);
   });
 }
 
-function shortName(name: string): string {
+function checkShortName(name: string): string {
   return name.slice(0, 200);
 }

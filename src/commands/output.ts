@@ -6,7 +6,7 @@ type Format = Parameters<typeof styleText>[0];
 export type Options = Readonly<Record<string, string | boolean | undefined>>;
 
 /** A text option; undefined where it was not given. */
-export function textOf(options: Options, name: string): string | undefined {
+export function getTextOption(options: Options, name: string): string | undefined {
   const value = options[name];
   return typeof value === "string" ? value : undefined;
 }

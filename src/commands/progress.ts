@@ -1,7 +1,7 @@
 import { paint } from "./output.ts";
 
 /** Shows how far long work has come. */
-export interface Progress {
+export interface ProgressLine {
   /** @param done - of the total, or so many where no total is known */
   to(done: number): void;
   /** Takes the line away again. */
@@ -10,14 +10,14 @@ export interface Progress {
 
 const barWidth = 24;
 const redrawMs = 100;
-const silent: Progress = { to: () => undefined, end: () => undefined };
+const silent: ProgressLine = { to: () => undefined, end: () => undefined };
 
 /**
  * A line on stderr that is written anew as work goes on; nothing at all where stderr is no terminal.
  * @param label - what is being done: `Making demonstration data`
  * @param total - undefined where nobody knows it
  */
-export function showProgress(label: string, total?: number, stream: NodeJS.WriteStream = process.stderr): Progress {
+export function showProgress(label: string, total?: number, stream: NodeJS.WriteStream = process.stderr): ProgressLine {
   if (!stream.isTTY || process.env["TERM"] === "dumb") return silent;
   let drawnMs = Number.NEGATIVE_INFINITY;
   return {
@@ -25,7 +25,7 @@ export function showProgress(label: string, total?: number, stream: NodeJS.Write
       const nowMs = performance.now();
       if (nowMs - drawnMs < redrawMs) return;
       drawnMs = nowMs;
-      stream.write(`\r\u001b[K${lineOf(label, done, total, stream)}`);
+      stream.write(`\r\u001b[K${formatProgress(label, done, total, stream)}`);
     },
     end() {
       if (Number.isFinite(drawnMs)) stream.write("\r\u001b[K");
@@ -33,7 +33,7 @@ export function showProgress(label: string, total?: number, stream: NodeJS.Write
   };
 }
 
-function lineOf(label: string, done: number, total: number | undefined, stream: NodeJS.WriteStream): string {
+function formatProgress(label: string, done: number, total: number | undefined, stream: NodeJS.WriteStream): string {
   if (total === undefined) return `${label}  ${done}`;
   const share = total > 0 ? Math.min(1, Math.max(0, done / total)) : 1;
   const percent = `${Math.floor(share * 100)} %`;

@@ -6,12 +6,12 @@ import { type Config, isDemo } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { isPostgresAddress } from "../lib/postgres-address.ts";
 import { version } from "../lib/version.ts";
-import { launchOf, running } from "./hosts/launch.ts";
-import { stopSignals } from "./interruption.ts";
-import { issueProcessToken, localToken } from "./local-token.ts";
-import { databaseWaitMs, openApp } from "./open.ts";
+import { onBrokenPipe } from "./broken-pipe.ts";
+import { chooseLaunch, getRunning } from "./hosts/launch.ts";
+import { issueProcessToken, loadLocalToken } from "./local-token.ts";
+import { databaseWaitMs, openApp } from "./open-app.ts";
 import { print } from "./output.ts";
-import { whenUnread } from "./reader.ts";
+import { stopSignals } from "./signals.ts";
 
 /** Serves MCP over stdin and stdout, or what was heard there already, until the client goes away. */
 export async function serveConnection(config: Config, wire: StartupHandshake | undefined): Promise<void> {
@@ -21,7 +21,7 @@ export async function serveConnection(config: Config, wire: StartupHandshake | u
   const local = config.token === undefined ? await issueProcessToken(app) : undefined;
   await serveMetrics(app, config);
   const connection = app.connectStdio(config.token ?? local?.token ?? "", wire);
-  const stop = onStop(app, async () => {
+  const stop = handleStopSignals(app, async () => {
     // Calls that came in are still answered: a client may end its input right after the last one.
     await connection.settled(config.shutdownSeconds * 1000);
     await connection.close();
@@ -31,7 +31,7 @@ export async function serveConnection(config: Config, wire: StartupHandshake | u
   process.stdin.once("end", () => void stop());
   // It may have ended before anybody listened; what was said is heard first.
   if (process.stdin.readableEnded) setImmediate(() => void stop());
-  whenUnread(() => void stop());
+  onBrokenPipe(() => void stop());
 }
 
 /** Serves REST and MCP over HTTP until stopped. */
@@ -52,14 +52,14 @@ export async function serveHttp(config: Config): Promise<void> {
     app.drain();
     await delay(config.drainSeconds * 1000);
   };
-  onStop(app, drain, gatewayKeys === undefined ? stopSignals : ["SIGINT", "SIGTERM"]);
-  whenUnread(() => undefined);
+  handleStopSignals(app, drain, gatewayKeys === undefined ? stopSignals : ["SIGINT", "SIGTERM"]);
+  onBrokenPipe(() => undefined);
   if (gatewayKeys !== undefined || oauth) {
-    print(gatewayBanner(publicUrl, config));
+    print(formatGatewayBanner(publicUrl, config));
     return;
   }
-  const token = isDemo(config) ? await localToken(app, config) : undefined;
-  print(banner(publicUrl, config, token));
+  const token = isDemo(config) ? await loadLocalToken(app, config) : undefined;
+  print(formatBanner(publicUrl, config, token));
 }
 
 /** What would keep it from serving is found before anything is made. */
@@ -107,7 +107,7 @@ async function refuseUnknownToken(app: App, token: string): Promise<void> {
  * Ends cleanly on the usual signals, or when told: what is open is finished, what is queued is written. A second signal
  * ends it at once, as if nothing had been done about it.
  */
-function onStop(
+function handleStopSignals(
   app: App,
   before: () => Promise<void>,
   signals: readonly NodeJS.Signals[] = stopSignals,
@@ -136,7 +136,7 @@ function onStop(
   return stop;
 }
 
-function addressesOf(origin: string, { baseUrl, webhookSecrets }: Config): string[] {
+function listAddresses(origin: string, { baseUrl, webhookSecrets }: Config): string[] {
   // The product serves its own REST interface.
   const rest = baseUrl === undefined ? [`  REST  ${origin}/integrations/v1`] : [];
   const webhooks = [...(webhookSecrets?.keys() ?? [])].map((name) => `  Hooks ${origin}/webhooks/${name}`);
@@ -144,38 +144,38 @@ function addressesOf(origin: string, { baseUrl, webhookSecrets }: Config): strin
 }
 
 /** What callers of MCP need where access tokens are not for them. */
-function gatewayBanner(origin: string, config: Config): string {
+function formatGatewayBanner(origin: string, config: Config): string {
   const { gatewayKeys, oauth } = config;
   const keys = gatewayKeys === undefined ? [] : ["  Keys  programme-mcp gateway-key create --name NAME"];
   const issuer = oauth ? [`  OAuth ${oauth.issuer}`] : [];
-  return `${[...addressesOf(origin, config), ...keys, ...issuer].join("\n")}\n`;
+  return `${[...listAddresses(origin, config), ...keys, ...issuer].join("\n")}\n`;
 }
 
 /** The command that makes a token for this database; the address of one on a server is in the environment already. */
-function tokenCommand({ database }: Config): string {
+function formatTokenCommand({ database }: Config): string {
   const command = "programme-mcp token create";
   if (isPostgresAddress(database)) return command;
   return `${command} --database ${/\s/.test(database) ? JSON.stringify(database) : database}`;
 }
 
-function banner(origin: string, config: Config, token: string | undefined): string {
-  const addresses = addressesOf(origin, config);
+function formatBanner(origin: string, config: Config, token: string | undefined): string {
+  const addresses = listAddresses(origin, config);
   if (token === undefined) {
-    const made = config.baseUrl === undefined ? [`  Token ${tokenCommand(config)}`] : [];
+    const made = config.baseUrl === undefined ? [`  Token ${formatTokenCommand(config)}`] : [];
     return `${[...addresses, ...made].join("\n")}\n`;
   }
   const overHttp = { type: "http", url: `${origin}/mcp`, headers: { Authorization: `Bearer ${token}` } };
-  const overStdio = { ...launchOf(running(process.env), "auto"), env: { PROGRAMME_TOKEN: token } };
-  const settings = (server: object) => JSON.stringify({ mcpServers: { programme: server } }, null, 2);
+  const overStdio = { ...chooseLaunch(getRunning(process.env), "auto"), env: { PROGRAMME_TOKEN: token } };
+  const formatSettings = (server: object) => JSON.stringify({ mcpServers: { programme: server } }, null, 2);
   return [
     ...addresses,
     `  Token ${token}`,
     "",
     "Client settings over HTTP:",
-    settings(overHttp),
+    formatSettings(overHttp),
     "",
     "Client settings over stdio:",
-    settings(overStdio),
+    formatSettings(overStdio),
     "",
     "For a client by its name: programme-mcp config --help",
     "",

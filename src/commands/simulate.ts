@@ -11,11 +11,11 @@ import { type Cast, calendar, type Stage } from "../demo/season-stage.ts";
 import { createSeededRandom } from "../lib/crypto/random.ts";
 import { createId } from "../lib/ids.ts";
 import type { Store } from "../store/port.ts";
-import { onInterrupt } from "./interruption.ts";
-import { withApp } from "./open.ts";
+import { withApp } from "./open-app.ts";
 import { print, printJson } from "./output.ts";
 import { showProgress } from "./progress.ts";
-import { formatTable } from "./table.ts";
+import { onInterrupt } from "./signals.ts";
+import { formatColumns } from "./table.ts";
 import { chooseBusiness, issueToken, ordinaryScopes } from "./tokens.ts";
 
 export interface SimulateOptions extends Cast {
@@ -31,19 +31,19 @@ const dayMs = 24 * 60 * 60 * 1000;
 const requestsPerMinute = 1_000_000;
 
 /** Plays a season on the configured database, by desk and by token, and prints how many events it led to. */
-export async function simulate(config: Config, options: SimulateOptions): Promise<void> {
+export async function runSimulation(config: Config, options: SimulateOptions): Promise<void> {
   await withApp({ ...config, requestsPerMinute }, async (app) => {
     const businessId = await chooseBusiness(app.store, options.business);
     const from = await app.store.outbox.lastPosition(businessId);
     const startedMs = performance.now();
-    const programId = await play(app, businessId, options);
+    const programId = await playSeason(app, businessId, options);
     const seconds = (performance.now() - startedMs) / 1000;
     const events = await countEvents(app.store, businessId, from);
     show({ programId, businessId, seconds: Math.round(seconds * 10) / 10, events }, options.json);
   });
 }
 
-async function play(app: App, businessId: string, options: SimulateOptions): Promise<string> {
+async function playSeason(app: App, businessId: string, options: SimulateOptions): Promise<string> {
   const { store, content, gate, people } = app;
   if (!people) throw new UsageError("A season is played on the embedded service, not on the product's own");
   const { seed, factor } = options;
@@ -121,5 +121,5 @@ function show(summary: Summary, json: boolean): void {
   const all = Object.values(events).reduce((sum, count) => sum + count, 0);
   const rows = [...Object.entries(events), ["all", all] as const].map(([type, count]) => [type, String(count)]);
   print(`Programme ${programId}, played in ${seconds} s.\n`);
-  print(formatTable([["event", "count"], ...rows], "header"));
+  print(formatColumns([["event", "count"], ...rows], "header"));
 }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { StartupHandshake } from "../app/startup.ts";
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
-import { stopSignals } from "./interruption.ts";
+import { stopSignals } from "./signals.ts";
 
 /** Until the service is opened in any case, for the work that goes on there beside requests. */
 const patienceMs = 250;
@@ -14,7 +14,7 @@ export async function serveStdio(config: Config): Promise<void> {
   }
   const { startHandshake } = await import("../app/startup.ts");
   const wire = await startHandshake(config);
-  if (wire && !(await unlessStopped(isWanted(wire, config)))) return;
+  if (wire && !(await waitUnlessStopped(isWanted(wire, config)))) return;
   const { serveConnection } = await import("./serve.ts");
   try {
     await serveConnection(config, wire);
@@ -25,7 +25,7 @@ export async function serveStdio(config: Config): Promise<void> {
 }
 
 /** Waits, and ends in good order at the usual signals meanwhile: nothing is open yet. */
-async function unlessStopped<R>(waiting: Promise<R>): Promise<R> {
+async function waitUnlessStopped<R>(waiting: Promise<R>): Promise<R> {
   const stop = () => process.exit(0);
   for (const signal of stopSignals) process.on(signal, stop);
   try {

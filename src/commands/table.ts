@@ -4,13 +4,13 @@ import { paint } from "./output.ts";
  * Rows of text in aligned columns.
  * @param first - `header`: the first row names the columns
  */
-export function formatTable(rows: readonly (readonly string[])[], first: "header" | "row" = "row"): string {
+export function formatColumns(rows: readonly (readonly string[])[], first: "header" | "row" = "row"): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const line = (row: readonly string[]) =>
+  const formatRow = (row: readonly string[]) =>
     row
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))
       .join("  ")
       .trimEnd();
-  const [head = "", ...rest] = rows.map(line);
+  const [head = "", ...rest] = rows.map(formatRow);
   return `${[first === "header" ? paint("bold", head) : head, ...rest].join("\n")}\n`;
 }

@@ -6,7 +6,7 @@ import { createRandomToken, hashSha256Hex } from "../lib/crypto/crypto.ts";
 import { suggestWord } from "../lib/did-you-mean.ts";
 import { createId } from "../lib/ids.ts";
 import type { Store } from "../store/port.ts";
-import { parseSpan, parseTime } from "./times.ts";
+import { parseDuration, parseTime } from "./durations.ts";
 
 /** A token just made: the only moment at which it can be shown. */
 export interface IssuedToken {
@@ -46,7 +46,7 @@ export async function issueToken(store: Store, request: TokenRequest): Promise<I
 }
 
 /** The oldest business, made first where there is none. */
-export async function firstBusiness(store: Store): Promise<string> {
+export async function loadFirstBusiness(store: Store): Promise<string> {
   const [business] = await store.listBusinesses();
   if (business) return business.businessId;
   const made = { businessId: createId("biz"), name: "My organisation", createdAt: new Date().toISOString() };
@@ -60,7 +60,7 @@ export async function firstBusiness(store: Store): Promise<string> {
  */
 export async function chooseBusiness(store: Store, wanted: string | undefined): Promise<string> {
   const businesses = await store.listBusinesses();
-  if (wanted === undefined && businesses.length <= 1) return firstBusiness(store);
+  if (wanted === undefined && businesses.length <= 1) return loadFirstBusiness(store);
   const chosen = businesses.find(({ businessId, name }) => businessId === wanted || name === wanted);
   if (chosen) return chosen.businessId;
   const known = businesses.map(({ businessId, name }) => `${businessId} (${name})`).join(", ");
@@ -91,13 +91,13 @@ export function parseScopes(text: string): Scope[] {
  * @throws UsageError for anything else, or for a time that has passed
  */
 export function parseExpiry(text: string, now: Date): string {
-  const spanMs = parseSpan(text);
+  const spanMs = parseDuration(text);
   const timeMs = spanMs === undefined ? parseTime(text) : now.getTime() + spanMs;
-  if (timeMs === undefined || timeMs <= now.getTime()) throw expiryError(text);
+  if (timeMs === undefined || timeMs <= now.getTime()) throw createExpiryError(text);
   return new Date(timeMs).toISOString();
 }
 
-function expiryError(text: string): UsageError {
+function createExpiryError(text: string): UsageError {
   return new UsageError(
     `--expires: ${JSON.stringify(text)} must be a time to come: 30d, 12h, 2027-01-31 or an RFC 3339 time`,
   );

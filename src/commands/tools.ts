@@ -3,15 +3,15 @@ import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { type CallName, getToolset, isCallName, isOperationName, operations } from "../contract/index.ts";
 import type { Scope } from "../contract/scopes.ts";
-import { withApp } from "./open.ts";
+import { withApp } from "./open-app.ts";
 import { print, printJson } from "./output.ts";
-import { formatTable } from "./table.ts";
+import { formatColumns } from "./table.ts";
 
 /** Prints the tools that agents are offered, and what their list costs: of the configured token, if there is one. */
 export async function printTools(config: Config, json: boolean): Promise<void> {
-  const costs = listToolCosts(config, config.token === undefined ? undefined : await scopesOf(config, config.token));
+  const costs = listToolCosts(config, config.token === undefined ? undefined : await readScopes(config, config.token));
   const tools = costs.map((cost) => {
-    const facts: Facts = isCallName(cost.name) ? factsOf(cost.name) : {};
+    const facts: Facts = isCallName(cost.name) ? describeTool(cost.name) : {};
     return { ...cost, ...facts };
   });
   if (json) return printJson(tools);
@@ -25,10 +25,10 @@ export async function printTools(config: Config, json: boolean): Promise<void> {
   const sum = (of: (cost: (typeof costs)[number]) => number) =>
     String(costs.reduce((total, cost) => total + of(cost), 0));
   const last = [`${costs.length} in all`, "", "", sum(({ bytes }) => bytes), sum(({ tokens }) => tokens)];
-  print(formatTable([["tool", "scope", "effect", "bytes", "tokens"], ...rows, last], "header"));
+  print(formatColumns([["tool", "scope", "effect", "bytes", "tokens"], ...rows, last], "header"));
 }
 
-async function scopesOf(config: Config, token: string): Promise<ReadonlySet<Scope>> {
+async function readScopes(config: Config, token: string): Promise<ReadonlySet<Scope>> {
   let scopes: ReadonlySet<Scope> | undefined;
   await withApp(config, async ({ upstream }) => {
     scopes = (await upstream.identify(token).catch(() => undefined))?.scopes;
@@ -45,7 +45,7 @@ interface Facts {
   readonly path?: string;
 }
 
-function factsOf(name: CallName): Facts {
+function describeTool(name: CallName): Facts {
   const { scope, effect, method, path } = operations[name];
   const route = isOperationName(name) ? { scope, method, path } : {};
   return { toolset: getToolset(name), effect, ...route };

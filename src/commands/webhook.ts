@@ -12,19 +12,19 @@ import {
   eventTypes,
 } from "../contract/webhooks.ts";
 import type { ListedDelivery } from "../store/queues/outbox.ts";
-import { withApp } from "./open.ts";
-import { note, type Options, print, printJson, textOf } from "./output.ts";
-import { formatTable } from "./table.ts";
-import { parseSpan, parseTime } from "./times.ts";
+import { parseDuration, parseTime } from "./durations.ts";
+import { withApp } from "./open-app.ts";
+import { getTextOption, note, type Options, print, printJson } from "./output.ts";
+import { formatColumns } from "./table.ts";
 import { chooseBusiness } from "./tokens.ts";
 
 type Endpoint = Awaited<ReturnType<Webhooks["endpoints"]["find"]>>;
 
 /** Registers an endpoint; its secret is shown once. */
-export function addWebhook(config: Config, url: string, options: Options): Promise<void> {
+export function createWebhook(config: Config, url: string, options: Options): Promise<void> {
   return withWebhooks(config, async ({ endpoints }, { store }) => {
-    const types = textOf(options, "events")?.split(",").map(parseEventType) ?? [];
-    const businessId = await chooseBusiness(store, textOf(options, "business"));
+    const types = getTextOption(options, "events")?.split(",").map(parseEventType) ?? [];
+    const businessId = await chooseBusiness(store, getTextOption(options, "business"));
     const added = await endpoints.add(businessId, url, types);
     if (options["json"]) return printJson(added);
     print(`${added.secret}\n`);
@@ -34,7 +34,7 @@ export function addWebhook(config: Config, url: string, options: Options): Promi
 
 export function listWebhooks(config: Config, options: Options): Promise<void> {
   return withWebhooks(config, async ({ endpoints }, { store }) => {
-    const wanted = textOf(options, "business");
+    const wanted = getTextOption(options, "business");
     const businesses =
       wanted === undefined ? await store.listBusinesses() : [{ businessId: await chooseBusiness(store, wanted) }];
     const found = (await Promise.all(businesses.map(({ businessId }) => endpoints.list(businessId)))).flat();
@@ -44,13 +44,13 @@ export function listWebhooks(config: Config, options: Options): Promise<void> {
       endpoint.businessId,
       endpoint.url,
       endpoint.eventTypes.length === 0 ? "all" : endpoint.eventTypes.join(","),
-      stateOf(endpoint),
+      describeState(endpoint),
     ]);
-    print(formatTable([["endpoint", "business", "address", "events", "state"], ...rows], "header"));
+    print(formatColumns([["endpoint", "business", "address", "events", "state"], ...rows], "header"));
   });
 }
 
-function stateOf({ status, disabledReason, firstFailureAt }: Endpoint): string {
+function describeState({ status, disabledReason, firstFailureAt }: Endpoint): string {
   if (status === "disabled") return `disabled: ${disabledReason === null ? "" : disabledReasons[disabledReason]}`;
   return firstFailureAt === null ? "enabled" : `enabled, failing since ${firstFailureAt}`;
 }
@@ -84,8 +84,8 @@ export function disableWebhook(config: Config, endpointId: string, options: Opti
 
 /** Makes a new secret, shown once; the old one signs too for a while. */
 export function rotateWebhookSecret(config: Config, endpointId: string, options: Options): Promise<void> {
-  const overlap = textOf(options, "overlap") ?? "";
-  const overlapMs = parseSpan(overlap);
+  const overlap = getTextOption(options, "overlap") ?? "";
+  const overlapMs = parseDuration(overlap);
   if (overlapMs === undefined) throw new UsageError(`--overlap: ${JSON.stringify(overlap)} must be a span: 24h or 7d`);
   return withEndpoint(config, endpointId, async ({ endpoints }, endpoint) => {
     const rotated = await endpoints.rotateSecret(endpoint, overlapMs);
@@ -97,13 +97,13 @@ export function rotateWebhookSecret(config: Config, endpointId: string, options:
 
 /** Lists deliveries, the latest first; of one delivery, its attempts with what was answered. */
 export function listDeliveries(config: Config, id: string | undefined, options: Options): Promise<void> {
-  const [limit, status] = [Number(options["limit"]), parseStatus(textOf(options, "status"))];
+  const [limit, status] = [Number(options["limit"]), parseStatus(getTextOption(options, "status"))];
   if (!Number.isInteger(limit) || limit < 1 || limit > 1000)
     throw new UsageError("--limit must be a number from 1 to 1000");
   return withWebhooks(config, async ({ endpoints }, { store }) => {
     if (id?.startsWith("dlv_")) return showDelivery(store, await findDelivery(store, id), options["json"] === true);
     const endpoint = id === undefined ? undefined : await endpoints.find(id);
-    const businessId = endpoint?.businessId ?? (await chooseBusiness(store, textOf(options, "business")));
+    const businessId = endpoint?.businessId ?? (await chooseBusiness(store, getTextOption(options, "business")));
     const found = await store.outbox.listDeliveries(businessId, { endpointId: endpoint?.endpointId, status }, limit);
     if (options["json"]) return printJson(found);
     const rows = found.map((delivery) => [
@@ -113,11 +113,11 @@ export function listDeliveries(config: Config, id: string | undefined, options: 
       delivery.eventId,
       delivery.status,
       `${delivery.attempt}`,
-      outcomeOf(delivery.lastStatusCode, delivery.lastError),
+      describeOutcome(delivery.lastStatusCode, delivery.lastError),
       delivery.status === "pending" ? `due ${delivery.dueAt}` : (delivery.deliveredAt ?? delivery.updatedAt),
     ]);
     print(
-      formatTable(
+      formatColumns(
         [["delivery", "endpoint", "type", "event", "state", "attempts", "last answer", "when"], ...rows],
         "header",
       ),
@@ -131,14 +131,14 @@ async function showDelivery(store: App["store"], delivery: ListedDelivery, json:
   const rows = attempts.map(({ startedAt, durationMs, statusCode, error, answer }) => [
     startedAt,
     `${durationMs} ms`,
-    outcomeOf(statusCode, error),
+    describeOutcome(statusCode, error),
     // Whatever a stranger answered, it must not steer the terminal.
     JSON.stringify(answer ?? "").slice(0, 100),
   ]);
-  print(formatTable([["attempt", "took", "answer", "begins"], ...rows], "header"));
+  print(formatColumns([["attempt", "took", "answer", "begins"], ...rows], "header"));
 }
 
-function outcomeOf(statusCode: number | null, error: DeliveryError | null): string {
+function describeOutcome(statusCode: number | null, error: DeliveryError | null): string {
   if (statusCode !== null) return `${statusCode}`;
   return error === null ? "" : deliveryErrors[error];
 }
@@ -146,14 +146,14 @@ function outcomeOf(statusCode: number | null, error: DeliveryError | null): stri
 /** Sends events again: that of a delivery, or all that an endpoint has missed since a time. */
 export function replayWebhooks(config: Config, id: string, options: Options): Promise<void> {
   return withWebhooks(config, async ({ endpoints, replay }, { store }) => {
-    const again = async () => {
+    const repeatListing = async () => {
       if (id.startsWith("dlv_")) return replay.delivery((await findDelivery(store, id)).businessId, id);
-      const since = parseSince(textOf(options, "since"));
+      const since = parseSince(getTextOption(options, "since"));
       const endpoint = await endpoints.find(id);
       if (endpoint.status === "disabled") throw new UsageError(`${id} is disabled; enable it first`);
       return replay.since(endpoint, since, options["all"] === true);
     };
-    const queued = await again();
+    const queued = await repeatListing();
     if (options["json"]) return printJson({ queued });
     print(queued === 0 ? "There was nothing to send.\n" : `${queued} will be sent now.\n`);
   });
@@ -162,11 +162,11 @@ export function replayWebhooks(config: Config, id: string, options: Options): Pr
 /** Sends an invented event at once and tells what came of it. */
 export function testWebhook(config: Config, endpointId: string, options: Options): Promise<void> {
   return withEndpoint(config, endpointId, async ({ probe }, endpoint) => {
-    const wanted = textOf(options, "event");
+    const wanted = getTextOption(options, "event");
     const eventType = wanted === undefined ? (endpoint.eventTypes[0] ?? eventTypes[0]) : parseEventType(wanted);
     const { eventId, statusCode, error, answer, durationMs } = await probe(endpoint, eventType);
     if (options["json"]) printJson({ eventType, eventId, statusCode, error, answer, durationMs });
-    else print(`${eventType} ${eventId}: ${outcomeOf(statusCode, error)} after ${durationMs} ms\n`);
+    else print(`${eventType} ${eventId}: ${describeOutcome(statusCode, error)} after ${durationMs} ms\n`);
     if (error !== null) throw new Error(`${endpointId} did not take the event: ${deliveryErrors[error]}`);
   });
 }
@@ -209,7 +209,7 @@ function parseStatus(given: string | undefined): DeliveryStatus | undefined {
 }
 
 function parseSince(given: string | undefined): string {
-  const spanMs = parseSpan(given ?? "");
+  const spanMs = parseDuration(given ?? "");
   const timeMs = spanMs === undefined ? parseTime(given ?? "") : Date.now() - spanMs;
   if (timeMs !== undefined) return new Date(timeMs).toISOString();
   throw new UsageError(`--since is needed for an endpoint: 24h, 7d, a date or an RFC 3339 time`);

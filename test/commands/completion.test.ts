@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type Shell, shells } from "../../src/cli/completion-scripts.ts";
 import { buildProgram } from "../../src/cli/program.ts";
 import { type Suggestions, suggest } from "../../src/cli/suggest.ts";
-import { hostNames } from "../../src/commands/hosts/hosts.ts";
+import { listedHosts } from "../../src/commands/hosts/hosts.ts";
 import { scopes } from "../../src/contract/scopes.ts";
 import { temporaryDirectory } from "../support/directory.ts";
 import { type Home, openHome } from "../support/program.ts";
@@ -38,7 +38,7 @@ describe("what may follow", () => {
   test("is a value of those that there are to choose from", () => {
     expect(wordsAfter("http", "--log-level", "")).toContain("silent");
     expect(wordsAfter("http", "--log-level=w")).toEqual(["--log-level=warn"]);
-    expect(wordsAfter("config", "")).toEqual(hostNames);
+    expect(wordsAfter("config", "")).toEqual(listedHosts);
     expect(wordsAfter("config", "zed", "--launch", "n")).toEqual(["node", "npx"]);
     expect(wordsAfter("token", "create", "--scopes", "")).toEqual(["read", "all", ...scopes]);
     expect(wordsAfter("desk", "respond", "--response", "")).toEqual(["accept", "decline"]);

@@ -1,7 +1,7 @@
 import { chmod, lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type HostName, hostNames, hosts } from "../../src/commands/hosts/hosts.ts";
+import { type HostName, hosts, listedHosts } from "../../src/commands/hosts/hosts.ts";
 import { replaceSettings } from "../../src/commands/hosts/write.ts";
 import { version } from "../../src/lib/version.ts";
 import { type Home, openHome } from "../support/program.ts";
@@ -58,7 +58,9 @@ describe("config", () => {
     expect(stdout + stderr).not.toContain(token);
   });
 
-  test.each(hostNames.filter((name) => hosts[name].starts))("%s: a token is referred to, not copied", async (host) => {
+  test.each(
+    listedHosts.filter((name) => hosts[name].starts),
+  )("%s: a token is referred to, not copied", async (host) => {
     const home = await openHome();
     const environment = { PROGRAMME_BASE_URL: productUrl, PROGRAMME_TOKEN: token };
     const { code, stdout, stderr } = await home.run(["config", host, "--json"], environment);

@@ -6,7 +6,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { parse as parseJsonc } from "jsonc-parser";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { examplePath, exampleServers } from "../../scripts/host-examples.ts";
-import { type HostName, hostNames, hosts } from "../../src/commands/hosts/hosts.ts";
+import { type HostName, hosts, listedHosts } from "../../src/commands/hosts/hosts.ts";
 import { version } from "../../src/lib/version.ts";
 import { type Home, openHome } from "../support/program.ts";
 
@@ -47,7 +47,7 @@ async function toolNames(transport: ConstructorParameters<typeof Object>[0]): Pr
   return (await client.listTools()).tools.map(({ name }) => name);
 }
 
-const startable = hostNames.filter((name) => hosts[name].starts);
+const startable = listedHosts.filter((name) => hosts[name].starts);
 
 describe("the example of a host", () => {
   test("starts the demonstration", async () => {

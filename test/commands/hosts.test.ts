@@ -2,21 +2,21 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { exampleServers, hostExamples } from "../../scripts/host-examples.ts";
-import type { Host, Place } from "../../src/commands/hosts/host.ts";
-import { blank, type HostName, hostNames, hosts, settingsFile } from "../../src/commands/hosts/hosts.ts";
-import { launchOf } from "../../src/commands/hosts/launch.ts";
+import type { Host, HostLocation } from "../../src/commands/hosts/host.ts";
+import { blank, createSettingsFile, type HostName, hosts, listedHosts } from "../../src/commands/hosts/hosts.ts";
+import { chooseLaunch } from "../../src/commands/hosts/launch.ts";
 import { version } from "../../src/lib/version.ts";
 
-const linux: Place = { platform: "linux", env: {}, home: "/home/ana" };
-const mac: Place = { platform: "darwin", env: {}, home: "/Users/ana" };
-const windows: Place = {
+const linux: HostLocation = { platform: "linux", env: {}, home: "/home/ana" };
+const mac: HostLocation = { platform: "darwin", env: {}, home: "/Users/ana" };
+const windows: HostLocation = {
   platform: "win32",
   env: { APPDATA: "C:\\Users\\ana\\AppData\\Roaming" },
   home: "C:\\Users\\ana",
 };
 
 describe("the settings file of a host", () => {
-  test.each<[HostName, Place, string | undefined]>([
+  test.each<[HostName, HostLocation, string | undefined]>([
     ["claude-desktop", linux, "/home/ana/.config/Claude/claude_desktop_config.json"],
     ["claude-desktop", mac, "/Users/ana/Library/Application Support/Claude/claude_desktop_config.json"],
     ["claude-desktop", windows, "C:\\Users\\ana\\AppData\\Roaming\\Claude\\claude_desktop_config.json"],
@@ -39,7 +39,7 @@ describe("the settings file of a host", () => {
     expect(hosts[name].file(place)).toBe(file);
   });
 
-  test.each<[HostName, Place, string]>([
+  test.each<[HostName, HostLocation, string]>([
     ["vscode", { ...linux, env: { XDG_CONFIG_HOME: "/cfg" } }, "/cfg/Code/User/mcp.json"],
     ["vscode", { ...linux, env: { XDG_CONFIG_HOME: "cfg" } }, "/home/ana/.config/Code/User/mcp.json"],
     ["zed", { ...mac, env: { XDG_CONFIG_HOME: "/cfg" } }, "/Users/ana/.config/zed/settings.json"],
@@ -57,26 +57,26 @@ describe("a server in the settings of a host", () => {
   const http = { kind: "http", url: "https://mcp.example.org/mcp", platform: "linux" } as const;
   const unknown = { variable: "PROGRAMME_TOKEN", value: undefined };
   const known = { variable: "PROGRAMME_TOKEN", value: token };
-  const startable = hostNames.filter((name) => hosts[name].starts);
+  const startable = listedHosts.filter((name) => hosts[name].starts);
 
   test.each(startable)("%s: a token that is given stands in it, one that is not does not", (name) => {
     const host: Host = hosts[name];
     for (const server of [stdio, http]) {
-      expect(JSON.stringify(settingsFile(host, { ...server, secret: known }, "programme"))).toContain(token);
-      const text = JSON.stringify(settingsFile(host, { ...server, secret: unknown }, "programme"));
+      expect(JSON.stringify(createSettingsFile(host, { ...server, secret: known }, "programme"))).toContain(token);
+      const text = JSON.stringify(createSettingsFile(host, { ...server, secret: unknown }, "programme"));
       expect(text.includes(blank)).toBe(host.reference === undefined);
       expect(text.includes("PROGRAMME_TOKEN") || text.includes("programme-token") || text.includes(blank)).toBe(true);
     }
   });
 
   test.each(startable)("%s: no token is no secret at all", (name) => {
-    const text = JSON.stringify(settingsFile(hosts[name], { ...stdio, secret: undefined }, "programme"));
+    const text = JSON.stringify(createSettingsFile(hosts[name], { ...stdio, secret: undefined }, "programme"));
     expect(text).not.toMatch(/TOKEN|token|inputs/);
     expect(text).toContain('"PROGRAMME_READ_ONLY":"true"');
   });
 
   test("VS Code asks for it, and does not show what is typed", () => {
-    const { inputs, servers } = settingsFile(hosts.vscode, { ...http, secret: unknown }, "work") as Record<
+    const { inputs, servers } = createSettingsFile(hosts.vscode, { ...http, secret: unknown }, "work") as Record<
       string,
       unknown
     >;
@@ -87,16 +87,18 @@ describe("a server in the settings of a host", () => {
   });
 
   test("Codex reads the variable itself", () => {
-    expect(settingsFile(hosts.codex, { ...http, secret: { variable: "TEAM_KEY", value: undefined } }, "team")).toEqual({
+    expect(
+      createSettingsFile(hosts.codex, { ...http, secret: { variable: "TEAM_KEY", value: undefined } }, "team"),
+    ).toEqual({
       mcp_servers: { team: { url: http.url, bearer_token_env_var: "TEAM_KEY" } },
     });
-    expect(settingsFile(hosts.codex, { ...stdio, secret: unknown }, "own")).toMatchObject({
+    expect(createSettingsFile(hosts.codex, { ...stdio, secret: unknown }, "own")).toMatchObject({
       mcp_servers: { own: { env_vars: ["PROGRAMME_TOKEN"], env: { PROGRAMME_READ_ONLY: "true" } } },
     });
   });
 
   test("Windows starts npx by its command interpreter", () => {
-    const { mcpServers } = settingsFile(
+    const { mcpServers } = createSettingsFile(
       hosts["claude-desktop"],
       { ...http, platform: "win32", secret: known },
       "programme",
@@ -116,16 +118,16 @@ describe("how this program is started", () => {
   } as const;
 
   test("by Node and the script, both by their whole path", () => {
-    expect(launchOf(running, "auto")).toEqual({ command: running.execPath, args: [running.script] });
+    expect(chooseLaunch(running, "auto")).toEqual({ command: running.execPath, args: [running.script] });
   });
 
   test("by npx where npx keeps it, for that goes away again", () => {
     const script = "/home/ana/.npm/_npx/6a1/node_modules/programme-mcp/dist/main.js";
     const npx = { command: "npx", args: ["-y", `programme-mcp@${version}`] };
-    expect(launchOf({ ...running, script }, "auto")).toEqual(npx);
-    expect(launchOf({ ...running, script }, "node").args).toEqual([script]);
-    expect(launchOf(running, "npx")).toEqual(npx);
-    expect(launchOf({ ...running, platform: "win32" }, "npx")).toEqual({
+    expect(chooseLaunch({ ...running, script }, "auto")).toEqual(npx);
+    expect(chooseLaunch({ ...running, script }, "node").args).toEqual([script]);
+    expect(chooseLaunch(running, "npx")).toEqual(npx);
+    expect(chooseLaunch({ ...running, platform: "win32" }, "npx")).toEqual({
       command: "cmd",
       args: ["/c", "npx", ...npx.args],
     });
@@ -134,15 +136,15 @@ describe("how this program is started", () => {
   test("by the name of Node that stays when Node is brought up to date, where the path has it", () => {
     const bin = join(import.meta.dirname, "../../node_modules/.bin");
     const env = { PATH: `relative:/nowhere:${bin}` };
-    expect(launchOf({ ...running, env, execPath: process.execPath }, "auto").command).toBe(join(bin, "node"));
-    expect(launchOf({ ...running, env, execPath: "/another/node" }, "auto").command).toBe("/another/node");
+    expect(chooseLaunch({ ...running, env, execPath: process.execPath }, "auto").command).toBe(join(bin, "node"));
+    expect(chooseLaunch({ ...running, env, execPath: "/another/node" }, "auto").command).toBe("/another/node");
   });
 });
 
 describe("an example", () => {
   test("there is one for each host, as `config` would write it", async () => {
     const examples = await hostExamples();
-    expect(Object.keys(examples).map((path) => path.split("/")[1])).toEqual(hostNames);
+    expect(Object.keys(examples).map((path) => path.split("/")[1])).toEqual(listedHosts);
     for (const [path, text] of Object.entries(examples)) {
       expect(await readFile(join(import.meta.dirname, "../..", path), "utf8"), path).toBe(text);
       const used = path.includes("n8n") ? ["programme-team"] : Object.keys(exampleServers);

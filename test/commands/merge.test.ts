@@ -2,21 +2,21 @@ import { parse as parseToml } from "@decimalturn/toml-patch";
 import fc from "fast-check";
 import { parse as parseJsonc } from "jsonc-parser";
 import { describe, expect, test } from "vitest";
-import type { Server } from "../../src/commands/hosts/host.ts";
+import type { ServerEntry } from "../../src/commands/hosts/host.ts";
 import { type HostName, hosts } from "../../src/commands/hosts/hosts.ts";
 import { mergeSettings } from "../../src/commands/hosts/merge.ts";
 
 const secret = { variable: "PROGRAMME_TOKEN", value: undefined };
-const started: Server = {
+const started: ServerEntry = {
   kind: "stdio",
   command: "node",
   args: ["main.js"],
   env: { PROGRAMME_READ_ONLY: "true" },
   secret,
 };
-const reached: Server = { kind: "http", url: "https://mcp.example.org/mcp", platform: "linux", secret };
+const reached: ServerEntry = { kind: "http", url: "https://mcp.example.org/mcp", platform: "linux", secret };
 
-function merge(host: HostName, text: string | undefined, server: Server = started, name = "programme") {
+function merge(host: HostName, text: string | undefined, server: ServerEntry = started, name = "programme") {
   return mergeSettings(hosts[host], text, name, hosts[host].settings(server, name));
 }
 

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import type { WriteStream } from "node:tty";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { Interrupted, onInterrupt } from "../../src/commands/interruption.ts";
 import { showProgress } from "../../src/commands/progress.ts";
+import { Interrupted, onInterrupt } from "../../src/commands/signals.ts";
 import { openHome } from "../support/program.ts";
 
 const esc = "\u001b";

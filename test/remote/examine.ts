@@ -1,7 +1,7 @@
 import type { AddressInfo, Server } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, vi } from "vitest";
-import { examine as examineCommand } from "../../src/commands/doctor.ts";
+import { runDoctor as examineCommand } from "../../src/commands/doctor/doctor.ts";
 import type { Home } from "../support/program.ts";
 
 interface Check {

@@ -13,7 +13,7 @@ export interface Secret {
 }
 
 /** A server that a host starts, over stdio. */
-export interface StdioServer {
+export interface StdioServerEntry {
   readonly kind: "stdio";
   readonly command: string;
   readonly args: readonly string[];
@@ -24,7 +24,7 @@ export interface StdioServer {
 }
 
 /** A server that a host reaches, over streamable HTTP. */
-export interface HttpServer {
+export interface HttpServerEntry {
   readonly kind: "http";
   readonly url: string;
   /** Of the machine that the host runs on. */
@@ -33,10 +33,10 @@ export interface HttpServer {
   readonly secret: Secret;
 }
 
-export type Server = StdioServer | HttpServer;
+export type ServerEntry = StdioServerEntry | HttpServerEntry;
 
 /** Whose machine it is: nothing of it is looked up elsewhere. */
-export interface Place {
+export interface HostLocation {
   readonly platform: NodeJS.Platform;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The user's home directory. */
@@ -44,7 +44,7 @@ export interface Place {
 }
 
 /** A question that the host asks its user, and keeps the answer safe. */
-export interface Input {
+export interface PromptInput {
   readonly type: "promptString";
   readonly id: string;
   readonly description: string;
@@ -55,7 +55,7 @@ export interface Input {
 export interface Settings {
   /** The server, under its name. */
   readonly entry: JsonObject;
-  readonly inputs?: readonly Input[];
+  readonly inputs?: readonly PromptInput[];
 }
 
 /** A program that uses MCP servers, and how it is told of one. */
@@ -66,12 +66,12 @@ export interface Host {
   /** The key of its settings file under which servers stand by name. */
   readonly section: string;
   /** Its settings file; none where settings are kept in a database. */
-  file(place: Place): string | undefined;
+  file(place: HostLocation): string | undefined;
   /** How its settings refer to an environment variable or a question; none where a secret can only stand in them. */
   readonly reference: ((variable: string) => string) | undefined;
   /** How the user provides what `reference` refers to, in a sentence. */
   provide(variable: string): string;
-  settings(server: Server, name: string): Settings;
+  settings(server: ServerEntry, name: string): Settings;
   /** What makes it read its settings again, in a sentence. */
   readonly after: string;
   /** Whether it can start a server itself. */

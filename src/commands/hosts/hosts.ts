@@ -1,83 +1,102 @@
-import type { Host, HttpServer, Json, JsonObject, Place, Secret, Server, Settings, StdioServer } from "./host.ts";
-import { byNpx } from "./launch.ts";
-import { workflowOf } from "./n8n.ts";
-import { inAppData, inConfig, inHome, inNamed } from "./paths.ts";
+import type {
+  Host,
+  HostLocation,
+  HttpServerEntry,
+  Json,
+  JsonObject,
+  Secret,
+  ServerEntry,
+  Settings,
+  StdioServerEntry,
+} from "./host.ts";
+import { launchByNpx } from "./launch.ts";
+import { createWorkflow } from "./n8n.ts";
+import { resolveInAppData, resolveInConfig, resolveInHome, resolveInNamed } from "./paths.ts";
 
 /** What stands for a secret that is not known, where the host has no way to refer to one. */
 export const blank = "<access token>";
 
-const braces = (variable: string) => `\${${variable}}`;
-const envBraces = (variable: string) => `\${env:${variable}}`;
+const toBraces = (variable: string) => `\${${variable}}`;
+const toEnvBraces = (variable: string) => `\${env:${variable}}`;
 
 /** A secret as it stands in settings: itself, a reference to it, or a blank to fill in. */
-function written(secret: Secret, reference: Host["reference"]): string {
+function formatSecret(secret: Secret, reference: Host["reference"]): string {
   return secret.value ?? reference?.(secret.variable) ?? blank;
 }
 
-function started({ command, args, env, secret }: StdioServer, reference: Host["reference"]): JsonObject {
-  return launched(command, args, { ...env, ...(secret && { PROGRAMME_TOKEN: written(secret, reference) }) });
+function createStartedEntry(
+  { command, args, env, secret }: StdioServerEntry,
+  reference: Host["reference"],
+): JsonObject {
+  return createLaunchedEntry(command, args, {
+    ...env,
+    ...(secret && { PROGRAMME_TOKEN: formatSecret(secret, reference) }),
+  });
 }
 
-function launched(command: string, args: readonly string[], env: JsonObject): JsonObject {
+function createLaunchedEntry(command: string, args: readonly string[], env: JsonObject): JsonObject {
   return Object.keys(env).length === 0 ? { command, args } : { command, args, env };
 }
 
-function bearer({ secret }: HttpServer, reference: Host["reference"]): JsonObject {
-  return { Authorization: `Bearer ${written(secret, reference)}` };
+function createBearerHeaders({ secret }: HttpServerEntry, reference: Host["reference"]): JsonObject {
+  return { Authorization: `Bearer ${formatSecret(secret, reference)}` };
 }
 
 /** Most hosts: a command with arguments and environment, or an address with headers. */
-function usual(
+function createUsualSettings(
   reference: Host["reference"],
   { stdio = {}, http = (url) => ({ url }) }: { stdio?: JsonObject; http?: (url: string) => JsonObject } = {},
 ) {
-  return (server: Server): Settings => ({
+  return (server: ServerEntry): Settings => ({
     entry:
       server.kind === "stdio"
-        ? { ...stdio, ...started(server, reference) }
-        : { ...http(server.url), headers: bearer(server, reference) },
+        ? { ...stdio, ...createStartedEntry(server, reference) }
+        : { ...http(server.url), headers: createBearerHeaders(server, reference) },
   });
 }
 
 const typed = { stdio: { type: "stdio" }, http: (url: string) => ({ type: "http", url }) };
 
-const exported = (label: string) => (variable: string) =>
+const noteExport = (label: string) => (variable: string) =>
   `Set ${variable} in the environment that ${label} starts in, or write the token into the file with --inline-token.`;
 
-function blanked(label: string) {
+function noteBlank(label: string) {
   return () => `${label} cannot refer to an environment variable: the token itself stands in its settings.`;
 }
 
 /** Claude Desktop starts servers only; a bridge that it starts reaches the others. */
-function bridged(server: Server): Settings {
-  if (server.kind === "stdio") return { entry: started(server, undefined) };
+function createBridgedSettings(server: ServerEntry): Settings {
+  if (server.kind === "stdio") return { entry: createStartedEntry(server, undefined) };
   // A space in an argument would be lost on Windows: the header's value is in the environment.
-  const bridge = ["mcp-remote@0.15", server.url, "--header", `Authorization:${braces("AUTHORIZATION")}`];
-  const { command, args } = byNpx(server.platform, bridge);
-  return { entry: launched(command, args, { AUTHORIZATION: `Bearer ${written(server.secret, undefined)}` }) };
+  const bridge = ["mcp-remote@0.15", server.url, "--header", `Authorization:${toBraces("AUTHORIZATION")}`];
+  const { command, args } = launchByNpx(server.platform, bridge);
+  return {
+    entry: createLaunchedEntry(command, args, { AUTHORIZATION: `Bearer ${formatSecret(server.secret, undefined)}` }),
+  };
 }
 
-const inputId = (name: string) => `${name}-token`;
+const createInputId = (name: string) => `${name}-token`;
 
 /** VS Code asks once and keeps the answer among the user's secrets. */
-function asked(server: Server, name: string): Settings {
-  const reference = () => `\${input:${inputId(name)}}`;
-  const { entry } = usual(reference, typed)(server);
+function createPromptedSettings(server: ServerEntry, name: string): Settings {
+  const createReference = () => `\${input:${createInputId(name)}}`;
+  const { entry } = createUsualSettings(createReference, typed)(server);
   if (server.secret === undefined || server.secret.value !== undefined) return { entry };
   const description = "Access token of the programme service";
-  return { entry, inputs: [{ type: "promptString", id: inputId(name), description, password: true }] };
+  return { entry, inputs: [{ type: "promptString", id: createInputId(name), description, password: true }] };
 }
 
 /** Codex takes the name of a variable, never `${…}`. */
-function codex(server: Server): Settings {
+function createCodexSettings(server: ServerEntry): Settings {
   const { secret } = server;
   if (server.kind === "http") {
     const { url } = server;
-    if (server.secret.value !== undefined) return { entry: { url, http_headers: bearer(server, undefined) } };
+    if (server.secret.value !== undefined)
+      return { entry: { url, http_headers: createBearerHeaders(server, undefined) } };
     return { entry: { url, bearer_token_env_var: server.secret.variable } };
   }
-  if (secret === undefined || secret.value !== undefined) return { entry: started(server, undefined) };
-  return { entry: { ...launched(server.command, server.args, server.env), env_vars: [secret.variable] } };
+  if (secret === undefined || secret.value !== undefined) return { entry: createStartedEntry(server, undefined) };
+  return { entry: { ...createLaunchedEntry(server.command, server.args, server.env), env_vars: [secret.variable] } };
 }
 
 /** Every host that the settings are known of, by the name that the command line has for it. */
@@ -86,10 +105,10 @@ export const hosts = {
     label: "Claude Desktop",
     format: "json",
     section: "mcpServers",
-    file: (place) => inAppData(place, "Claude", "claude_desktop_config.json"),
+    file: (place) => resolveInAppData(place, "Claude", "claude_desktop_config.json"),
     reference: undefined,
-    provide: blanked("Claude Desktop"),
-    settings: bridged,
+    provide: noteBlank("Claude Desktop"),
+    settings: createBridgedSettings,
     after: "Quit Claude Desktop and start it again.",
     starts: true,
   },
@@ -97,10 +116,10 @@ export const hosts = {
     label: "Claude Code",
     format: "json",
     section: "mcpServers",
-    file: (place) => inNamed(place, "CLAUDE_CONFIG_DIR", [], ".claude.json"),
-    reference: braces,
-    provide: exported("claude"),
-    settings: usual(braces, typed),
+    file: (place) => resolveInNamed(place, "CLAUDE_CONFIG_DIR", [], ".claude.json"),
+    reference: toBraces,
+    provide: noteExport("claude"),
+    settings: createUsualSettings(toBraces, typed),
     after: "Start claude again; /mcp shows the server.",
     starts: true,
   },
@@ -108,10 +127,10 @@ export const hosts = {
     label: "Cursor",
     format: "json",
     section: "mcpServers",
-    file: (place) => inHome(place, ".cursor", "mcp.json"),
-    reference: envBraces,
-    provide: exported("Cursor"),
-    settings: usual(envBraces, { stdio: { type: "stdio" } }),
+    file: (place) => resolveInHome(place, ".cursor", "mcp.json"),
+    reference: toEnvBraces,
+    provide: noteExport("Cursor"),
+    settings: createUsualSettings(toEnvBraces, { stdio: { type: "stdio" } }),
     after: "Cursor notices by itself; its settings for tools and MCP show the server.",
     starts: true,
   },
@@ -119,10 +138,10 @@ export const hosts = {
     label: "VS Code",
     format: "json",
     section: "servers",
-    file: (place) => inAppData(place, "Code", "User", "mcp.json"),
+    file: (place) => resolveInAppData(place, "Code", "User", "mcp.json"),
     reference: (variable) => `\${input:${variable}}`,
     provide: () => "VS Code asks for the token when it first starts the server, and keeps it safe.",
-    settings: asked,
+    settings: createPromptedSettings,
     after: "Run MCP: List Servers in VS Code and start the server.",
     starts: true,
   },
@@ -130,10 +149,10 @@ export const hosts = {
     label: "Windsurf",
     format: "json",
     section: "mcpServers",
-    file: (place) => inHome(place, ".codeium", "windsurf", "mcp_config.json"),
-    reference: envBraces,
-    provide: exported("Windsurf"),
-    settings: usual(envBraces, { http: (serverUrl) => ({ serverUrl }) }),
+    file: (place) => resolveInHome(place, ".codeium", "windsurf", "mcp_config.json"),
+    reference: toEnvBraces,
+    provide: noteExport("Windsurf"),
+    settings: createUsualSettings(toEnvBraces, { http: (serverUrl) => ({ serverUrl }) }),
     after: "Press Refresh in Windsurf's MCP settings.",
     starts: true,
   },
@@ -143,13 +162,13 @@ export const hosts = {
     section: "context_servers",
     file: (place) =>
       place.platform === "win32"
-        ? inAppData(place, "Zed", "settings.json")
+        ? resolveInAppData(place, "Zed", "settings.json")
         : place.platform === "darwin"
-          ? inHome(place, ".config", "zed", "settings.json")
-          : inConfig(place, "zed", "settings.json"),
+          ? resolveInHome(place, ".config", "zed", "settings.json")
+          : resolveInConfig(place, "zed", "settings.json"),
     reference: undefined,
-    provide: blanked("Zed"),
-    settings: usual(undefined),
+    provide: noteBlank("Zed"),
+    settings: createUsualSettings(undefined),
     after: "Zed notices by itself; the agent panel's settings show the server.",
     starts: true,
   },
@@ -157,10 +176,10 @@ export const hosts = {
     label: "Codex",
     format: "toml",
     section: "mcp_servers",
-    file: (place) => inNamed(place, "CODEX_HOME", [".codex"], "config.toml"),
+    file: (place) => resolveInNamed(place, "CODEX_HOME", [".codex"], "config.toml"),
     reference: (variable) => variable,
-    provide: exported("codex"),
-    settings: codex,
+    provide: noteExport("codex"),
+    settings: createCodexSettings,
     after: "Start codex again; codex mcp list shows the server.",
     starts: true,
   },
@@ -168,10 +187,10 @@ export const hosts = {
     label: "Gemini CLI",
     format: "json",
     section: "mcpServers",
-    file: (place) => inHome(place, ".gemini", "settings.json"),
-    reference: braces,
-    provide: exported("gemini"),
-    settings: usual(braces, { http: (url) => ({ type: "http", url }) }),
+    file: (place) => resolveInHome(place, ".gemini", "settings.json"),
+    reference: toBraces,
+    provide: noteExport("gemini"),
+    settings: createUsualSettings(toBraces, { http: (url) => ({ type: "http", url }) }),
     after: "Start gemini again; gemini mcp list shows the server.",
     starts: true,
   },
@@ -182,23 +201,23 @@ export const hosts = {
     file: () => undefined,
     reference: (variable) => variable,
     provide: () => "In n8n make a credential of the kind Bearer Auth with the token, and choose it in the node.",
-    settings: (server, name) => ({ entry: server.kind === "http" ? workflowOf(server, name) : {} }),
+    settings: (server, name) => ({ entry: server.kind === "http" ? createWorkflow(server, name) : {} }),
     after: "Copy it and paste it onto a workflow's canvas, then connect it to an AI agent.",
     starts: false,
   },
 } as const satisfies Record<string, Host>;
 
 export type HostName = keyof typeof hosts;
-export const hostNames = Object.keys(hosts) as readonly HostName[];
+export const listedHosts = Object.keys(hosts) as readonly HostName[];
 
 /** A settings file with this server alone, as data. */
-export function settingsFile(host: Host, server: Server, name: string): JsonObject {
+export function createSettingsFile(host: Host, server: ServerEntry, name: string): JsonObject {
   const { entry, inputs } = host.settings(server, name);
   if (!host.starts) return entry;
   return { ...(inputs && { inputs: inputs as unknown as Json }), [host.section]: { [name]: entry } };
 }
 
 /** Where a host's settings are on this machine. */
-export function placeOf(env: Place["env"], home: string): Place {
+export function resolvePlace(env: HostLocation["env"], home: string): HostLocation {
   return { platform: process.platform, env, home };
 }

@@ -45,11 +45,11 @@ export async function mergeSettings(
   name: string,
   settings: Settings,
 ): Promise<string> {
-  const format = await (host.format === "toml" ? tomlFormat() : jsonFormat());
+  const format = await (host.format === "toml" ? loadTomlFormat() : loadJsonFormat());
   const before = text === undefined || text.trim() === "" ? {} : format.parse(text);
-  const edits = editsOf(host, objectAt(before, []), name, settings);
+  const edits = listEdits(host, getObjectAt(before, []), name, settings);
   if (edits.length === 0) return text ?? "";
-  const after = edits.reduce<Json>(applied, before);
+  const after = edits.reduce<Json>(applyEdit, before);
   const merged = await format.edit(text ?? "", after, edits);
   // Whatever the libraries make of unusual texts: nothing but the edits may have changed.
   if (!isDeepStrictEqual(format.parse(merged), after))
@@ -57,24 +57,24 @@ export async function mergeSettings(
   return merged;
 }
 
-function editsOf(host: Host, before: JsonObject, name: string, { entry, inputs = [] }: Settings): Edit[] {
+function listEdits(host: Host, before: JsonObject, name: string, { entry, inputs = [] }: Settings): Edit[] {
   const path = [host.section, name];
-  objectAt(before, [host.section]);
-  const existing = objectAt(before, path);
+  getObjectAt(before, [host.section]);
+  const existing = getObjectAt(before, path);
   const wanted: Edit[] =
-    valueAt(before, path) === undefined
+    getValueAt(before, path) === undefined
       ? [{ path, value: entry }]
-      : ownKeys.map((key) => ({ path: [...path, key], value: wantedOf(key, existing[key], entry) }));
+      : ownKeys.map((key) => ({ path: [...path, key], value: mergeEntry(key, existing[key], entry) }));
   const known = before["inputs"] ?? [];
-  if (inputs.length > 0 && !Array.isArray(known)) throw notAnObject(["inputs"]);
+  if (inputs.length > 0 && !Array.isArray(known)) throw createNotObjectError(["inputs"]);
   const questions = inputs.map((input): Edit => {
     const index = (known as readonly Json[]).findIndex((each) => isObject(each) && each["id"] === input.id);
     return { path: ["inputs", index < 0 ? (known as readonly Json[]).length : index], value: { ...input } };
   });
-  return [...questions, ...wanted].filter((edit) => !isDeepStrictEqual(valueAt(before, edit.path), edit.value));
+  return [...questions, ...wanted].filter((edit) => !isDeepStrictEqual(getValueAt(before, edit.path), edit.value));
 }
 
-function wantedOf(key: string, existing: Json | undefined, entry: JsonObject): Json | undefined {
+function mergeEntry(key: string, existing: Json | undefined, entry: JsonObject): Json | undefined {
   const isOwn = maps[key];
   if (isOwn === undefined || !isObject(existing)) return entry[key];
   if (ofStdio.includes(key) !== "command" in entry) return entry[key];
@@ -88,29 +88,29 @@ function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }
 
-function objectAt(root: Json, path: readonly string[]): JsonObject {
-  const value = valueAt(root, path) ?? {};
-  if (!isObject(value)) throw notAnObject(path);
+function getObjectAt(root: Json, path: readonly string[]): JsonObject {
+  const value = getValueAt(root, path) ?? {};
+  if (!isObject(value)) throw createNotObjectError(path);
   return value;
 }
 
-function notAnObject(path: readonly string[]): UsageError {
+function createNotObjectError(path: readonly string[]): UsageError {
   return new UsageError(`the settings are left as they are: ${path.join(".") || "the file"} is not what it should be`);
 }
 
-function valueAt(root: Json, path: readonly (string | number)[]): Json | undefined {
+function getValueAt(root: Json, path: readonly (string | number)[]): Json | undefined {
   return path.reduce<Json | undefined>((value, key) => {
     if (Array.isArray(value)) return typeof key === "number" ? (value as readonly Json[])[key] : undefined;
     return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
   }, root);
 }
 
-function applied(root: Json | undefined, { path, value }: Edit): Json {
+function applyEdit(root: Json | undefined, { path, value }: Edit): Json {
   const [key, ...rest] = path;
   if (key === undefined) return value as Json;
   if (typeof key === "number") {
     const list = Array.isArray(root) ? [...root] : [];
-    list[key] = applied(list[key], { path: rest, value });
+    list[key] = applyEdit(list[key], { path: rest, value });
     return list;
   }
   const object = isObject(root) ? root : {};
@@ -118,7 +118,7 @@ function applied(root: Json | undefined, { path, value }: Edit): Json {
     const { [key]: _, ...others } = object;
     return others;
   }
-  return { ...object, [key]: applied(object[key], { path: rest, value }) };
+  return { ...object, [key]: applyEdit(object[key], { path: rest, value }) };
 }
 
 interface Format {
@@ -127,26 +127,26 @@ interface Format {
 }
 
 /** Objects as JSON has them: what is read from TOML has no prototype. Dates stay what they are. */
-function plain(value: Json): Json {
-  if (Array.isArray(value)) return value.map(plain);
+function toPlainJson(value: Json): Json {
+  if (Array.isArray(value)) return value.map(toPlainJson);
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, plain(each)]));
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, toPlainJson(each)]));
 }
 
 /** What edits make of nothing. */
-function created(edits: readonly Edit[]): JsonObject {
-  return objectAt(edits.reduce<Json>(applied, {}), []);
+function createFromEdits(edits: readonly Edit[]): JsonObject {
+  return getObjectAt(edits.reduce<Json>(applyEdit, {}), []);
 }
 
 /** TOML of servers alone, each in a table of its own. */
-export async function serverTable(content: JsonObject): Promise<string> {
+export async function formatServerTable(content: JsonObject): Promise<string> {
   const { stringify } = await import("@decimalturn/toml-patch");
   // The table above them says nothing.
   return stringify(content, { inlineTableStart: 2, bracketSpacing: false }).replace(/^\[\w+\]\n+(?=\[)/, "");
 }
 
 /** JSON, with the comments and trailing commas that some hosts allow. */
-async function jsonFormat(): Promise<Format> {
+async function loadJsonFormat(): Promise<Format> {
   const { applyEdits, modify, parse, printParseErrorCode } = await import("jsonc-parser");
   return {
     parse(text) {
@@ -167,18 +167,19 @@ async function jsonFormat(): Promise<Format> {
         eol: begun.includes("\r\n") ? "\r\n" : "\n",
       };
       return edits.reduce((current, { path, value }) => {
-        const isArrayInsertion = typeof path.at(-1) === "number" && valueAt(parse(current) as Json, path) === undefined;
+        const isArrayInsertion =
+          typeof path.at(-1) === "number" && getValueAt(parse(current) as Json, path) === undefined;
         return applyEdits(current, modify(current, path as JSONPath, value, { formattingOptions, isArrayInsertion }));
       }, begun);
     },
   };
 }
 
-async function tomlFormat(): Promise<Format> {
+async function loadTomlFormat(): Promise<Format> {
   const { parse, patch } = await import("@decimalturn/toml-patch");
-  const parsed = (text: string): Json | undefined => {
+  const parseJsonc = (text: string): Json | undefined => {
     try {
-      return plain(parse(text) as Json);
+      return toPlainJson(parse(text) as Json);
     } catch {
       return undefined;
     }
@@ -186,7 +187,7 @@ async function tomlFormat(): Promise<Format> {
   return {
     parse(text) {
       try {
-        return plain(parse(text) as Json);
+        return toPlainJson(parse(text) as Json);
       } catch (error) {
         const [reason = ""] = String((error as Error).message).split("\n");
         throw new UsageError(`the settings are left as they are: they are not valid TOML (${reason})`);
@@ -196,8 +197,8 @@ async function tomlFormat(): Promise<Format> {
       const eol = text.includes("\r\n") ? "\r\n" : "\n";
       const begun = text.trim() === "" ? "" : `${text.trimEnd()}${eol}${eol}`;
       // A new server stands best in a table of its own at the end, where that changes nothing else.
-      const appended = `${begun}${(await serverTable(created(edits))).replaceAll("\n", eol)}`;
-      return isDeepStrictEqual(parsed(appended), after) ? appended : patch(text, after);
+      const appended = `${begun}${(await formatServerTable(createFromEdits(edits))).replaceAll("\n", eol)}`;
+      return isDeepStrictEqual(parseJsonc(appended), after) ? appended : patch(text, after);
     },
   };
 }

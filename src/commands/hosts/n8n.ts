@@ -1,10 +1,10 @@
-import type { HttpServer, JsonObject } from "./host.ts";
+import type { HttpServerEntry, JsonObject } from "./host.ts";
 
 /**
  * Nodes for n8n's canvas: its own MCP Client, which calls a tool as a step of a workflow, and the same as a tool of an
  * AI agent. Their credential is chosen in n8n, which keeps secrets apart from workflows.
  */
-export function workflowOf({ url }: HttpServer, name: string): JsonObject {
+export function createWorkflow({ url }: HttpServerEntry, name: string): JsonObject {
   const server = { endpointUrl: url, serverTransport: "httpStreamable", authentication: "bearerAuth" };
   const step = { tool: { __rl: true, mode: "id", value: "list_programs" }, inputMode: "json", jsonInput: "{}" };
   const nodes = [

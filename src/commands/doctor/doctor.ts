@@ -1,29 +1,29 @@
 import { existsSync } from "node:fs";
-import { type App, createApp } from "../app/app.ts";
-import { connectRemote } from "../app/remote-wiring.ts";
-import { type Config, isDemo, loadConfig } from "../config/load.ts";
-import { UsageError } from "../config/usage-error.ts";
-import { systemClock } from "../lib/clock.ts";
-import { isPostgresAddress } from "../lib/postgres-address.ts";
-import { unwatched } from "../lib/telemetry.ts";
-import { version } from "../lib/version.ts";
-import { checkCallers } from "./doctor-callers.ts";
-import { type Check, fail, ok, sentenceOf, skip, warn } from "./doctor-check.ts";
-import { checkFiles } from "./doctor-files.ts";
-import { checkPostgres } from "./doctor-postgres.ts";
-import { checkScopes } from "./doctor-scopes.ts";
-import { checkService } from "./doctor-service.ts";
-import { checkWebhooksIn } from "./doctor-webhooks.ts";
-import { issueProcessToken } from "./local-token.ts";
-import { type Options, paint, print, printJson } from "./output.ts";
-import { formatTable } from "./table.ts";
+import { type App, createApp } from "../../app/app.ts";
+import { connectRemote } from "../../app/remote-wiring.ts";
+import { type Config, isDemo, loadConfig } from "../../config/load.ts";
+import { UsageError } from "../../config/usage-error.ts";
+import { systemClock } from "../../lib/clock.ts";
+import { isPostgresAddress } from "../../lib/postgres-address.ts";
+import { unwatched } from "../../lib/telemetry.ts";
+import { version } from "../../lib/version.ts";
+import { issueProcessToken } from "../local-token.ts";
+import { type Options, paint, print, printJson } from "../output.ts";
+import { formatColumns } from "../table.ts";
+import { checkCallers } from "./callers.ts";
+import { createFailure, createPass, createSkip, createWarning, type DoctorCheck, formatSentence } from "./check.ts";
+import { checkFiles } from "./files.ts";
+import { checkPostgres } from "./postgres.ts";
+import { checkScopes } from "./scopes.ts";
+import { checkService } from "./service.ts";
+import { checkWebhooksIn } from "./webhooks.ts";
 
 /** Tries the configuration from end to end and prints what was found and what to fix; ends with 1 unless calls were answered. */
-export async function examine(env: NodeJS.ProcessEnv, options: Options): Promise<void> {
-  const checks = await checksOf(env, options);
-  const verdict = verdictOf(checks);
+export async function runDoctor(env: NodeJS.ProcessEnv, options: Options): Promise<void> {
+  const checks = await runChecks(env, options);
+  const verdict = chooseVerdict(checks);
   if (options["json"]) printJson({ ok: verdict === "works", verdict, checks });
-  else print(reportOf(checks, verdict));
+  else print(formatReport(checks, verdict));
   process.exitCode = verdict === "works" ? 0 : 1;
 }
 
@@ -37,41 +37,41 @@ const verdicts = {
   },
 } as const;
 
-function verdictOf(checks: readonly Check[]): Verdict {
+function chooseVerdict(checks: readonly DoctorCheck[]): Verdict {
   if (checks.some(({ status }) => status === "fail")) return "fails";
   return checks.some(({ answered }) => answered) ? "works" : "untried";
 }
 
-type Status = Check["status"];
+type Status = DoctorCheck["status"];
 const colours = { ok: "green", warn: "yellow", fail: "red", skip: "dim" } as const satisfies Record<Status, string>;
 
-function reportOf(checks: readonly Check[], verdict: Verdict): string {
+function formatReport(checks: readonly DoctorCheck[], verdict: Verdict): string {
   const rows = checks.flatMap(({ status, name, found, fix }) => [
     [status, name, found],
     ...(fix === undefined ? [] : [["", "", `→ ${fix}`]]),
   ]);
   // Painted once the columns stand: colours take up characters, but no room.
-  const table = formatTable(rows).replace(/^(ok|warn|fail|skip)\b/gm, (status) =>
+  const table = formatColumns(rows).replace(/^(ok|warn|fail|skip)\b/gm, (status) =>
     paint(colours[status as Status], status),
   );
   const { colour, text } = verdicts[verdict];
   return `${table}\n${paint(colour, text)}\n`;
 }
 
-async function checksOf(env: NodeJS.ProcessEnv, options: Options): Promise<Check[]> {
+async function runChecks(env: NodeJS.ProcessEnv, options: Options): Promise<DoctorCheck[]> {
   const name = "configuration";
   try {
     const config = loadConfig(env, options);
     const where = config.baseUrl === undefined ? "the embedded service" : `the service at ${config.baseUrl}`;
     const found = `programme-mcp ${version} on Node ${process.versions.node}, with ${where}.`;
-    return [ok(name, found), ...(await checksWith(config))];
+    return [createPass(name, found), ...(await runConfigChecks(config))];
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    return [fail(name, error.message, "Correct the setting; programme-mcp http --help tells of all of them.")];
+    return [createFailure(name, error.message, "Correct the setting; programme-mcp http --help tells of all of them.")];
   }
 }
 
-async function checksWith(config: Config): Promise<Check[]> {
+async function runConfigChecks(config: Config): Promise<DoctorCheck[]> {
   // What is examined is not made by examining it.
   const { checks: files, kept } = isPostgresAddress(config.database)
     ? await checkPostgres(config)
@@ -86,7 +86,7 @@ async function checksWith(config: Config): Promise<Check[]> {
     if (error instanceof UsageError) throw error;
     return [
       ...files,
-      fail(name, sentenceOf(error), "Restore it from a backup, or name another in PROGRAMME_DATABASE."),
+      createFailure(name, formatSentence(error), "Restore it from a backup, or name another in PROGRAMME_DATABASE."),
     ];
   }
   try {
@@ -99,16 +99,16 @@ async function checksWith(config: Config): Promise<Check[]> {
   }
 }
 
-async function checkRecords({ store }: App, { baseUrl }: Config, name: string): Promise<Check> {
-  if (baseUrl !== undefined) return ok(name, "It can be opened; it holds this program's keys.");
+async function checkRecords({ store }: App, { baseUrl }: Config, name: string): Promise<DoctorCheck> {
+  if (baseUrl !== undefined) return createPass(name, "It can be opened; it holds this program's keys.");
   const organisations = (await store.listBusinesses()).length;
-  return ok(
+  return createPass(
     name,
     `It can be opened; it holds ${organisations} ${organisations === 1 ? "organisation" : "organisations"}.`,
   );
 }
 
-async function checkRemote(app: App, config: Config): Promise<Check[]> {
+async function checkRemote(app: App, config: Config): Promise<DoctorCheck[]> {
   const { baseUrl = "", token, scopes } = config;
   // The truth about the token, not what the operator says of it.
   const local = { store: app.store, clock: systemClock, log: app.log, telemetry: unwatched };
@@ -122,32 +122,35 @@ async function checkRemote(app: App, config: Config): Promise<Check[]> {
   }
 }
 
-async function checkEmbedded(app: App, config: Config): Promise<Check[]> {
+async function checkEmbedded(app: App, config: Config): Promise<DoctorCheck[]> {
   const name = "token";
   const { token } = config;
   if (token !== undefined) {
     const known = await app.gate.identify(token).catch(() => undefined);
     const fix = "Make one with: programme-mcp token create";
-    if (!known) return [fail(name, "PROGRAMME_TOKEN is unknown to this database, expired or revoked.", fix)];
-    return [ok(name, "The database knows PROGRAMME_TOKEN."), ...(await checkScopes(app.upstream, token, undefined))];
+    if (!known) return [createFailure(name, "PROGRAMME_TOKEN is unknown to this database, expired or revoked.", fix)];
+    return [
+      createPass(name, "The database knows PROGRAMME_TOKEN."),
+      ...(await checkScopes(app.upstream, token, undefined)),
+    ];
   }
   if ((await app.store.listBusinesses()).length === 0) {
     const start = isDemo(config)
-      ? skip(name, "The first start makes demonstration data, and a token for it.")
-      : warn(name, "The database holds no organisation yet.", "Make one with: programme-mcp token create");
+      ? createSkip(name, "The first start makes demonstration data, and a token for it.")
+      : createWarning(name, "The database holds no organisation yet.", "Make one with: programme-mcp token create");
     return isPostgresAddress(config.database) ? [start] : [start, ...(await checkInMemory(config))];
   }
   const own = await issueProcessToken(app);
   try {
     const found = "Over stdio calls run as a token of the process; over HTTP callers bring theirs.";
-    return [ok(name, found), ...(await checkScopes(app.upstream, own.token, undefined))];
+    return [createPass(name, found), ...(await checkScopes(app.upstream, own.token, undefined))];
   } finally {
     await own.revoke();
   }
 }
 
 /** Tries calls beside a SQLite database that is still empty: that one is not filled for it. */
-async function checkInMemory(config: Config): Promise<Check[]> {
+async function checkInMemory(config: Config): Promise<DoctorCheck[]> {
   const app = await createApp({ ...config, database: ":memory:", filesBeside: undefined, logLevel: "silent" });
   try {
     return await checkScopes(app.upstream, (await issueProcessToken(app)).token, undefined);

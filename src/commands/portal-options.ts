@@ -83,8 +83,8 @@ const fileOption: ActOption = {
 
 /** A command for each act, with an option for each field: `--track-id` for `trackId`; what is not text is JSON. */
 export const actCommands: readonly ActCommand[] = Object.entries(commands).map(([name, { act, example }]) => {
-  const fields = fieldsOf(act).filter((field) => act !== "attach_file" || !ofTheFile.has(field.name));
-  const options = fields.map(optionOf);
+  const fields = listFields(act).filter((field) => act !== "attach_file" || !ofTheFile.has(field.name));
+  const options = fields.map(createActOption);
   return {
     name,
     act,
@@ -101,7 +101,7 @@ export interface Field {
 }
 
 /** The fields of an act, of which options are made. */
-export function fieldsOf(act: ActName): Field[] {
+export function listFields(act: ActName): Field[] {
   const { properties = {}, required = [] } = z.toJSONSchema(actDeclarations[act].input, { io: "input" });
   return Object.entries(properties).map(([name, schema]) => ({
     name,
@@ -111,21 +111,21 @@ export function fieldsOf(act: ActName): Field[] {
   }));
 }
 
-function optionOf({ name, schema, required }: Field): ActOption {
-  const { enum: words, type, description = wordsOf(name), default: preset } = schema;
+function createActOption({ name, schema, required }: Field): ActOption {
+  const { enum: words, type, description = describeField(name), default: preset } = schema;
   const choices = type === "boolean" ? ["true", "false"] : (words ?? []).map(String);
   const value = choices.length > 0 ? choices.join("|") : type === "string" ? "text" : "json or @file";
   const told = preset === undefined ? description : `${description}. Default: ${JSON.stringify(preset)}`;
-  return { flags: `${flagOf(name)} <${value}>`, description: told, required, choices };
+  return { flags: `${toFlag(name)} <${value}>`, description: told, required, choices };
 }
 
 /** What a field without a description is, by its name. */
-function wordsOf(name: string): string {
+function describeField(name: string): string {
   const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   return words.endsWith(" id") ? `Id of the ${words.slice(0, -3)}` : words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 /** `--track-id` for `trackId`. */
-export function flagOf(name: string): string {
+export function toFlag(name: string): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }

@@ -1,31 +1,35 @@
-import type { App } from "../app/app.ts";
-import type { Config } from "../config/load.ts";
-import { UsageError } from "../config/usage-error.ts";
-import { createBusinessLogs } from "../config/webhook-logs.ts";
-import { type Check, fail, ok, skip, warn } from "./doctor-check.ts";
+import type { App } from "../../app/app.ts";
+import type { Config } from "../../config/load.ts";
+import { UsageError } from "../../config/usage-error.ts";
+import { createBusinessLogs } from "../../config/webhook-logs.ts";
+import { createFailure, createPass, createSkip, createWarning, type DoctorCheck } from "./check.ts";
 
 const name = "webhooks in";
 
 /** Whether webhooks that come in can be told from forgeries, are somebody's, and have an address to come to. */
-export async function checkWebhooksIn({ store }: App, config: Config): Promise<Check> {
+export async function checkWebhooksIn({ store }: App, config: Config): Promise<DoctorCheck> {
   const { webhookSecrets, baseUrl, publicUrl } = config;
-  if (!webhookSecrets?.size) return skip(name, "None are taken: PROGRAMME_WEBHOOK_SECRETS is not set.");
+  if (!webhookSecrets?.size) return createSkip(name, "None are taken: PROGRAMME_WEBHOOK_SECRETS is not set.");
   try {
     const businessIds = (await store.listBusinesses()).map(({ businessId }) => businessId);
     if (baseUrl === undefined) createBusinessLogs(config, businessIds);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    return fail(name, error.message, "Set PROGRAMME_WEBHOOK_READERS to the id of an organisation for each.");
+    return createFailure(name, error.message, "Set PROGRAMME_WEBHOOK_READERS to the id of an organisation for each.");
   }
   const names = [...webhookSecrets.keys()];
   if (publicUrl === undefined) {
     const fix = "Set PROGRAMME_PUBLIC_URL to the address by which senders reach this server.";
-    return warn(name, `Those of ${names.join(", ")} have secrets, but it is not said where they come in.`, fix);
+    return createWarning(
+      name,
+      `Those of ${names.join(", ")} have secrets, but it is not said where they come in.`,
+      fix,
+    );
   }
   const replaced = [...webhookSecrets].filter(([, secrets]) => secrets.length > 1).map(([each]) => each);
   const addresses = names.map((each) => `${publicUrl}/webhooks/${each}`).join(", ");
   const found = `They come in at ${addresses}, each with a secret.`;
-  if (replaced.length === 0) return ok(name, found);
+  if (replaced.length === 0) return createPass(name, found);
   const fix = "Once the sender signs with the new secret alone, take the old one out of PROGRAMME_WEBHOOK_SECRETS.";
-  return warn(name, `${found} Being replaced: ${replaced.join(", ")}.`, fix);
+  return createWarning(name, `${found} Being replaced: ${replaced.join(", ")}.`, fix);
 }

@@ -1,13 +1,13 @@
 import { accessSync, constants } from "node:fs";
 import { dirname } from "node:path";
-import { inspectDatabase, MissingRights } from "../app/app.ts";
-import type { Config } from "../config/load.ts";
-import { type Check, fail, ok, sentenceOf, warn } from "./doctor-check.ts";
-import { existingAbove } from "./doctor-files.ts";
+import { inspectDatabase, MissingRights } from "../../app/app.ts";
+import type { Config } from "../../config/load.ts";
+import { createFailure, createPass, createWarning, type DoctorCheck, formatSentence } from "./check.ts";
+import { findExistingDirectory } from "./files.ts";
 
 /** What was found of a PostgreSQL database. */
 export interface Examined {
-  readonly checks: Check[];
+  readonly checks: DoctorCheck[];
   /** Whether there is anything in it. */
   readonly kept: boolean;
 }
@@ -24,34 +24,44 @@ export async function checkPostgres(config: Config): Promise<Examined> {
       : `${databaseName} is empty; the first start makes its tables.`;
     const late = kept && pending.length > 0;
     const reached = late
-      ? warn(name, `${databaseName} is of an earlier version.`, "Bring it to this one with: programme-mcp migrate")
-      : ok(name, found);
+      ? createWarning(
+          name,
+          `${databaseName} is of an earlier version.`,
+          "Bring it to this one with: programme-mcp migrate",
+        )
+      : createPass(name, found);
     return { kept, checks: [reached, ...checkShared(config)] };
   } catch (error) {
     if (error instanceof MissingRights) {
       const found = `The user of ${databaseName} lacks rights there.`;
-      return { kept: false, checks: [fail(name, found, `As its owner: ${error.grant}`)] };
+      return { kept: false, checks: [createFailure(name, found, `As its owner: ${error.grant}`)] };
     }
     const fix = "Correct PROGRAMME_DATABASE, or see to the server.";
-    return { kept: false, checks: [fail(name, sentenceOf(error), fix)] };
+    return { kept: false, checks: [createFailure(name, formatSentence(error), fix)] };
   }
 }
 
-function checkShared({ secretKey, baseUrl, bucket, filesBeside = "" }: Config): Check[] {
-  const checks: Check[] = [];
+function checkShared({ secretKey, baseUrl, bucket, filesBeside = "" }: Config): DoctorCheck[] {
+  const checks: DoctorCheck[] = [];
   if (secretKey === undefined && baseUrl === undefined) {
     const fix = "Set it to what this prints, the same for all processes: openssl rand -hex 32";
-    checks.push(fail("server key", "PROGRAMME_SECRET_KEY is not set, which a PostgreSQL database needs.", fix));
+    checks.push(
+      createFailure("server key", "PROGRAMME_SECRET_KEY is not set, which a PostgreSQL database needs.", fix),
+    );
   }
   if (bucket) return checks;
   const name = "files";
-  const directory = existingAbove(dirname(filesBeside));
+  const directory = findExistingDirectory(dirname(filesBeside));
   try {
     accessSync(directory, constants.W_OK | constants.X_OK);
     const found = `Files are kept in ${dirname(filesBeside)}, which all processes on the database have to share.`;
-    checks.push(warn(name, found, "With several machines set PROGRAMME_S3_BUCKET, or mount one directory on all."));
+    checks.push(
+      createWarning(name, found, "With several machines set PROGRAMME_S3_BUCKET, or mount one directory on all."),
+    );
   } catch {
-    checks.push(fail(name, `${directory} cannot be written.`, "Set PROGRAMME_DATA_DIR or PROGRAMME_S3_BUCKET."));
+    checks.push(
+      createFailure(name, `${directory} cannot be written.`, "Set PROGRAMME_DATA_DIR or PROGRAMME_S3_BUCKET."),
+    );
   }
   return checks;
 }

@@ -1,10 +1,10 @@
 import { connect, type DetailedPeerCertificate } from "node:tls";
-import type { connectRemote } from "../app/remote-wiring.ts";
-import type { Config } from "../config/load.ts";
-import { Problem } from "../contract/errors.ts";
-import { isObject } from "../lib/is-object.ts";
-import { version } from "../lib/version.ts";
-import { type Check, fail, ok, skip, warn } from "./doctor-check.ts";
+import type { connectRemote } from "../../app/remote-wiring.ts";
+import type { Config } from "../../config/load.ts";
+import { Problem } from "../../contract/errors.ts";
+import { isObject } from "../../lib/is-object.ts";
+import { version } from "../../lib/version.ts";
+import { createFailure, createPass, createSkip, createWarning, type DoctorCheck } from "./check.ts";
 
 type Remote = ReturnType<typeof connectRemote>;
 type Response = Awaited<ReturnType<Remote["client"]["send"]>>;
@@ -12,7 +12,7 @@ type Response = Awaited<ReturnType<Remote["client"]["send"]>>;
 const tryTimeoutMs = 15_000;
 
 /** Whether the product's service is there, shows who it is, knows the token and has the same time. */
-export async function checkService(config: Config, baseUrl: string, { client }: Remote): Promise<Check[]> {
+export async function checkService(config: Config, baseUrl: string, { client }: Remote): Promise<DoctorCheck[]> {
   const url = new URL(baseUrl);
   const path = `${url.pathname.replace(/\/$/, "")}/integrations/v1/programs`;
   const authorization = config.token === undefined ? {} : { authorization: `Bearer ${config.token}` };
@@ -33,7 +33,7 @@ export async function checkService(config: Config, baseUrl: string, { client }: 
       ...(service.status === "ok" ? [checkToken(config, listed)] : []),
     ];
   } catch (error) {
-    return [unanswered(url, error)];
+    return [checkFailure(url, error)];
   }
 }
 
@@ -46,39 +46,48 @@ interface Answers {
 }
 
 /** Reports whether these are answers that only the programme service gives. */
-function checkAnswer({ token }: Config, url: URL, { listed, unknown, tookMs }: Answers): Check {
+function checkAnswer({ token }: Config, url: URL, { listed, unknown, tookMs }: Answers): DoctorCheck {
   const name = "service";
   const { origin, pathname } = url;
   const { status, headers } = listed;
   const took = `${origin} answers in ${Math.round(tookMs)} ms`;
   if (status >= 300 && status < 400) {
     const fix = "Set PROGRAMME_BASE_URL to the address that it redirects to: the token is never sent on.";
-    return fail(name, `${took}, but redirects (${status}) to ${originOf(headers["location"], origin)}.`, fix);
+    return createFailure(
+      name,
+      `${took}, but redirects (${status}) to ${resolveOrigin(headers["location"], origin)}.`,
+      fix,
+    );
   }
-  if (status >= 500) return fail(name, `${took}, but with status ${status}.`, "Try again later, or ask its operator.");
+  if (status >= 500)
+    return createFailure(name, `${took}, but with status ${status}.`, "Try again later, or ask its operator.");
   if (!isList(listed) && !(isRefusal(listed) && [401, 403, 429].includes(status))) {
     const added = /\/(?:integrations\/v1|mcp)(?=\/|$).*/.exec(pathname)?.[0];
     const fix = added
       ? `Take ${added} off the end of PROGRAMME_BASE_URL.`
       : "Check PROGRAMME_BASE_URL: it is the address without /integrations/v1.";
-    return fail(name, `${took}, but not as the programme service does (status ${status}).`, fix);
+    return createFailure(name, `${took}, but not as the programme service does (status ${status}).`, fix);
   }
   if (unknown && (token === undefined || !isRefusal(unknown))) {
     const asked = token === undefined ? "a caller without a token" : "a request for what does not exist";
     const found = `${took}, but not as the programme service does: ${asked} gets status ${unknown.status}.`;
-    return fail(name, found, "Check PROGRAMME_BASE_URL: something else answers there.");
+    return createFailure(name, found, "Check PROGRAMME_BASE_URL: something else answers there.");
   }
-  return ok(name, `${took}.`);
+  return createPass(name, `${took}.`);
 }
 
-function unanswered({ origin }: URL, error: unknown): Check {
+function checkFailure({ origin }: URL, error: unknown): DoctorCheck {
   const { code, details, message } = error instanceof Problem ? error : new Problem("upstream_timeout");
   const cause = String(details?.["cause"] ?? message);
   const fixes: Readonly<Record<string, string>> = {
     upstream_untrusted: "If it is signed by an authority of your own, name its certificate in PROGRAMME_CA_FILE.",
     upstream_unreachable: "Check PROGRAMME_BASE_URL, the network, and HTTPS_PROXY if there is a proxy.",
   };
-  return fail("service", `${origin} cannot be used: ${cause}.`, fixes[code] ?? "Try again; then ask its operator.");
+  return createFailure(
+    "service",
+    `${origin} cannot be used: ${cause}.`,
+    fixes[code] ?? "Try again; then ask its operator.",
+  );
 }
 
 /** The envelope of a list (specification 2.1). */
@@ -102,7 +111,7 @@ function parseObject(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-function originOf(location: string | undefined, base: string): string {
+function resolveOrigin(location: string | undefined, base: string): string {
   return location !== undefined && URL.canParse(location, base) ? new URL(location, base).origin : "nowhere";
 }
 
@@ -114,18 +123,22 @@ async function checkCertificate(
   { caFile }: Config,
   { protocol, hostname, port }: URL,
   proxied: boolean,
-): Promise<Check> {
+): Promise<DoctorCheck> {
   const name = "certificate";
-  if (protocol !== "https:") return skip(name, "The service is on this machine, without encryption.");
+  if (protocol !== "https:") return createSkip(name, "The service is on this machine, without encryption.");
   const trusted = `It is trusted${caFile === undefined ? "" : " by PROGRAMME_CA_FILE"}`;
-  const expiresMs = proxied ? undefined : await expiryOf(hostname.replace(/^\[|\]$/g, ""), Number(port || 443));
-  if (expiresMs === undefined) return ok(name, `${trusted}.`);
+  const expiresMs = proxied
+    ? undefined
+    : await readCertificateExpiry(hostname.replace(/^\[|\]$/g, ""), Number(port || 443));
+  if (expiresMs === undefined) return createPass(name, `${trusted}.`);
   const days = Math.floor((expiresMs - Date.now()) / dayMs);
   const found = `${trusted} and expires in ${days} days.`;
-  return days >= soonDays ? ok(name, found) : warn(name, found, "Ask the service's operator to renew it.");
+  return days >= soonDays
+    ? createPass(name, found)
+    : createWarning(name, found, "Ask the service's operator to renew it.");
 }
 
-function expiryOf(host: string, port: number): Promise<number | undefined> {
+function readCertificateExpiry(host: string, port: number): Promise<number | undefined> {
   const { promise, resolve } = Promise.withResolvers<number | undefined>();
   // Nothing is sent on this connection; whether to trust it was decided by the request before.
   const socket = connect({ host, port, servername: host, rejectUnauthorized: false, timeout: 5_000 }, () => {
@@ -141,28 +154,28 @@ function expiryOf(host: string, port: number): Promise<number | undefined> {
 const [noticeableSeconds, harmfulSeconds] = [30, 300];
 
 /** Confirmations, export quotas and signatures of webhooks go by the time. */
-function checkClock({ headers }: Response, tookMs: number): Check {
+function checkClock({ headers }: Response, tookMs: number): DoctorCheck {
   const name = "clock";
   const theirsMs = Date.parse(headers["date"] ?? "");
-  if (!Number.isFinite(theirsMs)) return skip(name, "The service does not say what time it is.");
+  if (!Number.isFinite(theirsMs)) return createSkip(name, "The service does not say what time it is.");
   // The header has whole seconds and was written while the request was under way.
   const apartSeconds = Math.abs(Date.now() - tookMs / 2 - (theirsMs + 500)) / 1000;
   const found = `This machine and the service are ${Math.round(apartSeconds)} seconds apart.`;
   const fix = "Set this machine's clock by NTP; if it is right, tell the service's operator.";
-  if (apartSeconds > harmfulSeconds) return fail(name, found, fix);
-  return apartSeconds > noticeableSeconds ? warn(name, found, fix) : ok(name, found);
+  if (apartSeconds > harmfulSeconds) return createFailure(name, found, fix);
+  return apartSeconds > noticeableSeconds ? createWarning(name, found, fix) : createPass(name, found);
 }
 
-function checkToken({ token }: Config, { status }: Response): Check {
+function checkToken({ token }: Config, { status }: Response): DoctorCheck {
   const name = "token";
   if (token === undefined) {
     const fix = "Over stdio set PROGRAMME_TOKEN; over HTTP each caller brings its own.";
-    return warn(name, "There is no PROGRAMME_TOKEN: nothing that needs one was tried.", fix);
+    return createWarning(name, "There is no PROGRAMME_TOKEN: nothing that needs one was tried.", fix);
   }
   if (status === 401) {
     const fix = "Make a new token in the product's Integrations area and set PROGRAMME_TOKEN to it.";
-    return fail(name, "The service does not know the token: it is wrong, expired or revoked.", fix);
+    return createFailure(name, "The service does not know the token: it is wrong, expired or revoked.", fix);
   }
-  if (status === 429) return warn(name, "The service had no time for this token.", "Try again in a minute.");
-  return ok(name, "The service knows the token.");
+  if (status === 429) return createWarning(name, "The service had no time for this token.", "Try again in a minute.");
+  return createPass(name, "The service knows the token.");
 }

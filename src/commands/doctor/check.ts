@@ -1,5 +1,5 @@
 /** One thing that was tried. */
-export interface Check {
+export interface DoctorCheck {
   readonly name: string;
   /** `skip`: it could not be tried. Only `fail` keeps the program from working. */
   readonly status: "ok" | "warn" | "fail" | "skip";
@@ -11,14 +11,24 @@ export interface Check {
   readonly answered?: true;
 }
 
-export const ok = (name: string, found: string): Check => ({ name, status: "ok", found });
-export const answered = (name: string, found: string): Check => ({ ...ok(name, found), answered: true });
-export const skip = (name: string, found: string): Check => ({ name, status: "skip", found });
-export const warn = (name: string, found: string, fix: string): Check => ({ name, status: "warn", found, fix });
-export const fail = (name: string, found: string, fix: string): Check => ({ name, status: "fail", found, fix });
+export const createPass = (name: string, found: string): DoctorCheck => ({ name, status: "ok", found });
+export const answered = (name: string, found: string): DoctorCheck => ({ ...createPass(name, found), answered: true });
+export const createSkip = (name: string, found: string): DoctorCheck => ({ name, status: "skip", found });
+export const createWarning = (name: string, found: string, fix: string): DoctorCheck => ({
+  name,
+  status: "warn",
+  found,
+  fix,
+});
+export const createFailure = (name: string, found: string, fix: string): DoctorCheck => ({
+  name,
+  status: "fail",
+  found,
+  fix,
+});
 
 /** What an error says, as a sentence on one line. */
-export function sentenceOf(error: unknown): string {
+export function formatSentence(error: unknown): string {
   const text = (error instanceof Error ? error.message : String(error)).replace(/\s*\n\s*/g, " ").trim();
   const sentence = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;

@@ -6,10 +6,10 @@ import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { Problem } from "../contract/errors.ts";
 import type { ActName } from "../contract/portal.ts";
-import { fieldsOf, flagOf } from "./act-commands.ts";
-import { withApp } from "./open.ts";
-import { type Options, print, printJson, textOf } from "./output.ts";
-import { formatTable } from "./table.ts";
+import { withApp } from "./open-app.ts";
+import { getTextOption, type Options, print, printJson } from "./output.ts";
+import { listFields, toFlag } from "./portal-options.ts";
+import { formatColumns } from "./table.ts";
 import { chooseBusiness } from "./tokens.ts";
 
 /**
@@ -17,22 +17,22 @@ import { chooseBusiness } from "./tokens.ts";
  * @throws UsageError for options that do not fit; Error with the code for what the rules refuse
  */
 export async function runAct(config: Config, act: ActName, options: Options): Promise<void> {
-  const given = givenOf(act, options);
+  const given = collectInput(act, options);
   await withApp(config, async (app) => {
     if (!app.people) throw new UsageError("The product's own service has a desk of its own");
-    const businessId = await chooseBusiness(app.store, textOf(options, "business"));
+    const businessId = await chooseBusiness(app.store, getTextOption(options, "business"));
     try {
       const more = act === "attach_file" ? await keepFile(app, options) : {};
       show(await app.people.desk.act(businessId, act, { ...given, ...more } as never), options);
     } catch (error) {
-      throw error instanceof Problem ? refusalOf(error) : error;
+      throw error instanceof Problem ? toCommandError(error) : error;
     }
   });
 }
 
-function givenOf(act: ActName, options: Options): Record<string, unknown> {
-  const fields = fieldsOf(act).flatMap(({ name, schema }) => {
-    const value = textOf(options, name);
+function collectInput(act: ActName, options: Options): Record<string, unknown> {
+  const fields = listFields(act).flatMap(({ name, schema }) => {
+    const value = getTextOption(options, name);
     if (value === undefined) return [];
     return [[name, schema.type === "string" || schema.enum ? value : parseJson(name, value)] as const];
   });
@@ -44,7 +44,7 @@ function parseJson(name: string, value: string): unknown {
   try {
     return JSON.parse(value.startsWith("@") ? readFileSync(value.slice(1), "utf8") : value);
   } catch {
-    throw new UsageError(`${flagOf(name)} must be JSON, or @ and a file of it`);
+    throw new UsageError(`${toFlag(name)} must be JSON, or @ and a file of it`);
   }
 }
 
@@ -69,20 +69,20 @@ const types: Readonly<Record<string, string>> = {
 };
 
 async function keepFile({ content }: App, options: Options) {
-  const path = textOf(options, "file") ?? "";
+  const path = getTextOption(options, "file") ?? "";
   const found = await stat(path).catch(() => undefined);
   if (!found?.isFile()) throw new UsageError("--file must name a file that can be read");
   if (found.size > maxFileBytes) throw new UsageError(`--file must be at most ${maxFileBytes} bytes`);
   const bytes = await readFile(path);
   const fileName = basename(path);
   const contentType =
-    textOf(options, "contentType") ?? types[extname(fileName).toLowerCase()] ?? "application/octet-stream";
+    getTextOption(options, "contentType") ?? types[extname(fileName).toLowerCase()] ?? "application/octet-stream";
   const sha256 = await content.put(bytes, { contentType });
   return { fileName, contentType, sizeBytes: bytes.byteLength, sha256 };
 }
 
 /** What does not fit is a mistake of usage; the rules' word is the answer. */
-function refusalOf({ code, message, details }: Problem): Error {
+function toCommandError({ code, message, details }: Problem): Error {
   const told = `${code}: ${message}${details === undefined ? "" : ` ${JSON.stringify(details)}`}`;
   return code === "validation_failed" ? new UsageError(told) : new Error(told);
 }
@@ -95,5 +95,5 @@ function show(record: object, options: Options): void {
   const rows = Object.entries(record).flatMap(([name, value]) =>
     value === null || typeof value === "object" ? [] : [[name, String(value)]],
   );
-  print(formatTable(rows));
+  print(formatColumns(rows));
 }

@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import { type App, type AppOptions, createApp } from "../app/app.ts";
 import { type Config, isDemo } from "../config/load.ts";
-import { onInterrupt } from "./interruption.ts";
 import { showProgress } from "./progress.ts";
+import { onInterrupt } from "./signals.ts";
 
 /** How long a start that nobody watches waits for a database server: both may be started at once. */
 export const databaseWaitMs = 30_000;

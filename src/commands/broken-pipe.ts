@@ -1,14 +1,14 @@
-let leave: () => void = () => process.exit();
+let endProcess: () => void = () => process.exit();
 
 /** What happens once nobody reads stdout any more, instead of ending at once. */
-export function whenUnread(work: () => void): void {
-  leave = work;
+export function onBrokenPipe(work: () => void): void {
+  endProcess = work;
 }
 
 /** Whoever reads a result may have seen enough (`| head`): that is no failure. */
-export function watchReader(): void {
+export function watchBrokenPipe(): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;
-    leave();
+    endProcess();
   });
 }

@@ -1,0 +1,46 @@
+import type { App } from "../../app/app.ts";
+import { createScopeProbe } from "../../contract/definition/scope-probe.ts";
+import type { Problem } from "../../contract/errors.ts";
+import { readScopes, type Scope } from "../../contract/scopes.ts";
+import { createId } from "../../lib/ids.ts";
+import { answered, createFailure, createPass, createSkip, createWarning, type DoctorCheck } from "./check.ts";
+
+/**
+ * Tries what each read scope is for, as the token.
+ * @param told - the scopes that the operator says the token has
+ */
+export async function checkScopes(
+  { call }: App["upstream"],
+  token: string,
+  told: readonly Scope[] | undefined,
+): Promise<DoctorCheck[]> {
+  const checks: DoctorCheck[] = [];
+  for (const scope of readScopes) {
+    const { operation, input, isAnswered } = createScopeProbe(scope);
+    const answer = await call({ operation, input, token, requestId: createId("req") });
+    const refusal = answer.ok || isAnswered(answer.problem.code) ? undefined : answer.problem;
+    checks.push(createScopeCheck(scope, refusal, told?.includes(scope)));
+    // What is true of the token or of the way to the service is true for the other scopes too.
+    if (refusal && ["invalid_token", "upstream_unreachable", "upstream_untrusted"].includes(refusal.code))
+      return checks;
+  }
+  const untried = "Scopes for writing are not tried, for that would change something; nor is persons:sensitive:read.";
+  return [...checks, createSkip("other scopes", untried)];
+}
+
+function createScopeCheck(scope: Scope, refusal: Problem | undefined, told: boolean | undefined): DoctorCheck {
+  if (refusal === undefined) {
+    return answered(scope, told === false ? "The token has it; PROGRAMME_SCOPES leaves it out." : "The token has it.");
+  }
+  if (refusal.code !== "insufficient_scope") return createFailure(scope, refusal.message, refusal.next);
+  if (told === false) return createPass(scope, "The token lacks it, and PROGRAMME_SCOPES leaves it out.");
+  if (told === undefined) {
+    return createWarning(
+      scope,
+      "The token lacks it: tools that need it are hidden.",
+      "Add it to the token if agents need it.",
+    );
+  }
+  const fix = "Add it to the token, or take it out of PROGRAMME_SCOPES.";
+  return createWarning(scope, "PROGRAMME_SCOPES names it, but the token lacks it.", fix);
+}
