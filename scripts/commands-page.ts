@@ -1,6 +1,6 @@
 import type { Argument, Command, Option } from "commander";
-import { describeOption, examplesOf, exitCodes } from "../src/cli/help.ts";
-import { buildProgram, pathOf } from "../src/cli/program.ts";
+import { describeOption, exitCodes, getExamples } from "../src/cli/help.ts";
+import { buildProgram, getCommandPath } from "../src/cli/program.ts";
 import { settings } from "../src/config/table.ts";
 
 /** `docs/commands.md`, from the tree of commands. */
@@ -49,7 +49,7 @@ function leavesOf(command: Command): Command[] {
 }
 
 function section(command: Command, told: Map<string, string>): string {
-  const path = pathOf(command);
+  const path = getCommandPath(command);
   const name = path.replace(/^\S+ /, "");
   const own = command.createHelp().visibleOptions(command).filter(isOwn);
   const parts = [
@@ -113,7 +113,7 @@ function link({ flags, long }: Option): string {
 }
 
 function examples(command: Command): string {
-  const lines = examplesOf(command).map(({ line, purpose }) => `# ${purpose}\n${line}`);
+  const lines = getExamples(command).map(({ line, purpose }) => `# ${purpose}\n${line}`);
   return lines.length === 0 ? "" : `\`\`\`sh\n${lines.join("\n")}\n\`\`\``;
 }
 

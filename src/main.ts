@@ -13,7 +13,7 @@ else relaunch(dirname(dirname(script)), script);
 function run() {
   muteSqliteWarning();
   enableCompileCache(process.env, process.platform);
-  import("./cli.ts").then(({ main }) => main(process.argv));
+  import("./cli/cli.ts").then(({ runCli }) => runCli(process.argv));
 }
 
 /** Node calls its SQLite experimental in every process that opens a database; other warnings stay. */

@@ -1,12 +1,12 @@
 import type { Command } from "commander";
 import { completionScripts, type Shell, shells } from "./completion-scripts.ts";
 import { addExamples } from "./help.ts";
-import { chosenArgument } from "./options.ts";
-import { suggest } from "./suggest.ts";
+import { createChoiceArgument } from "./options.ts";
+import { suggestWords } from "./suggest.ts";
 
 export function addCompletion(command: Command): void {
   command
-    .addArgument(chosenArgument("<shell>", "the shell that the script is for", shells))
+    .addArgument(createChoiceArgument("<shell>", "the shell that the script is for", shells))
     .action((shell: Shell) => void process.stdout.write(completionScripts[shell]));
   addExamples(
     command,
@@ -22,13 +22,13 @@ export function addCompletion(command: Command): void {
  */
 export function addComplete(command: Command, whole: () => Promise<Command>): void {
   command.argument("[words...]").action(async (words: readonly string[]) => {
-    const { words: found, files } = suggest(await whole(), words);
-    const lines = found.map(({ word, description }) => `${word}\t${summaryOf(description)}`);
+    const { words: found, files } = suggestWords(await whole(), words);
+    const lines = found.map(({ word, description }) => `${word}\t${getSummary(description)}`);
     process.stdout.write([...lines, ...(files ? [":files"] : [])].map((line) => `${line}\n`).join(""));
   });
 }
 
 /** The first sentence, on one line. */
-function summaryOf(description: string): string {
+function getSummary(description: string): string {
   return (/^[^.;]*/.exec(description.replace(/\s+/g, " "))?.[0] ?? "").slice(0, 80);
 }

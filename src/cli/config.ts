@@ -3,11 +3,11 @@ import { type HostName, listedHosts } from "../commands/hosts/hosts.ts";
 import { launchers } from "../commands/hosts/launch.ts";
 import { addOptions } from "../config/options.ts";
 import { addExamples } from "./help.ts";
-import { chosenArgument, jsonOption } from "./options.ts";
+import { createChoiceArgument, jsonOption } from "./options.ts";
 
 export function addConfig(command: Command): void {
   command
-    .addArgument(chosenArgument("<client>", "the AI client", listedHosts))
+    .addArgument(createChoiceArgument("<client>", "the AI client", listedHosts))
     .option("--write", "merge them into the client's own file, and keep a copy of what was there")
     .option("--file <file>", "another file of that client, such as a project's .mcp.json")
     .option("--http <address>", "of a server that runs, instead of one that the client starts")

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { loadConfig } from "../config/load.ts";
 import { addOptions } from "../config/options.ts";
 import { addExamples } from "./help.ts";
-import { jsonOption, wholeNumber } from "./options.ts";
+import { jsonOption, parseWholeNumber } from "./options.ts";
 
 export function addMigrate(command: Command): void {
   addOptions(command, "migrate")
@@ -21,7 +21,10 @@ export function addSeed(command: Command): void {
     .option("--scale <number>", "how many times the usual volume", "1")
     .option(...jsonOption)
     .action(async ({ demo: _, ...options }) => {
-      const given = { seed: wholeNumber("--seed", options.seed), scale: wholeNumber("--scale", options.scale) };
+      const given = {
+        seed: parseWholeNumber("--seed", options.seed),
+        scale: parseWholeNumber("--scale", options.scale),
+      };
       const { runSeed } = await import("../commands/database.ts");
       await runSeed(loadConfig(process.env, options), { ...given, json: options.json === true });
     });

@@ -17,12 +17,12 @@ export function addExamples(
   const shown = lines.map(([line, purpose]) => ({ line: `programme-mcp ${line}`, purpose }));
   examples.set(command, shown);
   return command.addHelpText("after", () => {
-    const text = shown.map(({ line, purpose }) => `  ${styled("dim", `# ${purpose}`)}\n  ${line}\n`);
-    return `\n${styled("bold", "Examples:")}\n${text.join("")}`.trimEnd();
+    const text = shown.map(({ line, purpose }) => `  ${styleHelpText("dim", `# ${purpose}`)}\n  ${line}\n`);
+    return `\n${styleHelpText("bold", "Examples:")}\n${text.join("")}`.trimEnd();
   });
 }
 
-export function examplesOf(command: Command): readonly Example[] {
+export function getExamples(command: Command): readonly Example[] {
   return examples.get(command) ?? [];
 }
 
@@ -34,20 +34,20 @@ export const exitCodes: readonly (readonly [code: string, meaning: string])[] = 
   ["129, 130, 143", "interrupted (SIGHUP, SIGINT, SIGTERM) before it was done"],
 ];
 
-export function exitCodesHelp(): string {
+export function formatExitCodes(): string {
   const rows = exitCodes.map(([code, meaning]) => `  ${code.padEnd(15)}${meaning}`);
-  return `\n${styled("bold", "Exit codes:")}\n${rows.join("\n")}`;
+  return `\n${styleHelpText("bold", "Exit codes:")}\n${rows.join("\n")}`;
 }
 
 /** Long lists of choices are for completion; help would drown in them. */
 const maxShownChoices = 8;
 
 export const helpConfiguration: HelpConfiguration = {
-  styleTitle: (title) => styled("bold", title),
-  styleCommandText: (text) => styled("cyan", text),
-  styleSubcommandText: (text) => styled("cyan", text),
-  styleOptionText: (text) => styled("cyan", text),
-  styleArgumentText: (text) => styled("cyan", text),
+  styleTitle: (title) => styleHelpText("bold", title),
+  styleCommandText: (text) => styleHelpText("cyan", text),
+  styleSubcommandText: (text) => styleHelpText("cyan", text),
+  styleOptionText: (text) => styleHelpText("cyan", text),
+  styleArgumentText: (text) => styleHelpText("cyan", text),
   optionDescription: describeOption,
   subcommandTerm: (command) => command.name(),
   // A command's own options come before the settings.
@@ -67,6 +67,6 @@ export function describeOption({ flags, description, argChoices, defaultValue, m
 }
 
 /** commander takes colours away again where they are not wanted. */
-function styled(format: Parameters<typeof styleText>[0], text: string): string {
+function styleHelpText(format: Parameters<typeof styleText>[0], text: string): string {
   return styleText(format, text, { validateStream: false });
 }

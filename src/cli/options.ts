@@ -7,26 +7,31 @@ export const jsonOption = ["--json", "print JSON, on one line"] as const;
 export const businessOption = ["--business <id or name>", "the organisation"] as const;
 
 /** A subcommand with the settings of its group, and `--json`: every one of them prints a result. */
-export function subcommand(group: Command, name: string, description: string, settings?: CommandName): Command {
+export function createSubcommand(group: Command, name: string, description: string, settings?: CommandName): Command {
   const command = group.command(name).description(description);
   if (settings) addOptions(command, settings);
   return command.option(...jsonOption);
 }
 
 /** An option with a choice that completion knows; what does not fit is told by the command. */
-export function choice(flags: string, description: string, choices: readonly string[], preset?: string): Option {
+export function createChoiceOption(
+  flags: string,
+  description: string,
+  choices: readonly string[],
+  preset?: string,
+): Option {
   const option = new Option(flags, description);
   if (choices.length > 0) option.argChoices = [...choices];
   return preset === undefined ? option : option.default(preset);
 }
 
 /** An argument of which only some values exist. */
-export function chosenArgument(name: string, description: string, choices: readonly string[]): Argument {
+export function createChoiceArgument(name: string, description: string, choices: readonly string[]): Argument {
   return new Argument(name, description).choices(choices);
 }
 
 /** @throws UsageError naming the option */
-export function wholeNumber(option: string, text: unknown, min = 1, max = 10_000): number {
+export function parseWholeNumber(option: string, text: unknown, min = 1, max = 10_000): number {
   const value = Number(text);
   if (Number.isSafeInteger(value) && value >= min && value <= max) return value;
   throw new UsageError(`${option} must be a whole number from ${min} to ${max}, not ${JSON.stringify(text)}`);

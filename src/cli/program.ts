@@ -2,7 +2,7 @@ import { Command, type CommanderError, Option } from "commander";
 import { UsageError } from "../config/usage-error.ts";
 import { suggestWord } from "../lib/did-you-mean.ts";
 import { version } from "../lib/version.ts";
-import { addExamples, exitCodesHelp, helpConfiguration } from "./help.ts";
+import { addExamples, formatExitCodes, helpConfiguration } from "./help.ts";
 
 /** A command of the program; what is in it is loaded when it is wanted. */
 interface Branch {
@@ -76,7 +76,7 @@ const branches: readonly Branch[] = [
     name: "webhook",
     description: "manage where events are sent",
     group: manage,
-    load: async () => (await import("./webhook.ts")).addWebhook,
+    load: async () => (await import("./webhook.ts")).addWebhookCommands,
   },
   {
     name: "mail",
@@ -106,13 +106,13 @@ const branches: readonly Branch[] = [
     name: "desk",
     description: "act as an applicant, a reviewer or staff",
     group: tryOut,
-    load: async () => (await import("./desk.ts")).addDesk,
+    load: async () => (await import("./portal.ts")).addPortal,
   },
   {
     name: "simulate",
     description: "play a whole season: applicants, reviewers, decisions, all types of events",
     group: tryOut,
-    load: async () => (await import("./desk.ts")).addSimulate,
+    load: async () => (await import("./portal.ts")).addSimulate,
   },
   {
     name: "complete",
@@ -142,7 +142,7 @@ export async function buildProgram(args?: readonly string[]): Promise<Command> {
     .commandsGroup(use)
     .configureHelp(helpConfiguration)
     .configureOutput({ outputError: () => undefined })
-    .addHelpText("after", exitCodesHelp);
+    .addHelpText("after", formatExitCodes);
   addExamples(
     root,
     ["http", "serve the demonstration, and print what a client needs"],
@@ -150,7 +150,7 @@ export async function buildProgram(args?: readonly string[]): Promise<Command> {
     ["doctor", "say what does not work yet"],
   );
   if (args) refuseUnknown(args);
-  const wanted = args && new Set(namedIn(args));
+  const wanted = args && new Set(listNamedCommands(args));
   for (const { name, description, group, isDefault = false, hidden = false, load } of branches) {
     const command = root.command(name, { isDefault, hidden }).description(description).helpGroup(group);
     if (wanted?.has(name) ?? true) (await load())(command);
@@ -160,9 +160,9 @@ export async function buildProgram(args?: readonly string[]): Promise<Command> {
 }
 
 /** The commands that arguments may mean; something else may be called the same, which does no harm. */
-function namedIn(args: readonly string[]): readonly string[] {
+function listNamedCommands(args: readonly string[]): readonly string[] {
   const named = branches.filter(({ name }) => args.includes(name)).map(({ name }) => name);
-  return isOption(operandOf(args)) ? [...named, "stdio"] : named;
+  return isOption(findOperand(args)) ? [...named, "stdio"] : named;
 }
 
 function isOption(arg: string | undefined): boolean {
@@ -170,12 +170,12 @@ function isOption(arg: string | undefined): boolean {
 }
 
 /** The first argument that is not about colours. */
-function operandOf(args: readonly string[]): string | undefined {
+function findOperand(args: readonly string[]): string | undefined {
   return args.find((arg) => !/^--(no-)?color$/.test(arg));
 }
 
 function refuseUnknown(args: readonly string[]): void {
-  const operand = operandOf(args);
+  const operand = findOperand(args);
   const known = [...branches.filter(({ hidden }) => !hidden).map(({ name }) => name), "help"];
   if (operand === undefined || isOption(operand) || [...known, "complete"].includes(operand)) return;
   throw new UsageError(
@@ -188,12 +188,12 @@ function explainMistakes(command: Command): void {
   command.exitOverride((error: CommanderError) => {
     if (error.exitCode === 0 || error.code === "commander.help") throw error;
     const message = error.message.replace(/^error: /, "").replace(/\s*\n\s*/g, " ");
-    throw new UsageError(`${/[.?)]$/.test(message) ? message : `${message}.`} See: ${pathOf(command)} --help`);
+    throw new UsageError(`${/[.?)]$/.test(message) ? message : `${message}.`} See: ${getCommandPath(command)} --help`);
   });
   for (const sub of command.commands) explainMistakes(sub);
 }
 
 /** A command's name with those of its groups: `programme-mcp token create`. */
-export function pathOf(command: Command): string {
-  return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
+export function getCommandPath(command: Command): string {
+  return command.parent ? `${getCommandPath(command.parent)} ${command.name()}` : command.name();
 }

@@ -18,12 +18,12 @@ const nothing: Suggestions = { words: [], files: false };
  * What may follow a command line.
  * @param words - after the program's name, as far as they are typed; the last one, perhaps empty, is being typed
  */
-export function suggest(root: Command, words: readonly string[]): Suggestions {
+export function suggestWords(root: Command, words: readonly string[]): Suggestions {
   const typed = words.at(-1) ?? "";
   const state = words
     .slice(0, -1)
     .reduce(advance, { command: root, operands: 0, used: [], awaits: undefined, ended: false });
-  return matching(candidates(state, typed), typed);
+  return filterMatching(listCandidates(state, typed), typed);
 }
 
 interface State {
@@ -41,72 +41,72 @@ function advance(state: State, word: string): State {
   if (awaits) return { ...state, awaits: undefined };
   if (word === "--") return { ...state, ended: true };
   if (word.startsWith("-") && !ended) {
-    const option = optionOf(command, word.replace(/=.*$/s, ""));
+    const option = findOption(command, word.replace(/=.*$/s, ""));
     if (!option) return state;
     return { ...state, used: [...used, option], awaits: option.required && !word.includes("=") ? option : undefined };
   }
-  const sub = subcommands(command).find((each) => each.name() === word);
+  const sub = listSubcommands(command).find((each) => each.name() === word);
   return sub ? { ...state, command: sub, operands: 0 } : { ...state, operands: operands + 1 };
 }
 
-function candidates(state: State, typed: string): Suggestions {
+function listCandidates(state: State, typed: string): Suggestions {
   const { command, awaits, ended, operands } = state;
-  if (awaits) return valuesOf(awaits);
+  if (awaits) return suggestValues(awaits);
   if (typed.startsWith("-") && !ended) {
     const [, flag, value] = /^(--[^=]+)=(.*)$/s.exec(typed) ?? [];
-    if (flag === undefined || value === undefined) return options(state);
-    const option = optionOf(command, flag);
-    const values = option ? valuesOf(option) : nothing;
+    if (flag === undefined || value === undefined) return suggestOptions(state);
+    const option = findOption(command, flag);
+    const values = option ? suggestValues(option) : nothing;
     const words = values.words.map(({ word, description }) => ({ word: `${flag}=${word}`, description }));
     return { ...values, words };
   }
-  const names = subcommands(command);
+  const names = listSubcommands(command);
   if (names.length > 0) {
     return { words: names.map((each) => ({ word: each.name(), description: each.description() })), files: false };
   }
   const argument = command.registeredArguments[operands];
-  if (argument) return valuesOf(argument);
-  return ended ? nothing : options(state);
+  if (argument) return suggestValues(argument);
+  return ended ? nothing : suggestOptions(state);
 }
 
-function subcommands(command: Command): Command[] {
+function listSubcommands(command: Command): Command[] {
   return command
     .createHelp()
     .visibleCommands(command)
     .filter((each) => each.name() !== command.name());
 }
 
-function optionOf(command: Command, flag: string): Option | undefined {
-  return allOptions(command).find(({ long, short }) => long === flag || short === flag);
+function findOption(command: Command, flag: string): Option | undefined {
+  return listOptions(command).find(({ long, short }) => long === flag || short === flag);
 }
 
 /** Those of the groups above, too; of the program, those of the command that it runs without one. */
-function allOptions(command: Command): Option[] {
+function listOptions(command: Command): Option[] {
   const own = command.createHelp().visibleOptions(command);
   const byDefault = command.parent ? undefined : command.commands.find((each) => each.name() === "stdio");
-  return [...own, ...(byDefault?.options ?? []), ...(command.parent ? allOptions(command.parent) : [])];
+  return [...own, ...(byDefault?.options ?? []), ...(command.parent ? listOptions(command.parent) : [])];
 }
 
-function options({ command, used }: State): Suggestions {
-  const offered = allOptions(command).filter((option) => option.long !== "--version" || !command.parent);
+function suggestOptions({ command, used }: State): Suggestions {
+  const offered = listOptions(command).filter((option) => option.long !== "--version" || !command.parent);
   const words = offered
     .filter((option) => !used.includes(option))
     .map((option) => ({ word: option.long ?? option.short ?? "", description: option.description }));
-  return { words: uniqueBy(words), files: false };
+  return { words: removeDuplicates(words), files: false };
 }
 
-function uniqueBy(words: readonly Suggestion[]): Suggestion[] {
+function removeDuplicates(words: readonly Suggestion[]): Suggestion[] {
   return [...new Map(words.map((each) => [each.word, each])).values()];
 }
 
-function valuesOf(of: Option | Argument): Suggestions {
+function suggestValues(of: Option | Argument): Suggestions {
   const placeholder = "flags" in of ? of.flags : `<${of.name()}>`;
   const words = (of.argChoices ?? []).map((word) => ({ word, description: "" }));
   return { words, files: /[<[](?:file|directory|path)\b/.test(placeholder) };
 }
 
 /** Of a list with commas the last value is being typed, and none is given twice. */
-function matching({ words, files }: Suggestions, typed: string): Suggestions {
+function filterMatching({ words, files }: Suggestions, typed: string): Suggestions {
   const comma = typed.lastIndexOf(",");
   const begun = typed.slice(0, comma + 1);
   const given = begun.replace(/^--[^=]+=/, "").split(",");

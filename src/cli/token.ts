@@ -2,31 +2,33 @@ import type { Command } from "commander";
 import { loadConfig } from "../config/load.ts";
 import { scopes } from "../contract/scopes.ts";
 import { addExamples } from "./help.ts";
-import { choice, subcommand } from "./options.ts";
+import { createChoiceOption, createSubcommand } from "./options.ts";
 
 const scopeChoices = ["read", "all", ...scopes];
 const whenOption = ["--expires <when>", "30d, 12h, a date or a time"] as const;
 
 export function addToken(token: Command): void {
-  const create = subcommand(token, "create", "make a token; it is shown once", "token")
+  const create = createSubcommand(token, "create", "make a token; it is shown once", "token")
     .option("--name <name>", "what the token is for", "command line")
     .option("--business <id or name>", "the organisation it belongs to")
-    .addOption(choice("--scopes <scopes>", "a comma list, read, or all", scopeChoices, "read"))
+    .addOption(createChoiceOption("--scopes <scopes>", "a comma list, read, or all", scopeChoices, "read"))
     .option(...whenOption)
     .action(async (options) => (await import("../commands/manage-tokens.ts")).createToken(options));
-  const list = subcommand(token, "list", "list tokens; they themselves are not shown", "token").action(
+  const list = createSubcommand(token, "list", "list tokens; they themselves are not shown", "token").action(
     async (options) =>
       (await import("../commands/manage-tokens.ts")).listTokens(loadConfig(process.env, options), options),
   );
-  const update = subcommand(token, "update", "change a token's scopes, expiry or name, at once", "token")
+  const update = createSubcommand(token, "update", "change a token's scopes, expiry or name, at once", "token")
     .argument("<tokenId>", "its id, as list prints it")
-    .addOption(choice("--scopes <scopes>", "a comma list, read, or all, in place of those it has", scopeChoices))
+    .addOption(
+      createChoiceOption("--scopes <scopes>", "a comma list, read, or all, in place of those it has", scopeChoices),
+    )
     .option("--expires <when>", `${whenOption[1]}; never for no end`)
     .option("--name <name>", "what the token is for")
     .action(async (tokenId: string, options) =>
       (await import("../commands/manage-tokens.ts")).updateToken(tokenId, options),
     );
-  const revoke = subcommand(token, "revoke", "revoke a token, at once", "token")
+  const revoke = createSubcommand(token, "revoke", "revoke a token, at once", "token")
     .argument("<tokenId>", "its id, as list prints it")
     .action(async (tokenId: string, options) =>
       (await import("../commands/manage-tokens.ts")).revokeToken(loadConfig(process.env, options), tokenId, options),
@@ -55,14 +57,14 @@ export function addToken(token: Command): void {
 }
 
 export function addGatewayKey(gatewayKey: Command): void {
-  const create = subcommand(
+  const create = createSubcommand(
     gatewayKey,
     "create",
     "make a key for a caller, who then needs no access token; it is shown once",
   )
     .requiredOption("--name <name>", "who the caller is, for the log")
     .addOption(
-      choice(
+      createChoiceOption(
         "--scopes <scopes>",
         "what the caller may use of the access token: a comma list, read, or all",
         scopeChoices,

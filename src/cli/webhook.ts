@@ -3,40 +3,42 @@ import type { Options } from "../commands/output.ts";
 import { type Config, loadConfig } from "../config/load.ts";
 import { deliveryStatuses, eventTypes } from "../contract/webhooks.ts";
 import { addExamples } from "./help.ts";
-import { choice, subcommand } from "./options.ts";
+import { createChoiceOption, createSubcommand } from "./options.ts";
 
-const commands = () => import("../commands/webhook.ts");
+const loadCommands = () => import("../commands/webhook.ts");
 const endpoint = ["<endpointId>", "its id, as list prints it"] as const;
-const configured = (options: Options): Config => loadConfig(process.env, options);
+const loadSettings = (options: Options): Config => loadConfig(process.env, options);
 
-export function addWebhook(webhook: Command): void {
+export function addWebhookCommands(webhook: Command): void {
   addEndpointCommands(webhook);
   addDeliveryCommands(webhook);
 }
 
 function addEndpointCommands(webhook: Command): void {
-  const sub = (name: string, description: string) => subcommand(webhook, name, description, "webhook");
-  const add = sub("add", "register an https address; its signing secret is shown once")
+  const addSubcommand = (name: string, description: string) => createSubcommand(webhook, name, description, "webhook");
+  const add = addSubcommand("add", "register an https address; its signing secret is shown once")
     .argument("<url>", "where events are posted to")
-    .addOption(choice("--events <types>", "a comma list of event types; all without it", eventTypes))
+    .addOption(createChoiceOption("--events <types>", "a comma list of event types; all without it", eventTypes))
     .option("--business <id or name>", "the organisation whose events are sent")
-    .action(async (url: string, options) => (await commands()).createWebhook(configured(options), url, options));
-  const list = sub("list", "list endpoints, without their secrets")
+    .action(async (url: string, options) => (await loadCommands()).createWebhook(loadSettings(options), url, options));
+  const list = addSubcommand("list", "list endpoints, without their secrets")
     .option("--business <id or name>", "of one organisation")
-    .action(async (options) => (await commands()).listWebhooks(configured(options), options));
-  const remove = sub("remove", "remove an endpoint")
+    .action(async (options) => (await loadCommands()).listWebhooks(loadSettings(options), options));
+  const remove = addSubcommand("remove", "remove an endpoint")
     .argument(...endpoint)
-    .action(async (id: string, options) => (await commands()).removeWebhook(configured(options), id, options));
-  const enable = sub("enable", "send to an endpoint again")
+    .action(async (id: string, options) => (await loadCommands()).removeWebhook(loadSettings(options), id, options));
+  const enable = addSubcommand("enable", "send to an endpoint again")
     .argument(...endpoint)
-    .action(async (id: string, options) => (await commands()).enableWebhook(configured(options), id, options));
-  const disable = sub("disable", "send nothing more to an endpoint")
+    .action(async (id: string, options) => (await loadCommands()).enableWebhook(loadSettings(options), id, options));
+  const disable = addSubcommand("disable", "send nothing more to an endpoint")
     .argument(...endpoint)
-    .action(async (id: string, options) => (await commands()).disableWebhook(configured(options), id, options));
-  const rotate = sub("rotate-secret", "make a new signing secret; it is shown once")
+    .action(async (id: string, options) => (await loadCommands()).disableWebhook(loadSettings(options), id, options));
+  const rotate = addSubcommand("rotate-secret", "make a new signing secret; it is shown once")
     .argument(...endpoint)
     .option("--overlap <span>", "how long the old secret signs too: 24h, 7d, 0h", "24h")
-    .action(async (id: string, options) => (await commands()).rotateWebhookSecret(configured(options), id, options));
+    .action(async (id: string, options) =>
+      (await loadCommands()).rotateWebhookSecret(loadSettings(options), id, options),
+    );
   addExamples(add, [
     "webhook add https://crm.example.org/hooks --events submission.submitted,payment.failed",
     "hear of two types of events",
@@ -50,24 +52,26 @@ function addEndpointCommands(webhook: Command): void {
 }
 
 function addDeliveryCommands(webhook: Command): void {
-  const sub = (name: string, description: string) => subcommand(webhook, name, description, "webhook");
-  const deliveries = sub("deliveries", "list deliveries, or the attempts of one")
+  const addSubcommand = (name: string, description: string) => createSubcommand(webhook, name, description, "webhook");
+  const deliveries = addSubcommand("deliveries", "list deliveries, or the attempts of one")
     .argument("[endpointId or deliveryId]", "all endpoints without one")
     .option("--business <id or name>", "of one organisation")
-    .addOption(choice("--status <status>", "those that are", deliveryStatuses))
+    .addOption(createChoiceOption("--status <status>", "those that are", deliveryStatuses))
     .option("--limit <number>", "how many, the latest first", "50")
     .action(async (id: string | undefined, options) =>
-      (await commands()).listDeliveries(configured(options), id, options),
+      (await loadCommands()).listDeliveries(loadSettings(options), id, options),
     );
-  const replay = sub("replay", "send the event of a delivery again, or all that an endpoint has missed")
+  const replay = addSubcommand("replay", "send the event of a delivery again, or all that an endpoint has missed")
     .argument("<endpointId or deliveryId>", "as list or deliveries prints it")
     .option("--since <when>", "24h, 7d, a date or a time; at most 30 days are kept")
     .option("--all", "what it has received already, too")
-    .action(async (id: string, options) => (await commands()).replayWebhooks(configured(options), id, options));
-  const test = sub("test", "send an invented event at once")
+    .action(async (id: string, options) => (await loadCommands()).replayWebhooks(loadSettings(options), id, options));
+  const test = addSubcommand("test", "send an invented event at once")
     .argument(...endpoint)
-    .addOption(choice("--event <type>", "its type; the first that the endpoint takes without it", eventTypes))
-    .action(async (id: string, options) => (await commands()).testWebhook(configured(options), id, options));
+    .addOption(
+      createChoiceOption("--event <type>", "its type; the first that the endpoint takes without it", eventTypes),
+    )
+    .action(async (id: string, options) => (await loadCommands()).testWebhook(loadSettings(options), id, options));
   addExamples(deliveries, ["webhook deliveries --status failed --limit 10", "what did not arrive of late"]);
   addExamples(replay, ["webhook replay whe_01JB2Q5Y8ZV3K7N4M6P9R0S1T2 --since 7d", "what it missed in a week"]);
   addExamples(test, ["webhook test whe_01JB2Q5Y8ZV3K7N4M6P9R0S1T2", "see whether the receiver takes events"]);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type Shell, shells } from "../../src/cli/completion-scripts.ts";
 import { buildProgram } from "../../src/cli/program.ts";
-import { type Suggestions, suggest } from "../../src/cli/suggest.ts";
+import { type Suggestions, suggestWords } from "../../src/cli/suggest.ts";
 import { listedHosts } from "../../src/commands/hosts/hosts.ts";
 import { scopes } from "../../src/contract/scopes.ts";
 import { temporaryDirectory } from "../support/directory.ts";
@@ -15,7 +15,7 @@ describe("what may follow", () => {
   beforeAll(async () => {
     program = await buildProgram();
   });
-  const following = (...words: string[]): Suggestions => suggest(program, words);
+  const following = (...words: string[]): Suggestions => suggestWords(program, words);
   const wordsAfter = (...words: string[]) => following(...words).words.map(({ word }) => word);
 
   test("is a command, or one of a group", () => {

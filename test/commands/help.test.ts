@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { beforeAll, describe, expect, test } from "vitest";
-import { examplesOf, exitCodes } from "../../src/cli/help.ts";
-import { buildProgram, pathOf } from "../../src/cli/program.ts";
+import { exitCodes, getExamples } from "../../src/cli/help.ts";
+import { buildProgram, getCommandPath } from "../../src/cli/program.ts";
 import { settings } from "../../src/config/table.ts";
 
 let program: Command;
@@ -26,20 +26,21 @@ function wordsOf(line: string): string[] {
 describe("the help of a command", () => {
   test("has examples, and says what every option is for", () => {
     for (const command of leaves(program)) {
-      expect(examplesOf(command), pathOf(command)).not.toEqual([]);
+      expect(getExamples(command), getCommandPath(command)).not.toEqual([]);
       for (const option of command.options)
-        expect(option.description, `${pathOf(command)} ${option.flags}`).not.toBe("");
-      for (const argument of command.registeredArguments) expect(argument.description, pathOf(command)).not.toBe("");
+        expect(option.description, `${getCommandPath(command)} ${option.flags}`).not.toBe("");
+      for (const argument of command.registeredArguments)
+        expect(argument.description, getCommandPath(command)).not.toBe("");
     }
   });
 
   test("has examples that are right", async () => {
-    for (const { line } of [program, ...leaves(program)].flatMap(examplesOf)) {
+    for (const { line } of [program, ...leaves(program)].flatMap(getExamples)) {
       const args = wordsOf(line.replace(/ >>? .*$/, "")).slice(1);
       const parsed = await buildProgram();
       const ran: string[] = [];
       // What is refused is refused before the action: nothing is done here.
-      for (const command of leaves(parsed)) command.action(() => void ran.push(pathOf(command)));
+      for (const command of leaves(parsed)) command.action(() => void ran.push(getCommandPath(command)));
       await parsed.parseAsync(args, { from: "user" });
       expect(ran, line).toHaveLength(1);
       expect(line).toContain(ran[0]);
@@ -47,7 +48,7 @@ describe("the help of a command", () => {
   });
 
   test("shows its own options before the settings, which are in groups", () => {
-    const create = leaves(program).find((command) => pathOf(command) === "programme-mcp token create");
+    const create = leaves(program).find((command) => getCommandPath(command) === "programme-mcp token create");
     const help = create?.helpInformation() ?? "";
     expect(help.indexOf("Options:")).toBeLessThan(help.indexOf("Data:"));
     expect(help.indexOf("--expires")).toBeLessThan(help.indexOf("--database"));
@@ -58,7 +59,10 @@ describe("the help of a command", () => {
     const silent = ["stdio", "http", "completion"].map((name) => `programme-mcp ${name}`);
     for (const command of leaves(program)) {
       const hasJson = command.options.some(({ long }) => long === "--json");
-      expect([pathOf(command), hasJson]).toEqual([pathOf(command), !silent.includes(pathOf(command))]);
+      expect([getCommandPath(command), hasJson]).toEqual([
+        getCommandPath(command),
+        !silent.includes(getCommandPath(command)),
+      ]);
     }
   });
 });
@@ -78,7 +82,7 @@ describe("the page of commands", () => {
     const page = await readFile(join(import.meta.dirname, "../../docs/commands.md"), "utf8");
     for (const [code] of exitCodes) expect(page).toContain(`| ${code} |`);
     for (const command of leaves(program)) {
-      const name = pathOf(command).replace("programme-mcp ", "");
+      const name = getCommandPath(command).replace("programme-mcp ", "");
       const [, section = ""] = page.split(`\n## ${name}\n`);
       const own = command.options.filter(({ helpGroupHeading }) => helpGroupHeading === undefined);
       for (const { flags } of own) expect(section.split("\n## ")[0], name).toContain(flags.replaceAll("|", "\\|"));

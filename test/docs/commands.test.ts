@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import type { Command } from "commander";
 import { describe, expect, test } from "vitest";
-import { buildProgram, pathOf } from "../../src/cli/program.ts";
+import { buildProgram, getCommandPath } from "../../src/cli/program.ts";
 import { type Block, type Page, pageAt, pages } from "./pages.ts";
 import { runBlocks } from "./shell.ts";
 
@@ -100,7 +100,7 @@ function leaves(command: Command): Command[] {
 async function parse(args: readonly string[]): Promise<string[]> {
   const program = await buildProgram();
   const ran: string[] = [];
-  for (const command of [program, ...leaves(program)]) command.action(() => void ran.push(pathOf(command)));
+  for (const command of [program, ...leaves(program)]) command.action(() => void ran.push(getCommandPath(command)));
   await program.parseAsync(args, { from: "user" });
   return ran;
 }
@@ -133,8 +133,8 @@ describe("a command line of this program", () => {
 
   test("in a sentence is a command that there is", async () => {
     const program = await buildProgram();
-    const names = leaves(program).map(pathOf);
-    const groups = [...program.commands.map(pathOf), "programme-mcp help"];
+    const names = leaves(program).map(getCommandPath);
+    const groups = [...program.commands.map(getCommandPath), "programme-mcp help"];
     for (const { path, codes } of pages) {
       for (const code of codes.filter((each) => /^programme-mcp [a-z]/.test(each))) {
         const known = [...names, ...groups].some((name) => code === name || code.startsWith(`${name} `));

@@ -4,13 +4,13 @@ import { actCommands } from "../commands/portal-options.ts";
 import { loadConfig } from "../config/load.ts";
 import { addOptions } from "../config/options.ts";
 import { addExamples } from "./help.ts";
-import { businessOption, choice, jsonOption, subcommand, wholeNumber } from "./options.ts";
+import { businessOption, createChoiceOption, createSubcommand, jsonOption, parseWholeNumber } from "./options.ts";
 
-export function addDesk(desk: Command): void {
+export function addPortal(desk: Command): void {
   for (const { name, act, description, example, options } of actCommands) {
-    const sub = subcommand(desk, name, description, "desk").option(...businessOption);
+    const sub = createSubcommand(desk, name, description, "desk").option(...businessOption);
     for (const { flags, description: told, required, choices } of options) {
-      sub.addOption(choice(flags, told, choices).makeOptionMandatory(required));
+      sub.addOption(createChoiceOption(flags, told, choices).makeOptionMandatory(required));
     }
     addExamples(sub, [`desk ${name} ${example}`, description.charAt(0).toLowerCase() + description.slice(1)]);
     sub.action(async (given: Options) =>
@@ -31,10 +31,10 @@ export function addSimulate(command: Command): void {
       const pace = String(options["pace"]);
       const given = {
         business: options["business"] as string | undefined,
-        seed: wholeNumber("--seed", options["seed"]),
-        applicants: wholeNumber("--applicants", options["applicants"], 16),
-        reviewers: wholeNumber("--reviewers", options["reviewers"], 4, 1_000),
-        factor: pace === "fast" ? undefined : wholeNumber("--pace", pace, 1, 1_000_000_000),
+        seed: parseWholeNumber("--seed", options["seed"]),
+        applicants: parseWholeNumber("--applicants", options["applicants"], 16),
+        reviewers: parseWholeNumber("--reviewers", options["reviewers"], 4, 1_000),
+        factor: pace === "fast" ? undefined : parseWholeNumber("--pace", pace, 1, 1_000_000_000),
         json: options["json"] === true,
       };
       const { runSimulation } = await import("../commands/simulate.ts");

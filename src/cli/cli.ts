@@ -1,13 +1,13 @@
 import type { CommanderError } from "commander";
-import { watchBrokenPipe } from "./commands/broken-pipe.ts";
-import { paint } from "./commands/output.ts";
-import { Interrupted } from "./commands/signals.ts";
-import { loadConfig } from "./config/load.ts";
-import { UsageError } from "./config/usage-error.ts";
+import { watchBrokenPipe } from "../commands/broken-pipe.ts";
+import { paint } from "../commands/output.ts";
+import { Interrupted } from "../commands/signals.ts";
+import { loadConfig } from "../config/load.ts";
+import { UsageError } from "../config/usage-error.ts";
 
 /** Runs the command line. Results go to stdout, everything else to stderr; how it ends is told in `docs/commands.md`. */
-export async function main(argv: readonly string[]): Promise<void> {
-  const args = helpAsked(argv.slice(2));
+export async function runCli(argv: readonly string[]): Promise<void> {
+  const args = expandHelpCommand(argv.slice(2));
   chooseColours(args);
   watchBrokenPipe();
   try {
@@ -25,18 +25,18 @@ function isPlainStart(args: readonly string[]): boolean {
 
 /** Without what reads a command line: a client waits for it. */
 async function serveByEnvironment(): Promise<void> {
-  const { serveStdio } = await import("./commands/stdio.ts");
+  const { serveStdio } = await import("../commands/stdio.ts");
   await serveStdio(loadConfig(process.env));
 }
 
 async function runCommand(args: readonly string[]): Promise<void> {
-  const { buildProgram } = await import("./cli/program.ts");
+  const { buildProgram } = await import("./program.ts");
   const program = await buildProgram(args);
   await program.parseAsync(args, { from: "user" });
 }
 
 /** `help token create` is `token create --help`, however deep. */
-function helpAsked(args: readonly string[]): readonly string[] {
+function expandHelpCommand(args: readonly string[]): readonly string[] {
   const [first, ...rest] = args;
   return first === "help" && rest.length > 0 ? [...rest, "--help"] : args;
 }
