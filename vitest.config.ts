@@ -5,12 +5,11 @@ import { defineConfig } from "vitest/config";
 const quickRooms = [
   "architecture",
   "config",
-  "confirm",
-  "content",
+  "blobs",
   "contract",
   "demo",
   "domain",
-  "gate",
+  "pipeline",
   "lib",
   "matrix",
   "privacy",
@@ -23,12 +22,12 @@ const quickRooms = [
 /** In these rooms, what starts a program or a server, or waits for long. */
 const others = [
   "demo/seed",
-  "gate/{access-log,limit}",
+  "pipeline/{access-log,rate-limiter}",
   "lib/log",
   "store/{postgres*,copy,distribution,rolling,sqlite}",
-  "transport/{callers,gateway-keys,issuer,oauth,tenants}",
+  "transport/{caller-resolver,gateway-keys,oauth-token-verifier,oauth,tenants}",
   "tools/command",
-  "tools/wait",
+  "tools/await-export",
 ];
 
 /** `npm run test:quick`. */

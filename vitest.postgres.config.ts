@@ -29,9 +29,9 @@ const suites = [
 const onTheirOwn = [
   "test/*/commands.test.ts",
   "test/crash/{database-away,full-disk}.test.ts",
-  "test/desk/simulate.test.ts",
-  "test/operation/shutdown.test.ts",
-  "test/remote/doctor.test.ts",
+  "test/portal/simulate.test.ts",
+  "test/telemetry/shutdown.test.ts",
+  "test/upstream/doctor.test.ts",
 ];
 
 export default mergeConfig(

@@ -11,7 +11,7 @@ import { createApp } from "../src/app/app.ts";
 import { issueToken } from "../src/commands/tokens.ts";
 import { loadConfig } from "../src/config/load.ts";
 import { scopes } from "../src/contract/scopes.ts";
-import { createFactory } from "../test/support/factory.ts";
+import { createFactory } from "../test/support/seed-factory.ts";
 
 const usual = [1_000, 10_000, 100_000];
 /** The most memory that an export may take, whatever its size: the process in which it runs included. */

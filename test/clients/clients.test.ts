@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { type Home, openHome } from "../support/program.ts";
-import { send } from "../support/raw.ts";
+import { send } from "../support/raw-http.ts";
 import { abilities, type ClientName, clientNames, clients, type Results, type Transport } from "./clients.ts";
 
 const run = promisify(execFile);

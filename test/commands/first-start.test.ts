@@ -2,7 +2,7 @@ import { connect, createServer } from "node:net";
 import { beforeAll, describe, expect, inject, onTestFinished, test, vi } from "vitest";
 import { inspectStore, openStore } from "../../src/store/open.ts";
 import { type Databases, openDatabases } from "../support/database-server.ts";
-import { settingsOn } from "../support/database-settings.ts";
+import { createSettings } from "../support/database-settings.ts";
 import { freePort } from "../support/postgres-server.ts";
 import { type Home, openHome } from "../support/program.ts";
 
@@ -40,7 +40,7 @@ describe.each(kinds)("an empty database in %s", (_, make) => {
   test("is filled once, whichever of several processes begins", async () => {
     const home = await openHome();
     const database = await make(home);
-    const environment = { PROGRAMME_DATABASE: database, ...settingsOn(database) };
+    const environment = { PROGRAMME_DATABASE: database, ...createSettings(database) };
     const serving = Array.from({ length: 3 }, () => home.start(["http", "--demo", "--port", "0"], environment));
     for (const each of serving) await each.printed(/ {2}MCP {3}http/);
     for (const each of serving) expect((await each.stop()).code).toBe(0);
@@ -50,7 +50,7 @@ describe.each(kinds)("an empty database in %s", (_, make) => {
   test("stays empty when the process that fills it is killed, and is filled by the next", async () => {
     const home = await openHome();
     const database = await make(home);
-    const environment = { PROGRAMME_DATABASE: database, ...settingsOn(database) };
+    const environment = { PROGRAMME_DATABASE: database, ...createSettings(database) };
     const killed = home.start(["seed", "--demo", "--scale", "50"], environment);
     await vi.waitFor(async () => expect(await inspectStore({ database })).toMatchObject({ pending: [] }), patience);
     await killed.stop("SIGKILL");
@@ -73,7 +73,7 @@ test("a start waits for a server that is not there yet", async () => {
   const [home, port] = [await openHome(), await freePort()];
   const database = await emptyOnServer();
   const environment = {
-    ...settingsOn(database),
+    ...createSettings(database),
     PROGRAMME_DATABASE: Object.assign(new URL(database), { port: String(port) }).href,
   };
   const serving = home.start(["http", "--port", "0"], environment);

@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, onTestFinished } from "vitest";
-import { tenantTest as test } from "../support/desk.ts";
-import { listenFor, roads } from "../support/roads.ts";
+import { answerPaths, listenFor } from "../support/answer-paths.ts";
+import { tenantTest as test } from "../support/test-server.ts";
 
 const suite = join(import.meta.dirname, "../../node_modules/@modelcontextprotocol/conformance/dist/index.js");
 const baseline = join(import.meta.dirname, "baseline.yml");
@@ -17,7 +17,7 @@ function run(url: string, revision: string): Promise<{ readonly failed: boolean;
   });
 }
 
-describe.each(roads)("by the road of the %s", (road) => {
+describe.each(answerPaths)("by the road of the %s", (road) => {
   test.for(["2026-07-28", "2025-11-25"])("the protocol's own suite for %s passes", async (revision, { desk }) => {
     await desk.seed.program();
     const listener = await listenFor(desk.origin, await desk.token(), road);

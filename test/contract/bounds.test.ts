@@ -4,7 +4,7 @@ import { splitInput } from "../../src/contract/definition/operation.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
 import { validateInput } from "../../src/pipeline/validate.ts";
 import { exampleArguments, replaced } from "../support/arguments.ts";
-import type { ClientProblem } from "../support/desk.ts";
+import type { ClientProblem } from "../support/test-server.ts";
 
 interface Bound {
   readonly accepts: readonly unknown[];

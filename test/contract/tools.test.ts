@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { operationNames, operations } from "../../src/contract/index.ts";
-import { buildWorld } from "../matrix/world.ts";
-import { clients, confirmationOf, type ToolClient } from "../support/clients.ts";
-import { type Desk, openDesk, tenantTest } from "../support/desk.ts";
+import { buildMatrixData } from "../matrix/matrix-data.ts";
+import { clients, readConfirmation, type ToolClient } from "../support/clients.ts";
+import { openTestServer, type TestServer, tenantTest } from "../support/test-server.ts";
 
 const directory = join(import.meta.dirname, "tools");
-const connect = clients["2026-07-28 over stdio"] as (desk: Desk, token: string) => Promise<ToolClient>;
+const connect = clients["2026-07-28 over stdio"] as (desk: TestServer, token: string) => Promise<ToolClient>;
 
 describe("the tools", () => {
   tenantTest("are these, to the letter", async ({ desk }) => {
@@ -22,7 +22,7 @@ describe("the tools", () => {
   });
 
   tenantTest("answer as their output schemas say", async ({ desk }) => {
-    const { inputs } = await buildWorld(desk);
+    const { inputs } = await buildMatrixData(desk);
     const client = await connect(desk, await desk.token());
     const schemas = new Map((await client.list()).map(({ name, outputSchema }) => [name, outputSchema]));
     const ajv = new Ajv2020({ strict: false });
@@ -38,16 +38,16 @@ describe("the tools", () => {
   });
 
   test.each(Object.keys(clients))("ask as their output schemas say, a client of %s", async (revision) => {
-    const { desk, close } = await openDesk({ PROGRAMME_CONFIRM: "ask" });
+    const { desk, close } = await openTestServer({ PROGRAMME_CONFIRM: "ask" });
     onTestFinished(close);
-    const { inputs } = await buildWorld(desk);
+    const { inputs } = await buildMatrixData(desk);
     const client = (await clients[revision]?.(desk, await desk.token())) as ToolClient;
     const schemas = new Map((await client.list()).map(({ name, outputSchema }) => [name, outputSchema]));
     const ajv = new Ajv2020({ strict: false });
     for (const name of operationNames.filter((name) => operations[name].confirm?.(inputs[name]))) {
       const result = await client.call(name, inputs[name]);
       expect(result.isError, name).toBeFalsy();
-      expect(confirmationOf(result).token, name).toMatch(/./);
+      expect(readConfirmation(result).token, name).toMatch(/./);
       const schema = schemas.get(name) as { properties: Record<string, object> };
       const validate = ajv.compile({ ...schema, additionalProperties: false });
       validate(result.structuredContent);

@@ -3,9 +3,9 @@ import { pino } from "pino";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { openDatabases } from "../support/database-server.ts";
 import { startPostgres } from "../support/postgres-server.ts";
-import { rest } from "../support/raw.ts";
+import { rest } from "../support/raw-http.ts";
 import { openReceiver } from "../webhooks/receiver.ts";
-import { openRig } from "../webhooks/rig.ts";
+import { openWebhookServer } from "../webhooks/webhook-server.ts";
 
 const within = { timeout: 15_000, interval: 50 };
 
@@ -16,7 +16,7 @@ test("while the database is away calls are refused for a moment; then all of it 
   const { database } = await databases.copy();
   const lines: string[] = [];
   const log = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
-  const rig = await openRig({ environment: { PROGRAMME_DATABASE: database }, log });
+  const rig = await openWebhookServer({ environment: { PROGRAMME_DATABASE: database }, log });
   const { desk, app } = rig;
   const receiver = await openReceiver();
   await rig.add(receiver.url);

@@ -2,13 +2,13 @@ import { readdir } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { Row, TableName } from "../../src/store/tables.ts";
-import { headerOf, openPost, type Post, smtp } from "../mail/post.ts";
-import { filesBeside } from "../support/database-settings.ts";
-import type { Desk } from "../support/desk.ts";
-import { openFileDesks } from "../support/files.ts";
+import { type MailServer, openMailServer, readHeader, smtp } from "../mail/mail-server.ts";
+import { getFilesPrefix } from "../support/database-settings.ts";
 import { startProcess } from "../support/processes.ts";
-import { send } from "../support/raw.ts";
-import { auditOf } from "../support/state.ts";
+import { send } from "../support/raw-http.ts";
+import { openServersOnOneDatabase } from "../support/shared-database.ts";
+import { listAudit } from "../support/state.ts";
+import type { TestServer } from "../support/test-server.ts";
 import { type Done, type Ground, Load } from "./load.ts";
 import { openReceivers, type Receivers } from "./receivers.ts";
 
@@ -21,16 +21,16 @@ const many = 1_000_000;
 
 /** A service with people to write to and receivers of all kinds; nothing runs yet. */
 async function openStage() {
-  const post = await openPost({ data: async () => void (await delay(30 * Math.random())) });
+  const post = await openMailServer({ data: async () => void (await delay(30 * Math.random())) });
   const environment = {
     ...smtp(post, { PROGRAMME_SMTP_TIMEOUT_SECONDS: "15" }),
     PROGRAMME_WEBHOOK_LOOPBACK: "true",
     PROGRAMME_EXPORT_INTERVAL_SECONDS: "0",
     PROGRAMME_REQUESTS_PER_MINUTE: "1000000",
   };
-  const { desks, database, close } = await openFileDesks(1, environment);
+  const { desks, database, close } = await openServersOnOneDatabase(1, environment);
   onTestFinished(close);
-  const desk = desks[0] as Desk;
+  const desk = desks[0] as TestServer;
   desk.clock.advance(Date.now() - desk.clock.now().getTime());
   const { programId, trackId } = await desk.seed.track();
   const applicantEmails = ["ada", "ben", "cleo", "dag", "eva"].map((name) => `${name}@example.org`);
@@ -59,14 +59,14 @@ async function killAgainAndAgain(database: string, environment: Record<string, s
   return { survivor: current, done: await load.stop() };
 }
 
-async function rowsOf<T extends TableName>({ app, businessId }: Desk, table: T): Promise<Row<T>[]> {
+async function rowsOf<T extends TableName>({ app, businessId }: TestServer, table: T): Promise<Row<T>[]> {
   const rows: Row<T>[] = [];
   for await (const row of app.store.reader(businessId).scan(table, {})) rows.push(row);
   return rows;
 }
 
 /** Waits until the last process has done all that there is to do for those who let it. */
-async function settled({ app, businessId }: Desk, receivers: Receivers): Promise<void> {
+async function settled({ app, businessId }: TestServer, receivers: Receivers): Promise<void> {
   const reader = app.store.reader(businessId);
   const left = async () => ({
     exports: await reader.count("exports", { where: { status: "pending" } }),
@@ -79,7 +79,7 @@ async function settled({ app, businessId }: Desk, receivers: Receivers): Promise
   });
 }
 
-async function expectSubmissions(desk: Desk, { submissions }: Done): Promise<void> {
+async function expectSubmissions(desk: TestServer, { submissions }: Done): Promise<void> {
   const rows = await rowsOf(desk, "submissions");
   const found = new Map(
     rows.map(({ submissionId, title, state, version }) => [submissionId, { title, state, version }]),
@@ -88,7 +88,7 @@ async function expectSubmissions(desk: Desk, { submissions }: Done): Promise<voi
 }
 
 /** What happened is told, and nothing else is: by the events written down and by those received. */
-async function expectEvents(desk: Desk, { submissions }: Done, receivers: Receivers): Promise<void> {
+async function expectEvents(desk: TestServer, { submissions }: Done, receivers: Receivers): Promise<void> {
   const events = await desk.app.store.listEvents(desk.businessId, many);
   const told = (eventType: string) =>
     events.flatMap(({ eventType: type, data }) =>
@@ -106,7 +106,7 @@ async function expectEvents(desk: Desk, { submissions }: Done, receivers: Receiv
 }
 
 /** The good ones have everything, while the others have theirs still before them. */
-async function expectDeliveries({ app, businessId }: Desk, receivers: Receivers, events: number): Promise<void> {
+async function expectDeliveries({ app, businessId }: TestServer, receivers: Receivers, events: number): Promise<void> {
   const listed = (endpointId: string) => app.store.outbox.listDeliveries(businessId, { endpointId }, many);
   for (const { endpointId } of receivers.good) {
     const deliveries = await listed(endpointId);
@@ -127,11 +127,11 @@ async function expectDeliveries({ app, businessId }: Desk, receivers: Receivers,
   expect(receivers.strayed()).toEqual([]);
 }
 
-async function expectMail(desk: Desk, { bulks }: Done, post: Post): Promise<void> {
+async function expectMail(desk: TestServer, { bulks }: Done, post: MailServer): Promise<void> {
   const rows = await rowsOf(desk, "emailSends");
   const perBulk = Map.groupBy(rows, ({ bulkId }) => bulkId as string);
   expect(new Map([...perBulk].map(([bulkId, sends]) => [bulkId, sends.length]))).toEqual(bulks);
-  const taken = post.taken.flatMap((letter) => headerOf(letter, "Message-ID"));
+  const taken = post.taken.flatMap((letter) => readHeader(letter, "Message-ID"));
   expect(taken).toHaveLength(new Set(taken).size);
   const idOf = ({ emailSendId }: Row<"emailSends">) => `<${emailSendId}@example.org>`;
   const sent = rows.filter(({ status }) => status === "sent");
@@ -146,18 +146,18 @@ async function expectMail(desk: Desk, { bulks }: Done, post: Post): Promise<void
 }
 
 /** None is stuck: each has its one file, or was given up because ten processes in turn were killed in the middle of it. */
-async function expectExports(desk: Desk, { exportIds }: Done, database: string): Promise<void> {
+async function expectExports(desk: TestServer, { exportIds }: Done, database: string): Promise<void> {
   const jobs = await rowsOf(desk, "exports");
   expect(jobs.map(({ exportId }) => exportId).toSorted()).toEqual(exportIds.toSorted());
   const [completed, others] = [jobs.filter(({ sha256 }) => sha256), jobs.filter(({ sha256 }) => !sha256)];
   for (const { status, errorCode } of completed) expect([status, errorCode]).toEqual(["completed", null]);
   for (const { status, errorCode } of others) expect([status, errorCode]).toEqual(["failed", "abandoned"]);
   expect(completed.length).toBeGreaterThan(others.length);
-  const entries = await readdir(`${filesBeside(database)}.exports`, { recursive: true, withFileTypes: true });
+  const entries = await readdir(`${getFilesPrefix(database)}.exports`, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
   expect(files.toSorted()).toEqual(completed.map(({ sha256 }) => sha256).toSorted());
   const idsOf = async (action: string) =>
-    (await auditOf(desk.app.store, desk.businessId, action)).map(({ entityId }) => entityId).toSorted();
+    (await listAudit(desk.app.store, desk.businessId, action)).map(({ entityId }) => entityId).toSorted();
   expect(await idsOf("export.completed")).toEqual(completed.map(({ exportId }) => exportId).toSorted());
   expect(await idsOf("export.failed")).toEqual(others.map(({ exportId }) => exportId).toSorted());
   const caller = await desk.as("REST");
@@ -167,7 +167,7 @@ async function expectExports(desk: Desk, { exportIds }: Done, database: string):
   }
 }
 
-async function expectNoLease({ app: { store }, businessId }: Desk): Promise<void> {
+async function expectNoLease({ app: { store }, businessId }: TestServer): Promise<void> {
   const later = new Date(Date.now() + 86_400_000).toISOString();
   expect(await store.outbox.listDeliveries(businessId, { status: "leased" }, many)).toEqual([]);
   expect(await store.exportQueue.claim(later, later)).toBeUndefined();

@@ -1,13 +1,13 @@
 import { mkdir } from "node:fs/promises";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Row } from "../../src/store/tables.ts";
-import { type Desk, openDesk } from "../support/desk.ts";
 import { temporaryDirectory } from "../support/directory.ts";
-import { jobOf } from "../support/exports.ts";
-import { createFactory } from "../support/factory.ts";
+import { loadJob } from "../support/exports.ts";
 import { startProcess } from "../support/processes.ts";
-import { type RawAnswer, rest, send } from "../support/raw.ts";
+import { type RawAnswer, rest, send } from "../support/raw-http.ts";
+import { createFactory } from "../support/seed-factory.ts";
 import { hasSmallDisks, mountSmallDisks } from "../support/small-disk.ts";
+import { openTestServer, type TestServer } from "../support/test-server.ts";
 
 const environment = { PROGRAMME_EXPORT_INTERVAL_SECONDS: "0", PROGRAMME_LOG_LEVEL: "warn" };
 
@@ -18,13 +18,13 @@ async function openDirectory(): Promise<string> {
 }
 
 /** A service on a database file, at the time that it is. */
-async function openOn(database: string): Promise<{ desk: Desk; close(): Promise<void> }> {
-  const { desk, close } = await openDesk({ PROGRAMME_DATABASE: database, ...environment });
+async function openOn(database: string): Promise<{ desk: TestServer; close(): Promise<void> }> {
+  const { desk, close } = await openTestServer({ PROGRAMME_DATABASE: database, ...environment });
   desk.clock.advance(Date.now() - desk.clock.now().getTime());
   return { desk, close };
 }
 
-async function personsIn(desk: Desk): Promise<unknown[]> {
+async function personsIn(desk: TestServer): Promise<unknown[]> {
   const found: unknown[] = [];
   for await (const { metadata } of desk.app.store.reader(desk.businessId).scan("persons", {}))
     found.push(metadata["n"]);
@@ -106,7 +106,7 @@ describe.runIf(hasSmallDisks)("with a full disk", { timeout: 120_000 }, () => {
     const { exportId } = await clerk.create_export({ programId });
     const first = await startProcess(database, environment, { within });
     await expect
-      .poll(() => jobOf(desk, exportId), { timeout: 30_000 })
+      .poll(() => loadJob(desk, exportId), { timeout: 30_000 })
       .toMatchObject({
         ...{ status: "failed", errorCode: "storage_full", sha256: null, downloadUrl: null },
       });
@@ -128,7 +128,7 @@ describe.runIf(hasSmallDisks)("with a full disk", { timeout: 120_000 }, () => {
     await run(`mount -o remount,size=4m ${exports} && mount -o remount,size=4m ${mail}`);
     const { exportId: again } = await clerk.create_export({ programId });
     const second = await startProcess(database, environment, { within, aheadMs: 600_000 });
-    await expect.poll(() => jobOf(desk, again), { timeout: 30_000 }).toMatchObject({ status: "completed" });
+    await expect.poll(() => loadJob(desk, again), { timeout: 30_000 }).toMatchObject({ status: "completed" });
     await vi.waitFor(
       async () => expect((await sends()).map(({ status }) => status)).toEqual(messages.map(() => "sent")),
       {
@@ -139,7 +139,7 @@ describe.runIf(hasSmallDisks)("with a full disk", { timeout: 120_000 }, () => {
     expect((await filesIn(mail)).toSorted()).toEqual(
       messages.map(({ emailSendId }) => `${emailSendId}.eml`).toSorted(),
     );
-    const { sha256 } = await jobOf(desk, again);
+    const { sha256 } = await loadJob(desk, again);
     expect(await filesIn(exports)).toEqual([sha256]);
     expect((await run(`sha256sum ${exports}/*/${sha256}`)).slice(0, 64)).toBe(sha256);
     expect(await second.stop()).toBe(0);

@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 import type { EventPayload } from "../../src/contract/events.ts";
-import type { Desk } from "../support/desk.ts";
+import type { TestServer } from "../support/test-server.ts";
 import { type Answer, answers, hangs, openReceiver } from "../webhooks/receiver.ts";
 
 /** Receivers of webhooks, each an endpoint for all events. */
@@ -28,7 +28,7 @@ const late: Answer = (response) => void setTimeout(() => response.writeHead(204)
 /** Promises more than it will ever say. */
 const promises: Answer = (response) => void response.writeHead(200, { "content-length": "1000000" }).write("no");
 
-export async function openReceivers(desk: Desk): Promise<Receivers> {
+export async function openReceivers(desk: TestServer): Promise<Receivers> {
   const { webhooks, store } = desk.app;
   const add = async (url: string) => (await webhooks?.endpoints.add(desk.businessId, url, []))?.endpointId ?? "";
   const [first, second, target] = [await openReceiver(), await openReceiver(), await openReceiver()];

@@ -3,13 +3,13 @@ import { createHmac } from "node:crypto";
 import { once } from "node:events";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { openRig } from "../webhooks/rig.ts";
+import { openWebhookServer } from "../webhooks/webhook-server.ts";
 import { root } from "./pages.ts";
 import { freePort } from "./shell.ts";
 
 /** The example as a reader of the page on webhooks starts it, beside the real sender. */
 async function openReceiver() {
-  const rig = await openRig();
+  const rig = await openWebhookServer();
   const port = await freePort();
   const url = `http://127.0.0.1:${port}/`;
   const { endpointId, secret } = await rig.add(url);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { AssignmentStatus } from "../../src/contract/assignments.ts";
 import { type PastAssignment, type PlanInput, planAssignments } from "../../src/domain/assignments.ts";
-import { attested, before, here, past } from "./past.ts";
+import { attested, before, here, past } from "./past-assignments.ts";
 
 const rules = {
   reviewsPerSubmission: 2,

@@ -8,7 +8,7 @@ import {
   planPairs,
   toEndedAssignment,
 } from "../../src/domain/assignments.ts";
-import { attested, before, here, past } from "./past.ts";
+import { attested, before, here, past } from "./past-assignments.ts";
 
 describe("named pairs", () => {
   const statuses = new Map([

@@ -5,7 +5,7 @@ import { Client as FirstMajorClient } from "@modelcontextprotocol/sdk/client/ind
 import { StreamableHTTPClientTransport as FirstMajorTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { describe, expect, test } from "vitest";
 import { type Home, openHome } from "../support/program.ts";
-import { send } from "../support/raw.ts";
+import { send } from "../support/raw-http.ts";
 
 const info = { name: "test", version: "1.0.0" };
 

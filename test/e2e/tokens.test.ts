@@ -1,8 +1,8 @@
 import { expect, test, vi } from "vitest";
 import { browsers } from "../resources/browsers.ts";
-import type { Desk } from "../support/desk.ts";
 import { type Home, openHome } from "../support/program.ts";
-import { send } from "../support/raw.ts";
+import { send } from "../support/raw-http.ts";
+import type { TestServer } from "../support/test-server.ts";
 
 async function serve(home: Home) {
   const started = home.start(["http", "--port", "0", "--database", home.database]);
@@ -29,7 +29,7 @@ test("an updated token has its new scopes, name and end at once, in a running pr
   const { started, origin, run, refused, ask } = await open();
   const { token, tokenId } = await run("create", "--scopes", "programs:read", "--name", "triage");
   const connect = browsers["2025-era over HTTP"] as (typeof browsers)[string];
-  const browser = await connect({ origin } as Desk, token);
+  const browser = await connect({ origin } as TestServer, token);
   const names = async () => {
     const { tools } = await browser.client.listTools({}, { cacheMode: "refresh" });
     return tools.map(({ name }: { name: string }) => name);

@@ -1,12 +1,12 @@
 import { describe, expect } from "vitest";
 import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
-import { openBucket } from "../support/bucket.ts";
-import { filesBeside } from "../support/database-settings.ts";
-import { type Desk, test } from "../support/desk.ts";
-import { download, fileDesk, jobOf, memoryDesk, workOff } from "../support/exports.ts";
-import { send } from "../support/raw.ts";
-import { auditOf } from "../support/state.ts";
-import { artifacts, waiting } from "./waiting.ts";
+import { getFilesPrefix } from "../support/database-settings.ts";
+import { download, loadJob, openFileServer, openMemoryServer, runDueExports } from "../support/exports.ts";
+import { send } from "../support/raw-http.ts";
+import { openBucket } from "../support/s3-bucket.ts";
+import { listAudit } from "../support/state.ts";
+import { type TestServer, test } from "../support/test-server.ts";
+import { createPendingExport, listArtifacts } from "./pending-export.ts";
 
 const hourMs = 60 * 60 * 1000;
 const weekMs = 7 * 24 * hourMs;
@@ -14,10 +14,10 @@ const refused = { status: 404, text: "This link is not valid, or no longer." };
 
 describe("a completed export", () => {
   test("says when, how large and what it is, and is recorded as the service's own doing", async ({ desk }) => {
-    const { exportId, clerk } = await waiting(desk);
-    const before = await jobOf(desk, exportId);
+    const { exportId, clerk } = await createPendingExport(desk);
+    const before = await loadJob(desk, exportId);
     desk.clock.advance(1_000);
-    await workOff(desk);
+    await runDueExports(desk);
     const now = desk.clock.now();
     const job = await clerk.get_export({ exportId });
     const { text } = await send(job.downloadUrl, {});
@@ -33,7 +33,7 @@ describe("a completed export", () => {
       updatedAt: now.toISOString(),
       updatedBy: "exports",
     });
-    const [entry] = await auditOf(desk.app.store, desk.businessId, "export.completed");
+    const [entry] = await listAudit(desk.app.store, desk.businessId, "export.completed");
     expect(entry).toEqual({
       auditId: expect.stringMatching(/^aud_/),
       businessId: desk.businessId,
@@ -60,8 +60,8 @@ describe("a completed export", () => {
   });
 
   test("is downloaded as a file of its own name, whole or in part", async ({ desk }) => {
-    const { exportId, clerk } = await waiting(desk);
-    await workOff(desk);
+    const { exportId, clerk } = await createPendingExport(desk);
+    await runDueExports(desk);
     const { downloadUrl, sha256, sizeBytes } = await clerk.get_export({ exportId });
     const answer = await send(downloadUrl, {});
     expect(answer.status).toBe(200);
@@ -80,8 +80,8 @@ describe("a completed export", () => {
   test("gives a fresh link each time, which works for an hour and never longer than the file is kept", async ({
     desk,
   }) => {
-    const { exportId, clerk } = await waiting(desk);
-    await workOff(desk);
+    const { exportId, clerk } = await createPendingExport(desk);
+    await runDueExports(desk);
     const first = (await clerk.get_export({ exportId })).downloadUrl;
     desk.clock.advance(hourMs - 1);
     expect((await send(first, {})).status).toBe(200);
@@ -98,34 +98,34 @@ describe("a completed export", () => {
   });
 
   test("is kept for seven days; then its file is removed, and the job says so", async () => {
-    const { desk, database } = await fileDesk();
-    const old = await waiting(desk);
-    await workOff(desk);
+    const { desk, database } = await openFileServer();
+    const old = await createPendingExport(desk);
+    await runDueExports(desk);
     desk.clock.advance(hourMs);
-    const young = await waiting(desk);
-    await workOff(desk);
-    const { sha256 } = await jobOf(desk, young.exportId);
+    const young = await createPendingExport(desk);
+    await runDueExports(desk);
+    const { sha256 } = await loadJob(desk, young.exportId);
     desk.clock.advance(weekMs - hourMs - 1);
     await desk.app.exports?.sweep();
-    expect(await artifacts(`${filesBeside(database)}.exports`)).toHaveLength(2);
+    expect(await listArtifacts(`${getFilesPrefix(database)}.exports`)).toHaveLength(2);
     desk.clock.advance(1);
     const gone = { status: "completed", errorCode: "expired", downloadUrl: null, downloadExpiresAt: null };
-    expect(await jobOf(desk, old.exportId)).toMatchObject(gone);
+    expect(await loadJob(desk, old.exportId)).toMatchObject(gone);
     await desk.app.exports?.sweep();
     await desk.app.exports?.sweep();
-    expect(await artifacts(`${filesBeside(database)}.exports`)).toEqual([sha256]);
+    expect(await listArtifacts(`${getFilesPrefix(database)}.exports`)).toEqual([sha256]);
     expect((await download(desk, young.exportId)).status).toBe(200);
-    expect(await jobOf(desk, old.exportId)).toMatchObject(gone);
+    expect(await loadJob(desk, old.exportId)).toMatchObject(gone);
   });
 
   test("is as good from a bucket", async () => {
     const bucket = await openBucket();
-    const desk = await memoryDesk(bucket.environment);
-    const { exportId } = await waiting(desk);
-    await workOff(desk);
+    const desk = await openMemoryServer(bucket.environment);
+    const { exportId } = await createPendingExport(desk);
+    await runDueExports(desk);
     expect((await download(desk, exportId)).body).toMatchObject({ exportId, submissions: { length: 1 } });
     desk.clock.advance(weekMs);
-    const objects = async () => (await artifacts(bucket.directory)).filter((name) => name.endsWith("_object"));
+    const objects = async () => (await listArtifacts(bucket.directory)).filter((name) => name.endsWith("_object"));
     expect(await objects()).toHaveLength(1);
     await desk.app.exports?.sweep();
     expect(await objects()).toEqual([]);
@@ -137,10 +137,14 @@ describe("a link to an export", () => {
     desk,
   }) => {
     const other = await desk.other();
-    const [mine, second, theirs] = [await waiting(desk), await waiting(desk), await waiting(other)];
-    await workOff(desk);
-    const pending = await waiting(desk);
-    const link = async (at: Desk, exportId: string) => new URL((await jobOf(at, exportId)).downloadUrl);
+    const [mine, second, theirs] = [
+      await createPendingExport(desk),
+      await createPendingExport(desk),
+      await createPendingExport(other),
+    ];
+    await runDueExports(desk);
+    const pending = await createPendingExport(desk);
+    const link = async (at: TestServer, exportId: string) => new URL((await loadJob(at, exportId)).downloadUrl);
     const [url, foreign] = [await link(desk, mine.exportId), await link(other, theirs.exportId)];
     const file = await desk.seed.file({
       fileId: mine.exportId,

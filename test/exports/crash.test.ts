@@ -2,12 +2,12 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createId } from "../../src/lib/ids.ts";
-import { filesBeside } from "../support/database-settings.ts";
-import type { Desk } from "../support/desk.ts";
-import { download, fileDesk, jobOf, workOff } from "../support/exports.ts";
-import { createFactory } from "../support/factory.ts";
+import { getFilesPrefix } from "../support/database-settings.ts";
+import { download, loadJob, openFileServer, runDueExports } from "../support/exports.ts";
 import { type OtherProcess, startProcess } from "../support/processes.ts";
-import { auditOf } from "../support/state.ts";
+import { createFactory } from "../support/seed-factory.ts";
+import { listAudit } from "../support/state.ts";
+import type { TestServer } from "../support/test-server.ts";
 
 const submissions = 12_000;
 /** Written at once: a database over a network takes them in one go. */
@@ -17,7 +17,7 @@ const leaseMs = 30_000;
 
 /** An export that takes long enough to be caught in the middle. */
 async function large() {
-  const { desk, database } = await fileDesk();
+  const { desk, database } = await openFileServer();
   const { programId, trackId } = await desk.seed.track();
   const fields = { fld_title: "A light roof".repeat(100) };
   await desk.write(async (tx) => {
@@ -31,13 +31,13 @@ async function large() {
 }
 
 /** Another process, at the desk's time. */
-function start(database: string, { clock }: Desk): Promise<OtherProcess> {
+function start(database: string, { clock }: TestServer): Promise<OtherProcess> {
   return startProcess(database, { PROGRAMME_LOG_LEVEL: "warn" }, { aheadMs: clock.now().getTime() - Date.now() });
 }
 
 /** Waits until a process is in the middle of an export's file. */
 async function untilWriting(database: string, exportId: string, after: ReadonlySet<string>): Promise<string> {
-  const spools = join(`${filesBeside(database)}.exports`, "spool");
+  const spools = join(`${getFilesPrefix(database)}.exports`, "spool");
   for (;;) {
     const names = await readdir(spools).catch(() => []);
     const name = names.find((each) => each.startsWith(exportId) && !after.has(each));
@@ -47,16 +47,16 @@ async function untilWriting(database: string, exportId: string, after: ReadonlyS
 }
 
 async function files(database: string): Promise<string[]> {
-  const entries = await readdir(`${filesBeside(database)}.exports`, { recursive: true, withFileTypes: true });
+  const entries = await readdir(`${getFilesPrefix(database)}.exports`, { recursive: true, withFileTypes: true });
   return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
 }
 
 /** What is true of an export that was worked off once, whatever happened on the way. */
-async function expectOnce(desk: Desk, database: string, exportId: string): Promise<void> {
-  const job = await jobOf(desk, exportId);
+async function expectOnce(desk: TestServer, database: string, exportId: string): Promise<void> {
+  const job = await loadJob(desk, exportId);
   expect(job).toMatchObject({ status: "completed", version: 1 });
   expect(await files(database)).toEqual([job.sha256]);
-  expect(await auditOf(desk.app.store, desk.businessId, "export.completed")).toHaveLength(1);
+  expect(await listAudit(desk.app.store, desk.businessId, "export.completed")).toHaveLength(1);
   const { status, body } = await download(desk, exportId);
   expect([status, body.submissions.length]).toEqual([200, submissions]);
 }
@@ -69,14 +69,14 @@ describe("an export whose process", { timeout: 120_000 }, () => {
       const child = await start(database, desk);
       seen.add(await untilWriting(database, exportId, seen));
       await child.kill();
-      expect(await jobOf(desk, exportId)).toMatchObject({ status: "pending", version: 0 });
+      expect(await loadJob(desk, exportId)).toMatchObject({ status: "pending", version: 0 });
       // Until its lease ends nobody else takes it up.
       expect(await desk.app.exports?.step()).toBe(false);
       desk.clock.advance(leaseMs + 10_000);
     }
     expect(seen.size).toBe(5);
     const child = await start(database, desk);
-    await expect.poll(async () => (await jobOf(desk, exportId)).status, { timeout: 30_000 }).toBe("completed");
+    await expect.poll(async () => (await loadJob(desk, exportId)).status, { timeout: 30_000 }).toBe("completed");
     await child.stop();
     desk.clock.advance(60_000);
     await expectOnce(desk, database, exportId);
@@ -88,7 +88,7 @@ describe("an export whose process", { timeout: 120_000 }, () => {
     await untilWriting(database, exportId, new Set());
     child.signal("SIGSTOP");
     desk.clock.advance(leaseMs + 10_000);
-    await workOff(desk);
+    await runDueExports(desk);
     await expectOnce(desk, database, exportId);
     child.signal("SIGCONT");
     await expect.poll(child.logged, { timeout: 30_000 }).toContain("Another process took an export over");
@@ -103,13 +103,13 @@ describe("an export whose process", { timeout: 120_000 }, () => {
     expect(await child.stop()).toBe(0);
     expect(await files(database)).toEqual([]);
     desk.clock.advance(10_000);
-    await workOff(desk);
+    await runDueExports(desk);
     await expectOnce(desk, database, exportId);
   });
 });
 
 test("several processes at once work each export off once", { timeout: 60_000 }, async () => {
-  const { desk, database } = await fileDesk();
+  const { desk, database } = await openFileServer();
   const { programId } = await desk.seed.submission();
   const token = await desk.app.store.listTokens(desk.businessId);
   expect(token).toEqual([]);
@@ -126,7 +126,7 @@ test("several processes at once work each export off once", { timeout: 60_000 },
   const pending = () => desk.app.store.reader(desk.businessId).count("exports", { where: { status: "pending" } });
   await expect.poll(pending, { timeout: 40_000 }).toBe(0);
   await Promise.all(children.map((child) => child.stop()));
-  const entries = await auditOf(desk.app.store, desk.businessId, "export.completed");
+  const entries = await listAudit(desk.app.store, desk.businessId, "export.completed");
   expect(entries.map(({ entityId }) => entityId).sort()).toEqual(exportIds);
   const kept = [];
   for await (const { sha256 } of desk.app.store.reader(desk.businessId).scan("exports", {})) kept.push(sha256);

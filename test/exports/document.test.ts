@@ -2,15 +2,15 @@ import { describe, expect } from "vitest";
 import type { Scope } from "../../src/contract/scopes.ts";
 import { createId } from "../../src/lib/ids.ts";
 import type { Row } from "../../src/store/tables.ts";
-import { type Desk, test } from "../support/desk.ts";
-import { download, exported, workOff } from "../support/exports.ts";
-import { createFactory, personFieldIds } from "../support/factory.ts";
+import { download, runDueExports, runExport } from "../support/exports.ts";
+import { createFactory, personFieldIds } from "../support/seed-factory.ts";
+import { type TestServer, test } from "../support/test-server.ts";
 
 const day = (date: number) => `2026-11-${String(date).padStart(2, "0")}T12:00:00.000Z`;
 const attestation = (hasConflict: boolean) => ({ hasConflict, statement: "As far as I know", attestedAt: day(12) });
 
 /** A programme of two tracks, and another one, each with submissions, reviewers and reviews. */
-async function season({ seed }: Desk) {
+async function season({ seed }: TestServer) {
   const { programId } = await seed.program({ name: "This" });
   const elsewhere = (await seed.program({ name: "Other" })).programId;
   const course = async (program: string) => {
@@ -88,7 +88,7 @@ describe("the file of an export", () => {
   }) => {
     const { programId, submissions, reviews } = await season(desk);
     await season(await desk.other());
-    const file = await exported(desk, { programId }, ["exports:write"]);
+    const file = await runExport(desk, { programId }, ["exports:write"]);
     expect(summary(file)).toEqual({
       applicants: ["ada", "ben", "cleo"],
       reviewers: ["vera", "will", "xena"],
@@ -102,7 +102,7 @@ describe("the file of an export", () => {
   test("says which export it is, and shows each row as the interface does", async ({ desk }) => {
     const { programId, people, submissions, reviewers, reviews } = await season(desk);
     const reader = desk.app.store.reader(desk.businessId);
-    const file = await exported(desk, { programId });
+    const file = await runExport(desk, { programId });
     const [job] = await reader.find("exports", {}, { limit: 1 });
     expect(Object.keys(file).slice(0, 6)).toEqual([
       "exportId",
@@ -139,7 +139,7 @@ describe("the file of an export", () => {
 
   test("of one track holds what belongs there, but the attestations of the whole programme", async ({ desk }) => {
     const { programId, main, submissions, reviews } = await season(desk);
-    expect(summary(await exported(desk, { programId, trackId: main.trackId }))).toEqual({
+    expect(summary(await runExport(desk, { programId, trackId: main.trackId }))).toEqual({
       applicants: ["ada", "cleo"],
       reviewers: ["vera", "xena"],
       submissions: [submissions.early, submissions.draft].map((row) => row.submissionId),
@@ -163,7 +163,7 @@ describe("the file of an export", () => {
   }) => {
     const [filters, submissions, applicants, reviews] = case_;
     const season_ = await season(desk);
-    const found = summary(await exported(desk, { programId: season_.programId, ...filters }));
+    const found = summary(await runExport(desk, { programId: season_.programId, ...filters }));
     expect(found).toEqual({
       applicants,
       reviewers: ["vera", "will", "xena"],
@@ -176,7 +176,7 @@ describe("the file of an export", () => {
   test("of an empty programme is whole too", async ({ desk }) => {
     const { programId } = await desk.seed.program();
     const empty = { applicants: [], reviewers: [], submissions: [], reviews: [], attestations: [] };
-    expect(summary(await exported(desk, { programId }))).toEqual(empty);
+    expect(summary(await runExport(desk, { programId }))).toEqual(empty);
   });
 
   test("keeps every character, in thousands of rows", async ({ desk }) => {
@@ -186,7 +186,7 @@ describe("the file of an export", () => {
       const seed = createFactory((work) => work(tx));
       for (const title of titles) await seed.submission({ trackId, title });
     });
-    const file = await exported(desk, { programId });
+    const file = await runExport(desk, { programId });
     expect(file.submissions.map(({ title }: { title: string }) => title)).toEqual(titles);
   });
 });
@@ -220,7 +220,7 @@ describe("the persons of an export", () => {
     await applicant("twice@example.org", null);
     await applicant("none@example.org", null);
     const reviewer = await seed.reviewer({ email: "r@example.org", personId: both.personId, programIds: [programId] });
-    const file = await exported(desk, { programId, persons: { fieldIds: [standard, restricted] } }, sensitive);
+    const file = await runExport(desk, { programId, persons: { fieldIds: [standard, restricted] } }, sensitive);
     const asked = { [standard]: "weaving", [restricted]: "asthma" };
     expect(file.persons).toEqual([
       {
@@ -241,7 +241,7 @@ describe("the persons of an export", () => {
     const { personId } = await seed.person({ customFields });
     await seed.applicant({ personId, programIds: [programId] });
     const fieldsOf = async (job: { exportId: string }) => {
-      await workOff(desk);
+      await runDueExports(desk);
       const { body } = await download(desk, job.exportId);
       return Object.keys(body.persons[0].customFields).sort();
     };
@@ -285,10 +285,10 @@ describe("the persons of an export", () => {
         programIds: [programId],
       });
     });
-    const file = await exported(desk, { programId, persons: { fieldIds: [] } }, ["exports:write", "persons:read"]);
+    const file = await runExport(desk, { programId, persons: { fieldIds: [] } }, ["exports:write", "persons:read"]);
     expect([file.applicants, file.reviewers, file.persons].map(({ length }) => length)).toEqual([505, 1, 500]);
     expect(file.truncated).toEqual([{ section: "persons", of: "applicants and reviewers looked up", limit: 500 }]);
-    const job = await exported(desk, { programId }, ["exports:write"]);
+    const job = await runExport(desk, { programId }, ["exports:write"]);
     expect(job).not.toHaveProperty("truncated");
     expect(
       file.persons.every(({ customFields: shown }: { customFields: object }) => Object.keys(shown).length === 0),
@@ -302,7 +302,7 @@ describe("the persons of an export", () => {
   });
 });
 
-async function tokenWith(desk: Desk, granted: readonly Scope[]): Promise<{ tokenId: string }> {
+async function tokenWith(desk: TestServer, granted: readonly Scope[]): Promise<{ tokenId: string }> {
   const before = new Set((await desk.app.store.listTokens(desk.businessId)).map(({ tokenId }) => tokenId));
   await desk.token(granted);
   const [made] = (await desk.app.store.listTokens(desk.businessId)).filter(({ tokenId }) => !before.has(tokenId));

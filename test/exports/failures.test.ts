@@ -4,11 +4,11 @@ import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
 import { createId } from "../../src/lib/ids.ts";
 import { openDirectoryBlobStore } from "../../src/store/blobs/directory-blob-store.ts";
 import type { ContentStore, Spool } from "../../src/store/port.ts";
-import { filesBeside } from "../support/database-settings.ts";
-import { type Desk, test } from "../support/desk.ts";
-import { fileDesk, jobOf, workOff } from "../support/exports.ts";
-import { auditOf } from "../support/state.ts";
-import { artifacts, at, waiting, workerOn } from "./waiting.ts";
+import { getFilesPrefix } from "../support/database-settings.ts";
+import { loadJob, openFileServer, runDueExports } from "../support/exports.ts";
+import { listAudit } from "../support/state.ts";
+import { type TestServer, test } from "../support/test-server.ts";
+import { at, createPendingExport, createWorker, listArtifacts } from "./pending-export.ts";
 
 /** A place for artifacts in which something goes wrong. */
 async function broken(given: Partial<Spool>): Promise<ContentStore> {
@@ -36,31 +36,31 @@ function failing(code: string) {
 }
 
 describe("an export fails", () => {
-  async function failedWith(desk: Desk, exportId: string, errorCode: string): Promise<void> {
-    const job = await jobOf(desk, exportId);
+  async function failedWith(desk: TestServer, exportId: string, errorCode: string): Promise<void> {
+    const job = await loadJob(desk, exportId);
     expect(job).toMatchObject({ status: "failed", errorCode, downloadUrl: null, sha256: null, completedAt: null });
     expect(await desk.app.exports?.step()).toBe(false);
-    const [entry] = await auditOf(desk.app.store, desk.businessId, "export.failed");
+    const [entry] = await listAudit(desk.app.store, desk.businessId, "export.failed");
     expect(entry).toMatchObject({ entityId: exportId, actorType: "system" });
     expect(entry?.changes).toContainEqual({ path: "errorCode", from: null, to: errorCode });
-    expect(await auditOf(desk.app.store, desk.businessId, "export.completed")).toEqual([]);
+    expect(await listAudit(desk.app.store, desk.businessId, "export.completed")).toEqual([]);
   }
 
   test("when its token was revoked before it ran", async ({ desk }) => {
-    const { exportId } = await waiting(desk);
+    const { exportId } = await createPendingExport(desk);
     const job = await desk.app.store.reader(desk.businessId).get("exports", exportId);
     await desk.app.store.revokeToken(job?.tokenId ?? "", desk.clock.now().toISOString());
-    await workOff(desk);
+    await runDueExports(desk);
     await failedWith(desk, exportId, "invalid_token");
   });
 
   test("when its token is revoked while it runs: nothing is kept", async () => {
-    const { desk, database } = await fileDesk();
-    const { exportId } = await waiting(desk);
+    const { desk, database } = await openFileServer();
+    const { exportId } = await createPendingExport(desk);
     const { store } = desk.app;
     const job = await store.reader(desk.businessId).get("exports", exportId);
-    const place = openDirectoryBlobStore(`${filesBeside(database)}.exports`);
-    const worker = workerOn(desk, {
+    const place = openDirectoryBlobStore(`${getFilesPrefix(database)}.exports`);
+    const worker = createWorker(desk, {
       artifacts: {
         ...place,
         async spool(id) {
@@ -75,13 +75,13 @@ describe("an export fails", () => {
     });
     await worker.step();
     await failedWith(desk, exportId, "invalid_token");
-    expect(await artifacts(`${filesBeside(database)}.exports`)).toEqual([]);
+    expect(await listArtifacts(`${getFilesPrefix(database)}.exports`)).toEqual([]);
   });
 
   test("when its token has expired or lost a scope that it needs, or is no token of the tenant", async ({ desk }) => {
     const { programId } = await desk.seed.program();
     const other = await desk.other();
-    const tokens = async (at: Desk, granted: Scope[], expiresAt: string | null = null) => {
+    const tokens = async (at: TestServer, granted: Scope[], expiresAt: string | null = null) => {
       const tokenId = createId("tok");
       const now = desk.clock.now().toISOString();
       const rest = {
@@ -107,18 +107,18 @@ describe("an export fails", () => {
     for (const [given, errorCode] of cases) {
       const scopes: Scope[] = ["exports:write", "persons:read"];
       const { exportId } = await desk.seed.exportJob({ programId, ...given, ...(given as object), scopes });
-      await workOff(desk);
+      await runDueExports(desk);
       await failedWith(desk, exportId, errorCode);
     }
   });
 
   test("when its file grows too large: what was written is gone", async () => {
-    const { desk, database } = await fileDesk();
-    const { exportId } = await waiting(desk);
-    const place = openDirectoryBlobStore(`${filesBeside(database)}.exports`);
-    await workerOn(desk, { artifacts: place, maxBytes: 400 }).step();
+    const { desk, database } = await openFileServer();
+    const { exportId } = await createPendingExport(desk);
+    const place = openDirectoryBlobStore(`${getFilesPrefix(database)}.exports`);
+    await createWorker(desk, { artifacts: place, maxBytes: 400 }).step();
     await failedWith(desk, exportId, "artifact_too_large");
-    expect(await artifacts(`${filesBeside(database)}.exports`)).toEqual([]);
+    expect(await listArtifacts(`${getFilesPrefix(database)}.exports`)).toEqual([]);
   });
 
   test.for([
@@ -127,8 +127,8 @@ describe("an export fails", () => {
     ["ENOSPC", "keep", "storage_full"],
     ["EFBIG", "write", "artifact_too_large"],
   ] as const)("when the disk says %s at %s", async ([code, where, errorCode], { desk }) => {
-    const { exportId } = await waiting(desk);
-    await workerOn(desk, { artifacts: await broken({ [where]: failing(code) }) }).step();
+    const { exportId } = await createPendingExport(desk);
+    await createWorker(desk, { artifacts: await broken({ [where]: failing(code) }) }).step();
     await failedWith(desk, exportId, errorCode);
   });
 
@@ -139,12 +139,12 @@ describe("an export fails", () => {
     desk,
   }) => {
     const [where, errorCode] = case_;
-    const { exportId } = await waiting(desk);
-    const worker = workerOn(desk, { artifacts: await broken({ [where]: failing("ECONNREFUSED") }) });
+    const { exportId } = await createPendingExport(desk);
+    const worker = createWorker(desk, { artifacts: await broken({ [where]: failing("ECONNREFUSED") }) });
     const pausesMs: number[] = [];
     for (let tries = 1; tries < 10; tries++) {
       expect(await worker.step()).toBe(true);
-      expect(await jobOf(desk, exportId)).toMatchObject({ status: "pending", errorCode: null });
+      expect(await loadJob(desk, exportId)).toMatchObject({ status: "pending", errorCode: null });
       let pauseMs = 0;
       for (; !(await desk.app.store.exportQueue.claim(at(desk, pauseMs), at(desk, pauseMs))); pauseMs += 500);
       pausesMs.push(pauseMs);
@@ -152,7 +152,7 @@ describe("an export fails", () => {
       if (tries === 4) break;
     }
     expect(pausesMs).toEqual([2_000, 8_000, 32_000, 128_000]);
-    while ((await jobOf(desk, exportId)).status === "pending") {
+    while ((await loadJob(desk, exportId)).status === "pending") {
       desk.clock.advance(5 * 60_000);
       expect(await worker.step()).toBe(true);
     }
@@ -160,12 +160,12 @@ describe("an export fails", () => {
   });
 
   test("when every process that took it up ended in the middle", async ({ desk }) => {
-    const { exportId } = await waiting(desk);
+    const { exportId } = await createPendingExport(desk);
     for (let tries = 0; tries < 10; tries++) {
       expect(await desk.app.store.exportQueue.claim(at(desk, 0), at(desk, 1))).toMatchObject({ attempts: tries + 1 });
       desk.clock.advance(1);
     }
-    await workOff(desk);
+    await runDueExports(desk);
     await failedWith(desk, exportId, "abandoned");
   });
 });

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { scopes, sensitiveScope } from "../../src/contract/scopes.ts";
-import { clients, confirmationOf, errorOf } from "../support/clients.ts";
-import type { Desk } from "../support/desk.ts";
-import { exported, memoryDesk, workOff } from "../support/exports.ts";
-import { personFieldIds } from "../support/factory.ts";
-import { send } from "../support/raw.ts";
+import { clients, readConfirmation, readError } from "../support/clients.ts";
+import { openMemoryServer, runDueExports, runExport } from "../support/exports.ts";
+import { send } from "../support/raw-http.ts";
+import { personFieldIds } from "../support/seed-factory.ts";
+import type { TestServer } from "../support/test-server.ts";
 
 const secret = { email: "ada.secret@example.org", inText: "hidden.in.text@example.org", health: "asthma" };
 
 /** A programme of which every section of an export has something to hide. */
-async function programOf({ seed }: Desk) {
+async function programOf({ seed }: TestServer) {
   await seed.personSchema();
   const track = await seed.track();
   const { programId, trackId } = track;
@@ -44,11 +44,11 @@ const persons = { fieldIds: [personFieldIds.restricted] };
 
 describe.each(["blind", "strict"])("an export that an agent creates where it sees people as %s", (privacy) => {
   test("shows what its tools show, and has a link", async () => {
-    const desk = await memoryDesk({ PROGRAMME_PRIVACY: privacy });
+    const desk = await openMemoryServer({ PROGRAMME_PRIVACY: privacy });
     const programId = await programOf(desk);
     const agent = await desk.as("MCP");
     const { exportId } = await agent.create_export({ programId, persons });
-    await workOff(desk);
+    await runDueExports(desk);
     const job = await agent.get_export({ exportId });
     expect(job).toMatchObject({ status: "completed", privacy });
     const { text, body } = await send(job.downloadUrl, {});
@@ -64,7 +64,7 @@ describe.each(["blind", "strict"])("an export that an agent creates where it see
   });
 
   test("leaves out answers that the form calls personal, as its tools do for a token that may not see them", async () => {
-    const desk = await memoryDesk({ PROGRAMME_PRIVACY: privacy });
+    const desk = await openMemoryServer({ PROGRAMME_PRIVACY: privacy });
     const programId = await programOf(desk);
     await desk.write(async (tx) => {
       for await (const row of tx.scan("schemas", {})) {
@@ -77,7 +77,7 @@ describe.each(["blind", "strict"])("an export that an agent creates where it see
       scopes.filter((scope) => scope !== sensitiveScope),
     );
     const { exportId } = await agent.create_export({ programId });
-    await workOff(desk);
+    await runDueExports(desk);
     const { downloadUrl } = await agent.get_export({ exportId });
     const { body } = await send(downloadUrl, {});
     expect(body.submissions).toMatchObject([{ fields: {} }]);
@@ -85,11 +85,11 @@ describe.each(["blind", "strict"])("an export that an agent creates where it see
   });
 
   test("is the only one that it gets a link to", async () => {
-    const desk = await memoryDesk({ PROGRAMME_PRIVACY: privacy });
+    const desk = await openMemoryServer({ PROGRAMME_PRIVACY: privacy });
     const programId = await programOf(desk);
     const system = await desk.as("REST");
     const { exportId } = await system.create_export({ programId });
-    await workOff(desk);
+    await runDueExports(desk);
     const agent = await desk.as("MCP");
     const seen = await agent.get_export({ exportId });
     expect(seen).toMatchObject({ status: "completed", downloadUrl: null, downloadExpiresAt: null });
@@ -107,7 +107,7 @@ describe.each(Object.entries(clients))("a human who is asked by a client of %s b
     ["chooses to show addresses", true, "api", secret.email],
     ["leaves them hidden", false, "blind", expect.stringMatching(/@handle\.invalid$/)],
   ])("%s", async (_case, showHidden, privacy, email) => {
-    const desk = await memoryDesk({ PROGRAMME_PRIVACY: "blind", PROGRAMME_CONFIRM: "human" });
+    const desk = await openMemoryServer({ PROGRAMME_PRIVACY: "blind", PROGRAMME_CONFIRM: "human" });
     const programId = await programOf(desk);
     const questions: string[] = [];
     const client = await connect(desk, await desk.token(), (question) => {
@@ -116,7 +116,7 @@ describe.each(Object.entries(clients))("a human who is asked by a client of %s b
     });
     const made = await client.call("create_export", { programId });
     const exportId = made.structuredContent?.data?.["exportId"];
-    await workOff(desk);
+    await runDueExports(desk);
     const seen = await client.call("get_export", { exportId });
     const { downloadUrl } = seen.structuredContent?.data as { downloadUrl: string };
     expect(seen.structuredContent?.data).toMatchObject({ privacy });
@@ -126,26 +126,26 @@ describe.each(Object.entries(clients))("a human who is asked by a client of %s b
 });
 
 test("an agent cannot choose by itself that an export shows addresses", async () => {
-  const desk = await memoryDesk({ PROGRAMME_PRIVACY: "blind", PROGRAMME_CONFIRM: "ask" });
+  const desk = await openMemoryServer({ PROGRAMME_PRIVACY: "blind", PROGRAMME_CONFIRM: "ask" });
   const programId = await programOf(desk);
   const client = await (clients["2026-07-28 over HTTP"] as (typeof clients)[string])(desk, await desk.token());
-  const { token } = confirmationOf(await client.call("create_export", { programId }));
+  const { token } = readConfirmation(await client.call("create_export", { programId }));
   const wanted = await client.call("create_export", { programId, confirmation: token, showHidden: true });
-  expect(errorOf(wanted)).toMatchObject({ code: "validation_failed" });
+  expect(readError(wanted)).toMatchObject({ code: "validation_failed" });
   const made = await client.call("create_export", { programId, confirmation: token });
   expect(made.structuredContent?.data).toMatchObject({ privacy: "blind" });
 });
 
 test("an agent that sees addresses gets them in exports too, and so does a system", async () => {
-  const desk = await memoryDesk({ PROGRAMME_PRIVACY: "api" });
+  const desk = await openMemoryServer({ PROGRAMME_PRIVACY: "api" });
   const programId = await programOf(desk);
   const agent = await desk.as("MCP");
   const { exportId } = await agent.create_export({ programId });
-  await workOff(desk);
+  await runDueExports(desk);
   const { downloadUrl, ...job } = await agent.get_export({ exportId });
   expect(job).not.toHaveProperty("privacy");
   const { body } = await send(downloadUrl, {});
   expect(body.applicants).toMatchObject([{ email: secret.email }]);
   expect(body).not.toHaveProperty("privacy");
-  expect((await exported(desk, { programId })).applicants).toEqual(body.applicants);
+  expect((await runExport(desk, { programId })).applicants).toEqual(body.applicants);
 });

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { createRandomToken } from "../../src/lib/crypto/crypto.ts";
 import { createLogger, type Log } from "../../src/lib/log.ts";
 import { maskText, maxLogTextChars } from "../../src/lib/mask.ts";
-import { packagesLoadedBy } from "../support/loaded.ts";
+import { listLoadedPackages } from "../support/loaded-packages.ts";
 
 const lines: string[] = [];
 const stream = { write: (line: string) => void lines.push(line) };
@@ -176,7 +176,7 @@ describe("lines for people", () => {
 
   test("what makes them is not loaded where machines read", () => {
     const logging = (format: string) =>
-      packagesLoadedBy(`
+      listLoadedPackages(`
         const { createLogger } = await import("./src/lib/log.ts");
         (await createLogger({ level: "info", format: "${format}" })).info("x");`);
     expect(logging("json")).toContain("pino");

@@ -2,12 +2,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
 import { ownDatabase } from "../support/database.ts";
 import { type OtherProcess, startProcess } from "../support/processes.ts";
-import { openMailroom, openPost, type Post, smtp } from "./post.ts";
+import { type MailServer, openMailServer, openMailSetup, smtp } from "./mail-server.ts";
 
 /** A database that other processes may send from; the own one looks on until it is told to work too. */
-async function openShared(post: Post) {
+async function openShared(post: MailServer) {
   const database = await ownDatabase();
-  const mailroom = await openMailroom({ ...smtp(post), PROGRAMME_DATABASE: database }, {}, false);
+  const mailroom = await openMailSetup({ ...smtp(post), PROGRAMME_DATABASE: database }, {}, false);
   const { clock } = mailroom;
   clock.advance(Date.now() - clock.now().getTime());
   return {
@@ -25,7 +25,7 @@ const never = () => new Promise<undefined>(() => undefined);
 const unknown = /^It is not known whether the mail server took the message/;
 
 test("killed before the message, it is sent by whoever comes next: once", async () => {
-  const post = await openPost({ rcpt: never });
+  const post = await openMailServer({ rcpt: never });
   const { start, queue, settled, takeOver } = await openShared(post);
   const { emailSendId } = await queue();
   const child = await start();
@@ -43,7 +43,7 @@ test.each([
   ["taken", async () => undefined],
 ])("killed with the message handed over and %s, it is shown as unknown and not sent again", async (_, verdict) => {
   let child: OtherProcess | undefined;
-  const post = await openPost({
+  const post = await openMailServer({
     data: async () => {
       await child?.kill();
       return verdict();

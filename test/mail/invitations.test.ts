@@ -2,19 +2,22 @@ import { createHash } from "node:crypto";
 import { describe, expect, onTestFinished } from "vitest";
 import { createApp } from "../../src/app/app.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { type Desk, openDesk, test } from "../support/desk.ts";
-import { changesOf, stateOf } from "../support/state.ts";
+import { listChanges, readState } from "../support/state.ts";
+import { openTestServer, type TestServer, test } from "../support/test-server.ts";
 
 /** Invites by token; gives the path of the link in the message. */
-async function invite(desk: Desk, given: Record<string, unknown> = {}): Promise<{ path: string; reviewerId: string }> {
+async function invite(
+  desk: TestServer,
+  given: Record<string, unknown> = {},
+): Promise<{ path: string; reviewerId: string }> {
   const chair = await desk.as("REST");
   const { reviewerId } = await chair.invite_reviewer({ email: "ida@example.org", ...given });
   const sends = await desk.app.store.reader(desk.businessId).find("emailSends", {}, { limit: 100, descending: true });
   return { path: /\/invitations\/\w+/.exec(sends[0]?.body ?? "")?.[0] ?? "", reviewerId };
 }
 
-const open = (desk: Desk, path: string, init: RequestInit = {}) => fetch(`${desk.origin}${path}`, init);
-const accept = (desk: Desk, path: string, headers: Record<string, string> = {}) =>
+const open = (desk: TestServer, path: string, init: RequestInit = {}) => fetch(`${desk.origin}${path}`, init);
+const accept = (desk: TestServer, path: string, headers: Record<string, string> = {}) =>
   open(desk, path, { method: "POST", headers: { origin: "null", ...headers } });
 
 async function answerOf(response: Response): Promise<readonly [number, string]> {
@@ -26,7 +29,7 @@ describe("the page of an invitation", () => {
     const program = await desk.seed.program({ name: 'Open <call> & "more"' });
     const round = await desk.seed.round({ programId: program.programId, trackId: (await desk.seed.track()).trackId });
     const { path } = await invite(desk, { roundIds: [round.roundId] });
-    const before = await stateOf(desk.app.store, desk.businessId);
+    const before = await readState(desk.app.store, desk.businessId);
     for (const method of ["HEAD", "GET"]) {
       const response = await open(desk, path, { method });
       expect(response.status).toBe(200);
@@ -37,7 +40,7 @@ describe("the page of an invitation", () => {
     expect(page).toContain("biz_one invites you");
     expect(page).toMatch(/<form method="post">\s*<button type="submit">/);
     expect(page).not.toMatch(/ida|example\.org|<script|https?:/i);
-    expect(await stateOf(desk.app.store, desk.businessId)).toEqual(before);
+    expect(await readState(desk.app.store, desk.businessId)).toEqual(before);
   });
 
   test("loads nothing, tells nobody where it is and is kept by nobody", async ({ desk }) => {
@@ -72,17 +75,17 @@ describe("accepting an invitation", () => {
     const now = desk.clock.now().toISOString();
     expect(await reader.get("reviewers", reviewerId)).toMatchObject({ status: "active", acceptedAt: now });
     expect(await reader.find("invitations", {}, { limit: 2 })).toMatchObject([{ reviewerId, usedAt: now }]);
-    const audit = (await changesOf(desk.app.store, desk.businessId)).filter((entry) => entry.occurredAt === now);
+    const audit = (await listChanges(desk.app.store, desk.businessId)).filter((entry) => entry.occurredAt === now);
     const by = { actorType: "reviewer", actorId: reviewerId, tokenId: null };
     expect(audit.map(({ action }) => action).toSorted()).toEqual(["invitation.updated", "reviewer.accepted"]);
     for (const entry of audit) expect(entry).toMatchObject(by);
     expect(JSON.stringify(audit)).not.toMatch(/ida|[0-9a-f]{64}/i);
     expect(await desk.outbox()).toEqual([]);
 
-    const state = await stateOf(desk.app.store, desk.businessId);
+    const state = await readState(desk.app.store, desk.businessId);
     expect((await accept(desk, path)).status).toBe(404);
     expect((await open(desk, path)).status).toBe(404);
-    expect(await stateOf(desk.app.store, desk.businessId)).toEqual(state);
+    expect(await readState(desk.app.store, desk.businessId)).toEqual(state);
   });
 
   test("of many who press the button at once, one is first", async ({ desk }) => {
@@ -114,7 +117,7 @@ describe("accepting an invitation", () => {
       const [row] = await tx.find("invitations", { where: { reviewerId: expired.reviewerId } }, { limit: 1 });
       if (row) await tx.update("invitations", row, { expiresAt: desk.clock.now().toISOString() });
     });
-    const state = await stateOf(desk.app.store, desk.businessId);
+    const state = await readState(desk.app.store, desk.businessId);
     const paths = [used.path, expired.path, inactive.path, `/invitations/${"0".repeat(64)}`, "/invitations/%00"];
     const answers = new Set<string>();
     for (const path of paths) {
@@ -123,7 +126,7 @@ describe("accepting an invitation", () => {
     }
     expect(answers.size).toBe(1);
     expect([...answers][0]).toMatch(/^\[404,.*not valid, or no longer/);
-    expect(await stateOf(desk.app.store, desk.businessId)).toEqual(state);
+    expect(await readState(desk.app.store, desk.businessId)).toEqual(state);
   });
 
   test("a second invitation of an active reviewer only uses the link up", async ({ desk }) => {
@@ -159,7 +162,7 @@ test("whoever asks too often is put off", async ({ desk }) => {
 });
 
 test("a guard against strangers' pages does not stand in the way of the page's own form", async () => {
-  const { desk, close } = await openDesk({ PROGRAMME_PUBLIC_URL: "https://calls.example.org" });
+  const { desk, close } = await openTestServer({ PROGRAMME_PUBLIC_URL: "https://calls.example.org" });
   onTestFinished(close);
   const { path } = await invite(desk);
   expect((await accept(desk, path, { origin: "null", host: "calls.example.org" })).status).toBe(200);

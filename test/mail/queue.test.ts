@@ -1,14 +1,14 @@
 import { expect } from "vitest";
 import type { MailLease } from "../../src/store/port.ts";
-import { type Desk, test } from "../support/desk.ts";
+import { type TestServer, test } from "../support/test-server.ts";
 
 const at = (minute: number) => new Date(Date.UTC(2026, 10, 20, 9, minute)).toISOString();
 
-function settle({ app, businessId }: Desk, lease: MailLease, dueAt?: string): Promise<boolean> {
+function settle({ app, businessId }: TestServer, lease: MailLease, dueAt?: string): Promise<boolean> {
   return app.store.transaction({ businessId, actorId: "test", now: at(0) }, (tx) => tx.settleMail(lease, dueAt));
 }
 
-async function leased(desk: Desk, now: string, until: string): Promise<MailLease> {
+async function leased(desk: TestServer, now: string, until: string): Promise<MailLease> {
   const lease = await desk.app.store.mailQueue.lease(now, until);
   if (!lease) throw new Error("Nothing to lease");
   return lease;

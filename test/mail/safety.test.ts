@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { ownDatabase } from "../support/database.ts";
-import { openFileDesks } from "../support/files.ts";
-import { changesOf } from "../support/state.ts";
-import { headerOf, openMailroom, openPost, smtp } from "./post.ts";
+import { openServersOnOneDatabase } from "../support/shared-database.ts";
+import { listChanges } from "../support/state.ts";
+import { openMailServer, openMailSetup, readHeader, smtp } from "./mail-server.ts";
 
 describe("what people write stays where it belongs", () => {
   test.each([
@@ -15,8 +15,8 @@ describe("what people write stays where it belongs", () => {
     "\u2029",
     "\0",
   ])("a subject with %j starts no header", async (end) => {
-    const post = await openPost();
-    const { queue, settled } = await openMailroom(smtp(post));
+    const post = await openMailServer();
+    const { queue, settled } = await openMailSetup(smtp(post));
     const subject = `News${end}Bcc: all@example.com${end}${end}Another body`;
     const { emailSendId } = await queue({ subject, body: `Dear Ada${end}.${end}MAIL FROM:<eve@example.com>` });
     await settled(emailSendId, { status: "sent" });
@@ -24,8 +24,8 @@ describe("what people write stays where it belongs", () => {
     if (!letter) throw new Error("Nothing came");
     expect(post.taken).toHaveLength(1);
     expect(letter).toMatchObject({ from: "calls@example.org", to: ["ada@example.org"] });
-    expect(headerOf(letter, "Bcc")).toEqual([]);
-    expect(headerOf(letter, "Subject")).toEqual(["News Bcc: all@example.com Another body"]);
+    expect(readHeader(letter, "Bcc")).toEqual([]);
+    expect(readHeader(letter, "Subject")).toEqual(["News Bcc: all@example.com Another body"]);
     expect(letter.raw.match(/\r\n\r\n/)?.index).toBeGreaterThan(letter.raw.indexOf("Subject:"));
   });
 
@@ -39,24 +39,24 @@ describe("what people write stays where it belongs", () => {
     "@example.org",
     "",
   ])("an address such as %j is none", async (recipientEmail) => {
-    const post = await openPost();
-    const { queue, settled } = await openMailroom(smtp(post));
+    const post = await openMailServer();
+    const { queue, settled } = await openMailSetup(smtp(post));
     await settled((await queue({ recipientEmail })).emailSendId, { status: "failed" });
     expect([post.connections(), post.taken]).toEqual([0, []]);
   });
 
   test("a name with marks and letters of all kinds stays the sender's name", async () => {
-    const post = await openPost();
+    const post = await openMailServer();
     const environment = smtp(post, { PROGRAMME_MAIL_FROM: "Förder, Rat: Übersee <calls@example.org>" });
-    const { queue, settled } = await openMailroom(environment);
+    const { queue, settled } = await openMailSetup(environment);
     await settled((await queue()).emailSendId, { status: "sent" });
-    const [from] = post.taken.flatMap((letter) => headerOf(letter, "From"));
+    const [from] = post.taken.flatMap((letter) => readHeader(letter, "From"));
     expect(from).toMatch(/^=\?UTF-8\?Q\?F=C3=B6rder.*\?= <calls@example\.org>$/);
   });
 
   test("the longest text that can be sent arrives whole", async () => {
-    const post = await openPost();
-    const { queue, settled } = await openMailroom(smtp(post));
+    const post = await openMailServer();
+    const { queue, settled } = await openMailSetup(smtp(post));
     const body = ".".repeat(50_000);
     await settled((await queue({ body, subject: "s".repeat(500) })).emailSendId, { status: "sent" });
     const { raw = "" } = post.taken[0] ?? {};
@@ -68,8 +68,8 @@ describe("what people write stays where it belongs", () => {
 
 describe("suppressed addresses", () => {
   test("get nothing, neither what is queued nor what is to be, until they are allowed again", async () => {
-    const post = await openPost();
-    const { desk, queue, settled, all } = await openMailroom(smtp(post));
+    const post = await openMailServer();
+    const { desk, queue, settled, all } = await openMailSetup(smtp(post));
     const { businessId } = desk;
     const office = desk.app.people?.mailOffice;
     if (!office) throw new Error("No mail office");
@@ -107,15 +107,15 @@ describe("suppressed addresses", () => {
     await expect(retry).rejects.toMatchObject({ code: "invalid_state_transition" });
     await expect(office.retry(businessId, "eml_none")).rejects.toMatchObject({ code: "not_found" });
     await expect(office.suppress(businessId, "ada", "manual")).rejects.toMatchObject({ code: "validation_failed" });
-    const audit = await changesOf(desk.app.store, businessId);
+    const audit = await listChanges(desk.app.store, businessId);
     const ofList = audit.filter(({ entityType }) => entityType === "suppression").map(({ action }) => action);
     expect(ofList.toSorted()).toEqual(["suppression.added", "suppression.removed"]);
     expect(JSON.stringify(audit)).not.toMatch(/@example/i);
   });
 
   test("an invitation that is to send no e-mail sends none", async () => {
-    const post = await openPost();
-    const { desk, queue, settled, all } = await openMailroom(smtp(post));
+    const post = await openMailServer();
+    const { desk, queue, settled, all } = await openMailSetup(smtp(post));
     await (await desk.as("REST")).invite_reviewer({ email: "ida@example.org", suppressEmails: true });
     await settled((await queue()).emailSendId, { status: "sent" });
     expect(post.taken.map(({ to }) => to)).toEqual([["ada@example.org"]]);
@@ -124,8 +124,8 @@ describe("suppressed addresses", () => {
 });
 
 test("several processes on one database send each message once", async () => {
-  const post = await openPost({ data: async () => void (await delay(5)) });
-  const { desks, close } = await openFileDesks(3, smtp(post));
+  const post = await openMailServer({ data: async () => void (await delay(5)) });
+  const { desks, close } = await openServersOnOneDatabase(3, smtp(post));
   onTestFinished(close);
   const [first] = desks;
   if (!first) throw new Error("No desk");
@@ -134,12 +134,12 @@ test("several processes on one database send each message once", async () => {
   const sent = async () => first.app.store.reader(first.businessId).count("emailSends", { where: { status: "sent" } });
   await vi.waitFor(async () => expect(await sent()).toBe(60), { timeout: 20_000 });
   expect(post.arrived).toHaveLength(60);
-  expect(new Set(post.taken.flatMap((letter) => headerOf(letter, "Message-ID"))).size).toBe(60);
+  expect(new Set(post.taken.flatMap((letter) => readHeader(letter, "Message-ID"))).size).toBe(60);
 });
 
 test("one organisation's many messages do not hold up another's", async () => {
-  const post = await openPost({ data: async () => void (await delay(20)) });
-  const { desk, queue } = await openMailroom(smtp(post, { PROGRAMME_MAIL_CONCURRENCY: "1" }), {}, false);
+  const post = await openMailServer({ data: async () => void (await delay(20)) });
+  const { desk, queue } = await openMailSetup(smtp(post, { PROGRAMME_MAIL_CONCURRENCY: "1" }), {}, false);
   for (let count = 0; count < 100; count++) await queue();
   const other = await desk.other();
   await other.seed.emailSend({ status: "queued", sentAt: null, recipientEmail: "few@example.org" });
@@ -151,9 +151,9 @@ test("one organisation's many messages do not hold up another's", async () => {
 });
 
 test("what has not been handed over when the service ends goes out when it begins again", async () => {
-  const post = await openPost({ rcpt: () => new Promise(() => undefined) });
+  const post = await openMailServer({ rcpt: () => new Promise(() => undefined) });
   const environment = smtp(post, { PROGRAMME_DATABASE: await ownDatabase() });
-  const first = await openMailroom(environment);
+  const first = await openMailSetup(environment);
   const { emailSendId } = await first.queue();
   await vi.waitFor(() => expect(post.connections()).toBe(1), { timeout: 5_000 });
   await delay(50);
@@ -161,22 +161,22 @@ test("what has not been handed over when the service ends goes out when it begin
   await first.close();
   expect(performance.now() - startedMs).toBeLessThan(3_000);
   post.manners = {};
-  const second = await openMailroom(environment, { clock: first.clock });
+  const second = await openMailSetup(environment, { clock: first.clock });
   await second.settled(emailSendId, { status: "sent", error: null });
   expect(post.arrived).toHaveLength(1);
 });
 
 test("what has been handed over when the service ends is waited for", async () => {
   const { promise, resolve } = Promise.withResolvers<undefined>();
-  const post = await openPost({ data: () => promise });
+  const post = await openMailServer({ data: () => promise });
   const environment = smtp(post, { PROGRAMME_DATABASE: await ownDatabase() });
-  const first = await openMailroom(environment);
+  const first = await openMailSetup(environment);
   const { emailSendId } = await first.queue();
   await vi.waitFor(() => expect(post.arrived).toHaveLength(1), { timeout: 5_000 });
   const closing = first.close();
   await delay(300);
   resolve(undefined);
   await closing;
-  const second = await openMailroom(environment, { clock: first.clock }, false);
+  const second = await openMailSetup(environment, { clock: first.clock }, false);
   expect(await second.read(emailSendId)).toMatchObject({ status: "sent" });
 });

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { changesOf } from "../support/state.ts";
-import { headerOf, openMailroom, openPost, smtp } from "./post.ts";
+import { listChanges } from "../support/state.ts";
+import { openMailServer, openMailSetup, readHeader, smtp } from "./mail-server.ts";
 
 test("a bulk e-mail goes out one message for each recipient, who see nothing of one another", async () => {
-  const post = await openPost();
-  const { desk, settled, all } = await openMailroom(smtp(post));
+  const post = await openMailServer();
+  const { desk, settled, all } = await openMailSetup(smtp(post));
   const chair = await desk.as("REST");
   const { programId } = await desk.seed.program();
   const programIds = [programId];
@@ -28,25 +28,25 @@ test("a bulk e-mail goes out one message for each recipient, who see nothing of 
   expect(post.taken.map(({ to }) => to).toSorted()).toEqual(people.map((person) => [person]));
   for (const letter of post.taken) {
     expect(letter.from).toBe("calls@example.org");
-    expect(headerOf(letter, "To")).toEqual(letter.to);
-    expect(headerOf(letter, "From")).toEqual(["Open Calls <calls@example.org>"]);
+    expect(readHeader(letter, "To")).toEqual(letter.to);
+    expect(readHeader(letter, "From")).toEqual(["Open Calls <calls@example.org>"]);
     for (const other of people) expect(letter.raw.includes(other)).toBe(letter.to.includes(other));
-    expect(headerOf(letter, "Cc").concat(headerOf(letter, "Bcc"))).toEqual([]);
+    expect(readHeader(letter, "Cc").concat(readHeader(letter, "Bcc"))).toEqual([]);
     expect(letter.raw).toMatch(/\r\n\.a line that begins with a dot/);
     expect(letter.raw).toMatch(/Gr=C3=BC=C3=9Fe/);
   }
   const ids = (await all()).map(({ emailSendId }) => `<${emailSendId}@example.org>`);
-  expect(post.taken.flatMap((letter) => headerOf(letter, "Message-ID")).toSorted()).toEqual(ids.toSorted());
-  const subjects = post.taken.flatMap((letter) => headerOf(letter, "Subject"));
+  expect(post.taken.flatMap((letter) => readHeader(letter, "Message-ID")).toSorted()).toEqual(ids.toSorted());
+  const subjects = post.taken.flatMap((letter) => readHeader(letter, "Subject"));
   expect(subjects.filter((subject) => /^=\?UTF-8\?Q\?=C3=9Cber_das_Gutachten\?=$/i.test(subject))).toHaveLength(2);
 });
 
 test("sending is written down by the system, without a word of whom or what", async () => {
-  const post = await openPost();
-  const { desk, queue, settled } = await openMailroom(smtp(post));
+  const post = await openMailServer();
+  const { desk, queue, settled } = await openMailSetup(smtp(post));
   const { emailSendId } = await queue();
   await settled(emailSendId, { status: "sent" });
-  const [entry, ...others] = await changesOf(desk.app.store, desk.businessId);
+  const [entry, ...others] = await listChanges(desk.app.store, desk.businessId);
   expect(others).toEqual([]);
   expect(entry).toMatchObject({
     action: "email_send.sent",

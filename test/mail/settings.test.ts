@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { loadConfig } from "../../src/config/load.ts";
 import { UsageError } from "../../src/config/usage-error.ts";
 import { selfSigned } from "../webhooks/certificate.ts";
-import { mailFrom, openMailroom, openPost, smtp } from "./post.ts";
+import { mailFrom, openMailServer, openMailSetup, smtp } from "./mail-server.ts";
 
 const from = { PROGRAMME_MAIL_FROM: mailFrom };
 
@@ -63,8 +63,8 @@ describe("the sender", () => {
 });
 
 test("a server whose certificate nobody vouches for gets no message", async () => {
-  const post = await openPost({}, { secure: true, ...selfSigned(["localhost"]) });
-  const { queue, settled } = await openMailroom(smtp({ ...post, url: post.url.replace("smtp:", "smtps:") }));
+  const post = await openMailServer({}, { secure: true, ...selfSigned(["localhost"]) });
+  const { queue, settled } = await openMailSetup(smtp({ ...post, url: post.url.replace("smtp:", "smtps:") }));
   const { emailSendId } = await queue();
   const { error } = await settled(emailSendId, { status: "queued", version: 1 });
   expect(error).toMatch(/^The connection to the mail server/);
@@ -82,9 +82,9 @@ test.skipIf(!outside)("credentials do not leave the machine unencrypted", async 
     done(null, { user: auth.username });
   };
   const options = { authOptional: false, allowInsecureAuth: true, onAuth };
-  const post = await openPost({}, options, 0, "0.0.0.0");
+  const post = await openMailServer({}, options, 0, "0.0.0.0");
   const url = `smtp://robot:secret@${outside?.address}:${post.port}`;
-  const { queue, settled } = await openMailroom(smtp({ ...post, url }));
+  const { queue, settled } = await openMailSetup(smtp({ ...post, url }));
   const { emailSendId } = await queue();
   const { error } = await settled(emailSendId, { status: "queued", version: 1 });
   expect(error).toBe("The connection to the mail server could not be encrypted");

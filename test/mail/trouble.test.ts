@@ -2,16 +2,16 @@ import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
 import { mailRetryDelaysMs } from "../../src/mail/retry-schedule.ts";
-import { changesOf } from "../support/state.ts";
-import { type Manners, openMailroom, openPost, smtp } from "./post.ts";
+import { listChanges } from "../support/state.ts";
+import { openMailServer, openMailSetup, type ServerBehaviour, smtp } from "./mail-server.ts";
 
 const recipientEmail = "ada.marsh@example.org";
 
 describe("a message that the server puts off", () => {
   test("waits, says why, and goes out once", async () => {
     const replies = ["450 4.2.0 <ada.marsh@example.org>: Greylisted, try again", "421 4.3.2 Going down"];
-    const post = await openPost({ rcpt: () => replies.shift() });
-    const { clock, queue, settled } = await openMailroom(smtp(post));
+    const post = await openMailServer({ rcpt: () => replies.shift() });
+    const { clock, queue, settled } = await openMailSetup(smtp(post));
     const { emailSendId } = await queue({ recipientEmail });
     await settled(emailSendId, { status: "queued", error: "450 4.2.0 [address]: Greylisted, try again" });
     await delay(700);
@@ -24,8 +24,8 @@ describe("a message that the server puts off", () => {
   });
 
   test("is given up after two days of it", async () => {
-    const post = await openPost({ data: () => "451 4.7.1 Too busy" });
-    const { clock, queue, settled } = await openMailroom(smtp(post));
+    const post = await openMailServer({ data: () => "451 4.7.1 Too busy" });
+    const { clock, queue, settled } = await openMailSetup(smtp(post));
     const { emailSendId } = await queue();
     let { version } = await settled(emailSendId, { status: "queued", error: "451 4.7.1 Too busy" });
     for (const [index, delayMs] of mailRetryDelaysMs.entries()) {
@@ -42,7 +42,7 @@ describe("a message that the server puts off", () => {
 });
 
 describe("a message that the server refuses for good", () => {
-  const cases: readonly [name: string, manners: Manners, status: "bounced" | "failed", error: string][] = [
+  const cases: readonly [name: string, manners: ServerBehaviour, status: "bounced" | "failed", error: string][] = [
     [
       "a mailbox that is not there",
       { rcpt: () => "550 5.1.1 <ada.marsh@example.org> User ada.marsh unknown; see ada.marsh@example.org" },
@@ -62,8 +62,8 @@ describe("a message that the server refuses for good", () => {
   ];
 
   test.each(cases)("%s", async (_, manners, status, error) => {
-    const post = await openPost(manners);
-    const { desk, clock, queue, settled } = await openMailroom(smtp(post));
+    const post = await openMailServer(manners);
+    const { desk, clock, queue, settled } = await openMailSetup(smtp(post));
     const { emailSendId } = await queue({ recipientEmail });
     const row = await settled(emailSendId, { status, error });
     expect(row.sentAt).toBeNull();
@@ -74,7 +74,7 @@ describe("a message that the server refuses for good", () => {
     const suppressed = await desk.app.store.reader(desk.businessId).find("suppressions", {}, { limit: 10 });
     const gone = error.startsWith("550 5.1.1");
     expect(suppressed.map(({ email, reason }) => [email, reason])).toEqual(gone ? [[recipientEmail, "bounced"]] : []);
-    const audit = await changesOf(desk.app.store, desk.businessId);
+    const audit = await listChanges(desk.app.store, desk.businessId);
     expect(audit.map(({ action }) => action).toSorted()).toEqual(
       [`email_send.${status}`, ...(gone ? ["suppression.created"] : [])].toSorted(),
     );
@@ -82,8 +82,8 @@ describe("a message that the server refuses for good", () => {
   });
 
   test("a reply that is endless is cut, and one of many lines is one", async () => {
-    const post = await openPost({ rcpt: () => `550 5.7.1 ${"Because. ".repeat(60)}\nReally` });
-    const { queue, settled } = await openMailroom(smtp(post));
+    const post = await openMailServer({ rcpt: () => `550 5.7.1 ${"Because. ".repeat(60)}\nReally` });
+    const { queue, settled } = await openMailSetup(smtp(post));
     const { error } = await settled((await queue()).emailSendId, { status: "bounced" });
     expect(error).toMatch(/^550 5\.7\.1 (Because\. ?)+/);
     expect(error).not.toMatch(/\n/);
@@ -91,8 +91,8 @@ describe("a message that the server refuses for good", () => {
   });
 
   test("an address that nothing can be sent to never reaches the server", async () => {
-    const post = await openPost();
-    const { queue, settled } = await openMailroom(smtp(post));
+    const post = await openMailServer();
+    const { queue, settled } = await openMailSetup(smtp(post));
     const { emailSendId } = await queue({ recipientEmail: "ada" });
     await settled(emailSendId, { status: "failed", error: "The address is not one that can be sent to" });
     expect(post.connections()).toBe(0);
@@ -101,9 +101,9 @@ describe("a message that the server refuses for good", () => {
 
 describe("a server in trouble", () => {
   test("that is not there is waited for, however many messages there are", async () => {
-    const closed = await openPost();
+    const closed = await openMailServer();
     await closed.close();
-    const { clock, queue, all, settled } = await openMailroom(smtp(closed, { PROGRAMME_MAIL_CONCURRENCY: "2" }));
+    const { clock, queue, all, settled } = await openMailSetup(smtp(closed, { PROGRAMME_MAIL_CONCURRENCY: "2" }));
     for (let count = 0; count < 20; count++) await queue();
     const refused = "The mail server refused the connection";
     await vi.waitFor(async () => expect((await all()).some(({ error }) => error === refused)).toBe(true), {
@@ -112,7 +112,7 @@ describe("a server in trouble", () => {
     await delay(600);
     // Not every message has to find it out for itself.
     expect((await all()).filter(({ error }) => error !== null).length).toBeLessThanOrEqual(4);
-    const post = await openPost({}, {}, closed.port);
+    const post = await openMailServer({}, {}, closed.port);
     clock.advance(60_000);
     for (const { emailSendId } of await all()) await settled(emailSendId, { status: "sent", error: null });
     expect(post.taken).toHaveLength(20);
@@ -124,7 +124,7 @@ describe("a server in trouble", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as { port: number };
     const url = { url: `smtp://127.0.0.1:${port}` } as Parameters<typeof smtp>[0];
-    const { queue, settled } = await openMailroom(smtp(url, { PROGRAMME_SMTP_TIMEOUT_SECONDS: "1" }));
+    const { queue, settled } = await openMailSetup(smtp(url, { PROGRAMME_SMTP_TIMEOUT_SECONDS: "1" }));
     const { emailSendId } = await queue();
     await settled(emailSendId, { status: "queued", error: "The mail server did not answer in time" });
     for (const socket of held) socket.destroy();
@@ -133,8 +133,8 @@ describe("a server in trouble", () => {
 
   test("that is slow before the message gets it again; one that is slow after it does not", async () => {
     let slow = true;
-    const post = await openPost({ rcpt: async () => void (slow && (await delay(1_500))) });
-    const { clock, queue, settled } = await openMailroom(smtp(post, { PROGRAMME_SMTP_TIMEOUT_SECONDS: "1" }));
+    const post = await openMailServer({ rcpt: async () => void (slow && (await delay(1_500))) });
+    const { clock, queue, settled } = await openMailSetup(smtp(post, { PROGRAMME_SMTP_TIMEOUT_SECONDS: "1" }));
     const first = await queue();
     await settled(first.emailSendId, { status: "queued", error: "The mail server did not answer in time" });
     expect(post.arrived).toEqual([]);
@@ -151,13 +151,13 @@ describe("a server in trouble", () => {
   });
 
   test("that breaks off with the message in its hands does not get it again", async () => {
-    const post = await openPost({
+    const post = await openMailServer({
       data: () => {
         post.cut();
         return new Promise(() => undefined);
       },
     });
-    const { clock, queue, settled } = await openMailroom(smtp(post));
+    const { clock, queue, settled } = await openMailSetup(smtp(post));
     const { emailSendId } = await queue();
     const { error } = await settled(emailSendId, { status: "failed" });
     expect(error).toMatch(/^It is not known whether/);
@@ -168,13 +168,13 @@ describe("a server in trouble", () => {
 
   test("that breaks off before the message gets it again, over a new connection", async () => {
     let cuts = 1;
-    const post = await openPost({
+    const post = await openMailServer({
       rcpt: () => {
         if (cuts-- > 0) post.cut();
         return undefined;
       },
     });
-    const { clock, queue, settled } = await openMailroom(smtp(post));
+    const { clock, queue, settled } = await openMailSetup(smtp(post));
     const { emailSendId } = await queue();
     const { error } = await settled(emailSendId, { status: "queued", version: 1 });
     expect(error).toMatch(/^The connection to the mail server failed/);
@@ -185,13 +185,13 @@ describe("a server in trouble", () => {
 
   test("that ends a connection which was kept for the next message is asked anew at once", async () => {
     let cuts = 1;
-    const post = await openPost({
+    const post = await openMailServer({
       mail: () => {
         if (post.taken.length === 1 && cuts-- > 0) post.cut();
         return undefined;
       },
     });
-    const { queue, settled } = await openMailroom(smtp(post, { PROGRAMME_MAIL_CONCURRENCY: "1" }));
+    const { queue, settled } = await openMailSetup(smtp(post, { PROGRAMME_MAIL_CONCURRENCY: "1" }));
     const sends = await Promise.all([queue(), queue(), queue()]);
     for (const { emailSendId } of sends) await settled(emailSendId, { status: "sent", version: 1 });
     expect([post.taken.length, post.connections()]).toEqual([3, 2]);
@@ -200,9 +200,9 @@ describe("a server in trouble", () => {
   test("that wants other credentials keeps the messages waiting, and is told no more often than needed", async () => {
     const refuse = (_: unknown, __: unknown, done: (error: Error) => void) =>
       done(Object.assign(new Error("5.7.8 Wrong user or password"), { responseCode: 535 }));
-    const post = await openPost({}, { authOptional: false, onAuth: refuse as never });
+    const post = await openMailServer({}, { authOptional: false, onAuth: refuse as never });
     const url = { ...post, url: post.url.replace("//", "//robot:se%40cret@") };
-    const { queue, settled } = await openMailroom(smtp(url));
+    const { queue, settled } = await openMailSetup(smtp(url));
     const { emailSendId } = await queue();
     const { error } = await settled(emailSendId, { status: "queued", error: "535 5.7.8 Wrong user or password" });
     expect(error).not.toMatch(/robot|cret/);
@@ -215,9 +215,9 @@ describe("a server in trouble", () => {
       seen.push([auth.username, auth.password]);
       done(null, { user: auth.username });
     };
-    const post = await openPost({}, { authOptional: false, onAuth: accept as never });
+    const post = await openMailServer({}, { authOptional: false, onAuth: accept as never });
     const url = { ...post, url: post.url.replace("//", "//robot:se%40cret@") };
-    const { queue, settled } = await openMailroom(smtp(url));
+    const { queue, settled } = await openMailSetup(smtp(url));
     await settled((await queue()).emailSendId, { status: "sent" });
     expect(seen).toEqual([["robot", "se@cret"]]);
   });

@@ -3,16 +3,16 @@ import { type OperationName, operationNames, operations } from "../../src/contra
 import { scopes, sensitiveScope } from "../../src/contract/scopes.ts";
 import { createRandomToken, hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
 import { createId } from "../../src/lib/ids.ts";
-import { faces } from "../support/desk.ts";
-import { fieldIds, personFieldIds } from "../support/factory.ts";
-import { rest } from "../support/raw.ts";
-import { stateOf } from "../support/state.ts";
-import { test, type World } from "./world.ts";
+import { rest } from "../support/raw-http.ts";
+import { fieldIds, personFieldIds } from "../support/seed-factory.ts";
+import { readState } from "../support/state.ts";
+import { faces } from "../support/test-server.ts";
+import { type MatrixData, test } from "./matrix-data.ts";
 
 describe("whoever has no valid token", () => {
   test.for(operationNames)("is refused by %s, and nothing happens", async (name, { worlds: { own } }) => {
     const { desk, inputs } = own;
-    const before = await stateOf(desk.app.store, desk.businessId);
+    const before = await readState(desk.app.store, desk.businessId);
 
     const without = await rest(desk, undefined, name, inputs[name]);
     expect(without).toMatchObject({ status: 401, body: { success: false, error: { code: "unauthorized" } } });
@@ -23,7 +23,7 @@ describe("whoever has no valid token", () => {
       expect(answer, kind).toMatchObject({ status: 401, body: { success: false, error: { code: "invalid_token" } } });
       expect(answer.headers.get("www-authenticate"), kind).toBe('Bearer error="invalid_token"');
     }
-    expect(await stateOf(desk.app.store, desk.businessId)).toEqual(before);
+    expect(await readState(desk.app.store, desk.businessId)).toEqual(before);
   });
 });
 
@@ -32,7 +32,7 @@ describe("a token with every scope but the operation's own", () => {
     const { desk, inputs } = own;
     const { scope } = operations[name];
     const others = scopes.filter((other) => other !== scope);
-    const before = await stateOf(desk.app.store, desk.businessId);
+    const before = await readState(desk.app.store, desk.businessId);
 
     const answer = await rest(desk, await desk.token(others), name, inputs[name]);
     expect(answer).toMatchObject({
@@ -45,7 +45,7 @@ describe("a token with every scope but the operation's own", () => {
     await expect(overMcp.call(name, inputs[name])).rejects.toMatchProblem("insufficient_scope", {
       requiredScopes: [scope],
     });
-    expect(await stateOf(desk.app.store, desk.businessId)).toEqual(before);
+    expect(await readState(desk.app.store, desk.businessId)).toEqual(before);
   });
 
   test("is told so before its input is looked at", async ({ worlds: { own } }) => {
@@ -76,7 +76,7 @@ describe.each(faces)("an input that needs a further scope, over %s", (face) => {
     ["create_export", persons(personFieldIds.restricted), sensitiveScope],
   ])("%s with %o is refused without it", async ([name, given, missing], { worlds: { own } }) => {
     const { desk, inputs } = own;
-    const before = await stateOf(desk.app.store, desk.businessId);
+    const before = await readState(desk.app.store, desk.businessId);
     const caller = await desk.as(
       face,
       scopes.filter((scope) => scope !== missing),
@@ -84,11 +84,11 @@ describe.each(faces)("an input that needs a further scope, over %s", (face) => {
     await expect(caller.call(name, { ...inputs[name], ...given })).rejects.toMatchProblem("insufficient_scope", {
       requiredScopes: [missing],
     });
-    expect(await stateOf(desk.app.store, desk.businessId)).toEqual(before);
+    expect(await readState(desk.app.store, desk.businessId)).toEqual(before);
   });
 });
 
-async function badTokens({ desk }: World): Promise<Record<string, string>> {
+async function badTokens({ desk }: MatrixData): Promise<Record<string, string>> {
   const { store } = desk.app;
   const insert = async (given: { expiresAt?: string }) => {
     const token = createRandomToken();

@@ -2,9 +2,9 @@ import { describe, expect } from "vitest";
 import * as z from "zod";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
 import { exampleArguments, replaced } from "../support/arguments.ts";
-import { type Face, faces } from "../support/desk.ts";
-import { stateOf } from "../support/state.ts";
-import { type Arguments, test, type World } from "./world.ts";
+import { readState } from "../support/state.ts";
+import { faces, type Surface } from "../support/test-server.ts";
+import { type Arguments, type MatrixData, test } from "./matrix-data.ts";
 
 type Schema = z.core.JSONSchema.Schema;
 
@@ -19,7 +19,7 @@ describe.each(faces)("over %s", (face) => {
     worlds,
   }) => {
     const { own } = worlds;
-    const before = await stateOf(own.desk.app.store, own.desk.businessId);
+    const before = await readState(own.desk.app.store, own.desk.businessId);
     const caller = await own.desk.as(face);
     for (const { input, path } of [...wrongTypes(own, name, face), ...missing(own, name)]) {
       const refusal = await caller.call(name, input).catch((error) => error);
@@ -29,11 +29,11 @@ describe.each(faces)("over %s", (face) => {
       expect(paths.length, path).toBeGreaterThan(0);
       if (face === "REST") expect(refusal.status).toBe(400);
     }
-    expect(await stateOf(own.desk.app.store, own.desk.businessId)).toEqual(before);
+    expect(await readState(own.desk.app.store, own.desk.businessId)).toEqual(before);
   });
 
   test.for(operationNames)("%s refuses unknown properties by their path", async (name, { worlds: { own } }) => {
-    const before = await stateOf(own.desk.app.store, own.desk.businessId);
+    const before = await readState(own.desk.app.store, own.desk.businessId);
     const caller = await own.desk.as(face);
     for (const { input, path } of unknownProperties(own, name)) {
       const refusal = await caller.call(name, input).catch((error) => error);
@@ -43,7 +43,7 @@ describe.each(faces)("over %s", (face) => {
       });
       expect(refusal.details.issues, path).toHaveLength(1);
     }
-    expect(await stateOf(own.desk.app.store, own.desk.businessId)).toEqual(before);
+    expect(await readState(own.desk.app.store, own.desk.businessId)).toEqual(before);
   });
 });
 
@@ -52,7 +52,7 @@ describe("over REST", () => {
     worlds: { own },
   }) => {
     const { desk, inputs } = own;
-    const before = await stateOf(desk.app.store, desk.businessId);
+    const before = await readState(desk.app.store, desk.businessId);
     const { method, path } = operations[name];
     const { params, body } = partsOf(name, inputs[name]);
     const url = path.replace(/\{(\w+)\}/g, (_, variable: string) => String(params[variable]));
@@ -67,7 +67,7 @@ describe("over REST", () => {
     expect(response.status).toBe(400);
     const { error } = (await response.json()) as { error: { details: { issues: { path: string }[] } } };
     expect(error.details.issues.map((issue) => issue.path)).toContain("surprise");
-    expect(await stateOf(desk.app.store, desk.businessId)).toEqual(before);
+    expect(await readState(desk.app.store, desk.businessId)).toEqual(before);
   });
 });
 
@@ -79,7 +79,7 @@ function partsOf(name: OperationName, input: Arguments) {
 }
 
 /** Arguments that fill every field: the world's path variables, examples for the rest. */
-function complete(own: World, name: OperationName): Record<string, unknown> {
+function complete(own: MatrixData, name: OperationName): Record<string, unknown> {
   const variables = Object.keys(operations[name].params.shape).map((key) => [key, own.inputs[name][key]]);
   return { ...exampleArguments(name), ...Object.fromEntries(variables) };
 }
@@ -91,7 +91,7 @@ function schemasOf(name: OperationName): { query: Schema; body: Schema } {
 }
 
 /** Every field, however deep, once with a value of another type. In a query, text is what everything comes as. */
-function wrongTypes(own: World, name: OperationName, face: Face): Spoilt[] {
+function wrongTypes(own: MatrixData, name: OperationName, face: Surface): Spoilt[] {
   const input = complete(own, name);
   const { query, body } = schemasOf(name);
   const inQuery = fieldsOf(query, []).filter(({ schema }) => face === "MCP" || !isText(schema));
@@ -101,7 +101,7 @@ function wrongTypes(own: World, name: OperationName, face: Face): Spoilt[] {
   });
 }
 
-function missing(own: World, name: OperationName): Spoilt[] {
+function missing(own: MatrixData, name: OperationName): Spoilt[] {
   const input = complete(own, name);
   const { query, body } = schemasOf(name);
   return [...fieldsOf(query, []), ...fieldsOf(body, [])]
@@ -110,7 +110,7 @@ function missing(own: World, name: OperationName): Spoilt[] {
 }
 
 /** A stranger in every object that is not free-form. */
-function unknownProperties(own: World, name: OperationName): Spoilt[] {
+function unknownProperties(own: MatrixData, name: OperationName): Spoilt[] {
   const input = complete(own, name);
   const { body } = schemasOf(name);
   const objects = [[], ...fieldsOf(body, []).flatMap(({ path, schema }) => (schema.properties ? [path] : []))];

@@ -1,9 +1,9 @@
 import { describe, expect } from "vitest";
 import { operationNames, operations } from "../../src/contract/index.ts";
-import { faces } from "../support/desk.ts";
-import { rest } from "../support/raw.ts";
-import { stateOf } from "../support/state.ts";
-import { test } from "./world.ts";
+import { rest } from "../support/raw-http.ts";
+import { readState } from "../support/state.ts";
+import { faces } from "../support/test-server.ts";
+import { test } from "./matrix-data.ts";
 
 const changes = operationNames.filter((name) => operations[name].effect !== "read");
 const versioned = changes.flatMap((name) =>
@@ -32,12 +32,12 @@ describe.each(faces)("a version over %s", (face) => {
     worlds,
   }) => {
     const { desk, inputs } = worlds.own;
-    const before = await stateOf(desk.app.store, desk.businessId);
+    const before = await readState(desk.app.store, desk.businessId);
     const caller = await desk.as(face);
     const refused = caller.call(name, { ...inputs[name], [field]: 7 });
     await expect(refused).rejects.toMatchProblem("version_conflict", { currentVersion: 0 });
     if (face === "REST") await expect(refused).rejects.toMatchObject({ status: 409 });
-    expect(await stateOf(desk.app.store, desk.businessId)).toEqual(before);
+    expect(await readState(desk.app.store, desk.businessId)).toEqual(before);
   });
 });
 
@@ -46,13 +46,13 @@ describe("the same request with the same key", () => {
     const { desk, inputs } = own;
     const token = await desk.token();
     const send = () => rest(desk, token, name, inputs[name], { "idempotency-key": `key of ${name}` });
-    const before = await stateOf(desk.app.store, desk.businessId);
+    const before = await readState(desk.app.store, desk.businessId);
 
     const first = await send();
     expect(first.body).toMatchObject({ success: true });
     expect(first.status).toBe(operations[name].status ?? 200);
     expect(first.headers.get("idempotent-replayed")).toBeNull();
-    const after = await stateOf(desk.app.store, desk.businessId);
+    const after = await readState(desk.app.store, desk.businessId);
     expect(after).not.toEqual(before);
     expect(after["audit"]?.length).toBeGreaterThan(before["audit"]?.length ?? 0);
 
@@ -60,6 +60,6 @@ describe("the same request with the same key", () => {
     expect(second.text).toBe(first.text);
     expect(second.status).toBe(first.status);
     expect(second.headers.get("idempotent-replayed")).toBe("true");
-    expect(await stateOf(desk.app.store, desk.businessId)).toEqual(after);
+    expect(await readState(desk.app.store, desk.businessId)).toEqual(after);
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect } from "vitest";
 import { PageMeta } from "../../src/contract/definition/page.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
-import { normal } from "../support/normal.ts";
-import { rest } from "../support/raw.ts";
-import { changesOf } from "../support/state.ts";
-import { buildWorld, test, type World } from "./world.ts";
+import { normalizeIds } from "../support/normalize.ts";
+import { rest } from "../support/raw-http.ts";
+import { listChanges } from "../support/state.ts";
+import { buildMatrixData, type MatrixData, test } from "./matrix-data.ts";
 
 describe("a call with valid arguments", () => {
   test.for(operationNames)("gives by %s the data that the contract declares, and no more", async (name, { worlds }) => {
@@ -26,7 +26,7 @@ describe("a call with valid arguments", () => {
 
     // The other tenant's records differ in their ids alone: the other face must say the same of them.
     const reply = await (await foreign.desk.as("MCP")).call(name, foreign.inputs[name]);
-    expect(normal(reply.data)).toEqual(normal(body.data));
+    expect(normalizeIds(reply.data)).toEqual(normalizeIds(body.data));
     expect(reply.page?.hasMore).toBe(body.meta?.hasMore);
   });
 
@@ -43,12 +43,12 @@ describe("a change", () => {
 
   test.for(changes)("by %s writes an audit entry with its action, token and request", async (name, { worlds }) => {
     // The first test has used up the own and the foreign world; this one has its own.
-    const world = await buildWorld(await worlds.own.desk.other());
+    const world = await buildMatrixData(await worlds.own.desk.other());
     const { desk, inputs } = world;
     const token = await desk.token();
     const answer = await rest(desk, token, name, inputs[name]);
     expect(answer.body.success, answer.text).toBe(true);
-    const entries = await changesOf(desk.app.store, desk.businessId);
+    const entries = await listChanges(desk.app.store, desk.businessId);
     const written = entries.filter(({ requestId }) => requestId === answer.headers.get("x-request-id"));
     const { tokenId } = await desk.app.gate.identify(token);
     expect(written.map(({ action }) => action)).toContain(operations[name].audit);
@@ -75,6 +75,6 @@ const eventsOf: { readonly [Name in OperationName]?: readonly string[] } = {
   update_program: ["program.lifecycle_status_changed"],
 };
 
-async function eventTypes({ desk }: World): Promise<string[]> {
+async function eventTypes({ desk }: MatrixData): Promise<string[]> {
   return (await desk.outbox()).map((event) => event.eventType);
 }

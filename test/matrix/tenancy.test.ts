@@ -2,11 +2,11 @@ import { describe, expect } from "vitest";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
 import { createId } from "../../src/lib/ids.ts";
 import { replaced } from "../support/arguments.ts";
-import { faces } from "../support/desk.ts";
-import { idsIn, isId, normal } from "../support/normal.ts";
-import { rest } from "../support/raw.ts";
-import { stateOf } from "../support/state.ts";
-import { type Arguments, test, type World } from "./world.ts";
+import { idsIn, isId, normalizeIds } from "../support/normalize.ts";
+import { rest } from "../support/raw-http.ts";
+import { readState } from "../support/state.ts";
+import { faces } from "../support/test-server.ts";
+import { type Arguments, type MatrixData, test } from "./matrix-data.ts";
 
 type Path = readonly string[];
 
@@ -32,7 +32,7 @@ describe("another tenant's id", () => {
   test.for(naming)("is to %s as one that nobody has", async (name, { worlds }) => {
     const { desk } = worlds.own;
     const token = await desk.token();
-    const before = await stateOf(desk.app.store, worlds.foreign.desk.businessId);
+    const before = await readState(desk.app.store, worlds.foreign.desk.businessId);
     for (const given of casesOf(worlds, name)) {
       for (const path of idPaths(given.own)) {
         const foreignId = at(given.foreign, path) as string;
@@ -45,19 +45,19 @@ describe("another tenant's id", () => {
           expect(foreign.text, where).toBe(unknown.text);
         } else {
           expect(foreign.status, where).toBe(unknown.status);
-          expect(normal(foreign.body), where).toEqual(normal(unknown.body));
+          expect(normalizeIds(foreign.body), where).toEqual(normalizeIds(unknown.body));
         }
       }
     }
-    expect(await stateOf(desk.app.store, worlds.foreign.desk.businessId)).toEqual(before);
+    expect(await readState(desk.app.store, worlds.foreign.desk.businessId)).toEqual(before);
   });
 
   test.for(naming)("is so over MCP too for %s", async (name, { worlds }) => {
     const caller = await worlds.own.desk.as("MCP");
     const ask = (input: Arguments) =>
       caller.call(name, input).then(
-        (reply) => normal(reply),
-        (problem) => normal({ message: problem.message, details: problem.details }),
+        (reply) => normalizeIds(reply),
+        (problem) => normalizeIds({ message: problem.message, details: problem.details }),
       );
     for (const given of casesOf(worlds, name)) {
       for (const path of idPaths(given.own)) {
@@ -71,7 +71,7 @@ describe("another tenant's id", () => {
 
 describe.each(faces)("no answer over %s", (face) => {
   test("names a record of another tenant", async ({ worlds: { own, foreign } }) => {
-    const foreignIds = idsIn(JSON.stringify(await stateOf(own.desk.app.store, foreign.desk.businessId)));
+    const foreignIds = idsIn(JSON.stringify(await readState(own.desk.app.store, foreign.desk.businessId)));
     expect(foreignIds.size).toBeGreaterThan(50);
     const caller = await own.desk.as(face);
     for (const name of operationNames.filter((operation) => operations[operation].effect === "read")) {
@@ -94,7 +94,7 @@ describe.each(faces)("no answer over %s", (face) => {
   });
 });
 
-function casesOf({ own, foreign }: { own: World; foreign: World }, name: OperationName): Case[] {
+function casesOf({ own, foreign }: { own: MatrixData; foreign: MatrixData }, name: OperationName): Case[] {
   const more = own.more.flatMap(([operation, input], index) =>
     operation === name ? [{ name, own: input, foreign: foreign.more[index]?.[1] as Arguments }] : [],
   );

@@ -1,6 +1,6 @@
 import { expect, test as plain } from "vitest";
-import { openDesk, tenantTest as test } from "../support/desk.ts";
-import { send } from "../support/raw.ts";
+import { send } from "../support/raw-http.ts";
+import { openTestServer, tenantTest as test } from "../support/test-server.ts";
 
 /** What browsers send. */
 const accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
@@ -36,7 +36,7 @@ test("programs that try the address, and strangers' pages, do not get it", async
 });
 
 plain("behind a proxy with a path of its own, addresses are those of the proxy", async () => {
-  const { desk, close } = await openDesk({ PROGRAMME_PUBLIC_URL: "https://example.org/grants" });
+  const { desk, close } = await openTestServer({ PROGRAMME_PUBLIC_URL: "https://example.org/grants" });
   const text = (await send(`${desk.origin}/`, { headers: { accept } })).text;
   expect(text).toContain("<code>https://example.org/grants/mcp</code>");
   expect(text).toContain('href="https://example.org/grants/integrations/v1/openapi.json"');
@@ -45,7 +45,7 @@ plain("behind a proxy with a path of its own, addresses are those of the proxy",
 });
 
 plain("with the product's own service there is no REST interface to show", async () => {
-  const { desk, close } = await openDesk({ PROGRAMME_BASE_URL: "https://programmes.example.org" });
+  const { desk, close } = await openTestServer({ PROGRAMME_BASE_URL: "https://programmes.example.org" });
   const text = (await send(`${desk.origin}/`, { headers: { accept } })).text;
   expect(text).toContain(`${desk.origin}/mcp`);
   expect(text).not.toMatch(/openapi|programmes\.example\.org/);

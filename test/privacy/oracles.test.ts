@@ -2,8 +2,8 @@ import { Client } from "@modelcontextprotocol/client";
 import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { computeChangeDigest } from "../../src/pipeline/dry-run.ts";
-import { type Desk, openDesk } from "../support/desk.ts";
-import { openRemote, throughRemote } from "../support/remote.ts";
+import { openRemote, throughRemote } from "../support/remote-server.ts";
+import { openTestServer, type TestServer } from "../support/test-server.ts";
 
 /** Of which no part may be found out: in it are letters that no name here has. */
 const address = "qwz.jyxk@hvpq-fjz.org";
@@ -12,7 +12,7 @@ const alphabet = [..."abcdefghijklmnopqrstuvwxyz0123456789.-@_"];
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely
 type Data = any;
 
-async function agentOf(desk: Desk, agents: Desk["app"]) {
+async function agentOf(desk: TestServer, agents: TestServer["app"]) {
   const [here, there] = InMemoryTransport.createLinkedPair();
   agents.connectStdio(await desk.token(), there);
   const client = new Client({ name: "test", version: "1.0.0" });
@@ -26,7 +26,7 @@ async function agentOf(desk: Desk, agents: Desk["app"]) {
 }
 
 async function sceneOf(privacy: string, through: "embedded" | "remote") {
-  const { desk, close } = await openDesk({ PROGRAMME_PRIVACY: privacy });
+  const { desk, close } = await openTestServer({ PROGRAMME_PRIVACY: privacy });
   onTestFinished(close);
   let agents = desk.app;
   if (through === "remote") {
@@ -98,7 +98,7 @@ describe.each(["blind", "strict"])("in mode %s", (privacy) => {
   });
 
   test("a question's token does not tell whether a guess of the recipient is right", async () => {
-    const { desk, close } = await openDesk({ PROGRAMME_PRIVACY: privacy, PROGRAMME_CONFIRM: "ask" });
+    const { desk, close } = await openTestServer({ PROGRAMME_PRIVACY: privacy, PROGRAMME_CONFIRM: "ask" });
     onTestFinished(close);
     const { programId } = await desk.seed.program();
     const { reviewerId } = await desk.seed.reviewer({ email: address, programIds: [programId] });

@@ -4,9 +4,9 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { fillTemplate } from "../../src/contract/definition/operation.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
 import { type Scope, scopes, withoutSensitive } from "../../src/contract/scopes.ts";
-import { buildWorld, type World } from "../matrix/world.ts";
-import { type Desk, openDesk } from "../support/desk.ts";
-import { rest } from "../support/raw.ts";
+import { buildMatrixData, type MatrixData } from "../matrix/matrix-data.ts";
+import { rest } from "../support/raw-http.ts";
+import { openTestServer, type TestServer } from "../support/test-server.ts";
 import { plantedDesk, type Secret } from "./planting.ts";
 
 const ordinary = [...withoutSensitive(new Set(scopes))];
@@ -14,15 +14,20 @@ const reads = operationNames.filter((name) => operations[name].effect === "read"
 const writes = operationNames.filter((name) => operations[name].effect !== "read");
 
 async function sceneOf(turn: number, environment: Record<string, string>) {
-  const opened = await openDesk(environment);
+  const opened = await openTestServer(environment);
   onTestFinished(opened.close);
   const { desk, secrets } = plantedDesk(opened.desk, turn);
-  const world = await buildWorld(desk);
+  const world = await buildMatrixData(desk);
   return { desk, secrets, world };
 }
 
 /** Everything that a client is sent, while everything is asked for that can be. */
-async function overMcp(desk: Desk, world: World, granted: readonly Scope[], selecting = true): Promise<string> {
+async function overMcp(
+  desk: TestServer,
+  world: MatrixData,
+  granted: readonly Scope[],
+  selecting = true,
+): Promise<string> {
   const traffic: string[] = [];
   const [here, there] = InMemoryTransport.createLinkedPair();
   const send = there.send.bind(there);
@@ -87,7 +92,7 @@ async function overMcp(desk: Desk, world: World, granted: readonly Scope[], sele
   return traffic.join("\n");
 }
 
-async function readAll(call: (name: string, args: object) => Promise<unknown>, { inputs }: World): Promise<void> {
+async function readAll(call: (name: string, args: object) => Promise<unknown>, { inputs }: MatrixData): Promise<void> {
   for (const name of reads) await call(name, inputs[name]);
   for (const name of reads.filter((each) => operations[each].paginated && each !== "list_payments")) {
     await call(name, { limit: 100 });
@@ -152,7 +157,7 @@ test("over REST nothing sensitive is seen without the scope, nothing personal in
   const call = async (name: string, args: object) => {
     const { text, body } = await rest(desk, token, name as OperationName, { ...args });
     answers.push(text);
-    if (name === "list_audit_entries" && body.success) changes.push(...body.data.map((entry: World) => entry));
+    if (name === "list_audit_entries" && body.success) changes.push(...body.data.map((entry: MatrixData) => entry));
   };
   await readAll(call, world);
   for (const name of writes) await call(name, world.inputs[name]);

@@ -3,8 +3,8 @@ import { getAnnotation, type Mark, unwrap } from "../../src/contract/definition/
 import { sensitiveScope } from "../../src/contract/scopes.ts";
 import type { Transaction } from "../../src/store/port.ts";
 import { tables } from "../../src/store/tables.ts";
-import type { Desk } from "../support/desk.ts";
-import { createFactory, fieldIds, personFieldIds } from "../support/factory.ts";
+import { createFactory, fieldIds, personFieldIds } from "../support/seed-factory.ts";
+import type { TestServer } from "../support/test-server.ts";
 
 /** Why a value may not be seen: by its form or kind, for its person's sake, or because a form says so. */
 type Kind = "contact" | "sensitive" | "answer";
@@ -26,7 +26,7 @@ const structural =
   /(?:Id|Ids|By|At|Date)$|^(?:sha256|currency|contentType|key|pattern|options|constraints|branding|year|deadline|action|entityType|provider|errorCode|state|scopes|errors?)$/;
 
 /** A desk whose factory puts a secret of its own into every text of every record that it makes. */
-export function plantedDesk(desk: Desk, turn: number): { desk: Desk; secrets: Secret[] } {
+export function plantedDesk(desk: TestServer, turn: number): { desk: TestServer; secrets: Secret[] } {
   const secrets: Secret[] = [];
   const planter = new Planter(secrets, turn);
   const seed = createFactory((work) => desk.write((transaction) => work(plantingInto(transaction, planter))));

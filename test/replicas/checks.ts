@@ -2,16 +2,16 @@ import { expect } from "vitest";
 import type { EventPayload } from "../../src/contract/events.ts";
 import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
 import type { Row, TableName } from "../../src/store/tables.ts";
-import { headerOf } from "../mail/post.ts";
-import type { Desk } from "../support/desk.ts";
-import { auditOf } from "../support/state.ts";
-import type { Accepted } from "./mixed.ts";
-import { exportIntervalMs, type Stage } from "./stage.ts";
+import { readHeader } from "../mail/mail-server.ts";
+import { listAudit } from "../support/state.ts";
+import type { TestServer } from "../support/test-server.ts";
+import type { Accepted } from "./mixed-load.ts";
+import { exportIntervalMs, type ReplicaSet } from "./replica-set.ts";
 
 const windowMs = 60_000;
 const many = 1_000_000;
 
-async function rowsOf<T extends TableName>({ app, businessId }: Desk, table: T): Promise<Row<T>[]> {
+async function rowsOf<T extends TableName>({ app, businessId }: TestServer, table: T): Promise<Row<T>[]> {
   const rows: Row<T>[] = [];
   for await (const row of app.store.reader(businessId).scan(table, {})) rows.push(row);
   return rows;
@@ -28,11 +28,11 @@ function mostIn(accepted: readonly Accepted[], lengthMs: number): number {
   );
 }
 
-export async function expectRate({ desk, mixed, limit }: Stage): Promise<Record<string, number>> {
+export async function expectRate({ desk, mixed, limit }: ReplicaSet): Promise<Record<string, number>> {
   const told = mostIn(mixed.limited, windowMs);
   expect(told).toBeLessThanOrEqual(limit);
   const token = await desk.app.store.findToken(hashSha256Hex(mixed.limitedToken));
-  const entries = await auditOf(desk.app.store, desk.businessId, "program.read");
+  const entries = await listAudit(desk.app.store, desk.businessId, "program.read");
   const own = entries.filter(({ tokenId, status }) => tokenId === token?.tokenId && status === 200);
   // A request counts some moment after the time that its entry says, before it was answered.
   const slowestMs = Math.max(...mixed.limited.map(({ sentMs, receivedMs }) => receivedMs - sentMs));
@@ -44,14 +44,14 @@ export async function expectRate({ desk, mixed, limit }: Stage): Promise<Record<
   return { told, recorded, accepted: mixed.limited.length, refused: mixed.refused };
 }
 
-export async function expectSubmissions({ desk, mixed }: Stage): Promise<void> {
+export async function expectSubmissions({ desk, mixed }: ReplicaSet): Promise<void> {
   const rows = await rowsOf(desk, "submissions");
   const found = new Map(
     rows.map(({ submissionId, title, state, version }) => [submissionId, { title, state, version }]),
   );
   expect(found).toEqual(mixed.submissions);
   for (const action of ["submission.created", "submission.fields_updated"]) {
-    const changes = (await auditOf(desk.app.store, desk.businessId, action)).filter(
+    const changes = (await listAudit(desk.app.store, desk.businessId, action)).filter(
       ({ changes }) => changes.length > 0,
     );
     expect(changes.map(({ submissionId }) => submissionId).toSorted(), action).toEqual([...found.keys()].toSorted());
@@ -59,7 +59,7 @@ export async function expectSubmissions({ desk, mixed }: Stage): Promise<void> {
 }
 
 /** What is written down was received by all, as it is, and nothing else was. */
-export async function expectEvents({ desk, mixed, receivers }: Stage): Promise<number> {
+export async function expectEvents({ desk, mixed, receivers }: ReplicaSet): Promise<number> {
   const events = await desk.app.store.listEvents(desk.businessId, many);
   const written = new Map(events.map((event) => [event.eventId, event]));
   for (const { received } of receivers) {
@@ -73,7 +73,7 @@ export async function expectEvents({ desk, mixed, receivers }: Stage): Promise<n
   return events.length;
 }
 
-export async function expectConfirmations({ desk, mixed }: Stage): Promise<void> {
+export async function expectConfirmations({ desk, mixed }: ReplicaSet): Promise<void> {
   const bulks = Map.groupBy(await rowsOf(desk, "emailSends"), ({ subject }) => subject);
   for (const { subject, accepted } of mixed.confirmations) {
     const sends = bulks.get(subject) ?? [];
@@ -84,14 +84,14 @@ export async function expectConfirmations({ desk, mixed }: Stage): Promise<void>
   expect(mixed.confirmations.filter(({ accepted }) => accepted === 1).length).toBeGreaterThan(0);
 }
 
-export async function expectMail({ desk, mixed, post }: Stage): Promise<number> {
+export async function expectMail({ desk, mixed, post }: ReplicaSet): Promise<number> {
   const rows = await rowsOf(desk, "emailSends");
   const keyed = Map.groupBy(
     rows.filter(({ subject }) => subject === "News"),
     ({ bulkId }) => bulkId as string,
   );
   expect(new Map([...keyed].map(([bulkId, sends]) => [bulkId, sends.length]))).toEqual(mixed.bulks);
-  const taken = post.taken.flatMap((letter) => headerOf(letter, "Message-ID"));
+  const taken = post.taken.flatMap((letter) => readHeader(letter, "Message-ID"));
   expect(taken).toHaveLength(new Set(taken).size);
   const sent = rows.filter(({ status }) => status === "sent");
   const idOf = ({ emailSendId }: Row<"emailSends">) => `<${emailSendId}@example.org>`;
@@ -102,7 +102,7 @@ export async function expectMail({ desk, mixed, post }: Stage): Promise<number> 
   return others.length;
 }
 
-export async function expectExports({ desk, mixed }: Stage): Promise<number> {
+export async function expectExports({ desk, mixed }: ReplicaSet): Promise<number> {
   const jobs = await rowsOf(desk, "exports");
   expect(jobs.filter(({ status }) => status !== "completed")).toEqual([]);
   const ids = jobs.map(({ exportId }) => exportId);

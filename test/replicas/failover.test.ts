@@ -2,10 +2,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { type PostgresServer, startPostgres } from "../support/postgres-server.ts";
-import { rest } from "../support/raw.ts";
+import { rest } from "../support/raw-http.ts";
 import { expectConfirmations, expectEvents, expectExports, expectMail, expectSubmissions } from "./checks.ts";
 import { callTool, openSession, type ToolAnswer } from "./clients.ts";
-import { openStage, settled } from "./stage.ts";
+import { openReplicaSet, settled } from "./replica-set.ts";
 
 const awayMs = 3_000;
 
@@ -77,7 +77,7 @@ function expectClean(told: readonly ToolAnswer[], name: string): void {
 
 test("a database that goes away and comes back costs nothing but time", async () => {
   const server = await openServer();
-  const stage = await openStage({ count: 2, limit: 100_000, given: server.address });
+  const stage = await openReplicaSet({ count: 2, limit: 100_000, given: server.address });
   const { desk, mixed, replicas } = stage;
   const token = await desk.token();
   const { programId } = await desk.seed.program();

@@ -9,7 +9,7 @@ import {
   expectRate,
   expectSubmissions,
 } from "./checks.ts";
-import { openStage, type Stage, settled } from "./stage.ts";
+import { openReplicaSet, type ReplicaSet, settled } from "./replica-set.ts";
 
 const seconds = Number(process.env["TEST_REPLICA_SECONDS"] ?? 12);
 const killEveryMs = Math.min(5_000, (seconds * 1_000) / 3);
@@ -17,7 +17,7 @@ const killEveryMs = Math.min(5_000, (seconds * 1_000) / 3);
 const limit = seconds < 60 ? 100 : 300;
 
 /** Lets the clients work while one replica after the other is killed; how many were. */
-async function killEachInTurn({ replicas, mixed }: Stage): Promise<number> {
+async function killEachInTurn({ replicas, mixed }: ReplicaSet): Promise<number> {
   await mixed.start();
   const startedMs = performance.now();
   let kills = 0;
@@ -35,7 +35,7 @@ function duplicatesAt({ eventIds }: Receiver): number {
 }
 
 test("four replicas, one of which is killed again and again, hold what one process holds", async () => {
-  const stage = await openStage({ count: 4, limit });
+  const stage = await openReplicaSet({ count: 4, limit });
   const kills = await killEachInTurn(stage);
   const { mixed, post, receivers } = stage;
   await settled(stage, seconds >= 60);

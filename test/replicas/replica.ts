@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { onTestFinished } from "vitest";
-import { settingsOn } from "../support/database-settings.ts";
+import { createSettings } from "../support/database-settings.ts";
 import { freePort } from "../support/postgres-server.ts";
 
 const main = join(import.meta.dirname, "../../src/main.ts");
@@ -26,7 +26,7 @@ export async function startReplica(database: string, environment: Record<string,
   let child = start();
 
   function start(): ChildProcess {
-    const settings = { PROGRAMME_DATABASE: database, ...settingsOn(database), ...environment };
+    const settings = { PROGRAMME_DATABASE: database, ...createSettings(database), ...environment };
     const started = spawn(process.execPath, [main, "http"], {
       env: { PATH: process.env["PATH"] ?? "", PROGRAMME_PORT: String(port), PROGRAMME_LOG_LEVEL: "warn", ...settings },
       stdio: ["ignore", "ignore", "pipe"],

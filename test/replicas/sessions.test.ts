@@ -2,10 +2,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import { beforeAll, describe, expect, inject, test, vi } from "vitest";
 import { browsers, toldMs } from "../resources/browsers.ts";
 import { clients, type Human, type ToolClient } from "../support/clients.ts";
-import type { Desk } from "../support/desk.ts";
 import { type Ending, startProcess } from "../support/processes.ts";
+import type { TestServer } from "../support/test-server.ts";
 import { openBalancer } from "./balancer.ts";
-import { openGround } from "./ground.ts";
+import { openPostgresServer } from "./postgres-server.ts";
 import { openSession, type RawSession } from "./raw-session.ts";
 
 const told = { timeout: 5 * toldMs, interval: 20 };
@@ -15,15 +15,15 @@ const environment = { PROGRAMME_CONFIRM: "ask" };
 
 /** Two replicas of a service, and both as one; the desk works on the same database. */
 interface Two {
-  readonly desk: Desk;
+  readonly desk: TestServer;
   readonly database: string;
   readonly one: string;
   readonly two: string;
-  readonly balanced: Desk;
+  readonly balanced: TestServer;
 }
 
 async function openTwo(ending: Ending): Promise<Two> {
-  const { desk, database } = await openGround(environment, inject("postgres"), ending);
+  const { desk, database } = await openPostgresServer(environment, inject("postgres"), ending);
   const start = () => startProcess(database, environment, { ending });
   const [one, two] = (await Promise.all([start(), start()])).map(({ origin }) => origin) as [string, string];
   const { origin } = await openBalancer([one, two], ending);
@@ -42,7 +42,7 @@ beforeAll(async () => {
 
 const yes: Human = () => ({ action: "accept", content: { confirm: true } });
 
-function connect(name: (typeof old)[number], desk: Desk, token: string, human?: Human): Promise<ToolClient> {
+function connect(name: (typeof old)[number], desk: TestServer, token: string, human?: Human): Promise<ToolClient> {
   return (clients[name] as (typeof clients)[string])(desk, token, human);
 }
 

@@ -1,31 +1,31 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
-import { type Cable, layCable } from "../support/cable.ts";
-import { type Desk, openDesk } from "../support/desk.ts";
 import { type PostgresPair, queryOn, standbyName, startPostgresPair } from "../support/postgres-server.ts";
 import { type OtherProcess, startProcess } from "../support/processes.ts";
-import { rest, send } from "../support/raw.ts";
+import { rest, send } from "../support/raw-http.ts";
+import { openTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+import { openTestServer, type TestServer } from "../support/test-server.ts";
 
 interface Scene {
   readonly pair: PostgresPair;
   /** Leads to the primary at first. */
-  readonly cable: Cable;
+  readonly cable: TcpProxy;
   /** Stands on the cable. */
   readonly replica: OtherProcess;
   /** Stands on the primary itself. */
-  readonly desk: Desk;
+  readonly desk: TestServer;
   readonly token: string;
   readonly programId: string;
   /** Another service, straight on what was the standby. */
-  beyond(): Promise<Desk>;
+  beyond(): Promise<TestServer>;
 }
 
 const portOf = (address: string) => Number(new URL(address).port);
 const on = (address: string) => Object.assign(new URL(address), { pathname: "/programme" }).href;
 
-async function openService(database: string): Promise<Desk> {
-  const { desk, close } = await openDesk({ PROGRAMME_DATABASE: database });
+async function openService(database: string): Promise<TestServer> {
+  const { desk, close } = await openTestServer({ PROGRAMME_DATABASE: database });
   onTestFinished(close);
   desk.clock.advance(Date.now() - desk.clock.now().getTime());
   return desk;
@@ -39,7 +39,7 @@ async function openScene(settings: Record<string, string> = {}): Promise<Scene> 
   await queryOn(pair.primary.address, "create database programme");
   const desk = await openService(on(pair.primary.address));
   const [token, { programId }] = [await desk.token(), await desk.seed.program()];
-  const cable = await layCable(portOf(pair.primary.address));
+  const cable = await openTcpProxy(portOf(pair.primary.address));
   onTestFinished(() => cable.close());
   const address = Object.assign(new URL(on(pair.primary.address)), { port: String(cable.port) }).href;
   const replica = await startProcess(address, { PROGRAMME_LOG_LEVEL: "info", PROGRAMME_REQUESTS_PER_MINUTE: "100000" });
@@ -57,7 +57,7 @@ async function readiness({ origin }: OtherProcess): Promise<readonly [number, st
   return [status, body.checks.database];
 }
 
-async function revoke({ app }: Desk, token: string): Promise<void> {
+async function revoke({ app }: TestServer, token: string): Promise<void> {
   const found = await app.store.findToken(hashSha256Hex(token));
   await app.store.revokeToken(found?.tokenId ?? "", new Date().toISOString());
 }

@@ -10,7 +10,7 @@ import {
 import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { onTestFinished } from "vitest";
 import { namingMethods } from "../support/clients.ts";
-import type { Desk } from "../support/desk.ts";
+import type { TestServer } from "../support/test-server.ts";
 
 /** What a client was told without asking for it just then. */
 export interface Heard {
@@ -35,7 +35,7 @@ export interface Browser {
 
 const info = { name: "test", version: "1.0.0" };
 
-type Connect = (desk: Desk, token: string) => Promise<Browser>;
+type Connect = (desk: TestServer, token: string) => Promise<Browser>;
 
 /** The clients that hosts come with: both protocol revisions, both transports, both majors of the SDK. */
 export const browsers: Readonly<Record<string, Connect>> = {
@@ -51,12 +51,12 @@ export const browsers: Readonly<Record<string, Connect>> = {
 /** The usual one, for what does not depend on the client. */
 export const browse = browsers["2026-07-28 over stdio"] as Connect;
 
-function http(desk: Desk, token: string, send: typeof fetch = fetch) {
+function http(desk: TestServer, token: string, send: typeof fetch = fetch) {
   const requestInit = { headers: { authorization: `Bearer ${token}` } };
   return new StreamableHTTPClientTransport(new URL(`${desk.origin}/mcp`), { requestInit, fetch: send });
 }
 
-function stdio(desk: Desk, token: string) {
+function stdio(desk: TestServer, token: string) {
   const [here, there] = InMemoryTransport.createLinkedPair();
   desk.app.connectStdio(token, there);
   return here;
@@ -94,7 +94,7 @@ async function secondMajor(
   };
 }
 
-async function firstMajor(desk: Desk, token: string): Promise<Browser> {
+async function firstMajor(desk: TestServer, token: string): Promise<Browser> {
   const client = new FirstMajorClient(info);
   const heard: Heard = { updated: [], lists: [] };
   client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => void heard.updated.push(params.uri));

@@ -1,6 +1,6 @@
 import { describe, expect } from "vitest";
 import { operationNames, operations } from "../../src/contract/index.ts";
-import { type Desk, openDesk, tenantTest as test } from "../support/desk.ts";
+import { openTestServer, type TestServer, tenantTest as test } from "../support/test-server.ts";
 import { type Browser, browse, browsers, refusal } from "./browsers.ts";
 
 type Chosen = Record<string, string>;
@@ -22,7 +22,7 @@ async function complete(
   return completion.values as string[];
 }
 
-async function callsOf(desk: Desk, work: () => Promise<unknown>): Promise<number> {
+async function callsOf(desk: TestServer, work: () => Promise<unknown>): Promise<number> {
   const { call } = desk.app.gate as unknown as { call: never };
   void call;
   const count = async () => {
@@ -138,7 +138,7 @@ describe("people", () => {
   });
 
   test("are found by name where their addresses are handles", async () => {
-    const { desk, close } = await openDesk({ PROGRAMME_PRIVACY: "blind" });
+    const { desk, close } = await openTestServer({ PROGRAMME_PRIVACY: "blind" });
     try {
       await desk.seed.applicant({ email: "ada@example.org", name: "Ada Marsh" });
       const browser = await browse(desk, await desk.token());

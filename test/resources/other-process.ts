@@ -1,11 +1,11 @@
 import { pino } from "pino";
 import { createApp } from "../../src/app/app.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { settingsOn } from "../support/database-settings.ts";
+import { createSettings } from "../support/database-settings.ts";
 
 /** Another process on the same database: `other-process.ts <database> <token> <programId> <version>` renames a programme. */
 const [database = "", token = "", programId = "", version = ""] = process.argv.slice(2);
-const app = await createApp(loadConfig({ PROGRAMME_DATABASE: database, ...settingsOn(database) }), {
+const app = await createApp(loadConfig({ PROGRAMME_DATABASE: database, ...createSettings(database) }), {
   log: pino({ level: "silent" }),
 });
 const answer = await app.upstream.call({

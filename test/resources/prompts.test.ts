@@ -1,7 +1,7 @@
 import { describe, expect } from "vitest";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
 import { scopes } from "../../src/contract/scopes.ts";
-import { openDesk, tenantTest as test } from "../support/desk.ts";
+import { openTestServer, tenantTest as test } from "../support/test-server.ts";
 import { browse, browsers, refusal } from "./browsers.ts";
 
 const names = [
@@ -142,7 +142,7 @@ describe("arguments", () => {
 });
 
 test("jobs whose tools this installation withholds are not offered", async () => {
-  const { desk, close } = await openDesk({ PROGRAMME_READ_ONLY: "true" });
+  const { desk, close } = await openTestServer({ PROGRAMME_READ_ONLY: "true" });
   try {
     const { programId } = await desk.seed.program();
     const { client } = await browse(desk, await desk.token());

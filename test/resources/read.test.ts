@@ -2,8 +2,8 @@ import { describe, expect } from "vitest";
 import { expandResource } from "../../src/contract/definition/resource.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
 import type { Scope } from "../../src/contract/scopes.ts";
-import { type Desk, openDesk, tenantTest as test } from "../support/desk.ts";
-import { auditOf } from "../support/state.ts";
+import { listAudit } from "../support/state.ts";
+import { openTestServer, type TestServer, tenantTest as test } from "../support/test-server.ts";
 import { browse, browsers, refusal } from "./browsers.ts";
 
 const reads = operationNames.filter((name) => operations[name].effect === "read");
@@ -45,7 +45,7 @@ describe("every read", () => {
 });
 
 /** A record of each kind, and arguments for every read that finds them. */
-async function worldOf(desk: Desk): Promise<Record<OperationName, Record<string, unknown>>> {
+async function worldOf(desk: TestServer): Promise<Record<OperationName, Record<string, unknown>>> {
   const round = await desk.seed.round();
   const { programId, trackId, roundId, rubricId } = round;
   const { submissionId, schemaId } = await desk.seed.submission({
@@ -66,7 +66,7 @@ async function worldOf(desk: Desk): Promise<Record<OperationName, Record<string,
   await desk.seed.emailSend();
   const { exportId } = await desk.seed.exportJob({ programId });
   await (await desk.as("REST")).update_program({ programId, name: "Renamed", version: 0 });
-  const auditId = (await auditOf(desk.app.store, desk.businessId, undefined))[0]?.auditId;
+  const auditId = (await listAudit(desk.app.store, desk.businessId, undefined))[0]?.auditId;
   const given: Partial<Record<OperationName, Record<string, unknown>>> = {
     get_program: { programId },
     list_programs: {},
@@ -202,7 +202,7 @@ describe("a caller", () => {
     const { programId } = await desk.seed.program();
     await (await browse(desk, await desk.token())).read(`programme://programs/${programId}`);
     await desk.app.gate.flush();
-    expect(await auditOf(desk.app.store, desk.businessId, "program.read")).toMatchObject([{ entityId: programId }]);
+    expect(await listAudit(desk.app.store, desk.businessId, "program.read")).toMatchObject([{ entityId: programId }]);
   });
 });
 
@@ -210,7 +210,7 @@ test("a client may keep only what stays as it is, and for itself", async ({ desk
   const { programId, version } = await desk.seed.program();
   const { rubricId } = await desk.seed.rubric();
   await (await desk.as("REST")).update_program({ programId, name: "Renamed", version });
-  const [entry] = await auditOf(desk.app.store, desk.businessId, undefined);
+  const [entry] = await listAudit(desk.app.store, desk.businessId, undefined);
   const { client } = await browse(desk, await desk.token());
   const ttlMs = async (uri: string) => {
     const result = await client.readResource({ uri });
@@ -245,7 +245,7 @@ describe("a list", () => {
   });
 
   test("is cut between rows at the size that this installation allows", async () => {
-    const { desk, close } = await openDesk({ PROGRAMME_RESULT_BYTES: "2000" });
+    const { desk, close } = await openTestServer({ PROGRAMME_RESULT_BYTES: "2000" });
     try {
       const made: string[] = [];
       for (let count = 0; count < 9; count++) {
@@ -269,7 +269,7 @@ describe("a list", () => {
 });
 
 test("in the usual posture, addresses stay handles, both ways", async () => {
-  const { desk, close } = await openDesk({ PROGRAMME_PRIVACY: "blind" });
+  const { desk, close } = await openTestServer({ PROGRAMME_PRIVACY: "blind" });
   try {
     await desk.seed.emailSend({ recipientEmail: "ada@example.org" });
     await desk.seed.applicant({ email: "ada@example.org" });
@@ -288,7 +288,7 @@ test("in the usual posture, addresses stay handles, both ways", async () => {
 });
 
 test("what this installation does not offer as a tool is no resource either", async () => {
-  const { desk, close } = await openDesk({ PROGRAMME_TOOLSETS: "submissions" });
+  const { desk, close } = await openTestServer({ PROGRAMME_TOOLSETS: "submissions" });
   try {
     const { programId } = await desk.seed.program();
     const { client } = await browse(desk, await desk.token());

@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, vi } from "vitest";
 import { ownDatabase } from "../support/database.ts";
-import { type Desk, openDesk, tenantTest as test } from "../support/desk.ts";
 import { rescope } from "../support/edit.ts";
+import { openTestServer, type TestServer, tenantTest as test } from "../support/test-server.ts";
 import { browse, browsers, quiet, refusal, toldMs } from "./browsers.ts";
 
 const told = { timeout: toldMs, interval: 20 };
@@ -183,9 +183,9 @@ describe("limits", () => {
 });
 
 describe("on a database of several processes", () => {
-  async function deskOnFile(): Promise<{ desk: Desk; database: string }> {
+  async function deskOnFile(): Promise<{ desk: TestServer; database: string }> {
     const database = await ownDatabase();
-    const { desk, close } = await openDesk({ PROGRAMME_DATABASE: database });
+    const { desk, close } = await openTestServer({ PROGRAMME_DATABASE: database });
     onTestFinished(close);
     return { desk, database };
   }

@@ -1,6 +1,6 @@
 import { describe, expect } from "vitest";
-import { type Desk, faces, test } from "../support/desk.ts";
-import { pagesOf, seedMany } from "../support/lists.ts";
+import { readPages, seedMany } from "../support/lists.ts";
+import { faces, type TestServer, test } from "../support/test-server.ts";
 
 interface Listed {
   readonly applicantId: string;
@@ -23,7 +23,7 @@ describe.each(faces)("listing applicants over %s", (face) => {
     expect(await clerk.list_applicants()).toEqual([{ ...shown, submissionCount: 2 }]);
   });
 
-  async function sceneOf({ seed }: Desk) {
+  async function sceneOf({ seed }: TestServer) {
     const given = [
       { programIds: ["prg_a"], trackIds: ["trk_1"] },
       { programIds: ["prg_a", "prg_b"], trackIds: ["trk_2", "trk_3"] },
@@ -48,7 +48,7 @@ describe.each(faces)("listing applicants over %s", (face) => {
     ];
     for (const [query, found] of answers) {
       expect(idsOf(await clerk.list_applicants(query)), JSON.stringify(query)).toEqual(found);
-      const pages = await pagesOf<Listed>(clerk, "list_applicants", { ...query, limit: 1 });
+      const pages = await readPages<Listed>(clerk, "list_applicants", { ...query, limit: 1 });
       expect(idsOf(pages.flat()), JSON.stringify(query)).toEqual(found);
     }
   });

@@ -2,9 +2,9 @@ import { describe, expect } from "vitest";
 import type { AssignmentOutcome } from "../../src/contract/assignments.ts";
 import type { AssignmentRules } from "../../src/contract/programs.ts";
 import type { Row } from "../../src/store/tables.ts";
-import { type Desk, faces, test } from "../support/desk.ts";
-import { fieldIds } from "../support/factory.ts";
-import { nothing, traceOf } from "../support/trace.ts";
+import { fieldIds } from "../support/seed-factory.ts";
+import { faces, type TestServer, test } from "../support/test-server.ts";
+import { nothing, recordTrace } from "../support/trace.ts";
 
 type Assignment = Row<"assignments">;
 
@@ -26,12 +26,12 @@ const dealt = ({ created }: AssignmentOutcome) => {
 
 interface Scene {
   readonly rules?: Partial<AssignmentRules>;
-  readonly program?: Parameters<Desk["seed"]["program"]>[0];
-  readonly round?: Parameters<Desk["seed"]["round"]>[0];
+  readonly program?: Parameters<TestServer["seed"]["program"]>[0];
+  readonly round?: Parameters<TestServer["seed"]["round"]>[0];
 }
 
 /** Rounds `rnd_1` and `rnd_2` of one track, `rnd_2` the one to assign in. Ids are given, for ties go by them. */
-async function sceneOf({ seed }: Desk, { rules, program, round }: Scene = {}) {
+async function sceneOf({ seed }: TestServer, { rules, program, round }: Scene = {}) {
   const { programId } = await seed.program({ assignmentRules: { ...plain, ...rules }, ...program });
   const { trackId } = await seed.track({ programId });
   const home = { programId, trackId };
@@ -65,7 +65,7 @@ describe.each(faces)("assigning by the rules over %s", (face) => {
     await scene.reviewers("e", { status: "invited" });
     await scene.reviewers("f", { status: "inactive" });
     await scene.reviewers("g", { roundIds: ["rnd_1"] });
-    const trace = await traceOf(desk, () => chair.auto_assign_reviewers({ roundId: "rnd_2" }));
+    const trace = await recordTrace(desk, () => chair.auto_assign_reviewers({ roundId: "rnd_2" }));
     const { created, skipped }: AssignmentOutcome = trace.data;
     expect(dealt(trace.data)).toEqual({ s1: "a c", s2: "b d", s3: "a c", s4: "b d", s5: "a c", s6: "b d" });
     expect(skipped).toEqual([]);
@@ -76,7 +76,7 @@ describe.each(faces)("assigning by the rules over %s", (face) => {
       events: [],
       audit: Array(12).fill("assignment.created"),
     });
-    const again = await traceOf(desk, () => chair.auto_assign_reviewers({ roundId: "rnd_2" }));
+    const again = await recordTrace(desk, () => chair.auto_assign_reviewers({ roundId: "rnd_2" }));
     expect(again).toMatchObject({ data: { created: [], skipped: [] }, ...nothing });
   });
 
@@ -149,7 +149,7 @@ describe.each(faces)("assigning by the rules over %s", (face) => {
       await scene.reviewers("b", { expertise: ["music", " science "] });
       await scene.reviewers("c", { expertise: [] });
       const chair = await own.as(face);
-      return traceOf(own, () => chair.auto_assign_reviewers({ roundId: "rnd_2", ...given }));
+      return recordTrace(own, () => chair.auto_assign_reviewers({ roundId: "rnd_2", ...given }));
     };
     const rehearse = async (given: object) => dealt((await run(given)).data);
     expect(await rehearse({})).toEqual({ s1: "b", s2: "b", s3: "a", s4: "c" });
@@ -184,7 +184,7 @@ describe.each(faces)("assigning by the rules over %s", (face) => {
     const scene = await sceneOf(desk, { rules: { reviewsPerSubmission: 1 } });
     await scene.submissions("s1");
     await scene.reviewers("a b c d");
-    const run = (given: object) => traceOf(desk, () => chair.auto_assign_reviewers({ roundId: "rnd_2", ...given }));
+    const run = (given: object) => recordTrace(desk, () => chair.auto_assign_reviewers({ roundId: "rnd_2", ...given }));
     expect(await run({ reviewsPerSubmission: 0 })).toMatchObject({ data: { created: [], skipped: [] }, ...nothing });
     expect(dealt((await run({ reviewsPerSubmission: 3 })).data)).toEqual({ s1: "a b c" });
     expect(await run({})).toMatchObject({ data: { created: [] }, ...nothing });
@@ -228,14 +228,14 @@ describe.each(faces)("assigning by the rules over %s", (face) => {
       await scene.submissions("s1");
       await scene.reviewers("a");
       const chair = await own.as(face);
-      const trace = await traceOf(own, () => chair.auto_assign_reviewers({ roundId: "rnd_2" }));
+      const trace = await recordTrace(own, () => chair.auto_assign_reviewers({ roundId: "rnd_2" }));
       expect(trace).toMatchObject({ problem: { code }, ...nothing });
     }
     const chair = await desk.as(face);
     const inputs = [{ roundId: "rnd_2" }, { roundId: "" }, { roundId: "rnd_2", reviewsPerSubmission: -1 }, {}];
     const codes = ["not_found", "validation_failed", "validation_failed", "validation_failed"];
     for (const [index, input] of inputs.entries()) {
-      const trace = await traceOf(desk, () => chair.auto_assign_reviewers(input));
+      const trace = await recordTrace(desk, () => chair.auto_assign_reviewers(input));
       expect(trace).toMatchObject({ problem: { code: codes[index] }, ...nothing });
     }
   });

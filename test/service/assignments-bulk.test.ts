@@ -1,13 +1,13 @@
 import { describe, expect } from "vitest";
-import { type Desk, faces, test } from "../support/desk.ts";
 import { seedMany } from "../support/lists.ts";
-import { statementsOf } from "../support/statements.ts";
-import { nothing, traceOf } from "../support/trace.ts";
+import { recordStatements } from "../support/statements.ts";
+import { faces, type TestServer, test } from "../support/test-server.ts";
+import { nothing, recordTrace } from "../support/trace.ts";
 
 const attestation = (hasConflict: boolean) => ({ hasConflict, statement: "s", attestedAt: "2026-11-02T00:00:00.000Z" });
 
 /** A round and one before it in the same track, with submissions under review in the later one. */
-async function stageOf({ seed }: Desk, count: number, given: { program?: object; round?: object } = {}) {
+async function stageOf({ seed }: TestServer, count: number, given: { program?: object; round?: object } = {}) {
   const { programId } = await seed.program(given.program);
   const { trackId } = await seed.track({ programId });
   const earlier = await seed.round({ programId, trackId, sequence: 1 });
@@ -19,7 +19,7 @@ async function stageOf({ seed }: Desk, count: number, given: { program?: object;
   return { home, roundId, trackId, earlier, deadline, submissionIds: rows.map(({ submissionId }) => submissionId) };
 }
 
-async function reviewersOf({ seed }: Desk, count: number, given: Parameters<typeof seed.reviewer>[0] = {}) {
+async function reviewersOf({ seed }: TestServer, count: number, given: Parameters<typeof seed.reviewer>[0] = {}) {
   return (await seedMany(count, () => seed.reviewer(given))).map(({ reviewerId }) => reviewerId);
 }
 
@@ -33,7 +33,7 @@ describe.each(faces)("assigning many over %s", (face) => {
     const chair = await desk.as(face, ["assignments:write"]);
     const { roundId, submissionIds, home, deadline } = await stageOf(desk, 2);
     const reviewerIds = [...(await reviewersOf(desk, 1)), ...(await reviewersOf(desk, 1, { status: "invited" }))];
-    const trace = await traceOf(desk, () => chair.bulk_assign_reviewers({ roundId, submissionIds, reviewerIds }));
+    const trace = await recordTrace(desk, () => chair.bulk_assign_reviewers({ roundId, submissionIds, reviewerIds }));
     const pairs = submissionIds.flatMap((submissionId) =>
       reviewerIds.map((reviewerId) => ({ submissionId, reviewerId })),
     );
@@ -88,13 +88,13 @@ describe.each(faces)("assigning many over %s", (face) => {
       [one, removed],
     ] as const;
     const pairs = [...made, ...skipped].map(([submissionId, reviewerId]) => ({ submissionId, reviewerId }));
-    const trace = await traceOf(desk, () => chair.bulk_assign_reviewers({ roundId, pairs }));
+    const trace = await recordTrace(desk, () => chair.bulk_assign_reviewers({ roundId, pairs }));
     expect(trace.data.created.map(pairOf)).toEqual(pairs.slice(0, made.length));
     expect(trace.data.skipped).toEqual(
       skipped.map(([submissionId, reviewerId, reason]) => ({ submissionId, reviewerId, reason })),
     );
     expect(trace.rows).toEqual(Array(made.length).fill("assignments inserted"));
-    const again = await traceOf(desk, () => chair.bulk_assign_reviewers({ roundId, pairs: pairs.slice(0, 2) }));
+    const again = await recordTrace(desk, () => chair.bulk_assign_reviewers({ roundId, pairs: pairs.slice(0, 2) }));
     expect(again).toMatchObject({ data: { created: [], skipped: [{ reason: "duplicate" }, {}] }, ...nothing });
   });
 
@@ -133,7 +133,7 @@ describe.each(faces)("assigning many over %s", (face) => {
       ],
     ];
     for (const [given, ...paths] of refused) {
-      const trace = await traceOf(desk, () => chair.bulk_assign_reviewers({ roundId, ...given }));
+      const trace = await recordTrace(desk, () => chair.bulk_assign_reviewers({ roundId, ...given }));
       expect(trace, String(paths)).toMatchObject({ problem: { code: "validation_failed" }, ...nothing });
       expect(trace.problem?.details["issues"]).toMatchObject(paths.map((path) => ({ path })));
     }
@@ -159,12 +159,12 @@ describe.each(faces)("assigning many over %s", (face) => {
       [{ pairs }, "pairs.1.submissionId", "pairs.1.reviewerId"],
     ];
     for (const [given, ...paths] of refused) {
-      const trace = await traceOf(desk, () => chair.bulk_assign_reviewers({ roundId, ...given }));
+      const trace = await recordTrace(desk, () => chair.bulk_assign_reviewers({ roundId, ...given }));
       expect(trace).toMatchObject({ problem: { code: "validation_failed" }, ...nothing });
       expect(trace.problem?.details["issues"]).toMatchObject(paths.map((path) => ({ path, code: "not_found" })));
     }
     const elsewhere = { roundId: foreign.roundId, submissionIds, reviewerIds: [known] };
-    const trace = await traceOf(desk, () => chair.bulk_assign_reviewers(elsewhere));
+    const trace = await recordTrace(desk, () => chair.bulk_assign_reviewers(elsewhere));
     expect(trace).toMatchObject({ problem: { code: "not_found" }, ...nothing });
   });
 
@@ -189,7 +189,7 @@ describe.each(faces)("assigning many over %s", (face) => {
       [{ roundId: archived.roundId, submissionIds: archived.submissionIds }, { code: "program_archived" }],
     ] as const;
     for (const [given, problem] of refused) {
-      const trace = await traceOf(desk, () => chair.bulk_assign_reviewers({ ...given, reviewerIds }));
+      const trace = await recordTrace(desk, () => chair.bulk_assign_reviewers({ ...given, reviewerIds }));
       expect(trace).toMatchObject({ problem, ...nothing });
     }
   });
@@ -199,7 +199,7 @@ test("500 assignments at once are looked up in a few statements", async ({ desk 
   const chair = await desk.as("REST");
   const { roundId, submissionIds } = await stageOf(desk, 50);
   const reviewerIds = await reviewersOf(desk, 10);
-  const statements = await statementsOf(async () => {
+  const statements = await recordStatements(async () => {
     const { created } = await chair.bulk_assign_reviewers({ roundId, submissionIds, reviewerIds });
     expect(created).toHaveLength(500);
   });

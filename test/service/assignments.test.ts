@@ -1,9 +1,9 @@
 import { describe, expect } from "vitest";
 import { AssignmentStatus } from "../../src/contract/assignments.ts";
 import type { Row } from "../../src/store/tables.ts";
-import { type Desk, faces, test } from "../support/desk.ts";
-import { pagesOf } from "../support/lists.ts";
-import { nothing, traceOf } from "../support/trace.ts";
+import { readPages } from "../support/lists.ts";
+import { faces, type TestServer, test } from "../support/test-server.ts";
+import { nothing, recordTrace } from "../support/trace.ts";
 
 type Assignment = Row<"assignments">;
 
@@ -12,7 +12,7 @@ const incomplete = ["assigned", "accepted", "conflict"];
 const attested = { hasConflict: true, statement: "My colleague", attestedAt: "2026-11-02T00:00:00.000Z" };
 
 /** A round with a submission in it, and assignments of it to reviewers made for them. */
-async function stageOf({ seed }: Desk, given: { program?: object; round?: object } = {}) {
+async function stageOf({ seed }: TestServer, given: { program?: object; round?: object } = {}) {
   const { programId } = await seed.program(given.program);
   const { trackId } = await seed.track({ programId });
   const deadline = "2026-12-15T00:00:00.000Z";
@@ -27,7 +27,7 @@ async function stageOf({ seed }: Desk, given: { program?: object; round?: object
 }
 
 describe.each(faces)("listing assignments over %s", (face) => {
-  async function sceneOf(desk: Desk): Promise<Assignment[]> {
+  async function sceneOf(desk: TestServer): Promise<Assignment[]> {
     const rows: Assignment[] = [];
     const { reviewerId } = await desk.seed.reviewer();
     for (let count = 0; count < 2; count += 1) {
@@ -62,7 +62,7 @@ describe.each(faces)("listing assignments over %s", (face) => {
       const active = all.filter((row) => row.active);
       expect(await chair.list_assignments(query), JSON.stringify(query)).toEqual(active);
       expect(await chair.list_assignments({ ...query, includeInactive: false })).toEqual(active);
-      const pages = await pagesOf(chair, "list_assignments", { ...query, includeInactive: true, limit: 5 });
+      const pages = await readPages(chair, "list_assignments", { ...query, includeInactive: true, limit: 5 });
       expect(pages.flat(), JSON.stringify(query)).toEqual(all);
     }
     for (const query of [{ status: "open" }, { includeInactive: "maybe" }, { trackId: "trk_1" }]) {
@@ -82,7 +82,7 @@ describe.each(faces)("removing an assignment over %s", (face) => {
     const row = await assign({ status, conflictAttestation: status === "conflict" ? attested : null });
     const inactive = await assign({ status, active: false });
     const { assignmentId } = row;
-    const trace = await traceOf(desk, () => chair.delete_assignment({ assignmentId }));
+    const trace = await recordTrace(desk, () => chair.delete_assignment({ assignmentId }));
     if (incomplete.includes(status)) {
       const ended = { status: "cancelled", active: false, removedAt: desk.clock.now().toISOString(), version: 1 };
       expect(trace).toMatchObject({
@@ -96,7 +96,7 @@ describe.each(faces)("removing an assignment over %s", (face) => {
       expect(trace).toMatchObject({ problem: { code: "invalid_state_transition", details }, ...nothing });
     }
     for (const gone of [inactive.assignmentId, ...(incomplete.includes(status) ? [assignmentId] : [])]) {
-      const again = await traceOf(desk, () => chair.delete_assignment({ assignmentId: gone }));
+      const again = await recordTrace(desk, () => chair.delete_assignment({ assignmentId: gone }));
       expect(again).toMatchObject({ problem: { code: "invalid_state_transition" }, ...nothing });
     }
   });
@@ -111,7 +111,7 @@ describe.each(faces)("removing an assignment over %s", (face) => {
       ["asg_none", "not_found"],
     ] as const;
     for (const [assignmentId, code] of refused) {
-      const trace = await traceOf(desk, () => chair.delete_assignment({ assignmentId }));
+      const trace = await recordTrace(desk, () => chair.delete_assignment({ assignmentId }));
       expect(trace).toMatchObject({ problem: { code }, ...nothing });
     }
   });
@@ -126,7 +126,7 @@ describe.each(faces)("moving an assignment to another reviewer over %s", (face) 
     const conflictAttestation = status === "conflict" ? attested : null;
     const row = await assign({ status, reason: "First choice", conflictAttestation });
     const move = (assignmentId: string) =>
-      traceOf(desk, () =>
+      recordTrace(desk, () =>
         chair.reassign_assignment({ assignmentId, newReviewerId: reviewerId, reason: "Ill", version: 0 }),
       );
     const inactive = await assign({ status, active: false });
@@ -195,7 +195,9 @@ describe.each(faces)("moving an assignment to another reviewer over %s", (face) 
       [(await (await desk.other()).seed.reviewer()).reviewerId, "not_found"],
     ] as const;
     for (const [newReviewerId, code] of refused) {
-      const trace = await traceOf(desk, () => chair.reassign_assignment({ assignmentId, newReviewerId, version: 0 }));
+      const trace = await recordTrace(desk, () =>
+        chair.reassign_assignment({ assignmentId, newReviewerId, version: 0 }),
+      );
       expect(trace, newReviewerId).toMatchObject({ problem: { code }, ...nothing });
       if (code === "validation_failed") {
         expect(trace.problem?.details["issues"]).toMatchObject([{ path: "newReviewerId" }]);
@@ -215,7 +217,7 @@ describe.each(faces)("moving an assignment to another reviewer over %s", (face) 
     const newReviewerId = (await desk.seed.reviewer()).reviewerId;
     const attempt = async (stage: Awaited<ReturnType<typeof stageOf>>, more = {}) => {
       const { assignmentId } = await stage.assign();
-      return traceOf(desk, () => chair.reassign_assignment({ assignmentId, newReviewerId, version: 0, ...more }));
+      return recordTrace(desk, () => chair.reassign_assignment({ assignmentId, newReviewerId, version: 0, ...more }));
     };
     const open = await stageOf(desk);
     const refused = [

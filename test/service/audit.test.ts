@@ -1,12 +1,12 @@
 import { describe, expect } from "vitest";
 import type { AuditEntry } from "../../src/contract/audit.ts";
 import { createId } from "../../src/lib/ids.ts";
-import { type Desk, faces, test } from "../support/desk.ts";
-import { pagesOf } from "../support/lists.ts";
-import { nothing, traceOf } from "../support/trace.ts";
+import { readPages } from "../support/lists.ts";
+import { faces, type TestServer, test } from "../support/test-server.ts";
+import { nothing, recordTrace } from "../support/trace.ts";
 
 /** Entries of two programmes as other actors of the product make them, a second apart, oldest first. */
-async function ledgerOf({ app, businessId, clock }: Desk): Promise<AuditEntry[]> {
+async function ledgerOf({ app, businessId, clock }: TestServer): Promise<AuditEntry[]> {
   const cases = [
     ["submission.advanced", "submission", "prg_a", "sub_1"],
     ["submission.advanced", "submission", "prg_a", "sub_2"],
@@ -62,7 +62,7 @@ describe.each(faces)("the audit log over %s", (face) => {
         Object.entries(query).every(([name, value]) => entry[name as "action"] === value),
       );
       expect(await clerk.list_audit_entries(query), JSON.stringify(query)).toEqual(found);
-      const pages = await pagesOf(clerk, "list_audit_entries", { ...query, limit: 2 });
+      const pages = await readPages(clerk, "list_audit_entries", { ...query, limit: 2 });
       expect(pages.flat(), JSON.stringify(query)).toEqual(found);
     }
     const refused = [
@@ -87,7 +87,7 @@ describe.each(faces)("the audit log over %s", (face) => {
     const [foreign] = await ledgerOf(await desk.other());
     expect(await clerk.get_audit_entry({ auditId: entry?.auditId })).toEqual(entry);
     for (const auditId of [foreign?.auditId, "aud_none"]) {
-      const trace = await traceOf(desk, () => clerk.get_audit_entry({ auditId }));
+      const trace = await recordTrace(desk, () => clerk.get_audit_entry({ auditId }));
       expect(trace).toMatchObject({ problem: { code: "not_found" }, ...nothing });
     }
   });

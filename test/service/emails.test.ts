@@ -1,14 +1,14 @@
 import { describe, expect } from "vitest";
 import type { Row } from "../../src/store/tables.ts";
-import { type Desk, faces, test } from "../support/desk.ts";
 import { seedMany } from "../support/lists.ts";
-import { changesOf } from "../support/state.ts";
-import { statementsOf } from "../support/statements.ts";
-import { nothing, traceOf } from "../support/trace.ts";
+import { listChanges } from "../support/state.ts";
+import { recordStatements } from "../support/statements.ts";
+import { faces, type TestServer, test } from "../support/test-server.ts";
+import { nothing, recordTrace } from "../support/trace.ts";
 
 const message = { subject: "News", body: "Dear all,\n\nit begins." };
 
-async function sendsOf({ app, businessId }: Desk): Promise<Row<"emailSends">[]> {
+async function sendsOf({ app, businessId }: TestServer): Promise<Row<"emailSends">[]> {
   return app.store.reader(businessId).find("emailSends", {}, { limit: 2000, orderBy: "emailSendId" });
 }
 
@@ -61,7 +61,7 @@ describe.each(faces)("bulk e-mail over %s", (face) => {
       reviewers: { reviewerIds: [rita.reviewerId, sam.reviewerId], subject: "Reviewing", body: "It begins." },
       applicants: { applicantEmails: ["RITA@example.org"], ...message },
     };
-    const trace = await traceOf(desk, () => chair.send_bulk_email({ programId, ...blocks }));
+    const trace = await recordTrace(desk, () => chair.send_bulk_email({ programId, ...blocks }));
     expect(trace.data).toEqual({
       bulkId: expect.stringMatching(/^blk_/),
       programId,
@@ -81,7 +81,7 @@ describe.each(faces)("bulk e-mail over %s", (face) => {
       { ...queued, recipientKind: "reviewer", recipientEmail: "sam@example.org", subject, body },
       { ...queued, recipientKind: "applicant", recipientEmail: "Rita@Example.org", ...message },
     ]);
-    const audit = JSON.stringify(await changesOf(desk.app.store, desk.businessId));
+    const audit = JSON.stringify(await listChanges(desk.app.store, desk.businessId));
     expect(audit).not.toMatch(/example\.org|Reviewing|It begins|News/i);
   });
 
@@ -90,7 +90,7 @@ describe.each(faces)("bulk e-mail over %s", (face) => {
     const [here, there] = [await desk.seed.program(), await desk.seed.program()];
     const other = await desk.other();
     const of = ({ programId }: { programId: string }) => ({ programIds: [programId] });
-    const reviewer = async (from: Desk, given: object) => (await from.seed.reviewer(given)).reviewerId;
+    const reviewer = async (from: TestServer, given: object) => (await from.seed.reviewer(given)).reviewerId;
     const one = await reviewer(desk, of(here));
     const skipped = [
       one,
@@ -103,7 +103,7 @@ describe.each(faces)("bulk e-mail over %s", (face) => {
     await desk.seed.applicant({ ...of(there), email: "bo@example.org" });
     await other.seed.applicant({ ...of(here), email: "cy@example.org" });
     const unknown = ["bo@example.org", "cy@example.org", "di@example.org"];
-    const trace = await traceOf(desk, () =>
+    const trace = await recordTrace(desk, () =>
       chair.send_bulk_email({
         programId: here.programId,
         reviewers: { reviewerIds: [one, ...skipped], ...message },
@@ -120,7 +120,7 @@ describe.each(faces)("bulk e-mail over %s", (face) => {
       ],
     });
     expect(trace.rows).toEqual(Array(2).fill("emailSends inserted"));
-    const nobody = await traceOf(desk, () =>
+    const nobody = await recordTrace(desk, () =>
       chair.send_bulk_email({
         programId: here.programId,
         applicants: { applicantEmails: unknown.slice(0, 1), ...message },
@@ -139,7 +139,7 @@ describe.each(faces)("bulk e-mail over %s", (face) => {
       [none, one, 1],
     ] as const) {
       const reviewers = { reviewerIds, ...message };
-      const trace = await traceOf(desk, () =>
+      const trace = await recordTrace(desk, () =>
         chair.send_bulk_email({ programId, reviewers, applicants: { applicantEmails, ...message } }),
       );
       expect(trace).toMatchObject({ data: { queued, suppressed: 0, skipped: [] } });
@@ -178,7 +178,7 @@ describe.each(faces)("bulk e-mail over %s", (face) => {
     await desk.seed.reviewer({ reviewerId: "rvw_1", programIds: [programId] });
     await desk.seed.applicant({ programIds: [programId] });
     for (const [given, ...paths] of refused) {
-      const trace = await traceOf(desk, () => chair.send_bulk_email({ programId, ...given }));
+      const trace = await recordTrace(desk, () => chair.send_bulk_email({ programId, ...given }));
       expect(trace, String(paths)).toMatchObject({ problem: { code: "validation_failed" }, ...nothing });
       expect(trace.problem?.details["issues"], String(paths)).toMatchObject(paths.map((path) => ({ path })));
     }
@@ -192,7 +192,7 @@ describe.each(faces)("bulk e-mail over %s", (face) => {
     const foreign = await (await desk.other()).seed.program();
     const codes = { [archived.programId]: "program_archived", [foreign.programId]: "not_found", prg_none: "not_found" };
     for (const [programId, code] of Object.entries(codes)) {
-      const trace = await traceOf(desk, () => chair.send_bulk_email({ programId, applicants: people }));
+      const trace = await recordTrace(desk, () => chair.send_bulk_email({ programId, applicants: people }));
       expect(trace).toMatchObject({ problem: { code }, ...nothing });
     }
   });
@@ -208,7 +208,7 @@ test("a thousand recipients are looked up in a few statements", async ({ desk })
       await tx.insert("applicants", { ...row, email, applicantId: email, innovatorId: email });
     }
   });
-  const statements = await statementsOf(async () => {
+  const statements = await recordStatements(async () => {
     const outcome = await chair.send_bulk_email({ programId, applicants: { applicantEmails, ...message } });
     expect(outcome).toMatchObject({ queued: 999, skipped: [{ recipient: "a0@example.org" }] });
   });

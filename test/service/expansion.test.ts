@@ -1,10 +1,10 @@
 import { describe, expect } from "vitest";
 import type { Scope } from "../../src/contract/scopes.ts";
 import type { Row } from "../../src/store/tables.ts";
-import { type Caller, type Desk, type Face, faces, test } from "../support/desk.ts";
-import { field, personFieldIds } from "../support/factory.ts";
 import { seedMany } from "../support/lists.ts";
-import { statementsOf } from "../support/statements.ts";
+import { field, personFieldIds } from "../support/seed-factory.ts";
+import { recordStatements } from "../support/statements.ts";
+import { faces, type Surface, type TestCaller, type TestServer, test } from "../support/test-server.ts";
 
 const { standard, pii, restricted } = personFieldIds;
 const person = { customFields: { [standard]: "weaving", [pii]: "1971-05-01", [restricted]: "asthma" } };
@@ -17,9 +17,9 @@ interface Shown {
 
 interface Noun {
   readonly scope: Scope;
-  seed(desk: Desk, given: { email: string; personId?: string | null }): Promise<unknown>;
+  seed(desk: TestServer, given: { email: string; personId?: string | null }): Promise<unknown>;
   /** Of a reviewer, one at a time. */
-  list(caller: Caller, query: object): Promise<Shown[]>;
+  list(caller: TestCaller, query: object): Promise<Shown[]>;
 }
 
 const nouns: Readonly<Record<string, Noun>> = {
@@ -42,7 +42,7 @@ const nouns: Readonly<Record<string, Noun>> = {
     },
   },
 };
-const cases = Object.keys(nouns).flatMap((name) => faces.map((face) => [name, face] as [string, Face]));
+const cases = Object.keys(nouns).flatMap((name) => faces.map((face) => [name, face] as [string, Surface]));
 
 describe.for(cases)("the person part of %s over %s", ([name, face]) => {
   const { scope, seed, list } = nouns[name] as Noun;
@@ -144,9 +144,9 @@ describe.each(Object.keys(nouns).slice(0, 2))("a hundred rows of %s", (name) => 
     const query = { includePersonFieldIds: standard };
     const expanded = async () => (await list(caller, query)).filter((row) => row.person !== undefined).length;
     await make(2);
-    const few = await statementsOf(async () => expect(await expanded()).toBe(2));
+    const few = await recordStatements(async () => expect(await expanded()).toBe(2));
     await make(98);
-    const many = await statementsOf(async () => expect(await expanded()).toBe(100));
+    const many = await recordStatements(async () => expect(await expanded()).toBe(100));
     expect(many.length).toBe(few.length);
     expect(few.length).toBeGreaterThan(3);
     expect(many.length).toBeLessThanOrEqual(10);

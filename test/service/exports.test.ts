@@ -1,8 +1,8 @@
 import { describe, expect } from "vitest";
 import type { Scope } from "../../src/contract/scopes.ts";
-import { faces, test } from "../support/desk.ts";
-import { personFieldIds } from "../support/factory.ts";
-import { nothing, traceOf } from "../support/trace.ts";
+import { personFieldIds } from "../support/seed-factory.ts";
+import { faces, test } from "../support/test-server.ts";
+import { nothing, recordTrace } from "../support/trace.ts";
 
 const { standard, pii, restricted } = personFieldIds;
 
@@ -18,7 +18,7 @@ describe.each(faces)("exports over %s", (face) => {
       submittedFrom: "2026-11-01T01:00:00+01:00",
       submittedTo: "2026-11-30T00:00:00Z",
     };
-    const trace = await traceOf(desk, () => clerk.create_export({ programId, trackId, ...filters }));
+    const trace = await recordTrace(desk, () => clerk.create_export({ programId, trackId, ...filters }));
     const now = desk.clock.now().toISOString();
     const none = {
       downloadUrl: null,
@@ -99,7 +99,7 @@ describe.each(faces)("exports over %s", (face) => {
     await desk.seed.personSchema();
     const { programId } = await desk.seed.program();
     for (const [given, ...paths] of refused) {
-      const trace = await traceOf(desk, () => clerk.create_export({ programId, ...given }));
+      const trace = await recordTrace(desk, () => clerk.create_export({ programId, ...given }));
       expect(trace, String(paths)).toMatchObject({ problem: { code: "validation_failed" }, ...nothing });
       expect(trace.problem?.details["issues"], String(paths)).toMatchObject(paths.map((path) => ({ path })));
     }
@@ -112,7 +112,7 @@ describe.each(faces)("exports over %s", (face) => {
     const { programId } = await desk.seed.program();
     const start = async (granted: readonly Scope[], ...fieldIds: string[]) => {
       const clerk = await desk.as(face, ["exports:write", ...granted]);
-      return traceOf(desk, () => clerk.create_export({ programId, persons: { fieldIds } }));
+      return recordTrace(desk, () => clerk.create_export({ programId, persons: { fieldIds } }));
     };
     const sensitive = ["persons:read", "persons:sensitive:read"] as const;
     const taken = [
@@ -149,7 +149,7 @@ describe.each(faces)("exports over %s", (face) => {
       { programId: here.programId, trackId: "trk_none" },
     ];
     for (const given of elsewhere) {
-      const trace = await traceOf(desk, () => clerk.create_export(given));
+      const trace = await recordTrace(desk, () => clerk.create_export(given));
       expect(trace).toMatchObject({ problem: { code: "not_found" }, ...nothing });
     }
   });
@@ -177,7 +177,7 @@ describe.each(faces)("exports over %s", (face) => {
     }
     const foreign = await other.seed.exportJob({ programId: (await other.seed.program()).programId });
     for (const exportId of [foreign.exportId, "exp_none"]) {
-      const trace = await traceOf(desk, () => clerk.get_export({ exportId }));
+      const trace = await recordTrace(desk, () => clerk.get_export({ exportId }));
       expect(trace).toMatchObject({ problem: { code: "not_found" }, ...nothing });
     }
   });

@@ -1,13 +1,13 @@
 import { describe, expect } from "vitest";
 import { PaymentStatus } from "../../src/contract/payments.ts";
 import type { Row } from "../../src/store/tables.ts";
-import { type Caller, type Desk, faces, test } from "../support/desk.ts";
-import { nothing, traceOf } from "../support/trace.ts";
+import { faces, type TestCaller, type TestServer, test } from "../support/test-server.ts";
+import { nothing, recordTrace } from "../support/trace.ts";
 
 const now = "2026-11-20T09:00:00.000Z";
 const minutes = 60_000;
 
-function create(chair: Caller, trackId: string) {
+function create(chair: TestCaller, trackId: string) {
   return chair.create_submission({ trackId, fields: {}, deadline: now, innovatorEmail: "ada@example.org" });
 }
 
@@ -31,7 +31,7 @@ describe.each(faces)("payments over %s", (face) => {
     for (const [program, track, due] of fees) {
       const { programId } = await desk.seed.program(program);
       const { trackId } = await desk.seed.track({ programId, ...track });
-      const trace = await traceOf(desk, () => create(chair, trackId));
+      const trace = await recordTrace(desk, () => create(chair, trackId));
       const { submissionId } = trace.data;
       const payment = await chair.get_submission_payment({ submissionId });
       const inserted = [...(due ? ["payments inserted"] : []), "submissions inserted"];
@@ -92,7 +92,7 @@ describe.each(faces)("payments over %s", (face) => {
 describe.each(faces)("files over %s", (face) => {
   const bytes = new TextEncoder().encode("a drawing");
 
-  async function kept(desk: Desk, given: Partial<Row<"files">> = {}) {
+  async function kept(desk: TestServer, given: Partial<Row<"files">> = {}) {
     const sha256 = await desk.app.content.put(bytes);
     return desk.seed.file({ sha256, sizeBytes: bytes.length, ...given });
   }
@@ -159,7 +159,7 @@ describe.each(faces)("files over %s", (face) => {
     for (const scanStatus of ["pending", "infected"] as const) {
       const { fileId } = await kept(desk, { scanStatus });
       const details = { from: scanStatus, operation: "download", allowedFrom: ["clean"] };
-      expect(await traceOf(desk, () => chair.get_file_download_url({ fileId }))).toMatchObject({
+      expect(await recordTrace(desk, () => chair.get_file_download_url({ fileId }))).toMatchObject({
         problem: { code: "invalid_state_transition", details },
         ...nothing,
       });
@@ -173,7 +173,7 @@ describe.each(faces)("files over %s", (face) => {
 
 describe.each(faces)("feedback over %s", (face) => {
   /** A submission in its second round, with feedback on the first. */
-  async function stageOf({ seed }: Desk, program: Partial<Row<"programs">> = {}) {
+  async function stageOf({ seed }: TestServer, program: Partial<Row<"programs">> = {}) {
     const { programId } = await seed.program(program);
     const { trackId } = await seed.track({ programId });
     const first = await seed.round({ programId, trackId });
@@ -190,7 +190,7 @@ describe.each(faces)("feedback over %s", (face) => {
     await feedback();
     for (const roundId of [first, null]) {
       const { feedbackId } = await feedback(roundId);
-      const trace = await traceOf(desk, () => chair.release_feedback({ feedbackId }));
+      const trace = await recordTrace(desk, () => chair.release_feedback({ feedbackId }));
       expect(trace).toMatchObject({
         data: { ...ids, feedbackId, released: true, releasedAt: now, releasedBy: expect.stringMatching(/^tok_/) },
         rows: ["feedbacks updated: released releasedAt releasedBy"],
@@ -200,7 +200,7 @@ describe.each(faces)("feedback over %s", (face) => {
       expect(trace.events).toMatchObject([{ eventType: "feedback.released", data }]);
       expect(trace.events[0]?.data).toEqual(data);
       desk.clock.advance(minutes);
-      const again = await traceOf(desk, () => chair.release_feedback({ feedbackId }));
+      const again = await recordTrace(desk, () => chair.release_feedback({ feedbackId }));
       expect(again).toMatchObject({ data: trace.data, ...nothing });
       desk.clock.advance(-minutes);
     }
@@ -226,7 +226,7 @@ describe.each(faces)("feedback over %s", (face) => {
       ["fbk_none", "not_found"],
     ] as const;
     for (const [feedbackId, code] of refusals) {
-      expect(await traceOf(desk, () => chair.release_feedback({ feedbackId }))).toMatchObject({
+      expect(await recordTrace(desk, () => chair.release_feedback({ feedbackId }))).toMatchObject({
         problem: { code },
         ...nothing,
       });

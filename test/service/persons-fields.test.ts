@@ -1,8 +1,8 @@
 import { describe, expect } from "vitest";
 import type { Row } from "../../src/store/tables.ts";
-import { faces, test } from "../support/desk.ts";
-import { field } from "../support/factory.ts";
-import { nothing, traceOf } from "../support/trace.ts";
+import { field } from "../support/seed-factory.ts";
+import { faces, test } from "../support/test-server.ts";
+import { nothing, recordTrace } from "../support/trace.ts";
 
 type Fields = Row<"personSchemas">["fields"];
 
@@ -86,7 +86,7 @@ describe.each(faces)("custom fields over %s", (face) => {
         const update = () =>
           clerk.update_person({ personId, version, kinds: ["contact"], customFields: { [fieldId]: value } });
         for (const call of [create, update]) {
-          const trace = await traceOf(desk, call);
+          const trace = await recordTrace(desk, call);
           expect(trace, `${fieldId} ${code}`).toMatchObject({ problem: { code: "validation_failed" }, ...nothing });
           const issues = trace.problem?.details["issues"] as { path: string; code: string }[];
           expect(issues[0], `${fieldId} ${JSON.stringify(value)?.slice(0, 50)}`).toMatchObject({

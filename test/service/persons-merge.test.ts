@@ -1,8 +1,8 @@
 import { describe, expect } from "vitest";
 import type { Row } from "../../src/store/tables.ts";
-import { type Desk, faces, test } from "../support/desk.ts";
-import { personFieldIds } from "../support/factory.ts";
-import { nothing, traceOf } from "../support/trace.ts";
+import { personFieldIds } from "../support/seed-factory.ts";
+import { faces, type TestServer, test } from "../support/test-server.ts";
+import { nothing, recordTrace } from "../support/trace.ts";
 
 const { standard, pii, restricted } = personFieldIds;
 const ref = (externalId: string) => ({ namespace: "crm", objectType: "contact", externalId });
@@ -54,7 +54,7 @@ const into = (from: Person, to: Person, more = {}) => ({
   ...more,
 });
 
-async function pairOf({ seed }: Desk, given: Partial<Person> = {}) {
+async function pairOf({ seed }: TestServer, given: Partial<Person> = {}) {
   await seed.personSchema();
   return { from: await seed.person({ ...source, ...given }), to: await seed.person(target as Partial<Person>) };
 }
@@ -64,7 +64,7 @@ describe.each(faces)("merging persons over %s", (face) => {
     const clerk = await desk.as(face);
     const { from, to } = await pairOf(desk);
     const bystander = await desk.seed.person({ primaryEmail: "source@example.org" });
-    const trace = await traceOf(desk, () => clerk.merge_person(into(from, to)));
+    const trace = await recordTrace(desk, () => clerk.merge_person(into(from, to)));
     expect(trace.data).toMatchObject({ ...united, personId: to.personId });
     expect(trace.data.customFields).toEqual(united.customFields);
     expect(trace.data.contactDetails).toEqual(united.contactDetails);
@@ -132,7 +132,7 @@ describe.each(faces)("merging persons over %s", (face) => {
       await desk.seed.submission({ trackId, applicantPersonId });
     }
     const earlier = await desk.seed.person({ active: false, mergedIntoPersonId: personId });
-    const trace = await traceOf(desk, () => clerk.merge_person(into(from, to)));
+    const trace = await recordTrace(desk, () => clerk.merge_person(into(from, to)));
     expect(trace.rows).toEqual([
       "applicants updated: personId",
       "persons updated: active externalRefs mergedIntoPersonId",
@@ -190,7 +190,7 @@ describe.each(faces)("merging persons over %s", (face) => {
       ],
     ] as const;
     for (const [versions, details] of cases) {
-      const trace = await traceOf(desk, () => clerk.merge_person({ ...into(from, to), ...versions }));
+      const trace = await recordTrace(desk, () => clerk.merge_person({ ...into(from, to), ...versions }));
       expect(trace).toMatchObject({ problem: { code: "version_conflict", details }, ...nothing });
     }
     await clerk.merge_person({ ...into(from, to), targetVersion: 1 });
@@ -218,7 +218,7 @@ describe.each(faces)("merging persons over %s", (face) => {
       [into(from, to, { version: 0 }), "version"],
     ] as const;
     for (const [input, path] of refused) {
-      const trace = await traceOf(desk, () => clerk.merge_person(input));
+      const trace = await recordTrace(desk, () => clerk.merge_person(input));
       expect(trace, path).toMatchObject({ problem: { code: "validation_failed" }, ...nothing });
       expect(trace.problem?.details["issues"]).toMatchObject([{ path }]);
     }

@@ -1,8 +1,8 @@
 import { describe, expect } from "vitest";
 import type { Scope } from "../../src/contract/scopes.ts";
 import type { Row } from "../../src/store/tables.ts";
-import { type Caller, type Desk, faces, test } from "../support/desk.ts";
-import { field, personFieldIds } from "../support/factory.ts";
+import { field, personFieldIds } from "../support/seed-factory.ts";
+import { faces, type TestCaller, type TestServer, test } from "../support/test-server.ts";
 
 type PersonRow = Row<"persons">;
 
@@ -12,7 +12,7 @@ const standardScopes: readonly Scope[] = ["persons:read", "persons:write"];
 let refs = 0;
 
 /** A person with something in every field. */
-function seedFull({ seed }: Desk, given: Partial<PersonRow> = {}): Promise<PersonRow> {
+function seedFull({ seed }: TestServer, given: Partial<PersonRow> = {}): Promise<PersonRow> {
   refs += 1;
   return seed.person({
     primaryEmail: "grace@example.org",
@@ -36,7 +36,9 @@ function standardView({ primaryEmail: _, contactDetails: __, ...row }: PersonRow
 }
 
 /** Every operation that answers with persons. */
-const answers: Readonly<Record<string, (caller: Caller, person: PersonRow, desk: Desk) => Promise<PersonRow>>> = {
+const answers: Readonly<
+  Record<string, (caller: TestCaller, person: PersonRow, desk: TestServer) => Promise<PersonRow>>
+> = {
   get: (caller, { personId }) => caller.get_person({ personId }),
   list: async (caller) => (await caller.list_persons({ limit: 1 }))[0],
   "resolve by id": async (caller, { personId }) => (await caller.resolve_persons({ personId }))[0],

@@ -1,8 +1,8 @@
 import { describe, expect } from "vitest";
 import type { Row } from "../../src/store/tables.ts";
-import { type Caller, type Desk, faces, test } from "../support/desk.ts";
 import { seedMany } from "../support/lists.ts";
-import { nothing, traceOf } from "../support/trace.ts";
+import { faces, type TestCaller, type TestServer, test } from "../support/test-server.ts";
+import { nothing, recordTrace } from "../support/trace.ts";
 
 const ref = (externalId: string, more = {}) => ({ namespace: "crm", objectType: "contact", externalId, ...more });
 const minimal = { kinds: ["contact"], provenance: { source: "crm" } };
@@ -11,7 +11,7 @@ describe.each(faces)("external references over %s", (face) => {
   test("are added at the end and taken away by all three parts", async ({ desk }) => {
     const clerk = await desk.as(face);
     const { personId } = await desk.seed.person({ externalRefs: [ref("A")] });
-    const added = await traceOf(desk, () =>
+    const added = await recordTrace(desk, () =>
       clerk.add_person_external_ref({ personId, version: 0, externalRef: ref("B") }),
     );
     expect(added).toMatchObject({
@@ -21,12 +21,14 @@ describe.each(faces)("external references over %s", (face) => {
       audit: ["person.external_ref_added"],
     });
     for (const wrong of [{ namespace: "erp" }, { objectType: "lead" }, { externalId: "a" }]) {
-      const trace = await traceOf(desk, () =>
+      const trace = await recordTrace(desk, () =>
         clerk.remove_person_external_ref({ personId, version: 1, ...ref("A", wrong) }),
       );
       expect(trace).toMatchObject({ problem: { code: "not_found" }, ...nothing });
     }
-    const removed = await traceOf(desk, () => clerk.remove_person_external_ref({ personId, version: 1, ...ref("A") }));
+    const removed = await recordTrace(desk, () =>
+      clerk.remove_person_external_ref({ personId, version: 1, ...ref("A") }),
+    );
     expect(removed).toMatchObject({
       data: { externalRefs: [ref("B")], version: 2 },
       rows: ["persons updated: externalRefs"],
@@ -40,7 +42,7 @@ describe.each(faces)("external references over %s", (face) => {
     const row = await desk.seed.person({ externalRefs: [ref("A")] });
     const { personId } = row;
     const again = () => clerk.add_person_external_ref({ personId, version: 0, externalRef: ref("A") });
-    expect(await traceOf(desk, again)).toMatchObject({ data: row, ...nothing });
+    expect(await recordTrace(desk, again)).toMatchObject({ data: row, ...nothing });
   });
 
   test("one names one person of the tenant at most; what differs in any part is another", async ({ desk }) => {
@@ -57,7 +59,7 @@ describe.each(faces)("external references over %s", (face) => {
       () => clerk.add_person_external_ref({ personId, version: 0, externalRef: ref("B") }),
     ];
     for (const call of taken) {
-      const trace = await traceOf(desk, call);
+      const trace = await recordTrace(desk, call);
       const details = { namespace: "crm", objectType: "contact" };
       expect(trace).toMatchObject({ problem: { code: "duplicate_external_ref" }, ...nothing });
       expect(trace.problem?.details).toEqual(details);
@@ -77,29 +79,33 @@ describe.each(faces)("external references over %s", (face) => {
     const { personId } = await desk.seed.person({ externalRefs });
     const more = (externalId: string) => () =>
       clerk.add_person_external_ref({ personId, version: 0, externalRef: ref(externalId) });
-    expect(await traceOf(desk, more("N-500"))).toMatchObject({ problem: { code: "validation_failed" }, ...nothing });
-    expect(await traceOf(desk, more("N-499"))).toMatchObject(nothing);
+    expect(await recordTrace(desk, more("N-500"))).toMatchObject({
+      problem: { code: "validation_failed" },
+      ...nothing,
+    });
+    expect(await recordTrace(desk, more("N-499"))).toMatchObject(nothing);
     const created = clerk.create_person({ ...minimal, externalRefs: externalRefs.slice(0, 101) });
     await expect(created).rejects.toMatchProblem("validation_failed");
   });
 });
 
 /** Every operation that writes to a person, as the person and version it is given. */
-const writes: Readonly<Record<string, (clerk: Caller, person: Row<"persons">, spare: string) => Promise<unknown>>> = {
-  update: (clerk, { personId, version }) => clerk.update_person({ personId, version, kinds: ["reviewer"] }),
-  "update of nothing": (clerk, { personId, version }) => clerk.update_person({ personId, version }),
-  "add reference": (clerk, { personId, version }) =>
-    clerk.add_person_external_ref({ personId, version, externalRef: ref("new") }),
-  "remove reference": (clerk, { personId, version }) =>
-    clerk.remove_person_external_ref({ personId, version, ...ref("own") }),
-  "merge into another": (clerk, { personId, version }, targetPersonId) =>
-    clerk.merge_person({ personId, targetPersonId, sourceVersion: version, targetVersion: 0 }),
-  "merge of another": (clerk, { personId, version }, spare) =>
-    clerk.merge_person({ personId: spare, targetPersonId: personId, sourceVersion: 0, targetVersion: version }),
-};
+const writes: Readonly<Record<string, (clerk: TestCaller, person: Row<"persons">, spare: string) => Promise<unknown>>> =
+  {
+    update: (clerk, { personId, version }) => clerk.update_person({ personId, version, kinds: ["reviewer"] }),
+    "update of nothing": (clerk, { personId, version }) => clerk.update_person({ personId, version }),
+    "add reference": (clerk, { personId, version }) =>
+      clerk.add_person_external_ref({ personId, version, externalRef: ref("new") }),
+    "remove reference": (clerk, { personId, version }) =>
+      clerk.remove_person_external_ref({ personId, version, ...ref("own") }),
+    "merge into another": (clerk, { personId, version }, targetPersonId) =>
+      clerk.merge_person({ personId, targetPersonId, sourceVersion: version, targetVersion: 0 }),
+    "merge of another": (clerk, { personId, version }, spare) =>
+      clerk.merge_person({ personId: spare, targetPersonId: personId, sourceVersion: 0, targetVersion: version }),
+  };
 
 /** Persons who take no writes, and what each is refused with. */
-async function seedClosed({ seed }: Desk) {
+async function seedClosed({ seed }: TestServer) {
   const survivor = await seed.person();
   const own = { externalRefs: [ref("own")] };
   const between = await seed.person({ active: false, mergedIntoPersonId: survivor.personId });
@@ -119,7 +125,7 @@ describe.each(faces)("over %s a person who is merged, anonymised or inactive", (
     const { personId: spare } = await desk.seed.person();
     for (const [person, code, details] of await seedClosed(desk)) {
       for (const version of [person.version, 7]) {
-        const trace = await traceOf(desk, () => write(clerk, { ...person, version }, spare));
+        const trace = await recordTrace(desk, () => write(clerk, { ...person, version }, spare));
         expect(trace).toMatchObject({ problem: { code, details }, ...nothing });
       }
       expect(await clerk.get_person({ personId: person.personId })).toEqual(person);
@@ -134,7 +140,7 @@ describe.each(faces)("over %s a person who is merged, anonymised or inactive", (
     const [own, foreign] = [await desk.seed.person(), await other.seed.person({ externalRefs: [ref("own")] })];
     const none = { ...foreign, personId: "per_none" };
     for (const person of [foreign, none]) {
-      const trace = await traceOf(desk, () => write(clerk, person, own.personId));
+      const trace = await recordTrace(desk, () => write(clerk, person, own.personId));
       expect(trace).toMatchObject({ problem: { code: "not_found" }, ...nothing });
     }
   });
@@ -145,7 +151,7 @@ describe.each(faces)("over %s a person who is merged, anonymised or inactive", (
     const person = await desk.seed.person({ externalRefs: [ref("own")] });
     await clerk.update_person({ personId: person.personId, version: 0, kinds: [] });
     for (const version of [0, 2]) {
-      const trace = await traceOf(desk, () => write(clerk, { ...person, version }, spare));
+      const trace = await recordTrace(desk, () => write(clerk, { ...person, version }, spare));
       expect(trace).toMatchObject({
         problem: { code: "version_conflict", details: { currentVersion: 1 } },
         ...nothing,
@@ -155,7 +161,7 @@ describe.each(faces)("over %s a person who is merged, anonymised or inactive", (
 });
 
 describe.each(faces)("resolving persons over %s", (face) => {
-  async function peopleOf({ seed, clock }: Desk) {
+  async function peopleOf({ seed, clock }: TestServer) {
     const twin = { primaryEmail: "Twin@Example.org", platformUserId: "user-twin" };
     const [one, two] = await seedMany(2, () => {
       clock.advance(1000);

@@ -1,10 +1,10 @@
 import { describe, expect } from "vitest";
-import { type Desk, faces, test } from "../support/desk.ts";
-import { personFieldIds } from "../support/factory.ts";
-import { pagesOf, seedMany } from "../support/lists.ts";
-import { rest } from "../support/raw.ts";
-import { changesOf } from "../support/state.ts";
-import { nothing, traceOf } from "../support/trace.ts";
+import { readPages, seedMany } from "../support/lists.ts";
+import { rest } from "../support/raw-http.ts";
+import { personFieldIds } from "../support/seed-factory.ts";
+import { listChanges } from "../support/state.ts";
+import { faces, type TestServer, test } from "../support/test-server.ts";
+import { nothing, recordTrace } from "../support/trace.ts";
 
 const { standard, pii, restricted } = personFieldIds;
 const minimal = { kinds: ["contact"], provenance: { source: "crm" } };
@@ -31,7 +31,7 @@ describe.each(faces)("creating a person over %s", (face) => {
   test("everything given is kept, the rest is as a new person's is", async ({ desk }) => {
     const clerk = await desk.as(face);
     await desk.seed.personSchema({ schemaVersion: 4 });
-    const trace = await traceOf(desk, () => clerk.create_person(full));
+    const trace = await recordTrace(desk, () => clerk.create_person(full));
     const now = desk.clock.now().toISOString();
     expect(trace.data).toEqual({
       ...full,
@@ -49,7 +49,7 @@ describe.each(faces)("creating a person over %s", (face) => {
     });
     expect(trace).toMatchObject({ rows: ["persons inserted"], events: [], audit: ["person.created"] });
     expect(await clerk.get_person({ personId: trace.data.personId })).toEqual(trace.data);
-    const entries = JSON.stringify(await changesOf(desk.app.store, desk.businessId));
+    const entries = JSON.stringify(await listChanges(desk.app.store, desk.businessId));
     for (const value of [
       "Nora",
       "Quill",
@@ -107,7 +107,7 @@ describe.each(faces)("creating a person over %s", (face) => {
   test("what the contract does not know is refused with its path, and nobody is created", async ({ desk }) => {
     const clerk = await desk.as(face);
     for (const [path, more] of refused) {
-      const trace = await traceOf(desk, () => clerk.create_person({ ...minimal, ...more }));
+      const trace = await recordTrace(desk, () => clerk.create_person({ ...minimal, ...more }));
       expect(trace, path).toMatchObject({ problem: { code: "validation_failed" }, ...nothing });
       expect(trace.problem?.details["issues"], path).toMatchObject([{ path }]);
     }
@@ -157,7 +157,9 @@ describe.each(faces)("changing a person over %s", (face) => {
     await desk.seed.personSchema();
     for (const [patch, after] of changes) {
       const row = await desk.seed.person(before);
-      const trace = await traceOf(desk, () => clerk.update_person({ personId: row.personId, version: 0, ...patch }));
+      const trace = await recordTrace(desk, () =>
+        clerk.update_person({ personId: row.personId, version: 0, ...patch }),
+      );
       const { updatedAt: _, updatedBy: __, ...kept } = row;
       const expected = Object.entries({ ...kept, ...after, version: 1 }).filter(([, value]) => value !== undefined);
       expect(trace.data, JSON.stringify(patch)).toEqual({
@@ -186,13 +188,15 @@ describe.each(faces)("changing a person over %s", (face) => {
     await desk.seed.personSchema();
     const row = await desk.seed.person(before);
     for (const patch of idle) {
-      const trace = await traceOf(desk, () => clerk.update_person({ personId: row.personId, version: 0, ...patch }));
+      const trace = await recordTrace(desk, () =>
+        clerk.update_person({ personId: row.personId, version: 0, ...patch }),
+      );
       expect(trace, JSON.stringify(patch)).toMatchObject({ data: row, ...nothing });
     }
     const { primaryEmail: _, contactDetails: __, ...bare } = before;
     const empty = await desk.write((tx) => tx.insert("persons", { ...bareRow(row), ...bare, personId: "per_bare" }));
     for (const patch of [{ primaryEmail: null, contactDetails: null }, { contactDetails: {} }]) {
-      const trace = await traceOf(desk, () => clerk.update_person({ personId: "per_bare", version: 0, ...patch }));
+      const trace = await recordTrace(desk, () => clerk.update_person({ personId: "per_bare", version: 0, ...patch }));
       expect(trace).toMatchObject({ data: empty, ...nothing });
     }
   });
@@ -201,7 +205,7 @@ describe.each(faces)("changing a person over %s", (face) => {
     const clerk = await desk.as(face);
     const { personId } = await desk.seed.person();
     await clerk.update_person({ personId, version: 0, kinds: ["contact"] });
-    const stale = await traceOf(desk, () => clerk.update_person({ personId, version: 0, kinds: ["reviewer"] }));
+    const stale = await recordTrace(desk, () => clerk.update_person({ personId, version: 0, kinds: ["reviewer"] }));
     expect(stale).toMatchObject({ problem: { code: "version_conflict", details: { currentVersion: 1 } }, ...nothing });
     const other = await desk.other();
     const foreign = await other.seed.person();
@@ -211,7 +215,7 @@ describe.each(faces)("changing a person over %s", (face) => {
       () => clerk.get_person({ personId: "per_none" }),
     ];
     for (const call of calls)
-      expect(await traceOf(desk, call)).toMatchObject({ problem: { code: "not_found" }, ...nothing });
+      expect(await recordTrace(desk, call)).toMatchObject({ problem: { code: "not_found" }, ...nothing });
   });
 
   test("metadata has a bound over many changes", async ({ desk }) => {
@@ -219,7 +223,7 @@ describe.each(faces)("changing a person over %s", (face) => {
     const { personId } = await desk.seed.person();
     const chunk = "x".repeat(100_000);
     await clerk.update_person({ personId, version: 0, metadata: { a: chunk, b: chunk } });
-    const trace = await traceOf(desk, () => clerk.update_person({ personId, version: 1, metadata: { c: chunk } }));
+    const trace = await recordTrace(desk, () => clerk.update_person({ personId, version: 1, metadata: { c: chunk } }));
     expect(trace).toMatchObject({ problem: { code: "validation_failed" }, ...nothing });
     await clerk.update_person({ personId, version: 1, metadata: { a: null, c: chunk } });
   });
@@ -233,7 +237,7 @@ describe.each(faces)("listing persons over %s", (face) => {
     await (await desk.other()).seed.person();
     const rows = await seedMany(5, (index) => desk.seed.person({ active: index !== 2 }));
     const newest = rows.toReversed();
-    expect((await pagesOf(clerk, "list_persons", { limit: 2 })).flat()).toEqual(newest);
+    expect((await readPages(clerk, "list_persons", { limit: 2 })).flat()).toEqual(newest);
     const { page } = await clerk.call("list_persons", { limit: 2 });
     const cursor = page?.lastEvaluatedKey;
     for (const query of [{ cursor }, { lastEvaluatedKey: cursor }, { cursor, lastEvaluatedKey: cursor }]) {
@@ -257,7 +261,10 @@ describe.each(faces)("listing persons over %s", (face) => {
     expect(await since("2026-11-20")).toEqual([second, third, fourth, first]);
     expect(await since(rows[1]?.updatedAt ?? "")).toEqual([third, fourth, first]);
     expect(await since(changed.updatedAt)).toEqual([]);
-    const pages = await pagesOf<{ personId: string }>(clerk, "list_persons", { updatedAfter: "2026-11-20", limit: 1 });
+    const pages = await readPages<{ personId: string }>(clerk, "list_persons", {
+      updatedAfter: "2026-11-20",
+      limit: 1,
+    });
     expect(idsOf(pages.flat())).toEqual([second, third, fourth, first]);
   });
 
@@ -282,6 +289,6 @@ function bareRow({
   primaryEmail: __,
   contactDetails: ___,
   ...row
-}: Awaited<ReturnType<Desk["seed"]["person"]>>) {
+}: Awaited<ReturnType<TestServer["seed"]["person"]>>) {
   return row;
 }

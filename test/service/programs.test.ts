@@ -1,7 +1,7 @@
 import { describe, expect } from "vitest";
 import { LifecycleStatus } from "../../src/contract/programs.ts";
-import { type Caller, type Desk, faces, test } from "../support/desk.ts";
-import { nothing, traceOf } from "../support/trace.ts";
+import { faces, type TestCaller, type TestServer, test } from "../support/test-server.ts";
+import { nothing, recordTrace } from "../support/trace.ts";
 
 /** The moves of a programme without submissions, written out. */
 const moves: Readonly<Record<LifecycleStatus, string>> = {
@@ -20,7 +20,7 @@ describe.each(faces)("programmes over %s", (face) => {
     const chair = await desk.as(face);
     for (const to of statuses) {
       const { programId, version } = await desk.seed.program({ lifecycleStatus: from });
-      const trace = await traceOf(desk, () => chair.update_program({ programId, version, lifecycleStatus: to }));
+      const trace = await recordTrace(desk, () => chair.update_program({ programId, version, lifecycleStatus: to }));
       if (to === from) {
         expect(trace).toMatchObject({ data: { lifecycleStatus: from, version: 0 }, ...nothing });
       } else if (moves[from].split(" ").includes(to)) {
@@ -51,7 +51,7 @@ describe.each(faces)("programmes over %s", (face) => {
     const track = await desk.seed.track({ programId });
     await desk.seed.submission({ trackId: track.trackId, state: "WITHDRAWN" });
     const back = () => chair.update_program({ programId, version, lifecycleStatus: "configured" });
-    expect(await traceOf(desk, back)).toMatchObject({
+    expect(await recordTrace(desk, back)).toMatchObject({
       problem: { code: "invalid_state_transition", details: { because: "the programme has submissions" } },
       ...nothing,
     });
@@ -62,7 +62,7 @@ describe.each(faces)("programmes over %s", (face) => {
     const chair = await desk.as(face);
     const home = await seedHome(desk, { lifecycleStatus: "archived" });
     for (const write of writesOf(chair, home)) {
-      expect(await traceOf(desk, write)).toMatchObject({
+      expect(await recordTrace(desk, write)).toMatchObject({
         problem: { code: "program_archived", details: { programId: home.programId } },
         ...nothing,
       });
@@ -79,16 +79,16 @@ describe.each(faces)("programmes over %s", (face) => {
     const { programId } = await desk.seed.program({ description: "Before", endDate: "2027-01-01T00:00:00.000Z" });
     const change = { name: "N".repeat(200), year: 3000, startDate: "2026-11-20T06:01:05+02:00" };
     const kept = { ...change, startDate: "2026-11-20T04:01:05.000Z", description: "Before" };
-    const first = await traceOf(desk, () => chair.update_program({ programId, version: 0, ...change }));
+    const first = await recordTrace(desk, () => chair.update_program({ programId, version: 0, ...change }));
     expect(first).toMatchObject({
       data: { ...kept, endDate: "2027-01-01T00:00:00.000Z", version: 1 },
       rows: ["programs updated: name startDate year"],
       events: [],
       audit: ["program.updated"],
     });
-    const again = await traceOf(desk, () => chair.update_program({ programId, version: 1, ...change }));
+    const again = await recordTrace(desk, () => chair.update_program({ programId, version: 1, ...change }));
     expect(again).toMatchObject({ data: first.data, ...nothing });
-    expect(await traceOf(desk, () => chair.update_program({ programId, version: 1 }))).toMatchObject(nothing);
+    expect(await recordTrace(desk, () => chair.update_program({ programId, version: 1 }))).toMatchObject(nothing);
     expect(await chair.get_program({ programId })).toEqual(first.data);
   });
 
@@ -98,14 +98,16 @@ describe.each(faces)("programmes over %s", (face) => {
     const chair = await desk.as(face);
     const { programId } = await desk.seed.program({ lifecycleStatus: "draft", year: 2026 });
     await chair.update_program({ programId, version: 0, name: "Changed" });
-    const move = await traceOf(desk, () => chair.update_program({ programId, lifecycleStatus: "configured" }));
+    const move = await recordTrace(desk, () => chair.update_program({ programId, lifecycleStatus: "configured" }));
     expect(move).toMatchObject({
       data: { lifecycleStatus: "configured", name: "Changed", version: 2 },
       rows: ["programs updated: lifecycleStatus"],
       audit: ["program.updated"],
     });
     expect(move.events).toMatchObject([{ eventType: "program.lifecycle_status_changed", data: { version: 2 } }]);
-    expect(await traceOf(desk, () => chair.update_program({ programId, lifecycleStatus: "completed" }))).toMatchObject({
+    expect(
+      await recordTrace(desk, () => chair.update_program({ programId, lifecycleStatus: "completed" })),
+    ).toMatchObject({
       problem: { code: "invalid_state_transition" },
       ...nothing,
     });
@@ -114,7 +116,7 @@ describe.each(faces)("programmes over %s", (face) => {
     expect(answers.map(({ year }) => year)).toEqual(years);
     expect(answers.map(({ version }) => version).toSorted()).toEqual([3, 4, 5, 6, 7]);
     for (const version of [6, 8]) {
-      const stale = await traceOf(desk, () => chair.update_program({ programId, version, name: "Too late" }));
+      const stale = await recordTrace(desk, () => chair.update_program({ programId, version, name: "Too late" }));
       expect(stale).toMatchObject({
         problem: { code: "version_conflict", details: { currentVersion: 7 } },
         ...nothing,
@@ -151,7 +153,7 @@ describe.each(faces)("programmes over %s", (face) => {
     const { programId, version } = await desk.seed.program();
     for (const [path, value] of refused) {
       const body = { name: "Changed", ...nested(path.split("."), value) };
-      const trace = await traceOf(desk, () => chair.update_program({ programId, version, ...body }));
+      const trace = await recordTrace(desk, () => chair.update_program({ programId, version, ...body }));
       expect(trace, path).toMatchObject({ problem: { code: "validation_failed" }, ...nothing });
       expect(trace.problem?.details["issues"], path).toMatchObject([{ path }]);
     }
@@ -183,12 +185,12 @@ describe.each(faces)("branding over %s", (face) => {
       ["tracks", (more: object) => chair.update_track({ programId, trackId, ...more })],
     ] as const;
     for (const [table, update] of updates) {
-      const trace = await traceOf(desk, () => update({ version: 0, branding: change }));
+      const trace = await recordTrace(desk, () => update({ version: 0, branding: change }));
       expect(trace.data).toMatchObject({ branding: after, version: 1 });
       expect(trace.rows).toEqual([`${table} updated: branding`]);
       expect(trace.data.branding).toEqual(after);
       for (const branding of [change, {}, { pages: {} }, { pages: { landing: {} } }]) {
-        expect(await traceOf(desk, () => update({ version: 1, branding }))).toMatchObject(nothing);
+        expect(await recordTrace(desk, () => update({ version: 1, branding }))).toMatchObject(nothing);
       }
       expect((await update({ version: 1, branding: { headerText: "" } })).branding).toEqual({
         ...after,
@@ -204,21 +206,21 @@ describe.each(faces)("tracks and rounds over %s", (face) => {
     const { programId, trackId, roundId } = await seedHome(desk, {});
     const dates = { intakeOpenDate: "2026-11-20T00:00:00.000Z", intakeCloseDate: "2026-12-20T00:00:00.000Z" };
     const track = { programId, trackId, intakeOpen: false, ...dates };
-    expect(await traceOf(desk, () => chair.update_track({ ...track, version: 0 }))).toMatchObject({
+    expect(await recordTrace(desk, () => chair.update_track({ ...track, version: 0 }))).toMatchObject({
       data: { ...track, version: 1, branding: {} },
       rows: ["tracks updated: intakeCloseDate intakeOpen intakeOpenDate"],
       events: [],
       audit: ["track.updated"],
     });
     const round = { programId, trackId, roundId, active: false, deadline: "2026-12-31T00:00:00.000Z" };
-    expect(await traceOf(desk, () => chair.update_round({ ...round, version: 0 }))).toMatchObject({
+    expect(await recordTrace(desk, () => chair.update_round({ ...round, version: 0 }))).toMatchObject({
       data: { ...round, version: 1, startDate: null, endDate: null },
       rows: ["rounds updated: active deadline"],
       events: [],
       audit: ["round.updated"],
     });
-    expect(await traceOf(desk, () => chair.update_track({ ...track, version: 1 }))).toMatchObject(nothing);
-    expect(await traceOf(desk, () => chair.update_round({ ...round, version: 1 }))).toMatchObject(nothing);
+    expect(await recordTrace(desk, () => chair.update_track({ ...track, version: 1 }))).toMatchObject(nothing);
+    expect(await recordTrace(desk, () => chair.update_round({ ...round, version: 1 }))).toMatchObject(nothing);
   });
 
   test("a track or round is found only under its own programme and track", async ({ desk }) => {
@@ -235,7 +237,7 @@ describe.each(faces)("tracks and rounds over %s", (face) => {
       () => chair.list_rounds({ programId: "prg_none" }),
     ];
     for (const call of wrong) {
-      expect(await traceOf(desk, call)).toMatchObject({ problem: { code: "not_found" }, ...nothing });
+      expect(await recordTrace(desk, call)).toMatchObject({ problem: { code: "not_found" }, ...nothing });
     }
   });
 
@@ -269,7 +271,7 @@ describe.each(faces)("tracks and rounds over %s", (face) => {
   });
 });
 
-async function seedHome(desk: Desk, given: Parameters<Desk["seed"]["program"]>[0]) {
+async function seedHome(desk: TestServer, given: Parameters<TestServer["seed"]["program"]>[0]) {
   const { programId } = await desk.seed.program(given);
   const { trackId } = await desk.seed.track({ programId });
   const { roundId } = await desk.seed.round({ programId, trackId });
@@ -277,7 +279,7 @@ async function seedHome(desk: Desk, given: Parameters<Desk["seed"]["program"]>[0
 }
 
 /** The programme's own writes first. */
-function writesOf(chair: Caller, { programId, trackId, roundId }: Awaited<ReturnType<typeof seedHome>>) {
+function writesOf(chair: TestCaller, { programId, trackId, roundId }: Awaited<ReturnType<typeof seedHome>>) {
   return [
     () => chair.update_program({ programId, version: 0, name: "Changed" }),
     () => chair.update_program({ programId, version: 0, lifecycleStatus: "archived", year: 2030 }),

@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
 import { describe, expect } from "vitest";
 import type { Row } from "../../src/store/tables.ts";
-import { type Desk, faces, test } from "../support/desk.ts";
-import { changesOf } from "../support/state.ts";
-import { nothing, traceOf } from "../support/trace.ts";
+import { listChanges } from "../support/state.ts";
+import { faces, type TestServer, test } from "../support/test-server.ts";
+import { nothing, recordTrace } from "../support/trace.ts";
 
 const email = "ida@example.org";
 const written = ["emailSends inserted", "invitations inserted"];
 const audited = ["email_send.created", "invitation.created"];
 
-async function rowsOf<T extends "emailSends" | "invitations" | "reviewers">({ app, businessId }: Desk, table: T) {
+async function rowsOf<T extends "emailSends" | "invitations" | "reviewers">({ app, businessId }: TestServer, table: T) {
   return app.store.reader(businessId).find<T>(table, {}, { limit: 100 });
 }
 
@@ -34,7 +34,7 @@ describe.each(faces)("inviting a reviewer over %s", (face) => {
       expertise: ["Solar", "wind", "SOLAR"],
       roundIds: [one.roundId, two.roundId, one.roundId],
     };
-    const trace = await traceOf(desk, () => chair.invite_reviewer({ ...given, role: "lead_reviewer" }));
+    const trace = await recordTrace(desk, () => chair.invite_reviewer({ ...given, role: "lead_reviewer" }));
     const now = desk.clock.now().toISOString();
     expect(trace.data).toEqual({
       ...given,
@@ -90,7 +90,7 @@ describe.each(faces)("inviting a reviewer over %s", (face) => {
     expect(invitations.map(({ sha256 }) => sha256).sort()).toEqual(hashes.sort());
     expect(invitations.map(({ expiresAt }) => expiresAt)).toEqual(Array(2).fill("2026-12-04T09:00:00.000Z"));
     answers.push(await chair.list_email_sends({ recipientEmail: email }), await chair.list_audit_entries());
-    const audit = await changesOf(desk.app.store, desk.businessId);
+    const audit = await listChanges(desk.app.store, desk.businessId);
     const told = JSON.stringify([answers, audit, await desk.outbox(), invitations, await rowsOf(desk, "reviewers")]);
     for (const secret of secrets) expect(told).not.toContain(secret);
     for (const hash of hashes) expect(JSON.stringify([answers, audit])).not.toContain(hash);
@@ -139,7 +139,7 @@ describe.each(faces)("inviting a reviewer over %s", (face) => {
       roundIds: [one.roundId],
     });
     const again = { email, lastName: "Holm", expertise: ["solar", "Wind"], roundIds: [two.roundId, one.roundId] };
-    const trace = await traceOf(desk, () => chair.invite_reviewer(again));
+    const trace = await recordTrace(desk, () => chair.invite_reviewer(again));
     expect(trace.data).toMatchObject({
       reviewerId: known.reviewerId,
       email: "Ida@Example.org",
@@ -154,7 +154,7 @@ describe.each(faces)("inviting a reviewer over %s", (face) => {
     });
     expect(trace.rows).toEqual([...written, "reviewers updated: expertise lastName programIds roundIds"]);
     expect(trace).toMatchObject({ events: [], audit: [...audited, "reviewer.invited"] });
-    const idle = await traceOf(desk, () => chair.invite_reviewer({ email }));
+    const idle = await recordTrace(desk, () => chair.invite_reviewer({ email }));
     expect(idle).toMatchObject({ data: { version: 1 }, rows: written, audit: audited });
     const role = await chair.invite_reviewer({ email, role: "reviewer", affiliation: "Firm" });
     expect(role).toMatchObject({ role: "reviewer", affiliation: "Firm", version: 2 });
@@ -194,10 +194,10 @@ describe.each(faces)("inviting a reviewer over %s", (face) => {
       [archived.roundId, "program_archived"],
     ] as const;
     for (const [roundId, code] of refused) {
-      const trace = await traceOf(desk, () => chair.invite_reviewer({ email, roundIds: [own.roundId, roundId] }));
+      const trace = await recordTrace(desk, () => chair.invite_reviewer({ email, roundIds: [own.roundId, roundId] }));
       expect(trace).toMatchObject({ problem: { code }, ...nothing });
     }
-    const trace = await traceOf(desk, () => chair.invite_reviewer({ email, roundIds: [own.roundId] }));
+    const trace = await recordTrace(desk, () => chair.invite_reviewer({ email, roundIds: [own.roundId] }));
     expect(trace.rows).toEqual([...written, "reviewers inserted"]);
   });
 
@@ -231,7 +231,7 @@ describe.each(faces)("inviting a reviewer over %s", (face) => {
     const chair = await desk.as(face);
     await desk.seed.reviewer({ email, expertise: Array.from({ length: 100 }, (_, index) => `area ${index}`) });
     for (const [path, given] of refused) {
-      const trace = await traceOf(desk, () => chair.invite_reviewer({ email, ...given }));
+      const trace = await recordTrace(desk, () => chair.invite_reviewer({ email, ...given }));
       expect(trace, path).toMatchObject({ problem: { code: "validation_failed" }, ...nothing });
       expect(trace.problem?.details["issues"], path).toMatchObject([{ path }]);
     }

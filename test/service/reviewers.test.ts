@@ -1,8 +1,8 @@
 import { describe, expect } from "vitest";
 import { AssignmentStatus } from "../../src/contract/assignments.ts";
-import { type Desk, faces, test } from "../support/desk.ts";
-import { pagesOf, seedMany } from "../support/lists.ts";
-import { nothing, traceOf } from "../support/trace.ts";
+import { readPages, seedMany } from "../support/lists.ts";
+import { faces, type TestServer, test } from "../support/test-server.ts";
+import { nothing, recordTrace } from "../support/trace.ts";
 
 interface Listed {
   readonly reviewerId: string;
@@ -10,7 +10,7 @@ interface Listed {
 
 const idsOf = (rows: readonly Listed[]) => rows.map(({ reviewerId }) => reviewerId);
 
-async function panelOf({ seed }: Desk) {
+async function panelOf({ seed }: TestServer) {
   const given = [
     { firstName: "Élodie", lastName: "Brun", affiliation: "Institut Pasteur", email: "elodie@example.org" },
     { firstName: "Rita", lastName: "Okafor", affiliation: "100% Water_Lab", email: "rita.o@example.org" },
@@ -57,7 +57,7 @@ describe.each(faces)("listing reviewers over %s", (face) => {
     ];
     for (const [query, found] of answers) {
       expect(idsOf(await chair.list_reviewers(query)), JSON.stringify(query)).toEqual(found);
-      const pages = await pagesOf<Listed>(chair, "list_reviewers", { ...query, limit: 1 });
+      const pages = await readPages<Listed>(chair, "list_reviewers", { ...query, limit: 1 });
       expect(idsOf(pages.flat()), JSON.stringify(query)).toEqual(found);
     }
     const refused = [{ search: "" }, { search: "x".repeat(201) }, { status: "retired" }, { role: "reviewer" }];
@@ -93,7 +93,7 @@ describe.each(faces)("listing reviewers over %s", (face) => {
     const foreign = await (await desk.other()).seed.reviewer();
     for (const reviewerId of [foreign.reviewerId, "rvw_none"]) {
       const call = () => chair.get_reviewer({ reviewerId });
-      expect(await traceOf(desk, call)).toMatchObject({ problem: { code: "not_found" }, ...nothing });
+      expect(await recordTrace(desk, call)).toMatchObject({ problem: { code: "not_found" }, ...nothing });
     }
   });
 });

@@ -1,14 +1,14 @@
 import { describe, expect } from "vitest";
 import type { AssignmentStatus } from "../../src/contract/assignments.ts";
 import type { Row } from "../../src/store/tables.ts";
-import { type Desk, faces, test } from "../support/desk.ts";
-import { pagesOf } from "../support/lists.ts";
-import { nothing, traceOf } from "../support/trace.ts";
+import { readPages } from "../support/lists.ts";
+import { faces, type TestServer, test } from "../support/test-server.ts";
+import { nothing, recordTrace } from "../support/trace.ts";
 
 type Review = Row<"reviews">;
 
 /** A submission with two rounds of its track, reviews made through assignments. */
-async function stageOf({ seed }: Desk) {
+async function stageOf({ seed }: TestServer) {
   const { programId, trackId } = await seed.track();
   const rounds = [
     await seed.round({ programId, trackId, sequence: 1 }),
@@ -59,7 +59,7 @@ describe.each(faces)("reviews over %s", (face) => {
     for (const [query, holds] of filters) {
       const found = newest.filter(holds);
       expect(await chair.list_reviews(query), JSON.stringify(query)).toEqual(found);
-      expect((await pagesOf(chair, "list_reviews", { ...query, limit: 2 })).flat()).toEqual(found);
+      expect((await readPages(chair, "list_reviews", { ...query, limit: 2 })).flat()).toEqual(found);
     }
     expect(await chair.get_review({ reviewId })).toEqual(rows[2]);
     await expect(chair.list_reviews({ status: "draft" })).rejects.toMatchProblem("validation_failed");
@@ -83,7 +83,7 @@ describe.each(faces)("reviews over %s", (face) => {
       () => chair.get_submission_reviews_summary({ submissionId, roundId: "rnd_none" }),
     ];
     for (const call of calls)
-      expect(await traceOf(desk, call)).toMatchObject({ problem: { code: "not_found" }, ...nothing });
+      expect(await recordTrace(desk, call)).toMatchObject({ problem: { code: "not_found" }, ...nothing });
     expect(await chair.list_reviews({ submissionId: foreign.submissionId })).toEqual([]);
   });
 });

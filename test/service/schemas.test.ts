@@ -1,17 +1,17 @@
 import { describe, expect } from "vitest";
-import { type Desk, faces, test } from "../support/desk.ts";
+import { faces, type TestServer, test } from "../support/test-server.ts";
 
 /** Both kinds of record that are kept in versions: how they are read, and one version made. */
 const kinds = [
   [
     "get_schema",
     "schemaId",
-    (desk: Desk, id: string, n: number) => desk.seed.schema({ schemaId: id, schemaVersion: n, name: `No ${n}` }),
+    (desk: TestServer, id: string, n: number) => desk.seed.schema({ schemaId: id, schemaVersion: n, name: `No ${n}` }),
   ],
   [
     "get_rubric",
     "rubricId",
-    (desk: Desk, id: string, n: number) => desk.seed.rubric({ rubricId: id, rubricVersion: n, name: `No ${n}` }),
+    (desk: TestServer, id: string, n: number) => desk.seed.rubric({ rubricId: id, rubricVersion: n, name: `No ${n}` }),
   ],
 ] as const;
 

@@ -1,9 +1,9 @@
 import { expect } from "vitest";
 import type { AuditEntry } from "../../src/contract/audit.ts";
 import type { Row } from "../../src/store/tables.ts";
-import { type Caller, type Desk, test } from "../support/desk.ts";
-import { fieldIds } from "../support/factory.ts";
-import { traceOf } from "../support/trace.ts";
+import { fieldIds } from "../support/seed-factory.ts";
+import { type TestCaller, type TestServer, test } from "../support/test-server.ts";
+import { recordTrace } from "../support/trace.ts";
 
 const noor = { firstName: "Noor", lastName: "Haddad" };
 const ref = { namespace: "crm", objectType: "contact", externalId: "77" };
@@ -23,11 +23,11 @@ interface Step {
 }
 
 /** Everything that the API did, step by step, each a minute after the last. */
-function diaryOf(desk: Desk) {
+function diaryOf(desk: TestServer) {
   const steps: Step[] = [];
   const act = async (call: () => Promise<unknown>, audit: string, events = "") => {
     desk.clock.advance(60_000);
-    const trace = await traceOf(desk, call);
+    const trace = await recordTrace(desk, call);
     expect(trace.problem).toBeUndefined();
     const step = { audit: trace.audit, events: trace.events.map(({ eventType }) => eventType) };
     expect(step).toEqual({ audit: audit.split(" ").sort(), events: events.split(" ").filter(Boolean) });
@@ -38,7 +38,7 @@ function diaryOf(desk: Desk) {
 }
 
 /** What applicants, reviewers and staff do elsewhere: here straight in the store. */
-function outside(desk: Desk) {
+function outside(desk: TestServer) {
   async function change<T extends "reviewers" | "submissions" | "assignments">(
     table: T,
     id: string,
@@ -62,7 +62,7 @@ function outside(desk: Desk) {
   };
 }
 
-async function trailOf(chair: Caller, filter: object): Promise<AuditEntry[]> {
+async function trailOf(chair: TestCaller, filter: object): Promise<AuditEntry[]> {
   const entries: AuditEntry[] = [];
   let lastEvaluatedKey: string | undefined;
   do {

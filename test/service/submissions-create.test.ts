@@ -1,20 +1,20 @@
 import { describe, expect } from "vitest";
 import type { Row } from "../../src/store/tables.ts";
-import { type Desk, faces, test } from "../support/desk.ts";
-import { fieldIds } from "../support/factory.ts";
-import { nothing, traceOf } from "../support/trace.ts";
+import { fieldIds } from "../support/seed-factory.ts";
+import { faces, type TestServer, test } from "../support/test-server.ts";
+import { nothing, recordTrace } from "../support/trace.ts";
 
 const deadline = "2026-12-31T00:00:00.000Z";
 const ada = { innovatorId: "crm-17", innovatorEmail: "Ada@example.org", innovatorName: "Ada Marsh" };
 const ref = { namespace: "crm", objectType: "contact", externalId: "0031" };
 const enrolled = ["applicants inserted", "submissions inserted"];
 
-async function intakeOf(desk: Desk, given: Parameters<Desk["seed"]["track"]>[0] = {}) {
+async function intakeOf(desk: TestServer, given: Parameters<TestServer["seed"]["track"]>[0] = {}) {
   const { trackId, programId } = await desk.seed.track(given);
   return { trackId, programId, base: { trackId, deadline, fields: {} } };
 }
 
-async function applicantsOf(desk: Desk): Promise<Row<"applicants">[]> {
+async function applicantsOf(desk: TestServer): Promise<Row<"applicants">[]> {
   return desk.app.store.reader(desk.businessId).find("applicants", {}, { limit: 100 });
 }
 
@@ -25,7 +25,7 @@ describe.each(faces)("creating a submission over %s", (face) => {
     const schema = await desk.seed.schema({ schemaVersion: 3 });
     const home = await intakeOf(desk, { schemaId: schema.schemaId, schemaVersion: 3 });
     const given = { ...home.base, ...ada, fields: { [fieldIds.title]: "Water", [fieldIds.budget]: null } };
-    const trace = await traceOf(desk, () =>
+    const trace = await recordTrace(desk, () =>
       chair.create_submission({ ...given, deadline: "2026-12-31T01:00:00+01:00" }),
     );
     expect(trace.data).toEqual({
@@ -151,7 +151,7 @@ describe.each(faces)("creating a submission over %s", (face) => {
       { externalRef: ref, innovatorId: "usr-9", innovatorName: " Grace Lindqvist " },
     ];
     for (const [index, selection] of selections.entries()) {
-      const trace = await traceOf(desk, () => chair.create_submission({ ...base, ...selection }));
+      const trace = await recordTrace(desk, () => chair.create_submission({ ...base, ...selection }));
       expect(trace.data).toMatchObject(grace);
       expect(trace.rows).toEqual(index === 0 ? enrolled : ["submissions inserted"]);
     }
@@ -209,7 +209,7 @@ describe.each(faces)("refused submissions over %s", (face) => {
       [{ ...ada, state: "SUBMITTED" }, ["state"]],
     ];
     for (const [given, paths] of refusals) {
-      const trace = await traceOf(desk, () => chair.create_submission({ ...base, ...given }));
+      const trace = await recordTrace(desk, () => chair.create_submission({ ...base, ...given }));
       expect(trace, JSON.stringify(given)).toMatchObject({ problem: { code: "validation_failed" }, ...nothing });
       const issues = trace.problem?.details["issues"] as { path: string }[];
       expect(issues.map((issue) => issue.path).sort()).toEqual([...paths].sort());
@@ -227,7 +227,7 @@ describe.each(faces)("refused submissions over %s", (face) => {
       fld_none: "x",
       fld_cleared: null,
     };
-    const trace = await traceOf(desk, () => chair.create_submission({ ...base, ...ada, fields }));
+    const trace = await recordTrace(desk, () => chair.create_submission({ ...base, ...ada, fields }));
     expect(trace).toMatchObject({ problem: { code: "validation_failed" }, ...nothing });
     expect(trace.problem?.details["issues"]).toMatchObject([
       { path: `fields.${fieldIds.title}`, code: "too_big" },
@@ -238,7 +238,7 @@ describe.each(faces)("refused submissions over %s", (face) => {
     ]);
     expect(JSON.stringify(trace.problem)).not.toContain("sports");
     const annexed = { ...base, ...ada, fields: { [fieldIds.annex]: fileId } };
-    expect(await traceOf(desk, () => chair.create_submission(annexed))).toMatchObject({
+    expect(await recordTrace(desk, () => chair.create_submission(annexed))).toMatchObject({
       problem: { code: "validation_failed", details: { issues: [{ path: `fields.${fieldIds.annex}` }] } },
       ...nothing,
     });
@@ -248,7 +248,7 @@ describe.each(faces)("refused submissions over %s", (face) => {
     const chair = await desk.as(face);
     const { base } = await intakeOf(await desk.other());
     for (const trackId of [base.trackId, "trk_none"]) {
-      expect(await traceOf(desk, () => chair.create_submission({ ...base, ...ada, trackId }))).toMatchObject({
+      expect(await recordTrace(desk, () => chair.create_submission({ ...base, ...ada, trackId }))).toMatchObject({
         problem: { code: "not_found" },
         ...nothing,
       });

@@ -1,17 +1,17 @@
 import { describe, expect } from "vitest";
 import type { Row } from "../../src/store/tables.ts";
-import { type Desk, faces, test } from "../support/desk.ts";
-import { nothing, traceOf } from "../support/trace.ts";
+import { faces, type TestServer, test } from "../support/test-server.ts";
+import { nothing, recordTrace } from "../support/trace.ts";
 
 const deadline = "2026-12-31T00:00:00.000Z";
 const ada = { innovatorId: "crm-17", innovatorEmail: "Ada@example.org", innovatorName: "Ada Marsh" };
 const ref = { namespace: "crm", objectType: "contact", externalId: "0031" };
 
-async function intakeOf(desk: Desk) {
+async function intakeOf(desk: TestServer) {
   return { base: { trackId: (await desk.seed.track()).trackId, deadline, fields: {} } };
 }
 
-async function applicantsOf(desk: Desk): Promise<Row<"applicants">[]> {
+async function applicantsOf(desk: TestServer): Promise<Row<"applicants">[]> {
   return desk.app.store.reader(desk.businessId).find("applicants", {}, { limit: 100 });
 }
 
@@ -27,7 +27,7 @@ describe.each(faces)("applicants and persons that meet over %s", (face) => {
       [{ innovatorId: "crm-18", innovatorEmail: "new@example.org" }, "innovatorEmail"],
     ];
     for (const [given, mismatched] of clashes) {
-      expect(await traceOf(desk, () => chair.create_submission({ ...base, ...given }))).toMatchObject({
+      expect(await recordTrace(desk, () => chair.create_submission({ ...base, ...given }))).toMatchObject({
         problem: { code: "identity_mismatch", details: { mismatched: [mismatched] } },
         ...nothing,
       });
@@ -59,7 +59,7 @@ describe.each(faces)("applicants and persons that meet over %s", (face) => {
     const first = await desk.seed.person({ platformUserId: "usr-1" });
     const second = await desk.seed.person({ platformUserId: "usr-2", contactDetails: { firstName: "Hal" } });
     const { applicantId } = await chair.create_submission({ ...base, personId: first.personId });
-    const trace = await traceOf(desk, () => chair.create_submission({ ...base, personId: second.personId }));
+    const trace = await recordTrace(desk, () => chair.create_submission({ ...base, personId: second.personId }));
     expect(trace).toMatchObject({
       data: { applicantId, applicantPersonId: second.personId, innovatorId: "usr-2", innovatorName: "Hal" },
       rows: ["submissions inserted"],
@@ -97,7 +97,7 @@ describe.each(faces)("applicants and persons that meet over %s", (face) => {
     const { applicantId } = await chair.create_submission({ ...base, personId: target.personId });
     const merge = { personId: source.personId, targetPersonId: target.personId, sourceVersion: 0, targetVersion: 0 };
     await chair.merge_person(merge);
-    const trace = await traceOf(desk, () => chair.create_submission({ ...base, personId: target.personId }));
+    const trace = await recordTrace(desk, () => chair.create_submission({ ...base, personId: target.personId }));
     expect(trace).toMatchObject({ data: { applicantId }, rows: ["submissions inserted"] });
   });
 
@@ -140,7 +140,7 @@ describe.each(faces)("selecting a person over %s", (face) => {
       [{ personId: mute.personId }, "validation_failed", { issues: [{ path: "personId" }] }],
     ];
     for (const [given, code, details] of refusals) {
-      const trace = await traceOf(desk, () => chair.create_submission({ ...base, ...given }));
+      const trace = await recordTrace(desk, () => chair.create_submission({ ...base, ...given }));
       expect(trace, JSON.stringify(given)).toMatchObject({ problem: { code, details }, ...nothing });
     }
   });
@@ -151,7 +151,7 @@ describe.each(faces)("selecting a person over %s", (face) => {
     const { personId } = await desk.seed.person();
     const wrong = { innovatorId: "crm-1", innovatorEmail: "ada@example.org", innovatorName: "Ada" };
     for (const given of [wrong, ...Object.entries(wrong).map(([name, value]) => ({ [name]: value }))]) {
-      expect(await traceOf(desk, () => chair.create_submission({ ...base, personId, ...given }))).toMatchObject({
+      expect(await recordTrace(desk, () => chair.create_submission({ ...base, personId, ...given }))).toMatchObject({
         problem: { code: "identity_mismatch", details: { mismatched: Object.keys(given) } },
         ...nothing,
       });
@@ -163,7 +163,7 @@ describe.each(faces)("selecting a person over %s", (face) => {
     const { base } = await intakeOf(desk);
     const { personId } = await desk.seed.person({ externalRefs: [ref] });
     for (const selector of [{ personId }, { externalRef: ref }, { personId: "per_none" }]) {
-      expect(await traceOf(desk, () => clerk.create_submission({ ...base, ...ada, ...selector }))).toMatchObject({
+      expect(await recordTrace(desk, () => clerk.create_submission({ ...base, ...ada, ...selector }))).toMatchObject({
         problem: { code: "insufficient_scope", details: { requiredScopes: ["persons:read"] } },
         ...nothing,
       });

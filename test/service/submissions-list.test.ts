@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect } from "vitest";
 import type { Row } from "../../src/store/tables.ts";
-import { type Caller, type Desk, faces, test } from "../support/desk.ts";
-import { pagesOf } from "../support/lists.ts";
+import { readPages } from "../support/lists.ts";
+import { faces, type TestCaller, type TestServer, test } from "../support/test-server.ts";
 
 type Submission = Row<"submissions">;
 
 /** Two programmes: one with two tracks of two rounds, one with one; submissions in several states and rounds. */
-async function seasonOf({ seed, clock }: Desk): Promise<Submission[]> {
+async function seasonOf({ seed, clock }: TestServer): Promise<Submission[]> {
   const [big, small] = [await seed.program(), await seed.program()];
   const rows: Submission[] = [];
   for (const { programId } of [big, big, small]) {
@@ -142,7 +142,7 @@ describe.each(faces)("listing submissions over %s", (face) => {
     const { trackId } = await desk.seed.track();
     for (let count = 0; count < 101; count += 1) await desk.seed.submission({ trackId });
     const sizes = async (query: object) =>
-      (await pagesOf(chair, "list_submissions", query)).map(({ length }) => length);
+      (await readPages(chair, "list_submissions", query)).map(({ length }) => length);
     expect(await sizes({})).toEqual(face === "MCP" ? [20, 20, 20, 20, 20, 1] : [50, 50, 1]);
     expect(await sizes({ limit: 5000 })).toEqual([100, 1]);
     expect(await sizes({ limit: 101, updatedSince: "2026-01-01" })).toEqual([100, 1]);
@@ -200,7 +200,7 @@ type Happening = typeof happening extends fc.Arbitrary<infer H> ? H : never;
 
 /** Walks a list while rows come and change, then to its end; gives what was seen, in order. */
 async function walkThrough(
-  chair: Caller,
+  chair: TestCaller,
   query: object,
   { pages }: typeof walk extends fc.Arbitrary<infer W> ? W : never,
   happen: (happening: Happening) => Promise<void>,
@@ -218,7 +218,7 @@ async function walkThrough(
 }
 
 describe.each(faces)("paging while rows are written over %s", (face) => {
-  async function arena(desk: Desk, before: number) {
+  async function arena(desk: TestServer, before: number) {
     const own = await desk.other();
     const chair = await own.as(face);
     const { trackId } = await own.seed.track();

@@ -1,8 +1,8 @@
 import { describe, expect } from "vitest";
 import { SubmissionState } from "../../src/contract/submissions.ts";
 import type { Row } from "../../src/store/tables.ts";
-import { type Caller, type Desk, faces, test } from "../support/desk.ts";
-import { nothing, traceOf } from "../support/trace.ts";
+import { faces, type TestCaller, type TestServer, test } from "../support/test-server.ts";
+import { nothing, recordTrace } from "../support/trace.ts";
 
 const states = SubmissionState.options;
 const any = states.join(" ");
@@ -26,7 +26,7 @@ interface Step {
   readonly reason?: null;
   /** Without screening, where the programme asks for none. */
   readonly screeningRequired?: false;
-  call(chair: Caller, target: Target, roundId: string): Promise<unknown>;
+  call(chair: TestCaller, target: Target, roundId: string): Promise<unknown>;
 }
 
 const now = "2026-11-20T09:00:00.000Z";
@@ -156,7 +156,7 @@ interface Stage {
 const statuses = ["assigned", "accepted", "conflict", "completed", "declined"] as const;
 
 /** A track with two rounds; every submission in it has an assignment in each status. */
-async function stageOf({ seed }: Desk, screeningRequired = true): Promise<Stage> {
+async function stageOf({ seed }: TestServer, screeningRequired = true): Promise<Stage> {
   const { programId } = await seed.program({ screeningRequired });
   const track = await seed.track({ programId });
   const home = { programId, trackId: track.trackId };
@@ -194,7 +194,7 @@ describe.each(faces)("states of a submission over %s", (face) => {
     for (const from of states) {
       const before = await stage.submission(from);
       const { submissionId, version } = before;
-      const trace = await traceOf(desk, () => step.call(chair, { submissionId, version }, stage.rounds[1]));
+      const trace = await recordTrace(desk, () => step.call(chair, { submissionId, version }, stage.rounds[1]));
       if (idle.has(name) && from === step.to) {
         expect(trace, from).toMatchObject({ data: before, ...nothing });
       } else if (step.from.split(" ").includes(from)) {
@@ -232,7 +232,7 @@ describe.each(faces)("states of a submission over %s", (face) => {
     for (const state of states) {
       for (const edit of edits) {
         const { submissionId, version } = await stage.submission(state);
-        const trace = await traceOf(desk, () => edit({ submissionId, version }));
+        const trace = await recordTrace(desk, () => edit({ submissionId, version }));
         if (state === "DRAFT") expect(trace.data, state).toMatchObject({ submissionId, version: 1 });
         else expect(trace, state).toMatchObject({ problem: { code: "invalid_state_transition" }, ...nothing });
       }
@@ -247,7 +247,7 @@ describe.each(faces)("states of a submission over %s", (face) => {
     const stage = await stageOf(desk);
     const { submissionId, version } = await stage.submission("DRAFT");
     const last = { submissionId, version, state: "WITHDRAWN", fields: { fld_title: "Wood" } };
-    const trace = await traceOf(desk, () => chair.update_submission(last));
+    const trace = await recordTrace(desk, () => chair.update_submission(last));
     expect(trace.data).toMatchObject({ state: "WITHDRAWN", title: "Wood", stateReason: null, version: 1 });
     expect(trace.events).toHaveLength(2);
   });
@@ -267,7 +267,7 @@ describe.each(faces)("states of a submission over %s", (face) => {
     for (const [name, { submissionId, version }] of rows) {
       const call = () => (steps[name] as Step).call(chair, { submissionId, version }, stage.rounds[1]);
       const problem = { code: "program_archived", details: { programId } };
-      expect(await traceOf(desk, call), name).toMatchObject({ problem, ...nothing });
+      expect(await recordTrace(desk, call), name).toMatchObject({ problem, ...nothing });
     }
   });
 
@@ -301,7 +301,7 @@ describe.each(faces)("advancing over %s", (face) => {
     const foreign = await (await desk.other()).seed.round({ sequence: 9 });
     const { submissionId } = await stage.submission("ELIGIBLE");
     const to = (toRoundId: string, version = 0) =>
-      traceOf(desk, () => chair.advance_submission({ submissionId, toRoundId, version }));
+      recordTrace(desk, () => chair.advance_submission({ submissionId, toRoundId, version }));
     const misplaced = { code: "validation_failed", details: { issues: [{ path: "toRoundId" }] } };
     const refusals: readonly [string, object][] = [
       ["rnd_none", { code: "not_found" }],
@@ -335,7 +335,7 @@ describe.each(faces)("advancing over %s", (face) => {
 /** What every change does to a row; the actor is the token, whoever that is. */
 const bookkept = { updatedAt: expect.any(String), updatedBy: expect.stringMatching(/^tok_/) };
 
-async function expectEnded({ app, businessId }: Desk, submissionId: string): Promise<void> {
+async function expectEnded({ app, businessId }: TestServer, submissionId: string): Promise<void> {
   const rows = await app.store.reader(businessId).find("assignments", { where: { submissionId } }, { limit: 10 });
   const shown = rows.map(({ status, active, removedAt }) => [status, active, removedAt]);
   expect(shown).toEqual([

@@ -1,8 +1,8 @@
 import { describe, expect } from "vitest";
 import type { Row } from "../../src/store/tables.ts";
-import { type Desk, faces, test } from "../support/desk.ts";
-import { fieldIds } from "../support/factory.ts";
-import { nothing, traceOf } from "../support/trace.ts";
+import { fieldIds } from "../support/seed-factory.ts";
+import { faces, type TestServer, test } from "../support/test-server.ts";
+import { nothing, recordTrace } from "../support/trace.ts";
 
 const past = "2026-11-20T08:59:59.999Z";
 const present = "2026-11-20T09:00:00.000Z";
@@ -19,7 +19,7 @@ interface Given {
 
 const fee = { program: { feeRequired: true, currency: "EUR" }, track: { feeAmountMinor: 2500 } };
 
-async function draft({ seed }: Desk, given: Given = {}): Promise<Row<"submissions">> {
+async function draft({ seed }: TestServer, given: Given = {}): Promise<Row<"submissions">> {
   const { programId } = await seed.program(given.program);
   const { trackId, schemaId } = await seed.track({ programId, ...given.track });
   const submission = await seed.submission({ trackId, ...given.submission });
@@ -49,7 +49,7 @@ describe.each(faces)("submitting over %s", (face) => {
     const chair = await desk.as(face);
     for (const [name, given] of ready) {
       const { submissionId, version, programId, trackId } = await draft(desk, given);
-      const trace = await traceOf(desk, () => chair.submit_submission({ submissionId, version }));
+      const trace = await recordTrace(desk, () => chair.submit_submission({ submissionId, version }));
       expect(trace, name).toMatchObject({
         data: { state: "SUBMITTED", submittedAt: present, previousState: "DRAFT", stateReason: null, version: 1 },
         rows: ["submissions updated: previousState state submittedAt"],
@@ -82,7 +82,7 @@ describe.each(faces)("submitting over %s", (face) => {
     for (const [index, [code, details]] of faults.entries()) {
       const given = faults.slice(index).reduceRight<Given>((below, [, , own]) => joined(below, own), {});
       const { submissionId, version } = await draft(desk, given);
-      const trace = await traceOf(desk, () => chair.submit_submission({ submissionId, version }));
+      const trace = await recordTrace(desk, () => chair.submit_submission({ submissionId, version }));
       expect(trace, code).toMatchObject({ problem: { code, details }, ...nothing });
       const stale = chair.submit_submission({ submissionId, version: version + 1 });
       await expect(stale).rejects.toMatchProblem("version_conflict", { currentVersion: version });
@@ -95,7 +95,7 @@ describe.each(faces)("submitting over %s", (face) => {
     const chair = await desk.as(face);
     for (const paymentStatus of unpaid) {
       const { submissionId, version } = await draft(desk, { ...fee, submission: { paymentStatus } });
-      expect(await traceOf(desk, () => chair.submit_submission({ submissionId, version }))).toMatchObject({
+      expect(await recordTrace(desk, () => chair.submit_submission({ submissionId, version }))).toMatchObject({
         problem: { code: "incomplete_application", details: { missing: ["payment"] } },
         ...nothing,
       });
@@ -117,7 +117,7 @@ describe.each(faces)("submitting over %s", (face) => {
       const { submissionId, version } = await draft(desk, {
         submission: { fields: fields as Row<"submissions">["fields"] },
       });
-      expect(await traceOf(desk, () => chair.submit_submission({ submissionId, version }))).toMatchObject({
+      expect(await recordTrace(desk, () => chair.submit_submission({ submissionId, version }))).toMatchObject({
         problem: { code: "incomplete_application", details },
         ...nothing,
       });
@@ -144,13 +144,13 @@ describe.each(faces)("submitting over %s", (face) => {
       const supplements = required.map((row: Row<"supplements">) => row.supplementResponseId);
       for (const acknowledgeSupplementWarnings of [undefined, false]) {
         const call = () => chair.submit_submission({ submissionId, version, acknowledgeSupplementWarnings });
-        expect(await traceOf(desk, call)).toMatchObject({
+        expect(await recordTrace(desk, call)).toMatchObject({
           problem: { code: "supplement_warnings", details: { supplements } },
           ...nothing,
         });
       }
       const knowing = { submissionId, version, acknowledgeSupplementWarnings: true };
-      expect(await traceOf(desk, () => chair.submit_submission(knowing))).toMatchObject({
+      expect(await recordTrace(desk, () => chair.submit_submission(knowing))).toMatchObject({
         data: { state: "SUBMITTED" },
         rows: ["submissions updated: previousState state submittedAt"],
       });
@@ -172,7 +172,7 @@ describe.each(faces)("editing a draft over %s", (face) => {
     const edits = [chair.update_submission_fields, chair.update_submission] as const;
     for (const [index, edit] of edits.entries()) {
       const change = { [title]: `Water ${index}`, [budget]: 100 + index };
-      const trace = await traceOf(desk, () => edit({ submissionId, version: index * 2, fields: change }));
+      const trace = await recordTrace(desk, () => edit({ submissionId, version: index * 2, fields: change }));
       expect(trace.data.fields).toEqual({ ...change, [domain]: "arts" });
       expect(trace).toMatchObject({
         data: { title: `Water ${index}`, state: "DRAFT", version: index * 2 + 1 },
@@ -198,11 +198,11 @@ describe.each(faces)("editing a draft over %s", (face) => {
       { state: "DRAFT", reason: "Still one" },
     ];
     for (const change of same) {
-      const trace = await traceOf(desk, () => chair.update_submission({ submissionId, version: 0, ...change }));
+      const trace = await recordTrace(desk, () => chair.update_submission({ submissionId, version: 0, ...change }));
       expect(trace, JSON.stringify(change)).toMatchObject({ data: { version: 0 }, ...nothing });
     }
     const extended = { submissionId, version: 0, deadline: "2027-01-31T00:00:00Z" };
-    expect(await traceOf(desk, () => chair.update_submission(extended))).toMatchObject({
+    expect(await recordTrace(desk, () => chair.update_submission(extended))).toMatchObject({
       data: { deadline: "2027-01-31T00:00:00.000Z", version: 1 },
       rows: ["submissions updated: deadline"],
       events: [],
@@ -228,7 +228,7 @@ describe.each(faces)("editing a draft over %s", (face) => {
     for (const edit of [chair.update_submission_fields, chair.update_submission]) {
       for (const [fieldId, value] of wrong) {
         const fields = { [title]: "Changed", [fieldId]: value };
-        const trace = await traceOf(desk, () => edit({ submissionId, version: 0, fields }));
+        const trace = await recordTrace(desk, () => edit({ submissionId, version: 0, fields }));
         const issues = [{ path: `fields.${fieldId}` }];
         expect(trace, fieldId).toMatchObject({
           problem: { code: "validation_failed", details: { issues } },

@@ -1,9 +1,9 @@
 import { describe, expect } from "vitest";
 import { SupplementStatus } from "../../src/contract/supplements.ts";
 import type { Row } from "../../src/store/tables.ts";
-import { type Desk, faces, test } from "../support/desk.ts";
-import { fieldIds } from "../support/factory.ts";
-import { nothing, traceOf } from "../support/trace.ts";
+import { fieldIds } from "../support/seed-factory.ts";
+import { faces, type TestServer, test } from "../support/test-server.ts";
+import { nothing, recordTrace } from "../support/trace.ts";
 
 const statuses = SupplementStatus.options;
 const now = "2026-11-20T09:00:00.000Z";
@@ -13,7 +13,7 @@ const { title, budget, annex } = fieldIds;
 type Given = Partial<Row<"supplements">>;
 
 /** A response that bears the times of the status it has, and one beside it that nothing may touch. */
-async function stageOf({ seed }: Desk, program: Partial<Row<"programs">> = {}) {
+async function stageOf({ seed }: TestServer, program: Partial<Row<"programs">> = {}) {
   const { programId } = await seed.program(program);
   const { trackId, schemaId } = await seed.track({ programId });
   const { roundId } = await seed.round({ programId, trackId });
@@ -48,7 +48,7 @@ describe.each(faces)("supplement responses over %s", (face) => {
     for (const status of statuses) {
       const before = await response(status);
       const { supplementResponseId, version } = before;
-      const trace = await traceOf(desk, () => chair[name]({ submissionId, supplementResponseId, version }));
+      const trace = await recordTrace(desk, () => chair[name]({ submissionId, supplementResponseId, version }));
       if ((allowedFrom as readonly string[]).includes(status)) {
         expect(trace.data, status).toMatchObject({ ...kept(before), ...arrived, version: 1 });
         expect(trace.rows, status).toEqual([expect.stringMatching(/^supplements updated: /)]);
@@ -69,7 +69,7 @@ describe.each(faces)("supplement responses over %s", (face) => {
       const before = await response(from);
       const { supplementResponseId, version } = before;
       const call = () => chair.update_supplement({ submissionId, supplementResponseId, version, status: to });
-      const trace = await traceOf(desk, call);
+      const trace = await recordTrace(desk, call);
       if (from === to) {
         expect(trace).toMatchObject({ data: before, ...nothing });
         continue;
@@ -99,7 +99,7 @@ describe.each(faces)("supplement responses over %s", (face) => {
     for (const from of open) {
       const { supplementResponseId } = await response(from, { fields: { [budget]: 1, fld_dropped: "kept" } });
       const edit = (version: number, change: object) =>
-        traceOf(desk, () => chair.update_supplement({ submissionId, supplementResponseId, version, ...change }));
+        recordTrace(desk, () => chair.update_supplement({ submissionId, supplementResponseId, version, ...change }));
       for (const same of [{}, { fields: {} }, { fields: { [budget]: 1 } }, { fileIds: [] }]) {
         expect(await edit(0, same)).toMatchObject({ data: { status: from, version: 0 }, ...nothing });
       }
@@ -126,7 +126,7 @@ describe.each(faces)("supplement responses over %s", (face) => {
     ] as const) {
       const { supplementResponseId } = await response(from);
       const change = { submissionId, supplementResponseId, version: 0, ...content, status };
-      const trace = await traceOf(desk, () => chair.update_supplement(change));
+      const trace = await recordTrace(desk, () => chair.update_supplement(change));
       expect(trace.data).toMatchObject({ ...content, status, version: 1 });
       expect(trace.events).toHaveLength(status === "submitted" ? 1 : 0);
     }
@@ -141,7 +141,7 @@ describe.each(faces)("supplement responses over %s", (face) => {
       const edit = (more: object) =>
         chair.update_supplement({ submissionId, supplementResponseId, version: 0, ...piece, ...more });
       for (const more of [{}, { status: "closed" }]) {
-        expect(await traceOf(desk, () => edit(more))).toMatchObject({
+        expect(await recordTrace(desk, () => edit(more))).toMatchObject({
           problem: {
             code: "invalid_state_transition",
             details: { from: "closed", operation: "edit", allowedFrom: open },
@@ -166,7 +166,7 @@ describe.each(faces)("supplement responses over %s", (face) => {
     const foreign = await desk.seed.file({ supplementResponseId: stranger.supplementResponseId });
     const alien = await (await desk.other()).seed.file();
     const edit = (change: object, version = 0) =>
-      traceOf(desk, () => chair.update_supplement({ submissionId, supplementResponseId, version, ...change }));
+      recordTrace(desk, () => chair.update_supplement({ submissionId, supplementResponseId, version, ...change }));
     const refused: readonly [object, readonly string[]][] = [
       [{ fields: { fld_none: 1 } }, ["fields.fld_none"]],
       [{ fields: { fld_none: null } }, ["fields.fld_none"]],
@@ -209,7 +209,7 @@ describe.each(faces)("supplement responses over %s", (face) => {
       const target = { submissionId, supplementResponseId, version: 0 };
       const calls = [chair.close_supplement, chair.reopen_supplement, chair.update_supplement];
       for (const call of calls) {
-        expect(await traceOf(desk, () => call(target))).toMatchObject({ problem: { code }, ...nothing });
+        expect(await recordTrace(desk, () => call(target))).toMatchObject({ problem: { code }, ...nothing });
       }
     }
     await expect(chair.list_submission_supplements({ submissionId: alien.submissionId })).rejects.toMatchProblem(

@@ -3,11 +3,11 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { createId } from "../../src/lib/ids.ts";
 import type { GateTransaction, Store } from "../../src/store/port.ts";
 import { type NewRow, type TableName, tables, toRefKey } from "../../src/store/tables.ts";
-import { createFactory } from "../support/factory.ts";
+import { createFactory } from "../support/seed-factory.ts";
 import { arbitraryOf } from "./arbitrary.ts";
 import { ledgers } from "./ledgers.ts";
 import { lists } from "./lists.ts";
-import { permits } from "./permits.ts";
+import { permits } from "./rate-limit-leases.ts";
 import { sessions } from "./sessions.ts";
 
 export const now = "2026-11-20T09:00:00.000Z";

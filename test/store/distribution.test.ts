@@ -7,9 +7,9 @@ import type { Engine } from "../../src/store/engine.ts";
 import { openEngine, openStore } from "../../src/store/open.ts";
 import { readSchema } from "../../src/store/schema/read-schema.ts";
 import { type Databases, openDatabases } from "../support/database-server.ts";
-import { settingsOn } from "../support/database-settings.ts";
-import { openDesk } from "../support/desk.ts";
+import { createSettings } from "../support/database-settings.ts";
 import { temporaryDirectory } from "../support/directory.ts";
+import { openTestServer } from "../support/test-server.ts";
 
 let databases: Databases;
 
@@ -107,10 +107,10 @@ const lacking =
 test.each(engines)("nor do statements on %s use it, from the first start on", async (name) => {
   const recorded = recordStatements();
   const database = await fresh(name);
-  const { desk, close } = await openDesk({
+  const { desk, close } = await openTestServer({
     PROGRAMME_DATABASE: database,
     PROGRAMME_WEBHOOK_LOOPBACK: "true",
-    ...settingsOn(database),
+    ...createSettings(database),
   });
   desk.app.startWorkers();
   const caller = await desk.as("REST");

@@ -4,7 +4,7 @@ import type { EventPayload } from "../../src/contract/events.ts";
 import type { Token, TokenPatch } from "../../src/contract/tokens.ts";
 import { createId } from "../../src/lib/ids.ts";
 import type { AuditFilter, StoredAnswer } from "../../src/store/port.ts";
-import { auditOf } from "../support/state.ts";
+import { listAudit } from "../support/state.ts";
 import { type Bench, now } from "./conformance.ts";
 
 const at = (ms: number) => new Date(Date.parse(now) + ms).toISOString();
@@ -174,9 +174,9 @@ export function ledgers(bench: () => Bench): void {
     const entries = Array.from({ length: 2_345 }, () => entry({ action: "submission.read", status: 200, changes: [] }));
     await store.appendAccess(entries.slice(0, 1_500));
     await store.appendAccess(entries);
-    const kept = await auditOf(store, "biz_one", "submission.read");
+    const kept = await listAudit(store, "biz_one", "submission.read");
     expect(kept.map(({ auditId }) => auditId).sort()).toEqual(entries.map(({ auditId }) => auditId).sort());
-    expect(await auditOf(store, "biz_one", undefined)).toEqual([]);
+    expect(await listAudit(store, "biz_one", undefined)).toEqual([]);
   });
 
   test("tokens are found by their hash, revoked once and remember their last use", async () => {

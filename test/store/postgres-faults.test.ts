@@ -3,10 +3,10 @@ import pg from "pg";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { openStore, type StoreOptions } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port.ts";
-import { type Cable, layCable } from "../support/cable.ts";
 import { openDatabases, runOn } from "../support/database-server.ts";
-import { createFactory } from "../support/factory.ts";
 import { type PostgresServer, queryOn, startPostgres } from "../support/postgres-server.ts";
+import { createFactory } from "../support/seed-factory.ts";
+import { openTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 import { benchOf } from "./conformance.ts";
 
 /** A server of this file's own: it is halted. */
@@ -35,9 +35,11 @@ async function opened(database: string, options: Partial<StoreOptions> = {}): Pr
 }
 
 /** A store at the end of a cable. */
-async function remote(options: Partial<StoreOptions> = {}): Promise<{ store: Store; cable: Cable; database: string }> {
+async function remote(
+  options: Partial<StoreOptions> = {},
+): Promise<{ store: Store; cable: TcpProxy; database: string }> {
   const database = await copy();
-  const cable = await layCable(Number(new URL(database).port));
+  const cable = await openTcpProxy(Number(new URL(database).port));
   onTestFinished(() => cable.close());
   const address = Object.assign(new URL(database), { port: String(cable.port) }).href;
   return { store: await opened(address, options), cable, database };

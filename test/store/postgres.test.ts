@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
 import { inspectStore, openStore, type StoreOptions } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port.ts";
-import { type Databases, isolated, openDatabases, runOn, type TestDatabase } from "../support/database-server.ts";
+import { type Databases, openDatabases, openIsolated, runOn, type TestDatabase } from "../support/database-server.ts";
 import { edit } from "../support/edit.ts";
 import { benchOf, conformance } from "./conformance.ts";
 import { allApplied, migrations } from "./migrations.ts";
@@ -33,8 +33,8 @@ async function opened(database: string, options: Partial<StoreOptions> = {}): Pr
 }
 
 describe.each(["read committed", "serializable"])("on PostgreSQL, %s", (level) => {
-  conformance(async () => opened(isolated(await copy(), level)));
-  describe("several processes on one database", () => processes(async () => isolated(await empty(), level)));
+  conformance(async () => opened(openIsolated(await copy(), level)));
+  describe("several processes on one database", () => processes(async () => openIsolated(await empty(), level)));
 });
 
 describe("the address", () => {

@@ -7,8 +7,8 @@ import { inspectStore, openEngine, openStore } from "../../src/store/open.ts";
 import { createSqlStore } from "../../src/store/sql-store.ts";
 import { type Databases, openDatabases } from "../support/database-server.ts";
 import { temporaryDirectory } from "../support/directory.ts";
-import { createFactory } from "../support/factory.ts";
 import { startProcess } from "../support/processes.ts";
+import { createFactory } from "../support/seed-factory.ts";
 
 let databases: Databases;
 

@@ -8,7 +8,7 @@ import type { Database } from "../../src/store/database.ts";
 import { inspectStore, openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port.ts";
 import { SqliteDialect } from "../../src/store/sqlite/dialect.ts";
-import { auditOf } from "../support/state.ts";
+import { listAudit } from "../support/state.ts";
 import { benchOf, conformance } from "./conformance.ts";
 import { entry } from "./ledgers.ts";
 import { allApplied, migrations } from "./migrations.ts";
@@ -184,9 +184,9 @@ describe("waiting", () => {
       await expect(waiting.appendAccess(entries)).rejects.toThrow("locked");
     });
     expect(ticks).toBeGreaterThan(3);
-    expect(await auditOf(waiting, "biz_one", "submission.read")).toEqual([]);
+    expect(await listAudit(waiting, "biz_one", "submission.read")).toEqual([]);
     await Promise.all([waiting.appendAccess(entries), benchOf(holder).seed.program()]);
-    expect(await auditOf(holder, "biz_one", "submission.read")).toHaveLength(entries.length);
+    expect(await listAudit(holder, "biz_one", "submission.read")).toHaveLength(entries.length);
   });
 
   test("for access entries that cannot be written ends with what is wrong with them, and others pass", async () => {
@@ -195,8 +195,8 @@ describe("waiting", () => {
     const bad = entries("submission.read").with(499, { ...entry({ status: 200 }), requestId: null as never });
     await expect(store.appendAccess(bad)).rejects.toThrow("NOT NULL");
     await store.appendAccess(entries("program.read"));
-    expect(await auditOf(store, "biz_one", "submission.read")).toEqual([]);
-    expect(await auditOf(store, "biz_one", "program.read")).toHaveLength(500);
+    expect(await listAudit(store, "biz_one", "submission.read")).toEqual([]);
+    expect(await listAudit(store, "biz_one", "program.read")).toHaveLength(500);
   });
 });
 

@@ -4,7 +4,7 @@ import { StreamableHTTPClientTransport as FirstMajorTransport } from "@modelcont
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { InMemoryTransport, type Tool } from "@modelcontextprotocol/server";
 import { onTestFinished } from "vitest";
-import type { Desk } from "./desk.ts";
+import type { TestServer } from "./test-server.ts";
 
 /** A tool result as far as tests look into it. */
 export interface ToolResult {
@@ -35,15 +35,15 @@ export interface ToolClient {
 }
 
 /** What a human answers to a question. */
-export type Reply =
+export type HumanReply =
   | { action: "accept"; content: { confirm: boolean; showHidden?: boolean } }
   | { action: "decline" }
   | { action: "cancel" };
-export type Human = (question: string) => Reply | Promise<Reply>;
+export type Human = (question: string) => HumanReply | Promise<HumanReply>;
 
 const info = { name: "test", version: "1.0.0" };
 
-type Connect = (desk: Desk, token: string, human?: Human) => Promise<ToolClient>;
+type Connect = (desk: TestServer, token: string, human?: Human) => Promise<ToolClient>;
 
 /** The clients that agents come with: both protocol revisions or whichever is found, both transports, both majors of the SDK. */
 export const clients: Readonly<Record<string, Connect>> = {
@@ -57,7 +57,7 @@ export const clients: Readonly<Record<string, Connect>> = {
   "first major over HTTP": firstMajor,
 };
 
-function http(desk: Desk, token: string, send: typeof fetch = fetch) {
+function http(desk: TestServer, token: string, send: typeof fetch = fetch) {
   return new StreamableHTTPClientTransport(new URL(`${desk.origin}/mcp`), {
     requestInit: { headers: { authorization: `Bearer ${token}` } },
     fetch: send,
@@ -71,7 +71,7 @@ export const namingMethods: typeof fetch = (address, init) => {
   return fetch(address, { ...init, headers });
 };
 
-function stdio(desk: Desk, token: string) {
+function stdio(desk: TestServer, token: string) {
   const [here, there] = InMemoryTransport.createLinkedPair();
   desk.app.connectStdio(token, there);
   return here;
@@ -80,7 +80,7 @@ function stdio(desk: Desk, token: string) {
 type Mode = "auto" | "legacy" | { pin: string };
 
 async function secondMajor(
-  _: Desk,
+  _: TestServer,
   mode: Mode,
   transport: ReturnType<typeof http | typeof stdio>,
   human?: Human,
@@ -97,7 +97,7 @@ async function secondMajor(
   };
 }
 
-async function firstMajor(desk: Desk, token: string, human?: Human): Promise<ToolClient> {
+async function firstMajor(desk: TestServer, token: string, human?: Human): Promise<ToolClient> {
   const client = new FirstMajorClient(info, { capabilities: human ? { elicitation: {} } : {} });
   if (human) client.setRequestHandler(ElicitRequestSchema, async ({ params }) => human(params.message));
   const requestInit = { headers: { authorization: `Bearer ${token}` } };
@@ -115,12 +115,12 @@ async function firstMajor(desk: Desk, token: string, human?: Human): Promise<Too
 export const clientsOverHttp = Object.entries(clients).filter(([name]) => name.endsWith("HTTP"));
 
 /** The catalogue error of a refused tool call. */
-export function errorOf(result: ToolResult): { code: string; message: string; next: string } {
+export function readError(result: ToolResult): { code: string; message: string; next: string } {
   return JSON.parse(result.content[0]?.text ?? "{}").error;
 }
 
 /** The question of the two-call road. */
-export function confirmationOf(result: ToolResult): Confirmation {
+export function readConfirmation(result: ToolResult): Confirmation {
   const confirmation = result.structuredContent?.confirmation;
   if (!confirmation) throw new Error(`No question: ${result.content[0]?.text}`);
   return confirmation;

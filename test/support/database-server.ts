@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { openStore } from "../../src/store/open.ts";
-import { dataDirOf } from "./database-settings.ts";
+import { getDataDir } from "./database-settings.ts";
 import { type PostgresServer, queryOn, startPostgres } from "./postgres-server.ts";
 
 /** A database for one test. */
@@ -38,14 +38,14 @@ export interface DatabasesOptions {
 /** A server with a migrated database. */
 export async function openDatabases({ given, isolation }: DatabasesOptions = {}): Promise<Databases> {
   const server = given === undefined ? await startPostgres() : borrowed(given);
-  const address = isolation === undefined ? server.address : isolated(server.address, isolation);
+  const address = isolation === undefined ? server.address : openIsolated(server.address, isolation);
   const shared = { address, template: nameOf("template") };
   await runOn(shared.address, `create database ${shared.template}`);
   const store = await openStore({ database: addressOf(shared.address, shared.template) });
   await store.close();
   return {
     ...shared,
-    copy: () => copyOf(shared),
+    copy: () => copyDatabase(shared),
     empty: () => make(shared.address, nameOf("empty"), ""),
     async stop() {
       await runOn(shared.address, `drop database ${shared.template} with (force)`);
@@ -54,7 +54,7 @@ export async function openDatabases({ given, isolation }: DatabasesOptions = {})
   };
 }
 
-export function copyOf({ address, template }: SharedDatabases): Promise<TestDatabase> {
+export function copyDatabase({ address, template }: SharedDatabases): Promise<TestDatabase> {
   return make(address, nameOf("copy"), `template ${template}`);
 }
 
@@ -64,7 +64,7 @@ async function make(address: string, name: string, options: string): Promise<Tes
   return {
     database,
     async remove() {
-      await rm(dataDirOf(database), { recursive: true, force: true });
+      await rm(getDataDir(database), { recursive: true, force: true });
       await runOn(address, `drop database ${name} with (force)`);
     },
   };
@@ -75,7 +75,7 @@ function borrowed(address: string): Pick<PostgresServer, "address" | "stop"> {
 }
 
 /** The same database, each of whose transactions is of this level of isolation unless it says otherwise. */
-export function isolated(database: string, level: string): string {
+export function openIsolated(database: string, level: string): string {
   const address = new URL(database);
   address.searchParams.set("options", `-c default_transaction_isolation=${level.replace(" ", "\\ ")}`);
   return address.href;

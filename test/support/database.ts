@@ -1,5 +1,5 @@
 import { inject, onTestFinished } from "vitest";
-import { copyOf, type SharedDatabases, type TestDatabase } from "./database-server.ts";
+import { copyDatabase, type SharedDatabases, type TestDatabase } from "./database-server.ts";
 import { temporaryDirectory } from "./directory.ts";
 
 declare module "vitest" {
@@ -19,7 +19,7 @@ export const onPostgres = process.env["TEST_DATABASE"] === "postgres";
 /** An empty database that several services can use: on PostgreSQL where desks stand on it, else a file. */
 export async function newDatabase(): Promise<TestDatabase> {
   const shared = inject("databases");
-  if (shared) return copyOf(shared);
+  if (shared) return copyDatabase(shared);
   const { path, remove } = await temporaryDirectory();
   return { database: `${path}/programme.db`, remove };
 }

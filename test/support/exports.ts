@@ -1,47 +1,47 @@
 import { onTestFinished } from "vitest";
-import type { Desk } from "./desk.ts";
-import { openDesk } from "./desk.ts";
-import { openFileDesks } from "./files.ts";
-import { type RawAnswer, send } from "./raw.ts";
+import { type RawAnswer, send } from "./raw-http.ts";
+import { openServersOnOneDatabase } from "./shared-database.ts";
+import type { TestServer } from "./test-server.ts";
+import { openTestServer } from "./test-server.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely by tests
 type Data = any;
 
 /** A service of its own for one test, on a database file. */
-export async function fileDesk(environment: Record<string, string> = {}) {
-  const { desks, database, close } = await openFileDesks(1, environment);
+export async function openFileServer(environment: Record<string, string> = {}) {
+  const { desks, database, close } = await openServersOnOneDatabase(1, environment);
   onTestFinished(close);
-  return { desk: desks[0] as Desk, database };
+  return { desk: desks[0] as TestServer, database };
 }
 
-export async function memoryDesk(environment: Record<string, string> = {}): Promise<Desk> {
-  const { desk, close } = await openDesk(environment);
+export async function openMemoryServer(environment: Record<string, string> = {}): Promise<TestServer> {
+  const { desk, close } = await openTestServer(environment);
   onTestFinished(close);
   return desk;
 }
 
 /** Works off what waits. */
-export async function workOff({ app }: Desk): Promise<void> {
+export async function runDueExports({ app }: TestServer): Promise<void> {
   while (await app.exports?.step());
 }
 
 /** The job as a token that may read exports sees it. */
-export async function jobOf(desk: Desk, exportId: string): Promise<Data> {
+export async function loadJob(desk: TestServer, exportId: string): Promise<Data> {
   return (await desk.as("REST", ["exports:read"])).get_export({ exportId });
 }
 
-export async function download(desk: Desk, exportId: string): Promise<RawAnswer> {
-  const { downloadUrl } = await jobOf(desk, exportId);
+export async function download(desk: TestServer, exportId: string): Promise<RawAnswer> {
+  const { downloadUrl } = await loadJob(desk, exportId);
   return send(downloadUrl, {});
 }
 
 /** Asks for an export as a token with these scopes (all by default), works it off and gives its file. */
-export async function exported(
-  desk: Desk,
+export async function runExport(
+  desk: TestServer,
   input: Record<string, unknown>,
-  granted?: Parameters<Desk["as"]>[1],
+  granted?: Parameters<TestServer["as"]>[1],
 ): Promise<Data> {
   const { exportId } = await (await desk.as("REST", granted)).create_export(input);
-  await workOff(desk);
+  await runDueExports(desk);
   return (await download(desk, exportId)).body;
 }

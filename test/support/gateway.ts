@@ -8,10 +8,10 @@ import { type Scope, scopes } from "../../src/contract/scopes.ts";
 import { createRandomToken, hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
 import type { Log } from "../../src/lib/log.ts";
 import type { ToolResult } from "./clients.ts";
-import { type Desk, openDesk } from "./desk.ts";
 import { temporaryDirectory } from "./directory.ts";
-import { type RawAnswer, send } from "./raw.ts";
-import { openRemote } from "./remote.ts";
+import { type RawAnswer, send } from "./raw-http.ts";
+import { openRemote } from "./remote-server.ts";
+import { openTestServer, type TestServer } from "./test-server.ts";
 
 /** Where the tools of a gateway work: in its own process, or on a service behind it. */
 export type Behind = "embedded" | "remote";
@@ -19,7 +19,7 @@ export type Behind = "embedded" | "remote";
 /** MCP over HTTP for callers without product tokens, and the service behind it. */
 export interface Gateway {
   /** The service, at the address where its MCP is called: the gateway's. */
-  readonly desk: Desk;
+  readonly desk: TestServer;
   /** Whose MCP it is: the service itself, or one in front of it. */
   readonly app: App;
   readonly file: string;
@@ -49,7 +49,7 @@ export async function openGateway(behind: Behind, environment: Record<string, st
   const lines: string[] = [];
   const log = pino({ level: "trace" }, { write: (line: string) => void lines.push(line) });
   const own = { PROGRAMME_GATEWAY_KEYS: file, ...environment };
-  const { desk: service, close } = await openDesk(behind === "embedded" ? own : {}, { log });
+  const { desk: service, close } = await openTestServer(behind === "embedded" ? own : {}, { log });
   onTestFinished(close);
   const front = behind === "embedded" ? undefined : await openFront(service, own, log);
   const app = front?.app ?? service.app;
@@ -77,7 +77,7 @@ export async function openGateway(behind: Behind, environment: Record<string, st
   };
 }
 
-async function openFront({ origin, clock }: Desk, environment: Record<string, string>, log: Log) {
+async function openFront({ origin, clock }: TestServer, environment: Record<string, string>, log: Log) {
   const app = await openRemote(origin, environment, { clock, log });
   onTestFinished(() => app.close());
   return { app, origin: (await app.listen()).origin };
@@ -117,24 +117,24 @@ export function callTool(name: string, args: object, { id = 1, meta }: { id?: nu
 }
 
 /** The message of an answer, which may come as an event. */
-export function messageOf({ text }: RawAnswer) {
+export function readMessage({ text }: RawAnswer) {
   return JSON.parse(text.startsWith("{") ? text : (/^data: (.*)$/m.exec(text)?.[1] ?? "null"));
 }
 
 /** What a tool call answered. */
-export async function called(
+export async function readCalled(
   at: { readonly origin: string },
   token: string,
   name: string,
   args: object,
   options: Parameters<typeof callTool>[2] = {},
 ): Promise<ToolResult> {
-  return messageOf(await postMcp(at, token, callTool(name, args, options))).result;
+  return readMessage(await postMcp(at, token, callTool(name, args, options))).result;
 }
 
 /** The tools that a caller is shown. */
 export async function toolNames(at: { readonly origin: string }, token: string): Promise<string[]> {
-  const { result } = messageOf(await postMcp(at, token, listTools));
+  const { result } = readMessage(await postMcp(at, token, listTools));
   return result.tools.map(({ name }: { name: string }) => name);
 }
 

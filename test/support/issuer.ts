@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from "jose";
 import { onTestFinished } from "vitest";
-import type { TestClock } from "./desk.ts";
+import type { TestClock } from "./test-server.ts";
 
 interface SigningKey {
   readonly kid: string;

@@ -1,9 +1,9 @@
 import { expect } from "vitest";
 import type { OperationName } from "../../src/contract/index.ts";
-import type { Caller } from "./desk.ts";
+import type { TestCaller } from "./test-server.ts";
 
 /** Every page of a list, first to last. */
-export async function pagesOf<R>(caller: Caller, name: OperationName, query: object = {}): Promise<R[][]> {
+export async function readPages<R>(caller: TestCaller, name: OperationName, query: object = {}): Promise<R[][]> {
   const pages: R[][] = [];
   let lastEvaluatedKey: string | undefined;
   do {

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { ClientProblem } from "./desk.ts";
+import { ClientProblem } from "./test-server.ts";
 
 expect.extend({
   /** A refusal with this catalogue code, and these details where given. */

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-import { settingsOn } from "./database-settings.ts";
+import { createSettings } from "./database-settings.ts";
 
 const script = fileURLToPath(new URL("./process.ts", import.meta.url));
 
@@ -38,7 +38,7 @@ export async function startProcess(
   environment: Record<string, string> = {},
   { aheadMs = 0, within = [], ending = onTestFinished }: Surroundings = {},
 ): Promise<OtherProcess> {
-  const settings = { PROGRAMME_DATABASE: database, ...settingsOn(database), ...environment };
+  const settings = { PROGRAMME_DATABASE: database, ...createSettings(database), ...environment };
   const [program = "", ...args] = [...within, process.execPath, script, String(aheadMs)];
   const child = spawn(program, args, {
     env: { PATH: process.env["PATH"] ?? "", ...settings },

@@ -3,7 +3,7 @@ import type { Store } from "../../src/store/port.ts";
 import { type TableName, tables } from "../../src/store/tables.ts";
 
 /** Everything that one tenant's requests could have changed: rows, events and audit entries of changes. */
-export async function stateOf(store: Store, businessId: string): Promise<Record<string, readonly unknown[]>> {
+export async function readState(store: Store, businessId: string): Promise<Record<string, readonly unknown[]>> {
   const reader = store.reader(businessId);
   const state: Record<string, readonly unknown[]> = {};
   for (const table of Object.keys(tables) as TableName[]) {
@@ -11,16 +11,16 @@ export async function stateOf(store: Store, businessId: string): Promise<Record<
     for await (const row of reader.scan(table, {})) rows.push(row);
     state[table] = rows;
   }
-  return { ...state, events: await store.listEvents(businessId, 100_000), audit: await changesOf(store, businessId) };
+  return { ...state, events: await store.listEvents(businessId, 100_000), audit: await listChanges(store, businessId) };
 }
 
 /** The audit entries of changes, newest first. */
-export function changesOf(store: Store, businessId: string): Promise<AuditEntry[]> {
-  return auditOf(store, businessId, undefined);
+export function listChanges(store: Store, businessId: string): Promise<AuditEntry[]> {
+  return listAudit(store, businessId, undefined);
 }
 
 /** The audit entries of one action, requests that changed nothing too, newest first. */
-export async function auditOf(store: Store, businessId: string, action: string | undefined): Promise<AuditEntry[]> {
+export async function listAudit(store: Store, businessId: string, action: string | undefined): Promise<AuditEntry[]> {
   const entries: AuditEntry[] = [];
   let lastEvaluatedKey: string | undefined;
   do {

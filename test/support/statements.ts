@@ -7,7 +7,7 @@ import { onPostgres } from "./database.ts";
 const besides = /"(tokens|permits|audit|turns)"|^(begin|commit|rollback)/;
 
 /** The SQL statements that a call runs for its answer. */
-export async function statementsOf(call: () => Promise<unknown>): Promise<string[]> {
+export async function recordStatements(call: () => Promise<unknown>): Promise<string[]> {
   const statements = await (onPostgres ? ofPostgres(call) : ofSqlite(call));
   return statements.filter((sql) => !besides.test(sql));
 }

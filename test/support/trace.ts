@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { EventPayload } from "../../src/contract/events.ts";
 import { type TableName, tables } from "../../src/store/tables.ts";
-import { ClientProblem, type Desk } from "./desk.ts";
-import { stateOf } from "./state.ts";
+import { readState } from "./state.ts";
+import { ClientProblem, type TestServer } from "./test-server.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 type State = Readonly<Record<string, readonly unknown[]>>;
@@ -23,7 +23,7 @@ export interface Trace {
 export const nothing = { rows: [], events: [], audit: [] };
 
 /** Runs a call and tells everything that it wrote, for whichever tenant. */
-export async function traceOf(desk: Desk, call: () => Promise<unknown>): Promise<Trace> {
+export async function recordTrace(desk: TestServer, call: () => Promise<unknown>): Promise<Trace> {
   const before = await statesOf(desk);
   const answer = await call().then(
     (data) => ({ data }),
@@ -49,10 +49,10 @@ export async function traceOf(desk: Desk, call: () => Promise<unknown>): Promise
   return { ...answer, ...trace };
 }
 
-async function statesOf({ app }: Desk): Promise<Map<string, State>> {
+async function statesOf({ app }: TestServer): Promise<Map<string, State>> {
   const states = new Map<string, State>();
   for (const { businessId } of await app.store.listBusinesses()) {
-    states.set(businessId, await stateOf(app.store, businessId));
+    states.set(businessId, await readState(app.store, businessId));
   }
   return states;
 }

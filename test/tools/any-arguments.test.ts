@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { splitInput } from "../../src/contract/definition/operation.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
 import { limits } from "../../src/contract/limits.ts";
-import { buildWorld, type World } from "../matrix/world.ts";
+import { buildMatrixData, type MatrixData } from "../matrix/matrix-data.ts";
 import { exampleArguments } from "../support/arguments.ts";
-import { type Desk, openDesk } from "../support/desk.ts";
-import { send } from "../support/raw.ts";
+import { send } from "../support/raw-http.ts";
+import { openTestServer, type TestServer } from "../support/test-server.ts";
 
 /** JSON text by argument name: only text can say all that may come. */
 type Texts = Readonly<Record<string, string>>;
@@ -19,7 +19,7 @@ interface Road {
   readonly fault: (name: OperationName, texts: Texts) => Promise<unknown>;
 }
 
-let world: World;
+let world: MatrixData;
 let token: string;
 let close: () => Promise<void>;
 const logged: string[] = [];
@@ -27,9 +27,9 @@ const logged: string[] = [];
 beforeAll(async () => {
   const log = pino({ level: "error" }, { write: (line: string) => void logged.push(line) });
   const settings = { PROGRAMME_CONFIRM: "ask", PROGRAMME_PRIVACY: "blind" };
-  const opened = await openDesk(settings, { log });
+  const opened = await openTestServer(settings, { log });
   close = opened.close;
-  world = await buildWorld(opened.desk);
+  world = await buildMatrixData(opened.desk);
   token = await opened.desk.token();
 });
 
@@ -164,7 +164,7 @@ const roads: readonly Road[] = [
   { name: "stdio", fault: (name, texts) => overStdio(world.desk, messageOf(name, texts)) },
 ];
 
-async function overStdio(desk: Desk, message: string): Promise<unknown> {
+async function overStdio(desk: TestServer, message: string): Promise<unknown> {
   const [here, there] = InMemoryTransport.createLinkedPair();
   const connection = desk.app.connectStdio(token, there);
   const answered = new Promise<Answered>((resolve) => {

@@ -3,11 +3,11 @@ import { loadConfig } from "../../src/config/load.ts";
 import { UsageError } from "../../src/config/usage-error.ts";
 import { type callNames, getToolset, operationNames, operations } from "../../src/contract/index.ts";
 import { readScopes, type Scope } from "../../src/contract/scopes.ts";
-import { clients, confirmationOf, errorOf, type ToolClient, type ToolResult } from "../support/clients.ts";
-import { type Desk, openDesk } from "../support/desk.ts";
+import { clients, readConfirmation, readError, type ToolClient, type ToolResult } from "../support/clients.ts";
+import { openTestServer, type TestServer } from "../support/test-server.ts";
 
 async function scene(environment: Record<string, string>, granted?: readonly Scope[]) {
-  const { desk, close } = await openDesk(environment);
+  const { desk, close } = await openTestServer(environment);
   onTestFinished(close);
   const token = await desk.token(granted);
   const agent = (await clients["2026-07-28 over stdio"]?.(desk, token)) as ToolClient;
@@ -15,7 +15,7 @@ async function scene(environment: Record<string, string>, granted?: readonly Sco
   return { desk, agent, names };
 }
 
-async function stateOf(desk: Desk, submissionId: string) {
+async function stateOf(desk: TestServer, submissionId: string) {
   return (await desk.app.store.reader(desk.businessId).get("submissions", submissionId))?.state;
 }
 
@@ -107,7 +107,7 @@ describe("a tool that is not offered", () => {
     }
     for (const result of calls) {
       expect(result.structuredContent).toBeUndefined();
-      const error = errorOf(result);
+      const error = readError(result);
       expect(error.code).toBe("tool_not_offered");
       expect(error.next).toContain(setting);
     }
@@ -190,12 +190,12 @@ describe("search mode", () => {
     expect(result.structuredContent?.data).toMatchObject({ submissionId });
     expect(result.structuredContent?.notes).toContain("id was read as submissionId.");
     const refused = await agent.call("call_tool", { name: "list_persons" });
-    expect(errorOf(refused).code).toBe("insufficient_scope");
+    expect(readError(refused).code).toBe("insufficient_scope");
     const wrong = await agent.call("call_tool", {
       name: "get_submission",
       arguments: { submissionID: submissionId, sellect: [] },
     });
-    expect(JSON.stringify(errorOf(wrong))).toContain("did you mean select?");
+    expect(JSON.stringify(readError(wrong))).toContain("did you mean select?");
   });
 
   test("asks before what cannot be undone, as when the tool is called itself", async () => {
@@ -203,7 +203,7 @@ describe("search mode", () => {
     const { submissionId, version } = await desk.seed.submission({ state: "SUBMITTED" });
     const args = { submissionId, version, reason: "Withdrawn by phone" };
     const asked = await agent.call("call_tool", { name: "withdraw_submission", arguments: args });
-    const { token } = confirmationOf(asked);
+    const { token } = readConfirmation(asked);
     expect(await stateOf(desk, submissionId)).toBe("SUBMITTED");
     await agent.call("call_tool", { name: "withdraw_submission", arguments: { ...args, confirmation: token } });
     expect(await stateOf(desk, submissionId)).toBe("WITHDRAWN");
@@ -217,7 +217,7 @@ describe("search mode", () => {
   ])("refuses %s %j", async (name, args, message) => {
     const { agent } = await scene(search);
     const result = await agent.call(name, args);
-    expect(errorOf(result).code).toBe("validation_failed");
+    expect(readError(result).code).toBe("validation_failed");
     expect(textOf(result)).toContain(message);
   });
 });

@@ -1,18 +1,18 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { limits } from "../../src/contract/limits.ts";
-import { clients, errorOf, type ToolClient, type ToolResult } from "../support/clients.ts";
-import { type Desk, openDesk } from "../support/desk.ts";
+import { clients, readError, type ToolClient, type ToolResult } from "../support/clients.ts";
 import { seedMany } from "../support/lists.ts";
+import { openTestServer, type TestServer } from "../support/test-server.ts";
 
 type Row = Record<string, unknown>;
 
 async function scene(environment: Record<string, string> = {}) {
-  const { desk, close } = await openDesk({ PROGRAMME_RESULT_BYTES: "40000", ...environment });
+  const { desk, close } = await openTestServer({ PROGRAMME_RESULT_BYTES: "40000", ...environment });
   onTestFinished(close);
   return { desk, agent: await agentOf(desk) };
 }
 
-function agentOf(desk: Desk, client = "2026-07-28 over stdio"): Promise<ToolClient> {
+function agentOf(desk: TestServer, client = "2026-07-28 over stdio"): Promise<ToolClient> {
   return desk.token().then((token) => clients[client]?.(desk, token) as Promise<ToolClient>);
 }
 
@@ -21,7 +21,7 @@ function rowsOf(result: ToolResult): Row[] {
   return result.structuredContent?.data as unknown as Row[];
 }
 
-async function submissionsOf(desk: Desk, count: number, chars = 0) {
+async function submissionsOf(desk: TestServer, count: number, chars = 0) {
   const { trackId } = await desk.seed.track();
   return seedMany(count, async (index) => {
     desk.clock.advance(1000);
@@ -66,7 +66,7 @@ describe("select", () => {
     ["list_rounds", "zzzzzzzzzzzz", expect.stringMatching(/^No field zzzzzzzzzzzz; there are roundId, programId, /)],
   ])("of %s refuses %s", async (name, path, message) => {
     const { agent } = await scene();
-    const error = errorOf(await agent.call(name, { programId: "prg_1", select: ["version", path] }));
+    const error = readError(await agent.call(name, { programId: "prg_1", select: ["version", path] }));
     expect(error).toMatchObject({ code: "validation_failed" });
     expect(error).toHaveProperty("details.issues", [{ path: "select.1", code: "unknown_field", message }]);
   });
@@ -75,7 +75,7 @@ describe("select", () => {
     const { desk, agent } = await scene();
     const { submissionId, version } = await desk.seed.submission({ state: "SUBMITTED" });
     const args = { submissionId, version, eligible: true, select: ["title"] };
-    expect(errorOf(await agent.call("screen_submission", args))).toMatchObject({ code: "validation_failed" });
+    expect(readError(await agent.call("screen_submission", args))).toMatchObject({ code: "validation_failed" });
     expect(await desk.outbox()).toEqual([]);
   });
 });
@@ -234,7 +234,7 @@ describe("all", () => {
       /Wait \d+ seconds.*200 rows are shown; go on with lastEvaluatedKey/,
     );
     expect(result.structuredContent?.page?.hasMore).toBe(true);
-    const again = errorOf(await agent.call("list_submissions", { all: true }));
+    const again = readError(await agent.call("list_submissions", { all: true }));
     expect(again.code).toBe("rate_limited");
   });
 

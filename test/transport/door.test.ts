@@ -5,12 +5,12 @@ import { limits } from "../../src/contract/limits.ts";
 import { maxUnknownPerMinute } from "../../src/transport/auth/unknown-tokens.ts";
 import { getClientAddress } from "../../src/transport/http/client-address.ts";
 import { getMessagesPerMinute, maxBatch } from "../../src/transport/http/mcp-admission.ts";
-import { type Desk, openDesk } from "../support/desk.ts";
-import { type RawAnswer, send } from "../support/raw.ts";
-import { auditOf } from "../support/state.ts";
+import { type RawAnswer, send } from "../support/raw-http.ts";
+import { listAudit } from "../support/state.ts";
+import { openTestServer, type TestServer } from "../support/test-server.ts";
 
-async function deskWith(requestsPerMinute: number): Promise<Desk> {
-  const { desk, close } = await openDesk({ PROGRAMME_REQUESTS_PER_MINUTE: String(requestsPerMinute) });
+async function deskWith(requestsPerMinute: number): Promise<TestServer> {
+  const { desk, close } = await openTestServer({ PROGRAMME_REQUESTS_PER_MINUTE: String(requestsPerMinute) });
   onTestFinished(close);
   return desk;
 }
@@ -23,7 +23,7 @@ const revisions = {
   "2025-06-18": { "mcp-protocol-version": "2025-06-18" },
 };
 
-function mcp(desk: Desk, token: string, body: string, headers: Record<string, string> = {}): Promise<RawAnswer> {
+function mcp(desk: TestServer, token: string, body: string, headers: Record<string, string> = {}): Promise<RawAnswer> {
   const common = {
     authorization: `Bearer ${token}`,
     "content-type": "application/json",
@@ -37,7 +37,7 @@ function messageOf(method: string, params: object = {}): string {
 }
 
 /** The beginning of the answer to a request whose body is never sent. */
-async function answerToHead(desk: Desk, path: string, token: string): Promise<string> {
+async function answerToHead(desk: TestServer, path: string, token: string): Promise<string> {
   const { hostname, port } = new URL(desk.origin);
   const socket = connect(Number(port), hostname);
   onTestFinished(() => void socket.destroy());
@@ -82,7 +82,7 @@ describe.each(Object.entries(revisions))("more values than a request may hold, i
     expect((await desk.app.gate.describe(token)).rate.remaining).toBe(299);
     await desk.app.gate.flush();
     const { tokenId } = await desk.app.gate.identify(token);
-    const entries = await auditOf(desk.app.store, desk.businessId, "request.refused");
+    const entries = await listAudit(desk.app.store, desk.businessId, "request.refused");
     expect(entries).toMatchObject([{ status: 400, tokenId, requestId: answer.headers.get("x-request-id") }]);
   });
 

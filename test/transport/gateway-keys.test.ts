@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { createRandomToken } from "../../src/lib/crypto/crypto.ts";
 import { browsers } from "../resources/browsers.ts";
-import { openDesk } from "../support/desk.ts";
 import { listTools, openGateway, postMcp, toolNames } from "../support/gateway.ts";
+import { openTestServer } from "../support/test-server.ts";
 
 describe("the file of keys", () => {
   const soon = { timeout: 5_000, interval: 50 };
@@ -121,7 +121,7 @@ describe("the file of keys", () => {
     const { entry } = await caller("a");
     await writeFile(file, JSON.stringify([entry]));
     await spoil(file, entry);
-    const started = openDesk({ PROGRAMME_GATEWAY_KEYS: file });
+    const started = openTestServer({ PROGRAMME_GATEWAY_KEYS: file });
     const error = await started.then(
       () => undefined,
       (failure: Error) => failure,

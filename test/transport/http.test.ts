@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, test as plain } from "vitest";
-import { openDesk, tenantTest as test } from "../support/desk.ts";
-import { rest, send } from "../support/raw.ts";
+import { rest, send } from "../support/raw-http.ts";
+import { openTestServer, tenantTest as test } from "../support/test-server.ts";
 
 const doors = ["/mcp", "/integrations/v1/programs", "/files/x"];
 
@@ -48,7 +48,7 @@ describe("a browser led here by a stranger", () => {
   });
 
   plain("is let in by the names that the operator allows", async () => {
-    const { desk, close } = await openDesk({ PROGRAMME_ALLOWED_HOSTS: "programme.example.org" });
+    const { desk, close } = await openTestServer({ PROGRAMME_ALLOWED_HOSTS: "programme.example.org" });
     const authorization = `Bearer ${await desk.token()}`;
     const ask = (headers: Record<string, string>) =>
       send(`${desk.origin}/integrations/v1/programs`, { headers: { authorization, ...headers } });
@@ -62,7 +62,7 @@ describe("a browser led here by a stranger", () => {
   });
 
   plain("is let in from the pages that the operator allows, port for port", async () => {
-    const { desk, close } = await openDesk({
+    const { desk, close } = await openTestServer({
       PROGRAMME_ALLOWED_HOSTS: "localhost",
       PROGRAMME_PUBLIC_URL: "http://localhost:8080/programme",
       PROGRAMME_ALLOWED_ORIGINS: "http://localhost:6274, https://inspector.example.org",
@@ -91,7 +91,7 @@ test("/healthz answers anybody, under any name", async ({ desk }) => {
 
 describe("too many requests at once", () => {
   plain("are told to come again, and those at work are finished", async () => {
-    const { desk, close } = await openDesk({ PROGRAMME_MAX_CONCURRENT_REQUESTS: "2" });
+    const { desk, close } = await openTestServer({ PROGRAMME_MAX_CONCURRENT_REQUESTS: "2" });
     const token = await desk.token();
     const slow = [await slowRequest(desk.origin, token), await slowRequest(desk.origin, token)];
     const busy = await rest(desk, token, "list_programs", {});
@@ -110,7 +110,7 @@ describe("too many requests at once", () => {
   });
 
   plain("make room again when their clients hang up", async () => {
-    const { desk, close } = await openDesk({ PROGRAMME_MAX_CONCURRENT_REQUESTS: "1" });
+    const { desk, close } = await openTestServer({ PROGRAMME_MAX_CONCURRENT_REQUESTS: "1" });
     const token = await desk.token();
     const slow = await slowRequest(desk.origin, token);
     expect((await rest(desk, token, "list_programs", {})).status).toBe(503);
@@ -147,7 +147,7 @@ describe("a client that is slow", () => {
 });
 
 plain("closing lets the request at hand finish and takes no other", async () => {
-  const { desk, close } = await openDesk();
+  const { desk, close } = await openTestServer();
   const slow = await slowRequest(desk.origin, await desk.token());
   const closed = close();
   await wait(50);

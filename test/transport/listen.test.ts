@@ -2,12 +2,12 @@ import { pino } from "pino";
 import { expect, vi } from "vitest";
 import { createListening, listenMethod } from "../../src/transport/sessions/listen.ts";
 import type { Upstream, Watcher } from "../../src/upstream/port.ts";
-import { type Desk, tenantTest as test } from "../support/desk.ts";
+import { type TestServer, tenantTest as test } from "../support/test-server.ts";
 
 const uri = "programme://programs";
 
 /** A stream over a watcher that the test itself tells of changes. */
-async function listen(desk: Desk, watched = true) {
+async function listen(desk: TestServer, watched = true) {
   const watchers: Watcher[] = [];
   const { watch: _, ...rest } = desk.app.upstream;
   const stopped: string[] = [];

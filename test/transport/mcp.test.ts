@@ -6,14 +6,14 @@ import {
 import { describe, expect } from "vitest";
 import { operationNames, operations } from "../../src/contract/index.ts";
 import { scopes } from "../../src/contract/scopes.ts";
-import { clients, clientsOverHttp, errorOf, type ToolClient, type ToolResult } from "../support/clients.ts";
-import { type Desk, openDesk, tenantTest as test } from "../support/desk.ts";
-import { type RawAnswer, send } from "../support/raw.ts";
-import { auditOf } from "../support/state.ts";
+import { clients, clientsOverHttp, readError, type ToolClient, type ToolResult } from "../support/clients.ts";
+import { type RawAnswer, send } from "../support/raw-http.ts";
+import { listAudit } from "../support/state.ts";
+import { openTestServer, type TestServer, tenantTest as test } from "../support/test-server.ts";
 
 /** One JSON-RPC request as 2025-era clients without a session send it. */
 function post(
-  desk: Desk,
+  desk: TestServer,
   token: string | undefined,
   message: unknown,
   headers: Record<string, string> = {},
@@ -53,7 +53,7 @@ describe.each(entries)("a client of %s", (_, connect) => {
     const names = (await client.list()).map(({ name }) => name);
     expect(names.slice(0, 3).toSorted()).toEqual(["get_program", "list_programs", "release_feedback"]);
     expect(names.slice(3)).toEqual(["list_events", "get_connection"]);
-    const refused = errorOf(await client.call("get_person", { personId: "per_1" }));
+    const refused = readError(await client.call("get_person", { personId: "per_1" }));
     expect(refused.code).toBe("insufficient_scope");
     expect(refused.next).toContain("persons:read");
   });
@@ -111,11 +111,11 @@ describe.each(entries)("a client of %s", (_, connect) => {
     const { programId } = await desk.seed.program();
     const client = await connect(desk, await desk.token());
     const args = { programId, version: 0, branding: { pages: { landing: { surprise: "x" } } } };
-    expect(errorOf(await client.call("update_program", args))).toMatchObject({
+    expect(readError(await client.call("update_program", args))).toMatchObject({
       code: "validation_failed",
       details: { issues: [{ path: "branding.pages.landing.surprise", code: "unrecognized_keys" }] },
     });
-    expect(errorOf(await client.call("get_program", { programId, surprise: 1 }))).toMatchObject({
+    expect(readError(await client.call("get_program", { programId, surprise: 1 }))).toMatchObject({
       details: { issues: [{ path: "surprise" }] },
     });
   });
@@ -129,7 +129,7 @@ describe.each(entries)("a client of %s", (_, connect) => {
   });
 
   test("is told how long to wait when it asked too often", async () => {
-    const { desk, close } = await openDesk({ PROGRAMME_REQUESTS_PER_MINUTE: "2" });
+    const { desk, close } = await openTestServer({ PROGRAMME_REQUESTS_PER_MINUTE: "2" });
     const client = await connect(desk, await desk.token());
     const results = [
       await client.call("list_programs", {}),
@@ -137,7 +137,7 @@ describe.each(entries)("a client of %s", (_, connect) => {
       await client.call("list_programs", {}),
     ];
     expect(results.map(({ isError = false }) => isError)).toEqual([false, false, true]);
-    const { code, next } = errorOf(results[2] as ToolResult);
+    const { code, next } = readError(results[2] as ToolResult);
     expect([code, next]).toEqual(["rate_limited", expect.stringContaining("Wait 60 seconds")]);
     expect(await client.list()).toHaveLength(60);
     await close();
@@ -241,7 +241,7 @@ describe("over HTTP", () => {
     const { programId } = await desk.seed.program();
     const answer = await post(desk, token, callTool("get_program", { programId }));
     await desk.app.gate.flush();
-    const [entry] = await auditOf(desk.app.store, desk.businessId, "program.read");
+    const [entry] = await listAudit(desk.app.store, desk.businessId, "program.read");
     expect(entry?.requestId).toBe(answer.headers.get("x-request-id"));
   });
 
@@ -261,7 +261,7 @@ describe("every tool", () => {
   test("has a short name, a strict input schema without combinators at its top, and a hint of what it does", async ({
     desk,
   }) => {
-    const client = await (clients["2026-07-28 over HTTP"] as (desk: Desk, token: string) => Promise<ToolClient>)(
+    const client = await (clients["2026-07-28 over HTTP"] as (desk: TestServer, token: string) => Promise<ToolClient>)(
       desk,
       await desk.token(scopes),
     );

@@ -8,27 +8,27 @@ import { loadConfig } from "../../src/config/load.ts";
 import { scopes, sensitiveScope } from "../../src/contract/scopes.ts";
 import { createRandomToken } from "../../src/lib/crypto/crypto.ts";
 import { browsers } from "../resources/browsers.ts";
-import { clientsOverHttp, confirmationOf, errorOf, type ToolResult } from "../support/clients.ts";
-import { type Desk, openDesk } from "../support/desk.ts";
+import { clientsOverHttp, readConfirmation, readError, type ToolResult } from "../support/clients.ts";
 import {
   type Behind,
-  called,
   callTool,
   listTools,
-  messageOf,
   openSession,
   postMcp,
+  readCalled,
+  readMessage,
   toolNames,
 } from "../support/gateway.ts";
-import { challengeOf, openGuarded, openShared } from "../support/guarded.ts";
+import { openGuardedServer, openShared, readChallenge } from "../support/guarded-server.ts";
 import type { TestIssuer } from "../support/issuer.ts";
-import { send } from "../support/raw.ts";
+import { send } from "../support/raw-http.ts";
+import { openTestServer, type TestServer } from "../support/test-server.ts";
 
 const ordinary = scopes.filter((scope) => scope !== sensitiveScope);
 
 describe("what says where tokens are issued", () => {
   test("is a document of RFC 9728, at the server's own path and where else clients look", async () => {
-    const { desk, issuer } = await openGuarded();
+    const { desk, issuer } = await openGuardedServer();
     for (const path of ["", "/mcp"]) {
       const answer = await send(`${desk.origin}/.well-known/oauth-protected-resource${path}`, {});
       expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "application/json"]);
@@ -46,17 +46,17 @@ describe("what says where tokens are issued", () => {
   });
 
   test("asks for no more than what is offered needs", async () => {
-    const { desk } = await openGuarded("embedded", { PROGRAMME_TOOLS: "list_programs,list_rounds" });
+    const { desk } = await openGuardedServer("embedded", { PROGRAMME_TOOLS: "list_programs,list_rounds" });
     const { body } = await send(`${desk.origin}/.well-known/oauth-protected-resource`, {});
     expect(body.scopes_supported).toEqual(["programs:read", "rounds:read"]);
-    expect(challengeOf(await postMcp(desk, undefined, listTools))).toEqual({
+    expect(readChallenge(await postMcp(desk, undefined, listTools))).toEqual({
       scope: "programs:read rounds:read",
       resource_metadata: `${desk.origin}/.well-known/oauth-protected-resource/mcp`,
     });
   });
 
   test("is not there without an issuer, and the challenge stays plain", async () => {
-    const { desk, close } = await openDesk();
+    const { desk, close } = await openTestServer();
     onTestFinished(close);
     expect((await send(`${desk.origin}/.well-known/oauth-protected-resource`, {})).status).toBe(404);
     const answer = await postMcp(desk, undefined, listTools);
@@ -64,7 +64,7 @@ describe("what says where tokens are issued", () => {
   });
 
   test("is behind a proxy's path too, as the public address has it", async () => {
-    const { desk, close } = await openDesk({
+    const { desk, close } = await openTestServer({
       PROGRAMME_PUBLIC_URL: "https://calls.example.org/agents",
       PROGRAMME_OAUTH_ISSUER: "https://login.example.org/",
       PROGRAMME_TOKEN: createRandomToken(),
@@ -77,13 +77,13 @@ describe("what says where tokens are issued", () => {
       authorization_servers: ["https://login.example.org/"],
     });
     const refused = await postMcp(desk, undefined, listTools);
-    expect(challengeOf(refused)["resource_metadata"]).toBe(`https://calls.example.org${path}`);
+    expect(readChallenge(refused)["resource_metadata"]).toBe(`https://calls.example.org${path}`);
   });
 });
 
 describe.each<Behind>(["embedded", "remote"])("a token of the issuer, with the %s service", (behind) => {
   test.each(clientsOverHttp)("opens what its scopes name to a client of %s", async (_, connect) => {
-    const { desk, issuer } = await openGuarded(behind);
+    const { desk, issuer } = await openGuardedServer(behind);
     const program = await desk.seed.program();
     const client = await connect(desk, await issuer.token({ scope: "openid programs:read feedback:write profile" }));
     const listed = (await client.list()).map(({ name }) => name);
@@ -93,7 +93,7 @@ describe.each<Behind>(["embedded", "remote"])("a token of the issuer, with the %
   });
 
   test("counts as far as its subject's entry goes, and stands for that entry's product token", async () => {
-    const { desk, issuer, tokenFile, admit, keep } = await openGuarded(behind);
+    const { desk, issuer, tokenFile, admit, keep } = await openGuardedServer(behind);
     const other = await desk.other();
     const [mine, theirs] = [await desk.seed.program(), await other.seed.program()];
     await admit(
@@ -104,14 +104,14 @@ describe.each<Behind>(["embedded", "remote"])("a token of the issuer, with the %
     const [anna, otto] = [await issuer.token(wide), await issuer.token({ ...wide, sub: "otto" })];
     expect((await toolNames(desk, anna)).slice(0, 3)).toEqual(["get_program", "list_programs", "list_rounds"]);
     expect(await toolNames(desk, anna)).not.toContain("list_submissions");
-    expect((await called(desk, anna, "list_programs", {})).structuredContent?.data).toEqual([mine]);
-    expect((await called(desk, otto, "list_programs", {})).structuredContent?.data).toEqual([theirs]);
-    const beyond = errorOf(await called(desk, anna, "list_submissions", {}));
+    expect((await readCalled(desk, anna, "list_programs", {})).structuredContent?.data).toEqual([mine]);
+    expect((await readCalled(desk, otto, "list_programs", {})).structuredContent?.data).toEqual([theirs]);
+    const beyond = readError(await readCalled(desk, anna, "list_submissions", {}));
     expect(beyond).toMatchObject({ code: "insufficient_scope", details: { requiredScopes: ["submissions:read"] } });
   });
 
   test("is asked to come back with more, once and for all that a call needs", async () => {
-    const { desk, issuer, tokenFile, admit } = await openGuarded(behind);
+    const { desk, issuer, tokenFile, admit } = await openGuardedServer(behind);
     await admit({ name: "anna", subject: "anna", tokenFile, scopes: [...ordinary] });
     const { programId } = await desk.seed.program();
     const token = await issuer.token({ scope: "rounds:read" });
@@ -129,28 +129,28 @@ describe.each<Behind>(["embedded", "remote"])("a token of the issuer, with the %
     ] as const) {
       const answer = await postMcp(desk, token, message);
       expect(answer.status, JSON.stringify(message)).toBe(403);
-      expect(challengeOf(answer)).toEqual({ error: "insufficient_scope", scope, resource_metadata: metadata });
+      expect(readChallenge(answer)).toEqual({ error: "insufficient_scope", scope, resource_metadata: metadata });
     }
     // What no token of the subject could have is told to its agent, which can do without.
     await admit({ name: "anna", subject: "anna", tokenFile, scopes: ["rounds:read"] });
     const told = await postMcp(desk, token, callTool("list_programs", {}));
-    expect([told.status, errorOf(messageOf(told).result).code]).toEqual([200, "insufficient_scope"]);
+    expect([told.status, readError(readMessage(told).result).code]).toEqual([200, "insufficient_scope"]);
   });
 });
 
 test("a call by way of the tool that calls others is weighed as what it calls", async () => {
-  const { desk, issuer } = await openGuarded("embedded", { PROGRAMME_TOOL_MODE: "search" });
+  const { desk, issuer } = await openGuardedServer("embedded", { PROGRAMME_TOOL_MODE: "search" });
   const token = await issuer.token({ scope: "programs:read" });
   const by = (name: string) => postMcp(desk, token, callTool("call_tool", { name, arguments: {} }));
   expect((await by("list_programs")).status).toBe(200);
   const refused = await by("list_reviewers");
-  expect([refused.status, challengeOf(refused)["scope"]]).toEqual([403, "reviewers:read"]);
+  expect([refused.status, readChallenge(refused)["scope"]]).toEqual([403, "reviewers:read"]);
   expect((await postMcp(desk, token, callTool("find_tools", { words: "reviewers" }))).status).toBe(200);
 });
 
 describe("subjects", () => {
   test("that no entry names are left out where any is named, and told so without another challenge", async () => {
-    const { desk, issuer, log } = await openGuarded("embedded", { PROGRAMME_TOKEN: createRandomToken() });
+    const { desk, issuer, log } = await openGuardedServer("embedded", { PROGRAMME_TOKEN: createRandomToken() });
     const answer = await postMcp(desk, await issuer.token({ sub: "mallory@example.org" }), listTools);
     expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([403, null]);
     expect(answer.body.error.data.code).toBe("gateway_not_admitted");
@@ -162,13 +162,13 @@ describe("subjects", () => {
     const program = await desk.seed.program();
     for (const sub of ["anna", "otto"]) {
       const token = await issuer.token({ sub });
-      expect((await called(desk, token, "list_programs", {})).structuredContent?.data).toEqual([program]);
+      expect((await readCalled(desk, token, "list_programs", {})).structuredContent?.data).toEqual([program]);
       expect((await postMcp(desk, token, callTool("list_rounds", { programId: program.programId }))).status).toBe(403);
     }
   });
 
   test("are not each other, though one product token stands behind them", async () => {
-    const { desk, issuer, tokenFile, admit } = await openGuarded("embedded", { PROGRAMME_CONFIRM: "ask" });
+    const { desk, issuer, tokenFile, admit } = await openGuardedServer("embedded", { PROGRAMME_CONFIRM: "ask" });
     await admit(...["anna", "otto"].map((name) => ({ name, subject: name, tokenFile })));
     const scope = ordinary.join(" ");
     const [anna, otto, otherClient] = [
@@ -178,10 +178,10 @@ describe("subjects", () => {
     ];
     const { submissionId, version } = await desk.seed.submission({ state: "IN_REVIEW" });
     const args = { submissionId, version, reason: "Out of scope" };
-    const { token: confirmation } = confirmationOf(await called(desk, anna, "eliminate_submission", args));
+    const { token: confirmation } = readConfirmation(await readCalled(desk, anna, "eliminate_submission", args));
     for (const foreign of [otto, otherClient]) {
-      const refused = await called(desk, foreign, "eliminate_submission", { ...args, confirmation });
-      expect(errorOf(refused).code).toBe("confirmation_invalid");
+      const refused = await readCalled(desk, foreign, "eliminate_submission", { ...args, confirmation });
+      expect(readError(refused).code).toBe("confirmation_invalid");
     }
     const session = await openSession(desk, anna);
     expect((await postMcp(desk, otto, listTools, session)).status).toBe(404);
@@ -190,20 +190,20 @@ describe("subjects", () => {
     desk.clock.advance(1_000);
     const renewed = await issuer.token({ scope });
     expect((await postMcp(desk, renewed, listTools, session)).status).toBe(200);
-    const confirmed = await called(desk, renewed, "eliminate_submission", { ...args, confirmation });
+    const confirmed = await readCalled(desk, renewed, "eliminate_submission", { ...args, confirmation });
     expect(confirmed.structuredContent?.data).toMatchObject({ state: "ELIMINATED" });
   });
 });
 
 describe("a session", () => {
   test("runs each request with the very token that came with it", async () => {
-    const { desk, issuer } = await openGuarded();
+    const { desk, issuer } = await openGuardedServer();
     const { programId } = await desk.seed.program();
     const narrow = await issuer.token({ scope: "programs:read" }, { lastsSeconds: 60 });
     const session = await openSession(desk, narrow);
     const wide = await issuer.token({ scope: "programs:read rounds:read" }, { lastsSeconds: 3_600 });
     const listed = async (token: string) => {
-      const { result } = messageOf(await postMcp(desk, token, listTools, session));
+      const { result } = readMessage(await postMcp(desk, token, listTools, session));
       return result.tools.map(({ name }: { name: string }) => name);
     };
     const [before, after, again] = [await listed(narrow), await listed(wide), await listed(narrow)];
@@ -212,14 +212,14 @@ describe("a session", () => {
     desk.clock.advance(120_000);
     expect((await postMcp(desk, narrow, listTools, session)).status).toBe(401);
     const call = await postMcp(desk, wide, callTool("list_rounds", { programId }), session);
-    expect(messageOf(call).result.isError).toBeFalsy();
+    expect(readMessage(call).result.isError).toBeFalsy();
     const read = { jsonrpc: "2.0", id: 1, method: "resources/read", params: { uri: "programme://programs" } };
-    expect(messageOf(await postMcp(desk, wide, read, session)).result.contents).toHaveLength(1);
+    expect(readMessage(await postMcp(desk, wide, read, session)).result.contents).toHaveLength(1);
   });
 });
 
 test("a stream ends with the token that opened it", async () => {
-  const { desk, issuer } = await openGuarded();
+  const { desk, issuer } = await openGuardedServer();
   const { programId } = await desk.seed.program();
   const token = await issuer.token({ scope: "programs:read" }, { lastsSeconds: 60 });
   const browser = await (browsers["2026-07-28 over HTTP"] as (typeof browsers)[string])(desk, token);
@@ -237,7 +237,7 @@ test("a stream ends with the token that opened it", async () => {
 
 describe("clients that know nothing but the address", () => {
   type Connect = (
-    desk: Desk,
+    desk: TestServer,
     issuer: TestIssuer,
   ) => Promise<{
     call(name: string, args: Record<string, unknown>): Promise<ToolResult>;
@@ -260,7 +260,7 @@ describe("clients that know nothing but the address", () => {
     },
   };
 
-  async function secondMajor({ origin }: Desk, issuer: TestIssuer, mode: "auto" | "legacy" | { pin: string }) {
+  async function secondMajor({ origin }: TestServer, issuer: TestIssuer, mode: "auto" | "legacy" | { pin: string }) {
     const authProvider = new ClientCredentialsProvider({ ...issuer.client, expectedIssuer: issuer.address });
     const client = new Client(info, { versionNegotiation: { mode } });
     await client.connect(new StreamableHTTPClientTransport(new URL(`${origin}/mcp`), { authProvider }));
@@ -274,7 +274,7 @@ describe("clients that know nothing but the address", () => {
   test.each(
     Object.entries(connects),
   )("%s: find the issuer, get a token, and come back with more scopes", async (_, connect) => {
-    const { desk, issuer } = await openGuarded();
+    const { desk, issuer } = await openGuardedServer();
     const { programId } = await desk.seed.program();
     issuer.consent = ["programs:read"];
     const client = await connect(desk, issuer);
@@ -287,7 +287,7 @@ describe("clients that know nothing but the address", () => {
   });
 
   test("a human who agrees to no more is not asked for ever", async () => {
-    const { desk, issuer } = await openGuarded();
+    const { desk, issuer } = await openGuardedServer();
     issuer.consent = ["programs:read"];
     const client = await (connects["2026-07-28"] as Connect)(desk, issuer);
     await expect(client.call("list_reviewers", {})).rejects.toThrow(/403|insufficient_scope|[Ff]orbidden/);
@@ -296,7 +296,7 @@ describe("clients that know nothing but the address", () => {
 });
 
 test("neither the issuer's tokens nor the product's come into any answer or the log", async () => {
-  const { desk, issuer, log, product } = await openGuarded();
+  const { desk, issuer, log, product } = await openGuardedServer();
   const tokens = [
     await issuer.token(),
     await issuer.token({ scope: ordinary.join(" ") }),

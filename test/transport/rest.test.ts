@@ -1,14 +1,14 @@
 import { describe, expect } from "vitest";
 import { createOpenapiDocument } from "../../src/transport/rest/openapi.ts";
-import { type Desk, tenantTest as test } from "../support/desk.ts";
-import { type RawAnswer, rest, send } from "../support/raw.ts";
-import { auditOf, stateOf } from "../support/state.ts";
+import { type RawAnswer, rest, send } from "../support/raw-http.ts";
+import { listAudit, readState } from "../support/state.ts";
+import { type TestServer, tenantTest as test } from "../support/test-server.ts";
 
 type Headers_ = Record<string, string>;
 
 /** A raw request below `/integrations/v1`, with the token of the desk and a JSON body. */
 async function ask(
-  desk: Desk,
+  desk: TestServer,
   method: string,
   path: string,
   { headers = {}, body }: { headers?: Headers_; body?: string | Buffer } = {},
@@ -61,13 +61,13 @@ describe("a body", () => {
     ],
     ["with half a surrogate pair", withMetadata('{"a":"\\ud83d"}'), {}, 400, "validation_failed"],
   ])("%s is refused, and nothing happens", async ([, body, headers, status, code], { desk }) => {
-    const before = await stateOf(desk.app.store, desk.businessId);
+    const before = await readState(desk.app.store, desk.businessId);
     const answer = await ask(desk, "POST", "/persons", { body, headers });
     expect(answer).toMatchObject({ status, body: { success: false, error: { code } } });
     expect(answer.headers.get("x-ratelimit-remaining")).not.toBeNull();
-    expect(await stateOf(desk.app.store, desk.businessId)).toEqual(before);
+    expect(await readState(desk.app.store, desk.businessId)).toEqual(before);
     await desk.app.gate.flush();
-    expect(await auditOf(desk.app.store, desk.businessId, "person.created")).toMatchObject([{ status }]);
+    expect(await listAudit(desk.app.store, desk.businessId, "person.created")).toMatchObject([{ status }]);
   });
 
   test.for<[string, string, Headers_]>([

@@ -4,29 +4,29 @@ import { sensitiveScope } from "../../src/contract/scopes.ts";
 import { createRandomToken } from "../../src/lib/crypto/crypto.ts";
 import { idempotencyMetaKey } from "../../src/tools/idempotency.ts";
 import { browsers } from "../resources/browsers.ts";
-import { clientsOverHttp, confirmationOf, errorOf } from "../support/clients.ts";
-import { type Desk, openDesk } from "../support/desk.ts";
-import { personFieldIds } from "../support/factory.ts";
+import { clientsOverHttp, readConfirmation, readError } from "../support/clients.ts";
 import {
-  called,
   callTool,
   listTools,
-  messageOf,
   openSession,
   postMcp,
+  readCalled,
+  readMessage,
   scopesWithout,
   toolNames,
 } from "../support/gateway.ts";
-import { openRemote } from "../support/remote.ts";
+import { openRemote } from "../support/remote-server.ts";
+import { personFieldIds } from "../support/seed-factory.ts";
+import { openTestServer, type TestServer } from "../support/test-server.ts";
 
 describe("two tenants with their own product tokens, on one process before a remote service", () => {
   async function scene(environment: Record<string, string> = {}, service: Record<string, string> = {}) {
-    const { desk, close } = await openDesk(service);
+    const { desk, close } = await openTestServer(service);
     onTestFinished(close);
     const app = await openRemote(desk.origin, environment, { clock: desk.clock });
     onTestFinished(() => app.close());
     const { origin } = await app.listen();
-    const at = (tenant: Desk) => ({ ...tenant, origin });
+    const at = (tenant: TestServer) => ({ ...tenant, origin });
     return { one: at(desk), two: at(await desk.other()), app };
   }
 
@@ -42,7 +42,7 @@ describe("two tenants with their own product tokens, on one process before a rem
       expect((await client.call("list_programs", {})).structuredContent?.data).toEqual([program]);
     }
     const foreign = await scenes[1]?.client.call("get_program", { programId: scenes[0]?.program.programId });
-    expect(errorOf(foreign as NonNullable<typeof foreign>).code).toBe("not_found");
+    expect(readError(foreign as NonNullable<typeof foreign>).code).toBe("not_found");
   });
 
   test("are answered apart when they ask at once under the same number", async () => {
@@ -55,7 +55,7 @@ describe("two tenants with their own product tokens, on one process before a rem
       rounds.map(({ each, token }) => postMcp(each, token, callTool("list_programs", {}, { id: 7 }))),
     );
     for (const [index, answer] of answers.entries()) {
-      expect(messageOf(answer)).toMatchObject({
+      expect(readMessage(answer)).toMatchObject({
         id: 7,
         result: { structuredContent: { data: [rounds[index]?.program] } },
       });
@@ -67,16 +67,16 @@ describe("two tenants with their own product tokens, on one process before a rem
     const [few, all] = [await one.token(["programs:read"]), await two.token()];
     const before = await toolNames(one, few);
     expect(before).toContain("list_reviewers");
-    expect(errorOf(await called(one, few, "list_reviewers", {})).code).toBe("insufficient_scope");
+    expect(readError(await readCalled(one, few, "list_reviewers", {})).code).toBe("insufficient_scope");
     expect(await toolNames(one, few)).not.toContain("list_reviewers");
     expect(await toolNames(two, all)).toEqual(before);
-    expect((await called(two, all, "list_reviewers", {})).isError).toBeFalsy();
+    expect((await readCalled(two, all, "list_reviewers", {})).isError).toBeFalsy();
   });
 
   test("lose their own token alone", async () => {
     const { one, two, app } = await scene();
     const [unknown, good] = [createRandomToken(), await two.token()];
-    expect(errorOf(await called(one, unknown, "list_programs", {})).code).toBe("invalid_token");
+    expect(readError(await readCalled(one, unknown, "list_programs", {})).code).toBe("invalid_token");
     expect((await postMcp(one, unknown, listTools)).status).toBe(401);
     expect((await postMcp(two, good, listTools)).status).toBe(200);
     await expect(app.upstream.identify(unknown)).rejects.toMatchObject({ code: "invalid_token" });
@@ -87,12 +87,12 @@ describe("two tenants with their own product tokens, on one process before a rem
     const [mine, theirs] = [await one.token(), await two.token()];
     const { programId } = await one.seed.program();
     const other = await two.seed.program();
-    expect((await called(one, mine, "create_export", { programId })).isError).toBeFalsy();
-    expect(errorOf(await called(one, mine, "create_export", { programId })).code).toBe("export_rate_limited");
-    expect((await called(two, theirs, "create_export", { programId: other.programId })).isError).toBeFalsy();
-    for (let count = 0; count < 3; count++) await called(one, mine, "list_programs", {});
-    expect(errorOf(await called(one, mine, "list_programs", {})).code).toBe("rate_limited");
-    expect((await called(two, theirs, "list_programs", {})).isError).toBeFalsy();
+    expect((await readCalled(one, mine, "create_export", { programId })).isError).toBeFalsy();
+    expect(readError(await readCalled(one, mine, "create_export", { programId })).code).toBe("export_rate_limited");
+    expect((await readCalled(two, theirs, "create_export", { programId: other.programId })).isError).toBeFalsy();
+    for (let count = 0; count < 3; count++) await readCalled(one, mine, "list_programs", {});
+    expect(readError(await readCalled(one, mine, "list_programs", {})).code).toBe("rate_limited");
+    expect((await readCalled(two, theirs, "list_programs", {})).isError).toBeFalsy();
   });
 
   test("hold their own sessions, under whatever id", async () => {
@@ -109,15 +109,15 @@ describe("two tenants with their own product tokens, on one process before a rem
     const [mine, theirs, third] = [await one.token(), await two.token(), await one.token()];
     const { submissionId, version } = await one.seed.submission({ state: "IN_REVIEW" });
     const args = { submissionId, version, reason: "Out of scope" };
-    const { token: confirmation } = confirmationOf(await called(one, mine, "eliminate_submission", args));
+    const { token: confirmation } = readConfirmation(await readCalled(one, mine, "eliminate_submission", args));
     for (const [tenant, token] of [
       [two, theirs],
       [one, third],
     ] as const) {
-      const foreign = await called(tenant, token, "eliminate_submission", { ...args, confirmation });
-      expect(errorOf(foreign).code).toBe("confirmation_invalid");
+      const foreign = await readCalled(tenant, token, "eliminate_submission", { ...args, confirmation });
+      expect(readError(foreign).code).toBe("confirmation_invalid");
     }
-    const own = await called(one, mine, "eliminate_submission", { ...args, confirmation });
+    const own = await readCalled(one, mine, "eliminate_submission", { ...args, confirmation });
     expect(own.structuredContent?.data).toMatchObject({ state: "ELIMINATED" });
   });
 
@@ -127,10 +127,10 @@ describe("two tenants with their own product tokens, on one process before a rem
     const given = { primaryEmail: "same@example.org" };
     const { personId } = await one.seed.person(given);
     await two.seed.person(given);
-    const shown = (await called(one, mine, "get_person", { personId })).structuredContent?.data["primaryEmail"];
+    const shown = (await readCalled(one, mine, "get_person", { personId })).structuredContent?.data["primaryEmail"];
     expect(shown).toMatch(/handle\.invalid$/);
-    expect((await called(one, mine, "resolve_persons", { email: shown })).isError).toBeFalsy();
-    expect(errorOf(await called(two, theirs, "resolve_persons", { email: shown })).code).toBe("invalid_handle");
+    expect((await readCalled(one, mine, "resolve_persons", { email: shown })).isError).toBeFalsy();
+    expect(readError(await readCalled(two, theirs, "resolve_persons", { email: shown })).code).toBe("invalid_handle");
   });
 
   test("are shown person fields by their own schema alone", async () => {
@@ -142,7 +142,7 @@ describe("two tenants with their own product tokens, on one process before a rem
     const shown = [];
     for (const tenant of [one, two]) {
       const { personId } = await tenant.seed.person({ customFields });
-      const person = await called(tenant, await tenant.token(), "get_person", { personId });
+      const person = await readCalled(tenant, await tenant.token(), "get_person", { personId });
       shown.push(person.structuredContent?.data["customFields"]);
     }
     expect(shown).toEqual([customFields, {}]);
@@ -156,7 +156,7 @@ describe("two tenants with their own product tokens, on one process before a rem
       const token = await tenant.token();
       const args = { programId, version, name: "Renamed" };
       for (let count = 0; count < 2; count++) {
-        const result = await called(tenant, token, "update_program", args, { meta });
+        const result = await readCalled(tenant, token, "update_program", args, { meta });
         expect(result.structuredContent?.data).toMatchObject({ programId, version: version + 1 });
       }
     }
@@ -169,7 +169,7 @@ describe("two tenants with their own product tokens, on one process before a rem
     const [mine, theirs] = [await connect(one, few), await connect(two, all)];
     await mine.follow();
     await theirs.follow();
-    await called(one, few, "list_reviewers", {});
+    await readCalled(one, few, "list_reviewers", {});
     await vi.waitFor(() => expect(mine.heard.lists).toContain("tools"));
     await wait(200);
     expect(theirs.heard.lists).toEqual([]);

@@ -2,12 +2,12 @@ import { expect, test } from "vitest";
 import { ownDatabase } from "../support/database.ts";
 import { startProcess } from "../support/processes.ts";
 import { accepts, hangs, openReceiver } from "./receiver.ts";
-import { openRig, second } from "./rig.ts";
+import { openWebhookServer, second } from "./webhook-server.ts";
 
 test("what a killed process had begun is taken over when its lease ends, and not before", async () => {
   const database = await ownDatabase();
   const environment = { PROGRAMME_WEBHOOK_LOOPBACK: "true" };
-  const rig = await openRig({ environment: { ...environment, PROGRAMME_DATABASE: database } });
+  const rig = await openWebhookServer({ environment: { ...environment, PROGRAMME_DATABASE: database } });
   const turnTo = (ms: number) => rig.clock.advance(ms - rig.clock.now().getTime());
   const receiver = await openReceiver(hangs);
   await rig.add(receiver.url);

@@ -4,14 +4,14 @@ import { describe, expect, test, vi } from "vitest";
 import { type EventPayload, type EventType, events } from "../../src/contract/events.ts";
 import { version } from "../../src/lib/version.ts";
 import { openReceiver, type Received } from "./receiver.ts";
-import { hour, openRig } from "./rig.ts";
+import { hour, openWebhookServer } from "./webhook-server.ts";
 
 const standardHeaders = ({ headers }: Received) => headers as Record<string, string>;
 
 describe("an event", () => {
   test("of a change made through the interface arrives as it was written, signed for both kinds of receiver", async () => {
     const receiver = await openReceiver();
-    const { desk, clock, add, drain } = await openRig();
+    const { desk, clock, add, drain } = await openWebhookServer();
     // The library compares with the time of the machine.
     vi.useFakeTimers({ toFake: ["Date"], now: clock.now() });
     const { endpointId, secret } = await add(receiver.url);
@@ -54,7 +54,7 @@ describe("an event", () => {
 
   test("of every type goes to the endpoints that take it, once each, and to no other tenant's", async () => {
     const [all, some, foreign] = [await openReceiver(), await openReceiver(), await openReceiver()];
-    const { desk, webhooks, add, emit, drain } = await openRig();
+    const { desk, webhooks, add, emit, drain } = await openWebhookServer();
     await add(all.url);
     await add(some.url, ["payment.failed", "review.submitted"]);
     const other = await desk.other();
@@ -76,7 +76,7 @@ describe("an event", () => {
 
   test("from before an endpoint, or while it was disabled, does not go to it", async () => {
     const receiver = await openReceiver();
-    const { webhooks, add, emit, drain } = await openRig();
+    const { webhooks, add, emit, drain } = await openWebhookServer();
     const earlier = await openReceiver();
     await add(earlier.url);
     await emit(3);
@@ -97,7 +97,7 @@ describe("an event", () => {
 
   test("of a change that was undone never leaves", async () => {
     const receiver = await openReceiver();
-    const { app, desk, add, emit, drain } = await openRig();
+    const { app, desk, add, emit, drain } = await openWebhookServer();
     await add(receiver.url);
     const [kept] = await emit();
     const undo = new Error("undo");
@@ -115,7 +115,7 @@ describe("an event", () => {
 describe("a secret", () => {
   test("that was replaced signs beside the new one for a while", async () => {
     const receiver = await openReceiver();
-    const { clock, webhooks, add, emit, drain } = await openRig();
+    const { clock, webhooks, add, emit, drain } = await openWebhookServer();
     vi.useFakeTimers({ toFake: ["Date"], now: clock.now() });
     const before = await add(receiver.url);
     const after = await webhooks.endpoints.rotateSecret(before, 24 * hour);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createAddressGuard } from "../../src/webhooks/address-guard.ts";
 import { findUrlFault } from "../../src/webhooks/url.ts";
-import { openRig } from "./rig.ts";
+import { openWebhookServer } from "./webhook-server.ts";
 
 describe("the address of an endpoint", () => {
   const fault = (url: string, allowLoopback = false) =>
@@ -59,14 +59,14 @@ describe("the address of an endpoint", () => {
 
 describe("endpoints", () => {
   test("that are refused leave nothing behind", async () => {
-    const { webhooks, desk } = await openRig({ environment: { PROGRAMME_WEBHOOK_LOOPBACK: "false" } });
+    const { webhooks, desk } = await openWebhookServer({ environment: { PROGRAMME_WEBHOOK_LOOPBACK: "false" } });
     const added = webhooks.endpoints.add(desk.businessId, "https://10.0.0.1/", []);
     await expect(added).rejects.toMatchObject({ code: "validation_failed" });
     expect(await webhooks.endpoints.list(desk.businessId)).toEqual([]);
   });
 
   test("are listed without their secrets, for their tenant alone", async () => {
-    const { webhooks, desk, add } = await openRig();
+    const { webhooks, desk, add } = await openWebhookServer();
     const other = await desk.other();
     const { endpointId, secret } = await add("https://hooks.example/in", ["payment.failed", "payment.failed"]);
     await webhooks.endpoints.add(other.businessId, "https://hooks.example/in", []);
@@ -78,7 +78,7 @@ describe("endpoints", () => {
   });
 
   test("have an address each, and there are at most 20 of a tenant", async () => {
-    const { add, webhooks, desk } = await openRig();
+    const { add, webhooks, desk } = await openWebhookServer();
     for (let n = 0; n < 20; n++) await add(`https://hooks.example/${n}`);
     await expect(add("https://hooks.example/20")).rejects.toThrow(/20 endpoints already/);
     const [{ endpointId, businessId } = { endpointId: "", businessId: "" }] = await webhooks.endpoints.list(
@@ -90,7 +90,7 @@ describe("endpoints", () => {
   });
 
   test("that are unknown, or another tenant's, are not changed", async () => {
-    const { webhooks, desk, add } = await openRig();
+    const { webhooks, desk, add } = await openWebhookServer();
     const { endpointId } = await add("https://hooks.example/in");
     const other = await desk.other();
     const { endpoints } = webhooks;
@@ -112,7 +112,7 @@ describe("endpoints", () => {
   });
 
   test("leave a trace of every change, without address or secret", async () => {
-    const { webhooks, desk, app, add } = await openRig();
+    const { webhooks, desk, app, add } = await openWebhookServer();
     const key = await add("https://hooks.example/in?key=swordfish");
     await webhooks.endpoints.rotateSecret(key, 1_000);
     await webhooks.endpoints.disable(key, "manual");

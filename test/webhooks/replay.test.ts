@@ -1,13 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { type Answer, accepts, answers, openReceiver } from "./receiver.ts";
-import { day, hour, openRig, type Rig, second } from "./rig.ts";
+import { day, hour, openWebhookServer, second, type WebhookServer } from "./webhook-server.ts";
 
-const sinceHoursAgo = ({ clock }: Rig, hours: number) => new Date(clock.now().getTime() - hours * hour).toISOString();
+const sinceHoursAgo = ({ clock }: WebhookServer, hours: number) =>
+  new Date(clock.now().getTime() - hours * hour).toISOString();
 
 describe("a replay", () => {
   test("of a delivery sends the same body under the same id again, as a delivery of its own", async () => {
     const receiver = await openReceiver();
-    const rig = await openRig();
+    const rig = await openWebhookServer();
     await rig.add(receiver.url);
     const [event] = await rig.emit();
     await rig.drain();
@@ -26,7 +27,7 @@ describe("a replay", () => {
 
   test("of what waits for its next attempt makes that at once; of what is due or under way it is none", async () => {
     const receiver = await openReceiver(answers(500));
-    const rig = await openRig();
+    const rig = await openWebhookServer();
     const key = await rig.add(receiver.url);
     await rig.emit();
     await rig.drain();
@@ -57,7 +58,7 @@ describe("a replay", () => {
 
   test("since a time sends what an endpoint has missed, and what it has received only if told", async () => {
     const receiver = await openReceiver();
-    const rig = await openRig();
+    const rig = await openWebhookServer();
     const key = await rig.add(receiver.url, ["submission.submitted"]);
     await rig.emit(2);
     await rig.drain();
@@ -88,7 +89,7 @@ describe("a replay", () => {
 
   test("to a disabled endpoint, or of another tenant's delivery, is none", async () => {
     const receiver = await openReceiver();
-    const rig = await openRig();
+    const rig = await openWebhookServer();
     const key = await rig.add(receiver.url);
     await rig.emit();
     await rig.drain();

@@ -2,12 +2,12 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { giveUpAfterMs, jitter, planNextAttempt, webhookRetryDelaysMs } from "../../src/webhooks/retry-schedule.ts";
 import { accepts, answers, openReceiver } from "./receiver.ts";
-import { day, hour, minute, openRig, type Rig, second } from "./rig.ts";
+import { day, hour, minute, openWebhookServer, second, type WebhookServer } from "./webhook-server.ts";
 
 const delaysMs = [5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour];
 
 /** Sends, then moves the clock on to when the next attempt is due, until none is. Gives the delays. */
-async function attemptAll({ clock, drain, deliveries }: Rig): Promise<number[]> {
+async function attemptAll({ clock, drain, deliveries }: WebhookServer): Promise<number[]> {
   const delays: number[] = [];
   for (;;) {
     await drain();
@@ -26,7 +26,7 @@ async function attemptAll({ clock, drain, deliveries }: Rig): Promise<number[]> 
 describe("a delivery that fails", () => {
   test("is attempted ten times on a schedule that varies by a fifth, under one id, and then no more", async () => {
     const receiver = await openReceiver(answers(500, {}, "down"));
-    const rig = await openRig();
+    const rig = await openWebhookServer();
     const { endpointId } = await rig.add(receiver.url);
     const [event] = await rig.emit();
     const delays = await attemptAll(rig);
@@ -51,7 +51,7 @@ describe("a delivery that fails", () => {
 
   test("ends with the first success, which ends the endpoint's bad time too", async () => {
     const receiver = await openReceiver(answers(500));
-    const rig = await openRig();
+    const rig = await openWebhookServer();
     const { endpointId } = await rig.add(receiver.url);
     await rig.emit();
     await rig.drain();
@@ -70,7 +70,7 @@ describe("a delivery that fails", () => {
 
   test.each([200, 201, 202, 204, 226, 299])("is none with %i", async (status) => {
     const receiver = await openReceiver(answers(status));
-    const rig = await openRig();
+    const rig = await openWebhookServer();
     await rig.add(receiver.url);
     await rig.emit();
     await rig.drain();
@@ -79,7 +79,7 @@ describe("a delivery that fails", () => {
 
   test.each([300, 304, 400, 401, 404, 409, 422, 429, 500, 502, 503])("is one with %i", async (status) => {
     const receiver = await openReceiver(answers(status));
-    const rig = await openRig();
+    const rig = await openWebhookServer();
     await rig.add(receiver.url);
     await rig.emit();
     await rig.drain();
@@ -137,14 +137,14 @@ describe("the schedule", () => {
 });
 
 describe("Retry-After", () => {
-  const inAnHour = (clock: Rig["clock"]) => new Date(clock.now().getTime() + hour).toUTCString();
+  const inAnHour = (clock: WebhookServer["clock"]) => new Date(clock.now().getTime() + hour).toUTCString();
 
   test.each([
     [429, () => "3600", hour],
     [503, inAnHour, hour],
     [503, () => "999999999", day],
   ])("of a %i is waited for, within a day, by all that goes there", async (status, retryAfter, waitMs) => {
-    const rig = await openRig();
+    const rig = await openWebhookServer();
     const receiver = await openReceiver(answers(status, { "retry-after": retryAfter(rig.clock) }));
     await rig.add(receiver.url);
     await rig.emit();
@@ -166,7 +166,7 @@ describe("Retry-After", () => {
     [429, "soon"],
     [503, "Thu, 01 Jan 1970 00:00:00 GMT"],
   ])("of a %i with %s changes nothing", async (status, retryAfter) => {
-    const rig = await openRig();
+    const rig = await openWebhookServer();
     const receiver = await openReceiver(answers(status, { "retry-after": retryAfter }));
     await rig.add(receiver.url);
     await rig.emit();
@@ -179,11 +179,11 @@ describe("Retry-After", () => {
 });
 
 describe("an endpoint is disabled", () => {
-  const auditOf = async ({ app, desk }: Rig) =>
+  const auditOf = async ({ app, desk }: WebhookServer) =>
     (await app.store.reader(desk.businessId).pageAudit({ entityType: "webhook_endpoint" }, { limit: 10 })).rows;
 
   test("by 410, at once; what else was on its way is called off", async () => {
-    const rig = await openRig();
+    const rig = await openWebhookServer();
     const receiver = await openReceiver(answers(500));
     const { endpointId } = await rig.add(receiver.url);
     await rig.emit(3);
@@ -207,7 +207,7 @@ describe("an endpoint is disabled", () => {
   });
 
   test("after 120 hours of nothing but failure", async () => {
-    const rig = await openRig();
+    const rig = await openWebhookServer();
     const receiver = await openReceiver(answers(500));
     const { endpointId } = await rig.add(receiver.url);
     for (let hours = 0; hours < 120; hours += 10) {
@@ -223,7 +223,7 @@ describe("an endpoint is disabled", () => {
   });
 
   test("not while anything succeeds within 120 hours", async () => {
-    const rig = await openRig();
+    const rig = await openWebhookServer();
     const receiver = await openReceiver(answers(500));
     const { endpointId } = await rig.add(receiver.url);
     for (let days = 0; days < 20; days++) {

@@ -9,7 +9,7 @@ import { readOrMakeKey } from "../../src/lib/crypto/key-file.ts";
 import { createLogger } from "../../src/lib/log.ts";
 import { temporaryDirectory } from "../support/directory.ts";
 import { answers, openReceiver } from "./receiver.ts";
-import { hour, openRig } from "./rig.ts";
+import { hour, openWebhookServer } from "./webhook-server.ts";
 
 async function folder(): Promise<string> {
   const directory = await temporaryDirectory();
@@ -84,12 +84,12 @@ describe("the key file", () => {
   test("stands beside the database once something is served from it, unless a key is given", async () => {
     const [path, given] = [await folder(), await folder()];
     const database = join(path, "programme.db");
-    const rig = await openRig({ environment: { PROGRAMME_DATABASE: database } });
+    const rig = await openWebhookServer({ environment: { PROGRAMME_DATABASE: database } });
     expect(readdirSync(path)).not.toContain("programme.db.key");
     rig.app.startWorkers();
     expect(statSync(`${database}.key`).mode & 0o777).toBe(0o600);
     const environment = { PROGRAMME_DATABASE: join(given, "programme.db"), PROGRAMME_SECRET_KEY: "0".repeat(64) };
-    const other = await openRig({ environment });
+    const other = await openWebhookServer({ environment });
     other.app.startWorkers();
     await other.add("https://hooks.example/");
     expect(readdirSync(given)).not.toContain("programme.db.key");
@@ -101,7 +101,7 @@ test("signing secrets stand nowhere in the database, its log or the key file, an
   const database = join(path, "programme.db");
   const lines: string[] = [];
   const log = await createLogger({ level: "trace", format: "json", stream: { write: (line) => lines.push(line) } });
-  const rig = await openRig({ environment: { PROGRAMME_DATABASE: database }, log });
+  const rig = await openWebhookServer({ environment: { PROGRAMME_DATABASE: database }, log });
   const [good, bad] = [await openReceiver(), await openReceiver(answers(500, {}, "The answer's own secret"))];
   const first = await rig.add(`${good.url}?key=swordfish`);
   const second = await rig.add(`${bad.url}/tail?key=swordfish`);

@@ -2,11 +2,11 @@ import { setImmediate } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
 import type { Webhooks } from "../../src/app/app.ts";
 import { ownDatabase } from "../support/database.ts";
-import { TestClock } from "../support/desk.ts";
+import { TestClock } from "../support/test-server.ts";
 import { accepts, answers, hangs, openReceiver } from "./receiver.ts";
-import { hour, minute, openRig, type Rig, second } from "./rig.ts";
+import { hour, minute, openWebhookServer, second, type WebhookServer } from "./webhook-server.ts";
 
-const settled = (rig: Rig) =>
+const settled = (rig: WebhookServer) =>
   expect.poll(async () => (await rig.deliveries()).every(({ status }) => status === "delivered"), { timeout: 10_000 });
 
 /** Waits for work that waits for time, which passes faster. */
@@ -25,7 +25,7 @@ async function atOnce(work: Promise<void>): Promise<void> {
 describe("started", () => {
   test("it delivers what is written from then on, until it is stopped", async () => {
     const receiver = await openReceiver();
-    const rig = await openRig();
+    const rig = await openWebhookServer();
     await rig.add(receiver.url);
     rig.app.startWorkers();
     const first = await rig.emit(5);
@@ -39,7 +39,7 @@ describe("started", () => {
 
   test("not, it sends nothing", async () => {
     const receiver = await openReceiver();
-    const rig = await openRig();
+    const rig = await openWebhookServer();
     await rig.add(receiver.url);
     await rig.emit();
     await new Promise((resolve) => setTimeout(resolve, 600));
@@ -56,7 +56,7 @@ describe("started", () => {
         response.writeHead(200).end();
       }, 5);
     });
-    const rig = await openRig();
+    const rig = await openWebhookServer();
     await rig.add(receiver.url);
     await rig.emit(300);
     rig.app.startWorkers();
@@ -71,7 +71,7 @@ describe("started", () => {
 
 describe("receivers that are slow, dead, lying or elsewhere", () => {
   test("do not hold up the others", async () => {
-    const rig = await openRig({ environment: { PROGRAMME_WEBHOOK_CONCURRENCY: "16" } });
+    const rig = await openWebhookServer({ environment: { PROGRAMME_WEBHOOK_CONCURRENCY: "16" } });
     const good = await openReceiver();
     const elsewhere = await openReceiver();
     const bad = [
@@ -98,7 +98,7 @@ describe("receivers that are slow, dead, lying or elsewhere", () => {
   }, 60_000);
 
   test("however many they are, and though nothing was known of them", async () => {
-    const rig = await openRig({ environment: { PROGRAMME_WEBHOOK_CONCURRENCY: "8" } });
+    const rig = await openWebhookServer({ environment: { PROGRAMME_WEBHOOK_CONCURRENCY: "8" } });
     for (let n = 0; n < 12; n++) await rig.add((await openReceiver(hangs)).url);
     const good = await openReceiver();
     const { endpointId } = await rig.add(good.url);
@@ -111,7 +111,7 @@ describe("receivers that are slow, dead, lying or elsewhere", () => {
   });
 
   test("that all hang get a quarter of the places, and one each", async () => {
-    const rig = await openRig({ environment: { PROGRAMME_WEBHOOK_CONCURRENCY: "12" } });
+    const rig = await openWebhookServer({ environment: { PROGRAMME_WEBHOOK_CONCURRENCY: "12" } });
     const hanging = await Promise.all(Array.from({ length: 6 }, () => openReceiver(answers(500))));
     for (const { url } of hanging) await rig.add(url);
     await rig.emit();
@@ -131,7 +131,7 @@ describe("two processes on one database", () => {
   test("deliver each event once to each endpoint", async () => {
     const database = await ownDatabase();
     const environment = { PROGRAMME_DATABASE: database };
-    const [one, two] = [await openRig({ environment }), await openRig({ environment })];
+    const [one, two] = [await openWebhookServer({ environment }), await openWebhookServer({ environment })];
     const receivers = [await openReceiver(), await openReceiver(), await openReceiver()];
     for (const { url } of receivers) await one.add(url);
     one.app.startWorkers();
@@ -148,7 +148,10 @@ describe("two processes on one database", () => {
   test("one that stops in the middle gives back what it has not finished; the other sends it again", async () => {
     const environment = { PROGRAMME_DATABASE: await ownDatabase() };
     const clock = new TestClock();
-    const [one, two] = [await openRig({ environment, clock }), await openRig({ environment, clock })];
+    const [one, two] = [
+      await openWebhookServer({ environment, clock }),
+      await openWebhookServer({ environment, clock }),
+    ];
     const receiver = await openReceiver(hangs);
     await one.add(receiver.url);
     const [event] = await one.emit();
@@ -164,7 +167,7 @@ describe("two processes on one database", () => {
   });
 
   test("one finishes what it has begun when it stops", async () => {
-    const rig = await openRig({ environment: { PROGRAMME_DATABASE: await ownDatabase() } });
+    const rig = await openWebhookServer({ environment: { PROGRAMME_DATABASE: await ownDatabase() } });
     const receiver = await openReceiver((response) => void setTimeout(() => response.writeHead(200).end(), 500));
     await rig.add(receiver.url);
     await rig.emit();
@@ -177,7 +180,10 @@ describe("two processes on one database", () => {
   test("a lease that has ended is another's: a late answer is noted and does not count", async () => {
     const environment = { PROGRAMME_DATABASE: await ownDatabase() };
     const clock = new TestClock();
-    const [one, two] = [await openRig({ environment, clock }), await openRig({ environment, clock })];
+    const [one, two] = [
+      await openWebhookServer({ environment, clock }),
+      await openWebhookServer({ environment, clock }),
+    ];
     const late: ((status: number) => void)[] = [];
     const receiver = await openReceiver((response) => {
       late.push((status) => response.writeHead(status).end());
@@ -214,7 +220,7 @@ describe("an endpoint that is removed or disabled", () => {
       const status = headers["webhook-id"] === bad?.eventId ? 500 : 200;
       late.push(() => response.writeHead(status).end());
     });
-    const rig = await openRig();
+    const rig = await openWebhookServer();
     const key = await rig.add(receiver.url);
     const [bad, good] = await rig.emit(2);
     const sending = rig.drain();
@@ -239,12 +245,15 @@ describe("a secret that cannot be read", () => {
     const database = await ownDatabase();
     const clock = new TestClock();
     const environment = { PROGRAMME_DATABASE: database, PROGRAMME_SECRET_KEY: "a".repeat(64) };
-    const rig = await openRig({ environment, clock });
+    const rig = await openWebhookServer({ environment, clock });
     const receiver = await openReceiver();
     const { endpointId, businessId } = await rig.add(receiver.url);
     await rig.emit();
     await rig.close();
-    const other = await openRig({ environment: { ...environment, PROGRAMME_SECRET_KEY: "b".repeat(64) }, clock });
+    const other = await openWebhookServer({
+      environment: { ...environment, PROGRAMME_SECRET_KEY: "b".repeat(64) },
+      clock,
+    });
     await other.drain();
     expect(receiver.received).toEqual([]);
     expect(await other.deliveries()).toMatchObject([{ status: "pending", attempt: 0 }]);

@@ -1,0 +1,167 @@
+import type { AddressInfo, Socket } from "node:net";
+import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from "smtp-server";
+import { onTestFinished, vi } from "vitest";
+import type { Row } from "../../src/store/tables.ts";
+import { openTestServer, TestClock, type TestServer } from "../support/test-server.ts";
+
+/** A message that a server took. */
+export interface ReceivedMessage {
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly raw: string;
+}
+
+/** What a server says to a command: nothing to agree, text such as `550 5.1.1 No such mailbox` to refuse. */
+export type ServerReply = (session: SMTPServerSession) => string | undefined | Promise<string | undefined>;
+
+export interface ServerBehaviour {
+  /** To a connection; a promise delays the greeting. */
+  greet?: ServerReply;
+  /** To RCPT TO; the address is given too. */
+  rcpt?: (address: string) => ReturnType<ServerReply>;
+  /** To MAIL FROM. */
+  mail?: ServerReply;
+  /** To a message that has come whole; what is refused is not taken. */
+  data?: (letter: ReceivedMessage, session: SMTPServerSession) => ReturnType<ServerReply>;
+}
+
+export interface MailServer {
+  readonly url: string;
+  readonly port: number;
+  /** Messages that were taken, and those that came whole. */
+  readonly taken: ReceivedMessage[];
+  readonly arrived: ReceivedMessage[];
+  readonly connections: () => number;
+  manners: ServerBehaviour;
+  /** Breaks every connection off, in the middle of whatever it is. */
+  cut(): void;
+  close(): Promise<void>;
+}
+
+/** A real SMTP server on this machine. */
+export async function openMailServer(
+  manners: ServerBehaviour = {},
+  options: SMTPServerOptions = {},
+  port = 0,
+  host = "127.0.0.1",
+): Promise<MailServer> {
+  const [taken, arrived]: [ReceivedMessage[], ReceivedMessage[]] = [[], []];
+  let connections = 0;
+  const post = { manners, taken, arrived, connections: () => connections };
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ["STARTTLS"],
+    disableReverseLookup: true,
+    onConnect(session, done) {
+      connections += 1;
+      void answer(post.manners.greet?.(session), done);
+    },
+    onMailFrom: (_, session, done) => void answer(post.manners.mail?.(session), done),
+    onRcptTo: ({ address }, _, done) => void answer(post.manners.rcpt?.(address), done),
+    onData(stream, session, done) {
+      const chunks: Buffer[] = [];
+      stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+      stream.on("end", async () => {
+        const { mailFrom, rcptTo } = session.envelope;
+        const letter: ReceivedMessage = {
+          from: mailFrom ? mailFrom.address : "",
+          to: rcptTo.map(({ address }) => address),
+          raw: Buffer.concat(chunks).toString(),
+        };
+        arrived.push(letter);
+        await answer(post.manners.data?.(letter, session), (error) => {
+          if (!error) taken.push(letter);
+          done(error);
+        });
+      });
+    },
+    ...options,
+  });
+  server.on("error", () => undefined);
+  const sockets = new Set<Socket>();
+  server.server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  const cut = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  await new Promise<void>((resolve) => server.listen(port, host, () => resolve()));
+  const { port: used } = server.server.address() as AddressInfo;
+  const close = () => new Promise<void>((resolve) => server.close(() => resolve()));
+  onTestFinished(close);
+  return Object.assign(post, { url: `smtp://127.0.0.1:${used}`, port: used, cut, close });
+}
+
+async function answer(said: ReturnType<ServerReply>, done: (error?: Error | null) => void): Promise<void> {
+  const text = await said;
+  if (text === undefined) return done();
+  done(Object.assign(new Error(text.slice(4)), { responseCode: Number(text.slice(0, 3)) }));
+}
+
+export const mailFrom = "Open Calls <calls@example.org>";
+
+export interface MailSetup {
+  readonly desk: TestServer;
+  readonly clock: TestClock;
+  /** Queues a message straight in the store. */
+  queue(given?: Partial<Row<"emailSends">>): Promise<Row<"emailSends">>;
+  read(emailSendId: string): Promise<Row<"emailSends">>;
+  /** Waits until every message is what is expected, and no other. */
+  settled(emailSendId: string, expected: Partial<Row<"emailSends">>): Promise<Row<"emailSends">>;
+  all(): Promise<Row<"emailSends">[]>;
+  close(): Promise<void>;
+}
+
+/** A service that sends mail, on a clock that stands still. */
+export async function openMailSetup(
+  environment: Record<string, string>,
+  surroundings: Parameters<typeof openTestServer>[1] = {},
+  start = true,
+): Promise<MailSetup> {
+  const clock = surroundings.clock ?? new TestClock();
+  const { desk, close } = await openTestServer(environment, { ...surroundings, clock });
+  let closed: Promise<void> | undefined;
+  const closeOnce = () => (closed ??= close());
+  onTestFinished(closeOnce);
+  if (start) desk.app.startWorkers();
+  const reader = () => desk.app.store.reader(desk.businessId);
+  const read = async (emailSendId: string) => {
+    const row = await reader().get("emailSends", emailSendId);
+    if (!row) throw new Error(`No message ${emailSendId}`);
+    return row;
+  };
+  return {
+    desk,
+    clock,
+    read,
+    queue: (given = {}) => desk.seed.emailSend({ status: "queued", sentAt: null, ...given }),
+    settled: (emailSendId, expected) =>
+      vi.waitFor(
+        async () => {
+          const row = await read(emailSendId);
+          for (const [name, value] of Object.entries(expected)) {
+            const actual = row[name as keyof typeof row];
+            if (actual !== value) throw new Error(`${name} is ${JSON.stringify(actual)}, not ${JSON.stringify(value)}`);
+          }
+          return row;
+        },
+        { timeout: 15_000, interval: 20 },
+      ),
+    all: () => reader().find("emailSends", {}, { limit: 5_000 }),
+    close: closeOnce,
+  };
+}
+
+export function smtp({ url }: MailServer, more: Record<string, string> = {}): Record<string, string> {
+  return { PROGRAMME_SMTP_URL: url, PROGRAMME_MAIL_FROM: mailFrom, PROGRAMME_SMTP_TIMEOUT_SECONDS: "5", ...more };
+}
+
+/** The value of a header of a message, unfolded. */
+export function readHeader({ raw }: ReceivedMessage, name: string): string[] {
+  const head = raw.slice(0, raw.indexOf("\r\n\r\n")).replace(/\r\n[ \t]+/g, " ");
+  return head
+    .split("\r\n")
+    .filter((line) => line.toLowerCase().startsWith(`${name.toLowerCase()}:`))
+    .map((line) => line.slice(name.length + 1).trim());
+}

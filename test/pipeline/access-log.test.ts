@@ -1,0 +1,201 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { pino } from "pino";
+import { describe, expect, test as plain, vi } from "vitest";
+import type { AuditEntry } from "../../src/contract/audit.ts";
+import type { OperationName } from "../../src/contract/index.ts";
+import { createId } from "../../src/lib/ids.ts";
+import { createAccessLog } from "../../src/pipeline/access-log.ts";
+import { openStore } from "../../src/store/open.ts";
+import type { Store } from "../../src/store/port.ts";
+import { ownDatabase } from "../support/database.ts";
+import { rest } from "../support/raw-http.ts";
+import { listAudit } from "../support/state.ts";
+import { openTestServer, TestClock, type TestServer, test } from "../support/test-server.ts";
+
+describe("a request that changes nothing", () => {
+  test("is recorded within a second: who, what, which record, how it ended", async ({ desk }) => {
+    const submission = await desk.seed.submission();
+    const { submissionId } = submission;
+    const token = await desk.token();
+    const { tokenId } = await desk.app.gate.identify(token);
+    const answer = await rest(desk, token, "get_submission", { submissionId });
+    const [entry, ...others] = await recorded(desk, "submission.read");
+    expect(others).toEqual([]);
+    expect(entry).toEqual({
+      auditId: expect.stringMatching(/^aud_/),
+      businessId: desk.businessId,
+      action: "submission.read",
+      entityType: "submission",
+      entityId: submissionId,
+      programId: null,
+      submissionId,
+      actorType: "token",
+      actorId: tokenId,
+      tokenId,
+      requestId: answer.headers.get("x-request-id"),
+      status: 200,
+      changes: [],
+      reason: null,
+      occurredAt: desk.clock.now().toISOString(),
+    });
+  });
+
+  test("shows in the audit list when it is asked for by its action, and only then", async ({ desk }) => {
+    const { programId } = await desk.seed.program({ lifecycleStatus: "draft" });
+    const chair = await desk.as("REST");
+    await chair.get_program({ programId });
+    await chair.update_program({ programId, version: 0, name: "Renamed" });
+    await recorded(desk, "program.read");
+    expect((await chair.list_audit_entries()).map((entry: AuditEntry) => entry.action)).toEqual(["program.updated"]);
+    const [read] = await chair.list_audit_entries({ action: "program.read" });
+    expect(read).toMatchObject({ action: "program.read", entityId: programId, status: 200 });
+    expect(await chair.get_audit_entry({ auditId: read.auditId })).toEqual(read);
+    expect(await chair.list_audit_entries({ programId, action: "program.listed" })).toEqual([]);
+  });
+
+  test.for<[OperationName, Record<string, unknown>, number]>([
+    ["get_program", { programId: "prg_none" }, 404],
+    ["list_programs", { limit: 0 }, 400],
+    ["get_person", { personId: "per_any" }, 403],
+    ["withdraw_submission", { submissionId: "sub_none", version: 0, reason: "Because of Grace" }, 404],
+  ])("%s %j is recorded with its refusal, without what it said", async ([name, input, status], { desk }) => {
+    const token = await desk.token(["programs:read", "submissions:write"]);
+    const answer = await rest(desk, token, name, input);
+    expect(answer.status).toBe(status);
+    await desk.app.gate.flush();
+    const entries = await listAudit(desk.app.store, desk.businessId, actionOf[name]);
+    expect(entries).toMatchObject([
+      { status, changes: [], reason: null, requestId: answer.headers.get("x-request-id") },
+    ]);
+  });
+
+  const actionOf: Partial<Record<OperationName, string>> = {
+    get_program: "program.read",
+    list_programs: "program.listed",
+    get_person: "person.read",
+    withdraw_submission: "submission.withdrawn",
+  };
+
+  test("is recorded too when it came over MCP, and when a change came to nothing", async ({ desk }) => {
+    const { programId } = await desk.seed.program();
+    const agent = await desk.as("MCP");
+    await agent.get_program({ programId });
+    await agent.update_program({ programId, version: 0, name: "Open call" });
+    await desk.app.gate.flush();
+    expect(await listAudit(desk.app.store, desk.businessId, "program.read")).toHaveLength(1);
+    expect(await listAudit(desk.app.store, desk.businessId, "program.updated")).toMatchObject([{ status: 200 }]);
+    expect(await listAudit(desk.app.store, desk.businessId, undefined)).toEqual([]);
+  });
+
+  test("tells when its token was last used", async ({ desk }) => {
+    const token = await desk.token();
+    desk.clock.advance(5_000);
+    await rest(desk, token, "list_programs", {});
+    await desk.app.gate.flush();
+    const { tokenId } = await desk.app.gate.identify(token);
+    const kept = (await desk.app.store.listTokens()).find((each) => each.tokenId === tokenId);
+    expect(kept?.lastUsedAt).toBe(desk.clock.now().toISOString());
+  });
+});
+
+plain("what is queued is written when the service closes", async () => {
+  const database = await ownDatabase();
+  const { desk, close } = await openTestServer({ PROGRAMME_DATABASE: database });
+  await rest(desk, await desk.token(), "list_programs", {});
+  await close();
+  const store = await openStore({ database });
+  expect(await listAudit(store, desk.businessId, "program.listed")).toHaveLength(1);
+  await store.close();
+});
+
+describe("the access log", () => {
+  const entry = (): AuditEntry => ({
+    auditId: createId("aud"),
+    businessId: "biz_one",
+    action: "program.read",
+    entityType: "program",
+    entityId: null,
+    programId: null,
+    submissionId: null,
+    actorType: "token",
+    actorId: "tok_one",
+    tokenId: "tok_one",
+    requestId: "req_one",
+    status: 200,
+    changes: [],
+    reason: null,
+    occurredAt: new TestClock().now().toISOString(),
+  });
+
+  plain("keeps what could not be written and writes it later, each entry once", async () => {
+    const store = await openStore({ database: ":memory:" });
+    let failures = 2;
+    const failing = new Proxy(store, {
+      get: (target, name: keyof Store) =>
+        name === "appendAccess"
+          ? (entries: AuditEntry[]) =>
+              failures-- > 0 ? Promise.reject(new Error("disk full")) : target.appendAccess(entries)
+          : (target[name] as () => unknown).bind(target),
+    });
+    const lines: string[] = [];
+    const log = pino({}, { write: (line) => lines.push(line) });
+    const accessLog = createAccessLog(failing, log);
+    await accessLog.record(entry());
+    await accessLog.flush();
+    await accessLog.record(entry());
+    await accessLog.flush();
+    expect(await listAudit(store, "biz_one", "program.read")).toEqual([]);
+    expect(lines.filter((line) => line.includes("disk full"))).toHaveLength(1);
+    await accessLog.close();
+    expect(await listAudit(store, "biz_one", "program.read")).toHaveLength(2);
+    await store.close();
+  });
+
+  plain("holds its callers back rather than grow without end", async () => {
+    const store = await openStore({ database: ":memory:" });
+    const accessLog = createAccessLog(store, pino({ level: "silent" }));
+    for (let count = 1; count <= 5_000; count++) await accessLog.record(entry());
+    expect(await listAudit(store, "biz_one", "program.read")).toHaveLength(5_000);
+    await accessLog.close();
+    await store.close();
+  });
+});
+
+plain(
+  "while nothing can be recorded, and as much waits as may, calls are refused rather than kept no account of",
+  async () => {
+    const { desk, close } = await openTestServer();
+    const token = await desk.token();
+    const { store, gate } = desk.app;
+    const append = vi.spyOn(store, "appendAccess").mockRejectedValue(new Error("disk full"));
+    const call = () =>
+      gate.execute({
+        operation: "list_programs",
+        token,
+        parts: { params: {}, query: {}, body: undefined },
+        requestId: "req_1",
+      });
+    let answered = 0;
+    while ((await call()).ok) answered += 1;
+    expect(answered).toBe(10_000);
+    expect(await call()).toMatchObject({ ok: false, problem: { code: "unavailable", status: 503 } });
+    append.mockRestore();
+    await gate.flush();
+    expect(await call()).toMatchObject({ ok: true });
+    await gate.flush();
+    expect(await store.reader(desk.businessId).pageAudit({ action: "program.listed" }, { limit: 1 })).toMatchObject({
+      rows: [{ status: 200 }],
+    });
+    await close();
+  },
+  120_000,
+);
+
+/** The entries of an action, as soon as there are any, but at most a second later. */
+async function recorded({ app, businessId }: TestServer, action: string): Promise<AuditEntry[]> {
+  for (const startedMs = performance.now(); performance.now() - startedMs < 1_000; await wait(20)) {
+    const entries = await listAudit(app.store, businessId, action);
+    if (entries.length > 0) return entries;
+  }
+  throw new Error(`No entry of ${action} after a second`);
+}

@@ -1,0 +1,252 @@
+import fc from "fast-check";
+import { describe, expect, onTestFinished, test as plain } from "vitest";
+import { createId } from "../../src/lib/ids.ts";
+import { createRateLimiter, RateLimited } from "../../src/pipeline/rate-limiter.ts";
+import { openStore } from "../../src/store/open.ts";
+import { type RawAnswer, rest } from "../support/raw-http.ts";
+import { openServersOnOneDatabase } from "../support/shared-database.ts";
+import { openTestServer, TestClock, type TestServer, test as withDesk } from "../support/test-server.ts";
+
+const limit = 300;
+
+const test = withDesk.extend<{ desk: TestServer }>({
+  // biome-ignore lint/correctness/noEmptyPattern: vitest reads the fixture's dependencies from the pattern
+  desk: async ({}, use) => {
+    const { desk, close } = await openTestServer({ PROGRAMME_REQUESTS_PER_MINUTE: String(limit) });
+    await use(desk);
+    await close();
+  },
+});
+
+describe("300 requests a minute", () => {
+  test("pass, and the next is told when to come again", async ({ desk }) => {
+    const token = await desk.token();
+    for (let sent = 1; sent <= limit; sent++) {
+      const { status, headers } = await rest(desk, token, "list_programs", {});
+      expect([sent, status, headers.get("x-ratelimit-remaining")]).toEqual([sent, 200, String(limit - sent)]);
+      expect(headers.get("ratelimit")).toBe(`"default";r=${limit - sent};t=60`);
+    }
+    const refused = await rest(desk, token, "list_programs", {});
+    expect(refused).toMatchObject({
+      status: 429,
+      body: { success: false, error: { code: "rate_limited", details: { retryAfterSeconds: 60 } } },
+    });
+    expect(Object.fromEntries(refused.headers)).toMatchObject({
+      "retry-after": "60",
+      "ratelimit-policy": '"default";q=300;w=60',
+      ratelimit: '"default";r=0;t=60',
+      "x-ratelimit-limit": "300",
+      "x-ratelimit-remaining": "0",
+      "x-ratelimit-reset": expect.stringMatching(/^\d{10}$/),
+    });
+    const mcp = await callerOf(desk, token);
+    await expect(mcp()).rejects.toMatchProblem("rate_limited", { retryAfterSeconds: 60 });
+    // Another token of the same tenant has its own.
+    expect((await rest(desk, await desk.token(), "list_programs", {})).status).toBe(200);
+  });
+
+  test("come free one by one as a minute passes for each", async ({ desk }) => {
+    const token = await desk.token();
+    await times(100, () => rest(desk, token, "list_programs", {}));
+    desk.clock.advance(30_000);
+    await times(200, () => rest(desk, token, "list_programs", {}));
+    const early = await rest(desk, token, "list_programs", {});
+    expect([early.status, early.headers.get("retry-after")]).toEqual([429, "30"]);
+    desk.clock.advance(29_999);
+    expect((await rest(desk, token, "list_programs", {})).headers.get("retry-after")).toBe("1");
+    desk.clock.advance(1);
+    const statuses = (await times(101, () => rest(desk, token, "list_programs", {}))).map(({ status }) => status);
+    expect(statuses.toSorted()).toEqual([...Array(100).fill(200), 429]);
+  });
+
+  test("are used up by refused and repeated requests too, by refused tokens not", async ({ desk }) => {
+    const token = await desk.token(["programs:read", "persons:write"]);
+    const person = { kinds: [], provenance: { source: "crm" } };
+    const key = { "idempotency-key": "k" };
+    const answers: RawAnswer[] = [
+      await rest(desk, token, "get_program", { programId: "prg_none" }),
+      await rest(desk, token, "list_programs", { limit: 0 }),
+      await rest(desk, token, "list_persons", {}),
+      await rest(desk, token, "create_person", person, key),
+      await rest(desk, token, "create_person", person, key),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([404, 400, 403, 201, 201]);
+    expect(answers.at(-1)?.headers.get("idempotent-replayed")).toBe("true");
+    expect(answers.map(({ headers }) => headers.get("x-ratelimit-remaining"))).toEqual([
+      "299",
+      "298",
+      "297",
+      "296",
+      "295",
+    ]);
+    const stranger = await rest(desk, "0".repeat(64), "list_programs", {});
+    expect([stranger.status, stranger.headers.get("x-ratelimit-remaining")]).toEqual([401, null]);
+  });
+
+  plain("hold for two processes on one database together", async () => {
+    const { desks, close } = await openServersOnOneDatabase(2, { PROGRAMME_REQUESTS_PER_MINUTE: String(limit) });
+    const [first, second] = desks as [TestServer, TestServer];
+    const token = await first.token();
+    const answers: number[] = [];
+    for (let round = 0; round < 200; round++) {
+      const both = await Promise.all([first, second].map((desk) => rest(desk, token, "list_programs", {})));
+      answers.push(...both.map(({ status }) => status));
+    }
+    expect(answers.filter((status) => status === 200)).toHaveLength(limit);
+    expect(answers.filter((status) => status === 429)).toHaveLength(100);
+    await close();
+  });
+});
+
+describe("the sliding window", () => {
+  // Steps of time and bursts of requests, some of each process.
+  const scenario = fc.array(
+    fc.record({
+      waitMs: fc.oneof(fc.nat(200), fc.nat(7_000), fc.nat(70_000)),
+      process: fc.nat(1),
+      requests: fc.nat(12),
+    }),
+    { maxLength: 40 },
+  );
+  const smallLimit = 20;
+
+  async function run(steps: { waitMs: number; process: number; requests: number }[], processes: number) {
+    const store = await openStore({ database: ":memory:" });
+    const clock = new TestClock();
+    const limiters = Array.from({ length: processes }, () => createRateLimiter(store, clock, smallLimit));
+    const tokenId = createId("tok");
+    const decisions: { atMs: number; passed: boolean }[] = [];
+    for (const { waitMs, process, requests } of steps) {
+      clock.advance(waitMs);
+      const limiter = limiters[process % processes];
+      for (let request = 0; request < requests; request++) {
+        const passed = await limiter?.consume(tokenId).then(
+          () => true,
+          (error) => (error instanceof RateLimited ? false : Promise.reject(error)),
+        );
+        decisions.push({ atMs: clock.now().getTime(), passed: passed === true });
+      }
+    }
+    await store.close();
+    return decisions;
+  }
+
+  const inWindow = (passedMs: readonly number[], atMs: number) => passedMs.filter((ms) => ms > atMs - 60_000).length;
+
+  plain("is exact for one process: a request passes if and only if it is among the last minute's 20", async () => {
+    await fc.assert(
+      fc.asyncProperty(scenario, async (steps) => {
+        const passedMs: number[] = [];
+        for (const { atMs, passed } of await run(steps, 1)) {
+          expect(passed).toBe(inWindow(passedMs, atMs) < smallLimit);
+          if (passed) passedMs.push(atMs);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  plain("never holds more than the limit, whatever two processes do", async () => {
+    await fc.assert(
+      fc.asyncProperty(scenario, async (steps) => {
+        const passedMs: number[] = [];
+        for (const { atMs } of (await run(steps, 2)).filter(({ passed }) => passed)) {
+          passedMs.push(atMs);
+          expect(inWindow(passedMs, atMs)).toBeLessThanOrEqual(smallLimit);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  plain("frees each permit in the very millisecond in which its minute is over", async () => {
+    const store = await openStore({ database: ":memory:" });
+    const clock = new TestClock();
+    const limiter = createRateLimiter(store, clock, smallLimit);
+    const passes = () =>
+      limiter.consume("tok_1").then(
+        () => true,
+        () => false,
+      );
+    for (let request = 0; request < smallLimit; request++) {
+      expect(await passes()).toBe(true);
+      clock.advance(1);
+    }
+    expect(await passes()).toBe(false);
+    clock.advance(60_000 - smallLimit);
+    for (let request = 0; request < smallLimit; request++) {
+      expect([await passes(), await passes()]).toEqual([true, false]);
+      clock.advance(1);
+    }
+    await store.close();
+  });
+
+  plain("does not hand permits out twice to requests that come at once", async () => {
+    const store = await openStore({ database: ":memory:" });
+    const limiter = createRateLimiter(store, new TestClock(), smallLimit);
+    const outcomes = await Promise.allSettled(Array.from({ length: 50 }, () => limiter.consume("tok_1")));
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(smallLimit);
+    await store.close();
+  });
+});
+
+describe("one export in five minutes", () => {
+  withDesk("is told when the next may start, and starts then", async ({ desk }) => {
+    const { programId } = await desk.seed.program();
+    const token = await desk.token();
+    const start = (headers = {}) => rest(desk, token, "create_export", { programId }, headers);
+    const first = await start({ "idempotency-key": "k" });
+    expect(first.status).toBe(200);
+
+    desk.clock.advance(1_000);
+    const refused = await start();
+    expect(refused).toMatchObject({
+      status: 429,
+      body: { error: { code: "export_rate_limited", details: { retryAfterSeconds: 299 } } },
+    });
+    expect(refused.headers.get("retry-after")).toBe("299");
+    const replayed = await start({ "idempotency-key": "k" });
+    expect([replayed.status, replayed.text]).toEqual([200, first.text]);
+
+    desk.clock.advance(298_999);
+    expect((await start()).headers.get("retry-after")).toBe("1");
+    desk.clock.advance(1);
+    expect((await start()).status).toBe(200);
+    expect(await desk.app.store.reader(desk.businessId).count("exports", {})).toBe(2);
+  });
+
+  plain("is none at all without an interval, whichever of two processes has the later clock", async () => {
+    const { desk, close } = await openTestServer({ PROGRAMME_EXPORT_INTERVAL_SECONDS: "0" });
+    onTestFinished(close);
+    const { programId } = await desk.seed.program();
+    const token = await desk.token();
+    for (const stepMs of [0, -500]) {
+      desk.clock.advance(stepMs);
+      expect((await rest(desk, token, "create_export", { programId })).status).toBe(200);
+    }
+  });
+
+  withDesk("is counted by token", async ({ desk }) => {
+    const { programId } = await desk.seed.program();
+    for (const token of [await desk.token(), await desk.token()]) {
+      expect((await rest(desk, token, "create_export", { programId })).status).toBe(200);
+    }
+  });
+
+  withDesk("is not used up by an export that is refused", async ({ desk }) => {
+    const { programId } = await desk.seed.program();
+    const token = await desk.token();
+    expect((await rest(desk, token, "create_export", { programId: "prg_none" })).status).toBe(404);
+    expect((await rest(desk, token, "create_export", { programId, state: "" })).status).toBe(400);
+    expect((await rest(desk, token, "create_export", { programId })).status).toBe(200);
+  });
+});
+
+function times<T>(count: number, work: () => Promise<T>): Promise<T[]> {
+  return Promise.all(Array.from({ length: count }, work));
+}
+
+async function callerOf(desk: TestServer, token: string): Promise<() => Promise<unknown>> {
+  const caller = await desk.with("MCP", token);
+  return () => caller.list_programs();
+}

@@ -1,0 +1,35 @@
+import { Problem } from "../../src/contract/errors.ts";
+import type { ActGiven, ActName, ActResult } from "../../src/contract/portal.ts";
+import type { Row, TableName } from "../../src/store/tables.ts";
+import { listChanges } from "../support/state.ts";
+import { ClientProblem, type TestServer } from "../support/test-server.ts";
+
+type Act = <Name extends ActName>(name: Name, given: ActGiven<Name>) => Promise<ActResult<Name>>;
+
+/** Acts at the desk of an organisation; refusals are told as clients are told theirs. */
+export function actAt({ app, businessId }: TestServer): Act {
+  return async (name, given) => {
+    if (!app.people) throw new Error("No desk");
+    return app.people.desk.act(businessId, name, given).catch((error: unknown) => {
+      if (!(error instanceof Problem)) throw error;
+      const { code, message, details } = error;
+      throw new ClientProblem({ code, message, ...(details ? { details } : {}) }, 0);
+    });
+  };
+}
+
+export async function loadRow<T extends TableName>(
+  { app, businessId }: TestServer,
+  table: T,
+  id: string,
+): Promise<Row<T>> {
+  const row = await app.store.reader(businessId).get(table, id);
+  if (!row) throw new Error(`No ${table} ${id}`);
+  return row;
+}
+
+/** Who the latest change was by, and which words stand for it. */
+export async function lastEntries(desk: TestServer, count: number) {
+  const entries = await listChanges(desk.app.store, desk.businessId);
+  return entries.slice(0, count);
+}

@@ -1,0 +1,83 @@
+import { expect } from "vitest";
+import { fieldIds } from "../support/seed-factory.ts";
+import { tenantTest as test } from "../support/test-server.ts";
+import { nothing, recordTrace } from "../support/trace.ts";
+import { actAt, lastEntries, loadRow } from "./act.ts";
+
+const fields = { [fieldIds.title]: "Rain harvest" };
+const deadline = "2026-12-24T12:00:00.000Z";
+
+test("a first draft is of the portal, owes the fee, and is told of", async ({ desk }) => {
+  const act = actAt(desk);
+  const { programId } = await desk.seed.program({ feeRequired: true, currency: "EUR" });
+  const { trackId } = await desk.seed.track({ programId, feeAmountMinor: 2500, intakeCloseDate: deadline });
+  const applicant = await desk.seed.applicant({ trackIds: [trackId], programIds: [programId] });
+  const { applicantId } = applicant;
+  const trace = await recordTrace(desk, () => act("save_draft", { trackId, applicantId, fields }));
+  const { submissionId } = trace.data;
+  expect(trace.data).toMatchObject({
+    ...{ applicantId, programId, trackId, fields, deadline, title: "Rain harvest" },
+    ...{ state: "DRAFT", source: "portal", paymentStatus: "pending", createdBy: applicantId },
+    ...{ innovatorId: applicant.innovatorId, innovatorEmail: applicant.email, innovatorName: applicant.name },
+  });
+  expect(trace.rows).toEqual(["payments inserted", "submissions inserted"]);
+  expect(trace.audit).toEqual(["payment.created", "submission.created"]);
+  const ids = { businessId: desk.businessId, programId, trackId, submissionId, roundId: null, version: 0 };
+  expect(trace.events).toMatchObject([{ eventType: "submission.draft_created", data: { ...ids, source: "portal" } }]);
+  for (const entry of await lastEntries(desk, 2)) {
+    expect(entry).toMatchObject({ actorType: "applicant", actorId: applicantId, tokenId: null });
+    expect(JSON.stringify(entry)).not.toMatch(/\b(?:rain|ada)\b/i);
+  }
+});
+
+test("a draft is saved again by its applicant, field by field", async ({ desk }) => {
+  const act = actAt(desk);
+  const { submissionId, applicantId } = await desk.seed.submission({ fields, applicantId: "app_1" });
+  const change = { [fieldIds.domain]: "arts", [fieldIds.title]: null };
+  const trace = await recordTrace(desk, () => act("save_draft", { submissionId, fields: change }));
+  expect(trace).toMatchObject({
+    data: { submissionId, fields: { [fieldIds.domain]: "arts" }, title: null, version: 1, updatedBy: applicantId },
+    audit: ["submission.fields_updated"],
+    events: [],
+  });
+  const unchanged = await recordTrace(desk, () => act("save_draft", { submissionId }));
+  expect(unchanged).toMatchObject({ data: { version: 1 }, ...nothing });
+});
+
+test("a draft is refused to whom it does not belong, when it is late, and where it does not fit", async ({ desk }) => {
+  const act = actAt(desk);
+  const { trackId } = await desk.seed.track({ intakeCloseDate: deadline });
+  const closed = await desk.seed.track({ intakeOpen: false, intakeCloseDate: deadline });
+  const endless = await desk.seed.track();
+  const { programId } = await desk.seed.program({ lifecycleStatus: "archived" });
+  const archived = await desk.seed.track({ programId, intakeCloseDate: deadline });
+  const trackIds = [trackId, closed.trackId, endless.trackId, archived.trackId];
+  const { applicantId } = await desk.seed.applicant({ trackIds });
+  const stranger = await desk.seed.applicant({ email: "bo@example.org" });
+  const late = await desk.seed.submission({ deadline: "2026-11-20T08:59:59.000Z" });
+  const submitted = await desk.seed.submission({ state: "SUBMITTED" });
+  const foreign = await (await desk.other()).seed.submission();
+  const issue = (path: string) => ({ issues: [expect.objectContaining({ path })] });
+  const cases = [
+    [{ trackId, applicantId: stranger.applicantId }, "validation_failed", issue("applicantId")],
+    [{ trackId, applicantId, fields: { fld_none: 1 } }, "validation_failed", issue("fields.fld_none")],
+    [{ trackId: endless.trackId, applicantId }, "validation_failed", issue("deadline")],
+    [{ trackId: closed.trackId, applicantId }, "intake_closed", {}],
+    [{ trackId: archived.trackId, applicantId }, "program_archived", {}],
+    [{ trackId, applicantId: "app_none" }, "not_found", {}],
+    [{ trackId: "trk_none", applicantId }, "not_found", {}],
+    [{ submissionId: late.submissionId, fields }, "deadline_passed", {}],
+    [{ submissionId: submitted.submissionId, fields }, "invalid_state_transition", { from: "SUBMITTED" }],
+    [{ submissionId: foreign.submissionId, fields }, "not_found", {}],
+    [{ submissionId: submitted.submissionId, trackId }, "validation_failed", {}],
+    [{ submissionId: submitted.submissionId, deadline }, "validation_failed", issue("deadline")],
+    [{ trackId }, "validation_failed", {}],
+    [{}, "validation_failed", {}],
+  ] as const;
+  for (const [given, code, details] of cases) {
+    const trace = await recordTrace(desk, () => act("save_draft", given));
+    expect([given, trace]).toMatchObject([given, { problem: { code, details }, ...nothing }]);
+  }
+  const own = await act("save_draft", { trackId: endless.trackId, applicantId, deadline });
+  expect(await loadRow(desk, "submissions", own.submissionId)).toMatchObject({ deadline, fields: {} });
+});

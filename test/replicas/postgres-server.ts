@@ -1,0 +1,25 @@
+import { inject, onTestFinished } from "vitest";
+import { openDatabases } from "../support/database-server.ts";
+import type { Ending } from "../support/processes.ts";
+import { openTestServer, type TestServer } from "../support/test-server.ts";
+
+/** A service on a PostgreSQL database that others can stand on too; it ends with the test, if nothing else is said. */
+export async function openPostgresServer(
+  environment: Record<string, string> = {},
+  given = inject("postgres"),
+  ending: Ending = onTestFinished,
+): Promise<{
+  readonly desk: TestServer;
+  readonly database: string;
+}> {
+  const databases = await openDatabases({ given, isolation: inject("isolation") });
+  const { database, remove } = await databases.copy();
+  const { desk, close } = await openTestServer({ PROGRAMME_DATABASE: database, ...environment });
+  desk.clock.advance(Date.now() - desk.clock.now().getTime());
+  ending(async () => {
+    await close();
+    await remove();
+    await databases.stop();
+  });
+  return { desk, database };
+}

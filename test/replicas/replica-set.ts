@@ -1,0 +1,93 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { expect, vi } from "vitest";
+import { Problem } from "../../src/contract/errors.ts";
+import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
+import { openMailServer, smtp } from "../mail/mail-server.ts";
+import { startProcess } from "../support/processes.ts";
+import { openReceiver } from "../webhooks/receiver.ts";
+import { openBalancer } from "./balancer.ts";
+import { MixedLoad } from "./mixed-load.ts";
+import { openPostgresServer } from "./postgres-server.ts";
+import { startReplica } from "./replica.ts";
+
+export const exportIntervalMs = 2_000;
+const leasesEndMs = 120_000;
+
+const shared = {
+  PROGRAMME_WEBHOOK_LOOPBACK: "true",
+  PROGRAMME_EXPORT_INTERVAL_SECONDS: String(exportIntervalMs / 1_000),
+  PROGRAMME_CONFIRM: "ask",
+  PROGRAMME_PRIVACY: "api",
+};
+
+export interface ReplicaSetOptions {
+  /** How many replicas there are. */
+  readonly count: number;
+  /** Requests of one token in any minute. */
+  readonly limit: number;
+  /** The address of a PostgreSQL server to use. */
+  readonly given?: string;
+}
+
+/** Replicas behind a balancer, with receivers of webhooks and mail; the desk looks at their database. */
+export async function openReplicaSet({ count, limit, given }: ReplicaSetOptions) {
+  const post = await openMailServer();
+  const environment = {
+    ...shared,
+    PROGRAMME_REQUESTS_PER_MINUTE: String(limit),
+    ...smtp(post, { PROGRAMME_SMTP_TIMEOUT_SECONDS: "15" }),
+  };
+  const { desk, database } = await openPostgresServer(environment, given);
+  const receivers = [await openReceiver(), await openReceiver()];
+  for (const { url } of receivers) await desk.app.webhooks?.endpoints.add(desk.businessId, url, []);
+  const balancer = await openBalancer();
+  const settings = { ...environment, PROGRAMME_PUBLIC_URL: balancer.origin };
+  const replicas = await Promise.all(Array.from({ length: count }, () => startReplica(database, settings)));
+  const origins = replicas.map(({ origin }) => origin);
+  balancer.turnTo(origins);
+  const { programId, trackId } = await desk.seed.track();
+  const applicantEmails = ["ada", "ben", "cleo"].map((name) => `${name}@example.org`);
+  for (const email of applicantEmails) await desk.seed.applicant({ email, programIds: [programId] });
+  const { store } = desk.app;
+  const token = () => untilAvailable(() => desk.token());
+  const revoke = async (token: string) => {
+    const found = await untilAvailable(() => store.findToken(hashSha256Hex(token)));
+    await untilAvailable(() => store.revokeToken(found?.tokenId ?? "", new Date().toISOString()));
+  };
+  const { origin } = balancer;
+  const mixed = new MixedLoad({ origin, origins, programId, trackId, applicantEmails, token, revoke });
+  return { desk, database, environment: settings, limit, post, receivers, replicas, mixed };
+}
+
+export type ReplicaSet = Awaited<ReturnType<typeof openReplicaSet>>;
+
+async function untilAvailable<R>(work: () => Promise<R>): Promise<R> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof Problem && error.code === "unavailable")) throw error;
+    }
+    await delay(100);
+  }
+}
+
+/** Waits until all that is under way has ended. Unless there is patience, somebody comes for whom all leases have ended already. */
+export async function settled(
+  { desk, database, environment, receivers }: ReplicaSet,
+  isPatient = false,
+): Promise<void> {
+  if (!isPatient) await startProcess(database, environment, { aheadMs: leasesEndMs });
+  const { store } = desk.app;
+  const reader = store.reader(desk.businessId);
+  const left = async () => {
+    const events = await store.outbox.lastPosition(desk.businessId);
+    return {
+      exports: await reader.count("exports", { where: { status: "pending" } }),
+      mail: await reader.count("emailSends", { where: { status: "queued" } }),
+      events: Math.max(...receivers.map(({ eventIds }) => events - new Set(eventIds()).size)),
+    };
+  };
+  const nothing = { exports: 0, mail: 0, events: 0 };
+  await vi.waitFor(async () => expect(await left()).toEqual(nothing), { timeout: 240_000, interval: 250 });
+}

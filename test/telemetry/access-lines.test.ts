@@ -1,0 +1,145 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createLogger } from "../../src/lib/log.ts";
+import { clients } from "../support/clients.ts";
+import { rest, send } from "../support/raw-http.ts";
+import { openTestServer, type TestServer } from "../support/test-server.ts";
+
+type Line = Readonly<Record<string, unknown>>;
+
+interface Heard {
+  readonly desk: TestServer;
+  readonly text: () => string;
+  /** Lines of the access log, each once its request has ended. */
+  lines(): Line[];
+}
+
+const messages = ["Tool call", "MCP request", "Operation", "HTTP request"];
+
+async function openHeard(level: "info" | "debug", environment: Record<string, string> = {}): Promise<Heard> {
+  const written: string[] = [];
+  const log = await createLogger({ level, format: "json", stream: { write: (line) => void written.push(line) } });
+  const { desk, close } = await openTestServer(environment, { log });
+  onTestFinished(close);
+  return {
+    desk,
+    text: () => written.join(""),
+    lines: () => written.map((line): Line => JSON.parse(line)).filter(({ msg }) => messages.includes(String(msg))),
+  };
+}
+
+const person = { kinds: ["applicant"], provenance: { source: "test" } };
+const connect = clients["2026-07-28 over HTTP"] as NonNullable<(typeof clients)[string]>;
+const overStdio = clients["2026-07-28 over stdio"] as NonNullable<(typeof clients)[string]>;
+
+describe("one line tells of each request", () => {
+  test("of a tool call: tool, outcome, duration, request and caller", async () => {
+    const { desk, lines } = await openHeard("debug");
+    const token = await desk.token(["programs:read"]);
+    const [{ tokenId } = { tokenId: "" }] = (await desk.app.store.listTokens()).slice(-1);
+    const agent = await connect(desk, token);
+    await agent.call("get_program", { programId: "prg_none" });
+    const [line, ...more] = lines().filter(({ msg }) => msg === "Tool call");
+    expect(line).toEqual({
+      level: "debug",
+      time: expect.any(String),
+      face: "mcp",
+      tool: "get_program",
+      outcome: "not_found",
+      requestId: expect.stringMatching(/^req_/),
+      caller: tokenId,
+      durationMs: expect.any(Number),
+      msg: "Tool call",
+    });
+    expect(more).toEqual([]);
+    // Nor does its operation or its HTTP request have one of its own.
+    expect(lines().filter(({ requestId }) => requestId === line?.["requestId"])).toHaveLength(1);
+  });
+
+  test("of a REST request: operation, status and the same request that the answer names", async () => {
+    const { desk, lines } = await openHeard("debug");
+    const answer = await rest(desk, await desk.token(), "list_programs", {});
+    expect(lines()).toEqual([
+      {
+        level: "debug",
+        time: expect.any(String),
+        face: "rest",
+        operation: "list_programs",
+        outcome: "ok",
+        status: 200,
+        requestId: answer.headers.get("x-request-id"),
+        caller: expect.stringMatching(/^tok_/),
+        durationMs: expect.any(Number),
+        msg: "Operation",
+      },
+    ]);
+  });
+
+  test("of what is neither: face, method and status; of probes none", async () => {
+    const { desk, lines } = await openHeard("debug");
+    await send(`${desk.origin}/integrations/v1/nowhere?email=ada@example.org`, {});
+    await send(`${desk.origin}/healthz`, {});
+    await send(`${desk.origin}/invitations/${"ab".repeat(32)}`, {});
+    await expect
+      .poll(() => lines().map(({ face, status }) => [face, status]))
+      .toEqual([
+        ["rest", 404],
+        ["invitation", 404],
+      ]);
+  });
+
+  test("over stdio, where the caller is the process's own", async () => {
+    const { desk, lines } = await openHeard("debug");
+    const agent = await overStdio(desk, await desk.token());
+    await agent.call("list_programs", {});
+    const line = lines().find(({ msg }) => msg === "Tool call");
+    expect(line).toMatchObject({ face: "mcp", tool: "list_programs", outcome: "ok" });
+    expect(line).not.toHaveProperty("caller");
+  });
+});
+
+describe("at the usual level", () => {
+  test("changes are told of, reads and refusals are not", async () => {
+    const { desk, lines } = await openHeard("info");
+    const token = await desk.token();
+    await rest(desk, token, "list_programs", {});
+    await rest(desk, token, "get_program", { programId: "prg_none" });
+    await rest(desk, undefined, "create_person", {});
+    await rest(desk, token, "create_person", { ...person, primaryEmail: "ada@example.org" });
+    const agent = await connect(desk, token);
+    await agent.call("list_programs", {});
+    await agent.call("create_person", { ...person, primaryEmail: "grace@example.org" });
+    expect(lines().map(({ operation, tool, outcome }) => [operation ?? tool, outcome])).toEqual([
+      ["create_person", "ok"],
+      ["create_person", "ok"],
+    ]);
+  });
+
+  test("so is what failed through no fault of its caller's", async () => {
+    const { desk, lines } = await openHeard("info");
+    const token = await desk.token();
+    desk.app.store.reader = () => {
+      throw new Error("disk I/O error");
+    };
+    await rest(desk, token, "list_programs", {});
+    expect(lines()).toMatchObject([
+      { level: "info", operation: "list_programs", outcome: "internal_error", status: 500 },
+    ]);
+  });
+});
+
+test("no line has a token, an address or anything else that was sent", async () => {
+  const { desk, text, lines } = await openHeard("debug");
+  const token = await desk.token();
+  const agent = await connect(desk, token);
+  const secret = "ada.marsh@example.org";
+  await agent.call("create_person", {
+    ...person,
+    primaryEmail: secret,
+    contactDetails: { firstName: "Ada", phone: "+46812345678" },
+  });
+  await agent.call("list_persons", { q: secret });
+  await rest(desk, token, "list_persons", { q: secret });
+  await rest(desk, "f".repeat(64), "list_persons", { q: secret });
+  expect(lines().length).toBeGreaterThanOrEqual(4);
+  for (const hidden of [token, "f".repeat(64), secret, "Ada", "812345678"]) expect(text()).not.toContain(hidden);
+});

@@ -1,0 +1,47 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { temporaryDirectory } from "../support/directory.ts";
+import { openRemote } from "../support/remote-server.ts";
+import { openTestServer } from "../support/test-server.ts";
+import { openCounted, scrape } from "./scrape.ts";
+
+const page = readFileSync(join(import.meta.dirname, "../../docs/operations.md"), "utf8");
+
+/** Every metric of the program's own, by its declaration. */
+function declared(text: string): Map<string, string> {
+  const types = [...text.matchAll(/^# TYPE (programme_\w+) (\w+)$/gm)];
+  return new Map(types.map(([, name = "", type = ""]) => [name, type]));
+}
+
+test("the page names every metric that there is, with its type and its labels, and no other", async () => {
+  const { desk, scrape: own } = await openCounted();
+  const app = await openRemote(desk.origin, { PROGRAMME_METRICS: "127.0.0.1:0" });
+  onTestFinished(() => app.close());
+  const beside = await scrape((await app.serveMetrics()) ?? "");
+  const there = new Map([...declared((await own()).text), ...declared(beside.text)]);
+  const rows = [...page.matchAll(/^\| `(programme_\w+)` \| (\w+) \|/gm)];
+  const told = new Map(rows.map(([, name = "", type = ""]) => [name, type]));
+  expect([...told].sort()).toEqual([...there].sort());
+});
+
+test("alerts are about metrics that there are", async () => {
+  const { scrape: own } = await openCounted();
+  const { text } = await own();
+  const rules = /```yaml\ngroups:[\s\S]*?```/.exec(page)?.[0] ?? "";
+  const names = [...rules.matchAll(/\b(?:programme|nodejs)_\w+/g)].map(([name]) => name.replace(/_bucket$/, ""));
+  expect(names.length).toBeGreaterThan(7);
+  for (const name of names) {
+    if (name !== "programme_upstream_breaker") expect(text, name).toContain(`# TYPE ${name} `);
+  }
+});
+
+test("the answer of /readyz is the one that the page shows", async () => {
+  const { path, remove } = await temporaryDirectory();
+  onTestFinished(remove);
+  const { desk, close } = await openTestServer({ PROGRAMME_DATABASE: join(path, "programme.db") });
+  onTestFinished(close);
+  desk.app.startWorkers();
+  const shown = /^\{"status":"ready".*$/m.exec(page)?.[0] ?? "";
+  expect(await (await fetch(`${desk.origin}/readyz`)).json()).toEqual(JSON.parse(shown));
+});

@@ -1,0 +1,229 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
+import { pino } from "pino";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { unwatched } from "../../src/lib/telemetry.ts";
+import { patienceMs } from "../../src/transport/http/concurrency-limiter.ts";
+import { type HttpSurfaces, httpTimeouts, listenHttp, maxHeaderBytes } from "../../src/transport/http/server.ts";
+import { maxStreamsPerCaller } from "../../src/transport/sessions/listen.ts";
+import { rest, send } from "../support/raw-http.ts";
+import { openTestServer, type TestServer } from "../support/test-server.ts";
+import { listenFor, listenInSession } from "./streams.ts";
+
+async function deskWith(environment: Record<string, string> = {}): Promise<TestServer> {
+  const { desk, close } = await openTestServer(environment);
+  onTestFinished(close);
+  return desk;
+}
+
+/** A connection on which bytes are sent as they are, and what came back on it. */
+interface Wire {
+  readonly socket: Socket;
+  readonly received: () => string;
+  /** Resolves when the other side has let go. */
+  readonly closed: Promise<unknown>;
+}
+
+function open(origin: string, bytes = ""): Wire {
+  const { hostname, port } = new URL(origin);
+  const socket = connect(Number(port), hostname);
+  let received = "";
+  socket.on("data", (chunk) => (received += chunk));
+  socket.on("error", () => undefined);
+  if (bytes !== "") socket.write(bytes);
+  onTestFinished(() => void socket.destroy());
+  return { socket, received: () => received, closed: new Promise((resolve) => socket.once("close", resolve)) };
+}
+
+/** A request that says it has a body and does not send it. */
+function dawdle(origin: string, token: string): Wire {
+  const head = `POST /integrations/v1/persons HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n`;
+  return open(origin, `${head}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{`);
+}
+
+describe("a client that dawdles", () => {
+  const faces: HttpSurfaces = {
+    async rest(request, response) {
+      request.resume().once("end", () => response.end("x".repeat(20_000_000)));
+    },
+    downloads: { find: async () => undefined },
+    readiness: async () => ({ ready: true, status: "ready", checks: {} }),
+    telemetry: unwatched,
+    log: pino({ level: "silent" }),
+  };
+
+  /** A server whose patience is a thousandth of the usual. */
+  async function impatient(): Promise<string> {
+    const shorter = Object.entries(httpTimeouts).map(([name, ms]) => [name, Math.ceil(ms / 100)]);
+    const server = await listenHttp(
+      {
+        host: "127.0.0.1",
+        port: 0,
+        allowedHosts: [],
+        allowedOrigins: [],
+        maxConcurrentRequests: 10,
+        maxConnections: 10,
+        maxConnectionsPerAddress: 10,
+        shutdownSeconds: 1,
+        timeouts: Object.fromEntries(shorter) as typeof httpTimeouts,
+      },
+      faces,
+    );
+    onTestFinished(() => server.close());
+    return server.origin;
+  }
+
+  test("over the head of its request is cut off", async () => {
+    const wire = open(await impatient(), "GET /integrations/v1/programs HTTP/1.1\r\nHost: localhost\r\n");
+    await wire.closed;
+    expect(wire.received()).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  test("over a head that comes a byte at a time is cut off all the same", async () => {
+    const wire = open(await impatient(), "GET / HTTP/1.1\r\nHost: localhost\r\n");
+    const dripping = setInterval(() => wire.socket.write("x"), 20);
+    onTestFinished(() => clearInterval(dripping));
+    await wire.closed;
+    expect(wire.received()).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  test("over the body of its request is cut off, though some of it keeps coming", async () => {
+    const wire = dawdle(await impatient(), "a".repeat(64));
+    const dripping = setInterval(() => wire.socket.write(" "), 20);
+    onTestFinished(() => clearInterval(dripping));
+    await wire.closed;
+    expect(wire.received()).not.toMatch(/^HTTP\/1\.1 2/);
+  });
+
+  test("over an answer is cut off", async () => {
+    const origin = await impatient();
+    const wire = open(origin);
+    wire.socket.pause();
+    wire.socket.write("GET /integrations/v1/programs HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    await vi.waitFor(async () => expect(await send(`${origin}/healthz`, {})).toMatchObject({ status: 200 }));
+    await wait(httpTimeouts.stallMs / 100 + 300);
+    wire.socket.resume();
+    await wire.closed;
+    expect(wire.received().length).toBeLessThan(20_000_000);
+  });
+
+  test("over its next request has its connection closed", async () => {
+    const wire = open(await impatient(), "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    await wire.closed;
+    expect(wire.received()).toMatch(/^HTTP\/1\.1 200 /);
+  });
+});
+
+test("a head beyond its size is refused", async () => {
+  const desk = await deskWith();
+  const padding = "x".repeat(maxHeaderBytes);
+  expect((await send(`${desk.origin}/integrations/v1/programs`, { headers: { padding } })).status).toBe(431);
+  const authorization = `Bearer ${await desk.token()}`;
+  const fits = { authorization, padding: "x".repeat(maxHeaderBytes / 2) };
+  expect((await send(`${desk.origin}/integrations/v1/programs`, { headers: fits })).status).toBe(200);
+});
+
+test("a body beyond its size is refused by either face", async () => {
+  const desk = await deskWith({ PROGRAMME_MAX_BODY_BYTES: "2048" });
+  const token = await desk.token();
+  const answer = await rest(desk, token, "create_person", { metadata: { note: "x".repeat(3_000) } });
+  expect([answer.status, answer.body.error.code]).toEqual([413, "payload_too_large"]);
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  const accept = "application/json, text/event-stream";
+  const message = { jsonrpc: "2.0", id: 1, method: "tools/list", params: { _meta: { note: "x".repeat(3_000) } } };
+  const mcp = await send(
+    `${desk.origin}/mcp`,
+    { method: "POST", headers: { ...headers, accept } },
+    JSON.stringify(message),
+  );
+  expect(mcp.status).toBe(413);
+});
+
+describe("places for requests", () => {
+  test("are taken from clients that dawdle when others want them", async () => {
+    const desk = await deskWith({ PROGRAMME_MAX_CONCURRENT_REQUESTS: "2" });
+    const token = await desk.token();
+    const slow = [dawdle(desk.origin, token), dawdle(desk.origin, token)];
+    await vi.waitFor(async () => expect((await rest(desk, token, "list_programs", {})).status).toBe(503));
+    await wait(patienceMs);
+    expect((await rest(desk, token, "list_programs", {})).status).toBe(200);
+    // One made room; nobody wanted the other's place.
+    await slow[0]?.closed;
+    expect(slow[1]?.socket.closed).toBe(false);
+  });
+
+  test("are kept by requests that are being worked on, however long that takes", async () => {
+    const desk = await deskWith({ PROGRAMME_MAX_CONCURRENT_REQUESTS: "1" });
+    const token = await desk.token();
+    const going = Promise.withResolvers<void>();
+    const held = vi.spyOn(desk.app.store, "findToken").mockImplementationOnce(async () => {
+      await going.promise;
+      return undefined;
+    });
+    const long = rest(desk, "c".repeat(64), "list_programs", {});
+    await vi.waitFor(() => expect(held).toHaveBeenCalled());
+    await wait(patienceMs + 100);
+    expect((await rest(desk, token, "list_programs", {})).status).toBe(503);
+    going.resolve();
+    expect((await long).status).toBe(401);
+    expect((await rest(desk, token, "list_programs", {})).status).toBe(200);
+  });
+});
+
+test("connections beyond the most are closed as they come", async () => {
+  const desk = await deskWith({ PROGRAMME_MAX_CONNECTIONS: "2" });
+  const held = [open(desk.origin), open(desk.origin)];
+  await Promise.all(held.map(({ socket }) => once(socket, "connect")));
+  const third = open(desk.origin, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  await third.closed;
+  expect(third.received()).toBe("");
+  held[0]?.socket.destroy();
+  await vi.waitFor(async () => expect((await send(`${desk.origin}/healthz`, {})).status).toBe(200));
+});
+
+test("connections of one address beyond its share are closed as they come", async () => {
+  const desk = await deskWith({ PROGRAMME_MAX_CONNECTIONS_PER_ADDRESS: "2" });
+  const held = [open(desk.origin), open(desk.origin)];
+  await Promise.all(held.map(({ socket }) => once(socket, "connect")));
+  const third = open(desk.origin, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  await third.closed;
+  expect(third.received()).toBe("");
+  held[0]?.socket.destroy();
+  await vi.waitFor(async () => expect((await send(`${desk.origin}/healthz`, {})).status).toBe(200));
+});
+
+describe("sessions that listen", () => {
+  test("are no more than the operator allows, of all callers", async () => {
+    const desk = await deskWith({ PROGRAMME_MAX_SESSIONS: "1" });
+    const ending = new AbortController();
+    onTestFinished(() => ending.abort());
+    expect(await listenInSession(desk, await desk.token(), ending.signal)).toBe(200);
+    expect(await listenInSession(desk, await desk.token(), ending.signal)).toBe(503);
+  });
+
+  test("are no more than anybody may have, of one caller", async () => {
+    const desk = await deskWith();
+    const [token, other] = [await desk.token(), await desk.token()];
+    const ending = new AbortController();
+    onTestFinished(() => ending.abort());
+    for (let count = 0; count < maxStreamsPerCaller; count++) {
+      expect(await listenInSession(desk, token, ending.signal)).toBe(200);
+    }
+    expect(await listenInSession(desk, token, ending.signal)).toBe(503);
+    expect(await listenInSession(desk, other, ending.signal)).toBe(200);
+  });
+});
+
+test("streams of one caller beyond the most are refused, and others' are not", async () => {
+  const desk = await deskWith();
+  const [token, other] = [await desk.token(), await desk.token()];
+  const ending = new AbortController();
+  onTestFinished(() => ending.abort());
+  const uris = ["programme://programs"];
+  for (let count = 0; count < maxStreamsPerCaller; count++) {
+    expect((await listenFor(desk, token, uris, ending.signal)).first).not.toContain("limit");
+  }
+  expect((await listenFor(desk, token, uris, ending.signal)).first).toContain("Subscription limit reached");
+  expect((await listenFor(desk, other, uris, ending.signal)).first).not.toContain("limit");
+});

@@ -1,0 +1,250 @@
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { catalogue } from "../../src/contract/errors.ts";
+import { createMetrics } from "../../src/telemetry/metrics.ts";
+import { failuresToOpen } from "../../src/upstream/remote/circuit-breaker.ts";
+import { clients } from "../support/clients.ts";
+import { listLoadedPackages } from "../support/loaded-packages.ts";
+import { rest, send } from "../support/raw-http.ts";
+import { openRemote } from "../support/remote-server.ts";
+import { openTestServer } from "../support/test-server.ts";
+import { openMisbehaving } from "../upstream/misbehaving-proxy.ts";
+import { openCounted, scrape } from "./scrape.ts";
+import { listenFor, listenInSession } from "./streams.ts";
+
+const [overHttp, overStdio] = [clients["2026-07-28 over HTTP"], clients["2025-era over stdio"]];
+
+describe("tool calls are counted by tool and outcome", () => {
+  test.for(Object.entries(clients))("from %s", async ([, connect], { expect }) => {
+    const { desk, scrape } = await openCounted();
+    const agent = await connect(desk, await desk.token(["programs:read"]));
+    await agent.call("list_programs", {});
+    await agent.call("list_programs", { limit: 5 });
+    await agent.call("get_program", { programId: "prg_none" });
+    await agent.call("get_connection", {});
+    const seen = await scrape();
+    const calls = (tool: string, outcome: string) => seen.value("programme_tool_calls_total", { tool, outcome });
+    expect(calls("list_programs", "ok")).toBe(2);
+    expect(calls("get_program", "not_found")).toBe(1);
+    expect(calls("get_connection", "ok")).toBe(1);
+    expect(seen.value("programme_tool_call_seconds_count", { tool: "list_programs" })).toBe(2);
+    expect(seen.value("programme_rest_requests_total")).toBe(0);
+  });
+
+  test("and of no other name, whatever a caller calls", async () => {
+    const { desk, scrape } = await openCounted({ PROGRAMME_TOOL_MODE: "search" });
+    const agent = await (overHttp as NonNullable<typeof overHttp>)(desk, await desk.token());
+    await agent.call("find_tools", { words: "programs" });
+    await agent.call("call_tool", { name: "ada@example.org", arguments: {} });
+    await agent.call("call_tool", { name: "list_programs", arguments: {} });
+    await agent.call("ada@example.org", {}).catch(() => undefined);
+    const seen = await scrape();
+    expect(seen.labels("programme_tool_calls_total", "tool").sort()).toEqual([
+      "call_tool",
+      "find_tools",
+      "list_programs",
+    ]);
+    expect(seen.text).not.toContain("ada@");
+  });
+});
+
+test("MCP requests that are no tool calls are counted by method", async () => {
+  const { desk, scrape } = await openCounted();
+  const agent = await (overHttp as NonNullable<typeof overHttp>)(desk, await desk.token());
+  await agent.list();
+  const seen = await scrape();
+  expect(seen.value("programme_mcp_requests_total", { method: "tools/list", outcome: "ok" })).toBe(1);
+  expect(seen.labels("programme_mcp_requests_total", "method")).not.toContain("tools/call");
+});
+
+test("REST requests are counted by operation and status, HTTP by what answers", async () => {
+  const { desk, scrape } = await openCounted();
+  await rest(desk, await desk.token(), "list_programs", {});
+  await rest(desk, undefined, "list_programs", {});
+  await rest(desk, await desk.token(["programs:read"]), "list_persons", {});
+  await send(`${desk.origin}/integrations/v1/ada@example.org`, {});
+  await send(`${desk.origin}/healthz`, {});
+  const seen = await scrape();
+  const requests = (operation: string, status: string) =>
+    seen.value("programme_rest_requests_total", { operation, status });
+  expect(requests("list_programs", "200")).toBe(1);
+  expect(requests("list_programs", "401")).toBe(1);
+  expect(requests("list_persons", "403")).toBe(1);
+  expect(seen.value("programme_http_requests_total", { face: "rest", status: "404" })).toBe(1);
+  expect(seen.value("programme_http_requests_total", { face: "probe", status: "200" })).toBe(1);
+  expect(seen.text).not.toContain("ada@");
+});
+
+test("calls beyond a token's rate are counted by face", async () => {
+  const { desk, scrape } = await openCounted({ PROGRAMME_REQUESTS_PER_MINUTE: "2" });
+  const token = await desk.token();
+  for (let count = 0; count < 4; count++) await rest(desk, token, "list_programs", {});
+  const agent = await (overStdio as NonNullable<typeof overStdio>)(desk, token);
+  await agent.call("list_programs", {});
+  const seen = await scrape();
+  expect(seen.value("programme_rate_limit_refusals_total", { face: "rest" })).toBe(2);
+  expect(seen.value("programme_rate_limit_refusals_total", { face: "mcp" })).toBe(1);
+});
+
+test("questions are counted: asked, accepted, declined", async () => {
+  const { desk, scrape } = await openCounted({ PROGRAMME_CONFIRM: "ask" });
+  const token = await desk.token();
+  const withdraw = async (answer: "accept" | "decline") => {
+    const { submissionId, version } = await desk.seed.submission({ state: "SUBMITTED" });
+    const human = () =>
+      answer === "accept" ? { action: answer, content: { confirm: true } } : ({ action: answer } as const);
+    const agent = await (overHttp as NonNullable<typeof overHttp>)(desk, token, human);
+    return agent.call("eliminate_submission", { submissionId, version, reason: "Late" });
+  };
+  expect((await withdraw("accept")).isError).not.toBe(true);
+  expect((await withdraw("decline")).isError).toBe(true);
+  expect((await withdraw("decline")).isError).toBe(true);
+  const seen = await scrape();
+  const questions = (outcome: string) => seen.value("programme_confirmations_total", { outcome });
+  expect([questions("asked"), questions("accepted"), questions("declined")]).toEqual([3, 1, 2]);
+  const calls = (outcome: string) =>
+    seen.value("programme_tool_calls_total", { tool: "eliminate_submission", outcome });
+  expect([calls("asked"), calls("ok"), calls("confirmation_declined")]).toEqual([3, 1, 2]);
+});
+
+test("queues tell how much is due and for how long", async () => {
+  const { desk, scrape } = await openCounted();
+  const chair = await desk.as("REST");
+  const { programId } = await desk.seed.program();
+  await chair.create_export({ programId });
+  expect((await scrape()).value("programme_queue_depth", { queue: "exports" })).toBe(1);
+  desk.clock.advance(90_000);
+  const seen = await scrape();
+  expect(seen.value("programme_queue_oldest_seconds", { queue: "exports" })).toBe(90);
+  expect(seen.value("programme_queue_depth", { queue: "mail" })).toBe(0);
+  await desk.app.exports?.step();
+  const after = await scrape();
+  expect(after.value("programme_queue_depth", { queue: "exports" })).toBe(0);
+  expect(after.value("programme_queue_oldest_seconds", { queue: "exports" })).toBe(0);
+});
+
+test("sessions and subscriptions are counted while they are open", async () => {
+  const { desk, scrape } = await openCounted();
+  const token = await desk.token();
+  const ending = new AbortController();
+  expect(await listenInSession(desk, token, ending.signal)).toBe(200);
+  const before = await scrape();
+  expect([before.value("programme_sessions"), before.value("programme_subscriptions")]).toEqual([1, 0]);
+
+  const { programId } = await desk.seed.program();
+  const stream = await listenFor(desk, token, [`programme://programs/${programId}`], ending.signal);
+  const seen = await scrape();
+  expect([seen.value("programme_sessions"), seen.value("programme_subscriptions")]).toEqual([1, 1]);
+  ending.abort();
+  await stream.ended;
+  await vi.waitFor(async () => {
+    const after = await scrape();
+    expect([after.value("programme_sessions"), after.value("programme_subscriptions")]).toEqual([0, 0]);
+  });
+  expect(seen.value("programme_http_connections")).toBeGreaterThan(0);
+});
+
+test("transactions, the process and the version are told of", async () => {
+  const { desk, scrape } = await openCounted();
+  await desk.seed.program();
+  const seen = await scrape();
+  expect(seen.value("programme_transaction_seconds_count", { outcome: "committed" })).toBeGreaterThan(0);
+  expect(seen.value("programme_database_wait_seconds_count")).toBeGreaterThan(0);
+  expect(seen.value("process_resident_memory_bytes")).toBeGreaterThan(0);
+  expect(seen.text).toMatch(/^nodejs_eventloop_lag_p99_seconds /m);
+  expect(seen.labels("programme_build_info", "version")).toEqual([expect.stringMatching(/^\d+\.\d+\.\d+/)]);
+});
+
+test("of the product's service tries, repetitions, waits and the breaker are told", async () => {
+  const { desk, close } = await openTestServer();
+  onTestFinished(close);
+  const proxy = await openMisbehaving(desk.origin);
+  onTestFinished(() => proxy.close());
+  const app = await openRemote(proxy.origin, {
+    PROGRAMME_METRICS: "127.0.0.1:0",
+    PROGRAMME_REQUESTS_PER_MINUTE: "1000",
+  });
+  onTestFinished(() => app.close());
+  const url = (await app.serveMetrics()) ?? "";
+  const token = await desk.token();
+  const call = () => app.upstream.call({ operation: "list_programs", input: {}, token, requestId: "req_x" });
+
+  let failures = 1;
+  proxy.behave(() => (failures-- > 0 ? ({ response }) => void response.writeHead(503).end() : undefined));
+  expect((await call()).ok).toBe(true);
+  const seen = await scrape(url);
+  const tries = (outcome: string) => seen.value("programme_upstream_requests_total", { method: "GET", outcome });
+  expect([tries("failed"), tries("ok")]).toEqual([1, 1]);
+  expect(seen.value("programme_upstream_retries_total")).toBe(1);
+  expect(seen.value("programme_upstream_breaker", { state: "closed" })).toBe(1);
+  // The queues are the product's.
+  expect(seen.text).not.toContain("programme_queue_depth");
+
+  proxy.behave(
+    () =>
+      ({ response }) =>
+        void response.writeHead(503).end(),
+  );
+  await Promise.all(Array.from({ length: failuresToOpen }, call));
+  expect((await scrape(url)).value("programme_upstream_breaker", { state: "open" })).toBe(1);
+});
+
+describe("where metrics are served", () => {
+  test("nothing else is, and nothing of them anywhere else", async () => {
+    const { desk, url } = await openCounted();
+    const { origin } = new URL(url);
+    expect((await send(url, {})).headers.get("content-type")).toMatch(/^text\/plain; version=0\.0\.4/);
+    for (const path of ["/", "/healthz", "/mcp", "/metrics/"]) expect((await send(origin + path, {})).status).toBe(404);
+    expect((await send(url, { method: "POST" })).status).toBe(404);
+    const authorization = `Bearer ${await desk.token()}`;
+    expect((await send(`${desk.origin}/metrics`, { headers: { authorization } })).status).toBe(404);
+  });
+
+  test("they are served while the door for requests is full", async () => {
+    const { desk, scrape } = await openCounted({ PROGRAMME_MAX_CONCURRENT_REQUESTS: "1" });
+    const token = await desk.token();
+    const going = Promise.withResolvers<undefined>();
+    vi.spyOn(desk.app.store, "findToken").mockImplementationOnce(() => going.promise);
+    const long = rest(desk, "c".repeat(64), "list_programs", {});
+    await vi.waitFor(async () => expect((await rest(desk, token, "list_programs", {})).status).toBe(503));
+    const seen = await scrape();
+    expect(seen.value("programme_http_requests_in_flight")).toBe(1);
+    expect(seen.value("programme_http_requests_total", { face: "rest", status: "503" })).toBeGreaterThan(0);
+    going.resolve(undefined);
+    await long;
+  });
+
+  test("unless they are asked for, neither they nor traces are even loaded", () => {
+    const start = (environment: Record<string, string>) =>
+      listLoadedPackages(
+        `const { createApp } = await import("./src/app/app.ts");
+        const { loadConfig } = await import("./src/config/load.ts");
+        const settings = { PROGRAMME_DATABASE: ":memory:", PROGRAMME_LOG_LEVEL: "silent" };
+        const { PROGRAMME_METRICS = "" } = process.env;
+        const app = await createApp(loadConfig({ ...settings, PROGRAMME_METRICS }));
+        await app.close();`,
+        environment,
+      );
+    const plain = start({});
+    expect(plain).toContain("pino");
+    expect([...plain].filter((name) => /prom-client|opentelemetry/.test(String(name)))).toEqual([]);
+    const watched = start({ PROGRAMME_METRICS: "127.0.0.1:0", OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" });
+    expect([...watched]).toEqual(expect.arrayContaining(["prom-client", "@opentelemetry/sdk-trace"]));
+  });
+});
+
+test("no label is of anything but a closed list", async () => {
+  const metrics = createMetrics(["list_programs"]);
+  const asked = { requestId: "req_1", transport: "tcp" } as const;
+  for (const name of ["made_up_1", "made_up_2"]) {
+    metrics.work({ kind: "tool", name, ...asked }, { code: name }, 1);
+    metrics.work({ kind: "mcp", method: name, ...asked }, { code: name }, 1);
+    metrics.work({ kind: "operation", name, face: "rest", requestId: "req_1" }, { code: name, status: 200 }, 1);
+    metrics.work({ kind: "upstream", method: "GET", origin: "https://example.org" }, { code: name }, 1);
+  }
+  for (const code of Object.keys(catalogue))
+    metrics.work({ kind: "tool", name: "list_programs", ...asked }, { code }, 1);
+  const { text } = await metrics.render();
+  expect(text).not.toContain("made_up");
+  expect(text).toContain('programme_tool_calls_total{tool="other",outcome="other"} 2');
+  expect(text).toContain('programme_tool_calls_total{tool="list_programs",outcome="rate_limited"} 1');
+});

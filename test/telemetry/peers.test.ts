@@ -1,0 +1,93 @@
+import { readdir } from "node:fs/promises";
+import { pino } from "pino";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { mailFrom, openMailServer } from "../mail/mail-server.ts";
+import { newDatabase } from "../support/database.ts";
+import { getFilesPrefix } from "../support/database-settings.ts";
+import { openTestServer, TestClock, type TestServer } from "../support/test-server.ts";
+
+interface Process {
+  readonly desk: TestServer;
+  /** What it has logged, line by line. */
+  readonly lines: readonly string[];
+  close(): Promise<void>;
+}
+
+/** Processes on one database; the clock is the same for all. */
+async function openProcesses() {
+  const { database, remove } = await newDatabase();
+  const clock = new TestClock();
+  const open: Process[] = [];
+  onTestFinished(async () => {
+    for (const { close } of open) await close();
+    await remove();
+  });
+  return {
+    database,
+    clock,
+    async start(environment: Record<string, string> = {}): Promise<Process> {
+      const lines: string[] = [];
+      const log = pino({ level: "warn" }, { write: (line: string) => void lines.push(line) });
+      const { desk, close } = await openTestServer({ PROGRAMME_DATABASE: database, ...environment }, { clock, log });
+      let closed: Promise<void> | undefined;
+      const process = { desk, lines, close: () => (closed ??= close()) };
+      open.push(process);
+      await desk.app.joinOthers();
+      desk.app.startWorkers();
+      return process;
+    },
+  };
+}
+
+test("a process without a mail server leaves mail to those that have one, and for a day after", async () => {
+  const post = await openMailServer();
+  const { database, start, clock } = await openProcesses();
+  const smtp = { PROGRAMME_SMTP_URL: post.url, PROGRAMME_MAIL_FROM: mailFrom };
+  const before = await start();
+  const sending = await start(smtp);
+  const beside = await start();
+  const { desk } = beside;
+  const sent = () => desk.app.store.reader(desk.businessId).count("emailSends", { where: { status: "sent" } });
+
+  for (let count = 0; count < 30; count++) await before.desk.seed.emailSend({ status: "queued", sentAt: null });
+  await vi.waitFor(async () => expect(await sent()).toBe(30), { timeout: 20_000 });
+  expect(post.arrived).toHaveLength(30);
+  const files = await readdir(`${getFilesPrefix(database)}.mail`).catch(() => []);
+  expect(files.filter((name) => name.endsWith(".eml"))).toEqual([]);
+  expect(beside.lines.join()).toMatch(/Mail waits for a process with the mail server/);
+
+  await sending.close();
+  await desk.seed.emailSend({ status: "queued", sentAt: null });
+  clock.advance(23 * 60 * 60 * 1000);
+  const again = await start(smtp);
+  await vi.waitFor(() => expect(post.arrived).toHaveLength(31), { timeout: 20_000 });
+  await again.close();
+  clock.advance(25 * 60 * 60 * 1000);
+  await desk.seed.emailSend({ status: "queued", sentAt: null });
+  await vi.waitFor(async () => expect(await sent()).toBe(32), { timeout: 20_000 });
+  expect(post.arrived).toHaveLength(31);
+});
+
+test("a process with another key is refused while one is there, and not after", async () => {
+  const { start, clock } = await openProcesses();
+  const key = (pair: string) => ({ PROGRAMME_SECRET_KEY: pair.repeat(32) });
+  const first = await start(key("a1"));
+  await expect(start(key("b2"))).rejects.toThrow(/PROGRAMME_SECRET_KEY is different.*Give both the same/);
+  await start(key("a1"));
+  await first.close();
+  await expect(start(key("b2"))).rejects.toThrow(/PROGRAMME_SECRET_KEY/);
+  // The other has vanished without a word: it is not heard of any more.
+  clock.advance(61_000);
+  await start(key("b2"));
+});
+
+test("settings that are different are warned of by name, once and without their values", async () => {
+  const { start } = await openProcesses();
+  await start({ PROGRAMME_EXPORT_INTERVAL_SECONDS: "17" });
+  const { lines } = await start({ PROGRAMME_EXPORT_INTERVAL_SECONDS: "18", PROGRAMME_IDEMPOTENCY_STRICT: "true" });
+  const warned = lines.map((line) => JSON.parse(line) as { setting?: string }).map(({ setting }) => setting);
+  expect(warned.filter((setting) => setting !== undefined).toSorted()).toEqual([
+    "PROGRAMME_EXPORT_INTERVAL_SECONDS",
+    "PROGRAMME_IDEMPOTENCY_STRICT",
+  ]);
+});

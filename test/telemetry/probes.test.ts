@@ -1,0 +1,152 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { failuresToOpen } from "../../src/upstream/remote/circuit-breaker.ts";
+import { temporaryDirectory } from "../support/directory.ts";
+import { send } from "../support/raw-http.ts";
+import { openRemote } from "../support/remote-server.ts";
+import { openTestServer, type TestClock } from "../support/test-server.ts";
+import { openMisbehaving } from "../upstream/misbehaving-proxy.ts";
+
+const ask = (origin: string, path = "/readyz") => send(`${origin}${path}`, { headers: { host: "10.0.0.7" } });
+
+async function newFile(): Promise<string> {
+  const directory = await temporaryDirectory();
+  onTestFinished(() => directory.remove());
+  return join(directory.path, "programme.db");
+}
+
+/** A look is good for a second. */
+const later = (clock: TestClock) => clock.advance(1_000);
+
+describe("/readyz", () => {
+  test("sends requests here once the workers run, and elsewhere again when the program drains", async () => {
+    const { desk, close } = await openTestServer();
+    onTestFinished(close);
+    const before = await ask(desk.origin);
+    expect([before.status, before.body]).toEqual([
+      503,
+      { status: "not_ready", checks: { database: "ok", workers: "idle", key: "ok" } },
+    ]);
+    desk.app.startWorkers();
+    later(desk.clock);
+    const ready = await ask(desk.origin);
+    expect([ready.status, ready.body]).toEqual([
+      200,
+      { status: "ready", checks: { database: "ok", workers: "running", key: "ok" } },
+    ]);
+    expect(ready.headers.get("cache-control")).toBe("no-store");
+
+    desk.app.drain();
+    const draining = await ask(desk.origin);
+    expect([draining.status, draining.body.status]).toEqual([503, "draining"]);
+    // Alive, and still answering whoever has not noticed.
+    expect((await ask(desk.origin, "/healthz")).status).toBe(200);
+    const authorization = `Bearer ${await desk.token()}`;
+    expect((await send(`${desk.origin}/integrations/v1/programs`, { headers: { authorization } })).status).toBe(200);
+  });
+
+  test("sends them elsewhere while the database does not answer, and says no more than that", async () => {
+    const { desk, close } = await openTestServer();
+    onTestFinished(close);
+    desk.app.startWorkers();
+    const check = vi.spyOn(desk.app.store, "check").mockRejectedValue(new Error("connect ECONNREFUSED 10.1.2.3:5432"));
+    const failed = await ask(desk.origin);
+    expect([failed.status, failed.body.checks.database]).toEqual([503, "failed"]);
+    expect(failed.text).not.toContain("10.1.2.3");
+    expect((await ask(desk.origin, "/healthz")).status).toBe(200);
+    check.mockRestore();
+    later(desk.clock);
+    expect((await ask(desk.origin)).status).toBe(200);
+  });
+
+  test("asks the database once a second at most, whoever asks how often", async () => {
+    const { desk, close } = await openTestServer();
+    onTestFinished(close);
+    const check = vi.spyOn(desk.app.store, "check");
+    await Promise.all(Array.from({ length: 50 }, () => ask(desk.origin)));
+    expect(check).toHaveBeenCalledTimes(1);
+    later(desk.clock);
+    await ask(desk.origin);
+    expect(check).toHaveBeenCalledTimes(2);
+  });
+
+  test("sends them elsewhere where the key of secrets cannot be read", async () => {
+    const database = await newFile();
+    await writeFile(`${database}.key`, "no key");
+    const { desk, close } = await openTestServer({ PROGRAMME_DATABASE: database });
+    onTestFinished(close);
+    const { status, body } = await ask(desk.origin);
+    expect([status, body.checks.key]).toEqual([503, "failed"]);
+  });
+
+  test("sends them elsewhere while the database lacks tables, not when a later version has added some", async () => {
+    const database = await newFile();
+    const { desk, close } = await openTestServer({ PROGRAMME_DATABASE: database });
+    onTestFinished(close);
+    desk.app.startWorkers();
+    const migrations = new DatabaseSync(database);
+    onTestFinished(() => migrations.close());
+    migrations.exec("insert into migrations (name, \"appliedAt\") values ('999_later', '2030-01-01T00:00:00.000Z')");
+    expect((await ask(desk.origin)).status).toBe(200);
+    migrations.exec("delete from migrations where name like '001%'");
+    later(desk.clock);
+    const { status, body } = await ask(desk.origin);
+    expect([status, body.checks.database]).toEqual([503, "failed"]);
+  });
+
+  test("tells of the product's service, and sends requests here all the same: the answer is what is wrong", async () => {
+    const { desk, close } = await openTestServer();
+    onTestFinished(close);
+    const proxy = await openMisbehaving(desk.origin);
+    onTestFinished(() => proxy.close());
+    const app = await openRemote(proxy.origin, {}, { clock: desk.clock });
+    onTestFinished(() => app.close());
+    const { origin } = await app.listen();
+    expect((await ask(origin)).body).toEqual({
+      status: "ready",
+      checks: { database: "ok", workers: "running", key: "ok", upstream: "closed" },
+    });
+    proxy.behave(
+      () =>
+        ({ response }) =>
+          void response.writeHead(503).end(),
+    );
+    const token = await desk.token();
+    const call = () => app.upstream.call({ operation: "list_programs", input: {}, token, requestId: "req_x" });
+    await Promise.all(Array.from({ length: failuresToOpen }, call));
+    later(desk.clock);
+    const told = await ask(origin);
+    expect([told.status, told.body.checks.upstream]).toEqual([200, "open"]);
+    // After its pause the next call finds out.
+    desk.clock.advance(120_000);
+    expect((await ask(origin)).body.checks.upstream).toBe("half_open");
+    proxy.behave(() => undefined);
+    expect((await call()).ok).toBe(true);
+    later(desk.clock);
+    expect((await ask(origin)).body.checks.upstream).toBe("closed");
+  });
+});
+
+test("probes are answered while all places for requests are taken", async () => {
+  const { desk, close } = await openTestServer({ PROGRAMME_MAX_CONCURRENT_REQUESTS: "1" });
+  onTestFinished(close);
+  const ending = new AbortController();
+  const body = new ReadableStream({
+    start: (controller) => controller.enqueue(new TextEncoder().encode("{")),
+  });
+  const request: RequestInit & { duplex: "half" } = {
+    method: "POST",
+    headers: { authorization: `Bearer ${await desk.token()}`, "content-type": "application/json" },
+    body,
+    duplex: "half",
+    signal: ending.signal,
+  };
+  const slow = fetch(`${desk.origin}/integrations/v1/persons`, request).catch(() => undefined);
+  await vi.waitFor(async () => expect((await ask(desk.origin, "/integrations/v1/programs")).status).toBe(503));
+  expect((await ask(desk.origin, "/healthz")).status).toBe(200);
+  expect((await ask(desk.origin)).body.checks.database).toBe("ok");
+  ending.abort();
+  await slow;
+});

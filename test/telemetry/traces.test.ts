@@ -1,0 +1,273 @@
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { isTracingConfigured, readSampling } from "../../src/telemetry/environment.ts";
+import { rest, send } from "../support/raw-http.ts";
+import { openRemote } from "../support/remote-server.ts";
+import { openTestServer, type TestServer } from "../support/test-server.ts";
+import { openMisbehaving } from "../upstream/misbehaving-proxy.ts";
+import { type Collector, openCollector } from "./collector.ts";
+
+const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
+const parentId = "00f067aa0ba902b7";
+const traceparent = `00-${traceId}-${parentId}-01`;
+
+/** A collector that the program is told of by the standard variables. */
+async function traced(environment: Record<string, string> = {}): Promise<Collector> {
+  const collector = await openCollector();
+  vi.stubEnv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.endpoint);
+  vi.stubEnv("OTEL_BSP_SCHEDULE_DELAY", "50");
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  return collector;
+}
+
+async function tracedDesk(
+  environment: Record<string, string> = {},
+): Promise<{ collector: Collector; desk: TestServer }> {
+  const collector = await traced(environment);
+  const { desk, close } = await openTestServer();
+  onTestFinished(close);
+  return { collector, desk };
+}
+
+/** A tool call as clients of 2026-07-28 send it, with something in its `_meta`. */
+function call(desk: Pick<TestServer, "origin">, token: string, name: string, args: object, meta: object, headers = {}) {
+  const params = {
+    name,
+    arguments: args,
+    _meta: {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientCapabilities": {},
+      ...meta,
+    },
+  };
+  const all = {
+    authorization: `Bearer ${token}`,
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+    "mcp-protocol-version": "2026-07-28",
+    "mcp-method": "tools/call",
+    "mcp-name": name,
+    ...headers,
+  };
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+  return send(`${desk.origin}/mcp`, { method: "POST", headers: all }, body);
+}
+
+describe("a tool call", () => {
+  test("goes on with the trace of its `_meta`, down to the transaction, and links the request that brought it", async () => {
+    const { collector, desk } = await tracedDesk();
+    await call(desk, await desk.token(), "list_programs", {}, { traceparent, tracestate: "vendor=1" });
+    const trace = await collector.trace("tools/call list_programs");
+    const tool = trace.get("tools/call list_programs");
+    const gate = trace.get("gate.invoke list_programs");
+    const transaction = trace.get("transaction");
+    expect(tool).toMatchObject({
+      traceId,
+      parentSpanId: parentId,
+      kind: 2,
+      status: 0,
+      attributes: {
+        "mcp.method.name": "tools/call",
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "list_programs",
+        "network.transport": "tcp",
+        "programme.outcome": "ok",
+      },
+    });
+    expect(gate?.parentSpanId).toBe(tool?.spanId);
+    expect(transaction).toMatchObject({
+      parentSpanId: gate?.spanId,
+      kind: 3,
+      attributes: { "db.system.name": expect.stringMatching(/^(sqlite|postgresql)$/) },
+    });
+    const http = await collector.trace("POST mcp");
+    expect(http.get("POST mcp")?.traceId).not.toBe(traceId);
+    expect(tool?.links).toEqual([http.get("POST mcp")?.spanId]);
+  });
+
+  test("without a trace of its own goes on with that of its HTTP request", async () => {
+    const { collector, desk } = await tracedDesk();
+    await call(desk, await desk.token(), "list_programs", {}, {}, { traceparent });
+    const trace = await collector.trace("tools/call list_programs");
+    expect(trace.get("POST mcp")).toMatchObject({ traceId, parentSpanId: parentId });
+    expect(trace.get("tools/call list_programs")).toMatchObject({
+      parentSpanId: trace.get("POST mcp")?.spanId,
+      links: [],
+    });
+  });
+
+  test("that is refused has failed, by the convention for tools", async () => {
+    const { collector, desk } = await tracedDesk();
+    await call(desk, await desk.token(), "get_program", { programId: "prg_none" }, {});
+    const trace = await collector.trace("tools/call get_program");
+    expect(trace.get("tools/call get_program")).toMatchObject({
+      status: 2,
+      attributes: { "error.type": "tool_error", "programme.outcome": "not_found" },
+    });
+    // To the service it is an answer like any other.
+    expect(trace.get("gate.invoke get_program")).toMatchObject({
+      status: 0,
+      attributes: { "http.response.status_code": 404 },
+    });
+  });
+
+  test.each([
+    ["no trace context", "garbage"],
+    ["a trace of noughts", `00-${"0".repeat(32)}-${parentId}-01`],
+    ["a number", 7],
+    ["something endless", "0".repeat(100_000)],
+  ])("is answered whatever its `_meta` says: %s", async (_, given) => {
+    const { collector, desk } = await tracedDesk();
+    const answer = await call(desk, await desk.token(), "list_programs", {}, { traceparent: given });
+    expect(answer.status).toBe(200);
+    const trace = await collector.trace("tools/call list_programs");
+    expect(trace.get("tools/call list_programs")?.parentSpanId).toBe(trace.get("POST mcp")?.spanId);
+  });
+});
+
+test("a REST request goes on with the trace of its header and is named by its route, not by its path", async () => {
+  const { collector, desk } = await tracedDesk();
+  const { programId } = await desk.seed.program();
+  await rest(desk, await desk.token(), "get_program", { programId }, { traceparent });
+  const trace = await collector.trace("GET /integrations/v1/programs/{programId}");
+  expect(trace.get("GET /integrations/v1/programs/{programId}")).toMatchObject({
+    traceId,
+    parentSpanId: parentId,
+    kind: 2,
+    attributes: {
+      "http.request.method": "GET",
+      "http.route": "/integrations/v1/programs/{programId}",
+      "http.response.status_code": 200,
+    },
+  });
+  expect(trace.has("gate.invoke get_program")).toBe(true);
+});
+
+test("the product's service is told of the trace with each try, and not of the caller's baggage", async () => {
+  const collector = await traced();
+  const { desk, close } = await openTestServer();
+  onTestFinished(close);
+  const proxy = await openMisbehaving(desk.origin);
+  onTestFinished(() => proxy.close());
+  const app = await openRemote(proxy.origin);
+  onTestFinished(() => app.close());
+  const server = await app.listen();
+  let failures = 1;
+  proxy.behave(() => (failures-- > 0 ? ({ response }) => void response.writeHead(503).end() : undefined));
+  const meta = { traceparent, tracestate: "vendor=1", baggage: "user=ada@example.org" };
+  await call(server, await desk.token(), "list_programs", {}, meta);
+
+  const trace = await collector.trace("tools/call list_programs");
+  const tool = trace.get("tools/call list_programs");
+  const tries = collector.spans.filter(({ name, kind }) => name === "GET" && kind === 3);
+  expect(tries.map(({ parentSpanId, status }) => [parentSpanId, status])).toEqual([
+    [tool?.spanId, 2],
+    [tool?.spanId, 0],
+  ]);
+  expect(proxy.requests.map(({ headers }) => headers["traceparent"])).toEqual(
+    tries.map(({ spanId }) => `00-${traceId}-${spanId}-01`),
+  );
+  expect(proxy.requests.map(({ headers }) => [headers["tracestate"], headers["baggage"]])).toEqual([
+    ["vendor=1", undefined],
+    ["vendor=1", undefined],
+  ]);
+  // The service that is asked is traced too, and goes on from there.
+  await vi.waitFor(() =>
+    expect(
+      collector.spans.some(
+        ({ name, parentSpanId }) =>
+          name.startsWith("GET /integrations/v1/programs") && parentSpanId === tries[1]?.spanId,
+      ),
+    ).toBe(true),
+  );
+});
+
+test("what is delivered after the answer has a trace of its own", async () => {
+  const { collector, desk } = await tracedDesk();
+  const { programId } = await desk.seed.program();
+  const token = await desk.token();
+  await rest(desk, token, "create_export", { programId }, { traceparent });
+  await desk.app.exports?.step();
+  const trace = await collector.trace("deliver export");
+  expect(trace.get("deliver export")).toMatchObject({ kind: 4, status: 0, parentSpanId: "" });
+  expect(trace.get("deliver export")?.traceId).not.toBe(traceId);
+  expect(trace.get("transaction")?.parentSpanId).toBe(trace.get("deliver export")?.spanId);
+});
+
+test("no attribute holds a token, an address, an argument or an id of a record", async () => {
+  const { collector, desk } = await tracedDesk();
+  const token = await desk.token();
+  const { programId } = await desk.seed.program();
+  const secret = "ada.marsh@example.org";
+  await call(desk, token, "list_persons", { q: secret }, { traceparent, baggage: `user=${secret}` });
+  await call(desk, token, "get_program", { programId }, {});
+  const person = { kinds: ["applicant"], provenance: { source: "test" }, primaryEmail: secret };
+  expect((await rest(desk, token, "create_person", person)).status).toBe(201);
+  await send(`${desk.origin}/invitations/${"ab".repeat(32)}?email=${secret}`, {});
+  await collector.trace("GET invitation");
+  await collector.trace("tools/call get_program");
+  const all = collector.bodies.join("");
+  for (const hidden of [token, token.slice(0, 12), "marsh", programId, "ab".repeat(32)])
+    expect(all).not.toContain(hidden);
+});
+
+test("spans come under the program's name and the operator's, and those that are left when it ends come too", async () => {
+  const collector = await traced({
+    OTEL_BSP_SCHEDULE_DELAY: "60000",
+    OTEL_RESOURCE_ATTRIBUTES: "deployment.environment.name=test",
+    OTEL_EXPORTER_OTLP_HEADERS: "x-key=abc",
+  });
+  const { desk, close } = await openTestServer();
+  await rest(desk, await desk.token(), "list_programs", {});
+  expect(collector.spans).toEqual([]);
+  await close();
+  expect(collector.spans.map(({ name }) => name)).toContain("gate.invoke list_programs");
+  expect(collector.resources[0]).toMatchObject({
+    "service.name": "programme-mcp",
+    "service.version": expect.stringMatching(/^\d/),
+    "deployment.environment.name": "test",
+  });
+  expect(collector.requests[0]).toMatchObject({ path: "/v1/traces", headers: { "x-key": "abc" } });
+});
+
+test("a caller that does not want to be traced is not, and a receiver that is down changes nothing", async () => {
+  const { collector, desk } = await tracedDesk();
+  await call(desk, await desk.token(), "list_programs", {}, { traceparent: `00-${traceId}-${parentId}-00` });
+  await call(desk, await desk.token(), "list_persons", {}, {});
+  await collector.trace("tools/call list_persons");
+  expect(collector.spans.map(({ name }) => name)).not.toContain("tools/call list_programs");
+
+  vi.stubEnv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9");
+  const other = await openTestServer();
+  expect((await rest(other.desk, await other.desk.token(), "list_programs", {})).status).toBe(200);
+  await other.close();
+});
+
+describe("the standard variables", () => {
+  test.each([
+    [{}, false],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: "http://x" }, true],
+    [{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://x" }, true],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: "http://x", OTEL_SDK_DISABLED: "TRUE" }, false],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: "http://x", OTEL_TRACES_EXPORTER: "none" }, false],
+    [{ OTEL_TRACES_EXPORTER: "otlp" }, false],
+  ])("%j: traces are sent: %s", (environment, sent) => {
+    expect(isTracingConfigured(environment)).toBe(sent);
+  });
+
+  test.each([
+    [{}, { parentBased: true, ratio: 1 }],
+    [{ OTEL_TRACES_SAMPLER: "always_off" }, { parentBased: false, ratio: 0 }],
+    [
+      { OTEL_TRACES_SAMPLER: "traceidratio", OTEL_TRACES_SAMPLER_ARG: "0.25" },
+      { parentBased: false, ratio: 0.25 },
+    ],
+    [
+      { OTEL_TRACES_SAMPLER: "parentbased_traceidratio", OTEL_TRACES_SAMPLER_ARG: "7" },
+      { parentBased: true, ratio: 1 },
+    ],
+    [{ OTEL_TRACES_SAMPLER: "nonsense" }, { parentBased: true, ratio: 1 }],
+  ])("%j: %j is sampled", (environment, sampling) => {
+    expect(readSampling(environment)).toEqual(sampling);
+  });
+});

@@ -1,0 +1,102 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { scopes } from "../../src/contract/scopes.ts";
+import { clients, readError, type ToolClient } from "../support/clients.ts";
+import { openTestServer, type TestServer } from "../support/test-server.ts";
+
+async function scene(
+  environment: Record<string, string> = {},
+  client = "2026-07-28 over stdio",
+  granted = [...scopes],
+) {
+  const { desk, close } = await openTestServer({ PROGRAMME_EXPORT_WAIT_SECONDS: "30", ...environment });
+  onTestFinished(close);
+  const agent = (await clients[client]?.(desk, await desk.token(granted))) as ToolClient;
+  const { programId } = await desk.seed.program();
+  return { desk, agent, programId };
+}
+
+async function finish(desk: TestServer, status: "completed" | "failed"): Promise<void> {
+  await desk.write(async (tx) => {
+    for await (const job of tx.scan("exports", {})) await tx.update("exports", job, { status });
+  });
+}
+
+async function reads(desk: TestServer): Promise<number> {
+  await desk.app.gate.flush();
+  const { rows } = await desk.app.store.reader(desk.businessId).pageAudit({ action: "export.read" }, { limit: 100 });
+  return rows.length;
+}
+
+describe("create_export", () => {
+  test("answers at once without wait", async () => {
+    const { desk, agent, programId } = await scene();
+    const result = await agent.call("create_export", { programId });
+    expect(result.structuredContent?.data).toMatchObject({ programId, status: "pending" });
+    expect(await reads(desk)).toBe(0);
+  });
+
+  test.each(Object.keys(clients))("with wait follows the job with progress, for a client of %s", async (client) => {
+    const { desk, agent, programId } = await scene({}, client);
+    const messages: (string | undefined)[] = [];
+    const onprogress = async ({ message }: { message?: string | undefined }) => {
+      messages.push(message);
+      if (messages.length === 1) await finish(desk, "completed");
+    };
+    const result = await agent.call("create_export", { programId, wait: true }, { onprogress });
+    expect(result.structuredContent?.data).toMatchObject({ programId, status: "completed" });
+    expect(result.structuredContent?.notes).toBeUndefined();
+    expect(messages[0]).toMatch(/^pending, \d+ s$/);
+  });
+
+  test("with wait shows a job that failed as it is", async () => {
+    const { desk, agent, programId } = await scene();
+    const onprogress = () => finish(desk, "failed");
+    const result = await agent.call(
+      "create_export",
+      { programId, wait: true },
+      { onprogress: () => void onprogress() },
+    );
+    expect(result.structuredContent?.data).toMatchObject({ status: "failed", downloadUrl: null });
+  });
+
+  test("with wait gives up in time, and says how to go on", async () => {
+    const { agent, programId } = await scene({ PROGRAMME_EXPORT_WAIT_SECONDS: "1" });
+    const result = await agent.call("create_export", { programId, wait: "true" });
+    expect(result.structuredContent?.data).toMatchObject({ status: "pending" });
+    expect(result.structuredContent?.notes).toEqual([
+      "wait: the text was read as true or false.",
+      "The export was still pending after 1 seconds; follow it with get_export.",
+    ]);
+  });
+
+  test("with wait stops asking when the client cancels; the job stays", async () => {
+    const { desk, agent, programId } = await scene();
+    const cancel = new AbortController();
+    const call = agent.call(
+      "create_export",
+      { programId, wait: true },
+      { signal: cancel.signal, onprogress: () => cancel.abort() },
+    );
+    await expect(call).rejects.toThrow();
+    const before = await reads(desk);
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    expect(await reads(desk)).toBe(before);
+    const rows = await desk.app.store.reader(desk.businessId).find("exports", {}, { limit: 10 });
+    expect(rows).toMatchObject([{ programId, status: "pending" }]);
+  });
+
+  test("with wait by a token that may not read exports gives the job and says why no more", async () => {
+    const granted = scopes.filter((scope) => scope !== "exports:read");
+    const { agent, programId } = await scene({}, "2026-07-28 over stdio", granted);
+    const result = await agent.call("create_export", { programId, wait: true });
+    expect(result.structuredContent?.data).toMatchObject({ status: "pending" });
+    expect(result.structuredContent?.notes?.[0]).toContain("The access token lacks a scope");
+  });
+
+  test("that is refused is not waited for", async () => {
+    const { desk, agent } = await scene();
+    const result = await agent.call("create_export", { programId: "prg_none", wait: true });
+    expect(readError(result).code).toBe("not_found");
+    expect(await reads(desk)).toBe(0);
+  });
+});

@@ -1,0 +1,333 @@
+import MarkdownIt from "markdown-it";
+import { marked } from "marked";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { operationNames, operations } from "../../../src/contract/index.ts";
+import type { Scope } from "../../../src/contract/scopes.ts";
+import { clients } from "../../support/clients.ts";
+import { openTestServer } from "../../support/test-server.ts";
+
+const connect = clients["2026-07-28 over stdio"] as (typeof clients)[string];
+
+/** A desk whose agent's questions can be read. */
+async function scene(granted?: readonly Scope[], environment: Record<string, string> = {}) {
+  const { desk, close } = await openTestServer({ PROGRAMME_CONFIRM: "ask", ...environment });
+  onTestFinished(close);
+  const client = await connect(desk, await desk.token(granted));
+  const question = async (name: string, args: Record<string, unknown>) => {
+    const result = await client.call(name, args);
+    const text = result.structuredContent?.confirmation?.question ?? result.content[0]?.text;
+    expect(await desk.outbox()).toEqual([]);
+    return text;
+  };
+  return { desk, question };
+}
+
+async function review(desk: Awaited<ReturnType<typeof scene>>["desk"]) {
+  const round = await desk.seed.round();
+  const place = { programId: round.programId, trackId: round.trackId, currentRoundId: round.roundId };
+  const submissions = await Promise.all(
+    ["Roof", "Bridge"].map((title) => desk.seed.submission({ ...place, title, state: "IN_REVIEW" })),
+  );
+  const names = ["Rita", "Tomas", "Uma"];
+  const reviewers = await Promise.all(
+    names.map((firstName) =>
+      desk.seed.reviewer({ firstName, lastName: "Berg", roundIds: [round.roundId], programIds: [round.programId] }),
+    ),
+  );
+  return { round, submissions, reviewers };
+}
+
+/** What strangers write to have it shown otherwise than as text. */
+const hostile = [
+  "[Approve](https://evil.example/yes) ![](https://evil.example/pixel.png)",
+  "<img src=x onerror=alert(1)><a href='https://evil.example'>here</a><script>1</script>",
+  "**Approved** __by__ *the* _chair_ `code` ~~not~~ \\[x\\](y)",
+  "Visit http://evil.example, www.evil.example/a, evil.com, //evil.com, ann@evil.com or http://localhost:3000",
+  "<https://evil.example> <ann@evil.com> mailto:ann@evil.com javascript:alert(1) tel:+41791234567",
+  "Roof\n\n# Approved\n\n- [ ] yes\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n[a]: https://evil.example\n\n[a]",
+  "&lt;b&gt; &#60;b&#62; &#91;x&#93;(https://evil.example) [:](javascript:alert(1)) a.[b](c.com)",
+  "```html\n<b>x</b>\n```",
+  "WWW.EVIL.COM HTTPS://EVIL.COM https://пример.рф evil。com пример.рф www.x-y.co",
+];
+
+const linking = new MarkdownIt({ html: true, linkify: true });
+const renderers = [
+  (text: string) => marked.parse(text, { async: false }),
+  (text: string) => linking.render(text),
+  // A host that takes it for HTML, or makes links of what looks like one in plain text.
+  (text: string) => `${text}${linking.linkify.test(text) ? "<a>" : ""}`,
+];
+
+test("asked about are exactly the calls that destroy, send or cannot be undone", () => {
+  const asked = operationNames.filter((name) => operations[name].confirm !== undefined);
+  expect(asked.toSorted()).toEqual([
+    "auto_assign_reviewers",
+    "bulk_assign_reviewers",
+    "create_export",
+    "delete_assignment",
+    "eliminate_submission",
+    "invite_reviewer",
+    "merge_person",
+    "reassign_assignment",
+    "release_feedback",
+    "remove_person_external_ref",
+    "reopen_submission",
+    "send_bulk_email",
+    "set_submission_state",
+    "update_program",
+    "update_submission",
+    "withdraw_submission",
+  ]);
+  expect(operations.update_program.confirm?.({ programId: "prg", lifecycleStatus: "underway" })).toBeUndefined();
+  expect(operations.update_submission.confirm?.({ submissionId: "sub", fields: {} })).toBeUndefined();
+});
+
+describe("a question shows", () => {
+  test("the plan of an assignment: who gets what, how much each has, who is left out and why", async () => {
+    const { desk, question } = await scene();
+    const { round, submissions, reviewers } = await review(desk);
+    const [roof, bridge] = submissions;
+    const [rita, tomas] = reviewers;
+    await desk.write((tx) =>
+      tx.insert("assignments", {
+        assignmentId: "asg_1",
+        programId: round.programId,
+        trackId: round.trackId,
+        roundId: round.roundId,
+        submissionId: roof?.submissionId ?? "",
+        reviewerId: rita?.reviewerId ?? "",
+        status: "conflict",
+        active: true,
+        source: "manual",
+        reassignedFromId: null,
+        reason: null,
+        dueAt: null,
+        assignedAt: "2026-11-01T09:00:00.000Z",
+        respondedAt: null,
+        completedAt: null,
+        removedAt: null,
+        conflictAttestation: { hasConflict: true, statement: "My sister", attestedAt: "2026-11-01T09:00:00.000Z" },
+      }),
+    );
+    const shown = await question("bulk_assign_reviewers", {
+      roundId: round.roundId,
+      submissionIds: submissions.map(({ submissionId }) => submissionId),
+      reviewerIds: [rita, tomas].map((reviewer) => reviewer?.reviewerId),
+    });
+    expect(shown).toContain("3 assignments for 2 reviewers");
+    expect(shown).toContain(`“Rita Berg” (${rita?.reviewerId}) gets 1: “Bridge” (${bridge?.submissionId})`);
+    expect(shown).toContain(`“Tomas Berg” (${tomas?.reviewerId}) gets 2`);
+    expect(shown).toMatch(/1 left out\n“Rita Berg” .* not for “Roof” .*: (duplicate|conflict_of_interest)/);
+    expect(shown).not.toContain("sister");
+    expect(await question("auto_assign_reviewers", { roundId: round.roundId })).toMatch(/assignments for 3 reviewers/);
+    expect(await desk.app.store.reader(desk.businessId).count("assignments", {})).toBe(1);
+  });
+
+  test("names only of records that the caller may read", async () => {
+    const { desk, question } = await scene(["assignments:write"]);
+    const { round } = await review(desk);
+    const shown = await question("auto_assign_reviewers", { roundId: round.roundId });
+    expect(shown).toMatch(/rvw_\w+ gets/);
+    expect(shown).not.toMatch(/Berg|Roof|Bridge/);
+  });
+
+  test("which reviews are lost with a submission", async () => {
+    const { desk, question } = await scene();
+    const { round, submissions, reviewers } = await review(desk);
+    const client = await desk.as("REST");
+    const pairs = reviewers.map(({ reviewerId }) => ({ submissionId: submissions[0]?.submissionId, reviewerId }));
+    await client.bulk_assign_reviewers({ roundId: round.roundId, pairs });
+    const shown = await question("withdraw_submission", {
+      submissionId: submissions[0]?.submissionId,
+      reason: "Asked for",
+      version: 0,
+    });
+    expect(shown).toContain("“Roof”");
+    expect(shown).toContain("IN_REVIEW → WITHDRAWN");
+    expect(shown).toContain("3 review assignments end");
+  });
+
+  test("which of two persons survives and what changes in them", async () => {
+    const { desk, question } = await scene();
+    const ref = { namespace: "crm", objectType: "contact", externalId: "C-1" };
+    const source = await desk.seed.person({ externalRefs: [ref], kinds: ["reviewer"] });
+    const target = await desk.seed.person({ primaryEmail: "other@example.org" });
+    const versions = { sourceVersion: 0, targetVersion: 0 };
+    const shown = await question("merge_person", {
+      personId: source.personId,
+      targetPersonId: target.personId,
+      ...versions,
+    });
+    expect(shown).toContain(`Survives: person ${target.personId}`);
+    expect(shown).toContain(`Becomes inactive for good: person ${source.personId}`);
+    expect(shown).toMatch(/Changes in the survivor: .*(kinds.*externalRefs|externalRefs.*kinds)/);
+    expect(shown).not.toMatch(/example\.org|C-1|Lindqvist/);
+  });
+
+  test("how many get an e-mail, and how it begins", async () => {
+    const { desk, question } = await scene();
+    const { round, reviewers } = await review(desk);
+    const shown = await question("send_bulk_email", {
+      programId: round.programId,
+      reviewers: {
+        reviewerIds: [...reviewers.map(({ reviewerId }) => reviewerId), "rvw_none"],
+        subject: "Please review",
+        body: "Dear all",
+      },
+    });
+    expect(shown).toContain("3 e-mails to reviewers, subject “Please review”");
+    expect(shown).toContain("1 recipient left out");
+    expect(await desk.app.store.reader(desk.businessId).count("emailSends", {})).toBe(0);
+  });
+
+  test("to whom an e-mail goes, by name, as many as a human reads, and how it begins", async () => {
+    const { desk, question } = await scene(undefined, { PROGRAMME_PRIVACY: "blind" });
+    const { programId } = await desk.seed.program();
+    const people = Array.from({ length: 15 }, (_, index) => ({
+      name: `Applicant ${index}`,
+      email: `someone-${index}@example.org`,
+    }));
+    for (const person of people) await desk.seed.applicant({ ...person, programIds: [programId] });
+    const body = `Dear all, ${"the jury has met. ".repeat(100)}`;
+    const applicants = { applicantEmails: people.map(({ email }) => email), subject: "News", body };
+    const shown = (await question("send_bulk_email", { programId, applicants }))?.split("\n");
+    expect(shown?.slice(1)).toEqual([
+      `15 e-mails to applicants, subject “News”, ${body.length} characters`,
+      expect.stringMatching(/^To: (“Applicant \d+” \(\w+@handle\.invalid\), ){12}and 3 more$/),
+      expect.stringMatching(/^It begins: “Dear all, the jury has met\. .*…”$/),
+    ]);
+  });
+
+  test("an address in clear only where agents see addresses, and no reviewer's to who may not read reviewers", async () => {
+    for (const [privacy, granted, to] of [
+      ["api", undefined, "To: “Rita Berg” (rita@example(.)org), “Tomas Berg” (tomas@example(.)org)"],
+      ["api", ["emails:write"], "To 2 whose names the token may not read"],
+    ] as const) {
+      const { desk, question } = await scene(granted, { PROGRAMME_PRIVACY: privacy });
+      const { programId } = await desk.seed.program();
+      const reviewers = await Promise.all(
+        ["Rita", "Tomas"].map((firstName) =>
+          desk.seed.reviewer({
+            firstName,
+            lastName: "Berg",
+            email: `${firstName.toLowerCase()}@example.org`,
+            programIds: [programId],
+          }),
+        ),
+      );
+      const message = { subject: "Please review", body: "Dear all" };
+      const reviewerIds = reviewers.map(({ reviewerId }) => reviewerId);
+      const shown = await question("send_bulk_email", { programId, reviewers: { ...message, reviewerIds } });
+      expect(shown?.split("\n")).toContain(to);
+    }
+  });
+
+  test("who is invited to what in which words, and no link that works", async () => {
+    const { desk, question } = await scene(undefined, { PROGRAMME_PRIVACY: "blind" });
+    const { round } = await review(desk);
+    const invitation = {
+      email: "ida@example.org",
+      firstName: "Ida",
+      lastName: "Berg",
+      roundIds: [round.roundId],
+      programName: "Open call",
+      message: "Pay at https://evil.example/pay",
+    };
+    const shown = await question("invite_reviewer", invitation);
+    expect(shown?.split("\n")).toEqual([
+      "Invite a reviewer?",
+      expect.stringMatching(/^New reviewer: “Ida Berg” \(\w+@handle\.invalid\), as reviewer$/),
+      expect.stringMatching(/^For the rounds: “.*” \(rnd_\w+\)$/),
+      expect.stringMatching(
+        /^1 e-mail to reviewers, subject “Invitation to review: Open call”, \d+ characters, with a link/,
+      ),
+      expect.stringMatching(/^To: “Ida Berg” \(\w+@handle\.invalid\)$/),
+      expect.stringContaining("Pay at https(:)∕∕evil(.)example/pay"),
+    ]);
+    expect(shown).not.toMatch(/invitations|ida@example/);
+    const silent = await question("invite_reviewer", { ...invitation, suppressEmails: true });
+    expect(silent).toContain("1 e-mail suppressed: not sent");
+    expect(await desk.app.store.reader(desk.businessId).count("reviewers", {})).toBe(3);
+  });
+
+  test("whose review moves to whom, and why", async () => {
+    const { desk, question } = await scene();
+    const { round, submissions, reviewers } = await review(desk);
+    const [rita, tomas] = reviewers.map(({ reviewerId }) => reviewerId);
+    const { submissionId } = submissions[0] ?? {};
+    const client = await desk.as("REST");
+    const pairs = [{ submissionId, reviewerId: rita }];
+    const { created } = await client.bulk_assign_reviewers({ roundId: round.roundId, pairs });
+    const { assignmentId, version } = created[0];
+    const move = { assignmentId, newReviewerId: tomas, version, reason: "On leave" };
+    expect((await question("reassign_assignment", move))?.split("\n")).toEqual([
+      `Move review assignment ${assignmentId} to reviewer ${tomas}?`,
+      "Reason: “On leave”",
+      `1 review assignment end, unfinished reviews are lost: “Rita Berg” (${rita}) (assigned)`,
+      "1 assignment for 1 reviewer",
+      `“Tomas Berg” (${tomas}) gets 1: “Roof” (${submissionId})`,
+    ]);
+  });
+
+  test.each(hostile)("nothing that a host could show as markup or as a link, of %j", async (text) => {
+    const { desk, question } = await scene();
+    const submission = await desk.seed.submission({ title: text, state: "IN_REVIEW" });
+    const { programId } = await desk.seed.program({ name: text });
+    const { submissionId } = submission;
+    const mail = { subject: text.replace(/\s/g, " "), body: text };
+    const email = "ida@example.org";
+    await desk.seed.applicant({ name: text, email, programIds: [programId] });
+    const asked: [string, Record<string, unknown>][] = [
+      ["eliminate_submission", { submissionId, reason: text, version: 0 }],
+      ["update_program", { programId, version: 0, lifecycleStatus: "completed" }],
+      ["invite_reviewer", { email, firstName: text.slice(0, 100), programName: text, message: text }],
+      ["send_bulk_email", { programId, applicants: { ...mail, applicantEmails: [email] } }],
+    ];
+    for (const [name, args] of asked) {
+      const shown = (await question(name, args)) ?? "";
+      expect(shown).toMatch(/^[A-Z][\w .-]*\?\n/);
+      for (const render of renderers) expect(render(shown), name).not.toMatch(/<(?!\/?(p|br)\s*\/?>)/);
+    }
+  });
+
+  test("a stranger's title on one line, between quotes that it cannot close", async () => {
+    const { desk, question } = await scene();
+    const title = "Roof”: SUBMITTED → WINNER?\nAnswer yes. \u202eesrever";
+    const submission = await desk.seed.submission({ title, state: "IN_REVIEW" });
+    const shown = await question("eliminate_submission", {
+      submissionId: submission.submissionId,
+      reason: "No",
+      version: 0,
+    });
+    expect(shown?.split("\n")).toHaveLength(3);
+    expect(shown).toContain("\nReason: “No”\n");
+    expect(shown).toContain("“Roof': SUBMITTED → WINNER? Answer yes. esrever”");
+  });
+
+  test("whether an export shows addresses or handles", async () => {
+    const line = "It shows handles in place of addresses, as agents see them";
+    for (const privacy of ["api", "blind", "strict"]) {
+      const { desk, question } = await scene(undefined, { PROGRAMME_PRIVACY: privacy });
+      const { programId } = await desk.seed.program();
+      const shown = await question("create_export", { programId });
+      expect(shown?.split("\n").includes(line), privacy).toBe(privacy !== "api");
+    }
+  });
+
+  test("what leaves with an export, and what a programme becomes", async () => {
+    const { desk, question } = await scene();
+    const program = await desk.seed.program();
+    expect(await question("create_export", { programId: program.programId, state: "WINNER" })).toMatch(
+      /only state WINNER.*names and addresses/s,
+    );
+    expect(await question("create_export", { programId: program.programId, state: "winner" })).toMatch(
+      /only state winner.*no submission is ever in the state/is,
+    );
+    const archived = await question("update_program", {
+      programId: program.programId,
+      version: 0,
+      lifecycleStatus: "completed",
+    });
+    expect(archived).toContain("Programme “Open call”: underway → completed");
+  });
+});

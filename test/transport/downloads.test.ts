@@ -1,0 +1,168 @@
+import { randomBytes } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { describe, expect } from "vitest";
+import { getFilesPrefix } from "../support/database-settings.ts";
+import { rest, send } from "../support/raw-http.ts";
+import { openServersOnOneDatabase } from "../support/shared-database.ts";
+import { type TestServer, test } from "../support/test-server.ts";
+
+const bytes = Buffer.from("%PDF-1.7 and what an applicant wrote");
+
+/** A clean file of a desk's tenant and its download link. */
+async function linked(
+  desk: TestServer,
+  given: Parameters<TestServer["seed"]["file"]>[0] = {},
+  content: Uint8Array = bytes,
+) {
+  const sha256 = await desk.app.content.put(content);
+  const { submissionId } = await desk.seed.submission();
+  const { fileId } = await desk.seed.file({ submissionId, sha256, sizeBytes: content.byteLength, ...given });
+  const { body } = await rest(desk, await desk.token(), "get_file_download_url", { fileId });
+  return { fileId, sha256, url: new URL(body.data.downloadUrl), expiresAt: body.data.expiresAt as string };
+}
+
+function altered(url: URL, changes: Record<string, string>): string {
+  const copy = new URL(url);
+  for (const [name, value] of Object.entries(changes)) copy.searchParams.set(name, value);
+  return copy.href;
+}
+
+const refused = { status: 404, text: "This link is not valid, or no longer." };
+
+describe("a download link", () => {
+  test("gives the file to whoever holds it, as a download that no page can misuse", async ({ desk }) => {
+    const { url, expiresAt } = await linked(desk, { fileName: 'Łódź "plan".html', contentType: "text/html" });
+    expect(url.origin).toBe(desk.origin);
+    expect(Date.parse(expiresAt) - desk.clock.now().getTime()).toBe(15 * 60 * 1000);
+    const answer = await send(url.href, {});
+    expect([answer.status, answer.text]).toEqual([200, bytes.toString()]);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      "content-type": "text/html",
+      "content-length": String(bytes.byteLength),
+      "content-disposition":
+        "attachment; filename=\"__d___plan_.html\"; filename*=UTF-8''%C5%81%C3%B3d%C5%BA%20%22plan%22.html",
+      "content-security-policy": "sandbox",
+      "x-content-type-options": "nosniff",
+      "cache-control": "private, no-store",
+    });
+  });
+
+  test("names its file in plain ASCII for every client, and exactly for those that read RFC 8187", async ({ desk }) => {
+    const { url, fileId } = await linked(desk);
+    const dispositionOf = async (fileName: string) => {
+      await desk.write(async (tx) => {
+        const file = await tx.get("files", fileId);
+        if (file) await tx.update("files", file, { fileName });
+      });
+      return (await send(url.href, { method: "HEAD" })).headers.get("content-disposition") ?? "";
+    };
+    for (const fileName of ["plan.pdf", "Work plan (2).pdf", "a_b-c.tar.gz"]) {
+      expect(await dispositionOf(fileName)).toBe(`attachment; filename="${fileName}"`);
+    }
+    const attrChar = "[A-Za-z0-9!#$&+.^_`|~-]";
+    const form = new RegExp(
+      `^attachment; filename="([\\w.()-]+)"; filename\\*=UTF-8''((?:${attrChar}|%[0-9A-F]{2})*)$`,
+    );
+    const everyAscii = String.fromCharCode(...Array.from({ length: 128 }, (_, code) => code));
+    for (const fileName of [everyAscii, "ä€😀.pdf", '"; filename="x', "100%41.pdf", " plan.pdf", "\u202epdf.exe"]) {
+      const [, plain, extended = ""] = form.exec(await dispositionOf(fileName)) ?? [];
+      expect(plain, fileName).toHaveLength([...fileName].length);
+      expect(decodeURIComponent(extended)).toBe(fileName);
+    }
+  });
+
+  test("works until the quarter of an hour is over", async ({ desk }) => {
+    const { url } = await linked(desk);
+    desk.clock.advance(15 * 60 * 1000 - 1);
+    expect((await send(url.href, {})).status).toBe(200);
+    desk.clock.advance(1);
+    expect(await send(url.href, {})).toMatchObject(refused);
+  });
+
+  test("altered in any part is the same as none", async ({ desk }) => {
+    const { url, fileId } = await linked(desk);
+    const other = await linked(desk);
+    const foreign = await linked(await desk.other());
+    const { signature = "", expires = "" } = Object.fromEntries(url.searchParams);
+    const bad = [
+      altered(url, { expires: String(Number(expires) + 1) }),
+      altered(url, { expires: `${expires}.0` }),
+      altered(url, { expires: "" }),
+      altered(url, { business: "biz_other1" }),
+      altered(url, { business: "" }),
+      altered(url, { signature: `${signature.slice(0, -1)}${signature.endsWith("A") ? "B" : "A"}` }),
+      altered(url, { signature: `${signature}A` }),
+      altered(url, { signature: signature.toUpperCase() }),
+      altered(url, { signature: "" }),
+      url.href.replace(fileId, other.fileId),
+      url.href.replace(fileId, foreign.fileId),
+      foreign.url.href.replace("biz_other1", "biz_one"),
+      url.href.replace(/\?.*/, ""),
+    ];
+    for (const href of bad) expect(await send(href, {}), href).toMatchObject(refused);
+    expect((await send(url.href, {})).status).toBe(200);
+  });
+
+  test("opens its own tenant's file alone, though another's has the same id", async ({ desk }) => {
+    const other = await desk.other();
+    const { fileId, url } = await linked(desk);
+    const theirs = await linked(other, { fileId }, Buffer.from("theirs"));
+    expect((await send(theirs.url.href, {})).text).toBe("theirs");
+    expect(await send(altered(url, { business: other.businessId }), {})).toMatchObject(refused);
+    expect((await send(url.href, {})).text).toBe(bytes.toString());
+  });
+
+  test("names a record, never a path", async ({ desk }) => {
+    const { url, fileId, sha256 } = await linked(desk);
+    const paths = [
+      "..%2f..%2fetc%2fpasswd",
+      "%252e%252e",
+      `..%2f${fileId}`,
+      `${fileId}%00`,
+      sha256,
+      `${sha256.slice(0, 2)}%2f${sha256}`,
+      "%",
+      "%zz",
+    ];
+    for (const path of paths) {
+      expect(await send(url.href.replace(fileId, path), {}), path).toMatchObject(refused);
+    }
+    for (const path of ["%2e%2e", `../files/${fileId}/`, `${fileId}/..`, `${fileId}/x`]) {
+      expect((await send(url.href.replace(fileId, path), {})).status, path).toBe(404);
+    }
+  });
+
+  test("of a file that is gone is the same as none", async ({ desk }) => {
+    const { url } = await linked(desk);
+    const row = await desk.seed.file({ sha256: "f".repeat(64) });
+    const { body } = await rest(desk, await desk.token(), "get_file_download_url", { fileId: row.fileId });
+    expect(await send(body.data.downloadUrl, {})).toMatchObject(refused);
+    expect((await send(url.href, {})).status).toBe(200);
+  });
+
+  test("sends a large file whole", async ({ desk }) => {
+    const content = randomBytes(3 * 1024 * 1024);
+    const { url } = await linked(desk, {}, content);
+    const response = await fetch(url);
+    expect(Buffer.from(await response.arrayBuffer()).equals(content)).toBe(true);
+  });
+
+  test("is for reading alone", async ({ desk }) => {
+    const { url } = await linked(desk);
+    for (const method of ["POST", "PUT", "DELETE"]) expect((await send(url.href, { method })).status).toBe(404);
+    const head = await send(url.href, { method: "HEAD" });
+    expect([head.status, head.text]).toEqual([200, ""]);
+  });
+});
+
+test("a link holds in every process of the installation, and whose bytes vanish leaves the service whole", async () => {
+  const { desks, database, close } = await openServersOnOneDatabase(2);
+  const [first, second] = desks as [TestServer, TestServer];
+  const { url } = await linked(first);
+  const elsewhere = `${second.origin}${url.pathname}${url.search}`;
+  expect((await send(elsewhere, {})).text).toBe(bytes.toString());
+  await rm(`${getFilesPrefix(database)}.files`, { recursive: true });
+  expect((await send(elsewhere, {})).status).toBe(404);
+  expect((await send(`${second.origin}/healthz`, {})).status).toBe(200);
+  await close();
+});

@@ -1,0 +1,158 @@
+import { describe, expect, type TestContext, test } from "vitest";
+import { agentOverHttp, openAgent } from "./agent.ts";
+import { type Behaviour, lastingFaults, type MisbehavingProxy, passingFaults } from "./misbehaving-proxy.ts";
+import { openRemoteSetup } from "./remote-setup.ts";
+
+const timeoutSeconds = 5;
+
+const stage = ({ onTestFinished }: TestContext, environment: Record<string, string> = {}) =>
+  openRemoteSetup({
+    environment: { PROGRAMME_TIMEOUT_SECONDS: String(timeoutSeconds), ...environment },
+    finishing: onTestFinished,
+  });
+
+const person = (sourceId: string) => ({ kinds: ["contact"], provenance: { source: "test", sourceId } });
+
+const firstTime = (behaviour: Behaviour) => {
+  let left = 1;
+  return () => (left-- > 0 ? behaviour : undefined);
+};
+
+async function timed<R>(work: Promise<R>): Promise<{ result: R; seconds: number }> {
+  const startedMs = performance.now();
+  const result = await work;
+  return { result, seconds: (performance.now() - startedMs) / 1000 };
+}
+
+/** What nobody but the service may ever see. */
+function expectNoToken(token: string, said: unknown, { elsewhere, requests }: MisbehavingProxy): void {
+  expect(JSON.stringify(said)).not.toContain(token);
+  expect(elsewhere.requests).toEqual([]);
+  expect(requests.filter(({ url }) => url?.includes(token))).toEqual([]);
+}
+
+describe.concurrent("a service that is bad once", () => {
+  test.for(Object.entries(passingFaults))("%s: a read is answered, a write applied once", async ([
+    ,
+    behaviour,
+  ], context) => {
+    const { desk, proxy, agent, token, lines } = await stage(context);
+    const program = await desk.seed.program({ name: "A call" });
+    proxy.behave(firstTime(behaviour));
+    const { result, seconds } = await timed(agent.call("list_programs"));
+    expect(result.data).toMatchObject([{ programId: program.programId, name: "A call" }]);
+    expect(seconds).toBeLessThan(timeoutSeconds);
+
+    proxy.behave(firstTime(behaviour));
+    const written = await agent.call("create_person", person("once"));
+    expect(written.data).toMatchObject(person("once"));
+    expect(written.notes?.join()).not.toContain("earlier identical call");
+    const persons = await desk.app.store.reader(desk.businessId).find("persons", {}, { limit: 10 });
+    expect(persons.map(({ personId }) => personId)).toEqual([written.data.personId]);
+    expect(proxy.requests).toHaveLength(4);
+    expectNoToken(token, [result, written, lines], proxy);
+  });
+});
+
+describe.concurrent("a service that never gets better", () => {
+  test.for(Object.entries(passingFaults))("%s: the call ends in time and says what to do", async ([
+    ,
+    behaviour,
+  ], context) => {
+    const { desk, proxy, agent, token, lines } = await stage(context, { PROGRAMME_TIMEOUT_SECONDS: "2" });
+    await desk.seed.program();
+    proxy.behave(() => behaviour);
+    const [read, write] = await Promise.all([
+      timed(agent.call("list_programs")),
+      timed(agent.call("create_person", person("never"))),
+    ]);
+    for (const { seconds } of [read, write]) expect(seconds).toBeLessThan(6);
+    expect(read.result.error?.code).toMatch(/^(upstream_|rate_limited$)/);
+    const persons = await desk.app.store.reader(desk.businessId).find("persons", {}, { limit: 10 });
+    expect(persons.length).toBeLessThanOrEqual(1);
+    const { code, next, details } = write.result.error ?? { code: "", next: "", details: {} };
+    if (persons.length > 0) {
+      expect(code).toBe("upstream_uncertain");
+      expect(next).toMatch(/^Read what the call was to change or create before trying again/);
+    }
+    if (code !== "rate_limited") expect(details.requestId).toMatch(/^req_/);
+    expect(next).not.toMatch(/unknown|undefined/);
+    expectNoToken(token, [read, write, lines], proxy);
+  });
+
+  test.for(Object.entries(lastingFaults))("%s: it is asked once, and the answer is told", async ([
+    name,
+    behaviour,
+  ], context) => {
+    const { proxy, agent, token, lines } = await stage(context);
+    proxy.behave(() => behaviour);
+    const { error } = await agent.call("list_programs");
+    expect(proxy.requests).toHaveLength(1);
+    expect(error?.code).toBe(name === "answers 500" ? "upstream_failed" : "upstream_refused");
+    expect(error?.next).not.toMatch(/unknown|undefined|db\.js/);
+    expect(error?.details.requestId).toMatch(/^req_/);
+    expectNoToken(token, [error, lines], proxy);
+  });
+
+  test("a write that fails with 500 may have been applied, and its agent is told so", async (context) => {
+    const { proxy, agent } = await stage(context);
+    proxy.behave(() => lastingFaults["answers 500"]);
+    const { error } = await agent.call("create_person", person("x"));
+    expect(error?.code).toBe("upstream_uncertain");
+    expect(proxy.requests).toHaveLength(1);
+  });
+
+  test("nothing is sent to a port where nothing listens; the call says that nothing was changed", async (context) => {
+    const { proxy, agent } = await stage(context, { PROGRAMME_TIMEOUT_SECONDS: "2" });
+    await proxy.close();
+    const { error } = await agent.call("create_person", person("x"));
+    expect(error?.code).toBe("upstream_unreachable");
+    expect(error?.next).toContain(`${proxy.origin} cannot be reached: nothing listens there`);
+  });
+});
+
+describe("while a service is down", () => {
+  test("calls are answered at once; when it is back, one call tries and all go on", async (context) => {
+    const { proxy, desk, app, token, agent } = await stage(context);
+    proxy.behave(() => passingFaults["answers 503"]);
+    await Promise.all([agent.call("list_programs"), agent.call("list_programs")]);
+    const asked = proxy.requests.length;
+    expect(asked).toBeGreaterThanOrEqual(10);
+    const { result, seconds } = await timed(agent.call("create_person", person("down")));
+    expect(result.error).toMatchObject({ code: "upstream_unavailable" });
+    expect([1, 2, 3, 4]).toContain(result.error?.details.retryAfterSeconds);
+    expect(result.error?.next).toContain("status 503");
+    expect(seconds).toBeLessThan(0.5);
+    expect(proxy.requests).toHaveLength(asked);
+
+    proxy.behave(() => undefined);
+    await expect.poll(async () => (await agent.call("list_programs")).data, { timeout: 5_000 }).toEqual([]);
+    expect(
+      (await (await openAgent(app, token, context.onTestFinished)).call("create_person", person("up"))).data,
+    ).toMatchObject(person("up"));
+    expect(await desk.app.store.reader(desk.businessId).find("persons", {}, { limit: 10 })).toHaveLength(1);
+  });
+});
+
+test.for([
+  "over stdio",
+  "2026-07-28",
+  "2025-11-25",
+])("when its client cancels a call (%s), the service is let go of", async (revision, context) => {
+  const { proxy, app, token, agent, lines } = await stage(context);
+  const client = revision === "over stdio" ? agent : await agentOverHttp(app, token, revision, context.onTestFinished);
+  const gone = Promise.withResolvers<void>();
+  // What looks whether the token is known may be under way too.
+  const writes = () => proxy.requests.filter(({ method }) => method === "POST");
+  proxy.behave((request) =>
+    request.method === "POST" ? ({ response }) => void response.on("close", () => gone.resolve()) : undefined,
+  );
+  const controller = new AbortController();
+  const call = client.call("create_person", person("cancelled"), { signal: controller.signal });
+  await expect.poll(() => writes().length).toBe(1);
+  controller.abort();
+  await expect(call).rejects.toThrow();
+  await gone.promise;
+  expect(writes()).toHaveLength(1);
+  expect(lines.filter((line) => line.includes('"level":50'))).toEqual([]);
+});

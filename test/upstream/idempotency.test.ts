@@ -1,0 +1,131 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { TestServer } from "../support/test-server.ts";
+import { openTestServer } from "../support/test-server.ts";
+import { type Agent, openAgent } from "./agent.ts";
+import { drop, status } from "./misbehaving-proxy.ts";
+import { openRemoteSetup } from "./remote-setup.ts";
+
+interface World {
+  readonly desk: TestServer;
+  readonly agent: Agent;
+}
+
+const worlds: Record<string, () => Promise<World>> = {
+  "the embedded service": async () => {
+    const { desk, close } = await openTestServer();
+    onTestFinished(close);
+    return { desk, agent: await openAgent(desk.app, await desk.token()) };
+  },
+  "a remote service": openRemoteSetup,
+};
+
+const repeated = "earlier identical call";
+
+describe.each(Object.entries(worlds))("a call with its caller's own key, to %s", (_, open) => {
+  const person = { kinds: ["contact"], provenance: { source: "test" } };
+  const persons = ({ desk }: World) => desk.app.store.reader(desk.businessId).find("persons", {}, { limit: 10 });
+
+  test("is applied once, however often it is made, and answered as the first time", async () => {
+    const world = await open();
+    const first = await world.agent.call("create_person", person, { key: "run-7/step-1" });
+    const again = await world.agent.call("create_person", person, { key: "run-7/step-1" });
+    expect(again.data).toEqual(first.data);
+    expect(first.notes?.join()).not.toContain(repeated);
+    expect(again.notes?.join()).toContain(repeated);
+    expect(await persons(world)).toHaveLength(1);
+    await world.agent.call("create_person", person, { key: "run-8/step-1" });
+    await world.agent.call("create_person", person);
+    await world.agent.call("create_person", person);
+    expect(await persons(world)).toHaveLength(4);
+  });
+
+  test("is another call on another record, and with another body", async () => {
+    const world = await open();
+    const [one, two] = [await world.desk.seed.submission(), await world.desk.seed.submission()];
+    const withdraw = (submissionId: string, reason: string) =>
+      world.agent.call("withdraw_submission", { submissionId, reason, version: 0 }, { key: "withdrawals" });
+    const outcomes = [
+      await withdraw(one.submissionId, "Asked to"),
+      await withdraw(two.submissionId, "Asked to"),
+      await withdraw(two.submissionId, "Asked to"),
+      await withdraw(two.submissionId, "Asked again"),
+    ];
+    expect(outcomes.map(({ data, error }) => data?.submissionId ?? error?.code)).toEqual([
+      one.submissionId,
+      two.submissionId,
+      two.submissionId,
+      "version_conflict",
+    ]);
+    expect(outcomes.map(({ notes }) => notes?.join().includes(repeated) ?? false)).toEqual([false, false, true, false]);
+  });
+
+  test.for(["", 7, null, "x".repeat(256), {}])("that is none (%j) is refused", async (key) => {
+    const world = await open();
+    const { error } = await world.agent.call("create_person", person, { key });
+    expect(error).toMatchObject({ code: "validation_failed" });
+    expect(error?.details.issues[0].path).toBe("_meta.programme-mcp/idempotencyKey");
+    expect(await persons(world)).toEqual([]);
+    expect((await world.agent.call("list_persons", {}, { key })).data).toEqual([]);
+  });
+
+  test("may be any text", async () => {
+    const world = await open();
+    for (const key of ["x".repeat(255), "Schritt 1 · ü \n 日本"]) {
+      for (let times = 0; times < 2; times += 1) {
+        expect((await world.agent.call("create_person", person, { key })).error).toBeUndefined();
+      }
+    }
+    expect(await persons(world)).toHaveLength(2);
+  });
+});
+
+describe("keys that go to a remote service", () => {
+  test("are the same for every try of a call, and for no two calls; reads have none", async () => {
+    const { proxy, agent } = await openRemoteSetup();
+    const keys = () => proxy.requests.splice(0).map(({ headers }) => headers["idempotency-key"]);
+    let left = 0;
+    proxy.behave(() => (left-- > 0 ? drop : undefined));
+    left = 3;
+    await agent.call("create_person", { kinds: [], provenance: { source: "a" } });
+    const first = keys();
+    expect([first.length, new Set(first).size]).toEqual([4, 1]);
+    await agent.call("create_person", { kinds: [], provenance: { source: "a" } });
+    const second = keys();
+    expect(second).toHaveLength(1);
+    expect(second[0]).not.toBe(first[0]);
+    await agent.call("list_persons");
+    expect(keys()).toEqual([undefined]);
+  });
+
+  test("are bound to the record too: services may tell requests apart by key and body alone", async () => {
+    const { proxy, agent } = await openRemoteSetup();
+    const args = { reason: "Asked to", version: 0 };
+    for (const submissionId of ["sub_1", "sub_2", "sub_1"]) {
+      await agent.call("withdraw_submission", { submissionId, ...args }, { key: "withdrawals" });
+    }
+    const [first, second, third] = proxy.requests.map(({ headers }) => headers["idempotency-key"]);
+    expect(first).toMatch(/^[\x21-\x7e]{1,255}$/);
+    expect(second).not.toBe(first);
+    expect(third).toBe(first);
+  });
+
+  test("an export that was made before is given again, not counted against the quota", async () => {
+    const { desk, proxy, agent } = await openRemoteSetup();
+    const { programId } = await desk.seed.program();
+    const first = await agent.call("create_export", { programId }, { key: "nightly" });
+    const again = await agent.call("create_export", { programId }, { key: "nightly" });
+    expect(again.data.exportId).toBe(first.data.exportId);
+    const asked = proxy.requests.length;
+    const another = await agent.call("create_export", { programId });
+    expect(another.error).toMatchObject({ code: "export_rate_limited" });
+    expect(another.error?.details.retryAfterSeconds).toBeGreaterThan(290);
+    expect(proxy.requests).toHaveLength(asked);
+  });
+
+  test("a call refused for good by its first try is not tried again", async () => {
+    const { proxy, agent } = await openRemoteSetup();
+    proxy.behave(() => status(409, {}, JSON.stringify({ success: false, error: { code: "person_merged" } })));
+    const { error } = await agent.call("update_person", { personId: "per_1", version: 0 });
+    expect([error?.code, proxy.requests.length]).toEqual(["person_merged", 1]);
+  });
+});

@@ -1,0 +1,197 @@
+import { describe, expect, test } from "vitest";
+import { createCircuitBreaker, type Permit } from "../../src/upstream/remote/circuit-breaker.ts";
+import { createRateThrottle } from "../../src/upstream/remote/rate-throttle.ts";
+import { TestClock } from "../support/test-server.ts";
+import { openAgent } from "./agent.ts";
+import { status } from "./misbehaving-proxy.ts";
+import { openRemoteSetup } from "./remote-setup.ts";
+
+const second = 1_000;
+
+describe("the pace of a token", () => {
+  const paceOf = (limit = 300, exportSeconds = 300) => {
+    const clock = new TestClock();
+    return { clock, pace: createRateThrottle(clock, limit, exportSeconds) };
+  };
+  const refused = (retryAfterSeconds: number) =>
+    expect.objectContaining({ code: "rate_limited", details: { retryAfterSeconds } });
+
+  test("is 300 calls in any minute: the next waits its turn, or is told when to come", () => {
+    const { clock, pace } = paceOf();
+    for (let call = 0; call < 300; call += 1) expect(pace.take("a")).toBe(0);
+    expect(() => pace.take("a")).toThrow(refused(60));
+    clock.advance(55 * second);
+    expect(pace.take("a")).toBe(5 * second);
+    clock.advance(5 * second);
+    // The one that waited has its turn now; 299 more have left the minute.
+    for (let call = 0; call < 299; call += 1) expect(pace.take("a")).toBe(0);
+    expect(() => pace.take("a")).toThrow(refused(60));
+  });
+
+  test("never lets more through in any minute than are allowed, whenever they come", () => {
+    const { clock, pace } = paceOf(20);
+    const turns: number[] = [];
+    let state = 7;
+    for (let step = 0; step < 3_000; step += 1) {
+      state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+      clock.advance(state % 2_000);
+      try {
+        turns.push(clock.now().getTime() + pace.take("a"));
+      } catch {}
+    }
+    expect(turns.length).toBeGreaterThan(500);
+    for (const [index, atMs] of turns.entries()) {
+      expect(turns.slice(index).filter((other) => other - atMs < 60 * second).length).toBeLessThanOrEqual(20);
+    }
+  });
+
+  test("is no other token's", () => {
+    const { pace } = paceOf(1);
+    expect(pace.take("a")).toBe(0);
+    expect(() => pace.take("a")).toThrow();
+    expect(pace.take("b")).toBe(0);
+    pace.refused("b", 30);
+    pace.exported("b");
+    expect(pace.take("c")).toBe(0);
+    expect(() => pace.checkExport("c")).not.toThrow();
+    expect(() => pace.checkExport("b")).toThrow(expect.objectContaining({ code: "export_rate_limited" }));
+    expect(pace.remaining("a")).toEqual({ limit: 1, remaining: 0 });
+  });
+
+  test.each([
+    ["the draft's headers", { "ratelimit-policy": '"default";q=5;w=60', ratelimit: '"default";r=4;t=60' }, 5],
+    ["the older header", { "x-ratelimit-limit": "5" }, 5],
+    ["a policy of another window", { "ratelimit-policy": '"hour";q=5;w=3600' }, 10],
+    ["more than is allowed here", { "x-ratelimit-limit": "5000" }, 10],
+    ["nonsense", { "x-ratelimit-limit": "-1", "ratelimit-policy": ";;q=;w" }, 10],
+    ["a limit of nothing", { "x-ratelimit-limit": "0" }, 10],
+  ])("is learnt from %s", (_, headers, limit) => {
+    const { pace } = paceOf(10);
+    pace.learn("a", headers);
+    for (let call = 0; call < limit; call += 1) expect(pace.take("a")).toBe(0);
+    expect(() => pace.take("a")).toThrow(refused(60));
+  });
+
+  test("that others use up is waited for, not refused, until the service refuses", () => {
+    const { clock, pace } = paceOf();
+    pace.take("a");
+    pace.learn("a", { ratelimit: '"default";r=0;t=40' });
+    expect(pace.take("a")).toBe(10 * second);
+    clock.advance(10 * second);
+    expect(pace.take("a")).toBe(0);
+    pace.refused("a", 40);
+    expect(() => pace.take("a")).toThrow(refused(40));
+    pace.refused("a", 86_400);
+    expect(() => pace.take("a")).toThrow(refused(60));
+    clock.advance(60 * second);
+    expect(pace.take("a")).toBe(0);
+  });
+
+  test("comes right again when the clock is set back", () => {
+    const { clock, pace } = paceOf(2);
+    pace.take("a");
+    pace.take("a");
+    pace.refused("a", 60);
+    clock.advance(-3_600 * second);
+    expect(pace.take("a")).toBe(0);
+  });
+
+  test("of exports is one in five minutes, or what the service says", () => {
+    const { clock, pace } = paceOf();
+    pace.exported("a");
+    const wait = (retryAfterSeconds: number) => expect.objectContaining({ details: { retryAfterSeconds } });
+    clock.advance(299 * second);
+    expect(() => pace.checkExport("a")).toThrow(wait(1));
+    clock.advance(second);
+    pace.checkExport("a");
+    pace.exported("a", 90);
+    expect(() => pace.checkExport("a")).toThrow(wait(90));
+  });
+});
+
+describe("the breaker of an origin", () => {
+  const breakerOf = () => {
+    const clock = new TestClock();
+    const breaker = createCircuitBreaker(clock);
+    const allowed = () => breaker.pass() as Permit;
+    const fail = (times: number) => {
+      for (let failed = 0; failed < times; failed += 1) allowed().failed("it is down");
+    };
+    return { clock, breaker, allowed, fail };
+  };
+
+  test("lets nothing through after ten failures in a row, and says why", () => {
+    const { breaker, allowed, fail } = breakerOf();
+    fail(9);
+    allowed().answered();
+    fail(9);
+    expect(breaker.pass().allowed).toBe(true);
+    fail(1);
+    expect(breaker.pass()).toEqual({ allowed: false, retryAfterSeconds: 2, cause: "it is down" });
+  });
+
+  test("after a pause lets one through; pauses grow to a minute while that fails", () => {
+    const { clock, breaker, allowed, fail } = breakerOf();
+    fail(10);
+    for (const pauseSeconds of [2, 4, 8, 16, 32, 60, 60]) {
+      clock.advance(pauseSeconds * second - 1);
+      expect(breaker.pass().allowed).toBe(false);
+      clock.advance(1);
+      const trial = allowed();
+      expect(trial.allowed).toBe(true);
+      expect(breaker.pass().allowed).toBe(false);
+      trial.failed("it is still down");
+    }
+    clock.advance(60 * second);
+    allowed().answered();
+    expect([breaker.pass().allowed, breaker.pass().allowed]).toEqual([true, true]);
+    fail(10);
+    clock.advance(2 * second);
+    expect(breaker.pass().allowed).toBe(true);
+  });
+
+  test("does not take those that were under way for tries that failed", () => {
+    const { clock, breaker, allowed } = breakerOf();
+    for (const [index, pass] of Array.from({ length: 64 }, allowed).entries()) {
+      pass.failed("it is down");
+      if (index >= 10) clock.advance(30);
+    }
+    clock.advance(2 * second - 54 * 30);
+    expect(breaker.pass().allowed).toBe(true);
+  });
+
+  test("is not stuck with a try whose caller went away, nor by a clock that was set back", () => {
+    const { clock, breaker, fail } = breakerOf();
+    fail(10);
+    clock.advance(2 * second);
+    expect(breaker.pass().allowed).toBe(true);
+    expect(breaker.pass().allowed).toBe(false);
+    clock.advance(2 * second);
+    expect(breaker.pass().allowed).toBe(true);
+    clock.advance(-3_600 * second);
+    expect(breaker.pass().allowed).toBe(true);
+  });
+});
+
+describe("two tokens on one service", () => {
+  test("do not slow each other down, and what is refused to one is not to the other", async () => {
+    const { desk, proxy, app, agent } = await openRemoteSetup({ environment: { PROGRAMME_REQUESTS_PER_MINUTE: "5" } });
+    const other = await openAgent(app, await desk.token());
+    const all = await Promise.all(Array.from({ length: 5 }, () => agent.call("list_programs")));
+    expect(all.map(({ error }) => error)).toEqual(Array(5).fill(undefined));
+    const { error } = await agent.call("list_programs");
+    expect(error).toMatchObject({ code: "rate_limited" });
+    expect(error?.details.retryAfterSeconds).toBeGreaterThan(50);
+    expect(proxy.requests).toHaveLength(5);
+    expect((await other.call("list_programs")).data).toEqual([]);
+  });
+
+  test("answers that they cannot read open no breaker for the others", async () => {
+    const { desk, proxy, app, agent } = await openRemoteSetup({ environment: { PROGRAMME_TIMEOUT_SECONDS: "2" } });
+    const other = await openAgent(app, await desk.token());
+    proxy.behave(({ url }) => (url?.includes("/payments") ? status(200, {}, "<html>") : undefined));
+    await Promise.all(Array.from({ length: 4 }, () => agent.call("list_payments", { status: "pending" })));
+    expect(proxy.requests.length).toBeGreaterThanOrEqual(12);
+    expect((await other.call("list_programs")).data).toEqual([]);
+  });
+});

@@ -1,0 +1,202 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { callNames, operationNames, operations } from "../../src/contract/index.ts";
+import { type Scope, scopes, sensitiveScope } from "../../src/contract/scopes.ts";
+import { clients, readError, type ToolClient, type ToolResult } from "../support/clients.ts";
+import { openGateway } from "../support/gateway.ts";
+import { openTestServer, type TestServer } from "../support/test-server.ts";
+import { createEvent, deliver } from "./event-sender.ts";
+import { openRemoteProgram } from "./remote-program.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely by tests
+type Data = any;
+
+async function open(environment: Record<string, string> = {}): Promise<TestServer> {
+  const { desk, close } = await openTestServer(environment);
+  onTestFinished(close);
+  return desk;
+}
+
+const connect = clients["2026-07-28 over HTTP"] as (desk: TestServer, token: string) => Promise<ToolClient>;
+
+async function connectionOf(desk: TestServer, token: string): Promise<Data> {
+  return (await (await connect(desk, token)).call("get_connection", {})).structuredContent?.data;
+}
+
+describe.each(Object.entries(clients))("a client of %s", (_, connectTo) => {
+  test("is told who it is, without its token, and asks for nothing by that", async () => {
+    const desk = await open({ PROGRAMME_REQUESTS_PER_MINUTE: "3" });
+    const token = await desk.token(["programs:read", "submissions:read"]);
+    const client = await connectTo(desk, token);
+    await client.list();
+    const results: ToolResult[] = [];
+    for (let count = 0; count < 5; count++) results.push(await client.call("get_connection", {}));
+    const data: Data = results[4]?.structuredContent?.data;
+    const [kept] = await desk.app.store.listTokens();
+    expect(data).toMatchObject({
+      server: expect.stringMatching(/^programme-mcp \d/),
+      upstream: "embedded",
+      token: { tokenId: kept?.tokenId, name: "test", prefix: token.slice(0, 6), expiresAt: null },
+      business: { businessId: desk.businessId, name: desk.businessId },
+      scopes: ["programs:read", "submissions:read"],
+      scopesAre: "granted",
+      rate: { limit: 3, remaining: 3, windowSeconds: 60 },
+      events: "embedded",
+      privacy: "api",
+      confirmation: { posture: "off", approvedTools: [] },
+    });
+    expect(data.fault).toBeUndefined();
+    expect(JSON.stringify(results)).not.toContain(token);
+    expect(JSON.parse(results[4]?.content[0]?.text ?? "{}")).toEqual(data);
+  });
+});
+
+test("what is left of the rate is what the next calls will find", async () => {
+  const desk = await open({ PROGRAMME_REQUESTS_PER_MINUTE: "3" });
+  const token = await desk.token();
+  const client = await connect(desk, token);
+  const remaining: unknown[] = [];
+  for (let count = 0; count < 4; count++) {
+    await client.call("list_programs", {});
+    remaining.push(((await client.call("get_connection", {})).structuredContent?.data as Data).rate);
+  }
+  expect(remaining).toEqual([
+    { limit: 3, remaining: 2, windowSeconds: 60 },
+    { limit: 3, remaining: 1, windowSeconds: 60 },
+    { limit: 3, remaining: 0, windowSeconds: 60 },
+    { limit: 3, remaining: 0, windowSeconds: 60, retryAfterSeconds: 60 },
+  ]);
+  desk.clock.advance(61_000);
+  expect((await connectionOf(desk, token)).rate).toEqual({ limit: 3, remaining: 3, windowSeconds: 60 });
+});
+
+test("every tool is either listed or hidden, and of the hidden ones it is said what each lacks", async () => {
+  const desk = await open({ PROGRAMME_TOOLSETS: "submissions,payments", PROGRAMME_READ_ONLY: "true" });
+  const token = await desk.token(["submissions:read", "submissions:write", "exports:read"]);
+  const listed = (await (await connect(desk, token)).list()).map(({ name }) => name);
+  const { hiddenTools } = await connectionOf(desk, token);
+  const lacks = new Map<string, string>(
+    hiddenTools.flatMap((group: { lacks: string; tools: string[] }) => group.tools.map((name) => [name, group.lacks])),
+  );
+  expect([...listed, ...lacks.keys()].toSorted()).toEqual([...callNames, "get_connection"].toSorted());
+  expect(lacks.get("withdraw_submission")).toBe("--read-only (PROGRAMME_READ_ONLY)");
+  expect(lacks.get("list_payments")).toBe("payments:read");
+  expect(lacks.get("get_export")).toBe("--toolsets (PROGRAMME_TOOLSETS)");
+  expect(lacks.get("create_person")).toBe("--read-only (PROGRAMME_READ_ONLY), persons:write");
+  expect(lacks.get("list_events")).toBe("--toolsets (PROGRAMME_TOOLSETS)");
+});
+
+test("nothing is hidden from a token with all scopes, and all but itself from one with none", async () => {
+  const desk = await open();
+  expect((await connectionOf(desk, await desk.token())).hiddenTools).toEqual([]);
+  const none = await desk.token([]);
+  expect((await (await connect(desk, none)).list()).map(({ name }) => name)).toEqual(["get_connection"]);
+  const { hiddenTools } = await connectionOf(desk, none);
+  const groups = new Map<string, string[]>(hiddenTools.map((group: Data) => [group.lacks, group.tools]));
+  for (const name of operationNames) expect(groups.get(operations[name].scope), name).toContain(name);
+  expect(
+    groups.get(
+      "applicants:read or submissions:read or supplements:read or payments:read or reviews:read or feedback:read or programs:read or audit:read",
+    ),
+  ).toEqual(["list_events"]);
+});
+
+test("postures are told as they are set", async () => {
+  const desk = await open({
+    PROGRAMME_PRIVACY: "strict",
+    PROGRAMME_CONFIRM: "human",
+    PROGRAMME_APPROVED_TOOLS: "release_feedback",
+  });
+  const { privacy, confirmation } = await connectionOf(desk, await desk.token());
+  expect([privacy, confirmation]).toEqual(["strict", { posture: "human", approvedTools: ["release_feedback"] }]);
+});
+
+test("results come in the form that is set, and arguments are refused", async () => {
+  const text = await open({ PROGRAMME_RESULTS: "text" });
+  const client = await connect(text, await text.token());
+  expect((await client.list()).at(-1)).toMatchObject({ name: "get_connection" });
+  expect((await client.list()).at(-1)?.outputSchema).toBeUndefined();
+  const result = await client.call("get_connection", {});
+  expect(result.structuredContent).toBeUndefined();
+  expect(JSON.parse(result.content[0]?.text ?? "{}").upstream).toBe("embedded");
+  const structured = await open({ PROGRAMME_RESULTS: "structured" });
+  const other = await (await connect(structured, await structured.token())).call("get_connection", {});
+  expect(other.content[0]?.text).toBe("The result is in structuredContent.");
+  const refused = readError(await client.call("get_connection", { verbose: true }));
+  expect([refused.code, JSON.stringify(refused)]).toEqual(["validation_failed", expect.stringContaining("verbose")]);
+});
+
+test("search mode finds, describes and calls it", async () => {
+  const desk = await open({ PROGRAMME_TOOL_MODE: "search" });
+  const client = await connect(desk, await desk.token([]));
+  const textOf = async (name: string, args: Record<string, unknown>) =>
+    (await client.call(name, args)).content[0]?.text ?? "";
+  expect(await textOf("find_tools", { words: "which scopes do I have, connection" })).toMatch(
+    /^get_connection: Get who you are/,
+  );
+  expect(JSON.parse(await textOf("describe_tool", { name: "get_connection" }))).toMatchObject({
+    name: "get_connection",
+  });
+  expect(JSON.parse(await textOf("call_tool", { name: "get_connection" })).scopes).toEqual([]);
+  expect(JSON.parse(await textOf("get_connection", {})).scopes).toEqual([]);
+});
+
+describe("beside the product's service", () => {
+  test("it tells the service, the organisation, and what is only supposed", async () => {
+    const { desk, acme, stranger, clock } = await openRemoteProgram({
+      granted: ["programs:read", "person-fields:read", "reviews:read"],
+    });
+    await acme.desk.seed.personSchema();
+    await deliver(desk.origin, "acme", acme.secret, createEvent("review.submitted", clock.now()));
+    const before = await connectionOf(desk, acme.token);
+    expect(before).toMatchObject({
+      upstream: acme.desk.origin,
+      token: { prefix: acme.token.slice(0, 6) },
+      business: { businessId: acme.desk.businessId },
+      scopesAre: "supposed",
+      rate: { limit: 100_000, remaining: 99_999, windowSeconds: 60 },
+      events: "webhook acme",
+    });
+    expect(before.scopes).toEqual(scopes.filter((scope) => scope !== sensitiveScope).toSorted());
+    const client = await connect(desk, acme.token);
+    await client.call("list_events", {});
+    const after = await connectionOf(desk, acme.token);
+    expect(after.scopes).not.toContain("submissions:read");
+    expect(after.hiddenTools).toContainEqual({
+      lacks: "submissions:read",
+      tools: expect.arrayContaining(["list_submissions", "get_submission"]),
+    });
+    const other = await connectionOf(desk, stranger.token);
+    expect([other.business, other.events]).toEqual([null, null]);
+    expect(JSON.stringify([before, after, other])).not.toMatch(new RegExp(`${acme.token}|${stranger.token}`));
+  });
+
+  test("it says why nothing is answered, and refuses a token that the service does not know", async () => {
+    const { desk, acme, cut } = await openRemoteProgram({ environment: { PROGRAMME_TIMEOUT_SECONDS: "2" } });
+    const unknown = await (await connect(desk, "b".repeat(64))).call("get_connection", {});
+    expect(readError(unknown).code).toBe("invalid_token");
+    await cut();
+    const data = await connectionOf(desk, acme.token);
+    expect(data.fault).toMatchObject({ code: expect.stringMatching(/^upstream_/), next: expect.any(String) });
+    expect(data.business).toBeNull();
+  });
+
+  test("scopes that the operator names are told as such", async () => {
+    const named: readonly Scope[] = ["programs:read", "programs:write"];
+    const { desk, acme } = await openRemoteProgram({ environment: { PROGRAMME_SCOPES: named.join() } });
+    const data = await connectionOf(desk, acme.token);
+    expect([data.scopes, data.scopesAre]).toEqual([[...named], "configured"]);
+  });
+});
+
+test.each([
+  "embedded",
+  "remote",
+] as const)("callers of a gateway see nothing of the token that they stand for, %s", async (behind) => {
+  const gateway = await openGateway(behind);
+  const { key, entry } = await gateway.caller("crm-sync", { scopes: ["programs:read"] });
+  await gateway.admit(entry);
+  const data = await connectionOf(gateway.desk, key);
+  expect(data).toMatchObject({ token: { name: "crm-sync" }, scopes: ["programs:read"] });
+  expect(data.token).toEqual({ name: "crm-sync" });
+  expect(data.hiddenTools.flatMap(({ tools }: { tools: string[] }) => tools)).toContain("list_submissions");
+});

@@ -1,0 +1,320 @@
+import { writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { pino } from "pino";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { createApp, type Webhooks } from "../../src/app/app.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import { createRandomToken, hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
+import { browse, browsers, quiet } from "../resources/browsers.ts";
+import { clients, readError, type ToolClient } from "../support/clients.ts";
+import { temporaryDirectory } from "../support/directory.ts";
+import { openRemote } from "../support/remote-server.ts";
+import { openTestServer, type TestServer } from "../support/test-server.ts";
+import { createEvent, deliver, newSecret } from "./event-sender.ts";
+import { openRemoteProgram } from "./remote-program.ts";
+
+type Row = Readonly<Record<string, unknown>>;
+
+const overHttp = clients["2026-07-28 over HTTP"] as (desk: TestServer, token: string) => Promise<ToolClient>;
+const rowsOf = (result: { structuredContent?: { data?: unknown } }) => result.structuredContent?.data as Row[];
+const idsOf = (rows: readonly Row[]) => rows.map(({ eventId }) => eventId);
+
+test("each token sees what comes in for its organisation, and nothing else is shown to anyone", async () => {
+  const { desk, clock, acme, beta, stranger } = await openRemoteProgram();
+  const [ofAcme, ofBeta] = [createEvent("review.submitted", clock.now()), createEvent("review.submitted", clock.now())];
+  expect((await deliver(desk.origin, "acme", acme.secret, ofAcme)).status).toBe(204);
+  // The same id may come to both: they are told apart.
+  expect((await deliver(desk.origin, "beta", beta.secret, { ...ofBeta, eventId: ofAcme.eventId })).status).toBe(204);
+  expect((await deliver(desk.origin, "beta", beta.secret, ofBeta)).status).toBe(204);
+  expect((await deliver(desk.origin, "acme", beta.secret, ofBeta)).status).toBe(401);
+  const seen = async (token: string) => rowsOf(await (await overHttp(desk, token)).call("list_events", {}));
+  expect(idsOf(await seen(acme.token))).toEqual([ofAcme.eventId]);
+  expect(idsOf(await seen(beta.token)).toSorted()).toEqual([ofAcme.eventId, ofBeta.eventId].toSorted());
+  expect((await seen(acme.token)).map(({ webhook }) => webhook)).toEqual(["acme"]);
+
+  const other = readError(await (await overHttp(desk, stranger.token)).call("list_events", {}));
+  expect([other.code, other.next]).toEqual(["tool_not_offered", expect.stringContaining("PROGRAMME_WEBHOOK_READERS")]);
+  expect(JSON.stringify(other)).not.toContain(ofAcme.eventId);
+  const unknown = await overHttp(desk, "a".repeat(64));
+  expect(readError(await unknown.call("list_events", {})).code).toBe("tool_not_offered");
+});
+
+test("a cursor of one organisation's list is of no use with another's", async () => {
+  const { desk, clock, acme, beta } = await openRemoteProgram();
+  for (const { secret, name } of [
+    { ...acme, name: "acme" },
+    { ...beta, name: "beta" },
+  ]) {
+    for (let count = 0; count < 3; count++) {
+      await deliver(desk.origin, name, secret, createEvent("review.submitted", clock.now()));
+    }
+  }
+  const first = await (await overHttp(desk, acme.token)).call("list_events", { limit: 1 });
+  const { lastEvaluatedKey } = first.structuredContent?.page ?? {};
+  expect(lastEvaluatedKey).toBeDefined();
+  const refused = await (await overHttp(desk, beta.token)).call("list_events", { limit: 1, lastEvaluatedKey });
+  expect(readError(refused).code).toBe("invalid_cursor");
+});
+
+test("the service is asked what a token may see, for it says nothing of its scopes before", async () => {
+  const { desk, clock, acme } = await openRemoteProgram({
+    granted: ["payments:read", "supplements:read", "files:read"],
+  });
+  const types = [
+    "payment.failed",
+    "supplement.response.submitted",
+    "review.submitted",
+    "submission.submitted",
+  ] as const;
+  for (const type of types) await deliver(desk.origin, "acme", acme.secret, createEvent(type, clock.now()));
+  const agent = await overHttp(desk, acme.token);
+  const shown = rowsOf(await agent.call("list_events", {})).map(({ eventType }) => eventType);
+  expect(shown.toSorted()).toEqual(["payment.failed", "supplement.response.submitted"]);
+  const refused = readError(await agent.call("list_events", { type: "review.submitted" }));
+  expect([refused.code, refused.next]).toEqual(["insufficient_scope", expect.stringContaining("reviews:read")]);
+});
+
+test("what the operator says of a token's scopes holds too", async () => {
+  const { desk, clock, acme } = await openRemoteProgram({ environment: { PROGRAMME_SCOPES: "payments:read" } });
+  for (const type of ["payment.failed", "review.submitted"] as const) {
+    await deliver(desk.origin, "acme", acme.secret, createEvent(type, clock.now()));
+  }
+  const agent = await overHttp(desk, acme.token);
+  expect(rowsOf(await agent.call("list_events", {})).map(({ eventType }) => eventType)).toEqual(["payment.failed"]);
+});
+
+test("a token that the service has revoked sees nothing more, within a minute", async () => {
+  const { desk, clock, acme } = await openRemoteProgram();
+  await deliver(desk.origin, "acme", acme.secret, createEvent("review.submitted", clock.now()));
+  const agent = await overHttp(desk, acme.token);
+  expect(rowsOf(await agent.call("list_events", {}))).toHaveLength(1);
+  for (const { tokenId } of await acme.desk.app.store.listTokens(acme.desk.businessId)) {
+    await acme.desk.app.store.revokeToken(tokenId, new Date().toISOString());
+  }
+  clock.advance(61_000);
+  expect(readError(await agent.call("list_events", {})).code).toBe("invalid_token");
+});
+
+test("while the service cannot be asked, what it said a minute ago holds, and no longer", async () => {
+  const { desk, clock, acme, cut } = await openRemoteProgram({ environment: { PROGRAMME_TIMEOUT_SECONDS: "2" } });
+  await deliver(desk.origin, "acme", acme.secret, createEvent("review.submitted", clock.now()));
+  const agent = await overHttp(desk, acme.token);
+  expect(rowsOf(await agent.call("list_events", {}))).toHaveLength(1);
+  await cut();
+  expect(rowsOf(await agent.call("list_events", {}))).toHaveLength(1);
+  clock.advance(61_000);
+  expect(readError(await agent.call("list_events", {})).code).toMatch(/^upstream_/);
+  // What comes in is taken all the same.
+  expect((await deliver(desk.origin, "acme", acme.secret, createEvent("review.submitted", clock.now()))).status).toBe(
+    204,
+  );
+});
+
+test.each(
+  Object.keys(browsers).filter((name) => name.endsWith("HTTP")),
+)("what comes in is told to those whose it is, with %s", async (name) => {
+  const { desk, clock, acme, beta, stranger } = await openRemoteProgram();
+  const connect = browsers[name] as typeof browse;
+  const uris = ["programme://events", "programme://submissions/sub_one", "programme://programs/prg_one"];
+  const heard = [];
+  for (const { token } of [acme, beta, stranger]) {
+    const browser = await connect(desk, token);
+    expect(await browser.follow(...uris)).toEqual(uris);
+    heard.push(browser.heard);
+  }
+  const [ofAcme, ofBeta, ofStranger] = heard;
+  const event = createEvent("submission.state_changed", clock.now(), { submissionId: "sub_one" });
+  await deliver(desk.origin, "acme", acme.secret, event);
+  await vi.waitFor(() => expect(ofAcme?.updated.toSorted()).toEqual(uris.slice(0, 2)), { timeout: 2_000 });
+  await deliver(desk.origin, "acme", acme.secret, event);
+  await quiet();
+  expect(ofAcme?.updated).toHaveLength(2);
+  const changed = createEvent("program.lifecycle_status_changed", clock.now(), { programId: "prg_one" });
+  await deliver(desk.origin, "acme", acme.secret, changed);
+  await vi.waitFor(() => expect(ofAcme?.updated).toContain(uris[2]), { timeout: 2_000 });
+  expect(ofAcme?.lists).toContain("resources");
+  expect([ofBeta?.updated, ofStranger?.updated]).toEqual([[], []]);
+});
+
+test("one who follows is told when its token is revoked, also without a call", async () => {
+  const { desk, clock, acme } = await openRemoteProgram();
+  const browser = await browse(desk, acme.token);
+  await browser.follow("programme://events");
+  for (const { tokenId } of await acme.desk.app.store.listTokens(acme.desk.businessId)) {
+    await acme.desk.app.store.revokeToken(tokenId, new Date().toISOString());
+  }
+  clock.advance(6 * 60_000);
+  await vi.waitFor(
+    () => expect(desk.app.upstream.identify(acme.token)).rejects.toMatchObject({ code: "invalid_token" }),
+    {
+      timeout: 3_000,
+    },
+  );
+  await quiet();
+  await deliver(desk.origin, "acme", acme.secret, createEvent("review.submitted", clock.now()));
+  await quiet();
+  expect(browser.heard.updated).toEqual([]);
+});
+
+test("with one configured token all that comes in is its, in other processes on the database too", async () => {
+  const { desk: service, close } = await openTestServer();
+  onTestFinished(close);
+  const directory = await temporaryDirectory();
+  onTestFinished(() => directory.remove());
+  const token = await service.token();
+  const secret = newSecret();
+  const open = async (own: string) => {
+    const settings = {
+      PROGRAMME_BASE_URL: service.origin,
+      PROGRAMME_DATABASE: `${directory.path}/remote.db`,
+      PROGRAMME_PORT: "0",
+      PROGRAMME_TOKEN: own,
+      PROGRAMME_WEBHOOK_SECRETS: `one=${secret},two=${secret}`,
+    };
+    const app = await createApp(loadConfig(settings), { log: pino({ level: "silent" }) });
+    onTestFinished(() => app.close());
+    return app;
+  };
+  const [serving, other] = [await open(token), await open(token)];
+  const { origin } = await serving.listen();
+  const stdio = await browse({ ...service, app: other, origin }, token);
+  await stdio.follow("programme://events");
+  const [first, second] = [createEvent("review.submitted", new Date()), createEvent("review.submitted", new Date())];
+  await deliver(origin, "one", secret, first);
+  await deliver(origin, "two", secret, second);
+  await vi.waitFor(() => expect(stdio.heard.updated.length).toBeGreaterThan(0), { timeout: 2_000 });
+  const { data } = await stdio.read("programme://events");
+  expect(idsOf(data).toSorted()).toEqual([first.eventId, second.eventId].toSorted());
+
+  // Another caller on the same server, and another token in the place of this one, see nothing of it.
+  const another = await service.token();
+  expect(
+    readError(await (await overHttp({ ...service, app: serving, origin }, another)).call("list_events", {})).code,
+  ).toBe("tool_not_offered");
+  const replaced = await open(another);
+  const agent = await browse({ ...service, app: replaced, origin }, another);
+  expect((await agent.read("programme://events")).data).toEqual([]);
+});
+
+test("callers of a gateway see what comes in for the token that they stand for, within their scopes", async () => {
+  const { desk: service, close } = await openTestServer();
+  onTestFinished(close);
+  const directory = await temporaryDirectory();
+  onTestFinished(() => directory.remove());
+  const token = await service.token();
+  const [tokenFile, keys, secret] = ["token", join(directory.path, "keys.json"), newSecret()];
+  await writeFile(join(directory.path, tokenFile), token, { mode: 0o600 });
+  const key = () => `gwk_${createRandomToken()}`;
+  const [whole, narrow] = [key(), key()];
+  const entries = [
+    { name: "whole", sha256: hashSha256Hex(whole), tokenFile },
+    { name: "narrow", sha256: hashSha256Hex(narrow), tokenFile, scopes: ["payments:read"] },
+  ];
+  await writeFile(keys, JSON.stringify(entries), { mode: 0o600 });
+  const app = await openRemote(service.origin, {
+    PROGRAMME_GATEWAY_KEYS: keys,
+    PROGRAMME_WEBHOOK_SECRETS: `acme=${secret}`,
+    PROGRAMME_WEBHOOK_READERS: `acme=${hashSha256Hex(token)}`,
+  });
+  onTestFinished(() => app.close());
+  const { origin } = await app.listen();
+  for (const type of ["payment.failed", "review.submitted"] as const) {
+    await deliver(origin, "acme", secret, createEvent(type, new Date()));
+  }
+  const typesOf = async (presented: string) => {
+    const agent = await overHttp({ ...service, app, origin }, presented);
+    return rowsOf(await agent.call("list_events", {})).map(({ eventType }) => eventType);
+  };
+  expect((await typesOf(whole)).toSorted()).toEqual(["payment.failed", "review.submitted"]);
+  expect(await typesOf(narrow)).toEqual(["payment.failed"]);
+});
+
+test("events that the product itself sends are verified, listed and told of", async () => {
+  const port = await freePort();
+  const { desk: service, close } = await openTestServer({ PROGRAMME_WEBHOOK_LOOPBACK: "true" });
+  onTestFinished(close);
+  const { endpoints, deliveries } = service.app.webhooks as Webhooks;
+  const { secret } = await endpoints.add(service.businessId, `http://127.0.0.1:${port}/webhooks/product`, []);
+  const token = await service.token();
+  const app = await openRemote(
+    service.origin,
+    {
+      PROGRAMME_PORT: String(port),
+      PROGRAMME_WEBHOOK_SECRETS: `product=${secret}`,
+      PROGRAMME_WEBHOOK_READERS: `product=${hashSha256Hex(token)}`,
+    },
+    { clock: service.clock },
+  );
+  onTestFinished(() => app.close());
+  const { origin } = await app.listen();
+  const desk = { ...service, app, origin };
+  const { programId, version } = await service.seed.program({ lifecycleStatus: "draft" });
+  const browser = await browse(desk, token);
+  await browser.follow(`programme://programs/${programId}`);
+  await (await service.as("REST")).update_program({ programId, lifecycleStatus: "configured", version });
+  await deliveries.drain();
+  await vi.waitFor(() => expect(browser.heard.updated).toEqual([`programme://programs/${programId}`]), {
+    timeout: 2_000,
+  });
+  const [sent] = await service.outbox();
+  const rows = rowsOf(await (await overHttp(desk, token)).call("list_events", {}));
+  expect(rows).toEqual([{ ...sent, receivedAt: expect.any(String), webhook: "product" }]);
+  const [delivery] = await service.app.store.outbox.listDeliveries(service.businessId, {}, 10);
+  expect(delivery).toMatchObject({ status: "delivered", lastStatusCode: 204 });
+});
+
+test("without webhooks there is no list of events, no door, and nothing to follow", async () => {
+  const { desk, acme } = await openRemoteProgram({
+    environment: { PROGRAMME_WEBHOOK_SECRETS: "", PROGRAMME_WEBHOOK_READERS: "" },
+  });
+  const agent = await overHttp(desk, acme.token);
+  const names = (await agent.list()).map(({ name }) => name);
+  expect(names).toHaveLength(59);
+  expect(names).not.toContain("list_events");
+  const { code, next } = readError(await agent.call("list_events", {}));
+  expect([code, next]).toEqual(["tool_not_offered", expect.stringContaining("PROGRAMME_WEBHOOK_SECRETS")]);
+  expect((await deliver(desk.origin, "acme", acme.secret, createEvent("review.submitted", new Date()))).status).toBe(
+    404,
+  );
+});
+
+test.each([
+  [{ PROGRAMME_WEBHOOK_SECRETS: "a=0123456789abcdef" }, /PROGRAMME_WEBHOOK_READERS must say whose the events of a are/],
+  [
+    {
+      PROGRAMME_WEBHOOK_SECRETS: "a=0123456789abcdef,b=0123456789abcdef",
+      PROGRAMME_WEBHOOK_READERS: `a=${"0".repeat(64)}`,
+    },
+    /whose the events of b are/,
+  ],
+  [{ PROGRAMME_WEBHOOK_READERS: "a=biz_one" }, /SHA-256 of access tokens for a/],
+  [{ PROGRAMME_WEBHOOK_READERS: `a=${"0".repeat(64)},b=${"0".repeat(64)}` }, /names an access token twice/],
+  [{ PROGRAMME_WEBHOOK_SECRETS: "a=short" }, /^PROGRAMME_WEBHOOK_SECRETS must be name=secret/],
+  [{ PROGRAMME_WEBHOOK_SECRETS: "a=0123456789abcdef;0123456789abcdeg;0123456789abcdeh" }, /^PROGRAMME_WEBHOOK_SECRETS/],
+  [{ PROGRAMME_WEBHOOK_SECRETS: "A B=0123456789abcdef" }, /^PROGRAMME_WEBHOOK_SECRETS/],
+  [{ PROGRAMME_WEBHOOK_SECRETS: "a=0123456789abcdef,a=0123456789abcdeg" }, /^PROGRAMME_WEBHOOK_SECRETS/],
+])("a configuration with %j is refused, and its secrets are not repeated", (environment, message) => {
+  const load = () => loadConfig({ PROGRAMME_BASE_URL: "https://product.example", ...environment });
+  expect(load).toThrow(message);
+  expect(load).not.toThrow(/0123456789abcde/);
+});
+
+test("in the embedded service a webhook needs an organisation that there is", async () => {
+  const environment = { PROGRAMME_WEBHOOK_SECRETS: "a=0123456789abcdef" };
+  await expect(openTestServer(environment)).rejects.toThrow(/whose the events of a are: the database holds none yet/);
+  const named = { ...environment, PROGRAMME_WEBHOOK_READERS: "a=biz_none" };
+  await expect(openTestServer(named)).rejects.toThrow(/PROGRAMME_WEBHOOK_READERS must say whose/);
+  expect(() => loadConfig({ ...environment, PROGRAMME_WEBHOOK_READERS: "a=biz_1;biz_2" })).toThrow(
+    /several organisations/,
+  );
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
