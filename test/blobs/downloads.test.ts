@@ -20,13 +20,13 @@ const refused = { status: 404, text: "This link is not valid, or no longer." };
 
 /** A clean file of a desk's tenant and its download link. */
 async function linked(
-  desk: TestServer,
+  server: TestServer,
   content: Uint8Array = bytes,
   given: Parameters<TestServer["seed"]["file"]>[0] = {},
 ) {
-  const sha256 = await desk.app.content.put(content);
-  const { fileId } = await desk.seed.file({ sha256, sizeBytes: content.byteLength, ...given });
-  const { downloadUrl } = await (await desk.as("REST")).get_file_download_url({ fileId });
+  const sha256 = await server.app.content.put(content);
+  const { fileId } = await server.seed.file({ sha256, sizeBytes: content.byteLength, ...given });
+  const { downloadUrl } = await (await server.as("REST")).get_file_download_url({ fileId });
   return { fileId, sha256, url: downloadUrl as string };
 }
 
@@ -43,9 +43,9 @@ describe("a part of a download", () => {
   ];
 
   test.each(parts)("%s is %s", async (range, text, shown) => {
-    const { desk, close } = await openTestServer();
+    const { server, close } = await openTestServer();
     onTestFinished(close);
-    const { url } = await linked(desk);
+    const { url } = await linked(server);
     const answer = await send(url, { headers: { range } });
     expect([answer.status, answer.text]).toEqual([206, text]);
     expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -56,9 +56,9 @@ describe("a part of a download", () => {
     });
   });
 
-  test("that has no byte in it is refused with the size", async ({ desk }) => {
-    const { url } = await linked(desk);
-    const empty = await linked(desk, Buffer.alloc(0));
+  test("that has no byte in it is refused with the size", async ({ server }) => {
+    const { url } = await linked(server);
+    const empty = await linked(server, Buffer.alloc(0));
     for (const [href, range, size] of [
       [url, "bytes=20-", 20],
       [url, "bytes=999-1000", 20],
@@ -75,8 +75,8 @@ describe("a part of a download", () => {
     }
   });
 
-  test("asked for in a way that is not understood is the whole", async ({ desk }) => {
-    const { url } = await linked(desk);
+  test("asked for in a way that is not understood is the whole", async ({ server }) => {
+    const { url } = await linked(server);
     for (const range of [
       "bytes=0-1,3-4",
       "bytes=4-1",
@@ -91,8 +91,8 @@ describe("a part of a download", () => {
     }
   });
 
-  test("goes on only with the same content", async ({ desk }) => {
-    const { url } = await linked(desk);
+  test("goes on only with the same content", async ({ server }) => {
+    const { url } = await linked(server);
     const goOn = async (ifRange: string) =>
       (await send(url, { headers: { range: "bytes=5-", "if-range": ifRange } })).status;
     expect(await goOn(etag)).toBe(206);
@@ -103,8 +103,8 @@ describe("a part of a download", () => {
 });
 
 describe("a download", () => {
-  test("says what it is before it is sent", async ({ desk }) => {
-    const { url } = await linked(desk);
+  test("says what it is before it is sent", async ({ server }) => {
+    const { url } = await linked(server);
     const digest = `sha-256=:${Buffer.from(hashSha256Hex(bytes), "hex").toString("base64")}:`;
     const whole = { "content-length": "20", "accept-ranges": "bytes", etag, "repr-digest": digest };
     for (const [method, text] of [
@@ -119,8 +119,8 @@ describe("a download", () => {
     expect((await send(url, { method: "HEAD", headers: { range: "bytes=0-1" } })).status).toBe(200);
   });
 
-  test("that its client has is not sent again", async ({ desk }) => {
-    const { url } = await linked(desk);
+  test("that its client has is not sent again", async ({ server }) => {
+    const { url } = await linked(server);
     for (const known of [etag, `"x", W/${etag}`, "*"]) {
       const answer = await send(url, { headers: { "if-none-match": known } });
       expect([answer.status, answer.text, answer.headers.get("etag")], known).toEqual([304, "", etag]);
@@ -128,8 +128,8 @@ describe("a download", () => {
     expect((await send(url, { headers: { "if-none-match": '"x"' } })).status).toBe(200);
   });
 
-  test("never carries headers that an applicant thought of", async ({ desk }) => {
-    const { url } = await linked(desk, bytes, {
+  test("never carries headers that an applicant thought of", async ({ server }) => {
+    const { url } = await linked(server, bytes, {
       contentType: "text/html\r\nset-cookie: a=b",
       fileName: "a\r\nb: c'(1)*.pdf\ud800",
     });
@@ -144,34 +144,34 @@ describe("a download", () => {
     );
   });
 
-  test("of a file that was found infected after its link was made is refused", async ({ desk }) => {
-    const { url, fileId } = await linked(desk);
-    await desk.write(async (tx) => {
+  test("of a file that was found infected after its link was made is refused", async ({ server }) => {
+    const { url, fileId } = await linked(server);
+    await server.write(async (tx) => {
       const file = await tx.get("files", fileId);
       if (file) await tx.update("files", file, { scanStatus: "infected" });
     });
     expect(await send(url, {})).toMatchObject(refused);
   });
 
-  test("of a file whose size is not the one it had is refused", async ({ desk }) => {
-    expect(await send((await linked(desk, bytes, { sizeBytes: 21 })).url, {})).toMatchObject(refused);
+  test("of a file whose size is not the one it had is refused", async ({ server }) => {
+    expect(await send((await linked(server, bytes, { sizeBytes: 21 })).url, {})).toMatchObject(refused);
   });
 });
 
 test.for([20, 500_000])("content of %i bytes that was altered on the disk breaks the download off", async (size) => {
-  const { desks, database, close } = await openServersOnOneDatabase(1);
+  const { servers, database, close } = await openServersOnOneDatabase(1);
   onTestFinished(close);
   const content = randomBytes(size);
-  const { url, sha256 } = await linked(desks[0] as TestServer, content);
+  const { url, sha256 } = await linked(servers[0] as TestServer, content);
   content[size - 1] = (content[size - 1] ?? 0) ^ 1;
   await writeFile(join(`${getFilesPrefix(database)}.files`, sha256.slice(0, 2), sha256), content);
   await expect(fetch(url).then((response) => response.arrayBuffer())).rejects.toThrow();
 });
 
 test("clients that go away leave no file open", async () => {
-  const { desks, close } = await openServersOnOneDatabase(1);
+  const { servers, close } = await openServersOnOneDatabase(1);
   onTestFinished(close);
-  const { url, sha256 } = await linked(desks[0] as TestServer, randomBytes(8_000_000));
+  const { url, sha256 } = await linked(servers[0] as TestServer, randomBytes(8_000_000));
   for (let round = 0; round < 20; round++) {
     await new Promise<void>((resolve) => {
       const client = request(url, (response) => response.once("data", () => resolve(void client.destroy())));
@@ -191,14 +191,14 @@ test("clients that go away leave no file open", async () => {
 describe("with a bucket", () => {
   test("downloads come through the service, whole and in part", async () => {
     const bucket = await openBucket();
-    const { desk, close } = await openTestServer(bucket.environment);
+    const { server, close } = await openTestServer(bucket.environment);
     onTestFinished(close);
-    const { url, sha256 } = await linked(desk);
-    expect(url).toMatch(desk.origin);
+    const { url, sha256 } = await linked(server);
+    expect(url).toMatch(server.origin);
     expect((await send(url, {})).text).toBe(bytes.toString());
     expect(await send(url, { headers: { range: "bytes=2-3" } })).toMatchObject({ status: 206, text: "23" });
     expect((await send(url, { method: "HEAD" })).headers.get("content-length")).toBe("20");
-    await desk.app.content.remove(sha256);
+    await server.app.content.remove(sha256);
     expect(await send(url, {})).toMatchObject(refused);
     await bucket.close();
     expect((await send(url, {})).status).toBe(500);
@@ -206,9 +206,9 @@ describe("with a bucket", () => {
 
   test("downloads are sent there when it is so set: signed for a minute, and only by a good link", async () => {
     const bucket = await openBucket();
-    const { desk, close } = await openTestServer({ ...bucket.environment, PROGRAMME_S3_REDIRECT: "true" });
+    const { server, close } = await openTestServer({ ...bucket.environment, PROGRAMME_S3_REDIRECT: "true" });
     onTestFinished(close);
-    const { url, sha256 } = await linked(desk, bytes, { fileName: "plan.pdf" });
+    const { url, sha256 } = await linked(server, bytes, { fileName: "plan.pdf" });
     const answer = await send(url, {});
     const location = new URL(answer.headers.get("location") ?? "");
     expect([answer.status, answer.text, location.origin]).toEqual([302, "", bucket.endpoint]);

@@ -18,9 +18,9 @@ function run(url: string, revision: string): Promise<{ readonly failed: boolean;
 }
 
 describe.each(answerPaths)("by the road of the %s", (road) => {
-  test.for(["2026-07-28", "2025-11-25"])("the protocol's own suite for %s passes", async (revision, { desk }) => {
-    await desk.seed.program();
-    const listener = await listenFor(desk.origin, await desk.token(), road);
+  test.for(["2026-07-28", "2025-11-25"])("the protocol's own suite for %s passes", async (revision, { server }) => {
+    await server.seed.program();
+    const listener = await listenFor(server.origin, await server.token(), road);
     onTestFinished(() => listener.close());
     const { failed, report } = await run(`${listener.origin}/mcp`, revision);
     expect(failed, report).toBe(false);

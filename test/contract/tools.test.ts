@@ -8,11 +8,11 @@ import { clients, readConfirmation, type ToolClient } from "../support/clients.t
 import { openTestServer, type TestServer, tenantTest } from "../support/test-server.ts";
 
 const directory = join(import.meta.dirname, "tools");
-const connect = clients["2026-07-28 over stdio"] as (desk: TestServer, token: string) => Promise<ToolClient>;
+const connect = clients["2026-07-28 over stdio"] as (server: TestServer, token: string) => Promise<ToolClient>;
 
 describe("the tools", () => {
-  tenantTest("are these, to the letter", async ({ desk }) => {
-    const client = await connect(desk, await desk.token());
+  tenantTest("are these, to the letter", async ({ server }) => {
+    const client = await connect(server, await server.token());
     const tools = await client.list();
     for (const tool of tools) {
       await expect(`${JSON.stringify(tool, null, 2)}\n`).toMatchFileSnapshot(join(directory, `${tool.name}.snap`));
@@ -21,9 +21,9 @@ describe("the tools", () => {
     expect(kept.filter((file) => !tools.some(({ name }) => `${name}.snap` === file))).toEqual([]);
   });
 
-  tenantTest("answer as their output schemas say", async ({ desk }) => {
-    const { inputs } = await buildMatrixData(desk);
-    const client = await connect(desk, await desk.token());
+  tenantTest("answer as their output schemas say", async ({ server }) => {
+    const { inputs } = await buildMatrixData(server);
+    const client = await connect(server, await server.token());
     const schemas = new Map((await client.list()).map(({ name, outputSchema }) => [name, outputSchema]));
     const ajv = new Ajv2020({ strict: false });
     for (const name of operationNames) {
@@ -38,10 +38,10 @@ describe("the tools", () => {
   });
 
   test.each(Object.keys(clients))("ask as their output schemas say, a client of %s", async (revision) => {
-    const { desk, close } = await openTestServer({ PROGRAMME_CONFIRM: "ask" });
+    const { server, close } = await openTestServer({ PROGRAMME_CONFIRM: "ask" });
     onTestFinished(close);
-    const { inputs } = await buildMatrixData(desk);
-    const client = (await clients[revision]?.(desk, await desk.token())) as ToolClient;
+    const { inputs } = await buildMatrixData(server);
+    const client = (await clients[revision]?.(server, await server.token())) as ToolClient;
     const schemas = new Map((await client.list()).map(({ name, outputSchema }) => [name, outputSchema]));
     const ajv = new Ajv2020({ strict: false });
     for (const name of operationNames.filter((name) => operations[name].confirm?.(inputs[name]))) {

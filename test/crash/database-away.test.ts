@@ -17,12 +17,12 @@ test("while the database is away calls are refused for a moment; then all of it 
   const lines: string[] = [];
   const log = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
   const rig = await openWebhookServer({ environment: { PROGRAMME_DATABASE: database }, log });
-  const { desk, app } = rig;
+  const { server: testServer, app } = rig;
   const receiver = await openReceiver();
   await rig.add(receiver.url);
-  const { programId } = await desk.seed.program();
-  const token = await desk.token();
-  const agent = await desk.with("MCP", token);
+  const { programId } = await testServer.seed.program();
+  const token = await testServer.token();
+  const agent = await testServer.with("MCP", token);
   app.startWorkers();
   await rig.emit();
   await receiver.waitFor(1);
@@ -30,7 +30,7 @@ test("while the database is away calls are refused for a moment; then all of it 
   await server.halt();
   for (const name of ["list_programs", "update_program"] as const) {
     const input = name === "list_programs" ? {} : { programId, name: "New", version: 0 };
-    const refused = await rest(desk, token, name, input, { "idempotency-key": "key-1" });
+    const refused = await rest(testServer, token, name, input, { "idempotency-key": "key-1" });
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
     expect(refused.body).toMatchObject({ success: false, error: { code: "unavailable" } });
     await expect(agent[name](input)).rejects.toMatchObject({ code: "unavailable" });
@@ -38,13 +38,13 @@ test("while the database is away calls are refused for a moment; then all of it 
   await sleep(1_500);
   await server.resume();
 
-  const updated = await rest(desk, token, "update_program", { programId, name: "New", version: 0 });
+  const updated = await rest(testServer, token, "update_program", { programId, name: "New", version: 0 });
   expect(updated.body).toMatchObject({ success: true, data: { name: "New", version: 1 } });
   expect(await agent.list_programs()).toMatchObject([{ programId, name: "New" }]);
   await rig.emit();
-  const { emailSendId } = await desk.seed.emailSend({ status: "queued", sentAt: null });
+  const { emailSendId } = await testServer.seed.emailSend({ status: "queued", sentAt: null });
   const { exportId } = await agent.create_export({ programId });
-  const reader = app.store.reader(desk.businessId);
+  const reader = app.store.reader(testServer.businessId);
   await vi.waitFor(async () => {
     expect(receiver.received.length).toBeGreaterThanOrEqual(2);
     expect(await reader.get("emailSends", emailSendId)).toMatchObject({ status: "sent" });

@@ -28,16 +28,16 @@ async function openStage() {
     PROGRAMME_EXPORT_INTERVAL_SECONDS: "0",
     PROGRAMME_REQUESTS_PER_MINUTE: "1000000",
   };
-  const { desks, database, close } = await openServersOnOneDatabase(1, environment);
+  const { servers, database, close } = await openServersOnOneDatabase(1, environment);
   onTestFinished(close);
-  const desk = desks[0] as TestServer;
-  desk.clock.advance(Date.now() - desk.clock.now().getTime());
-  const { programId, trackId } = await desk.seed.track();
+  const server = servers[0] as TestServer;
+  server.clock.advance(Date.now() - server.clock.now().getTime());
+  const { programId, trackId } = await server.seed.track();
   const applicantEmails = ["ada", "ben", "cleo", "dag", "eva"].map((name) => `${name}@example.org`);
-  for (const email of applicantEmails) await desk.seed.applicant({ email, programIds: [programId] });
-  const ground: Ground = { token: await desk.token(), programId, trackId, applicantEmails };
-  const receivers = await openReceivers(desk);
-  return { desk, database, post, receivers, ground, environment };
+  for (const email of applicantEmails) await server.seed.applicant({ email, programIds: [programId] });
+  const ground: Ground = { token: await server.token(), programId, trackId, applicantEmails };
+  const receivers = await openReceivers(server);
+  return { server, database, post, receivers, ground, environment };
 }
 
 /**
@@ -79,8 +79,8 @@ async function settled({ app, businessId }: TestServer, receivers: Receivers): P
   });
 }
 
-async function expectSubmissions(desk: TestServer, { submissions }: Done): Promise<void> {
-  const rows = await rowsOf(desk, "submissions");
+async function expectSubmissions(server: TestServer, { submissions }: Done): Promise<void> {
+  const rows = await rowsOf(server, "submissions");
   const found = new Map(
     rows.map(({ submissionId, title, state, version }) => [submissionId, { title, state, version }]),
   );
@@ -88,8 +88,8 @@ async function expectSubmissions(desk: TestServer, { submissions }: Done): Promi
 }
 
 /** What happened is told, and nothing else is: by the events written down and by those received. */
-async function expectEvents(desk: TestServer, { submissions }: Done, receivers: Receivers): Promise<void> {
-  const events = await desk.app.store.listEvents(desk.businessId, many);
+async function expectEvents(server: TestServer, { submissions }: Done, receivers: Receivers): Promise<void> {
+  const events = await server.app.store.listEvents(server.businessId, many);
   const told = (eventType: string) =>
     events.flatMap(({ eventType: type, data }) =>
       type === eventType && "submissionId" in data ? data.submissionId : [],
@@ -127,8 +127,8 @@ async function expectDeliveries({ app, businessId }: TestServer, receivers: Rece
   expect(receivers.strayed()).toEqual([]);
 }
 
-async function expectMail(desk: TestServer, { bulks }: Done, post: MailServer): Promise<void> {
-  const rows = await rowsOf(desk, "emailSends");
+async function expectMail(server: TestServer, { bulks }: Done, post: MailServer): Promise<void> {
+  const rows = await rowsOf(server, "emailSends");
   const perBulk = Map.groupBy(rows, ({ bulkId }) => bulkId as string);
   expect(new Map([...perBulk].map(([bulkId, sends]) => [bulkId, sends.length]))).toEqual(bulks);
   const taken = post.taken.flatMap((letter) => readHeader(letter, "Message-ID"));
@@ -146,8 +146,8 @@ async function expectMail(desk: TestServer, { bulks }: Done, post: MailServer): 
 }
 
 /** None is stuck: each has its one file, or was given up because ten processes in turn were killed in the middle of it. */
-async function expectExports(desk: TestServer, { exportIds }: Done, database: string): Promise<void> {
-  const jobs = await rowsOf(desk, "exports");
+async function expectExports(server: TestServer, { exportIds }: Done, database: string): Promise<void> {
+  const jobs = await rowsOf(server, "exports");
   expect(jobs.map(({ exportId }) => exportId).toSorted()).toEqual(exportIds.toSorted());
   const [completed, others] = [jobs.filter(({ sha256 }) => sha256), jobs.filter(({ sha256 }) => !sha256)];
   for (const { status, errorCode } of completed) expect([status, errorCode]).toEqual(["completed", null]);
@@ -157,10 +157,10 @@ async function expectExports(desk: TestServer, { exportIds }: Done, database: st
   const files = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
   expect(files.toSorted()).toEqual(completed.map(({ sha256 }) => sha256).toSorted());
   const idsOf = async (action: string) =>
-    (await listAudit(desk.app.store, desk.businessId, action)).map(({ entityId }) => entityId).toSorted();
+    (await listAudit(server.app.store, server.businessId, action)).map(({ entityId }) => entityId).toSorted();
   expect(await idsOf("export.completed")).toEqual(completed.map(({ exportId }) => exportId).toSorted());
   expect(await idsOf("export.failed")).toEqual(others.map(({ exportId }) => exportId).toSorted());
-  const caller = await desk.as("REST");
+  const caller = await server.as("REST");
   for (const { exportId, programId } of completed.slice(-3)) {
     const { downloadUrl } = await caller.get_export({ exportId });
     expect((await send(downloadUrl, {})).body).toMatchObject({ exportId, programId });
@@ -175,17 +175,17 @@ async function expectNoLease({ app: { store }, businessId }: TestServer): Promis
 }
 
 test("processes killed again and again while they do everything at once lose nothing and do nothing twice", async () => {
-  const { desk, database, post, receivers, ground, environment } = await openStage();
+  const { server, database, post, receivers, ground, environment } = await openStage();
   const { survivor, done } = await killAgainAndAgain(database, environment, ground);
-  await settled(desk, receivers);
-  const events = await desk.app.store.outbox.lastPosition(desk.businessId);
-  await expectDeliveries(desk, receivers, events);
+  await settled(server, receivers);
+  const events = await server.app.store.outbox.lastPosition(server.businessId);
+  await expectDeliveries(server, receivers, events);
   expect(await survivor.stop()).toBe(0);
-  await expectSubmissions(desk, done);
-  await expectEvents(desk, done, receivers);
-  await expectMail(desk, done, post);
-  await expectExports(desk, done, database);
-  await expectNoLease(desk);
+  await expectSubmissions(server, done);
+  await expectEvents(server, done, receivers);
+  await expectMail(server, done, post);
+  await expectExports(server, done, database);
+  await expectNoLease(server);
   // There was something to lose each time.
   expect(done.submissions.size).toBeGreaterThan(2 * kills);
   expect(done.unanswered).toBeGreaterThan(kills);

@@ -18,15 +18,15 @@ async function openDirectory(): Promise<string> {
 }
 
 /** A service on a database file, at the time that it is. */
-async function openOn(database: string): Promise<{ desk: TestServer; close(): Promise<void> }> {
-  const { desk, close } = await openTestServer({ PROGRAMME_DATABASE: database, ...environment });
-  desk.clock.advance(Date.now() - desk.clock.now().getTime());
-  return { desk, close };
+async function openOn(database: string): Promise<{ server: TestServer; close(): Promise<void> }> {
+  const { server, close } = await openTestServer({ PROGRAMME_DATABASE: database, ...environment });
+  server.clock.advance(Date.now() - server.clock.now().getTime());
+  return { server, close };
 }
 
-async function personsIn(desk: TestServer): Promise<unknown[]> {
+async function personsIn(server: TestServer): Promise<unknown[]> {
   const found: unknown[] = [];
-  for await (const { metadata } of desk.app.store.reader(desk.businessId).scan("persons", {}))
+  for await (const { metadata } of server.app.store.reader(server.businessId).scan("persons", {}))
     found.push(metadata["n"]);
   return found;
 }
@@ -34,8 +34,8 @@ async function personsIn(desk: TestServer): Promise<unknown[]> {
 describe.runIf(hasSmallDisks)("with a full disk", { timeout: 120_000 }, () => {
   test("under the database, changes are refused as unavailable and leave nothing, and go on once there is room", async () => {
     const directory = await openDirectory();
-    const { desk, close } = await openOn(`${directory}/programme.db`);
-    const token = await desk.token();
+    const { server, close } = await openOn(`${directory}/programme.db`);
+    const token = await server.token();
     await close();
     const disk = `${directory}/disk`;
     const { within, run } = await mountSmallDisks("12m", [disk]);
@@ -78,7 +78,7 @@ describe.runIf(hasSmallDisks)("with a full disk", { timeout: 120_000 }, () => {
     await mkdir(`${directory}/after`);
     await run(`cp ${disk}/programme.db* ${directory}/after`);
     const after = await openOn(`${directory}/after/programme.db`);
-    expect(await personsIn(after.desk)).toEqual(kept);
+    expect(await personsIn(after.server)).toEqual(kept);
     expect(kept).toContain(2_000);
     await after.close();
   });
@@ -86,32 +86,32 @@ describe.runIf(hasSmallDisks)("with a full disk", { timeout: 120_000 }, () => {
   test("under exports and kept messages, exports fail with a code and messages wait; nothing half-written stays", async () => {
     const directory = await openDirectory();
     const database = `${directory}/programme.db`;
-    const { desk, close } = await openOn(database);
+    const { server, close } = await openOn(database);
     onTestFinished(close);
     const [exports, mail] = [`${database}.exports`, `${database}.mail`];
     const { within, run } = await mountSmallDisks("100k", [exports, mail]);
     const filesIn = async (place: string) =>
       (await run(`find ${place} -type f -printf '%f\\n'`)).split("\n").filter(Boolean);
-    const { programId, trackId } = await desk.seed.track();
+    const { programId, trackId } = await server.seed.track();
     const fields = { fld_title: "A light roof".repeat(100) };
-    await desk.write(async (tx) => {
+    await server.write(async (tx) => {
       const seed = createFactory((work) => work(tx));
       for (let count = 0; count < 150; count++) await seed.submission({ trackId, fields });
     });
     const messages: Row<"emailSends">[] = [];
     for (let count = 0; count < 4; count++) {
-      messages.push(await desk.seed.emailSend({ status: "queued", sentAt: null, body: "Dear Ada\n".repeat(3_500) }));
+      messages.push(await server.seed.emailSend({ status: "queued", sentAt: null, body: "Dear Ada\n".repeat(3_500) }));
     }
-    const clerk = await desk.as("REST");
+    const clerk = await server.as("REST");
     const { exportId } = await clerk.create_export({ programId });
     const first = await startProcess(database, environment, { within });
     await expect
-      .poll(() => loadJob(desk, exportId), { timeout: 30_000 })
+      .poll(() => loadJob(server, exportId), { timeout: 30_000 })
       .toMatchObject({
         ...{ status: "failed", errorCode: "storage_full", sha256: null, downloadUrl: null },
       });
     expect(await filesIn(exports)).toEqual([]);
-    const sends = () => desk.app.store.reader(desk.businessId).find("emailSends", {}, { limit: 10 });
+    const sends = () => server.app.store.reader(server.businessId).find("emailSends", {}, { limit: 10 });
     const waiting = "The message could not be kept (ENOSPC)";
     await vi.waitFor(
       async () =>
@@ -128,7 +128,7 @@ describe.runIf(hasSmallDisks)("with a full disk", { timeout: 120_000 }, () => {
     await run(`mount -o remount,size=4m ${exports} && mount -o remount,size=4m ${mail}`);
     const { exportId: again } = await clerk.create_export({ programId });
     const second = await startProcess(database, environment, { within, aheadMs: 600_000 });
-    await expect.poll(() => loadJob(desk, again), { timeout: 30_000 }).toMatchObject({ status: "completed" });
+    await expect.poll(() => loadJob(server, again), { timeout: 30_000 }).toMatchObject({ status: "completed" });
     await vi.waitFor(
       async () => expect((await sends()).map(({ status }) => status)).toEqual(messages.map(() => "sent")),
       {
@@ -139,7 +139,7 @@ describe.runIf(hasSmallDisks)("with a full disk", { timeout: 120_000 }, () => {
     expect((await filesIn(mail)).toSorted()).toEqual(
       messages.map(({ emailSendId }) => `${emailSendId}.eml`).toSorted(),
     );
-    const { sha256 } = await loadJob(desk, again);
+    const { sha256 } = await loadJob(server, again);
     expect(await filesIn(exports)).toEqual([sha256]);
     expect((await run(`sha256sum ${exports}/*/${sha256}`)).slice(0, 64)).toBe(sha256);
     expect(await second.stop()).toBe(0);

@@ -28,9 +28,9 @@ const late: Answer = (response) => void setTimeout(() => response.writeHead(204)
 /** Promises more than it will ever say. */
 const promises: Answer = (response) => void response.writeHead(200, { "content-length": "1000000" }).write("no");
 
-export async function openReceivers(desk: TestServer): Promise<Receivers> {
-  const { webhooks, store } = desk.app;
-  const add = async (url: string) => (await webhooks?.endpoints.add(desk.businessId, url, []))?.endpointId ?? "";
+export async function openReceivers(testServer: TestServer): Promise<Receivers> {
+  const { webhooks, store } = testServer.app;
+  const add = async (url: string) => (await webhooks?.endpoints.add(testServer.businessId, url, []))?.endpointId ?? "";
   const [first, second, target] = [await openReceiver(), await openReceiver(), await openReceiver()];
   const good: Good[] = [];
   for (const { url, received } of [first, second]) {
@@ -48,9 +48,9 @@ export async function openReceivers(desk: TestServer): Promise<Receivers> {
     babbling: await add(await openBabbler()),
     private: await add(unused.url),
   };
-  const row = await store.reader(desk.businessId).get("webhookEndpoints", hopeless.private);
+  const row = await store.reader(testServer.businessId).get("webhookEndpoints", hopeless.private);
   // An address may come to lead there after it was taken.
-  if (row) await desk.write((tx) => tx.update("webhookEndpoints", row, { url: "https://10.0.0.1/hook" }));
+  if (row) await testServer.write((tx) => tx.update("webhookEndpoints", row, { url: "https://10.0.0.1/hook" }));
   return {
     good,
     hopeless,

@@ -13,12 +13,12 @@ const weekMs = 7 * 24 * hourMs;
 const refused = { status: 404, text: "This link is not valid, or no longer." };
 
 describe("a completed export", () => {
-  test("says when, how large and what it is, and is recorded as the service's own doing", async ({ desk }) => {
-    const { exportId, clerk } = await createPendingExport(desk);
-    const before = await loadJob(desk, exportId);
-    desk.clock.advance(1_000);
-    await runDueExports(desk);
-    const now = desk.clock.now();
+  test("says when, how large and what it is, and is recorded as the service's own doing", async ({ server }) => {
+    const { exportId, clerk } = await createPendingExport(server);
+    const before = await loadJob(server, exportId);
+    server.clock.advance(1_000);
+    await runDueExports(server);
+    const now = server.clock.now();
     const job = await clerk.get_export({ exportId });
     const { text } = await send(job.downloadUrl, {});
     expect(job).toEqual({
@@ -27,16 +27,16 @@ describe("a completed export", () => {
       completedAt: now.toISOString(),
       sizeBytes: Buffer.byteLength(text),
       sha256: hashSha256Hex(text),
-      downloadUrl: expect.stringContaining(`${desk.origin}/exports/${exportId}?`),
+      downloadUrl: expect.stringContaining(`${server.origin}/exports/${exportId}?`),
       downloadExpiresAt: new Date(now.getTime() + hourMs).toISOString(),
       version: 1,
       updatedAt: now.toISOString(),
       updatedBy: "exports",
     });
-    const [entry] = await listAudit(desk.app.store, desk.businessId, "export.completed");
+    const [entry] = await listAudit(server.app.store, server.businessId, "export.completed");
     expect(entry).toEqual({
       auditId: expect.stringMatching(/^aud_/),
-      businessId: desk.businessId,
+      businessId: server.businessId,
       action: "export.completed",
       entityType: "export",
       entityId: exportId,
@@ -56,12 +56,12 @@ describe("a completed export", () => {
       reason: null,
       occurredAt: now.toISOString(),
     });
-    expect(await desk.app.exports?.step()).toBe(false);
+    expect(await server.app.exports?.step()).toBe(false);
   });
 
-  test("is downloaded as a file of its own name, whole or in part", async ({ desk }) => {
-    const { exportId, clerk } = await createPendingExport(desk);
-    await runDueExports(desk);
+  test("is downloaded as a file of its own name, whole or in part", async ({ server }) => {
+    const { exportId, clerk } = await createPendingExport(server);
+    await runDueExports(server);
     const { downloadUrl, sha256, sizeBytes } = await clerk.get_export({ exportId });
     const answer = await send(downloadUrl, {});
     expect(answer.status).toBe(200);
@@ -78,88 +78,88 @@ describe("a completed export", () => {
   });
 
   test("gives a fresh link each time, which works for an hour and never longer than the file is kept", async ({
-    desk,
+    server,
   }) => {
-    const { exportId, clerk } = await createPendingExport(desk);
-    await runDueExports(desk);
+    const { exportId, clerk } = await createPendingExport(server);
+    await runDueExports(server);
     const first = (await clerk.get_export({ exportId })).downloadUrl;
-    desk.clock.advance(hourMs - 1);
+    server.clock.advance(hourMs - 1);
     expect((await send(first, {})).status).toBe(200);
-    desk.clock.advance(1);
+    server.clock.advance(1);
     expect(await send(first, {})).toMatchObject(refused);
     const second = (await clerk.get_export({ exportId })).downloadUrl;
     expect((await send(second, {})).status).toBe(200);
-    desk.clock.advance(weekMs - hourMs - 60_000);
+    server.clock.advance(weekMs - hourMs - 60_000);
     const last = await clerk.get_export({ exportId });
     const { completedAt } = last;
     expect(Date.parse(last.downloadExpiresAt)).toBe(Date.parse(completedAt) + weekMs);
-    desk.clock.advance(60_000);
+    server.clock.advance(60_000);
     expect(await send(last.downloadUrl, {})).toMatchObject(refused);
   });
 
   test("is kept for seven days; then its file is removed, and the job says so", async () => {
-    const { desk, database } = await openFileServer();
-    const old = await createPendingExport(desk);
-    await runDueExports(desk);
-    desk.clock.advance(hourMs);
-    const young = await createPendingExport(desk);
-    await runDueExports(desk);
-    const { sha256 } = await loadJob(desk, young.exportId);
-    desk.clock.advance(weekMs - hourMs - 1);
-    await desk.app.exports?.sweep();
+    const { server, database } = await openFileServer();
+    const old = await createPendingExport(server);
+    await runDueExports(server);
+    server.clock.advance(hourMs);
+    const young = await createPendingExport(server);
+    await runDueExports(server);
+    const { sha256 } = await loadJob(server, young.exportId);
+    server.clock.advance(weekMs - hourMs - 1);
+    await server.app.exports?.sweep();
     expect(await listArtifacts(`${getFilesPrefix(database)}.exports`)).toHaveLength(2);
-    desk.clock.advance(1);
+    server.clock.advance(1);
     const gone = { status: "completed", errorCode: "expired", downloadUrl: null, downloadExpiresAt: null };
-    expect(await loadJob(desk, old.exportId)).toMatchObject(gone);
-    await desk.app.exports?.sweep();
-    await desk.app.exports?.sweep();
+    expect(await loadJob(server, old.exportId)).toMatchObject(gone);
+    await server.app.exports?.sweep();
+    await server.app.exports?.sweep();
     expect(await listArtifacts(`${getFilesPrefix(database)}.exports`)).toEqual([sha256]);
-    expect((await download(desk, young.exportId)).status).toBe(200);
-    expect(await loadJob(desk, old.exportId)).toMatchObject(gone);
+    expect((await download(server, young.exportId)).status).toBe(200);
+    expect(await loadJob(server, old.exportId)).toMatchObject(gone);
   });
 
   test("is as good from a bucket", async () => {
     const bucket = await openBucket();
-    const desk = await openMemoryServer(bucket.environment);
-    const { exportId } = await createPendingExport(desk);
-    await runDueExports(desk);
-    expect((await download(desk, exportId)).body).toMatchObject({ exportId, submissions: { length: 1 } });
-    desk.clock.advance(weekMs);
+    const server = await openMemoryServer(bucket.environment);
+    const { exportId } = await createPendingExport(server);
+    await runDueExports(server);
+    expect((await download(server, exportId)).body).toMatchObject({ exportId, submissions: { length: 1 } });
+    server.clock.advance(weekMs);
     const objects = async () => (await listArtifacts(bucket.directory)).filter((name) => name.endsWith("_object"));
     expect(await objects()).toHaveLength(1);
-    await desk.app.exports?.sweep();
+    await server.app.exports?.sweep();
     expect(await objects()).toEqual([]);
   });
 });
 
 describe("a link to an export", () => {
   test("opens that export alone: altered, of a file, of another tenant or not completed it is the same as none", async ({
-    desk,
+    server,
   }) => {
-    const other = await desk.other();
+    const other = await server.other();
     const [mine, second, theirs] = [
-      await createPendingExport(desk),
-      await createPendingExport(desk),
+      await createPendingExport(server),
+      await createPendingExport(server),
       await createPendingExport(other),
     ];
-    await runDueExports(desk);
-    const pending = await createPendingExport(desk);
+    await runDueExports(server);
+    const pending = await createPendingExport(server);
     const link = async (at: TestServer, exportId: string) => new URL((await loadJob(at, exportId)).downloadUrl);
-    const [url, foreign] = [await link(desk, mine.exportId), await link(other, theirs.exportId)];
-    const file = await desk.seed.file({
+    const [url, foreign] = [await link(server, mine.exportId), await link(other, theirs.exportId)];
+    const file = await server.seed.file({
       fileId: mine.exportId,
       sizeBytes: 4,
-      sha256: await desk.app.content.put(Buffer.from("file")),
+      sha256: await server.app.content.put(Buffer.from("file")),
     });
-    const fileUrl = (await (await desk.as("REST")).get_file_download_url({ fileId: file.fileId })).downloadUrl;
+    const fileUrl = (await (await server.as("REST")).get_file_download_url({ fileId: file.fileId })).downloadUrl;
     const bad = [
       url.href.replace("/exports/", "/files/"),
       fileUrl.replace("/files/", "/exports/"),
       url.href.replace(mine.exportId, second.exportId),
       url.href.replace(mine.exportId, pending.exportId),
       url.href.replace(mine.exportId, theirs.exportId),
-      url.href.replace(desk.businessId, other.businessId),
-      foreign.href.replace(other.businessId, desk.businessId),
+      url.href.replace(server.businessId, other.businessId),
+      foreign.href.replace(other.businessId, server.businessId),
       url.href.replace(/expires=\d+/, (found) => `${found}0`),
       url.href.replace(/signature=./, "signature="),
       url.href.replace(/\?.*/, ""),

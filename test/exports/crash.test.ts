@@ -17,17 +17,17 @@ const leaseMs = 30_000;
 
 /** An export that takes long enough to be caught in the middle. */
 async function large() {
-  const { desk, database } = await openFileServer();
-  const { programId, trackId } = await desk.seed.track();
+  const { server, database } = await openFileServer();
+  const { programId, trackId } = await server.seed.track();
   const fields = { fld_title: "A light roof".repeat(100) };
-  await desk.write(async (tx) => {
+  await server.write(async (tx) => {
     const seed = createFactory((work) => work(tx));
     for (let left = submissions; left > 0; left -= together) {
       await Promise.all(Array.from({ length: together }, () => seed.submission({ trackId, fields })));
     }
   });
-  const { exportId } = await (await desk.as("REST")).create_export({ programId });
-  return { desk, database, exportId: exportId as string };
+  const { exportId } = await (await server.as("REST")).create_export({ programId });
+  return { server, database, exportId: exportId as string };
 }
 
 /** Another process, at the desk's time. */
@@ -52,83 +52,83 @@ async function files(database: string): Promise<string[]> {
 }
 
 /** What is true of an export that was worked off once, whatever happened on the way. */
-async function expectOnce(desk: TestServer, database: string, exportId: string): Promise<void> {
-  const job = await loadJob(desk, exportId);
+async function expectOnce(server: TestServer, database: string, exportId: string): Promise<void> {
+  const job = await loadJob(server, exportId);
   expect(job).toMatchObject({ status: "completed", version: 1 });
   expect(await files(database)).toEqual([job.sha256]);
-  expect(await listAudit(desk.app.store, desk.businessId, "export.completed")).toHaveLength(1);
-  const { status, body } = await download(desk, exportId);
+  expect(await listAudit(server.app.store, server.businessId, "export.completed")).toHaveLength(1);
+  const { status, body } = await download(server, exportId);
   expect([status, body.submissions.length]).toEqual([200, submissions]);
 }
 
 describe("an export whose process", { timeout: 120_000 }, () => {
   test("is killed in the middle, again and again, is taken up by the next and completed once", async () => {
-    const { desk, database, exportId } = await large();
+    const { server, database, exportId } = await large();
     const seen = new Set<string>();
     for (let killed = 0; killed < 5; killed++) {
-      const child = await start(database, desk);
+      const child = await start(database, server);
       seen.add(await untilWriting(database, exportId, seen));
       await child.kill();
-      expect(await loadJob(desk, exportId)).toMatchObject({ status: "pending", version: 0 });
+      expect(await loadJob(server, exportId)).toMatchObject({ status: "pending", version: 0 });
       // Until its lease ends nobody else takes it up.
-      expect(await desk.app.exports?.step()).toBe(false);
-      desk.clock.advance(leaseMs + 10_000);
+      expect(await server.app.exports?.step()).toBe(false);
+      server.clock.advance(leaseMs + 10_000);
     }
     expect(seen.size).toBe(5);
-    const child = await start(database, desk);
-    await expect.poll(async () => (await loadJob(desk, exportId)).status, { timeout: 30_000 }).toBe("completed");
+    const child = await start(database, server);
+    await expect.poll(async () => (await loadJob(server, exportId)).status, { timeout: 30_000 }).toBe("completed");
     await child.stop();
-    desk.clock.advance(60_000);
-    await expectOnce(desk, database, exportId);
+    server.clock.advance(60_000);
+    await expectOnce(server, database, exportId);
   });
 
   test("stands still beyond its lease is taken over; what it does when it goes on counts no more", async () => {
-    const { desk, database, exportId } = await large();
-    const child = await start(database, desk);
+    const { server, database, exportId } = await large();
+    const child = await start(database, server);
     await untilWriting(database, exportId, new Set());
     child.signal("SIGSTOP");
-    desk.clock.advance(leaseMs + 10_000);
-    await runDueExports(desk);
-    await expectOnce(desk, database, exportId);
+    server.clock.advance(leaseMs + 10_000);
+    await runDueExports(server);
+    await expectOnce(server, database, exportId);
     child.signal("SIGCONT");
     await expect.poll(child.logged, { timeout: 30_000 }).toContain("Another process took an export over");
     await child.stop();
-    await expectOnce(desk, database, exportId);
+    await expectOnce(server, database, exportId);
   });
 
   test("ends in good order is taken up at once", async () => {
-    const { desk, database, exportId } = await large();
-    const child = await start(database, desk);
+    const { server, database, exportId } = await large();
+    const child = await start(database, server);
     await untilWriting(database, exportId, new Set());
     expect(await child.stop()).toBe(0);
     expect(await files(database)).toEqual([]);
-    desk.clock.advance(10_000);
-    await runDueExports(desk);
-    await expectOnce(desk, database, exportId);
+    server.clock.advance(10_000);
+    await runDueExports(server);
+    await expectOnce(server, database, exportId);
   });
 });
 
 test("several processes at once work each export off once", { timeout: 60_000 }, async () => {
-  const { desk, database } = await openFileServer();
-  const { programId } = await desk.seed.submission();
-  const token = await desk.app.store.listTokens(desk.businessId);
+  const { server, database } = await openFileServer();
+  const { programId } = await server.seed.submission();
+  const token = await server.app.store.listTokens(server.businessId);
   expect(token).toEqual([]);
-  await desk.token(["exports:write"]);
-  const [issued] = await desk.app.store.listTokens(desk.businessId);
+  await server.token(["exports:write"]);
+  const [issued] = await server.app.store.listTokens(server.businessId);
   const exportIds = Array.from({ length: 40 }, () => createId("exp"));
-  await desk.write(async (tx) => {
+  await server.write(async (tx) => {
     const seed = createFactory((work) => work(tx));
     for (const exportId of exportIds) {
       await seed.exportJob({ exportId, programId, tokenId: issued?.tokenId ?? null, scopes: ["exports:write"] });
     }
   });
-  const children = await Promise.all([1, 2, 3].map(() => start(database, desk)));
-  const pending = () => desk.app.store.reader(desk.businessId).count("exports", { where: { status: "pending" } });
+  const children = await Promise.all([1, 2, 3].map(() => start(database, server)));
+  const pending = () => server.app.store.reader(server.businessId).count("exports", { where: { status: "pending" } });
   await expect.poll(pending, { timeout: 40_000 }).toBe(0);
   await Promise.all(children.map((child) => child.stop()));
-  const entries = await listAudit(desk.app.store, desk.businessId, "export.completed");
+  const entries = await listAudit(server.app.store, server.businessId, "export.completed");
   expect(entries.map(({ entityId }) => entityId).sort()).toEqual(exportIds);
   const kept = [];
-  for await (const { sha256 } of desk.app.store.reader(desk.businessId).scan("exports", {})) kept.push(sha256);
+  for await (const { sha256 } of server.app.store.reader(server.businessId).scan("exports", {})) kept.push(sha256);
   expect((await files(database)).sort()).toEqual(kept.sort());
 });

@@ -84,11 +84,11 @@ function summary(file: any) {
 
 describe("the file of an export", () => {
   test("holds a programme's applicants, reviewers, submissions, reviews and attestations, and no other's", async ({
-    desk,
+    server,
   }) => {
-    const { programId, submissions, reviews } = await season(desk);
-    await season(await desk.other());
-    const file = await runExport(desk, { programId }, ["exports:write"]);
+    const { programId, submissions, reviews } = await season(server);
+    await season(await server.other());
+    const file = await runExport(server, { programId }, ["exports:write"]);
     expect(summary(file)).toEqual({
       applicants: ["ada", "ben", "cleo"],
       reviewers: ["vera", "will", "xena"],
@@ -99,10 +99,10 @@ describe("the file of an export", () => {
     expect(file).not.toHaveProperty("persons");
   });
 
-  test("says which export it is, and shows each row as the interface does", async ({ desk }) => {
-    const { programId, people, submissions, reviewers, reviews } = await season(desk);
-    const reader = desk.app.store.reader(desk.businessId);
-    const file = await runExport(desk, { programId });
+  test("says which export it is, and shows each row as the interface does", async ({ server }) => {
+    const { programId, people, submissions, reviewers, reviews } = await season(server);
+    const reader = server.app.store.reader(server.businessId);
+    const file = await runExport(server, { programId });
     const [job] = await reader.find("exports", {}, { limit: 1 });
     expect(Object.keys(file).slice(0, 6)).toEqual([
       "exportId",
@@ -114,11 +114,11 @@ describe("the file of an export", () => {
     ]);
     expect(file).toMatchObject({
       exportId: job?.exportId,
-      businessId: desk.businessId,
+      businessId: server.businessId,
       programId,
       trackId: null,
       filters: { state: null, submittedFrom: null, submittedTo: null },
-      generatedAt: desk.clock.now().toISOString(),
+      generatedAt: server.clock.now().toISOString(),
     });
     const { ada } = people;
     expect(file.applicants[0]).toEqual({ applicantId: ada.applicantId, name: "ada", email: "ada@example.org" });
@@ -137,9 +137,9 @@ describe("the file of an export", () => {
     });
   });
 
-  test("of one track holds what belongs there, but the attestations of the whole programme", async ({ desk }) => {
-    const { programId, main, submissions, reviews } = await season(desk);
-    expect(summary(await runExport(desk, { programId, trackId: main.trackId }))).toEqual({
+  test("of one track holds what belongs there, but the attestations of the whole programme", async ({ server }) => {
+    const { programId, main, submissions, reviews } = await season(server);
+    expect(summary(await runExport(server, { programId, trackId: main.trackId }))).toEqual({
       applicants: ["ada", "cleo"],
       reviewers: ["vera", "xena"],
       submissions: [submissions.early, submissions.draft].map((row) => row.submissionId),
@@ -159,11 +159,11 @@ describe("the file of an export", () => {
     [{ submittedFrom: day(2), submittedTo: day(9) }, [], [], []],
     [{ submittedFrom: day(1), state: "IN_REVIEW" }, ["early"], ["ada"], ["vera", "xena"]],
   ] as const)("with filters %o holds the submissions that match, their applicants and reviews", async (case_, {
-    desk,
+    server,
   }) => {
     const [filters, submissions, applicants, reviews] = case_;
-    const season_ = await season(desk);
-    const found = summary(await runExport(desk, { programId: season_.programId, ...filters }));
+    const season_ = await season(server);
+    const found = summary(await runExport(server, { programId: season_.programId, ...filters }));
     expect(found).toEqual({
       applicants,
       reviewers: ["vera", "will", "xena"],
@@ -173,20 +173,20 @@ describe("the file of an export", () => {
     });
   });
 
-  test("of an empty programme is whole too", async ({ desk }) => {
-    const { programId } = await desk.seed.program();
+  test("of an empty programme is whole too", async ({ server }) => {
+    const { programId } = await server.seed.program();
     const empty = { applicants: [], reviewers: [], submissions: [], reviews: [], attestations: [] };
-    expect(summary(await runExport(desk, { programId }))).toEqual(empty);
+    expect(summary(await runExport(server, { programId }))).toEqual(empty);
   });
 
-  test("keeps every character, in thousands of rows", async ({ desk }) => {
-    const { programId, trackId } = await desk.seed.track();
+  test("keeps every character, in thousands of rows", async ({ server }) => {
+    const { programId, trackId } = await server.seed.track();
     const titles = Array.from({ length: 2_345 }, (_, index) => `Ł😀"\\\u2028\n${index}`);
-    await desk.write(async (tx) => {
+    await server.write(async (tx) => {
       const seed = createFactory((work) => work(tx));
       for (const title of titles) await seed.submission({ trackId, title });
     });
-    const file = await runExport(desk, { programId });
+    const file = await runExport(server, { programId });
     expect(file.submissions.map(({ title }: { title: string }) => title)).toEqual(titles);
   });
 });
@@ -198,9 +198,9 @@ describe("the persons of an export", () => {
   const customFields = { [standard]: "weaving", [pii]: "1971-05-01", [restricted]: "asthma" };
 
   test("are those of its applicants and reviewers, each once, with the fields that were asked for", async ({
-    desk,
+    server,
   }) => {
-    const { seed } = desk;
+    const { seed } = server;
     await seed.personSchema();
     const { programId } = await seed.program();
     const person = (given: object = {}) =>
@@ -220,7 +220,7 @@ describe("the persons of an export", () => {
     await applicant("twice@example.org", null);
     await applicant("none@example.org", null);
     const reviewer = await seed.reviewer({ email: "r@example.org", personId: both.personId, programIds: [programId] });
-    const file = await runExport(desk, { programId, persons: { fieldIds: [standard, restricted] } }, sensitive);
+    const file = await runExport(server, { programId, persons: { fieldIds: [standard, restricted] } }, sensitive);
     const asked = { [standard]: "weaving", [restricted]: "asthma" };
     expect(file.persons).toEqual([
       {
@@ -234,46 +234,46 @@ describe("the persons of an export", () => {
     expect(JSON.stringify(file)).not.toContain(bystander.personId);
   });
 
-  test("show nothing that the token may not see when the export runs", async ({ desk }) => {
-    const { seed } = desk;
+  test("show nothing that the token may not see when the export runs", async ({ server }) => {
+    const { seed } = server;
     const schema = await seed.personSchema();
     const { programId } = await seed.program();
     const { personId } = await seed.person({ customFields });
     await seed.applicant({ personId, programIds: [programId] });
     const fieldsOf = async (job: { exportId: string }) => {
-      await runDueExports(desk);
-      const { body } = await download(desk, job.exportId);
+      await runDueExports(server);
+      const { body } = await download(server, job.exportId);
       return Object.keys(body.persons[0].customFields).sort();
     };
     const ask = (fieldIds: string[], granted: readonly Scope[]) =>
-      desk.as("REST", granted).then((clerk) => clerk.create_export({ programId, persons: { fieldIds } }));
+      server.as("REST", granted).then((clerk) => clerk.create_export({ programId, persons: { fieldIds } }));
     const all = [standard, pii, restricted].sort();
     expect(await fieldsOf(await ask(all, sensitive))).toEqual(all);
 
     // The scopes of the job count only as far as its token still has them.
-    const { tokenId } = await tokenWith(desk, ["exports:write", "persons:read"]);
+    const { tokenId } = await tokenWith(server, ["exports:write", "persons:read"]);
     const persons = { fieldIds: all };
     expect(await fieldsOf(await seed.exportJob({ programId, persons, tokenId, scopes: [...sensitive] }))).toEqual([
       standard,
     ]);
     // And those of the token only as far as the job was asked for with them.
-    const { tokenId: later } = await tokenWith(desk, sensitive);
+    const { tokenId: later } = await tokenWith(server, sensitive);
     const scopes: Scope[] = ["exports:write", "persons:read"];
     expect(await fieldsOf(await seed.exportJob({ programId, persons, tokenId: later, scopes }))).toEqual([standard]);
 
     const job = await ask([standard], ["exports:write", "persons:read"]);
     const fields = schema.fields.map((field) => ({ ...field, sensitivity: "pii" as const }));
-    await desk.write(async (tx) => {
+    await server.write(async (tx) => {
       const row = await tx.get("personSchemas", schema.personSchemaId);
       if (row) await tx.update("personSchemas", row, { fields });
     });
     expect(await fieldsOf(job)).toEqual([]);
   });
 
-  test("are of 500 people at most; asked for without fields they are ids alone", async ({ desk }) => {
-    await desk.seed.personSchema();
-    const { programId } = await desk.seed.program();
-    await desk.write(async (tx) => {
+  test("are of 500 people at most; asked for without fields they are ids alone", async ({ server }) => {
+    await server.seed.personSchema();
+    const { programId } = await server.seed.program();
+    await server.write(async (tx) => {
       const seed = createFactory((work) => work(tx));
       for (let index = 0; index < 505; index++) {
         const email = `a${index}@example.org`;
@@ -285,10 +285,10 @@ describe("the persons of an export", () => {
         programIds: [programId],
       });
     });
-    const file = await runExport(desk, { programId, persons: { fieldIds: [] } }, ["exports:write", "persons:read"]);
+    const file = await runExport(server, { programId, persons: { fieldIds: [] } }, ["exports:write", "persons:read"]);
     expect([file.applicants, file.reviewers, file.persons].map(({ length }) => length)).toEqual([505, 1, 500]);
     expect(file.truncated).toEqual([{ section: "persons", of: "applicants and reviewers looked up", limit: 500 }]);
-    const job = await runExport(desk, { programId }, ["exports:write"]);
+    const job = await runExport(server, { programId }, ["exports:write"]);
     expect(job).not.toHaveProperty("truncated");
     expect(
       file.persons.every(({ customFields: shown }: { customFields: object }) => Object.keys(shown).length === 0),
@@ -302,9 +302,9 @@ describe("the persons of an export", () => {
   });
 });
 
-async function tokenWith(desk: TestServer, granted: readonly Scope[]): Promise<{ tokenId: string }> {
-  const before = new Set((await desk.app.store.listTokens(desk.businessId)).map(({ tokenId }) => tokenId));
-  await desk.token(granted);
-  const [made] = (await desk.app.store.listTokens(desk.businessId)).filter(({ tokenId }) => !before.has(tokenId));
+async function tokenWith(server: TestServer, granted: readonly Scope[]): Promise<{ tokenId: string }> {
+  const before = new Set((await server.app.store.listTokens(server.businessId)).map(({ tokenId }) => tokenId));
+  await server.token(granted);
+  const [made] = (await server.app.store.listTokens(server.businessId)).filter(({ tokenId }) => !before.has(tokenId));
   return made as { tokenId: string };
 }

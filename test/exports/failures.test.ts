@@ -36,37 +36,37 @@ function failing(code: string) {
 }
 
 describe("an export fails", () => {
-  async function failedWith(desk: TestServer, exportId: string, errorCode: string): Promise<void> {
-    const job = await loadJob(desk, exportId);
+  async function failedWith(server: TestServer, exportId: string, errorCode: string): Promise<void> {
+    const job = await loadJob(server, exportId);
     expect(job).toMatchObject({ status: "failed", errorCode, downloadUrl: null, sha256: null, completedAt: null });
-    expect(await desk.app.exports?.step()).toBe(false);
-    const [entry] = await listAudit(desk.app.store, desk.businessId, "export.failed");
+    expect(await server.app.exports?.step()).toBe(false);
+    const [entry] = await listAudit(server.app.store, server.businessId, "export.failed");
     expect(entry).toMatchObject({ entityId: exportId, actorType: "system" });
     expect(entry?.changes).toContainEqual({ path: "errorCode", from: null, to: errorCode });
-    expect(await listAudit(desk.app.store, desk.businessId, "export.completed")).toEqual([]);
+    expect(await listAudit(server.app.store, server.businessId, "export.completed")).toEqual([]);
   }
 
-  test("when its token was revoked before it ran", async ({ desk }) => {
-    const { exportId } = await createPendingExport(desk);
-    const job = await desk.app.store.reader(desk.businessId).get("exports", exportId);
-    await desk.app.store.revokeToken(job?.tokenId ?? "", desk.clock.now().toISOString());
-    await runDueExports(desk);
-    await failedWith(desk, exportId, "invalid_token");
+  test("when its token was revoked before it ran", async ({ server }) => {
+    const { exportId } = await createPendingExport(server);
+    const job = await server.app.store.reader(server.businessId).get("exports", exportId);
+    await server.app.store.revokeToken(job?.tokenId ?? "", server.clock.now().toISOString());
+    await runDueExports(server);
+    await failedWith(server, exportId, "invalid_token");
   });
 
   test("when its token is revoked while it runs: nothing is kept", async () => {
-    const { desk, database } = await openFileServer();
-    const { exportId } = await createPendingExport(desk);
-    const { store } = desk.app;
-    const job = await store.reader(desk.businessId).get("exports", exportId);
+    const { server, database } = await openFileServer();
+    const { exportId } = await createPendingExport(server);
+    const { store } = server.app;
+    const job = await store.reader(server.businessId).get("exports", exportId);
     const place = openDirectoryBlobStore(`${getFilesPrefix(database)}.exports`);
-    const worker = createWorker(desk, {
+    const worker = createWorker(server, {
       artifacts: {
         ...place,
         async spool(id) {
           const spool = await place.spool(id);
           const finish = async () => {
-            await store.revokeToken(job?.tokenId ?? "", desk.clock.now().toISOString());
+            await store.revokeToken(job?.tokenId ?? "", server.clock.now().toISOString());
             return spool.finish();
           };
           return { ...spool, finish };
@@ -74,16 +74,16 @@ describe("an export fails", () => {
       },
     });
     await worker.step();
-    await failedWith(desk, exportId, "invalid_token");
+    await failedWith(server, exportId, "invalid_token");
     expect(await listArtifacts(`${getFilesPrefix(database)}.exports`)).toEqual([]);
   });
 
-  test("when its token has expired or lost a scope that it needs, or is no token of the tenant", async ({ desk }) => {
-    const { programId } = await desk.seed.program();
-    const other = await desk.other();
+  test("when its token has expired or lost a scope that it needs, or is no token of the tenant", async ({ server }) => {
+    const { programId } = await server.seed.program();
+    const other = await server.other();
     const tokens = async (at: TestServer, granted: Scope[], expiresAt: string | null = null) => {
       const tokenId = createId("tok");
-      const now = desk.clock.now().toISOString();
+      const now = server.clock.now().toISOString();
       const rest = {
         name: "t",
         sha256: createId("sha"),
@@ -97,27 +97,27 @@ describe("an export fails", () => {
     };
     const persons = { fieldIds: [] };
     const cases = [
-      [{ tokenId: await tokens(desk, ["exports:write"], desk.clock.now().toISOString()) }, "invalid_token"],
+      [{ tokenId: await tokens(server, ["exports:write"], server.clock.now().toISOString()) }, "invalid_token"],
       [{ tokenId: await tokens(other, ["exports:write"]) }, "invalid_token"],
       [{ tokenId: "tok_none" }, "invalid_token"],
       [{ tokenId: null }, "invalid_token"],
-      [{ tokenId: await tokens(desk, ["exports:read"]) }, "insufficient_scope"],
-      [{ tokenId: await tokens(desk, ["exports:write"]), persons }, "insufficient_scope"],
+      [{ tokenId: await tokens(server, ["exports:read"]) }, "insufficient_scope"],
+      [{ tokenId: await tokens(server, ["exports:write"]), persons }, "insufficient_scope"],
     ] as const;
     for (const [given, errorCode] of cases) {
       const scopes: Scope[] = ["exports:write", "persons:read"];
-      const { exportId } = await desk.seed.exportJob({ programId, ...given, ...(given as object), scopes });
-      await runDueExports(desk);
-      await failedWith(desk, exportId, errorCode);
+      const { exportId } = await server.seed.exportJob({ programId, ...given, ...(given as object), scopes });
+      await runDueExports(server);
+      await failedWith(server, exportId, errorCode);
     }
   });
 
   test("when its file grows too large: what was written is gone", async () => {
-    const { desk, database } = await openFileServer();
-    const { exportId } = await createPendingExport(desk);
+    const { server, database } = await openFileServer();
+    const { exportId } = await createPendingExport(server);
     const place = openDirectoryBlobStore(`${getFilesPrefix(database)}.exports`);
-    await createWorker(desk, { artifacts: place, maxBytes: 400 }).step();
-    await failedWith(desk, exportId, "artifact_too_large");
+    await createWorker(server, { artifacts: place, maxBytes: 400 }).step();
+    await failedWith(server, exportId, "artifact_too_large");
     expect(await listArtifacts(`${getFilesPrefix(database)}.exports`)).toEqual([]);
   });
 
@@ -126,46 +126,48 @@ describe("an export fails", () => {
     ["EDQUOT", "finish", "storage_full"],
     ["ENOSPC", "keep", "storage_full"],
     ["EFBIG", "write", "artifact_too_large"],
-  ] as const)("when the disk says %s at %s", async ([code, where, errorCode], { desk }) => {
-    const { exportId } = await createPendingExport(desk);
-    await createWorker(desk, { artifacts: await broken({ [where]: failing(code) }) }).step();
-    await failedWith(desk, exportId, errorCode);
+  ] as const)("when the disk says %s at %s", async ([code, where, errorCode], { server }) => {
+    const { exportId } = await createPendingExport(server);
+    await createWorker(server, { artifacts: await broken({ [where]: failing(code) }) }).step();
+    await failedWith(server, exportId, errorCode);
   });
 
   test.for([
     ["keep", "storage_unavailable"],
     ["write", "internal_error"],
   ] as const)("only after many tries with longer and longer pauses when its place fails at %s", async (case_, {
-    desk,
+    server,
   }) => {
     const [where, errorCode] = case_;
-    const { exportId } = await createPendingExport(desk);
-    const worker = createWorker(desk, { artifacts: await broken({ [where]: failing("ECONNREFUSED") }) });
+    const { exportId } = await createPendingExport(server);
+    const worker = createWorker(server, { artifacts: await broken({ [where]: failing("ECONNREFUSED") }) });
     const pausesMs: number[] = [];
     for (let tries = 1; tries < 10; tries++) {
       expect(await worker.step()).toBe(true);
-      expect(await loadJob(desk, exportId)).toMatchObject({ status: "pending", errorCode: null });
+      expect(await loadJob(server, exportId)).toMatchObject({ status: "pending", errorCode: null });
       let pauseMs = 0;
-      for (; !(await desk.app.store.exportQueue.claim(at(desk, pauseMs), at(desk, pauseMs))); pauseMs += 500);
+      for (; !(await server.app.store.exportQueue.claim(at(server, pauseMs), at(server, pauseMs))); pauseMs += 500);
       pausesMs.push(pauseMs);
-      desk.clock.advance(pauseMs);
+      server.clock.advance(pauseMs);
       if (tries === 4) break;
     }
     expect(pausesMs).toEqual([2_000, 8_000, 32_000, 128_000]);
-    while ((await loadJob(desk, exportId)).status === "pending") {
-      desk.clock.advance(5 * 60_000);
+    while ((await loadJob(server, exportId)).status === "pending") {
+      server.clock.advance(5 * 60_000);
       expect(await worker.step()).toBe(true);
     }
-    await failedWith(desk, exportId, errorCode);
+    await failedWith(server, exportId, errorCode);
   });
 
-  test("when every process that took it up ended in the middle", async ({ desk }) => {
-    const { exportId } = await createPendingExport(desk);
+  test("when every process that took it up ended in the middle", async ({ server }) => {
+    const { exportId } = await createPendingExport(server);
     for (let tries = 0; tries < 10; tries++) {
-      expect(await desk.app.store.exportQueue.claim(at(desk, 0), at(desk, 1))).toMatchObject({ attempts: tries + 1 });
-      desk.clock.advance(1);
+      expect(await server.app.store.exportQueue.claim(at(server, 0), at(server, 1))).toMatchObject({
+        attempts: tries + 1,
+      });
+      server.clock.advance(1);
     }
-    await runDueExports(desk);
-    await failedWith(desk, exportId, "abandoned");
+    await runDueExports(server);
+    await failedWith(server, exportId, "abandoned");
   });
 });

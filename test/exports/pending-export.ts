@@ -8,11 +8,11 @@ import type { TestServer } from "../support/test-server.ts";
 
 /** An export that waits, of a programme with a submission, and the token that asked for it. */
 export async function createPendingExport(
-  desk: TestServer,
+  server: TestServer,
   granted: readonly Scope[] = ["exports:write", "exports:read"],
 ) {
-  const clerk = await desk.as("REST", granted);
-  const { programId } = await desk.seed.submission();
+  const clerk = await server.as("REST", granted);
+  const { programId } = await server.seed.submission();
   const { exportId } = await clerk.create_export({ programId });
   return { exportId: exportId as string, programId, clerk };
 }

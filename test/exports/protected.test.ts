@@ -44,11 +44,11 @@ const persons = { fieldIds: [personFieldIds.restricted] };
 
 describe.each(["blind", "strict"])("an export that an agent creates where it sees people as %s", (privacy) => {
   test("shows what its tools show, and has a link", async () => {
-    const desk = await openMemoryServer({ PROGRAMME_PRIVACY: privacy });
-    const programId = await programOf(desk);
-    const agent = await desk.as("MCP");
+    const server = await openMemoryServer({ PROGRAMME_PRIVACY: privacy });
+    const programId = await programOf(server);
+    const agent = await server.as("MCP");
     const { exportId } = await agent.create_export({ programId, persons });
-    await runDueExports(desk);
+    await runDueExports(server);
     const job = await agent.get_export({ exportId });
     expect(job).toMatchObject({ status: "completed", privacy });
     const { text, body } = await send(job.downloadUrl, {});
@@ -64,20 +64,20 @@ describe.each(["blind", "strict"])("an export that an agent creates where it see
   });
 
   test("leaves out answers that the form calls personal, as its tools do for a token that may not see them", async () => {
-    const desk = await openMemoryServer({ PROGRAMME_PRIVACY: privacy });
-    const programId = await programOf(desk);
-    await desk.write(async (tx) => {
+    const server = await openMemoryServer({ PROGRAMME_PRIVACY: privacy });
+    const programId = await programOf(server);
+    await server.write(async (tx) => {
       for await (const row of tx.scan("schemas", {})) {
         const fields = row.fields.map((field) => ({ ...field, sensitivity: "pii" as const }));
         await tx.update("schemas", row, { fields });
       }
     });
-    const agent = await desk.as(
+    const agent = await server.as(
       "MCP",
       scopes.filter((scope) => scope !== sensitiveScope),
     );
     const { exportId } = await agent.create_export({ programId });
-    await runDueExports(desk);
+    await runDueExports(server);
     const { downloadUrl } = await agent.get_export({ exportId });
     const { body } = await send(downloadUrl, {});
     expect(body.submissions).toMatchObject([{ fields: {} }]);
@@ -85,12 +85,12 @@ describe.each(["blind", "strict"])("an export that an agent creates where it see
   });
 
   test("is the only one that it gets a link to", async () => {
-    const desk = await openMemoryServer({ PROGRAMME_PRIVACY: privacy });
-    const programId = await programOf(desk);
-    const system = await desk.as("REST");
+    const server = await openMemoryServer({ PROGRAMME_PRIVACY: privacy });
+    const programId = await programOf(server);
+    const system = await server.as("REST");
     const { exportId } = await system.create_export({ programId });
-    await runDueExports(desk);
-    const agent = await desk.as("MCP");
+    await runDueExports(server);
+    const agent = await server.as("MCP");
     const seen = await agent.get_export({ exportId });
     expect(seen).toMatchObject({ status: "completed", downloadUrl: null, downloadExpiresAt: null });
     expect(seen.warnings).toEqual([expect.stringContaining("you get no link to it")]);
@@ -107,16 +107,16 @@ describe.each(Object.entries(clients))("a human who is asked by a client of %s b
     ["chooses to show addresses", true, "api", secret.email],
     ["leaves them hidden", false, "blind", expect.stringMatching(/@handle\.invalid$/)],
   ])("%s", async (_case, showHidden, privacy, email) => {
-    const desk = await openMemoryServer({ PROGRAMME_PRIVACY: "blind", PROGRAMME_CONFIRM: "human" });
-    const programId = await programOf(desk);
+    const server = await openMemoryServer({ PROGRAMME_PRIVACY: "blind", PROGRAMME_CONFIRM: "human" });
+    const programId = await programOf(server);
     const questions: string[] = [];
-    const client = await connect(desk, await desk.token(), (question) => {
+    const client = await connect(server, await server.token(), (question) => {
       questions.push(question);
       return { action: "accept", content: { confirm: true, showHidden } };
     });
     const made = await client.call("create_export", { programId });
     const exportId = made.structuredContent?.data?.["exportId"];
-    await runDueExports(desk);
+    await runDueExports(server);
     const seen = await client.call("get_export", { exportId });
     const { downloadUrl } = seen.structuredContent?.data as { downloadUrl: string };
     expect(seen.structuredContent?.data).toMatchObject({ privacy });
@@ -126,9 +126,9 @@ describe.each(Object.entries(clients))("a human who is asked by a client of %s b
 });
 
 test("an agent cannot choose by itself that an export shows addresses", async () => {
-  const desk = await openMemoryServer({ PROGRAMME_PRIVACY: "blind", PROGRAMME_CONFIRM: "ask" });
-  const programId = await programOf(desk);
-  const client = await (clients["2026-07-28 over HTTP"] as (typeof clients)[string])(desk, await desk.token());
+  const server = await openMemoryServer({ PROGRAMME_PRIVACY: "blind", PROGRAMME_CONFIRM: "ask" });
+  const programId = await programOf(server);
+  const client = await (clients["2026-07-28 over HTTP"] as (typeof clients)[string])(server, await server.token());
   const { token } = readConfirmation(await client.call("create_export", { programId }));
   const wanted = await client.call("create_export", { programId, confirmation: token, showHidden: true });
   expect(readError(wanted)).toMatchObject({ code: "validation_failed" });
@@ -137,15 +137,15 @@ test("an agent cannot choose by itself that an export shows addresses", async ()
 });
 
 test("an agent that sees addresses gets them in exports too, and so does a system", async () => {
-  const desk = await openMemoryServer({ PROGRAMME_PRIVACY: "api" });
-  const programId = await programOf(desk);
-  const agent = await desk.as("MCP");
+  const server = await openMemoryServer({ PROGRAMME_PRIVACY: "api" });
+  const programId = await programOf(server);
+  const agent = await server.as("MCP");
   const { exportId } = await agent.create_export({ programId });
-  await runDueExports(desk);
+  await runDueExports(server);
   const { downloadUrl, ...job } = await agent.get_export({ exportId });
   expect(job).not.toHaveProperty("privacy");
   const { body } = await send(downloadUrl, {});
   expect(body.applicants).toMatchObject([{ email: secret.email }]);
   expect(body).not.toHaveProperty("privacy");
-  expect((await runExport(desk, { programId })).applicants).toEqual(body.applicants);
+  expect((await runExport(server, { programId })).applicants).toEqual(body.applicants);
 });

@@ -11,68 +11,68 @@ import { at, createPendingExport, createWorker, listArtifacts } from "./pending-
 const dayMs = 24 * 60 * 60 * 1000;
 
 describe("several workers", () => {
-  test("work on one export each, the oldest first, of whichever tenant", async ({ desk }) => {
-    const other = await desk.other();
+  test("work on one export each, the oldest first, of whichever tenant", async ({ server }) => {
+    const other = await server.other();
     const ids: string[] = [];
-    for (const each of [desk, other, desk]) {
+    for (const each of [server, other, server]) {
       ids.push((await createPendingExport(each)).exportId);
-      desk.clock.advance(1);
+      server.clock.advance(1);
     }
-    const queue = desk.app.store.exportQueue;
-    const claims = await Promise.all(Array.from({ length: 5 }, () => queue.claim(at(desk, 0), at(desk, 1_000))));
+    const queue = server.app.store.exportQueue;
+    const claims = await Promise.all(Array.from({ length: 5 }, () => queue.claim(at(server, 0), at(server, 1_000))));
     expect(claims.map((claim) => claim?.lease.exportId).toSorted()).toEqual([...ids, undefined, undefined]);
     expect(new Set(claims.flatMap((claim) => claim?.lease.leaseId ?? [])).size).toBe(3);
-    desk.clock.advance(999);
-    expect(await queue.claim(at(desk, 0), at(desk, 1))).toBeUndefined();
-    desk.clock.advance(1);
-    expect(await queue.claim(at(desk, 0), at(desk, 1))).toMatchObject({ lease: { exportId: ids[0] }, attempts: 2 });
+    server.clock.advance(999);
+    expect(await queue.claim(at(server, 0), at(server, 1))).toBeUndefined();
+    server.clock.advance(1);
+    expect(await queue.claim(at(server, 0), at(server, 1))).toMatchObject({ lease: { exportId: ids[0] }, attempts: 2 });
   });
 
   test("take over what another has left: what it had kept without saying so is removed", async () => {
-    const { desk, database } = await openFileServer();
-    const { exportId } = await createPendingExport(desk);
-    const { exportQueue } = desk.app.store;
+    const { server, database } = await openFileServer();
+    const { exportId } = await createPendingExport(server);
+    const { exportQueue } = server.app.store;
     const place = openDirectoryBlobStore(`${getFilesPrefix(database)}.exports`);
-    const claim = await exportQueue.claim(at(desk, 0), at(desk, 30_000));
+    const claim = await exportQueue.claim(at(server, 0), at(server, 30_000));
     const spool = await place.spool(exportId);
     await spool.write("half of it");
     const { sha256 } = await spool.finish();
     if (claim) await exportQueue.note(claim.lease, sha256);
     await spool.keep();
     expect(await listArtifacts(`${getFilesPrefix(database)}.exports`)).toEqual([sha256]);
-    expect(await desk.app.exports?.step()).toBe(false);
-    desk.clock.advance(30_000);
-    await runDueExports(desk);
-    const job = await loadJob(desk, exportId);
+    expect(await server.app.exports?.step()).toBe(false);
+    server.clock.advance(30_000);
+    await runDueExports(server);
+    const job = await loadJob(server, exportId);
     expect(await listArtifacts(`${getFilesPrefix(database)}.exports`)).toEqual([job.sha256]);
     expect(job.sha256).not.toBe(sha256);
     // Whoever comes back with the lost lease changes nothing.
     if (claim) {
-      expect(await exportQueue.renew(claim.lease, at(desk, 1))).toBe(false);
+      expect(await exportQueue.renew(claim.lease, at(server, 1))).toBe(false);
       expect(await exportQueue.note(claim.lease, sha256)).toBe(false);
-      await exportQueue.release(claim.lease, at(desk, 0));
+      await exportQueue.release(claim.lease, at(server, 0));
     }
-    expect(await loadJob(desk, exportId)).toEqual(job);
+    expect(await loadJob(server, exportId)).toEqual(job);
   });
 
-  test("leave what another tenant's lease names alone", async ({ desk }) => {
-    const { exportId } = await createPendingExport(desk);
-    const claim = await desk.app.store.exportQueue.claim(at(desk, 0), at(desk, 1_000));
+  test("leave what another tenant's lease names alone", async ({ server }) => {
+    const { exportId } = await createPendingExport(server);
+    const claim = await server.app.store.exportQueue.claim(at(server, 0), at(server, 1_000));
     const { lease } = claim ?? { lease: { businessId: "", exportId, leaseId: "" } };
-    expect(await desk.app.store.exportQueue.renew({ ...lease, businessId: "biz_other" }, at(desk, 1))).toBe(false);
-    const other = { businessId: "biz_other", actorId: "usr", now: at(desk, 0) };
-    expect(await desk.app.store.transaction(other, (tx) => tx.endExport(lease))).toBe(false);
-    expect(await desk.app.store.exportQueue.renew(lease, at(desk, 1))).toBe(true);
+    expect(await server.app.store.exportQueue.renew({ ...lease, businessId: "biz_other" }, at(server, 1))).toBe(false);
+    const other = { businessId: "biz_other", actorId: "usr", now: at(server, 0) };
+    expect(await server.app.store.transaction(other, (tx) => tx.endExport(lease))).toBe(false);
+    expect(await server.app.store.exportQueue.renew(lease, at(server, 1))).toBe(true);
   });
 });
 
 describe("a worker that is stopped", () => {
   test("gives its export back at once, and leaves nothing behind", async () => {
-    const { desk, database } = await openFileServer();
-    const { exportId } = await createPendingExport(desk);
+    const { server, database } = await openFileServer();
+    const { exportId } = await createPendingExport(server);
     const place = openDirectoryBlobStore(`${getFilesPrefix(database)}.exports`);
     const stopping = new AbortController();
-    const worker = createWorker(desk, {
+    const worker = createWorker(server, {
       artifacts: {
         ...place,
         async spool(id) {
@@ -83,35 +83,37 @@ describe("a worker that is stopped", () => {
     });
     expect(await worker.step(stopping.signal)).toBe(true);
     expect(await listArtifacts(`${getFilesPrefix(database)}.exports`)).toEqual([]);
-    expect(await loadJob(desk, exportId)).toMatchObject({ status: "pending", version: 0 });
-    await runDueExports(desk);
-    expect(await loadJob(desk, exportId)).toMatchObject({ status: "completed" });
+    expect(await loadJob(server, exportId)).toMatchObject({ status: "pending", version: 0 });
+    await runDueExports(server);
+    expect(await loadJob(server, exportId)).toMatchObject({ status: "completed" });
   });
 
   test("works when it is started, and not before or after", async () => {
-    const desk = await openMemoryServer();
-    const { exportId } = await createPendingExport(desk);
+    const server = await openMemoryServer();
+    const { exportId } = await createPendingExport(server);
     await new Promise((resolve) => setTimeout(resolve, 700));
-    expect(await loadJob(desk, exportId)).toMatchObject({ status: "pending" });
-    desk.app.exports?.start();
-    await expect.poll(async () => (await loadJob(desk, exportId)).status, { timeout: 5_000 }).toBe("completed");
-    await desk.app.exports?.stop();
-    const later = await createPendingExport(desk);
+    expect(await loadJob(server, exportId)).toMatchObject({ status: "pending" });
+    server.app.exports?.start();
+    await expect.poll(async () => (await loadJob(server, exportId)).status, { timeout: 5_000 }).toBe("completed");
+    await server.app.exports?.stop();
+    const later = await createPendingExport(server);
     await new Promise((resolve) => setTimeout(resolve, 700));
-    expect(await loadJob(desk, later.exportId)).toMatchObject({ status: "pending" });
+    expect(await loadJob(server, later.exportId)).toMatchObject({ status: "pending" });
   });
 });
 
 test("what a process that ended has left in the spools goes after a day", async () => {
-  const { desk, database } = await openFileServer();
-  const { exportId } = await createPendingExport(desk);
-  await runDueExports(desk);
+  const { server, database } = await openFileServer();
+  const { exportId } = await createPendingExport(server);
+  await runDueExports(server);
   const left = join(`${getFilesPrefix(database)}.exports`, "spool", `${createId("exp")}.${createId("spl")}`);
   await writeFile(left, "half");
-  await utimes(left, desk.clock.now(), desk.clock.now());
-  await desk.app.exports?.sweep();
+  await utimes(left, server.clock.now(), server.clock.now());
+  await server.app.exports?.sweep();
   expect(await listArtifacts(`${getFilesPrefix(database)}.exports`)).toHaveLength(2);
-  desk.clock.advance(2 * dayMs);
-  await desk.app.exports?.sweep();
-  expect(await listArtifacts(`${getFilesPrefix(database)}.exports`)).toEqual([(await loadJob(desk, exportId)).sha256]);
+  server.clock.advance(2 * dayMs);
+  await server.app.exports?.sweep();
+  expect(await listArtifacts(`${getFilesPrefix(database)}.exports`)).toEqual([
+    (await loadJob(server, exportId)).sha256,
+  ]);
 });

@@ -16,7 +16,7 @@ async function openShared(post: MailServer) {
     /** This process takes over at a time when the leases of those that were killed have ended. */
     takeOver() {
       clock.advance(Date.now() + 60_000 - clock.now().getTime());
-      mailroom.desk.app.startWorkers();
+      mailroom.server.app.startWorkers();
     },
   };
 }
@@ -49,7 +49,7 @@ test.each([
       return verdict();
     },
   });
-  const { start, queue, settled, takeOver, desk } = await openShared(post);
+  const { start, queue, settled, takeOver, server } = await openShared(post);
   const { emailSendId } = await queue();
   const later = queue;
   child = await start();
@@ -62,7 +62,7 @@ test.each([
   await settled((await later()).emailSendId, { status: "sent" });
   expect(post.arrived).toHaveLength(2);
   // Somebody who knows more can have it sent again.
-  await desk.app.people?.mailOffice.retry(desk.businessId, emailSendId);
+  await server.app.people?.mailOffice.retry(server.businessId, emailSendId);
   await settled(emailSendId, { status: "sent", error: null });
   expect(post.arrived).toHaveLength(3);
 });

@@ -71,7 +71,7 @@ describe("a kept message", () => {
     [undefined, 30],
     ["7", 7],
   ])("is deleted after the days set (%s), whole or half; other files stay", async (setting, days) => {
-    const { desk, queue, settled, read, place, clock } = await openKeeping(
+    const { server, queue, settled, read, place, clock } = await openKeeping(
       setting === undefined ? {} : { PROGRAMME_MAIL_FILE_DAYS: setting },
     );
     const { emailSendId } = await queue();
@@ -83,17 +83,17 @@ describe("a kept message", () => {
     const staying = ["eml_young.eml", ".eml_young.partial", "notes.txt", "note.eml.bak", ".hidden"];
     for (const [index, name] of staying.entries()) await aged(name, index < 2 ? days - 0.01 : days + 100);
     await mkdir(join(place, "folder.eml"));
-    expect(await desk.app.webhooks?.housekeeper.sweep()).toBe(302);
+    expect(await server.app.webhooks?.housekeeper.sweep()).toBe(302);
     expect((await readdir(place)).toSorted()).toEqual([...staying, "folder.eml"].toSorted());
     expect(await read(emailSendId)).toMatchObject({ status: "sent" });
-    expect(await desk.app.webhooks?.housekeeper.sweep()).toBe(0);
+    expect(await server.app.webhooks?.housekeeper.sweep()).toBe(0);
   });
 
   test("may be missing, its directory too", async () => {
-    const { desk, queue, settled, place } = await openKeeping();
-    expect(await desk.app.webhooks?.housekeeper.sweep()).toBe(0);
+    const { server, queue, settled, place } = await openKeeping();
+    expect(await server.app.webhooks?.housekeeper.sweep()).toBe(0);
     await settled((await queue()).emailSendId, { status: "sent" });
     await rm(place, { recursive: true });
-    expect(await desk.app.webhooks?.housekeeper.sweep()).toBe(0);
+    expect(await server.app.webhooks?.housekeeper.sweep()).toBe(0);
   });
 });

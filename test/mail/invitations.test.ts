@@ -7,45 +7,50 @@ import { openTestServer, type TestServer, test } from "../support/test-server.ts
 
 /** Invites by token; gives the path of the link in the message. */
 async function invite(
-  desk: TestServer,
+  server: TestServer,
   given: Record<string, unknown> = {},
 ): Promise<{ path: string; reviewerId: string }> {
-  const chair = await desk.as("REST");
+  const chair = await server.as("REST");
   const { reviewerId } = await chair.invite_reviewer({ email: "ida@example.org", ...given });
-  const sends = await desk.app.store.reader(desk.businessId).find("emailSends", {}, { limit: 100, descending: true });
+  const sends = await server.app.store
+    .reader(server.businessId)
+    .find("emailSends", {}, { limit: 100, descending: true });
   return { path: /\/invitations\/\w+/.exec(sends[0]?.body ?? "")?.[0] ?? "", reviewerId };
 }
 
-const open = (desk: TestServer, path: string, init: RequestInit = {}) => fetch(`${desk.origin}${path}`, init);
-const accept = (desk: TestServer, path: string, headers: Record<string, string> = {}) =>
-  open(desk, path, { method: "POST", headers: { origin: "null", ...headers } });
+const open = (server: TestServer, path: string, init: RequestInit = {}) => fetch(`${server.origin}${path}`, init);
+const accept = (server: TestServer, path: string, headers: Record<string, string> = {}) =>
+  open(server, path, { method: "POST", headers: { origin: "null", ...headers } });
 
 async function answerOf(response: Response): Promise<readonly [number, string]> {
   return [response.status, await response.text()];
 }
 
 describe("the page of an invitation", () => {
-  test("shows what it is to and accepts nothing by being read", async ({ desk }) => {
-    const program = await desk.seed.program({ name: 'Open <call> & "more"' });
-    const round = await desk.seed.round({ programId: program.programId, trackId: (await desk.seed.track()).trackId });
-    const { path } = await invite(desk, { roundIds: [round.roundId] });
-    const before = await readState(desk.app.store, desk.businessId);
+  test("shows what it is to and accepts nothing by being read", async ({ server }) => {
+    const program = await server.seed.program({ name: 'Open <call> & "more"' });
+    const round = await server.seed.round({
+      programId: program.programId,
+      trackId: (await server.seed.track()).trackId,
+    });
+    const { path } = await invite(server, { roundIds: [round.roundId] });
+    const before = await readState(server.app.store, server.businessId);
     for (const method of ["HEAD", "GET"]) {
-      const response = await open(desk, path, { method });
+      const response = await open(server, path, { method });
       expect(response.status).toBe(200);
     }
-    const [status, page] = await answerOf(await open(desk, path));
+    const [status, page] = await answerOf(await open(server, path));
     expect(status).toBe(200);
     expect(page).toContain("Open &lt;call&gt; &amp; &quot;more&quot;");
     expect(page).toContain("biz_one invites you");
     expect(page).toMatch(/<form method="post">\s*<button type="submit">/);
     expect(page).not.toMatch(/ida|example\.org|<script|https?:/i);
-    expect(await readState(desk.app.store, desk.businessId)).toEqual(before);
+    expect(await readState(server.app.store, server.businessId)).toEqual(before);
   });
 
-  test("loads nothing, tells nobody where it is and is kept by nobody", async ({ desk }) => {
-    const { path } = await invite(desk);
-    for (const response of [await open(desk, path), await accept(desk, path), await open(desk, path)]) {
+  test("loads nothing, tells nobody where it is and is kept by nobody", async ({ server }) => {
+    const { path } = await invite(server);
+    for (const response of [await open(server, path), await accept(server, path), await open(server, path)]) {
       const { headers } = response;
       const page = await response.text();
       const [, style = ""] = /<style>([\s\S]*)<\/style>/.exec(page) ?? [];
@@ -66,106 +71,106 @@ describe("the page of an invitation", () => {
 });
 
 describe("accepting an invitation", () => {
-  test("makes the reviewer active, once, and says that it was the reviewer", async ({ desk }) => {
-    const { path, reviewerId } = await invite(desk);
-    desk.clock.advance(60_000);
-    const [status, page] = await answerOf(await accept(desk, path));
+  test("makes the reviewer active, once, and says that it was the reviewer", async ({ server }) => {
+    const { path, reviewerId } = await invite(server);
+    server.clock.advance(60_000);
+    const [status, page] = await answerOf(await accept(server, path));
     expect([status, page]).toEqual([200, expect.stringContaining("You have accepted")]);
-    const reader = desk.app.store.reader(desk.businessId);
-    const now = desk.clock.now().toISOString();
+    const reader = server.app.store.reader(server.businessId);
+    const now = server.clock.now().toISOString();
     expect(await reader.get("reviewers", reviewerId)).toMatchObject({ status: "active", acceptedAt: now });
     expect(await reader.find("invitations", {}, { limit: 2 })).toMatchObject([{ reviewerId, usedAt: now }]);
-    const audit = (await listChanges(desk.app.store, desk.businessId)).filter((entry) => entry.occurredAt === now);
+    const audit = (await listChanges(server.app.store, server.businessId)).filter((entry) => entry.occurredAt === now);
     const by = { actorType: "reviewer", actorId: reviewerId, tokenId: null };
     expect(audit.map(({ action }) => action).toSorted()).toEqual(["invitation.updated", "reviewer.accepted"]);
     for (const entry of audit) expect(entry).toMatchObject(by);
     expect(JSON.stringify(audit)).not.toMatch(/ida|[0-9a-f]{64}/i);
-    expect(await desk.outbox()).toEqual([]);
+    expect(await server.outbox()).toEqual([]);
 
-    const state = await readState(desk.app.store, desk.businessId);
-    expect((await accept(desk, path)).status).toBe(404);
-    expect((await open(desk, path)).status).toBe(404);
-    expect(await readState(desk.app.store, desk.businessId)).toEqual(state);
+    const state = await readState(server.app.store, server.businessId);
+    expect((await accept(server, path)).status).toBe(404);
+    expect((await open(server, path)).status).toBe(404);
+    expect(await readState(server.app.store, server.businessId)).toEqual(state);
   });
 
-  test("of many who press the button at once, one is first", async ({ desk }) => {
-    const { path } = await invite(desk);
-    const answers = await Promise.all(Array.from({ length: 8 }, () => accept(desk, path)));
+  test("of many who press the button at once, one is first", async ({ server }) => {
+    const { path } = await invite(server);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => accept(server, path)));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(7).fill(404)]);
   });
 
-  test("works until the link expires and not a moment longer", async ({ desk }) => {
+  test("works until the link expires and not a moment longer", async ({ server }) => {
     const day = 24 * 3_600_000;
-    const { path } = await invite(desk);
-    desk.clock.advance(14 * day - 1);
-    expect((await open(desk, path)).status).toBe(200);
-    desk.clock.advance(1);
-    expect((await open(desk, path)).status).toBe(404);
-    expect((await accept(desk, path)).status).toBe(404);
+    const { path } = await invite(server);
+    server.clock.advance(14 * day - 1);
+    expect((await open(server, path)).status).toBe(200);
+    server.clock.advance(1);
+    expect((await open(server, path)).status).toBe(404);
+    expect((await accept(server, path)).status).toBe(404);
   });
 
-  test("a link that is used, expired, unknown or of somebody made inactive is answered alike", async ({ desk }) => {
-    const used = await invite(desk, { email: "used@example.org" });
-    await accept(desk, used.path);
-    const inactive = await invite(desk, { email: "inactive@example.org" });
-    await desk.write(async (tx) => {
+  test("a link that is used, expired, unknown or of somebody made inactive is answered alike", async ({ server }) => {
+    const used = await invite(server, { email: "used@example.org" });
+    await accept(server, used.path);
+    const inactive = await invite(server, { email: "inactive@example.org" });
+    await server.write(async (tx) => {
       const row = await tx.get("reviewers", inactive.reviewerId);
       if (row) await tx.update("reviewers", row, { status: "inactive" });
     });
-    const expired = await invite(desk, { email: "expired@example.org" });
-    await desk.write(async (tx) => {
+    const expired = await invite(server, { email: "expired@example.org" });
+    await server.write(async (tx) => {
       const [row] = await tx.find("invitations", { where: { reviewerId: expired.reviewerId } }, { limit: 1 });
-      if (row) await tx.update("invitations", row, { expiresAt: desk.clock.now().toISOString() });
+      if (row) await tx.update("invitations", row, { expiresAt: server.clock.now().toISOString() });
     });
-    const state = await readState(desk.app.store, desk.businessId);
+    const state = await readState(server.app.store, server.businessId);
     const paths = [used.path, expired.path, inactive.path, `/invitations/${"0".repeat(64)}`, "/invitations/%00"];
     const answers = new Set<string>();
     for (const path of paths) {
-      answers.add(JSON.stringify(await answerOf(await open(desk, path))));
-      answers.add(JSON.stringify(await answerOf(await accept(desk, path))));
+      answers.add(JSON.stringify(await answerOf(await open(server, path))));
+      answers.add(JSON.stringify(await answerOf(await accept(server, path))));
     }
     expect(answers.size).toBe(1);
     expect([...answers][0]).toMatch(/^\[404,.*not valid, or no longer/);
-    expect(await readState(desk.app.store, desk.businessId)).toEqual(state);
+    expect(await readState(server.app.store, server.businessId)).toEqual(state);
   });
 
-  test("a second invitation of an active reviewer only uses the link up", async ({ desk }) => {
-    const first = await invite(desk);
-    await accept(desk, first.path);
-    const reader = desk.app.store.reader(desk.businessId);
+  test("a second invitation of an active reviewer only uses the link up", async ({ server }) => {
+    const first = await invite(server);
+    await accept(server, first.path);
+    const reader = server.app.store.reader(server.businessId);
     const before = await reader.get("reviewers", first.reviewerId);
-    const second = await invite(desk);
-    expect((await accept(desk, second.path)).status).toBe(200);
+    const second = await invite(server);
+    expect((await accept(server, second.path)).status).toBe(200);
     expect(await reader.get("reviewers", first.reviewerId)).toEqual(before);
-    expect((await accept(desk, second.path)).status).toBe(404);
+    expect((await accept(server, second.path)).status).toBe(404);
   });
 });
 
-test("other methods and paths below answer nothing", async ({ desk }) => {
-  const { path } = await invite(desk);
-  for (const method of ["PUT", "DELETE", "PATCH"]) expect((await open(desk, path, { method })).status).toBe(404);
+test("other methods and paths below answer nothing", async ({ server }) => {
+  const { path } = await invite(server);
+  for (const method of ["PUT", "DELETE", "PATCH"]) expect((await open(server, path, { method })).status).toBe(404);
   for (const other of ["/invitations", "/invitations/", `${path}/more`]) {
-    expect((await open(desk, other)).status).toBe(404);
+    expect((await open(server, other)).status).toBe(404);
   }
 });
 
-test("whoever asks too often is put off", async ({ desk }) => {
-  const { path } = await invite(desk);
+test("whoever asks too often is put off", async ({ server }) => {
+  const { path } = await invite(server);
   const statuses: number[] = [];
-  for (let count = 0; count < 62; count++) statuses.push((await open(desk, path)).status);
+  for (let count = 0; count < 62; count++) statuses.push((await open(server, path)).status);
   expect(statuses.slice(0, 60)).toEqual(Array(60).fill(200));
   expect(statuses.slice(-1)).toEqual([429]);
-  const refused = await accept(desk, path);
+  const refused = await accept(server, path);
   expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "60"]);
   // Others' doors stay open.
-  expect((await open(desk, "/healthz")).status).toBe(200);
+  expect((await open(server, "/healthz")).status).toBe(200);
 });
 
 test("a guard against strangers' pages does not stand in the way of the page's own form", async () => {
-  const { desk, close } = await openTestServer({ PROGRAMME_PUBLIC_URL: "https://calls.example.org" });
+  const { server, close } = await openTestServer({ PROGRAMME_PUBLIC_URL: "https://calls.example.org" });
   onTestFinished(close);
-  const { path } = await invite(desk);
-  expect((await accept(desk, path, { origin: "null", host: "calls.example.org" })).status).toBe(200);
+  const { path } = await invite(server);
+  expect((await accept(server, path, { origin: "null", host: "calls.example.org" })).status).toBe(200);
 });
 
 test("over stdio links lead to a page too", async () => {

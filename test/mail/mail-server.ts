@@ -102,7 +102,7 @@ async function answer(said: ReturnType<ServerReply>, done: (error?: Error | null
 export const mailFrom = "Open Calls <calls@example.org>";
 
 export interface MailSetup {
-  readonly desk: TestServer;
+  readonly server: TestServer;
   readonly clock: TestClock;
   /** Queues a message straight in the store. */
   queue(given?: Partial<Row<"emailSends">>): Promise<Row<"emailSends">>;
@@ -120,22 +120,22 @@ export async function openMailSetup(
   start = true,
 ): Promise<MailSetup> {
   const clock = surroundings.clock ?? new TestClock();
-  const { desk, close } = await openTestServer(environment, { ...surroundings, clock });
+  const { server: testServer, close } = await openTestServer(environment, { ...surroundings, clock });
   let closed: Promise<void> | undefined;
   const closeOnce = () => (closed ??= close());
   onTestFinished(closeOnce);
-  if (start) desk.app.startWorkers();
-  const reader = () => desk.app.store.reader(desk.businessId);
+  if (start) testServer.app.startWorkers();
+  const reader = () => testServer.app.store.reader(testServer.businessId);
   const read = async (emailSendId: string) => {
     const row = await reader().get("emailSends", emailSendId);
     if (!row) throw new Error(`No message ${emailSendId}`);
     return row;
   };
   return {
-    desk,
+    server: testServer,
     clock,
     read,
-    queue: (given = {}) => desk.seed.emailSend({ status: "queued", sentAt: null, ...given }),
+    queue: (given = {}) => testServer.seed.emailSend({ status: "queued", sentAt: null, ...given }),
     settled: (emailSendId, expected) =>
       vi.waitFor(
         async () => {

@@ -69,19 +69,19 @@ describe("what people write stays where it belongs", () => {
 describe("suppressed addresses", () => {
   test("get nothing, neither what is queued nor what is to be, until they are allowed again", async () => {
     const post = await openMailServer();
-    const { desk, queue, settled, all } = await openMailSetup(smtp(post));
-    const { businessId } = desk;
-    const office = desk.app.people?.mailOffice;
+    const { server, queue, settled, all } = await openMailSetup(smtp(post));
+    const { businessId } = server;
+    const office = server.app.people?.mailOffice;
     if (!office) throw new Error("No mail office");
     expect(await office.suppress(businessId, "Ada@Example.org", "unsubscribed")).toBe(true);
     expect(await office.suppress(businessId, "ada@example.org", "manual")).toBe(false);
     const { emailSendId } = await queue({ recipientEmail: "ADA@example.org" });
     await settled(emailSendId, { status: "suppressed", error: null, sentAt: null });
 
-    const chair = await desk.as("REST");
-    const { programId } = await desk.seed.program();
+    const chair = await server.as("REST");
+    const { programId } = await server.seed.program();
     const programIds = [programId];
-    for (const email of ["ada@example.org", "bo@example.org"]) await desk.seed.applicant({ programIds, email });
+    for (const email of ["ada@example.org", "bo@example.org"]) await server.seed.applicant({ programIds, email });
     const applicantEmails = ["ada@example.org", "bo@example.org"];
     const outcome = await chair.send_bulk_email({
       programId,
@@ -89,7 +89,7 @@ describe("suppressed addresses", () => {
     });
     expect(outcome).toMatchObject({ queued: 1, suppressed: 1, skipped: [] });
     await chair.invite_reviewer({ email: "ada@example.org" });
-    const other = await desk.other();
+    const other = await server.other();
     await other.seed.emailSend({ status: "queued", sentAt: null });
     await vi.waitFor(() => expect(post.taken).toHaveLength(2), { timeout: 5_000 });
     const listed = await chair.list_email_sends({ recipientEmail: "ada@example.org" });
@@ -107,7 +107,7 @@ describe("suppressed addresses", () => {
     await expect(retry).rejects.toMatchObject({ code: "invalid_state_transition" });
     await expect(office.retry(businessId, "eml_none")).rejects.toMatchObject({ code: "not_found" });
     await expect(office.suppress(businessId, "ada", "manual")).rejects.toMatchObject({ code: "validation_failed" });
-    const audit = await listChanges(desk.app.store, businessId);
+    const audit = await listChanges(server.app.store, businessId);
     const ofList = audit.filter(({ entityType }) => entityType === "suppression").map(({ action }) => action);
     expect(ofList.toSorted()).toEqual(["suppression.added", "suppression.removed"]);
     expect(JSON.stringify(audit)).not.toMatch(/@example/i);
@@ -115,8 +115,8 @@ describe("suppressed addresses", () => {
 
   test("an invitation that is to send no e-mail sends none", async () => {
     const post = await openMailServer();
-    const { desk, queue, settled, all } = await openMailSetup(smtp(post));
-    await (await desk.as("REST")).invite_reviewer({ email: "ida@example.org", suppressEmails: true });
+    const { server, queue, settled, all } = await openMailSetup(smtp(post));
+    await (await server.as("REST")).invite_reviewer({ email: "ida@example.org", suppressEmails: true });
     await settled((await queue()).emailSendId, { status: "sent" });
     expect(post.taken.map(({ to }) => to)).toEqual([["ada@example.org"]]);
     expect((await all()).map(({ status }) => status).toSorted()).toEqual(["sent", "suppressed"]);
@@ -125,11 +125,11 @@ describe("suppressed addresses", () => {
 
 test("several processes on one database send each message once", async () => {
   const post = await openMailServer({ data: async () => void (await delay(5)) });
-  const { desks, close } = await openServersOnOneDatabase(3, smtp(post));
+  const { servers, close } = await openServersOnOneDatabase(3, smtp(post));
   onTestFinished(close);
-  const [first] = desks;
+  const [first] = servers;
   if (!first) throw new Error("No desk");
-  for (const { app } of desks) app.startWorkers();
+  for (const { app } of servers) app.startWorkers();
   for (let count = 0; count < 60; count++) await first.seed.emailSend({ status: "queued", sentAt: null });
   const sent = async () => first.app.store.reader(first.businessId).count("emailSends", { where: { status: "sent" } });
   await vi.waitFor(async () => expect(await sent()).toBe(60), { timeout: 20_000 });
@@ -139,11 +139,11 @@ test("several processes on one database send each message once", async () => {
 
 test("one organisation's many messages do not hold up another's", async () => {
   const post = await openMailServer({ data: async () => void (await delay(20)) });
-  const { desk, queue } = await openMailSetup(smtp(post, { PROGRAMME_MAIL_CONCURRENCY: "1" }), {}, false);
+  const { server, queue } = await openMailSetup(smtp(post, { PROGRAMME_MAIL_CONCURRENCY: "1" }), {}, false);
   for (let count = 0; count < 100; count++) await queue();
-  const other = await desk.other();
+  const other = await server.other();
   await other.seed.emailSend({ status: "queued", sentAt: null, recipientEmail: "few@example.org" });
-  desk.app.startWorkers();
+  server.app.startWorkers();
   await vi.waitFor(() => expect(post.taken.some(({ to }) => to[0] === "few@example.org")).toBe(true), {
     timeout: 5_000,
   });

@@ -4,15 +4,15 @@ import { openMailServer, openMailSetup, readHeader, smtp } from "./mail-server.t
 
 test("a bulk e-mail goes out one message for each recipient, who see nothing of one another", async () => {
   const post = await openMailServer();
-  const { desk, settled, all } = await openMailSetup(smtp(post));
-  const chair = await desk.as("REST");
-  const { programId } = await desk.seed.program();
+  const { server, settled, all } = await openMailSetup(smtp(post));
+  const chair = await server.as("REST");
+  const { programId } = await server.seed.program();
   const programIds = [programId];
   const reviewerIds: string[] = [];
   for (const name of ["rita", "sam"]) {
-    reviewerIds.push((await desk.seed.reviewer({ programIds, email: `${name}@example.org` })).reviewerId);
+    reviewerIds.push((await server.seed.reviewer({ programIds, email: `${name}@example.org` })).reviewerId);
   }
-  await desk.seed.applicant({ programIds, email: "ada@example.org" });
+  await server.seed.applicant({ programIds, email: "ada@example.org" });
   const body = "Dear all,\n\n.a line that begins with a dot\nGrüße — it begins.";
   const outcome = await chair.send_bulk_email({
     programId,
@@ -21,7 +21,7 @@ test("a bulk e-mail goes out one message for each recipient, who see nothing of 
   });
   expect(outcome).toMatchObject({ queued: 3, suppressed: 0 });
   for (const { emailSendId } of await all()) {
-    const now = desk.clock.now().toISOString();
+    const now = server.clock.now().toISOString();
     expect(await settled(emailSendId, { status: "sent" })).toMatchObject({ sentAt: now, error: null });
   }
   const people = ["ada@example.org", "rita@example.org", "sam@example.org"];
@@ -43,10 +43,10 @@ test("a bulk e-mail goes out one message for each recipient, who see nothing of 
 
 test("sending is written down by the system, without a word of whom or what", async () => {
   const post = await openMailServer();
-  const { desk, queue, settled } = await openMailSetup(smtp(post));
+  const { server, queue, settled } = await openMailSetup(smtp(post));
   const { emailSendId } = await queue();
   await settled(emailSendId, { status: "sent" });
-  const [entry, ...others] = await listChanges(desk.app.store, desk.businessId);
+  const [entry, ...others] = await listChanges(server.app.store, server.businessId);
   expect(others).toEqual([]);
   expect(entry).toMatchObject({
     action: "email_send.sent",
@@ -56,5 +56,5 @@ test("sending is written down by the system, without a word of whom or what", as
   });
   expect(entry).toMatchObject({ tokenId: null, changes: [{ path: "status", from: "queued", to: "sent" }, {}] });
   expect(JSON.stringify(entry)).not.toMatch(/\b(?:ada|news|dear)\b/i);
-  expect(await desk.outbox()).toEqual([]);
+  expect(await server.outbox()).toEqual([]);
 });

@@ -63,7 +63,7 @@ describe("a message that the server refuses for good", () => {
 
   test.each(cases)("%s", async (_, manners, status, error) => {
     const post = await openMailServer(manners);
-    const { desk, clock, queue, settled } = await openMailSetup(smtp(post));
+    const { server: testServer, clock, queue, settled } = await openMailSetup(smtp(post));
     const { emailSendId } = await queue({ recipientEmail });
     const row = await settled(emailSendId, { status, error });
     expect(row.sentAt).toBeNull();
@@ -71,10 +71,10 @@ describe("a message that the server refuses for good", () => {
     clock.advance(3 * 24 * 3_600_000);
     await delay(700);
     expect([post.connections(), post.taken]).toEqual([connections, []]);
-    const suppressed = await desk.app.store.reader(desk.businessId).find("suppressions", {}, { limit: 10 });
+    const suppressed = await testServer.app.store.reader(testServer.businessId).find("suppressions", {}, { limit: 10 });
     const gone = error.startsWith("550 5.1.1");
     expect(suppressed.map(({ email, reason }) => [email, reason])).toEqual(gone ? [[recipientEmail, "bounced"]] : []);
-    const audit = await listChanges(desk.app.store, desk.businessId);
+    const audit = await listChanges(testServer.app.store, testServer.businessId);
     expect(audit.map(({ action }) => action).toSorted()).toEqual(
       [`email_send.${status}`, ...(gone ? ["suppression.created"] : [])].toSorted(),
     );

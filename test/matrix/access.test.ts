@@ -11,47 +11,47 @@ import { type MatrixData, test } from "./matrix-data.ts";
 
 describe("whoever has no valid token", () => {
   test.for(operationNames)("is refused by %s, and nothing happens", async (name, { worlds: { own } }) => {
-    const { desk, inputs } = own;
-    const before = await readState(desk.app.store, desk.businessId);
+    const { server, inputs } = own;
+    const before = await readState(server.app.store, server.businessId);
 
-    const without = await rest(desk, undefined, name, inputs[name]);
+    const without = await rest(server, undefined, name, inputs[name]);
     expect(without).toMatchObject({ status: 401, body: { success: false, error: { code: "unauthorized" } } });
     expect(without.headers.get("www-authenticate")).toBe("Bearer");
 
     for (const [kind, token] of Object.entries(await badTokens(own))) {
-      const answer = await rest(desk, token, name, inputs[name]);
+      const answer = await rest(server, token, name, inputs[name]);
       expect(answer, kind).toMatchObject({ status: 401, body: { success: false, error: { code: "invalid_token" } } });
       expect(answer.headers.get("www-authenticate"), kind).toBe('Bearer error="invalid_token"');
     }
-    expect(await readState(desk.app.store, desk.businessId)).toEqual(before);
+    expect(await readState(server.app.store, server.businessId)).toEqual(before);
   });
 });
 
 describe("a token with every scope but the operation's own", () => {
   test.for(operationNames)("is refused by %s, and nothing happens", async (name, { worlds: { own } }) => {
-    const { desk, inputs } = own;
+    const { server, inputs } = own;
     const { scope } = operations[name];
     const others = scopes.filter((other) => other !== scope);
-    const before = await readState(desk.app.store, desk.businessId);
+    const before = await readState(server.app.store, server.businessId);
 
-    const answer = await rest(desk, await desk.token(others), name, inputs[name]);
+    const answer = await rest(server, await server.token(others), name, inputs[name]);
     expect(answer).toMatchObject({
       status: 403,
       body: { success: false, error: { code: "insufficient_scope", details: { requiredScopes: [scope] } } },
     });
     expect(answer.headers.get("www-authenticate")).toBe(`Bearer error="insufficient_scope", scope="${scope}"`);
 
-    const overMcp = await desk.as("MCP", others);
+    const overMcp = await server.as("MCP", others);
     await expect(overMcp.call(name, inputs[name])).rejects.toMatchProblem("insufficient_scope", {
       requiredScopes: [scope],
     });
-    expect(await readState(desk.app.store, desk.businessId)).toEqual(before);
+    expect(await readState(server.app.store, server.businessId)).toEqual(before);
   });
 
   test("is told so before its input is looked at", async ({ worlds: { own } }) => {
-    const token = await own.desk.token(["programs:read"]);
+    const token = await own.server.token(["programs:read"]);
     for (const name of operationNames.filter((operation) => operations[operation].scope !== "programs:read")) {
-      const answer = await rest(own.desk, token, name, { ...own.inputs[name], surprise: true });
+      const answer = await rest(own.server, token, name, { ...own.inputs[name], surprise: true });
       expect(answer.body.error.code, name).toBe("insufficient_scope");
     }
   });
@@ -75,34 +75,34 @@ describe.each(faces)("an input that needs a further scope, over %s", (face) => {
     ["get_reviewer", { includePersonFieldIds: personFieldIds.pii }, sensitiveScope],
     ["create_export", persons(personFieldIds.restricted), sensitiveScope],
   ])("%s with %o is refused without it", async ([name, given, missing], { worlds: { own } }) => {
-    const { desk, inputs } = own;
-    const before = await readState(desk.app.store, desk.businessId);
-    const caller = await desk.as(
+    const { server, inputs } = own;
+    const before = await readState(server.app.store, server.businessId);
+    const caller = await server.as(
       face,
       scopes.filter((scope) => scope !== missing),
     );
     await expect(caller.call(name, { ...inputs[name], ...given })).rejects.toMatchProblem("insufficient_scope", {
       requiredScopes: [missing],
     });
-    expect(await readState(desk.app.store, desk.businessId)).toEqual(before);
+    expect(await readState(server.app.store, server.businessId)).toEqual(before);
   });
 });
 
-async function badTokens({ desk }: MatrixData): Promise<Record<string, string>> {
-  const { store } = desk.app;
+async function badTokens({ server }: MatrixData): Promise<Record<string, string>> {
+  const { store } = server.app;
   const insert = async (given: { expiresAt?: string }) => {
     const token = createRandomToken();
     const tokenId = createId("tok");
-    const createdAt = desk.clock.now().toISOString();
-    const row = { tokenId, businessId: desk.businessId, name: "test", prefix: "", scopes: [...scopes], createdAt };
+    const createdAt = server.clock.now().toISOString();
+    const row = { tokenId, businessId: server.businessId, name: "test", prefix: "", scopes: [...scopes], createdAt };
     const open = { expiresAt: null, revokedAt: null, lastUsedAt: null };
     await store.insertToken({ ...row, ...open, ...given, sha256: hashSha256Hex(token) });
     return { tokenId, token };
   };
   const revoked = await insert({});
-  await store.revokeToken(revoked.tokenId, desk.clock.now().toISOString());
+  await store.revokeToken(revoked.tokenId, server.clock.now().toISOString());
   // Expired from the very moment on that it names.
-  const expired = await insert({ expiresAt: desk.clock.now().toISOString() });
+  const expired = await insert({ expiresAt: server.clock.now().toISOString() });
   return {
     tooShort: createRandomToken().slice(1),
     tooLong: `${createRandomToken()}0`,

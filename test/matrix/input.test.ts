@@ -19,8 +19,8 @@ describe.each(faces)("over %s", (face) => {
     worlds,
   }) => {
     const { own } = worlds;
-    const before = await readState(own.desk.app.store, own.desk.businessId);
-    const caller = await own.desk.as(face);
+    const before = await readState(own.server.app.store, own.server.businessId);
+    const caller = await own.server.as(face);
     for (const { input, path } of [...wrongTypes(own, name, face), ...missing(own, name)]) {
       const refusal = await caller.call(name, input).catch((error) => error);
       expect(refusal, path).toMatchObject({ code: "validation_failed" });
@@ -29,12 +29,12 @@ describe.each(faces)("over %s", (face) => {
       expect(paths.length, path).toBeGreaterThan(0);
       if (face === "REST") expect(refusal.status).toBe(400);
     }
-    expect(await readState(own.desk.app.store, own.desk.businessId)).toEqual(before);
+    expect(await readState(own.server.app.store, own.server.businessId)).toEqual(before);
   });
 
   test.for(operationNames)("%s refuses unknown properties by their path", async (name, { worlds: { own } }) => {
-    const before = await readState(own.desk.app.store, own.desk.businessId);
-    const caller = await own.desk.as(face);
+    const before = await readState(own.server.app.store, own.server.businessId);
+    const caller = await own.server.as(face);
     for (const { input, path } of unknownProperties(own, name)) {
       const refusal = await caller.call(name, input).catch((error) => error);
       expect(refusal, path).toMatchObject({
@@ -43,7 +43,7 @@ describe.each(faces)("over %s", (face) => {
       });
       expect(refusal.details.issues, path).toHaveLength(1);
     }
-    expect(await readState(own.desk.app.store, own.desk.businessId)).toEqual(before);
+    expect(await readState(own.server.app.store, own.server.businessId)).toEqual(before);
   });
 });
 
@@ -51,15 +51,15 @@ describe("over REST", () => {
   test.for(operationNames)("%s refuses query parameters that it does not declare", async (name, {
     worlds: { own },
   }) => {
-    const { desk, inputs } = own;
-    const before = await readState(desk.app.store, desk.businessId);
+    const { server, inputs } = own;
+    const before = await readState(server.app.store, server.businessId);
     const { method, path } = operations[name];
     const { params, body } = partsOf(name, inputs[name]);
     const url = path.replace(/\{(\w+)\}/g, (_, variable: string) => String(params[variable]));
-    const response = await fetch(`${desk.origin}/integrations/v1${url}?surprise=1`, {
+    const response = await fetch(`${server.origin}/integrations/v1${url}?surprise=1`, {
       method,
       headers: {
-        authorization: `Bearer ${await desk.token()}`,
+        authorization: `Bearer ${await server.token()}`,
         ...(body === undefined ? {} : { "content-type": "application/json" }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -67,7 +67,7 @@ describe("over REST", () => {
     expect(response.status).toBe(400);
     const { error } = (await response.json()) as { error: { details: { issues: { path: string }[] } } };
     expect(error.details.issues.map((issue) => issue.path)).toContain("surprise");
-    expect(await readState(desk.app.store, desk.businessId)).toEqual(before);
+    expect(await readState(server.app.store, server.businessId)).toEqual(before);
   });
 });
 

@@ -8,7 +8,7 @@ export type Arguments = Readonly<Record<string, unknown>>;
 
 /** Records of one tenant and, for every operation, arguments that it answers with success. */
 export interface MatrixData {
-  readonly desk: TestServer;
+  readonly server: TestServer;
   /** No two changes touch the same record, so that they can run in any order. */
   readonly inputs: Readonly<Record<OperationName, Arguments>>;
   /** Other ways to name records. */
@@ -23,9 +23,9 @@ export const test = base.extend<{ worlds: { own: MatrixData; foreign: MatrixData
   worlds: [
     // biome-ignore lint/correctness/noEmptyPattern: vitest reads the fixture's dependencies from the pattern
     async ({}, use) => {
-      const { desk, close } = await openTestServer();
-      const own = await buildMatrixData(desk);
-      await use({ own, foreign: await buildMatrixData(await desk.other()) });
+      const { server, close } = await openTestServer();
+      const own = await buildMatrixData(server);
+      await use({ own, foreign: await buildMatrixData(await server.other()) });
       await close();
     },
     { scope: "file" },
@@ -33,13 +33,13 @@ export const test = base.extend<{ worlds: { own: MatrixData; foreign: MatrixData
 });
 
 /** Fills a desk's tenant. Two worlds differ in their ids alone. */
-export async function buildMatrixData(desk: TestServer): Promise<MatrixData> {
-  const calls = await buildCalls(desk);
-  const persons = await buildPersons(desk);
-  const submissions = await buildSubmissions(desk, calls);
-  const reviewing = await buildReviewing(desk, calls);
+export async function buildMatrixData(server: TestServer): Promise<MatrixData> {
+  const calls = await buildCalls(server);
+  const persons = await buildPersons(server);
+  const submissions = await buildSubmissions(server, calls);
+  const reviewing = await buildReviewing(server, calls);
   return {
-    desk,
+    server,
     inputs: { ...calls.inputs, ...persons.inputs, ...submissions.inputs, ...reviewing.inputs },
     more: [
       ["create_submission", { ...submissions.inputs.create_submission, ...persons.selected }],

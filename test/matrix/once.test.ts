@@ -31,28 +31,28 @@ describe.each(faces)("a version over %s", (face) => {
   test.for(versioned)("that is not the record's is refused by %s (%s), and nothing happens", async ([name, field], {
     worlds,
   }) => {
-    const { desk, inputs } = worlds.own;
-    const before = await readState(desk.app.store, desk.businessId);
-    const caller = await desk.as(face);
+    const { server, inputs } = worlds.own;
+    const before = await readState(server.app.store, server.businessId);
+    const caller = await server.as(face);
     const refused = caller.call(name, { ...inputs[name], [field]: 7 });
     await expect(refused).rejects.toMatchProblem("version_conflict", { currentVersion: 0 });
     if (face === "REST") await expect(refused).rejects.toMatchObject({ status: 409 });
-    expect(await readState(desk.app.store, desk.businessId)).toEqual(before);
+    expect(await readState(server.app.store, server.businessId)).toEqual(before);
   });
 });
 
 describe("the same request with the same key", () => {
   test.for(changes)("is answered by %s again, and applied once", async (name, { worlds: { own } }) => {
-    const { desk, inputs } = own;
-    const token = await desk.token();
-    const send = () => rest(desk, token, name, inputs[name], { "idempotency-key": `key of ${name}` });
-    const before = await readState(desk.app.store, desk.businessId);
+    const { server, inputs } = own;
+    const token = await server.token();
+    const send = () => rest(server, token, name, inputs[name], { "idempotency-key": `key of ${name}` });
+    const before = await readState(server.app.store, server.businessId);
 
     const first = await send();
     expect(first.body).toMatchObject({ success: true });
     expect(first.status).toBe(operations[name].status ?? 200);
     expect(first.headers.get("idempotent-replayed")).toBeNull();
-    const after = await readState(desk.app.store, desk.businessId);
+    const after = await readState(server.app.store, server.businessId);
     expect(after).not.toEqual(before);
     expect(after["audit"]?.length).toBeGreaterThan(before["audit"]?.length ?? 0);
 
@@ -60,6 +60,6 @@ describe("the same request with the same key", () => {
     expect(second.text).toBe(first.text);
     expect(second.status).toBe(first.status);
     expect(second.headers.get("idempotent-replayed")).toBe("true");
-    expect(await readState(desk.app.store, desk.businessId)).toEqual(after);
+    expect(await readState(server.app.store, server.businessId)).toEqual(after);
   });
 });

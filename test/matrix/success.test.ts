@@ -9,8 +9,8 @@ import { buildMatrixData, type MatrixData, test } from "./matrix-data.ts";
 describe("a call with valid arguments", () => {
   test.for(operationNames)("gives by %s the data that the contract declares, and no more", async (name, { worlds }) => {
     const { own, foreign } = worlds;
-    const token = await own.desk.token();
-    const { status, body, headers } = await rest(own.desk, token, name, own.inputs[name]);
+    const token = await own.server.token();
+    const { status, body, headers } = await rest(own.server, token, name, own.inputs[name]);
     expect(body.success, JSON.stringify(body)).toBe(true);
     expect(status).toBe(operations[name].status ?? 200);
     expect(Object.keys(body)).toEqual(operations[name].paginated ? ["success", "data", "meta"] : ["success", "data"]);
@@ -25,13 +25,13 @@ describe("a call with valid arguments", () => {
     expect(headers.get("x-request-id")).toMatch(/^req_/);
 
     // The other tenant's records differ in their ids alone: the other face must say the same of them.
-    const reply = await (await foreign.desk.as("MCP")).call(name, foreign.inputs[name]);
+    const reply = await (await foreign.server.as("MCP")).call(name, foreign.inputs[name]);
     expect(normalizeIds(reply.data)).toEqual(normalizeIds(body.data));
     expect(reply.page?.hasMore).toBe(body.meta?.hasMore);
   });
 
   test("shows something wherever it lists", async ({ worlds: { own } }) => {
-    const caller = await own.desk.as("REST");
+    const caller = await own.server.as("REST");
     for (const name of operationNames.filter((operation) => operations[operation].data.type === "array")) {
       expect((await caller.call(name, own.inputs[name])).data.length, name).toBeGreaterThan(0);
     }
@@ -43,18 +43,18 @@ describe("a change", () => {
 
   test.for(changes)("by %s writes an audit entry with its action, token and request", async (name, { worlds }) => {
     // The first test has used up the own and the foreign world; this one has its own.
-    const world = await buildMatrixData(await worlds.own.desk.other());
-    const { desk, inputs } = world;
-    const token = await desk.token();
-    const answer = await rest(desk, token, name, inputs[name]);
+    const world = await buildMatrixData(await worlds.own.server.other());
+    const { server, inputs } = world;
+    const token = await server.token();
+    const answer = await rest(server, token, name, inputs[name]);
     expect(answer.body.success, answer.text).toBe(true);
-    const entries = await listChanges(desk.app.store, desk.businessId);
+    const entries = await listChanges(server.app.store, server.businessId);
     const written = entries.filter(({ requestId }) => requestId === answer.headers.get("x-request-id"));
-    const { tokenId } = await desk.app.gate.identify(token);
+    const { tokenId } = await server.app.gate.identify(token);
     expect(written.map(({ action }) => action)).toContain(operations[name].audit);
     for (const entry of written) {
       expect(entry).toMatchObject({ actorType: "token", actorId: tokenId, tokenId, status: null });
-      expect(entry.occurredAt).toBe(desk.clock.now().toISOString());
+      expect(entry.occurredAt).toBe(server.clock.now().toISOString());
     }
     expect(await eventTypes(world)).toEqual(eventsOf[name] ?? []);
   });
@@ -75,6 +75,6 @@ const eventsOf: { readonly [Name in OperationName]?: readonly string[] } = {
   update_program: ["program.lifecycle_status_changed"],
 };
 
-async function eventTypes({ desk }: MatrixData): Promise<string[]> {
-  return (await desk.outbox()).map((event) => event.eventType);
+async function eventTypes({ server }: MatrixData): Promise<string[]> {
+  return (await server.outbox()).map((event) => event.eventType);
 }

@@ -30,15 +30,15 @@ test("the worlds name every record that operations take", ({ worlds: { own } }) 
 
 describe("another tenant's id", () => {
   test.for(naming)("is to %s as one that nobody has", async (name, { worlds }) => {
-    const { desk } = worlds.own;
-    const token = await desk.token();
-    const before = await readState(desk.app.store, worlds.foreign.desk.businessId);
+    const { server } = worlds.own;
+    const token = await server.token();
+    const before = await readState(server.app.store, worlds.foreign.server.businessId);
     for (const given of casesOf(worlds, name)) {
       for (const path of idPaths(given.own)) {
         const foreignId = at(given.foreign, path) as string;
         const unknownId = createId(foreignId.slice(0, 3));
-        const foreign = await rest(desk, token, name, replaced(given.own, path, foreignId));
-        const unknown = await rest(desk, token, name, replaced(given.own, path, unknownId));
+        const foreign = await rest(server, token, name, replaced(given.own, path, foreignId));
+        const unknown = await rest(server, token, name, replaced(given.own, path, unknownId));
         const where = path.join(".");
         if (path.length === 1 && Object.hasOwn(operations[name].params.shape, where)) {
           expect(foreign, where).toMatchObject({ status: 404, body: { error: { code: "not_found" } } });
@@ -49,11 +49,11 @@ describe("another tenant's id", () => {
         }
       }
     }
-    expect(await readState(desk.app.store, worlds.foreign.desk.businessId)).toEqual(before);
+    expect(await readState(server.app.store, worlds.foreign.server.businessId)).toEqual(before);
   });
 
   test.for(naming)("is so over MCP too for %s", async (name, { worlds }) => {
-    const caller = await worlds.own.desk.as("MCP");
+    const caller = await worlds.own.server.as("MCP");
     const ask = (input: Arguments) =>
       caller.call(name, input).then(
         (reply) => normalizeIds(reply),
@@ -71,19 +71,19 @@ describe("another tenant's id", () => {
 
 describe.each(faces)("no answer over %s", (face) => {
   test("names a record of another tenant", async ({ worlds: { own, foreign } }) => {
-    const foreignIds = idsIn(JSON.stringify(await readState(own.desk.app.store, foreign.desk.businessId)));
+    const foreignIds = idsIn(JSON.stringify(await readState(own.server.app.store, foreign.server.businessId)));
     expect(foreignIds.size).toBeGreaterThan(50);
-    const caller = await own.desk.as(face);
+    const caller = await own.server.as(face);
     for (const name of operationNames.filter((operation) => operations[operation].effect === "read")) {
       const answer = JSON.stringify(await caller.call(name, own.inputs[name]));
       expect([...idsIn(answer).intersection(foreignIds)], name).toEqual([]);
-      expect(answer, name).not.toContain(foreign.desk.businessId);
+      expect(answer, name).not.toContain(foreign.server.businessId);
     }
   });
 
   test("gives a page of another tenant for its cursor", async ({ worlds: { own, foreign } }) => {
-    const caller = await own.desk.as(face);
-    const elsewhere = await foreign.desk.as(face);
+    const caller = await own.server.as(face);
+    const elsewhere = await foreign.server.as(face);
     for (const name of ["list_programs", "list_submissions", "list_persons", "list_reviewers"] as const) {
       const { page } = await elsewhere.call(name, { limit: 1 });
       expect(page?.hasMore, name).toBe(true);

@@ -5,21 +5,21 @@ import { openTestServer, tenantTest as test } from "../support/test-server.ts";
 /** What browsers send. */
 const accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
-test("the address opened in a browser says what this is, and how to connect", async ({ desk }) => {
-  const answer = await send(`${desk.origin}/`, { headers: { accept } });
+test("the address opened in a browser says what this is, and how to connect", async ({ server }) => {
+  const answer = await send(`${server.origin}/`, { headers: { accept } });
   const text = answer.text;
   expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/html; charset=UTF-8"]);
   for (const part of ["/mcp", "/integrations/v1", "/integrations/v1/openapi.json", "/healthz", "/readyz"]) {
-    expect(text).toContain(`${desk.origin}${part}`);
+    expect(text).toContain(`${server.origin}${part}`);
   }
   expect(text).toContain("programme-mcp token create");
   const [, reference = ""] = /href="([^"]+openapi\.json)"/.exec(text) ?? [];
   expect((await send(reference, {})).status).toBe(200);
 });
 
-test("the page loads and runs nothing, and tells nothing of the data", async ({ desk }) => {
-  const token = await desk.token();
-  const answer = await send(`${desk.origin}/`, { headers: { accept, authorization: `Bearer ${token}` } });
+test("the page loads and runs nothing, and tells nothing of the data", async ({ server }) => {
+  const token = await server.token();
+  const answer = await send(`${server.origin}/`, { headers: { accept, authorization: `Bearer ${token}` } });
   const text = answer.text;
   expect(answer.headers.get("content-security-policy")).toMatch(/^default-src 'none'; style-src 'sha256-[^']+';/);
   expect(answer.headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
@@ -27,27 +27,27 @@ test("the page loads and runs nothing, and tells nothing of the data", async ({ 
   expect(text).not.toMatch(/[0-9a-f]{64}|biz_/);
 });
 
-test("programs that try the address, and strangers' pages, do not get it", async ({ desk }) => {
+test("programs that try the address, and strangers' pages, do not get it", async ({ server }) => {
   for (const other of ["*/*", "application/json", "text/html;q=0", ""]) {
-    expect((await send(`${desk.origin}/`, { headers: { accept: other } })).status, other).toBe(404);
+    expect((await send(`${server.origin}/`, { headers: { accept: other } })).status, other).toBe(404);
   }
-  expect((await send(`${desk.origin}/`, { headers: { accept, host: "evil.example" } })).status).toBe(403);
-  expect((await send(`${desk.origin}/`, { method: "POST", headers: { accept } })).status).toBe(404);
+  expect((await send(`${server.origin}/`, { headers: { accept, host: "evil.example" } })).status).toBe(403);
+  expect((await send(`${server.origin}/`, { method: "POST", headers: { accept } })).status).toBe(404);
 });
 
 plain("behind a proxy with a path of its own, addresses are those of the proxy", async () => {
-  const { desk, close } = await openTestServer({ PROGRAMME_PUBLIC_URL: "https://example.org/grants" });
-  const text = (await send(`${desk.origin}/`, { headers: { accept } })).text;
+  const { server, close } = await openTestServer({ PROGRAMME_PUBLIC_URL: "https://example.org/grants" });
+  const text = (await send(`${server.origin}/`, { headers: { accept } })).text;
   expect(text).toContain("<code>https://example.org/grants/mcp</code>");
   expect(text).toContain('href="https://example.org/grants/integrations/v1/openapi.json"');
-  expect(text).not.toContain(desk.origin);
+  expect(text).not.toContain(server.origin);
   await close();
 });
 
 plain("with the product's own service there is no REST interface to show", async () => {
-  const { desk, close } = await openTestServer({ PROGRAMME_BASE_URL: "https://programmes.example.org" });
-  const text = (await send(`${desk.origin}/`, { headers: { accept } })).text;
-  expect(text).toContain(`${desk.origin}/mcp`);
+  const { server, close } = await openTestServer({ PROGRAMME_BASE_URL: "https://programmes.example.org" });
+  const text = (await send(`${server.origin}/`, { headers: { accept } })).text;
+  expect(text).toContain(`${server.origin}/mcp`);
   expect(text).not.toMatch(/openapi|programmes\.example\.org/);
   await close();
 });

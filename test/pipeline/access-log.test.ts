@@ -13,17 +13,17 @@ import { listAudit } from "../support/state.ts";
 import { openTestServer, TestClock, type TestServer, test } from "../support/test-server.ts";
 
 describe("a request that changes nothing", () => {
-  test("is recorded within a second: who, what, which record, how it ended", async ({ desk }) => {
-    const submission = await desk.seed.submission();
+  test("is recorded within a second: who, what, which record, how it ended", async ({ server }) => {
+    const submission = await server.seed.submission();
     const { submissionId } = submission;
-    const token = await desk.token();
-    const { tokenId } = await desk.app.gate.identify(token);
-    const answer = await rest(desk, token, "get_submission", { submissionId });
-    const [entry, ...others] = await recorded(desk, "submission.read");
+    const token = await server.token();
+    const { tokenId } = await server.app.gate.identify(token);
+    const answer = await rest(server, token, "get_submission", { submissionId });
+    const [entry, ...others] = await recorded(server, "submission.read");
     expect(others).toEqual([]);
     expect(entry).toEqual({
       auditId: expect.stringMatching(/^aud_/),
-      businessId: desk.businessId,
+      businessId: server.businessId,
       action: "submission.read",
       entityType: "submission",
       entityId: submissionId,
@@ -36,16 +36,16 @@ describe("a request that changes nothing", () => {
       status: 200,
       changes: [],
       reason: null,
-      occurredAt: desk.clock.now().toISOString(),
+      occurredAt: server.clock.now().toISOString(),
     });
   });
 
-  test("shows in the audit list when it is asked for by its action, and only then", async ({ desk }) => {
-    const { programId } = await desk.seed.program({ lifecycleStatus: "draft" });
-    const chair = await desk.as("REST");
+  test("shows in the audit list when it is asked for by its action, and only then", async ({ server }) => {
+    const { programId } = await server.seed.program({ lifecycleStatus: "draft" });
+    const chair = await server.as("REST");
     await chair.get_program({ programId });
     await chair.update_program({ programId, version: 0, name: "Renamed" });
-    await recorded(desk, "program.read");
+    await recorded(server, "program.read");
     expect((await chair.list_audit_entries()).map((entry: AuditEntry) => entry.action)).toEqual(["program.updated"]);
     const [read] = await chair.list_audit_entries({ action: "program.read" });
     expect(read).toMatchObject({ action: "program.read", entityId: programId, status: 200 });
@@ -58,12 +58,12 @@ describe("a request that changes nothing", () => {
     ["list_programs", { limit: 0 }, 400],
     ["get_person", { personId: "per_any" }, 403],
     ["withdraw_submission", { submissionId: "sub_none", version: 0, reason: "Because of Grace" }, 404],
-  ])("%s %j is recorded with its refusal, without what it said", async ([name, input, status], { desk }) => {
-    const token = await desk.token(["programs:read", "submissions:write"]);
-    const answer = await rest(desk, token, name, input);
+  ])("%s %j is recorded with its refusal, without what it said", async ([name, input, status], { server }) => {
+    const token = await server.token(["programs:read", "submissions:write"]);
+    const answer = await rest(server, token, name, input);
     expect(answer.status).toBe(status);
-    await desk.app.gate.flush();
-    const entries = await listAudit(desk.app.store, desk.businessId, actionOf[name]);
+    await server.app.gate.flush();
+    const entries = await listAudit(server.app.store, server.businessId, actionOf[name]);
     expect(entries).toMatchObject([
       { status, changes: [], reason: null, requestId: answer.headers.get("x-request-id") },
     ]);
@@ -76,35 +76,35 @@ describe("a request that changes nothing", () => {
     withdraw_submission: "submission.withdrawn",
   };
 
-  test("is recorded too when it came over MCP, and when a change came to nothing", async ({ desk }) => {
-    const { programId } = await desk.seed.program();
-    const agent = await desk.as("MCP");
+  test("is recorded too when it came over MCP, and when a change came to nothing", async ({ server }) => {
+    const { programId } = await server.seed.program();
+    const agent = await server.as("MCP");
     await agent.get_program({ programId });
     await agent.update_program({ programId, version: 0, name: "Open call" });
-    await desk.app.gate.flush();
-    expect(await listAudit(desk.app.store, desk.businessId, "program.read")).toHaveLength(1);
-    expect(await listAudit(desk.app.store, desk.businessId, "program.updated")).toMatchObject([{ status: 200 }]);
-    expect(await listAudit(desk.app.store, desk.businessId, undefined)).toEqual([]);
+    await server.app.gate.flush();
+    expect(await listAudit(server.app.store, server.businessId, "program.read")).toHaveLength(1);
+    expect(await listAudit(server.app.store, server.businessId, "program.updated")).toMatchObject([{ status: 200 }]);
+    expect(await listAudit(server.app.store, server.businessId, undefined)).toEqual([]);
   });
 
-  test("tells when its token was last used", async ({ desk }) => {
-    const token = await desk.token();
-    desk.clock.advance(5_000);
-    await rest(desk, token, "list_programs", {});
-    await desk.app.gate.flush();
-    const { tokenId } = await desk.app.gate.identify(token);
-    const kept = (await desk.app.store.listTokens()).find((each) => each.tokenId === tokenId);
-    expect(kept?.lastUsedAt).toBe(desk.clock.now().toISOString());
+  test("tells when its token was last used", async ({ server }) => {
+    const token = await server.token();
+    server.clock.advance(5_000);
+    await rest(server, token, "list_programs", {});
+    await server.app.gate.flush();
+    const { tokenId } = await server.app.gate.identify(token);
+    const kept = (await server.app.store.listTokens()).find((each) => each.tokenId === tokenId);
+    expect(kept?.lastUsedAt).toBe(server.clock.now().toISOString());
   });
 });
 
 plain("what is queued is written when the service closes", async () => {
   const database = await ownDatabase();
-  const { desk, close } = await openTestServer({ PROGRAMME_DATABASE: database });
-  await rest(desk, await desk.token(), "list_programs", {});
+  const { server, close } = await openTestServer({ PROGRAMME_DATABASE: database });
+  await rest(server, await server.token(), "list_programs", {});
   await close();
   const store = await openStore({ database });
-  expect(await listAudit(store, desk.businessId, "program.listed")).toHaveLength(1);
+  expect(await listAudit(store, server.businessId, "program.listed")).toHaveLength(1);
   await store.close();
 });
 
@@ -164,9 +164,9 @@ describe("the access log", () => {
 plain(
   "while nothing can be recorded, and as much waits as may, calls are refused rather than kept no account of",
   async () => {
-    const { desk, close } = await openTestServer();
-    const token = await desk.token();
-    const { store, gate } = desk.app;
+    const { server, close } = await openTestServer();
+    const token = await server.token();
+    const { store, gate } = server.app;
     const append = vi.spyOn(store, "appendAccess").mockRejectedValue(new Error("disk full"));
     const call = () =>
       gate.execute({
@@ -183,7 +183,7 @@ plain(
     await gate.flush();
     expect(await call()).toMatchObject({ ok: true });
     await gate.flush();
-    expect(await store.reader(desk.businessId).pageAudit({ action: "program.listed" }, { limit: 1 })).toMatchObject({
+    expect(await store.reader(server.businessId).pageAudit({ action: "program.listed" }, { limit: 1 })).toMatchObject({
       rows: [{ status: 200 }],
     });
     await close();

@@ -4,16 +4,16 @@ import { openTestServer, type TestServer, test as withDesk } from "../support/te
 
 const requestsPerMinute = 100;
 
-const test = withDesk.extend<{ desk: TestServer }>({
+const test = withDesk.extend<{ server: TestServer }>({
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads the fixture's dependencies from the pattern
-  desk: async ({}, use) => {
-    const { desk, close } = await openTestServer({
+  server: async ({}, use) => {
+    const { server, close } = await openTestServer({
       PROGRAMME_CONFIRM: "ask",
       PROGRAMME_READ_ONLY: "false",
       PROGRAMME_TOOLSETS: "programs,submissions,exports",
       PROGRAMME_REQUESTS_PER_MINUTE: String(requestsPerMinute),
     });
-    await use(desk);
+    await use(server);
     await close();
   },
 });
@@ -39,45 +39,47 @@ describe("a tool call that is refused for what it says", () => {
     ["withdraw_submission", { submissionId: { toString: 1 } }, "submission.withdrawn", 400],
     ["list_persons", {}, "person.listed", 403],
     ["create_export", { programId: "prg_x", wait: "perhaps" }, "export.created", 400],
-  ] as const)("uses one permit and is recorded: %s %o", async ([name, input, action, status], { desk }) => {
-    const agent = await desk.as("MCP");
+  ] as const)("uses one permit and is recorded: %s %o", async ([name, input, action, status], { server }) => {
+    const agent = await server.as("MCP");
     await expect(agent.call(name, input)).rejects.toThrow();
-    const { rate } = await desk.app.gate.describe(agent.token);
+    const { rate } = await server.app.gate.describe(agent.token);
     expect(rate.remaining).toBe(requestsPerMinute - 1);
-    await desk.app.gate.flush();
-    const { tokenId } = await desk.app.gate.identify(agent.token);
-    expect(await listAudit(desk.app.store, desk.businessId, action)).toMatchObject([{ status, tokenId, changes: [] }]);
+    await server.app.gate.flush();
+    const { tokenId } = await server.app.gate.identify(agent.token);
+    expect(await listAudit(server.app.store, server.businessId, action)).toMatchObject([
+      { status, tokenId, changes: [] },
+    ]);
   });
 
-  test("is refused for the rate alone once its permits are used up", async ({ desk }) => {
-    const agent = await desk.as("MCP");
+  test("is refused for the rate alone once its permits are used up", async ({ server }) => {
+    const agent = await server.as("MCP");
     for (let sent = 0; sent < requestsPerMinute; sent += 1) {
       await expect(agent.call("get_program", { unknown: 1 })).rejects.toMatchProblem("validation_failed");
     }
     await expect(agent.call("get_program", many)).rejects.toMatchProblem("rate_limited");
   });
 
-  test("names no more than a person could mend", async ({ desk }) => {
-    const agent = await desk.as("MCP");
+  test("names no more than a person could mend", async ({ server }) => {
+    const agent = await server.as("MCP");
     const refusal = await agent.call("get_program", many).catch((error) => error);
     expect(refusal.details.issues.length).toBeLessThanOrEqual(50);
   });
 });
 
 describe("a call that is answered", () => {
-  test("uses one permit, as before", async ({ desk }) => {
-    const { programId } = await desk.seed.program();
-    const agent = await desk.as("MCP");
+  test("uses one permit, as before", async ({ server }) => {
+    const { programId } = await server.seed.program();
+    const agent = await server.as("MCP");
     await agent.get_program({ programId });
-    expect((await desk.app.gate.describe(agent.token)).rate.remaining).toBe(requestsPerMinute - 1);
+    expect((await server.app.gate.describe(agent.token)).rate.remaining).toBe(requestsPerMinute - 1);
   });
 });
 
 describe("a request over REST without a permit", () => {
-  test("is refused before its body is read", async ({ desk }) => {
-    const token = await desk.token();
+  test("is refused before its body is read", async ({ server }) => {
+    const token = await server.token();
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-    const at = `${desk.origin}/integrations/v1/persons`;
+    const at = `${server.origin}/integrations/v1/persons`;
     const post = (body: string) => fetch(at, { method: "POST", headers, body });
     const statuses = new Set<number>();
     for (let sent = 0; sent < requestsPerMinute; sent += 1) statuses.add((await post("{")).status);

@@ -7,7 +7,7 @@ import { openTestServer, type TestServer, tenantTest as test } from "../support/
 const told = { timeout: 1_000, interval: 20 };
 
 /** Somebody who writes down what they are told. */
-async function watch(desk: TestServer) {
+async function watch(server: TestServer) {
   const changes: (readonly RecordChange[] | "many")[] = [];
   const ends: string[] = [];
   const watcher: Watcher = {
@@ -15,17 +15,17 @@ async function watch(desk: TestServer) {
     rescoped: (scopes) => void ends.push(`rescoped ${[...scopes]}`),
     ended: () => void ends.push("ended"),
   };
-  const token = await desk.token();
-  const { stop } = (await desk.app.upstream.watch?.(token, watcher)) ?? expect.fail("Changes cannot be followed");
+  const token = await server.token();
+  const { stop } = (await server.app.upstream.watch?.(token, watcher)) ?? expect.fail("Changes cannot be followed");
   return { changes, ends, token, stop };
 }
 
 /** Audit entries as other processes commit them, whatever their clocks say. */
-function append(desk: TestServer, atMs: number, ...entityIds: readonly string[]): Promise<void> {
+function append(server: TestServer, atMs: number, ...entityIds: readonly string[]): Promise<void> {
   const entries = entityIds.map(
     (entityId): AuditEntry => ({
       auditId: createId("aud"),
-      businessId: desk.businessId,
+      businessId: server.businessId,
       action: "program.updated",
       entityType: "program",
       entityId,
@@ -41,8 +41,8 @@ function append(desk: TestServer, atMs: number, ...entityIds: readonly string[])
       occurredAt: new Date(atMs).toISOString(),
     }),
   );
-  return desk.app.store.transaction(
-    { businessId: desk.businessId, actorId: "usr_1", now: new Date(atMs).toISOString() },
+  return server.app.store.transaction(
+    { businessId: server.businessId, actorId: "usr_1", now: new Date(atMs).toISOString() },
     (transaction) => transaction.appendAudit(entries),
   );
 }
@@ -50,73 +50,73 @@ function append(desk: TestServer, atMs: number, ...entityIds: readonly string[])
 const ids = (changes: readonly (readonly RecordChange[] | "many")[]) =>
   changes.flatMap((batch) => (batch === "many" ? ["many"] : batch.map(({ entityId }) => entityId)));
 
-test("what was committed before is not told, what is committed after is, once, by ids alone", async ({ desk }) => {
-  const nowMs = desk.clock.now().getTime();
-  await append(desk, nowMs, "prg_before");
-  const { changes, stop } = await watch(desk);
-  await append(desk, nowMs, "prg_after");
+test("what was committed before is not told, what is committed after is, once, by ids alone", async ({ server }) => {
+  const nowMs = server.clock.now().getTime();
+  await append(server, nowMs, "prg_before");
+  const { changes, stop } = await watch(server);
+  await append(server, nowMs, "prg_after");
   await vi.waitFor(() => expect(changes).toHaveLength(1), told);
   expect(changes).toEqual([
     [{ entityType: "program", entityId: "prg_after", programId: "prg_after", submissionId: null }],
   ]);
-  await append(desk, nowMs, "prg_later");
+  await append(server, nowMs, "prg_later");
   await vi.waitFor(() => expect(ids(changes)).toEqual(["prg_after", "prg_later"]), told);
   stop();
-  await append(desk, nowMs, "prg_unheard");
+  await append(server, nowMs, "prg_unheard");
   await new Promise((resolve) => setTimeout(resolve, 900));
   expect(ids(changes)).toEqual(["prg_after", "prg_later"]);
 });
 
-test("a transaction that took its time is told all the same", async ({ desk }) => {
-  const nowMs = desk.clock.now().getTime();
-  await append(desk, nowMs, "prg_before");
-  const { changes } = await watch(desk);
-  await append(desk, nowMs - 8_000, "prg_slow");
+test("a transaction that took its time is told all the same", async ({ server }) => {
+  const nowMs = server.clock.now().getTime();
+  await append(server, nowMs, "prg_before");
+  const { changes } = await watch(server);
+  await append(server, nowMs - 8_000, "prg_slow");
   await vi.waitFor(() => expect(ids(changes)).toEqual(["prg_slow"]), told);
 });
 
-test("an entry ahead of the clock hides nothing", async ({ desk }) => {
-  const nowMs = desk.clock.now().getTime();
-  await append(desk, nowMs + 365 * 86_400_000, "prg_ahead");
-  const { changes } = await watch(desk);
-  await append(desk, nowMs, "prg_now");
+test("an entry ahead of the clock hides nothing", async ({ server }) => {
+  const nowMs = server.clock.now().getTime();
+  await append(server, nowMs + 365 * 86_400_000, "prg_ahead");
+  const { changes } = await watch(server);
+  await append(server, nowMs, "prg_now");
   await vi.waitFor(() => expect(ids(changes)).toEqual(["prg_now"]), told);
 });
 
-test("more than can be told apart is told as such, and then it goes on", async ({ desk }) => {
-  const nowMs = desk.clock.now().getTime();
-  const { changes } = await watch(desk);
-  await append(desk, nowMs, ...Array.from({ length: 5_001 }, (_, index) => `prg_${index}`));
+test("more than can be told apart is told as such, and then it goes on", async ({ server }) => {
+  const nowMs = server.clock.now().getTime();
+  const { changes } = await watch(server);
+  await append(server, nowMs, ...Array.from({ length: 5_001 }, (_, index) => `prg_${index}`));
   await vi.waitFor(() => expect(ids(changes)).toContain("many"), { timeout: 3_000, interval: 20 });
-  desk.clock.advance(60_000);
-  await append(desk, desk.clock.now().getTime(), "prg_next");
+  server.clock.advance(60_000);
+  await append(server, server.clock.now().getTime(), "prg_next");
   await vi.waitFor(() => expect(ids(changes).at(-1)).toBe("prg_next"), told);
 });
 
-test("whoever begins to watch later is not told of what was missed between", async ({ desk }) => {
-  const nowMs = desk.clock.now().getTime();
-  const first = await watch(desk);
+test("whoever begins to watch later is not told of what was missed between", async ({ server }) => {
+  const nowMs = server.clock.now().getTime();
+  const first = await watch(server);
   first.stop();
-  await append(desk, nowMs, "prg_between");
-  const second = await watch(desk);
-  await append(desk, nowMs, "prg_after");
+  await append(server, nowMs, "prg_between");
+  const second = await watch(server);
+  await append(server, nowMs, "prg_after");
   await vi.waitFor(() => expect(ids(second.changes)).toEqual(["prg_after"]), told);
   expect(first.changes).toEqual([]);
 });
 
-test("an unknown token watches nothing", async ({ desk }) => {
+test("an unknown token watches nothing", async ({ server }) => {
   const watcher: Watcher = { changed: () => undefined, rescoped: () => undefined, ended: () => undefined };
-  await expect(desk.app.upstream.watch?.("0".repeat(64), watcher)).rejects.toMatchObject({ code: "invalid_token" });
-  await expect(desk.app.upstream.watch?.(undefined, watcher)).rejects.toMatchObject({ code: "unauthorized" });
+  await expect(server.app.upstream.watch?.("0".repeat(64), watcher)).rejects.toMatchObject({ code: "invalid_token" });
+  await expect(server.app.upstream.watch?.(undefined, watcher)).rejects.toMatchObject({ code: "unauthorized" });
 });
 
 test("a token that expires is told its end, and no change with it", async () => {
-  const { desk, close } = await openTestServer();
+  const { server, close } = await openTestServer();
   try {
-    const { changes, ends } = await watch(desk);
-    const [{ tokenId } = { tokenId: "" }] = await desk.app.store.listTokens();
-    await desk.app.store.revokeToken(tokenId, desk.clock.now().toISOString());
-    await append(desk, desk.clock.now().getTime(), "prg_1");
+    const { changes, ends } = await watch(server);
+    const [{ tokenId } = { tokenId: "" }] = await server.app.store.listTokens();
+    await server.app.store.revokeToken(tokenId, server.clock.now().toISOString());
+    await append(server, server.clock.now().getTime(), "prg_1");
     await vi.waitFor(() => expect(ends).toEqual(["ended"]), told);
     await new Promise((resolve) => setTimeout(resolve, 500));
     expect([changes, ends]).toEqual([[], ["ended"]]);

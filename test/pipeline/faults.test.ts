@@ -122,15 +122,15 @@ describe("what nobody foresaw", () => {
 });
 
 describe("a database that is gone", () => {
-  test("is an internal error over REST and MCP, without a word of it", async ({ desk }) => {
-    const token = await desk.token();
-    const agent = await desk.with("MCP", token);
+  test("is an internal error over REST and MCP, without a word of it", async ({ server }) => {
+    const token = await server.token();
+    const agent = await server.with("MCP", token);
     await agent.list_programs();
-    await desk.app.gate.flush();
-    const { store } = desk.app;
+    await server.app.gate.flush();
+    const { store } = server.app;
     const { findToken } = store;
     store.findToken = () => Promise.reject(new Error(secret));
-    const answer = await rest(desk, token, "list_programs", {});
+    const answer = await rest(server, token, "list_programs", {});
     expect(answer.status).toBe(500);
     expect(answer.body).toEqual({
       success: false,
@@ -144,7 +144,7 @@ describe("a database that is gone", () => {
     expect(refusal).toBeInstanceOf(ClientProblem);
     expect([refusal.code, refusal.message.includes(secret)]).toEqual(["internal_error", false]);
     expect(refusal.details).toEqual({ requestId: expect.stringMatching(/^req_/) });
-    const overHttp = await fetch(`${desk.origin}/mcp`, {
+    const overHttp = await fetch(`${server.origin}/mcp`, {
       method: "POST",
       headers: {
         authorization: `Bearer ${token}`,
@@ -159,10 +159,10 @@ describe("a database that is gone", () => {
   });
 
   plain("fails the request at hand and lets the service be closed", async () => {
-    const { desk, close } = await openTestServer();
-    const token = await desk.token();
-    await desk.app.store.close();
-    const answer = await rest(desk, token, "list_programs", {});
+    const { server, close } = await openTestServer();
+    const token = await server.token();
+    await server.app.store.close();
+    const answer = await rest(server, token, "list_programs", {});
     expect(answer).toMatchObject({ status: 500, body: { error: { code: "internal_error" } } });
     expect(answer.text).not.toMatch(/sqlite|destroy|database/i);
     await close();

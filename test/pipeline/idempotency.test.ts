@@ -17,31 +17,33 @@ function replayed({ headers }: RawAnswer): boolean {
   return headers.get("idempotent-replayed") === "true";
 }
 
-function persons(desk: TestServer): Promise<number> {
-  return desk.app.store.reader(desk.businessId).count("persons", {});
+function persons(server: TestServer): Promise<number> {
+  return server.app.store.reader(server.businessId).count("persons", {});
 }
 
 describe("identical requests at the same time", () => {
-  test("are applied once, and all get the one answer", async ({ desk }) => {
-    const token = await desk.token();
-    const answers = await Promise.all(Array.from({ length: 8 }, () => rest(desk, token, "create_person", person, key)));
+  test("are applied once, and all get the one answer", async ({ server }) => {
+    const token = await server.token();
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => rest(server, token, "create_person", person, key)),
+    );
     expect(new Set(answers.map(({ text, status }) => `${status} ${text}`)).size).toBe(1);
     expect(answers.map(replayed).filter((again) => !again)).toHaveLength(1);
-    expect(await persons(desk)).toBe(1);
-    expect(await listAudit(desk.app.store, desk.businessId, undefined)).toHaveLength(1);
+    expect(await persons(server)).toBe(1);
+    expect(await listAudit(server.app.store, server.businessId, undefined)).toHaveLength(1);
   });
 
   plain("are applied once by two processes on one database", async () => {
-    const { desks, close } = await openServersOnOneDatabase(2);
-    const token = await (desks[0] as TestServer).token();
+    const { servers, close } = await openServersOnOneDatabase(2);
+    const token = await (servers[0] as TestServer).token();
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, index) =>
-        rest(desks[index % 2] as TestServer, token, "create_person", person, key),
+        rest(servers[index % 2] as TestServer, token, "create_person", person, key),
       ),
     );
     expect(new Set(answers.map(({ text, status }) => `${status} ${text}`)).size).toBe(1);
     expect(answers.map(replayed).filter((again) => !again)).toHaveLength(1);
-    expect(await persons(desks[0] as TestServer)).toBe(1);
+    expect(await persons(servers[0] as TestServer)).toBe(1);
     await close();
   });
 });
@@ -50,34 +52,34 @@ describe("a key", () => {
   test.for<[string, Record<string, unknown>]>([
     ["body", { ...person, kinds: ["reviewer"] }],
     ["order of items", { ...person, kinds: ["contact", "contact"] }],
-  ])("with another %s is another request", async ([, other], { desk }) => {
-    const token = await desk.token();
-    await rest(desk, token, "create_person", person, key);
-    const answer = await rest(desk, token, "create_person", other, key);
+  ])("with another %s is another request", async ([, other], { server }) => {
+    const token = await server.token();
+    await rest(server, token, "create_person", person, key);
+    const answer = await rest(server, token, "create_person", other, key);
     expect([answer.status, replayed(answer)]).toEqual([201, false]);
-    expect(await persons(desk)).toBe(2);
+    expect(await persons(server)).toBe(2);
   });
 
-  test("on another path, of another token, or without a key is another request", async ({ desk }) => {
+  test("on another path, of another token, or without a key is another request", async ({ server }) => {
     const [first, second] = [
-      await desk.seed.submission({ state: "SUBMITTED" }),
-      await desk.seed.submission({ state: "SUBMITTED" }),
+      await server.seed.submission({ state: "SUBMITTED" }),
+      await server.seed.submission({ state: "SUBMITTED" }),
     ];
-    const token = await desk.token();
+    const token = await server.token();
     const withdraw = (submissionId: string, bearer: string, headers = {}) =>
-      rest(desk, bearer, "withdraw_submission", { submissionId, version: 0, reason: "Gone" }, headers);
+      rest(server, bearer, "withdraw_submission", { submissionId, version: 0, reason: "Gone" }, headers);
     expect((await withdraw(first.submissionId, token, key)).body.data.state).toBe("WITHDRAWN");
     const elsewhere = await withdraw(second.submissionId, token, key);
     expect([elsewhere.body.data.submissionId, replayed(elsewhere)]).toEqual([second.submissionId, false]);
-    expect((await withdraw(first.submissionId, await desk.token(), key)).body.error.code).toBe("version_conflict");
+    expect((await withdraw(first.submissionId, await server.token(), key)).body.error.code).toBe("version_conflict");
     expect((await withdraw(first.submissionId, token)).body.error.code).toBe("version_conflict");
     expect(replayed(await withdraw(first.submissionId, token, key))).toBe(true);
   });
 
-  test("with the same body written otherwise is the same request", async ({ desk }) => {
-    const token = await desk.token();
+  test("with the same body written otherwise is the same request", async ({ server }) => {
+    const token = await server.token();
     const send = (body: string) =>
-      fetch(`${desk.origin}/integrations/v1/persons`, {
+      fetch(`${server.origin}/integrations/v1/persons`, {
         method: "POST",
         headers: { authorization: `Bearer ${token}`, "content-type": "application/json; charset=utf-8", ...key },
         body,
@@ -85,50 +87,50 @@ describe("a key", () => {
     await send('{"kinds":["contact"],"provenance":{"source":"crm","sourceId":"1"}}');
     const again = await send('{ "provenance": { "sourceId": "1", "source": "crm" }, "kinds": ["contact"] }');
     expect(again.headers.get("idempotent-replayed")).toBe("true");
-    expect(await persons(desk)).toBe(1);
+    expect(await persons(server)).toBe(1);
   });
 
-  test("is remembered for 24 hours and no longer", async ({ desk }) => {
-    const token = await desk.token();
-    const first = await rest(desk, token, "create_person", person, key);
-    desk.clock.advance(dayMs);
-    expect((await rest(desk, token, "create_person", person, key)).text).toBe(first.text);
-    desk.clock.advance(1);
-    const later = await rest(desk, token, "create_person", person, key);
+  test("is remembered for 24 hours and no longer", async ({ server }) => {
+    const token = await server.token();
+    const first = await rest(server, token, "create_person", person, key);
+    server.clock.advance(dayMs);
+    expect((await rest(server, token, "create_person", person, key)).text).toBe(first.text);
+    server.clock.advance(1);
+    const later = await rest(server, token, "create_person", person, key);
     expect([later.status, replayed(later)]).toEqual([201, false]);
-    expect(await persons(desk)).toBe(2);
+    expect(await persons(server)).toBe(2);
   });
 
-  test.for(["", "x".repeat(256)])("%j is refused", async (bad, { desk }) => {
-    const answer = await rest(desk, await desk.token(), "create_person", person, { "idempotency-key": bad });
+  test.for(["", "x".repeat(256)])("%j is refused", async (bad, { server }) => {
+    const answer = await rest(server, await server.token(), "create_person", person, { "idempotency-key": bad });
     expect(answer).toMatchObject({
       status: 400,
       body: { error: { details: { issues: [{ path: "Idempotency-Key" }] } } },
     });
-    expect(await persons(desk)).toBe(0);
+    expect(await persons(server)).toBe(0);
   });
 
-  test("of 255 characters is taken; on a read it means nothing", async ({ desk }) => {
-    const token = await desk.token();
+  test("of 255 characters is taken; on a read it means nothing", async ({ server }) => {
+    const token = await server.token();
     const long = { "idempotency-key": "x".repeat(255) };
-    expect((await rest(desk, token, "create_person", person, long)).status).toBe(201);
-    const { body } = await rest(desk, token, "list_persons", {}, long);
-    await desk.seed.person();
-    const again = await rest(desk, token, "list_persons", {}, long);
+    expect((await rest(server, token, "create_person", person, long)).status).toBe(201);
+    const { body } = await rest(server, token, "list_persons", {}, long);
+    await server.seed.person();
+    const again = await rest(server, token, "list_persons", {}, long);
     expect([body.data.length, again.body.data.length, replayed(again)]).toEqual([1, 2, false]);
   });
 
   plain("used for another request is refused where the installation is strict", async () => {
-    const { desk, close } = await openTestServer({ PROGRAMME_IDEMPOTENCY_STRICT: "true" });
-    const token = await desk.token();
-    const first = await rest(desk, token, "create_person", person, key);
-    const other = await rest(desk, token, "create_person", { ...person, kinds: [] }, key);
+    const { server, close } = await openTestServer({ PROGRAMME_IDEMPOTENCY_STRICT: "true" });
+    const token = await server.token();
+    const first = await rest(server, token, "create_person", person, key);
+    const other = await rest(server, token, "create_person", { ...person, kinds: [] }, key);
     expect(other).toMatchObject({ status: 422, body: { error: { code: "idempotency_key_reused" } } });
-    expect(await persons(desk)).toBe(1);
-    expect((await rest(desk, token, "create_person", person, key)).text).toBe(first.text);
-    expect((await rest(desk, await desk.token(), "create_person", { ...person, kinds: [] }, key)).status).toBe(201);
-    desk.clock.advance(dayMs + 1);
-    expect((await rest(desk, token, "create_person", { ...person, kinds: [] }, key)).status).toBe(201);
+    expect(await persons(server)).toBe(1);
+    expect((await rest(server, token, "create_person", person, key)).text).toBe(first.text);
+    expect((await rest(server, await server.token(), "create_person", { ...person, kinds: [] }, key)).status).toBe(201);
+    server.clock.advance(dayMs + 1);
+    expect((await rest(server, token, "create_person", { ...person, kinds: [] }, key)).status).toBe(201);
     await close();
   });
 });
@@ -136,7 +138,7 @@ describe("a key", () => {
 interface Obstacle {
   /** Seeds, gives the request and what takes its obstacle away. */
   prepare(
-    desk: TestServer,
+    server: TestServer,
   ): Promise<{ name: OperationName; input: Record<string, unknown>; clear(): Promise<unknown> }>;
 }
 
@@ -166,18 +168,18 @@ describe("a refusal by the rules of the domain", () => {
 
   test.for<[string, number, Obstacle["prepare"]]>([
     ["not_found", 404, missingPerson],
-  ])("(%s) is the answer for the key, even when it would now succeed", async ([code, status, prepare], { desk }) => {
-    const { name, input, clear } = await prepare(desk);
-    const token = await desk.token();
-    const first = await rest(desk, token, name, input, key);
+  ])("(%s) is the answer for the key, even when it would now succeed", async ([code, status, prepare], { server }) => {
+    const { name, input, clear } = await prepare(server);
+    const token = await server.token();
+    const first = await rest(server, token, name, input, key);
     expect(first).toMatchObject({ status, body: { error: { code } } });
     expect(replayed(first)).toBe(false);
     await clear();
-    const before = await readState(desk.app.store, desk.businessId);
-    const second = await rest(desk, token, name, input, key);
+    const before = await readState(server.app.store, server.businessId);
+    const second = await rest(server, token, name, input, key);
     expect([second.status, second.text, replayed(second)]).toEqual([status, first.text, true]);
-    expect(await readState(desk.app.store, desk.businessId)).toEqual(before);
-    expect((await rest(desk, token, name, input, { "idempotency-key": "another" })).status).toBe(200);
+    expect(await readState(server.app.store, server.businessId)).toEqual(before);
+    expect((await rest(server, token, name, input, { "idempotency-key": "another" })).status).toBe(200);
   });
 });
 
@@ -194,30 +196,30 @@ test("refusals that are kept under a key are those that no change of state can t
 });
 
 describe("a refusal that may pass", () => {
-  const wrongRound: Obstacle["prepare"] = async (desk) => {
-    const track = await desk.seed.track();
-    const current = await desk.seed.round({ ...idsOf(track), sequence: 2 });
-    const next = await desk.seed.round({ ...idsOf(track), sequence: 1 });
+  const wrongRound: Obstacle["prepare"] = async (server) => {
+    const track = await server.seed.track();
+    const current = await server.seed.round({ ...idsOf(track), sequence: 2 });
+    const next = await server.seed.round({ ...idsOf(track), sequence: 1 });
     const given = { ...idsOf(track), state: "IN_REVIEW" as const, currentRoundId: current.roundId };
-    const submission = await desk.seed.submission(given);
+    const submission = await server.seed.submission(given);
     const input = { submissionId: submission.submissionId, toRoundId: next.roundId, version: 0 };
-    const clear = () => desk.write((tx) => tx.update("rounds", next, { sequence: 3 }));
+    const clear = () => server.write((tx) => tx.update("rounds", next, { sequence: 3 }));
     return { name: "advance_submission", input, clear };
   };
-  const sensitiveField: Obstacle["prepare"] = async (desk) => {
-    const schema = await desk.seed.personSchema();
-    const { programId } = await desk.seed.program();
+  const sensitiveField: Obstacle["prepare"] = async (server) => {
+    const schema = await server.seed.personSchema();
+    const { programId } = await server.seed.program();
     const fields = schema.fields.map((field) => ({ ...field, sensitivity: "standard" as const }));
     const input = { programId, persons: { fieldIds: [personFieldIds.pii] } };
     return {
       name: "create_export",
       input,
-      clear: () => desk.write((tx) => tx.update("personSchemas", schema, { fields })),
+      clear: () => server.write((tx) => tx.update("personSchemas", schema, { fields })),
     };
   };
-  const tooSoon: Obstacle["prepare"] = async (desk) => {
-    const { programId } = await desk.seed.program();
-    const clear = async () => desk.clock.advance(300_000);
+  const tooSoon: Obstacle["prepare"] = async (server) => {
+    const { programId } = await server.seed.program();
+    const clear = async () => server.clock.advance(300_000);
     return { name: "create_export", input: { programId }, clear };
   };
 
@@ -235,46 +237,46 @@ describe("a refusal that may pass", () => {
     [409, inactiveRound],
     [409, closedIntake],
     [429, tooSoon],
-  ])("(%i) is not remembered: once the obstacle is gone the request runs", async ([status, prepare], { desk }) => {
-    const { name, input, clear } = await prepare(desk);
-    const token = await desk.token(scopes.filter((scope) => scope !== sensitiveScope));
-    if (status === 429) await rest(desk, token, name, input);
-    const first = await rest(desk, token, name, input, key);
+  ])("(%i) is not remembered: once the obstacle is gone the request runs", async ([status, prepare], { server }) => {
+    const { name, input, clear } = await prepare(server);
+    const token = await server.token(scopes.filter((scope) => scope !== sensitiveScope));
+    if (status === 429) await rest(server, token, name, input);
+    const first = await rest(server, token, name, input, key);
     expect([first.status, replayed(first)]).toEqual([status, false]);
     await clear();
-    const second = await rest(desk, token, name, input, key);
+    const second = await rest(server, token, name, input, key);
     expect([second.status, replayed(second)]).toEqual([200, false]);
-    expect(replayed(await rest(desk, token, name, input, key))).toBe(true);
+    expect(replayed(await rest(server, token, name, input, key))).toBe(true);
   });
 });
 
 describe("a remembered answer", () => {
   plain("shows what its caller may see when it is repeated, no more and no less", async () => {
-    const { desks, database, close } = await openServersOnOneDatabase(1);
-    const [desk] = desks as [TestServer];
-    await desk.seed.personSchema();
+    const { servers, database, close } = await openServersOnOneDatabase(1);
+    const [server] = servers as [TestServer];
+    await server.seed.personSchema();
     const ordinary = scopes.filter((scope) => scope !== sensitiveScope);
-    const token = await desk.token(ordinary);
+    const token = await server.token(ordinary);
     const input = { ...person, primaryEmail: "nora@example.org", customFields: { [personFieldIds.pii]: "1980-01-02" } };
-    const first = await rest(desk, token, "create_person", input, key);
+    const first = await rest(server, token, "create_person", input, key);
     expect(first.text).not.toContain("nora@example.org");
     await rescope(database, scopes);
-    const second = await rest(desk, token, "create_person", input, key);
+    const second = await rest(server, token, "create_person", input, key);
     expect(second.body.data).toEqual({ ...first.body.data, ...input, metadata: {} });
     expect(replayed(second)).toBe(true);
     await rescope(database, ordinary);
-    expect((await rest(desk, token, "create_person", input, key)).text).toBe(first.text);
+    expect((await rest(server, token, "create_person", input, key)).text).toBe(first.text);
     await close();
   });
 
-  test("hides what has become sensitive meanwhile", async ({ desk }) => {
-    const schema = await desk.seed.personSchema();
-    const token = await desk.token(["persons:write"]);
+  test("hides what has become sensitive meanwhile", async ({ server }) => {
+    const schema = await server.seed.personSchema();
+    const token = await server.token(["persons:write"]);
     const input = { ...person, customFields: { [personFieldIds.standard]: "weaving" } };
-    expect((await rest(desk, token, "create_person", input, key)).text).toContain("weaving");
+    expect((await rest(server, token, "create_person", input, key)).text).toContain("weaving");
     const fields = schema.fields.map((field) => ({ ...field, sensitivity: "pii" as const }));
-    await desk.write((tx) => tx.update("personSchemas", schema, { fields }));
-    const again = await rest(desk, token, "create_person", input, key);
+    await server.write((tx) => tx.update("personSchemas", schema, { fields }));
+    const again = await rest(server, token, "create_person", input, key);
     expect([replayed(again), again.body.data.customFields]).toEqual([true, {}]);
   });
 });

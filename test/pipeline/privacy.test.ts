@@ -27,17 +27,17 @@ describe("personal data", () => {
   plain("enters no event, no audit value and no line of the log", async () => {
     const lines: string[] = [];
     const log = pino({ level: "trace" }, { write: (line) => lines.push(line) });
-    const { desk: first, close } = await openTestServer({}, { log });
+    const { server: first, close } = await openTestServer({}, { log });
     const paths = new Set<string>();
     await fc.assert(
       fc.asyncProperty(given, async (values) => {
-        const desk = await first.other();
-        await actOn(desk, values);
-        const audit = (await listChanges(desk.app.store, desk.businessId)).map(({ reason: _, ...entry }) => entry);
-        const kept = JSON.stringify([audit, await desk.outbox()]) + lines.join("");
+        const server = await first.other();
+        await actOn(server, values);
+        const audit = (await listChanges(server.app.store, server.businessId)).map(({ reason: _, ...entry }) => entry);
+        const kept = JSON.stringify([audit, await server.outbox()]) + lines.join("");
         for (const [name, value] of Object.entries(values)) expect(kept.includes(value), name).toBe(false);
         for (const { path } of audit.flatMap(({ changes }) => changes)) paths.add(path);
-        expect((await desk.outbox()).length).toBeGreaterThan(6);
+        expect((await server.outbox()).length).toBeGreaterThan(6);
       }),
       { numRuns: 10 },
     );
@@ -153,9 +153,9 @@ describe("a person", () => {
   const always = [...open, "externalRefs", "kinds", "mergedIntoPersonId", "metadata", "personId", "platformUserId"];
   const rest = ["provenance", "updatedAt", "updatedBy", "version"];
 
-  test("shows exactly this with and without persons:sensitive:read", async ({ desk }) => {
-    const { personId } = await seedPerson(desk, { email: "grace@example.org" });
-    const shown = await (await desk.as("REST", ordinary)).get_person({ personId });
+  test("shows exactly this with and without persons:sensitive:read", async ({ server }) => {
+    const { personId } = await seedPerson(server, { email: "grace@example.org" });
+    const shown = await (await server.as("REST", ordinary)).get_person({ personId });
     expect(Object.keys(shown).sort()).toEqual([...always, ...rest].sort());
     expect(shown).toMatchObject({
       metadata: {},
@@ -165,19 +165,19 @@ describe("a person", () => {
     expect(Object.keys(shown.externalRefs[0])).toEqual(["namespace", "objectType"]);
     expect(Object.keys(shown.customFields)).toEqual([personFieldIds.standard]);
 
-    const whole = await (await desk.as("REST")).get_person({ personId });
+    const whole = await (await server.as("REST")).get_person({ personId });
     expect(Object.keys(whole).sort()).toEqual([...always, ...rest, "contactDetails", "primaryEmail"].sort());
-    expect(whole).toEqual((await desk.app.store.reader(desk.businessId).get("persons", personId)) ?? {});
+    expect(whole).toEqual((await server.app.store.reader(server.businessId).get("persons", personId)) ?? {});
   });
 
   test("shows no custom field to an ordinary token that the published schema does not call standard", async ({
-    desk,
+    server,
   }) => {
-    const { personId } = await seedPerson(desk, { email: "grace@example.org", extra: { fld_unknown: "hidden" } });
-    const reader = await desk.as("REST", ordinary);
+    const { personId } = await seedPerson(server, { email: "grace@example.org", extra: { fld_unknown: "hidden" } });
+    const reader = await server.as("REST", ordinary);
     expect((await reader.get_person({ personId })).customFields).toEqual({ [personFieldIds.standard]: "weaving" });
-    const [schema] = await desk.app.store.reader(desk.businessId).find("personSchemas", {}, { limit: 1 });
-    await desk.write((tx) => tx.update("personSchemas", schema as never, { published: false }));
+    const [schema] = await server.app.store.reader(server.businessId).find("personSchemas", {}, { limit: 1 });
+    await server.write((tx) => tx.update("personSchemas", schema as never, { published: false }));
     expect((await reader.get_person({ personId })).customFields).toEqual({});
   });
 
@@ -190,15 +190,15 @@ describe("a person", () => {
     });
   });
 
-  test("gives a sensitive value away to an ordinary token in no answer", async ({ desk: first }) => {
+  test("gives a sensitive value away to an ordinary token in no answer", async ({ server: first }) => {
     const given = secrets("email", "first", "phone", "pii", "restricted", "external", "note");
     await fc.assert(
       fc.asyncProperty(given, async (values) => {
-        const desk = await first.other();
-        const reader = await desk.as("REST", ordinary);
-        const agent = await desk.as("MCP", ordinary);
-        const { personId } = await seedPerson(desk, values);
-        const { personId: other } = await seedPerson(desk, { email: "other" });
+        const server = await first.other();
+        const reader = await server.as("REST", ordinary);
+        const agent = await server.as("MCP", ordinary);
+        const { personId } = await seedPerson(server, values);
+        const { personId: other } = await seedPerson(server, { email: "other" });
         const email = `${values.email}@example.org`;
         const ref = { namespace: "crm", objectType: "contact", externalId: values.external };
         const change = {
@@ -222,7 +222,7 @@ describe("a person", () => {
         ];
         const text = JSON.stringify(answers);
         for (const [name, value] of Object.entries(values)) expect(text.includes(value), name).toBe(false);
-        const whole = JSON.stringify(await (await desk.as("REST")).get_person({ personId: other }));
+        const whole = JSON.stringify(await (await server.as("REST")).get_person({ personId: other }));
         for (const name of ["email", "first", "phone", "pii", "restricted", "external"] as const) {
           expect(whole, name).toContain(values[name]);
         }

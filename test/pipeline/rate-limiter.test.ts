@@ -9,24 +9,24 @@ import { openTestServer, TestClock, type TestServer, test as withDesk } from "..
 
 const limit = 300;
 
-const test = withDesk.extend<{ desk: TestServer }>({
+const test = withDesk.extend<{ server: TestServer }>({
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads the fixture's dependencies from the pattern
-  desk: async ({}, use) => {
-    const { desk, close } = await openTestServer({ PROGRAMME_REQUESTS_PER_MINUTE: String(limit) });
-    await use(desk);
+  server: async ({}, use) => {
+    const { server, close } = await openTestServer({ PROGRAMME_REQUESTS_PER_MINUTE: String(limit) });
+    await use(server);
     await close();
   },
 });
 
 describe("300 requests a minute", () => {
-  test("pass, and the next is told when to come again", async ({ desk }) => {
-    const token = await desk.token();
+  test("pass, and the next is told when to come again", async ({ server }) => {
+    const token = await server.token();
     for (let sent = 1; sent <= limit; sent++) {
-      const { status, headers } = await rest(desk, token, "list_programs", {});
+      const { status, headers } = await rest(server, token, "list_programs", {});
       expect([sent, status, headers.get("x-ratelimit-remaining")]).toEqual([sent, 200, String(limit - sent)]);
       expect(headers.get("ratelimit")).toBe(`"default";r=${limit - sent};t=60`);
     }
-    const refused = await rest(desk, token, "list_programs", {});
+    const refused = await rest(server, token, "list_programs", {});
     expect(refused).toMatchObject({
       status: 429,
       body: { success: false, error: { code: "rate_limited", details: { retryAfterSeconds: 60 } } },
@@ -39,36 +39,36 @@ describe("300 requests a minute", () => {
       "x-ratelimit-remaining": "0",
       "x-ratelimit-reset": expect.stringMatching(/^\d{10}$/),
     });
-    const mcp = await callerOf(desk, token);
+    const mcp = await callerOf(server, token);
     await expect(mcp()).rejects.toMatchProblem("rate_limited", { retryAfterSeconds: 60 });
     // Another token of the same tenant has its own.
-    expect((await rest(desk, await desk.token(), "list_programs", {})).status).toBe(200);
+    expect((await rest(server, await server.token(), "list_programs", {})).status).toBe(200);
   });
 
-  test("come free one by one as a minute passes for each", async ({ desk }) => {
-    const token = await desk.token();
-    await times(100, () => rest(desk, token, "list_programs", {}));
-    desk.clock.advance(30_000);
-    await times(200, () => rest(desk, token, "list_programs", {}));
-    const early = await rest(desk, token, "list_programs", {});
+  test("come free one by one as a minute passes for each", async ({ server }) => {
+    const token = await server.token();
+    await times(100, () => rest(server, token, "list_programs", {}));
+    server.clock.advance(30_000);
+    await times(200, () => rest(server, token, "list_programs", {}));
+    const early = await rest(server, token, "list_programs", {});
     expect([early.status, early.headers.get("retry-after")]).toEqual([429, "30"]);
-    desk.clock.advance(29_999);
-    expect((await rest(desk, token, "list_programs", {})).headers.get("retry-after")).toBe("1");
-    desk.clock.advance(1);
-    const statuses = (await times(101, () => rest(desk, token, "list_programs", {}))).map(({ status }) => status);
+    server.clock.advance(29_999);
+    expect((await rest(server, token, "list_programs", {})).headers.get("retry-after")).toBe("1");
+    server.clock.advance(1);
+    const statuses = (await times(101, () => rest(server, token, "list_programs", {}))).map(({ status }) => status);
     expect(statuses.toSorted()).toEqual([...Array(100).fill(200), 429]);
   });
 
-  test("are used up by refused and repeated requests too, by refused tokens not", async ({ desk }) => {
-    const token = await desk.token(["programs:read", "persons:write"]);
+  test("are used up by refused and repeated requests too, by refused tokens not", async ({ server }) => {
+    const token = await server.token(["programs:read", "persons:write"]);
     const person = { kinds: [], provenance: { source: "crm" } };
     const key = { "idempotency-key": "k" };
     const answers: RawAnswer[] = [
-      await rest(desk, token, "get_program", { programId: "prg_none" }),
-      await rest(desk, token, "list_programs", { limit: 0 }),
-      await rest(desk, token, "list_persons", {}),
-      await rest(desk, token, "create_person", person, key),
-      await rest(desk, token, "create_person", person, key),
+      await rest(server, token, "get_program", { programId: "prg_none" }),
+      await rest(server, token, "list_programs", { limit: 0 }),
+      await rest(server, token, "list_persons", {}),
+      await rest(server, token, "create_person", person, key),
+      await rest(server, token, "create_person", person, key),
     ];
     expect(answers.map(({ status }) => status)).toEqual([404, 400, 403, 201, 201]);
     expect(answers.at(-1)?.headers.get("idempotent-replayed")).toBe("true");
@@ -79,17 +79,17 @@ describe("300 requests a minute", () => {
       "296",
       "295",
     ]);
-    const stranger = await rest(desk, "0".repeat(64), "list_programs", {});
+    const stranger = await rest(server, "0".repeat(64), "list_programs", {});
     expect([stranger.status, stranger.headers.get("x-ratelimit-remaining")]).toEqual([401, null]);
   });
 
   plain("hold for two processes on one database together", async () => {
-    const { desks, close } = await openServersOnOneDatabase(2, { PROGRAMME_REQUESTS_PER_MINUTE: String(limit) });
-    const [first, second] = desks as [TestServer, TestServer];
+    const { servers, close } = await openServersOnOneDatabase(2, { PROGRAMME_REQUESTS_PER_MINUTE: String(limit) });
+    const [first, second] = servers as [TestServer, TestServer];
     const token = await first.token();
     const answers: number[] = [];
     for (let round = 0; round < 200; round++) {
-      const both = await Promise.all([first, second].map((desk) => rest(desk, token, "list_programs", {})));
+      const both = await Promise.all([first, second].map((server) => rest(server, token, "list_programs", {})));
       answers.push(...both.map(({ status }) => status));
     }
     expect(answers.filter((status) => status === 200)).toHaveLength(limit);
@@ -191,14 +191,14 @@ describe("the sliding window", () => {
 });
 
 describe("one export in five minutes", () => {
-  withDesk("is told when the next may start, and starts then", async ({ desk }) => {
-    const { programId } = await desk.seed.program();
-    const token = await desk.token();
-    const start = (headers = {}) => rest(desk, token, "create_export", { programId }, headers);
+  withDesk("is told when the next may start, and starts then", async ({ server }) => {
+    const { programId } = await server.seed.program();
+    const token = await server.token();
+    const start = (headers = {}) => rest(server, token, "create_export", { programId }, headers);
     const first = await start({ "idempotency-key": "k" });
     expect(first.status).toBe(200);
 
-    desk.clock.advance(1_000);
+    server.clock.advance(1_000);
     const refused = await start();
     expect(refused).toMatchObject({
       status: 429,
@@ -208,37 +208,37 @@ describe("one export in five minutes", () => {
     const replayed = await start({ "idempotency-key": "k" });
     expect([replayed.status, replayed.text]).toEqual([200, first.text]);
 
-    desk.clock.advance(298_999);
+    server.clock.advance(298_999);
     expect((await start()).headers.get("retry-after")).toBe("1");
-    desk.clock.advance(1);
+    server.clock.advance(1);
     expect((await start()).status).toBe(200);
-    expect(await desk.app.store.reader(desk.businessId).count("exports", {})).toBe(2);
+    expect(await server.app.store.reader(server.businessId).count("exports", {})).toBe(2);
   });
 
   plain("is none at all without an interval, whichever of two processes has the later clock", async () => {
-    const { desk, close } = await openTestServer({ PROGRAMME_EXPORT_INTERVAL_SECONDS: "0" });
+    const { server, close } = await openTestServer({ PROGRAMME_EXPORT_INTERVAL_SECONDS: "0" });
     onTestFinished(close);
-    const { programId } = await desk.seed.program();
-    const token = await desk.token();
+    const { programId } = await server.seed.program();
+    const token = await server.token();
     for (const stepMs of [0, -500]) {
-      desk.clock.advance(stepMs);
-      expect((await rest(desk, token, "create_export", { programId })).status).toBe(200);
+      server.clock.advance(stepMs);
+      expect((await rest(server, token, "create_export", { programId })).status).toBe(200);
     }
   });
 
-  withDesk("is counted by token", async ({ desk }) => {
-    const { programId } = await desk.seed.program();
-    for (const token of [await desk.token(), await desk.token()]) {
-      expect((await rest(desk, token, "create_export", { programId })).status).toBe(200);
+  withDesk("is counted by token", async ({ server }) => {
+    const { programId } = await server.seed.program();
+    for (const token of [await server.token(), await server.token()]) {
+      expect((await rest(server, token, "create_export", { programId })).status).toBe(200);
     }
   });
 
-  withDesk("is not used up by an export that is refused", async ({ desk }) => {
-    const { programId } = await desk.seed.program();
-    const token = await desk.token();
-    expect((await rest(desk, token, "create_export", { programId: "prg_none" })).status).toBe(404);
-    expect((await rest(desk, token, "create_export", { programId, state: "" })).status).toBe(400);
-    expect((await rest(desk, token, "create_export", { programId })).status).toBe(200);
+  withDesk("is not used up by an export that is refused", async ({ server }) => {
+    const { programId } = await server.seed.program();
+    const token = await server.token();
+    expect((await rest(server, token, "create_export", { programId: "prg_none" })).status).toBe(404);
+    expect((await rest(server, token, "create_export", { programId, state: "" })).status).toBe(400);
+    expect((await rest(server, token, "create_export", { programId })).status).toBe(200);
   });
 });
 
@@ -246,7 +246,7 @@ function times<T>(count: number, work: () => Promise<T>): Promise<T[]> {
   return Promise.all(Array.from({ length: count }, work));
 }
 
-async function callerOf(desk: TestServer, token: string): Promise<() => Promise<unknown>> {
-  const caller = await desk.with("MCP", token);
+async function callerOf(server: TestServer, token: string): Promise<() => Promise<unknown>> {
+  const caller = await server.with("MCP", token);
   return () => caller.list_programs();
 }

@@ -29,7 +29,7 @@ export async function loadRow<T extends TableName>(
 }
 
 /** Who the latest change was by, and which words stand for it. */
-export async function lastEntries(desk: TestServer, count: number) {
-  const entries = await listChanges(desk.app.store, desk.businessId);
+export async function lastEntries(server: TestServer, count: number) {
+  const entries = await listChanges(server.app.store, server.businessId);
   return entries.slice(0, count);
 }

@@ -14,14 +14,14 @@ const statuses: readonly AssignmentStatus[] = [
   "cancelled",
 ];
 
-async function assigned(desk: TestServer, given: Partial<Row<"assignments">> = {}, programId?: string) {
-  const track = await desk.seed.track(programId === undefined ? {} : { programId });
-  const round = await desk.seed.round({ programId: track.programId, trackId: track.trackId });
-  const { submissionId } = await desk.seed.submission({ trackId: track.trackId, state: "IN_REVIEW" });
-  const { reviewerId } = await desk.seed.reviewer();
+async function assigned(server: TestServer, given: Partial<Row<"assignments">> = {}, programId?: string) {
+  const track = await server.seed.track(programId === undefined ? {} : { programId });
+  const round = await server.seed.round({ programId: track.programId, trackId: track.trackId });
+  const { submissionId } = await server.seed.submission({ trackId: track.trackId, state: "IN_REVIEW" });
+  const { reviewerId } = await server.seed.reviewer();
   const { roundId } = round;
   const ids = { programId: track.programId, trackId: track.trackId, roundId, submissionId, reviewerId };
-  return desk.seed.assignment({ ...ids, ...given });
+  return server.seed.assignment({ ...ids, ...given });
 }
 
 const acts = [
@@ -30,26 +30,26 @@ const acts = [
 ] as const;
 
 describe.each(acts)("to %s an assignment", (response, status, allowedFrom) => {
-  test("is the reviewer's own word", async ({ desk }) => {
-    const act = actAt(desk);
-    const { assignmentId, reviewerId } = await assigned(desk);
+  test("is the reviewer's own word", async ({ server }) => {
+    const act = actAt(server);
+    const { assignmentId, reviewerId } = await assigned(server);
     const given = { assignmentId, response, reason: "I am away in May" };
-    const trace = await recordTrace(desk, () => act("respond_to_assignment", given));
-    const now = desk.clock.now().toISOString();
+    const trace = await recordTrace(server, () => act("respond_to_assignment", given));
+    const now = server.clock.now().toISOString();
     expect(trace).toMatchObject({
       data: { assignmentId, status, active: true, respondedAt: now, reason: given.reason, updatedBy: reviewerId },
       audit: [`assignment.${status}`],
       events: [],
     });
-    const [entry] = await lastEntries(desk, 1);
+    const [entry] = await lastEntries(server, 1);
     expect(entry).toMatchObject({ actorType: "reviewer", actorId: reviewerId, reason: given.reason });
     expect(JSON.stringify(entry?.changes)).not.toMatch(/May/);
   });
 
-  test.for(statuses)("starts from %s or does not", async (from, { desk }) => {
-    const act = actAt(desk);
-    const { assignmentId } = await assigned(desk, { status: from });
-    const trace = await recordTrace(desk, () => act("respond_to_assignment", { assignmentId, response }));
+  test.for(statuses)("starts from %s or does not", async (from, { server }) => {
+    const act = actAt(server);
+    const { assignmentId } = await assigned(server, { status: from });
+    const trace = await recordTrace(server, () => act("respond_to_assignment", { assignmentId, response }));
     if ((allowedFrom as readonly string[]).includes(from)) expect(trace.data).toMatchObject({ status });
     else {
       const details = { from, operation: response, allowedFrom };
@@ -66,39 +66,39 @@ describe("attesting a conflict of interest", () => {
     ["assigned", false, "assigned"],
     ["accepted", false, "accepted"],
     ["conflict", false, "assigned"],
-  ] as const)("from %s, having one: %s, leads to %s", async ([from, hasConflict, status], { desk }) => {
-    const act = actAt(desk);
-    const { assignmentId, reviewerId } = await assigned(desk, { status: from });
+  ] as const)("from %s, having one: %s, leads to %s", async ([from, hasConflict, status], { server }) => {
+    const act = actAt(server);
+    const { assignmentId, reviewerId } = await assigned(server, { status: from });
     const given = { assignmentId, hasConflict, statement: "We share a flat" };
-    const trace = await recordTrace(desk, () => act("attest_conflict", given));
-    const attestedAt = desk.clock.now().toISOString();
+    const trace = await recordTrace(server, () => act("attest_conflict", given));
+    const attestedAt = server.clock.now().toISOString();
     expect(trace.data).toMatchObject({
       status,
       respondedAt: attestedAt,
       conflictAttestation: { hasConflict, statement: given.statement, attestedAt },
     });
     expect(trace.audit).toEqual([hasConflict ? "assignment.conflict_declared" : "assignment.conflict_denied"]);
-    const [entry] = await lastEntries(desk, 1);
+    const [entry] = await lastEntries(server, 1);
     expect(entry).toMatchObject({ actorType: "reviewer", actorId: reviewerId });
     expect(JSON.stringify(entry)).not.toMatch(/flat/);
     expect(trace.events).toEqual([]);
   });
 
-  test.for(["declined", "completed", "cancelled"] as const)("is too late once %s", async (from, { desk }) => {
-    const act = actAt(desk);
-    const { assignmentId } = await assigned(desk, { status: from });
+  test.for(["declined", "completed", "cancelled"] as const)("is too late once %s", async (from, { server }) => {
+    const act = actAt(server);
+    const { assignmentId } = await assigned(server, { status: from });
     const given = { assignmentId, hasConflict: true, statement: "We share a flat" };
-    const trace = await recordTrace(desk, () => act("attest_conflict", given));
+    const trace = await recordTrace(server, () => act("attest_conflict", given));
     expect(trace).toMatchObject({ problem: { code: "invalid_state_transition", details: { from } }, ...nothing });
   });
 
-  test("keeps the pair apart from then on", async ({ desk }) => {
-    const act = actAt(desk);
-    const { assignmentId, submissionId, reviewerId, roundId } = await assigned(desk, { status: "accepted" });
+  test("keeps the pair apart from then on", async ({ server }) => {
+    const act = actAt(server);
+    const { assignmentId, submissionId, reviewerId, roundId } = await assigned(server, { status: "accepted" });
     await act("attest_conflict", { assignmentId, hasConflict: true, statement: "We share a flat" });
-    const chair = await desk.as("REST");
+    const chair = await server.as("REST");
     await chair.delete_assignment({ assignmentId });
-    await desk.write(async (tx) => {
+    await server.write(async (tx) => {
       const submission = await tx.get("submissions", submissionId);
       if (submission) await tx.update("submissions", submission, { currentRoundId: roundId });
     });
@@ -108,12 +108,12 @@ describe("attesting a conflict of interest", () => {
   });
 });
 
-test("nobody acts on an assignment that is removed, archived, another's or none", async ({ desk }) => {
-  const act = actAt(desk);
-  const removed = await assigned(desk, { active: false });
-  const { programId } = await desk.seed.program({ lifecycleStatus: "archived" });
-  const archived = await assigned(desk, {}, programId);
-  const foreign = await assigned(await desk.other());
+test("nobody acts on an assignment that is removed, archived, another's or none", async ({ server }) => {
+  const act = actAt(server);
+  const removed = await assigned(server, { active: false });
+  const { programId } = await server.seed.program({ lifecycleStatus: "archived" });
+  const archived = await assigned(server, {}, programId);
+  const foreign = await assigned(await server.other());
   const cases = [
     [removed.assignmentId, "invalid_state_transition"],
     [archived.assignmentId, "program_archived"],
@@ -127,7 +127,7 @@ test("nobody acts on an assignment that is removed, archived, another's or none"
       () => act("submit_review", { assignmentId, scores: [] }),
     ];
     for (const doing of doings) {
-      expect(await recordTrace(desk, doing)).toMatchObject({ problem: { code }, ...nothing });
+      expect(await recordTrace(server, doing)).toMatchObject({ problem: { code }, ...nothing });
     }
   }
 });

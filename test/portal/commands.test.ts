@@ -8,21 +8,25 @@ import { fieldIds } from "../support/seed-factory.ts";
 
 /** An organisation in the database of a home, made and left by this process. */
 async function furnish(home: Home) {
-  const { desk, close } = await openMailSetup({ PROGRAMME_DATABASE: home.database }, {}, false);
-  const { programId } = await desk.seed.program({ feeRequired: true, currency: "EUR" });
-  const track = await desk.seed.track({ programId, feeAmountMinor: 2500, intakeCloseDate: "2999-12-31T00:00:00.000Z" });
-  const round = await desk.seed.round({ programId, trackId: track.trackId });
-  const { reviewerId } = await desk.seed.reviewer();
-  const bounced = await desk.seed.emailSend({ status: "bounced" });
+  const { server, close } = await openMailSetup({ PROGRAMME_DATABASE: home.database }, {}, false);
+  const { programId } = await server.seed.program({ feeRequired: true, currency: "EUR" });
+  const track = await server.seed.track({
+    programId,
+    feeAmountMinor: 2500,
+    intakeCloseDate: "2999-12-31T00:00:00.000Z",
+  });
+  const round = await server.seed.round({ programId, trackId: track.trackId });
+  const { reviewerId } = await server.seed.reviewer();
+  const bounced = await server.seed.emailSend({ status: "bounced" });
   await close();
-  return { businessId: desk.businessId, track, round, reviewerId, emailSendId: bounced.emailSendId };
+  return { businessId: server.businessId, track, round, reviewerId, emailSendId: bounced.emailSendId };
 }
 
 async function assign(home: Home, place: Awaited<ReturnType<typeof furnish>>, submissionId: string) {
-  const { desk, close } = await openMailSetup({ PROGRAMME_DATABASE: home.database }, {}, false);
+  const { server, close } = await openMailSetup({ PROGRAMME_DATABASE: home.database }, {}, false);
   const { programId, trackId, roundId } = place.round;
   const ids = { programId, trackId, roundId, submissionId, reviewerId: place.reviewerId };
-  const { assignmentId } = await desk.seed.assignment(ids);
+  const { assignmentId } = await server.seed.assignment(ids);
   await close();
   return assignmentId;
 }
@@ -31,12 +35,12 @@ test("a submission's way is gone by commands, each with its record as the answer
   const home = await openHome();
   const place = await furnish(home);
   const { trackId, schemaId } = place.track;
-  const desk = async (...args: string[]) => {
+  const server = async (...args: string[]) => {
     const { code, stdout, stderr } = await home.run(["desk", ...args, "--json", "--database", home.database]);
     expect([args[0], code, stderr]).toEqual([args[0], 0, ""]);
     return JSON.parse(stdout);
   };
-  const { applicantId } = await desk(
+  const { applicantId } = await server(
     "register",
     "--track-id",
     trackId,
@@ -47,17 +51,25 @@ test("a submission's way is gone by commands, each with its record as the answer
   );
   const fields = join(home.path, "fields.json");
   await writeFile(fields, JSON.stringify({ [fieldIds.title]: "Rain harvest" }));
-  const draft = await desk("draft", "--track-id", trackId, "--applicant-id", applicantId, "--fields", `@${fields}`);
+  const draft = await server("draft", "--track-id", trackId, "--applicant-id", applicantId, "--fields", `@${fields}`);
   expect(draft).toMatchObject({ state: "DRAFT", title: "Rain harvest", paymentStatus: "pending" });
   const { submissionId } = draft;
   const plan = join(home.path, "Plan für den Bau.pdf");
   await writeFile(plan, "%PDF-1.4 plan");
-  const file = await desk("attach-file", "--submission-id", submissionId, "--field-id", fieldIds.annex, "--file", plan);
+  const file = await server(
+    "attach-file",
+    "--submission-id",
+    submissionId,
+    "--field-id",
+    fieldIds.annex,
+    "--file",
+    plan,
+  );
   expect(file).toMatchObject({
     ...{ fileName: "Plan für den Bau.pdf", contentType: "application/pdf", sizeBytes: 13, scanStatus: "clean" },
     sha256: createHash("sha256").update("%PDF-1.4 plan").digest("hex"),
   });
-  const asked = await desk(
+  const asked = await server(
     "request-supplement",
     "--submission-id",
     submissionId,
@@ -71,7 +83,7 @@ test("a submission's way is gone by commands, each with its record as the answer
   expect(asked).toMatchObject({ required: false, status: "not_started" });
   const values = JSON.stringify({ [fieldIds.title]: "We support it" });
   const supplementResponseId = asked.supplementResponseId;
-  const answered = await desk(
+  const answered = await server(
     "submit-supplement",
     "--supplement-response-id",
     supplementResponseId,
@@ -79,19 +91,19 @@ test("a submission's way is gone by commands, each with its record as the answer
     values,
   );
   expect(answered).toMatchObject({ status: "submitted" });
-  expect(await desk("payment", "--submission-id", submissionId, "--outcome", "offline")).toMatchObject({
+  expect(await server("payment", "--submission-id", submissionId, "--outcome", "offline")).toMatchObject({
     status: "succeeded",
     method: "offline",
   });
   const assignmentId = await assign(home, place, submissionId);
   const of = ["--assignment-id", assignmentId];
-  expect(await desk("respond", ...of, "--response", "accept")).toMatchObject({ status: "accepted" });
-  const attested = await desk("conflict", ...of, "--has-conflict", "false", "--statement", "None");
+  expect(await server("respond", ...of, "--response", "accept")).toMatchObject({ status: "accepted" });
+  const attested = await server("conflict", ...of, "--has-conflict", "false", "--statement", "None");
   expect(attested.conflictAttestation).toMatchObject({ hasConflict: false });
   const scores = JSON.stringify(["crt_a", "crt_b"].map((criterionId) => ({ criterionId, value: 6 })));
-  const review = await desk("review", ...of, "--scores", scores, "--recommendation", "accept");
+  const review = await server("review", ...of, "--scores", scores, "--recommendation", "accept");
   expect(review).toMatchObject({ status: "submitted", weightedScore: 6 });
-  const feedback = await desk("feedback", "--submission-id", submissionId, "--body", "Well done");
+  const feedback = await server("feedback", "--submission-id", submissionId, "--body", "Well done");
   expect(feedback).toMatchObject({ released: false });
 }, 60_000);
 

@@ -7,13 +7,13 @@ import { actAt, lastEntries, loadRow } from "./act.ts";
 const fields = { [fieldIds.title]: "Rain harvest" };
 const deadline = "2026-12-24T12:00:00.000Z";
 
-test("a first draft is of the portal, owes the fee, and is told of", async ({ desk }) => {
-  const act = actAt(desk);
-  const { programId } = await desk.seed.program({ feeRequired: true, currency: "EUR" });
-  const { trackId } = await desk.seed.track({ programId, feeAmountMinor: 2500, intakeCloseDate: deadline });
-  const applicant = await desk.seed.applicant({ trackIds: [trackId], programIds: [programId] });
+test("a first draft is of the portal, owes the fee, and is told of", async ({ server }) => {
+  const act = actAt(server);
+  const { programId } = await server.seed.program({ feeRequired: true, currency: "EUR" });
+  const { trackId } = await server.seed.track({ programId, feeAmountMinor: 2500, intakeCloseDate: deadline });
+  const applicant = await server.seed.applicant({ trackIds: [trackId], programIds: [programId] });
   const { applicantId } = applicant;
-  const trace = await recordTrace(desk, () => act("save_draft", { trackId, applicantId, fields }));
+  const trace = await recordTrace(server, () => act("save_draft", { trackId, applicantId, fields }));
   const { submissionId } = trace.data;
   expect(trace.data).toMatchObject({
     ...{ applicantId, programId, trackId, fields, deadline, title: "Rain harvest" },
@@ -22,41 +22,43 @@ test("a first draft is of the portal, owes the fee, and is told of", async ({ de
   });
   expect(trace.rows).toEqual(["payments inserted", "submissions inserted"]);
   expect(trace.audit).toEqual(["payment.created", "submission.created"]);
-  const ids = { businessId: desk.businessId, programId, trackId, submissionId, roundId: null, version: 0 };
+  const ids = { businessId: server.businessId, programId, trackId, submissionId, roundId: null, version: 0 };
   expect(trace.events).toMatchObject([{ eventType: "submission.draft_created", data: { ...ids, source: "portal" } }]);
-  for (const entry of await lastEntries(desk, 2)) {
+  for (const entry of await lastEntries(server, 2)) {
     expect(entry).toMatchObject({ actorType: "applicant", actorId: applicantId, tokenId: null });
     expect(JSON.stringify(entry)).not.toMatch(/\b(?:rain|ada)\b/i);
   }
 });
 
-test("a draft is saved again by its applicant, field by field", async ({ desk }) => {
-  const act = actAt(desk);
-  const { submissionId, applicantId } = await desk.seed.submission({ fields, applicantId: "app_1" });
+test("a draft is saved again by its applicant, field by field", async ({ server }) => {
+  const act = actAt(server);
+  const { submissionId, applicantId } = await server.seed.submission({ fields, applicantId: "app_1" });
   const change = { [fieldIds.domain]: "arts", [fieldIds.title]: null };
-  const trace = await recordTrace(desk, () => act("save_draft", { submissionId, fields: change }));
+  const trace = await recordTrace(server, () => act("save_draft", { submissionId, fields: change }));
   expect(trace).toMatchObject({
     data: { submissionId, fields: { [fieldIds.domain]: "arts" }, title: null, version: 1, updatedBy: applicantId },
     audit: ["submission.fields_updated"],
     events: [],
   });
-  const unchanged = await recordTrace(desk, () => act("save_draft", { submissionId }));
+  const unchanged = await recordTrace(server, () => act("save_draft", { submissionId }));
   expect(unchanged).toMatchObject({ data: { version: 1 }, ...nothing });
 });
 
-test("a draft is refused to whom it does not belong, when it is late, and where it does not fit", async ({ desk }) => {
-  const act = actAt(desk);
-  const { trackId } = await desk.seed.track({ intakeCloseDate: deadline });
-  const closed = await desk.seed.track({ intakeOpen: false, intakeCloseDate: deadline });
-  const endless = await desk.seed.track();
-  const { programId } = await desk.seed.program({ lifecycleStatus: "archived" });
-  const archived = await desk.seed.track({ programId, intakeCloseDate: deadline });
+test("a draft is refused to whom it does not belong, when it is late, and where it does not fit", async ({
+  server,
+}) => {
+  const act = actAt(server);
+  const { trackId } = await server.seed.track({ intakeCloseDate: deadline });
+  const closed = await server.seed.track({ intakeOpen: false, intakeCloseDate: deadline });
+  const endless = await server.seed.track();
+  const { programId } = await server.seed.program({ lifecycleStatus: "archived" });
+  const archived = await server.seed.track({ programId, intakeCloseDate: deadline });
   const trackIds = [trackId, closed.trackId, endless.trackId, archived.trackId];
-  const { applicantId } = await desk.seed.applicant({ trackIds });
-  const stranger = await desk.seed.applicant({ email: "bo@example.org" });
-  const late = await desk.seed.submission({ deadline: "2026-11-20T08:59:59.000Z" });
-  const submitted = await desk.seed.submission({ state: "SUBMITTED" });
-  const foreign = await (await desk.other()).seed.submission();
+  const { applicantId } = await server.seed.applicant({ trackIds });
+  const stranger = await server.seed.applicant({ email: "bo@example.org" });
+  const late = await server.seed.submission({ deadline: "2026-11-20T08:59:59.000Z" });
+  const submitted = await server.seed.submission({ state: "SUBMITTED" });
+  const foreign = await (await server.other()).seed.submission();
   const issue = (path: string) => ({ issues: [expect.objectContaining({ path })] });
   const cases = [
     [{ trackId, applicantId: stranger.applicantId }, "validation_failed", issue("applicantId")],
@@ -75,9 +77,9 @@ test("a draft is refused to whom it does not belong, when it is late, and where 
     [{}, "validation_failed", {}],
   ] as const;
   for (const [given, code, details] of cases) {
-    const trace = await recordTrace(desk, () => act("save_draft", given));
+    const trace = await recordTrace(server, () => act("save_draft", given));
     expect([given, trace]).toMatchObject([given, { problem: { code, details }, ...nothing }]);
   }
   const own = await act("save_draft", { trackId: endless.trackId, applicantId, deadline });
-  expect(await loadRow(desk, "submissions", own.submissionId)).toMatchObject({ deadline, fields: {} });
+  expect(await loadRow(server, "submissions", own.submissionId)).toMatchObject({ deadline, fields: {} });
 });

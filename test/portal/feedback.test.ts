@@ -3,36 +3,36 @@ import { tenantTest as test } from "../support/test-server.ts";
 import { nothing, recordTrace } from "../support/trace.ts";
 import { actAt, lastEntries } from "./act.ts";
 
-test("feedback is prepared by staff, seen by nobody, and released by token", async ({ desk }) => {
-  const act = actAt(desk);
-  const track = await desk.seed.track();
+test("feedback is prepared by staff, seen by nobody, and released by token", async ({ server }) => {
+  const act = actAt(server);
+  const track = await server.seed.track();
   const { programId, trackId } = track;
-  const { roundId } = await desk.seed.round({ programId, trackId });
-  const { submissionId } = await desk.seed.submission({ trackId });
+  const { roundId } = await server.seed.round({ programId, trackId });
+  const { submissionId } = await server.seed.submission({ trackId });
   const given = { submissionId, roundId, subject: "Remarks", body: "The panel liked the roof." };
-  const trace = await recordTrace(desk, () => act("prepare_feedback", given));
+  const trace = await recordTrace(server, () => act("prepare_feedback", given));
   expect(trace).toMatchObject({
     data: { ...given, programId, released: false, releasedAt: null, createdBy: "command_line" },
     rows: ["feedbacks inserted"],
     audit: ["feedback.prepared"],
     events: [],
   });
-  const [entry] = await lastEntries(desk, 1);
+  const [entry] = await lastEntries(server, 1);
   expect(entry).toMatchObject({ actorType: "user", actorId: "command_line" });
   expect(JSON.stringify(entry)).not.toMatch(/roof/);
-  const chair = await desk.as("REST");
+  const chair = await server.as("REST");
   expect(await chair.list_released_feedback({ submissionId })).toEqual([]);
   const { feedbackId } = trace.data;
-  const released = await recordTrace(desk, () => chair.release_feedback({ feedbackId }));
+  const released = await recordTrace(server, () => chair.release_feedback({ feedbackId }));
   expect(released.events).toMatchObject([{ eventType: "feedback.released", data: { feedbackId, roundId } }]);
 });
 
-test("feedback is refused on what is not there or cannot be changed", async ({ desk }) => {
-  const act = actAt(desk);
-  const { submissionId } = await desk.seed.submission();
-  const elsewhere = await desk.seed.round();
-  const { programId } = await desk.seed.program({ lifecycleStatus: "archived" });
-  const archived = await desk.seed.submission({ trackId: (await desk.seed.track({ programId })).trackId });
+test("feedback is refused on what is not there or cannot be changed", async ({ server }) => {
+  const act = actAt(server);
+  const { submissionId } = await server.seed.submission();
+  const elsewhere = await server.seed.round();
+  const { programId } = await server.seed.program({ lifecycleStatus: "archived" });
+  const archived = await server.seed.submission({ trackId: (await server.seed.track({ programId })).trackId });
   const body = "The panel liked the roof.";
   const cases = [
     [{ submissionId, body, roundId: elsewhere.roundId }, "validation_failed"],
@@ -44,7 +44,7 @@ test("feedback is refused on what is not there or cannot be changed", async ({ d
     [{ submissionId, body: "x\0" }, "validation_failed"],
   ] as const;
   for (const [given, code] of cases) {
-    const trace = await recordTrace(desk, () => act("prepare_feedback", given));
+    const trace = await recordTrace(server, () => act("prepare_feedback", given));
     expect([given, trace]).toMatchObject([given, { problem: { code }, ...nothing }]);
   }
 });

@@ -6,11 +6,11 @@ import { actAt, lastEntries, loadRow } from "./act.ts";
 
 const file = { fileName: "plan.pdf", contentType: "application/pdf", sizeBytes: 5, sha256: "a".repeat(64) };
 
-test("a file is attached to a draft and to the field that it is for", async ({ desk }) => {
-  const act = actAt(desk);
-  const { submissionId, applicantId } = await desk.seed.submission();
+test("a file is attached to a draft and to the field that it is for", async ({ server }) => {
+  const act = actAt(server);
+  const { submissionId, applicantId } = await server.seed.submission();
   const fieldId = fieldIds.annex;
-  const trace = await recordTrace(desk, () => act("attach_file", { submissionId, fieldId, ...file }));
+  const trace = await recordTrace(server, () => act("attach_file", { submissionId, fieldId, ...file }));
   const { fileId } = trace.data;
   expect(trace).toMatchObject({
     data: { ...file, fileId: expect.stringMatching(/^fil_/), submissionId, fieldId, scanStatus: "clean" },
@@ -19,45 +19,45 @@ test("a file is attached to a draft and to the field that it is for", async ({ d
     events: [],
   });
   const second = await act("attach_file", { submissionId, ...file, fileName: "budget.pdf", scanStatus: "pending" });
-  expect(await loadRow(desk, "submissions", submissionId)).toMatchObject({
+  expect(await loadRow(server, "submissions", submissionId)).toMatchObject({
     fileIds: [fileId, second.fileId],
     fields: { [fieldId]: [fileId] },
     version: 2,
   });
-  for (const entry of await lastEntries(desk, 4)) {
+  for (const entry of await lastEntries(server, 4)) {
     expect(entry).toMatchObject({ actorType: "applicant", actorId: applicantId });
     expect(JSON.stringify(entry)).not.toMatch(/plan\.pdf|budget/);
   }
-  const chair = await desk.as("REST");
+  const chair = await server.as("REST");
   const pending = chair.get_file_download_url({ fileId: second.fileId });
   await expect(pending).rejects.toMatchProblem("invalid_state_transition", { from: "pending" });
 });
 
-test("a file is attached to a supplement response, which is begun by that", async ({ desk }) => {
-  const act = actAt(desk);
-  const submission = await desk.seed.submission({ state: "SUBMITTED" });
+test("a file is attached to a supplement response, which is begun by that", async ({ server }) => {
+  const act = actAt(server);
+  const submission = await server.seed.submission({ state: "SUBMITTED" });
   const { submissionId, schemaId, applicantId } = submission;
-  const { supplementResponseId } = await desk.seed.supplement({ submissionId, schemaId });
-  const trace = await recordTrace(desk, () => act("attach_file", { supplementResponseId, ...file }));
+  const { supplementResponseId } = await server.seed.supplement({ submissionId, schemaId });
+  const trace = await recordTrace(server, () => act("attach_file", { supplementResponseId, ...file }));
   expect(trace).toMatchObject({
     data: { submissionId, supplementResponseId, fieldId: null, createdBy: applicantId },
     rows: ["files inserted", "supplements updated: fileIds status"],
     audit: ["file.uploaded", "supplement.updated"],
   });
-  const saved = await loadRow(desk, "supplements", supplementResponseId);
+  const saved = await loadRow(server, "supplements", supplementResponseId);
   expect(saved).toMatchObject({ fileIds: [trace.data.fileId], status: "draft" });
 });
 
-test("a file is refused where nothing can be attached, and leaves nothing behind", async ({ desk }) => {
-  const act = actAt(desk);
-  const draft = await desk.seed.submission();
+test("a file is refused where nothing can be attached, and leaves nothing behind", async ({ server }) => {
+  const act = actAt(server);
+  const draft = await server.seed.submission();
   const { submissionId } = draft;
-  const submitted = await desk.seed.submission({ state: "SUBMITTED" });
-  const late = await desk.seed.submission({ deadline: "2026-11-20T08:59:59.000Z" });
-  const full = await desk.seed.submission({ fileIds: Array.from({ length: 100 }, (_, index) => `fil_${index}`) });
-  const closed = await desk.seed.supplement({ submissionId, schemaId: draft.schemaId, status: "closed" });
+  const submitted = await server.seed.submission({ state: "SUBMITTED" });
+  const late = await server.seed.submission({ deadline: "2026-11-20T08:59:59.000Z" });
+  const full = await server.seed.submission({ fileIds: Array.from({ length: 100 }, (_, index) => `fil_${index}`) });
+  const closed = await server.seed.supplement({ submissionId, schemaId: draft.schemaId, status: "closed" });
   const { supplementResponseId } = closed;
-  const foreign = await (await desk.other()).seed.submission();
+  const foreign = await (await server.other()).seed.submission();
   const cases = [
     [{ submissionId: submitted.submissionId }, "invalid_state_transition"],
     [{ submissionId: late.submissionId }, "deadline_passed"],
@@ -76,7 +76,7 @@ test("a file is refused where nothing can be attached, and leaves nothing behind
     [{ submissionId, sizeBytes: -1 }, "validation_failed"],
   ] as const;
   for (const [given, code] of cases) {
-    const trace = await recordTrace(desk, () => act("attach_file", { ...file, ...given }));
+    const trace = await recordTrace(server, () => act("attach_file", { ...file, ...given }));
     expect([given, trace]).toMatchObject([given, { problem: { code }, ...nothing }]);
   }
 });

@@ -4,13 +4,13 @@ import { type TestServer, tenantTest as test } from "../support/test-server.ts";
 import { nothing, recordTrace } from "../support/trace.ts";
 import { actAt, lastEntries, loadRow } from "./act.ts";
 
-async function owing(desk: TestServer, status: PaymentStatus = "pending") {
-  const { programId } = await desk.seed.program({ feeRequired: true, currency: "EUR" });
-  const { trackId } = await desk.seed.track({ programId, feeAmountMinor: 2500 });
-  const submission = await desk.seed.submission({ trackId, paymentStatus: status });
+async function owing(server: TestServer, status: PaymentStatus = "pending") {
+  const { programId } = await server.seed.program({ feeRequired: true, currency: "EUR" });
+  const { trackId } = await server.seed.track({ programId, feeAmountMinor: 2500 });
+  const submission = await server.seed.submission({ trackId, paymentStatus: status });
   const { submissionId } = submission;
   const unpaid = { method: null, provider: null, providerRef: null, paidAt: null, failureCode: null };
-  const payment = await desk.seed.payment({ ...unpaid, submissionId, programId, trackId, status });
+  const payment = await server.seed.payment({ ...unpaid, submissionId, programId, trackId, status });
   return { submission, payment };
 }
 
@@ -23,14 +23,14 @@ const outcomes = [
 const statuses = ["pending", "failed", "succeeded", "waived", "refunded"] as const;
 
 describe.each(outcomes)("a fee recorded as %s", (outcome, status, method) => {
-  test("shows on the payment and the submission, in the events and by whom", async ({ desk }) => {
-    const act = actAt(desk);
-    const { submission, payment } = await owing(desk);
+  test("shows on the payment and the submission, in the events and by whom", async ({ server }) => {
+    const act = actAt(server);
+    const { submission, payment } = await owing(server);
     const { submissionId, programId, trackId, applicantId } = submission;
     const { paymentId } = payment;
     const given = { submissionId, outcome, provider: "cardgate", providerRef: "ch_secret" };
-    const trace = await recordTrace(desk, () => act("record_payment", given));
-    const now = desk.clock.now().toISOString();
+    const trace = await recordTrace(server, () => act("record_payment", given));
+    const now = server.clock.now().toISOString();
     const byApplicant = method === "card";
     const actor = byApplicant
       ? { actorType: "applicant", actorId: applicantId }
@@ -47,13 +47,13 @@ describe.each(outcomes)("a fee recorded as %s", (outcome, status, method) => {
       expect.objectContaining({
         eventType: `payment.${status}`,
         data: {
-          ...{ businessId: desk.businessId, programId, trackId, submissionId, roundId: null, version: 1 },
+          ...{ businessId: server.businessId, programId, trackId, submissionId, roundId: null, version: 1 },
           ...{ paymentId, amountMinor: 2500, currency: "EUR", status, method },
         },
       }),
     ]);
-    expect(await loadRow(desk, "submissions", submissionId)).toMatchObject({ paymentStatus: status, version: 1 });
-    for (const entry of await lastEntries(desk, 2)) {
+    expect(await loadRow(server, "submissions", submissionId)).toMatchObject({ paymentStatus: status, version: 1 });
+    for (const entry of await lastEntries(server, 2)) {
       expect(entry).toMatchObject(actor);
       expect(JSON.stringify(entry)).not.toContain("ch_secret");
     }
@@ -61,11 +61,11 @@ describe.each(outcomes)("a fee recorded as %s", (outcome, status, method) => {
 
   const allowed: readonly PaymentStatus[] = outcome === "failed" ? ["pending"] : ["pending", "failed"];
 
-  test.for(statuses)("from %s", async (from, { desk }) => {
-    const act = actAt(desk);
-    const { submission } = await owing(desk, from);
+  test.for(statuses)("from %s", async (from, { server }) => {
+    const act = actAt(server);
+    const { submission } = await owing(server, from);
     const { submissionId } = submission;
-    const trace = await recordTrace(desk, () => act("record_payment", { submissionId, outcome }));
+    const trace = await recordTrace(server, () => act("record_payment", { submissionId, outcome }));
     if (allowed.includes(from)) {
       expect(trace.data).toMatchObject({ status, failureCode: outcome === "failed" ? "card_declined" : null });
     } else {
@@ -75,45 +75,47 @@ describe.each(outcomes)("a fee recorded as %s", (outcome, status, method) => {
   });
 });
 
-test("a failed payment names why, and one that follows clears that", async ({ desk }) => {
-  const act = actAt(desk);
-  const { submission } = await owing(desk);
+test("a failed payment names why, and one that follows clears that", async ({ server }) => {
+  const act = actAt(server);
+  const { submission } = await owing(server);
   const { submissionId } = submission;
   const failed = await act("record_payment", { submissionId, outcome: "failed", failureCode: "expired_card" });
   expect(failed).toMatchObject({ failureCode: "expired_card", paidAt: null });
   expect(await act("record_payment", { submissionId, outcome: "paid" })).toMatchObject({ failureCode: null });
-  const chair = await desk.as("REST");
+  const chair = await server.as("REST");
   expect(await chair.get_submission_payment({ submissionId })).toMatchObject({ status: "succeeded", version: 2 });
 });
 
 describe("a fee recorded as refunded", () => {
   test("shows on the payment and the submission, by staff; how it was paid stays, and no event tells of it", async ({
-    desk,
+    server,
   }) => {
-    const act = actAt(desk);
-    const { submission } = await owing(desk);
+    const act = actAt(server);
+    const { submission } = await owing(server);
     const { submissionId } = submission;
     await act("record_payment", { submissionId, outcome: "paid", provider: "cardgate", providerRef: "ch_secret" });
-    const paidAt = desk.clock.now().toISOString();
-    desk.clock.advance(60_000);
-    const trace = await recordTrace(desk, () => act("record_payment", { submissionId, outcome: "refunded" }));
+    const paidAt = server.clock.now().toISOString();
+    server.clock.advance(60_000);
+    const trace = await recordTrace(server, () => act("record_payment", { submissionId, outcome: "refunded" }));
     const how = { method: "card", provider: "cardgate", providerRef: "ch_secret", paidAt, waivedAt: null };
     expect(trace.data).toMatchObject({ status: "refunded", ...how, updatedBy: "command_line" });
     expect(trace.audit).toEqual(["payment.refunded", "submission.updated"]);
     expect(trace.events).toEqual([]);
-    expect(await loadRow(desk, "submissions", submissionId)).toMatchObject({ paymentStatus: "refunded", version: 2 });
-    for (const entry of await lastEntries(desk, 2)) {
+    expect(await loadRow(server, "submissions", submissionId)).toMatchObject({ paymentStatus: "refunded", version: 2 });
+    for (const entry of await lastEntries(server, 2)) {
       expect(entry).toMatchObject({ actorType: "user", actorId: "command_line" });
     }
-    const clerk = await desk.as("REST", ["payments:read"]);
+    const clerk = await server.as("REST", ["payments:read"]);
     expect(await clerk.list_payments({ status: "refunded" })).toMatchObject([{ submissionId }]);
     expect(await clerk.list_payments({ status: "succeeded" })).toEqual([]);
   });
 
-  test.for(statuses)("from %s", async (from, { desk }) => {
-    const { submission } = await owing(desk, from);
+  test.for(statuses)("from %s", async (from, { server }) => {
+    const { submission } = await owing(server, from);
     const { submissionId } = submission;
-    const trace = await recordTrace(desk, () => actAt(desk)("record_payment", { submissionId, outcome: "refunded" }));
+    const trace = await recordTrace(server, () =>
+      actAt(server)("record_payment", { submissionId, outcome: "refunded" }),
+    );
     if (from === "succeeded") expect(trace.data).toMatchObject({ status: "refunded" });
     else {
       const details = { from, operation: "refunded", allowedFrom: ["succeeded"] };
@@ -122,19 +124,19 @@ describe("a fee recorded as refunded", () => {
   });
 });
 
-test("where there is no fee, no programme or no such submission, nothing is recorded", async ({ desk }) => {
-  const act = actAt(desk);
-  const free = await desk.seed.submission();
-  const { programId } = await desk.seed.program({ lifecycleStatus: "archived" });
-  const archived = await desk.seed.submission({ trackId: (await desk.seed.track({ programId })).trackId });
-  const foreign = await (await desk.other()).seed.submission();
+test("where there is no fee, no programme or no such submission, nothing is recorded", async ({ server }) => {
+  const act = actAt(server);
+  const free = await server.seed.submission();
+  const { programId } = await server.seed.program({ lifecycleStatus: "archived" });
+  const archived = await server.seed.submission({ trackId: (await server.seed.track({ programId })).trackId });
+  const foreign = await (await server.other()).seed.submission();
   const cases = [
     [free.submissionId, "invalid_state_transition", { from: "not_required" }],
     [archived.submissionId, "program_archived", {}],
     [foreign.submissionId, "not_found", {}],
   ] as const;
   for (const [submissionId, code, details] of cases) {
-    const trace = await recordTrace(desk, () => act("record_payment", { submissionId, outcome: "offline" }));
+    const trace = await recordTrace(server, () => act("record_payment", { submissionId, outcome: "offline" }));
     expect(trace).toMatchObject({ problem: { code, details }, ...nothing });
   }
   const unfit = act("record_payment", { submissionId: free.submissionId, outcome: "stolen" as "paid" });

@@ -15,21 +15,21 @@ const criteria: Criterion[] = [
 ];
 
 async function assigned(
-  desk: TestServer,
+  server: TestServer,
   given: { round?: Partial<Row<"rounds">>; status?: "conflict" | "accepted" } = {},
 ) {
-  const track = await desk.seed.track();
+  const track = await server.seed.track();
   const { programId, trackId } = track;
-  const { rubricId } = await desk.seed.rubric({ criteria });
+  const { rubricId } = await server.seed.rubric({ criteria });
   // A later version of the rubric is not the round's.
-  await desk.seed.rubric({ rubricId, rubricVersion: 2, criteria: criteria.slice(0, 1) });
-  const round = await desk.seed.round({ programId, trackId, rubricId, rubricVersion: 1, ...given.round });
+  await server.seed.rubric({ rubricId, rubricVersion: 2, criteria: criteria.slice(0, 1) });
+  const round = await server.seed.round({ programId, trackId, rubricId, rubricVersion: 1, ...given.round });
   const { roundId } = round;
-  const submission = await desk.seed.submission({ trackId, state: "IN_REVIEW", currentRoundId: roundId });
-  const { reviewerId } = await desk.seed.reviewer();
+  const submission = await server.seed.submission({ trackId, state: "IN_REVIEW", currentRoundId: roundId });
+  const { reviewerId } = await server.seed.reviewer();
   const { submissionId } = submission;
   const status = given.status ?? "accepted";
-  return desk.seed.assignment({ programId, trackId, roundId, submissionId, reviewerId, status });
+  return server.seed.assignment({ programId, trackId, roundId, submissionId, reviewerId, status });
 }
 
 const scores = [
@@ -39,15 +39,15 @@ const scores = [
   { criterionId: "crt_note", value: "See the minutes" },
 ];
 
-test("a review is scored by its round's rubric, completes the assignment and is told of", async ({ desk }) => {
-  const act = actAt(desk);
-  const assignment = await assigned(desk);
+test("a review is scored by its round's rubric, completes the assignment and is told of", async ({ server }) => {
+  const act = actAt(server);
+  const assignment = await assigned(server);
   const { assignmentId, submissionId, programId, trackId, roundId, reviewerId } = assignment;
-  desk.clock.advance(1000);
-  const now = desk.clock.now().toISOString();
+  server.clock.advance(1000);
+  const now = server.clock.now().toISOString();
   const said = { overallComment: "Worth funding", confidentialComment: "I know the town" };
   const given = { assignmentId, scores, recommendation: "accept", ...said } as const;
-  const trace = await recordTrace(desk, () => act("submit_review", given));
+  const trace = await recordTrace(server, () => act("submit_review", given));
   const { reviewId } = trace.data;
   expect(trace.data).toMatchObject({
     ...{ assignmentId, submissionId, programId, roundId, reviewerId, rubricVersion: 1, ...said },
@@ -62,29 +62,29 @@ test("a review is scored by its round's rubric, completes the assignment and is 
     expect.objectContaining({
       eventType: "review.submitted",
       data: {
-        ...{ businessId: desk.businessId, programId, submissionId, trackId, roundId, version: 0 },
+        ...{ businessId: server.businessId, programId, submissionId, trackId, roundId, version: 0 },
         ...{ reviewId, assignmentId, reviewerId },
       },
     }),
   ]);
-  expect(await loadRow(desk, "assignments", assignmentId)).toMatchObject({ status: "completed", completedAt: now });
-  const entries = await lastEntries(desk, 2);
+  expect(await loadRow(server, "assignments", assignmentId)).toMatchObject({ status: "completed", completedAt: now });
+  const entries = await lastEntries(server, 2);
   for (const entry of entries) expect(entry).toMatchObject({ actorType: "reviewer", actorId: reviewerId });
   expect(JSON.stringify([entries, trace.events])).not.toMatch(/well shown|minutes|worth|town/i);
-  const chair = await desk.as("REST");
+  const chair = await server.as("REST");
   const summary = await chair.get_submission_reviews_summary({ submissionId, roundId });
   expect(summary).toMatchObject({ submittedCount: 1, incompleteCount: 0, meanScore: 8.125, status: "complete" });
 
-  const again = await recordTrace(desk, () => act("submit_review", given));
+  const again = await recordTrace(server, () => act("submit_review", given));
   expect(again).toMatchObject({ problem: { code: "invalid_state_transition", details: { from: "completed" } } });
   expect(again).toMatchObject(nothing);
 });
 
-test("a draft is kept, improved and at last submitted as one review", async ({ desk }) => {
-  const act = actAt(desk);
-  const { assignmentId } = await assigned(desk);
+test("a draft is kept, improved and at last submitted as one review", async ({ server }) => {
+  const act = actAt(server);
+  const { assignmentId } = await assigned(server);
   const some = scores.slice(0, 1);
-  const kept = await recordTrace(desk, () => act("submit_review", { assignmentId, scores: some, draft: true }));
+  const kept = await recordTrace(server, () => act("submit_review", { assignmentId, scores: some, draft: true }));
   const { reviewId } = kept.data;
   expect(kept).toMatchObject({
     data: { status: "draft", submittedAt: null, recommendation: "none", overallComment: null },
@@ -96,7 +96,7 @@ test("a draft is kept, improved and at last submitted as one review", async ({ d
   expect(await act("submit_review", noted)).toMatchObject({ reviewId, overallComment: "First thoughts" });
   const submitted = await act("submit_review", { assignmentId, scores });
   expect(submitted).toMatchObject({ reviewId, status: "submitted", overallComment: "First thoughts", version: 2 });
-  const reviews = await desk.app.store.reader(desk.businessId).find("reviews", {}, { limit: 10 });
+  const reviews = await server.app.store.reader(server.businessId).find("reviews", {}, { limit: 10 });
   expect(reviews).toHaveLength(1);
 });
 
@@ -117,30 +117,30 @@ describe("scores that do not fit the rubric", () => {
     ["none at all", [], "scores"],
   ];
 
-  test.for(cases)("%s", async ([, unfit, path], { desk }) => {
-    const act = actAt(desk);
-    const { assignmentId } = await assigned(desk);
+  test.for(cases)("%s", async ([, unfit, path], { server }) => {
+    const act = actAt(server);
+    const { assignmentId } = await assigned(server);
     const given = { assignmentId, scores: unfit as typeof scores };
-    const trace = await recordTrace(desk, () => act("submit_review", given));
+    const trace = await recordTrace(server, () => act("submit_review", given));
     const { problem } = trace;
     expect(problem?.code).toBe("validation_failed");
     expect(problem?.details["issues"]).toContainEqual(expect.objectContaining({ path }));
     expect(trace).toMatchObject(nothing);
-    const draft = await recordTrace(desk, () => act("submit_review", { ...given, draft: true }));
+    const draft = await recordTrace(server, () => act("submit_review", { ...given, draft: true }));
     expect(draft.problem?.code).toBe(path === "scores" ? undefined : "validation_failed");
   });
 });
 
-test("nobody reviews out of turn", async ({ desk }) => {
-  const act = actAt(desk);
-  const inactive = await assigned(desk, { round: { active: false } });
-  const torn = await assigned(desk, { status: "conflict" });
+test("nobody reviews out of turn", async ({ server }) => {
+  const act = actAt(server);
+  const inactive = await assigned(server, { round: { active: false } });
+  const torn = await assigned(server, { status: "conflict" });
   const cases = [
     [inactive.assignmentId, "round_inactive"],
     [torn.assignmentId, "invalid_state_transition"],
   ] as const;
   for (const [assignmentId, code] of cases) {
-    const trace = await recordTrace(desk, () => act("submit_review", { assignmentId, scores }));
+    const trace = await recordTrace(server, () => act("submit_review", { assignmentId, scores }));
     expect(trace).toMatchObject({ problem: { code }, ...nothing });
   }
 });

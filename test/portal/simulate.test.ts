@@ -15,8 +15,8 @@ test("a season leads to all types of events, and what it leaves behind fits toge
   const summary = JSON.parse(stdout);
   expect(Object.keys(summary.events).toSorted()).toEqual(Object.keys(events).toSorted());
 
-  const { desk } = await openMailSetup({ PROGRAMME_DATABASE: home.database }, {}, false);
-  const { store } = desk.app;
+  const { server } = await openMailSetup({ PROGRAMME_DATABASE: home.database }, {}, false);
+  const { store } = server.app;
   const { businessId, programId } = summary;
   const all = async <T extends TableName>(table: T) => {
     const rows: Row<T>[] = [];
@@ -81,8 +81,8 @@ test("at a slower pace it takes the time that it says, and can be stopped withou
   expect([code, stdout, stderr]).toEqual([130, "", "error: The season was stopped: what it has come to stays.\n"]);
   const listed = JSON.parse((await home.run(["token", "list", "--json", ...database])).stdout);
   expect(listed).toMatchObject([{ name: "simulation", revokedAt: expect.any(String) }]);
-  const { desk } = await openMailSetup({ PROGRAMME_DATABASE: home.database }, {}, false);
-  const told = await desk.app.store.listEvents(listed[0].businessId, 10_000);
+  const { server } = await openMailSetup({ PROGRAMME_DATABASE: home.database }, {}, false);
+  const told = await server.app.store.listEvents(listed[0].businessId, 10_000);
   const begun = told.filter(({ eventType }) => eventType === "applicant.registered").length;
   expect(begun).toBeGreaterThan(0);
   // Sixteen applicants come within twenty days, a day in each second.

@@ -4,11 +4,11 @@ import { tenantTest as test } from "../support/test-server.ts";
 import { nothing, recordTrace } from "../support/trace.ts";
 import { actAt, lastEntries, loadRow } from "./act.ts";
 
-test("staff ask for a supplement", async ({ desk }) => {
-  const act = actAt(desk);
-  const { submissionId, schemaId } = await desk.seed.submission();
+test("staff ask for a supplement", async ({ server }) => {
+  const act = actAt(server);
+  const { submissionId, schemaId } = await server.seed.submission();
   const asked = { submissionId, schemaId, title: "Letter of support", dueAt: "2026-12-01T00:00:00+01:00" };
-  const trace = await recordTrace(desk, () => act("request_supplement", asked));
+  const trace = await recordTrace(server, () => act("request_supplement", asked));
   expect(trace).toMatchObject({
     data: {
       ...{ submissionId, schemaId, title: "Letter of support", required: true, audience: "applicant" },
@@ -18,34 +18,34 @@ test("staff ask for a supplement", async ({ desk }) => {
     audit: ["supplement.requested"],
     events: [],
   });
-  const [entry] = await lastEntries(desk, 1);
+  const [entry] = await lastEntries(server, 1);
   expect(entry).toMatchObject({ actorType: "user", actorId: "command_line", tokenId: null });
-  const { programId } = await desk.seed.program({ lifecycleStatus: "archived" });
-  const archived = await desk.seed.submission({ trackId: (await desk.seed.track({ programId })).trackId });
+  const { programId } = await server.seed.program({ lifecycleStatus: "archived" });
+  const archived = await server.seed.submission({ trackId: (await server.seed.track({ programId })).trackId });
   const refusals = [
     [{ ...asked, schemaId: "sch_none" }, "validation_failed"],
     [{ ...asked, submissionId: "sub_none" }, "not_found"],
     [{ ...asked, submissionId: archived.submissionId }, "program_archived"],
   ] as const;
   for (const [given, code] of refusals) {
-    const refused = await recordTrace(desk, () => act("request_supplement", given));
+    const refused = await recordTrace(server, () => act("request_supplement", given));
     expect(refused).toMatchObject({ problem: { code }, ...nothing });
   }
 });
 
-test("an applicant submits what is complete, once", async ({ desk }) => {
-  const act = actAt(desk);
-  const submission = await desk.seed.submission({ state: "SUBMITTED" });
+test("an applicant submits what is complete, once", async ({ server }) => {
+  const act = actAt(server);
+  const submission = await server.seed.submission({ state: "SUBMITTED" });
   const { submissionId, schemaId, programId, trackId, applicantId } = submission;
-  const { supplementResponseId } = await desk.seed.supplement({ submissionId, schemaId });
-  const missing = await recordTrace(desk, () => act("submit_supplement", { supplementResponseId }));
+  const { supplementResponseId } = await server.seed.supplement({ submissionId, schemaId });
+  const missing = await recordTrace(server, () => act("submit_supplement", { supplementResponseId }));
   const details = { missing: [fieldIds.title] };
   expect(missing).toMatchObject({ problem: { code: "incomplete_application", details }, ...nothing });
 
   const fields = { [fieldIds.title]: "We support it" };
-  desk.clock.advance(1000);
-  const trace = await recordTrace(desk, () => act("submit_supplement", { supplementResponseId, fields }));
-  const now = desk.clock.now().toISOString();
+  server.clock.advance(1000);
+  const trace = await recordTrace(server, () => act("submit_supplement", { supplementResponseId, fields }));
+  const now = server.clock.now().toISOString();
   expect(trace).toMatchObject({
     data: { supplementResponseId, fields, status: "submitted", submittedAt: now, updatedBy: applicantId },
     audit: ["supplement.submitted"],
@@ -56,18 +56,18 @@ test("an applicant submits what is complete, once", async ({ desk }) => {
       },
     ],
   });
-  const [entry] = await lastEntries(desk, 1);
+  const [entry] = await lastEntries(server, 1);
   expect(entry).toMatchObject({ actorType: "applicant", actorId: applicantId });
   expect(JSON.stringify([entry, trace.events])).not.toMatch(/support it/);
 
   for (const status of ["submitted", "closed"] as const) {
-    const { supplementResponseId: done } = await desk.seed.supplement({ submissionId, schemaId, status });
-    const again = await recordTrace(desk, () => act("submit_supplement", { supplementResponseId: done, fields }));
+    const { supplementResponseId: done } = await server.seed.supplement({ submissionId, schemaId, status });
+    const again = await recordTrace(server, () => act("submit_supplement", { supplementResponseId: done, fields }));
     expect(again.problem).toMatchObject({ code: "invalid_state_transition", details: { from: status } });
     expect(again).toMatchObject(nothing);
   }
-  expect(await loadRow(desk, "supplements", supplementResponseId)).toMatchObject({ version: 1 });
-  const other = await desk.other();
+  expect(await loadRow(server, "supplements", supplementResponseId)).toMatchObject({ version: 1 });
+  const other = await server.other();
   const theirs = await other.seed.submission();
   const foreign = await other.seed.supplement({ submissionId: theirs.submissionId, schemaId: theirs.schemaId });
   const unknown = act("submit_supplement", { supplementResponseId: foreign.supplementResponseId, fields });

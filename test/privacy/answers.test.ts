@@ -9,24 +9,24 @@ const ordinary = [...withoutSensitive(new Set(scopes))];
 const phone = "+44 20 7946 0018";
 
 test("through a remote service answers that the form calls personal need the scope, too, and what was read can be written back", async () => {
-  const { desk, close } = await openTestServer();
+  const { server, close } = await openTestServer();
   onTestFinished(close);
-  const schema = await desk.seed.schema();
+  const schema = await server.seed.schema();
   const [title, ...rest] = schema.fields;
   if (!title) throw new Error("The form has no fields");
   const own = [
     { ...title, fieldId: "fld_birth", key: "birth", required: false, sensitivity: "pii" as const },
     { ...title, fieldId: "fld_call", key: "call", required: false },
   ];
-  const form = await desk.seed.schema({ fields: [title, ...rest, ...own] });
-  const track = await desk.seed.track({ schemaId: form.schemaId });
+  const form = await server.seed.schema({ fields: [title, ...rest, ...own] });
+  const track = await server.seed.track({ schemaId: form.schemaId });
   const fields = { [title.fieldId]: "A roof", fld_birth: "1971-05-01", fld_call: phone };
-  const { submissionId } = await desk.seed.submission({ ...track, fields, schemaId: form.schemaId });
+  const { submissionId } = await server.seed.submission({ ...track, fields, schemaId: form.schemaId });
   const seen = async (granted: typeof ordinary) => {
-    const agents = await openRemote(desk.origin, { PROGRAMME_PRIVACY: "blind", PROGRAMME_SCOPES: granted.join() });
+    const agents = await openRemote(server.origin, { PROGRAMME_PRIVACY: "blind", PROGRAMME_SCOPES: granted.join() });
     onTestFinished(() => agents.close());
     const [here, there] = InMemoryTransport.createLinkedPair();
-    agents.connectStdio(await desk.token(granted), there);
+    agents.connectStdio(await server.token(granted), there);
     const client = new Client({ name: "test", version: "1.0.0" });
     await client.connect(here);
     onTestFinished(() => client.close());
@@ -39,6 +39,6 @@ test("through a remote service answers that the form calls personal need the sco
   expect(data.fields).toEqual({ [title.fieldId]: "A roof", fld_call: expect.stringMatching(/^phone~/) });
   expect((await seen([...scopes])).data.fields).toMatchObject({ fld_birth: "1971-05-01" });
   await call("update_submission_fields", { submissionId, version: data.version, fields: data.fields });
-  const kept = await desk.app.store.reader(desk.businessId).get("submissions", submissionId);
+  const kept = await server.app.store.reader(server.businessId).get("submissions", submissionId);
   expect(kept?.fields).toEqual(fields);
 });

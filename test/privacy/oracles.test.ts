@@ -12,9 +12,9 @@ const alphabet = [..."abcdefghijklmnopqrstuvwxyz0123456789.-@_"];
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely
 type Data = any;
 
-async function agentOf(desk: TestServer, agents: TestServer["app"]) {
+async function agentOf(server: TestServer, agents: TestServer["app"]) {
   const [here, there] = InMemoryTransport.createLinkedPair();
-  agents.connectStdio(await desk.token(), there);
+  agents.connectStdio(await server.token(), there);
   const client = new Client({ name: "test", version: "1.0.0" });
   await client.connect(here);
   onTestFinished(() => client.close());
@@ -26,21 +26,21 @@ async function agentOf(desk: TestServer, agents: TestServer["app"]) {
 }
 
 async function sceneOf(privacy: string, through: "embedded" | "remote") {
-  const { desk, close } = await openTestServer({ PROGRAMME_PRIVACY: privacy });
+  const { server, close } = await openTestServer({ PROGRAMME_PRIVACY: privacy });
   onTestFinished(close);
-  let agents = desk.app;
+  let agents = server.app;
   if (through === "remote") {
-    agents = await openRemote(desk.origin, { PROGRAMME_PRIVACY: privacy });
+    agents = await openRemote(server.origin, { PROGRAMME_PRIVACY: privacy });
     onTestFinished(() => agents.close());
   }
-  await desk.seed.reviewer({ email: address, firstName: "Ada", lastName: "Marsh", affiliation: `Lab, ${address}` });
-  await desk.seed.reviewer({
+  await server.seed.reviewer({ email: address, firstName: "Ada", lastName: "Marsh", affiliation: `Lab, ${address}` });
+  await server.seed.reviewer({
     email: `x${address}`,
     firstName: "Ben",
     lastName: "Emet",
     affiliation: "+44 20 7946 0018",
   });
-  return { desk, ...(await agentOf(desk, agents)) };
+  return { server, ...(await agentOf(server, agents)) };
 }
 
 /** What an attacker goes by: how many rows, and whether more are said to follow. */
@@ -85,9 +85,9 @@ describe.each(["blind", "strict"])("in mode %s", (privacy) => {
   });
 
   test("a handle is not made a name of, nor a person without one", async () => {
-    const { desk, call } = await sceneOf(privacy, "embedded");
-    const track = await desk.seed.track();
-    const { personId } = await desk.seed.person({ primaryEmail: address, contactDetails: {} });
+    const { server, call } = await sceneOf(privacy, "embedded");
+    const track = await server.seed.track();
+    const { personId } = await server.seed.person({ primaryEmail: address, contactDetails: {} });
     const [{ email: handle }] = (await call("list_reviewers", { search: "ada" })).data;
     const draft = { trackId: track.trackId, deadline: "2026-12-31T00:00:00Z", fields: {} };
     for (const who of [{ innovatorEmail: handle }, { personId }]) {
@@ -98,11 +98,11 @@ describe.each(["blind", "strict"])("in mode %s", (privacy) => {
   });
 
   test("a question's token does not tell whether a guess of the recipient is right", async () => {
-    const { desk, close } = await openTestServer({ PROGRAMME_PRIVACY: privacy, PROGRAMME_CONFIRM: "ask" });
+    const { server, close } = await openTestServer({ PROGRAMME_PRIVACY: privacy, PROGRAMME_CONFIRM: "ask" });
     onTestFinished(close);
-    const { programId } = await desk.seed.program();
-    const { reviewerId } = await desk.seed.reviewer({ email: address, programIds: [programId] });
-    const { call } = await agentOf(desk, desk.app);
+    const { programId } = await server.seed.program();
+    const { reviewerId } = await server.seed.reviewer({ email: address, programIds: [programId] });
+    const { call } = await agentOf(server, server.app);
     const message = { subject: "Reviewing", body: "It begins" };
     const asked = await call("send_bulk_email", { programId, reviewers: { reviewerIds: [reviewerId], ...message } });
     const [payload = ""] = /[\w-]{80,}(?=\.[\w-]{43})/.exec(asked.text) ?? [];

@@ -16,14 +16,14 @@ const writes = operationNames.filter((name) => operations[name].effect !== "read
 async function sceneOf(turn: number, environment: Record<string, string>) {
   const opened = await openTestServer(environment);
   onTestFinished(opened.close);
-  const { desk, secrets } = plantedDesk(opened.desk, turn);
-  const world = await buildMatrixData(desk);
-  return { desk, secrets, world };
+  const { server, secrets } = plantedDesk(opened.server, turn);
+  const world = await buildMatrixData(server);
+  return { server, secrets, world };
 }
 
 /** Everything that a client is sent, while everything is asked for that can be. */
 async function overMcp(
-  desk: TestServer,
+  server: TestServer,
   world: MatrixData,
   granted: readonly Scope[],
   selecting = true,
@@ -35,7 +35,7 @@ async function overMcp(
     traffic.push(JSON.stringify(message));
     return send(message, options);
   };
-  desk.app.connectStdio(await desk.token(granted), there);
+  server.app.connectStdio(await server.token(granted), there);
   const client = new Client({ name: "test", version: "1.0.0" });
   await client.connect(here);
   onTestFinished(() => client.close());
@@ -131,31 +131,31 @@ describe.each([0, 1, 2, 3])("texts planted in turn %i", (turn) => {
     ["strict", "every scope", scopes, ["contact", "sensitive", "answer"]],
   ] as const)("agents in mode %s with %s see none of them", async (privacy, _, granted, hidden) => {
     const confirm = turn === 0 ? "off" : "ask";
-    const { desk, secrets, world } = await sceneOf(turn, { PROGRAMME_PRIVACY: privacy, PROGRAMME_CONFIRM: confirm });
+    const { server, secrets, world } = await sceneOf(turn, { PROGRAMME_PRIVACY: privacy, PROGRAMME_CONFIRM: confirm });
     expect(secrets.length).toBeGreaterThan(300);
-    const traffic = await overMcp(desk, world, granted);
+    const traffic = await overMcp(server, world, granted);
     expect(seenIn(traffic, of(secrets, ...hidden))).toEqual([]);
   });
 });
 
 test("agents in mode api without the scope see nothing sensitive", async () => {
-  const { desk, secrets, world } = await sceneOf(0, { PROGRAMME_PRIVACY: "api" });
+  const { server, secrets, world } = await sceneOf(0, { PROGRAMME_PRIVACY: "api" });
   // A person who is selected fills in the name and the address of a submission (specification 4.2).
-  const traffic = await overMcp(desk, world, ordinary, false);
+  const traffic = await overMcp(server, world, ordinary, false);
   expect(seenIn(traffic, of(secrets, "sensitive"))).toEqual([]);
   // That they are found where they may be shows that they would be.
-  const open = await overMcp(desk, world, scopes);
+  const open = await overMcp(server, world, scopes);
   expect(seenIn(open, of(secrets, "sensitive")).length).toBeGreaterThan(20);
   expect(seenIn(open, of(secrets, "answer")).length).toBeGreaterThan(20);
 });
 
 test("over REST nothing sensitive is seen without the scope, nothing personal in what changed, nothing in events", async () => {
-  const { desk, secrets, world } = await sceneOf(0, {});
-  const token = await desk.token(ordinary);
+  const { server, secrets, world } = await sceneOf(0, {});
+  const token = await server.token(ordinary);
   const answers: string[] = [];
   const changes: unknown[] = [];
   const call = async (name: string, args: object) => {
-    const { text, body } = await rest(desk, token, name as OperationName, { ...args });
+    const { text, body } = await rest(server, token, name as OperationName, { ...args });
     answers.push(text);
     if (name === "list_audit_entries" && body.success) changes.push(...body.data.map((entry: MatrixData) => entry));
   };
@@ -167,5 +167,5 @@ test("over REST nothing sensitive is seen without the scope, nothing personal in
   const told = changes.map((entry) => (entry as { changes: unknown }).changes);
   expect(told.flat().length).toBeGreaterThan(50);
   expect(seenIn(JSON.stringify(told), personal)).toEqual([]);
-  expect(seenIn(JSON.stringify(await desk.outbox()), secrets)).toEqual([]);
+  expect(seenIn(JSON.stringify(await server.outbox()), secrets)).toEqual([]);
 });

@@ -26,11 +26,11 @@ const structural =
   /(?:Id|Ids|By|At|Date)$|^(?:sha256|currency|contentType|key|pattern|options|constraints|branding|year|deadline|action|entityType|provider|errorCode|state|scopes|errors?)$/;
 
 /** A desk whose factory puts a secret of its own into every text of every record that it makes. */
-export function plantedDesk(desk: TestServer, turn: number): { desk: TestServer; secrets: Secret[] } {
+export function plantedDesk(server: TestServer, turn: number): { server: TestServer; secrets: Secret[] } {
   const secrets: Secret[] = [];
   const planter = new Planter(secrets, turn);
-  const seed = createFactory((work) => desk.write((transaction) => work(plantingInto(transaction, planter))));
-  return { desk: { ...desk, seed }, secrets };
+  const seed = createFactory((work) => server.write((transaction) => work(plantingInto(transaction, planter))));
+  return { server: { ...server, seed }, secrets };
 }
 
 /** A transaction whose inserts are planted. */

@@ -28,11 +28,11 @@ function mostIn(accepted: readonly Accepted[], lengthMs: number): number {
   );
 }
 
-export async function expectRate({ desk, mixed, limit }: ReplicaSet): Promise<Record<string, number>> {
+export async function expectRate({ server, mixed, limit }: ReplicaSet): Promise<Record<string, number>> {
   const told = mostIn(mixed.limited, windowMs);
   expect(told).toBeLessThanOrEqual(limit);
-  const token = await desk.app.store.findToken(hashSha256Hex(mixed.limitedToken));
-  const entries = await listAudit(desk.app.store, desk.businessId, "program.read");
+  const token = await server.app.store.findToken(hashSha256Hex(mixed.limitedToken));
+  const entries = await listAudit(server.app.store, server.businessId, "program.read");
   const own = entries.filter(({ tokenId, status }) => tokenId === token?.tokenId && status === 200);
   // A request counts some moment after the time that its entry says, before it was answered.
   const slowestMs = Math.max(...mixed.limited.map(({ sentMs, receivedMs }) => receivedMs - sentMs));
@@ -44,14 +44,14 @@ export async function expectRate({ desk, mixed, limit }: ReplicaSet): Promise<Re
   return { told, recorded, accepted: mixed.limited.length, refused: mixed.refused };
 }
 
-export async function expectSubmissions({ desk, mixed }: ReplicaSet): Promise<void> {
-  const rows = await rowsOf(desk, "submissions");
+export async function expectSubmissions({ server, mixed }: ReplicaSet): Promise<void> {
+  const rows = await rowsOf(server, "submissions");
   const found = new Map(
     rows.map(({ submissionId, title, state, version }) => [submissionId, { title, state, version }]),
   );
   expect(found).toEqual(mixed.submissions);
   for (const action of ["submission.created", "submission.fields_updated"]) {
-    const changes = (await listAudit(desk.app.store, desk.businessId, action)).filter(
+    const changes = (await listAudit(server.app.store, server.businessId, action)).filter(
       ({ changes }) => changes.length > 0,
     );
     expect(changes.map(({ submissionId }) => submissionId).toSorted(), action).toEqual([...found.keys()].toSorted());
@@ -59,8 +59,8 @@ export async function expectSubmissions({ desk, mixed }: ReplicaSet): Promise<vo
 }
 
 /** What is written down was received by all, as it is, and nothing else was. */
-export async function expectEvents({ desk, mixed, receivers }: ReplicaSet): Promise<number> {
-  const events = await desk.app.store.listEvents(desk.businessId, many);
+export async function expectEvents({ server, mixed, receivers }: ReplicaSet): Promise<number> {
+  const events = await server.app.store.listEvents(server.businessId, many);
   const written = new Map(events.map((event) => [event.eventId, event]));
   for (const { received } of receivers) {
     const bodies = received.map(({ body }) => JSON.parse(body) as EventPayload);
@@ -73,8 +73,8 @@ export async function expectEvents({ desk, mixed, receivers }: ReplicaSet): Prom
   return events.length;
 }
 
-export async function expectConfirmations({ desk, mixed }: ReplicaSet): Promise<void> {
-  const bulks = Map.groupBy(await rowsOf(desk, "emailSends"), ({ subject }) => subject);
+export async function expectConfirmations({ server, mixed }: ReplicaSet): Promise<void> {
+  const bulks = Map.groupBy(await rowsOf(server, "emailSends"), ({ subject }) => subject);
   for (const { subject, accepted } of mixed.confirmations) {
     const sends = bulks.get(subject) ?? [];
     expect(accepted).toBeLessThanOrEqual(1);
@@ -84,8 +84,8 @@ export async function expectConfirmations({ desk, mixed }: ReplicaSet): Promise<
   expect(mixed.confirmations.filter(({ accepted }) => accepted === 1).length).toBeGreaterThan(0);
 }
 
-export async function expectMail({ desk, mixed, post }: ReplicaSet): Promise<number> {
-  const rows = await rowsOf(desk, "emailSends");
+export async function expectMail({ server, mixed, post }: ReplicaSet): Promise<number> {
+  const rows = await rowsOf(server, "emailSends");
   const keyed = Map.groupBy(
     rows.filter(({ subject }) => subject === "News"),
     ({ bulkId }) => bulkId as string,
@@ -102,8 +102,8 @@ export async function expectMail({ desk, mixed, post }: ReplicaSet): Promise<num
   return others.length;
 }
 
-export async function expectExports({ desk, mixed }: ReplicaSet): Promise<number> {
-  const jobs = await rowsOf(desk, "exports");
+export async function expectExports({ server, mixed }: ReplicaSet): Promise<number> {
+  const jobs = await rowsOf(server, "exports");
   expect(jobs.filter(({ status }) => status !== "completed")).toEqual([]);
   const ids = jobs.map(({ exportId }) => exportId);
   expect(mixed.exportIds.filter((exportId) => !ids.includes(exportId))).toEqual([]);

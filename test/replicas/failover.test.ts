@@ -78,9 +78,9 @@ function expectClean(told: readonly ToolAnswer[], name: string): void {
 test("a database that goes away and comes back costs nothing but time", async () => {
   const server = await openServer();
   const stage = await openReplicaSet({ count: 2, limit: 100_000, given: server.address });
-  const { desk, mixed, replicas } = stage;
-  const token = await desk.token();
-  const { programId } = await desk.seed.program();
+  const { server: testServer, mixed, replicas } = stage;
+  const token = await testServer.token();
+  const { programId } = await testServer.seed.program();
   const [origin = "", other = ""] = replicas.map((replica) => replica.origin);
   const session = await openSession(other, token);
   await mixed.start();

@@ -9,17 +9,17 @@ export async function openPostgresServer(
   given = inject("postgres"),
   ending: Ending = onTestFinished,
 ): Promise<{
-  readonly desk: TestServer;
+  readonly server: TestServer;
   readonly database: string;
 }> {
   const databases = await openDatabases({ given, isolation: inject("isolation") });
   const { database, remove } = await databases.copy();
-  const { desk, close } = await openTestServer({ PROGRAMME_DATABASE: database, ...environment });
-  desk.clock.advance(Date.now() - desk.clock.now().getTime());
+  const { server, close } = await openTestServer({ PROGRAMME_DATABASE: database, ...environment });
+  server.clock.advance(Date.now() - server.clock.now().getTime());
   ending(async () => {
     await close();
     await remove();
     await databases.stop();
   });
-  return { desk, database };
+  return { server, database };
 }

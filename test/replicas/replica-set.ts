@@ -37,26 +37,26 @@ export async function openReplicaSet({ count, limit, given }: ReplicaSetOptions)
     PROGRAMME_REQUESTS_PER_MINUTE: String(limit),
     ...smtp(post, { PROGRAMME_SMTP_TIMEOUT_SECONDS: "15" }),
   };
-  const { desk, database } = await openPostgresServer(environment, given);
+  const { server, database } = await openPostgresServer(environment, given);
   const receivers = [await openReceiver(), await openReceiver()];
-  for (const { url } of receivers) await desk.app.webhooks?.endpoints.add(desk.businessId, url, []);
+  for (const { url } of receivers) await server.app.webhooks?.endpoints.add(server.businessId, url, []);
   const balancer = await openBalancer();
   const settings = { ...environment, PROGRAMME_PUBLIC_URL: balancer.origin };
   const replicas = await Promise.all(Array.from({ length: count }, () => startReplica(database, settings)));
   const origins = replicas.map(({ origin }) => origin);
   balancer.turnTo(origins);
-  const { programId, trackId } = await desk.seed.track();
+  const { programId, trackId } = await server.seed.track();
   const applicantEmails = ["ada", "ben", "cleo"].map((name) => `${name}@example.org`);
-  for (const email of applicantEmails) await desk.seed.applicant({ email, programIds: [programId] });
-  const { store } = desk.app;
-  const token = () => untilAvailable(() => desk.token());
+  for (const email of applicantEmails) await server.seed.applicant({ email, programIds: [programId] });
+  const { store } = server.app;
+  const token = () => untilAvailable(() => server.token());
   const revoke = async (token: string) => {
     const found = await untilAvailable(() => store.findToken(hashSha256Hex(token)));
     await untilAvailable(() => store.revokeToken(found?.tokenId ?? "", new Date().toISOString()));
   };
   const { origin } = balancer;
   const mixed = new MixedLoad({ origin, origins, programId, trackId, applicantEmails, token, revoke });
-  return { desk, database, environment: settings, limit, post, receivers, replicas, mixed };
+  return { server, database, environment: settings, limit, post, receivers, replicas, mixed };
 }
 
 export type ReplicaSet = Awaited<ReturnType<typeof openReplicaSet>>;
@@ -74,14 +74,14 @@ async function untilAvailable<R>(work: () => Promise<R>): Promise<R> {
 
 /** Waits until all that is under way has ended. Unless there is patience, somebody comes for whom all leases have ended already. */
 export async function settled(
-  { desk, database, environment, receivers }: ReplicaSet,
+  { server, database, environment, receivers }: ReplicaSet,
   isPatient = false,
 ): Promise<void> {
   if (!isPatient) await startProcess(database, environment, { aheadMs: leasesEndMs });
-  const { store } = desk.app;
-  const reader = store.reader(desk.businessId);
+  const { store } = server.app;
+  const reader = store.reader(server.businessId);
   const left = async () => {
-    const events = await store.outbox.lastPosition(desk.businessId);
+    const events = await store.outbox.lastPosition(server.businessId);
     return {
       exports: await reader.count("exports", { where: { status: "pending" } }),
       mail: await reader.count("emailSends", { where: { status: "queued" } }),

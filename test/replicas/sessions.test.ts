@@ -15,7 +15,7 @@ const environment = { PROGRAMME_CONFIRM: "ask" };
 
 /** Two replicas of a service, and both as one; the desk works on the same database. */
 interface Two {
-  readonly desk: TestServer;
+  readonly server: TestServer;
   readonly database: string;
   readonly one: string;
   readonly two: string;
@@ -23,11 +23,11 @@ interface Two {
 }
 
 async function openTwo(ending: Ending): Promise<Two> {
-  const { desk, database } = await openPostgresServer(environment, inject("postgres"), ending);
+  const { server, database } = await openPostgresServer(environment, inject("postgres"), ending);
   const start = () => startProcess(database, environment, { ending });
   const [one, two] = (await Promise.all([start(), start()])).map(({ origin }) => origin) as [string, string];
   const { origin } = await openBalancer([one, two], ending);
-  return { desk, database, one, two, balanced: { ...desk, origin } };
+  return { server, database, one, two, balanced: { ...server, origin } };
 }
 
 let service: Two;
@@ -42,15 +42,15 @@ beforeAll(async () => {
 
 const yes: Human = () => ({ action: "accept", content: { confirm: true } });
 
-function connect(name: (typeof old)[number], desk: TestServer, token: string, human?: Human): Promise<ToolClient> {
-  return (clients[name] as (typeof clients)[string])(desk, token, human);
+function connect(name: (typeof old)[number], server: TestServer, token: string, human?: Human): Promise<ToolClient> {
+  return (clients[name] as (typeof clients)[string])(server, token, human);
 }
 
 describe("a session", () => {
   test.each(old)("of %s is served by whichever replica its requests come to", async (name) => {
-    const { desk, balanced } = service;
-    const client = await connect(name, balanced, await desk.token(), yes);
-    const { programId } = await desk.seed.program({ name: "Light roofs" });
+    const { server, balanced } = service;
+    const client = await connect(name, balanced, await server.token(), yes);
+    const { programId } = await server.seed.program({ name: "Light roofs" });
     for (let round = 0; round < 4; round++) {
       expect((await client.list()).length).toBeGreaterThan(50);
       const read = await client.call("get_program", { programId });
@@ -59,14 +59,14 @@ describe("a session", () => {
   });
 
   test.each(old)("of %s lets its client be asked, wherever the answer arrives", async (name) => {
-    const { desk, balanced } = service;
+    const { server, balanced } = service;
     const questions: string[] = [];
-    const client = await connect(name, balanced, await desk.token(), (question) => {
+    const client = await connect(name, balanced, await server.token(), (question) => {
       questions.push(question);
       return { action: "accept", content: { confirm: true } };
     });
     for (let round = 1; round <= 4; round++) {
-      const { submissionId, version } = await desk.seed.submission({ state: "SUBMITTED" });
+      const { submissionId, version } = await server.seed.submission({ state: "SUBMITTED" });
       const done = await client.call("eliminate_submission", { submissionId, version, reason: "Late" });
       expect(done.structuredContent?.data).toMatchObject({ state: "ELIMINATED" });
       expect(questions).toHaveLength(round);
@@ -74,11 +74,11 @@ describe("a session", () => {
   });
 
   test.each(old)("of %s hears of changes, wherever it subscribed and whoever made them", async (name) => {
-    const { desk, balanced } = service;
-    const browser = await (browsers[name] as (typeof browsers)[string])(balanced, await desk.token());
-    const staff = await desk.as("REST");
-    const first = await desk.seed.submission({ state: "SUBMITTED" });
-    const second = await desk.seed.submission({ state: "SUBMITTED" });
+    const { server, balanced } = service;
+    const browser = await (browsers[name] as (typeof browsers)[string])(balanced, await server.token());
+    const staff = await server.as("REST");
+    const first = await server.seed.submission({ state: "SUBMITTED" });
+    const second = await server.seed.submission({ state: "SUBMITTED" });
     const [one, two] = [first, second].map(({ submissionId }) => `programme://submissions/${submissionId}`) as [
       string,
       string,
@@ -96,8 +96,8 @@ describe("a session", () => {
   });
 
   test("is there still when its replicas were replaced", async () => {
-    const { desk, database } = service;
-    const token = await desk.token();
+    const { server, database } = service;
+    const token = await server.token();
     const first = await startProcess(database, environment);
     const session = await openSession(first.origin, token);
     await first.kill();
@@ -106,8 +106,8 @@ describe("a session", () => {
   });
 
   test("that was ended on one replica has ended on the other, and another has not", async () => {
-    const { desk, one, two } = service;
-    const token = await desk.token();
+    const { server, one, two } = service;
+    const token = await server.token();
     const [session, other] = [await openSession(one, token), await openSession(two, token)];
     for (const origin of [one, two]) expect(await session.at(origin).listTools()).toBe(200);
     expect(await session.at(one).end()).toBe(200);
@@ -120,11 +120,11 @@ describe("a session", () => {
   });
 
   test("is nobody else's, and no id counts that was not made here", async () => {
-    const { desk, one, two } = service;
-    const session = await openSession(one, await desk.token());
+    const { server, one, two } = service;
+    const session = await openSession(one, await server.token());
     expect(
       await session
-        .with(await desk.token())
+        .with(await server.token())
         .at(two)
         .listTools(),
     ).toBe(404);
@@ -140,14 +140,14 @@ describe("a session", () => {
   });
 
   test("has one stream: where another replica opens one, the first tells nothing more", async () => {
-    const { desk, one, two } = service;
-    const session = await openSession(one, await desk.token());
-    const { submissionId, version } = await desk.seed.submission({ state: "SUBMITTED" });
+    const { server, one, two } = service;
+    const session = await openSession(one, await server.token());
+    const { submissionId, version } = await server.seed.submission({ state: "SUBMITTED" });
     const uri = `programme://submissions/${submissionId}`;
     const first = await session.at(one).listen();
     expect(await session.at(two).subscribe(uri)).toBe(200);
     const second = await session.at(two).listen();
-    const staff = await desk.as("REST");
+    const staff = await server.as("REST");
     await staff.screen_submission({ submissionId, eligible: true, version });
     await vi.waitFor(() => expect(second.updated()).toEqual([uri]), told);
     await first.ended;
@@ -157,17 +157,17 @@ describe("a session", () => {
   });
 
   test("is told what changed while it had no stream, when another replica opens one", async () => {
-    const { desk, one, two } = service;
-    const session = await openSession(one, await desk.token());
+    const { server, one, two } = service;
+    const session = await openSession(one, await server.token());
     const [changed, same] = [
-      await desk.seed.submission({ state: "SUBMITTED" }),
-      await desk.seed.submission({ state: "SUBMITTED" }),
+      await server.seed.submission({ state: "SUBMITTED" }),
+      await server.seed.submission({ state: "SUBMITTED" }),
     ];
     const uri = `programme://submissions/${changed.submissionId}`;
     for (const { submissionId } of [changed, same]) {
       expect(await session.at(two).subscribe(`programme://submissions/${submissionId}`)).toBe(200);
     }
-    const staff = await desk.as("REST");
+    const staff = await server.as("REST");
     await staff.screen_submission({ submissionId: changed.submissionId, eligible: true, version: changed.version });
     const first = await session.at(one).listen();
     await vi.waitFor(() => expect(first.updated()).toEqual([uri]), told);
@@ -183,12 +183,12 @@ describe("a session", () => {
   });
 
   test("tells its client that a token is over by ending the stream, which another token opens again", async () => {
-    const { desk, one, two } = service;
-    const token = await desk.token();
+    const { server, one, two } = service;
+    const token = await server.token();
     const session = await openSession(one, token);
     const stream = await session.at(two).listen();
-    const [issued] = (await desk.app.store.listTokens(desk.businessId)).slice(-1);
-    await desk.app.store.revokeToken(issued?.tokenId ?? "", new Date().toISOString());
+    const [issued] = (await server.app.store.listTokens(server.businessId)).slice(-1);
+    await server.app.store.revokeToken(issued?.tokenId ?? "", new Date().toISOString());
     await stream.ended;
     for (const origin of [one, two]) expect((await session.at(origin).listen()).status).toBe(401);
   });
@@ -196,10 +196,10 @@ describe("a session", () => {
 
 describe("an answer", () => {
   test("counts only for the question that was asked of its caller's session", async () => {
-    const { desk, one, two } = service;
-    const token = await desk.token();
+    const { server, one, two } = service;
+    const token = await server.token();
     const [session, other] = [await openSession(one, token), await openSession(two, token)];
-    const { submissionId, version } = await desk.seed.submission({ state: "SUBMITTED" });
+    const { submissionId, version } = await server.seed.submission({ state: "SUBMITTED" });
     const call = await session.at(one).callAsked("eliminate_submission", { submissionId, version, reason: "Late" });
     const accept = { action: "accept", content: { confirm: true } };
     const strays: readonly [RawSession, unknown][] = [
@@ -209,10 +209,10 @@ describe("an answer", () => {
       [session.at(two), `${call.questionId.split(".")[0]}.`],
     ];
     for (const [sender, id] of strays) expect(await sender.answer(id, accept)).toBe(202);
-    const stranger = session.with(await desk.token()).at(two);
+    const stranger = session.with(await server.token()).at(two);
     expect(await stranger.answer(call.questionId, accept)).toBe(404);
     await delay(toldMs);
-    expect(await desk.app.store.reader(desk.businessId).get("submissions", submissionId)).toMatchObject({
+    expect(await server.app.store.reader(server.businessId).get("submissions", submissionId)).toMatchObject({
       state: "SUBMITTED",
     });
     expect(await session.at(two).answer(call.questionId, accept)).toBe(202);
@@ -221,9 +221,9 @@ describe("an answer", () => {
   });
 
   test("that declines does, wherever it arrives", async () => {
-    const { desk, one, two } = service;
-    const session = await openSession(one, await desk.token());
-    const { submissionId, version } = await desk.seed.submission({ state: "SUBMITTED" });
+    const { server, one, two } = service;
+    const session = await openSession(one, await server.token());
+    const { submissionId, version } = await server.seed.submission({ state: "SUBMITTED" });
     for (const origin of [one, two]) {
       const call = await session.at(one).callAsked("eliminate_submission", { submissionId, version, reason: "Late" });
       await session.at(origin).answer(call.questionId, { action: "decline" });
@@ -232,11 +232,11 @@ describe("an answer", () => {
   });
 
   test("to questions of two replicas in one session reaches the call that asked", async () => {
-    const { desk, one, two } = service;
-    const session = await openSession(one, await desk.token());
+    const { server, one, two } = service;
+    const session = await openSession(one, await server.token());
     const [first, second] = [
-      await desk.seed.submission({ state: "SUBMITTED" }),
-      await desk.seed.submission({ state: "SUBMITTED" }),
+      await server.seed.submission({ state: "SUBMITTED" }),
+      await server.seed.submission({ state: "SUBMITTED" }),
     ];
     const ask = (origin: string, { submissionId, version }: typeof first) =>
       session.at(origin).callAsked("eliminate_submission", { submissionId, version, reason: "Late" });

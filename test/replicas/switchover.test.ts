@@ -14,7 +14,7 @@ interface Scene {
   /** Stands on the cable. */
   readonly replica: OtherProcess;
   /** Stands on the primary itself. */
-  readonly desk: TestServer;
+  readonly server: TestServer;
   readonly token: string;
   readonly programId: string;
   /** Another service, straight on what was the standby. */
@@ -25,10 +25,10 @@ const portOf = (address: string) => Number(new URL(address).port);
 const on = (address: string) => Object.assign(new URL(address), { pathname: "/programme" }).href;
 
 async function openService(database: string): Promise<TestServer> {
-  const { desk, close } = await openTestServer({ PROGRAMME_DATABASE: database });
+  const { server, close } = await openTestServer({ PROGRAMME_DATABASE: database });
   onTestFinished(close);
-  desk.clock.advance(Date.now() - desk.clock.now().getTime());
-  return desk;
+  server.clock.advance(Date.now() - server.clock.now().getTime());
+  return server;
 }
 
 async function openScene(settings: Record<string, string> = {}): Promise<Scene> {
@@ -37,13 +37,13 @@ async function openScene(settings: Record<string, string> = {}): Promise<Scene> 
     await Promise.all([pair.primary.stop(), pair.standby.stop()]);
   });
   await queryOn(pair.primary.address, "create database programme");
-  const desk = await openService(on(pair.primary.address));
-  const [token, { programId }] = [await desk.token(), await desk.seed.program()];
+  const server = await openService(on(pair.primary.address));
+  const [token, { programId }] = [await server.token(), await server.seed.program()];
   const cable = await openTcpProxy(portOf(pair.primary.address));
   onTestFinished(() => cable.close());
   const address = Object.assign(new URL(on(pair.primary.address)), { port: String(cable.port) }).href;
   const replica = await startProcess(address, { PROGRAMME_LOG_LEVEL: "info", PROGRAMME_REQUESTS_PER_MINUTE: "100000" });
-  return { pair, cable, replica, desk, token, programId, beyond: () => openService(on(pair.standby.address)) };
+  return { pair, cable, replica, server, token, programId, beyond: () => openService(on(pair.standby.address)) };
 }
 
 /** What many requests at once, so that all connections are used, were answered with. */
@@ -66,8 +66,8 @@ const write = ({ origin }: OtherProcess, token: string) =>
   rest({ origin }, token, "create_person", { kinds: ["contact"], provenance: { source: "crm" } });
 
 test("once a write has failed on a primary that was replaced and still answers reads, nothing stale is read", async () => {
-  const { pair, cable, replica, desk, token, programId, beyond } = await openScene();
-  const revoked = await desk.token();
+  const { pair, cable, replica, server, token, programId, beyond } = await openScene();
+  const revoked = await server.token();
   for (const each of [token, revoked]) expect(await statusesOf(replica, each, programId)).toEqual(new Set([200]));
   expect((await write(replica, token)).status).toBe(201);
 
@@ -89,8 +89,8 @@ test("once a write has failed on a primary that was replaced and still answers r
 }, 120_000);
 
 test("a primary that was replaced and goes on taking changes is found out, and never used again", async () => {
-  const { pair, cable, replica, desk, token, programId, beyond } = await openScene();
-  const revoked = await desk.token();
+  const { pair, cable, replica, server, token, programId, beyond } = await openScene();
+  const revoked = await server.token();
   expect(await statusesOf(replica, revoked, programId)).toEqual(new Set([200]));
   await pair.promote();
   cable.turnTo(portOf(pair.standby.address));

@@ -35,30 +35,30 @@ export interface Browser {
 
 const info = { name: "test", version: "1.0.0" };
 
-type Connect = (desk: TestServer, token: string) => Promise<Browser>;
+type Connect = (server: TestServer, token: string) => Promise<Browser>;
 
 /** The clients that hosts come with: both protocol revisions, both transports, both majors of the SDK. */
 export const browsers: Readonly<Record<string, Connect>> = {
-  "2026-07-28 over HTTP": (desk, token) => secondMajor({ pin: "2026-07-28" }, http(desk, token)),
-  "2026-07-28 over stdio": (desk, token) => secondMajor({ pin: "2026-07-28" }, stdio(desk, token)),
-  "2025-era over HTTP": (desk, token) => secondMajor("legacy", http(desk, token)),
-  "2025-era that names methods in headers over HTTP": (desk, token) =>
-    secondMajor("legacy", http(desk, token, namingMethods)),
-  "2025-era over stdio": (desk, token) => secondMajor("legacy", stdio(desk, token)),
+  "2026-07-28 over HTTP": (server, token) => secondMajor({ pin: "2026-07-28" }, http(server, token)),
+  "2026-07-28 over stdio": (server, token) => secondMajor({ pin: "2026-07-28" }, stdio(server, token)),
+  "2025-era over HTTP": (server, token) => secondMajor("legacy", http(server, token)),
+  "2025-era that names methods in headers over HTTP": (server, token) =>
+    secondMajor("legacy", http(server, token, namingMethods)),
+  "2025-era over stdio": (server, token) => secondMajor("legacy", stdio(server, token)),
   "first major over HTTP": firstMajor,
 };
 
 /** The usual one, for what does not depend on the client. */
 export const browse = browsers["2026-07-28 over stdio"] as Connect;
 
-function http(desk: TestServer, token: string, send: typeof fetch = fetch) {
+function http(server: TestServer, token: string, send: typeof fetch = fetch) {
   const requestInit = { headers: { authorization: `Bearer ${token}` } };
-  return new StreamableHTTPClientTransport(new URL(`${desk.origin}/mcp`), { requestInit, fetch: send });
+  return new StreamableHTTPClientTransport(new URL(`${server.origin}/mcp`), { requestInit, fetch: send });
 }
 
-function stdio(desk: TestServer, token: string) {
+function stdio(server: TestServer, token: string) {
   const [here, there] = InMemoryTransport.createLinkedPair();
-  desk.app.connectStdio(token, there);
+  server.app.connectStdio(token, there);
   return here;
 }
 
@@ -94,7 +94,7 @@ async function secondMajor(
   };
 }
 
-async function firstMajor(desk: TestServer, token: string): Promise<Browser> {
+async function firstMajor(server: TestServer, token: string): Promise<Browser> {
   const client = new FirstMajorClient(info);
   const heard: Heard = { updated: [], lists: [] };
   client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => void heard.updated.push(params.uri));
@@ -102,7 +102,7 @@ async function firstMajor(desk: TestServer, token: string): Promise<Browser> {
   client.setNotificationHandler(ResourceListChangedNotificationSchema, () => void heard.lists.push("resources"));
   client.setNotificationHandler(PromptListChangedNotificationSchema, () => void heard.lists.push("prompts"));
   const requestInit = { headers: { authorization: `Bearer ${token}` } };
-  const transport = new FirstMajorTransport(new URL(`${desk.origin}/mcp`), { requestInit });
+  const transport = new FirstMajorTransport(new URL(`${server.origin}/mcp`), { requestInit });
   await client.connect(transport as Parameters<typeof client.connect>[0]);
   onTestFinished(() => client.close());
   const subscribed: string[] = [];

@@ -22,15 +22,15 @@ async function complete(
   return completion.values as string[];
 }
 
-async function callsOf(desk: TestServer, work: () => Promise<unknown>): Promise<number> {
-  const { call } = desk.app.gate as unknown as { call: never };
+async function callsOf(server: TestServer, work: () => Promise<unknown>): Promise<number> {
+  const { call } = server.app.gate as unknown as { call: never };
   void call;
   const count = async () => {
-    await desk.app.gate.flush();
+    await server.app.gate.flush();
     let entries = 0;
     for (const name of operationNames) {
-      const { rows } = await desk.app.store
-        .reader(desk.businessId)
+      const { rows } = await server.app.store
+        .reader(server.businessId)
         .pageAudit({ action: operations[name].audit }, { limit: 500 });
       entries += rows.length;
     }
@@ -42,15 +42,15 @@ async function callsOf(desk: TestServer, work: () => Promise<unknown>): Promise<
 }
 
 describe.each(Object.entries(browsers))("%s", (_, connect) => {
-  test("completes ids by their beginning and by name, within what is chosen already", async ({ desk }) => {
-    const open = await desk.seed.program({ name: "Open call" });
-    const closed = await desk.seed.program({ name: "Closed call" });
-    const track = await desk.seed.track({ programId: open.programId, name: "Sculpture" });
-    const other = await desk.seed.track({ programId: closed.programId, name: "Sculpture" });
-    const submission = await desk.seed.submission({ trackId: track.trackId, title: "A light roof" });
-    const namesake = await desk.seed.submission({ trackId: other.trackId, title: "Light in August" });
-    await desk.seed.submission({ trackId: track.trackId, title: "A heavy door" });
-    const browser = await connect(desk, await desk.token());
+  test("completes ids by their beginning and by name, within what is chosen already", async ({ server }) => {
+    const open = await server.seed.program({ name: "Open call" });
+    const closed = await server.seed.program({ name: "Closed call" });
+    const track = await server.seed.track({ programId: open.programId, name: "Sculpture" });
+    const other = await server.seed.track({ programId: closed.programId, name: "Sculpture" });
+    const submission = await server.seed.submission({ trackId: track.trackId, title: "A light roof" });
+    const namesake = await server.seed.submission({ trackId: other.trackId, title: "Light in August" });
+    await server.seed.submission({ trackId: track.trackId, title: "A heavy door" });
+    const browser = await connect(server, await server.token());
     expect(await complete(browser, "get_program", "programId", "open")).toEqual([open.programId]);
     expect(await complete(browser, "get_program", "programId", open.programId.slice(0, -1))).toContain(open.programId);
     expect((await complete(browser, "list_tracks", "programId", "")).toSorted()).toEqual(
@@ -71,11 +71,11 @@ describe.each(Object.entries(browsers))("%s", (_, connect) => {
     expect(await complete(browser, "get_program", "programId", "nothing like it")).toEqual([]);
   });
 
-  test("another tenant's records are not among the values", async ({ desk }) => {
-    const neighbour = await desk.other();
+  test("another tenant's records are not among the values", async ({ server }) => {
+    const neighbour = await server.other();
     const { programId } = await neighbour.seed.program({ name: "Their call" });
     await neighbour.seed.submission({ title: "Their work" });
-    const browser = await connect(desk, await desk.token());
+    const browser = await connect(server, await server.token());
     expect(await complete(browser, "get_program", "programId", "")).toEqual([]);
     expect(await complete(browser, "get_program", "programId", programId)).toEqual([]);
     expect(await complete(browser, "get_submission", "submissionId", "Their")).toEqual([]);
@@ -83,27 +83,29 @@ describe.each(Object.entries(browsers))("%s", (_, connect) => {
   });
 });
 
-test("every variable of every template has values, but for those that only the service can make", async ({ desk }) => {
-  const round = await desk.seed.round();
+test("every variable of every template has values, but for those that only the service can make", async ({
+  server,
+}) => {
+  const round = await server.seed.round();
   const { programId, trackId, roundId } = round;
-  const { fileId } = await desk.seed.file();
-  const { submissionId, schemaId } = await desk.seed.submission({
+  const { fileId } = await server.seed.file();
+  const { submissionId, schemaId } = await server.seed.submission({
     trackId,
     state: "IN_REVIEW",
     currentRoundId: roundId,
     fileIds: [fileId],
   });
-  const { reviewerId } = await desk.seed.reviewer({ programIds: [programId], roundIds: [roundId] });
-  const { assignmentId } = await desk.seed.assignment({ submissionId, reviewerId, roundId, programId, trackId });
-  await desk.seed.review({ assignmentId, submissionId, programId, roundId, reviewerId });
+  const { reviewerId } = await server.seed.reviewer({ programIds: [programId], roundIds: [roundId] });
+  const { assignmentId } = await server.seed.assignment({ submissionId, reviewerId, roundId, programId, trackId });
+  await server.seed.review({ assignmentId, submissionId, programId, roundId, reviewerId });
   const ref = { namespace: "crm", objectType: "contact", externalId: "C-1" };
-  await desk.seed.person({ externalRefs: [ref], platformUserId: "usr_1" });
-  await desk.seed.personSchema();
-  await desk.seed.applicant({ programIds: [programId], trackIds: [trackId] });
-  const staff = await desk.as("REST");
+  await server.seed.person({ externalRefs: [ref], platformUserId: "usr_1" });
+  await server.seed.personSchema();
+  await server.seed.applicant({ programIds: [programId], trackIds: [trackId] });
+  const staff = await server.as("REST");
   await staff.update_program({ programId, startDate: "2026-03-01T00:00:00Z", version: 0 });
   const { exportId } = await staff.create_export({ programId });
-  const browser = await browse(desk, await desk.token());
+  const browser = await browse(server, await server.token());
   const opaque = ["lastEvaluatedKey", "cursor"];
   for (const name of operationNames) {
     const { resource, params, queryObject } = operations[name];
@@ -123,25 +125,25 @@ test("every variable of every template has values, but for those that only the s
 });
 
 describe("people", () => {
-  test("are found by name, as far as the caller may see it", async ({ desk }) => {
-    const { personId } = await desk.seed.person();
-    const { reviewerId } = await desk.seed.reviewer({ firstName: "Rita", lastName: "Okafor" });
-    await desk.seed.reviewer({ firstName: "Sam", lastName: "Berg", email: "rita.berg@example.org" });
-    const all = await browse(desk, await desk.token());
+  test("are found by name, as far as the caller may see it", async ({ server }) => {
+    const { personId } = await server.seed.person();
+    const { reviewerId } = await server.seed.reviewer({ firstName: "Rita", lastName: "Okafor" });
+    await server.seed.reviewer({ firstName: "Sam", lastName: "Berg", email: "rita.berg@example.org" });
+    const all = await browse(server, await server.token());
     expect(await complete(all, "get_person", "personId", "grace l")).toEqual([personId]);
     expect(await complete(all, "get_reviewer", "reviewerId", "okaf")).toEqual([reviewerId]);
     // An address that contains what is typed is no name.
     expect(await complete(all, "get_reviewer", "reviewerId", "rita")).toEqual([reviewerId]);
-    const plain = await browse(desk, await desk.token(["persons:read"]));
+    const plain = await browse(server, await server.token(["persons:read"]));
     expect(await complete(plain, "get_person", "personId", "grace l")).toEqual([]);
     expect(await complete(plain, "get_person", "personId", "per_")).toEqual([personId]);
   });
 
   test("are found by name where their addresses are handles", async () => {
-    const { desk, close } = await openTestServer({ PROGRAMME_PRIVACY: "blind" });
+    const { server, close } = await openTestServer({ PROGRAMME_PRIVACY: "blind" });
     try {
-      await desk.seed.applicant({ email: "ada@example.org", name: "Ada Marsh" });
-      const browser = await browse(desk, await desk.token());
+      await server.seed.applicant({ email: "ada@example.org", name: "Ada Marsh" });
+      const browser = await browse(server, await server.token());
       const [handle, ...others] = await complete(browser, "list_email_sends", "recipientEmail", "ada m");
       expect(handle).toMatch(/@handle\.invalid$/);
       expect(others).toEqual([]);
@@ -152,38 +154,40 @@ describe("people", () => {
 });
 
 describe("limits", () => {
-  test("at most a hundred values are given, and that there are more is said", async ({ desk }) => {
-    const { trackId } = await desk.seed.track();
-    for (let count = 0; count < 130; count++) await desk.seed.submission({ trackId, title: `Work ${count}` });
-    const { client } = await browse(desk, await desk.token());
+  test("at most a hundred values are given, and that there are more is said", async ({ server }) => {
+    const { trackId } = await server.seed.track();
+    for (let count = 0; count < 130; count++) await server.seed.submission({ trackId, title: `Work ${count}` });
+    const { client } = await browse(server, await server.token());
     const ref = { type: "ref/resource", uri: operations.get_submission.resource };
     const { completion } = await client.complete({ ref, argument: { name: "submissionId", value: "work" } });
     expect(completion.values).toHaveLength(100);
     expect(completion).toMatchObject({ total: 130, hasMore: true });
-    const calls = await callsOf(desk, () => client.complete({ ref, argument: { name: "submissionId", value: "zzz" } }));
+    const calls = await callsOf(server, () =>
+      client.complete({ ref, argument: { name: "submissionId", value: "zzz" } }),
+    );
     expect(calls).toBe(2);
   });
 
-  test("no completion costs more than eight calls", async ({ desk }) => {
-    for (let count = 0; count < 12; count++) await desk.seed.round();
-    const browser = await browse(desk, await desk.token());
+  test("no completion costs more than eight calls", async ({ server }) => {
+    for (let count = 0; count < 12; count++) await server.seed.round();
+    const browser = await browse(server, await server.token());
     for (const variable of ["roundId", "programId"]) {
-      expect(await callsOf(desk, () => complete(browser, "list_reviewers", variable, "x"))).toBeLessThanOrEqual(8);
+      expect(await callsOf(server, () => complete(browser, "list_reviewers", variable, "x"))).toBeLessThanOrEqual(8);
     }
   });
 
-  test("what the caller may not read has no values, and costs no call", async ({ desk }) => {
-    const { submissionId } = await desk.seed.submission();
-    const browser = await browse(desk, await desk.token(["programs:read"]));
-    const calls = await callsOf(desk, async () => {
+  test("what the caller may not read has no values, and costs no call", async ({ server }) => {
+    const { submissionId } = await server.seed.submission();
+    const browser = await browse(server, await server.token(["programs:read"]));
+    const calls = await callsOf(server, async () => {
       expect(await complete(browser, "get_submission", "submissionId", submissionId.slice(0, 5))).toEqual([]);
     });
     expect(calls).toBe(0);
   });
 });
 
-test("a template, variable or prompt that does not exist is refused", async ({ desk }) => {
-  const { client } = await browse(desk, await desk.token());
+test("a template, variable or prompt that does not exist is refused", async ({ server }) => {
+  const { client } = await browse(server, await server.token());
   const ask = (ref: object, name: string) => refusal(client.complete({ ref, argument: { name, value: "" } }));
   const uri = operations.get_program.resource;
   expect(await ask({ type: "ref/resource", uri: "programme://nonsense/{id}" }, "id")).toMatchObject({ code: -32602 });

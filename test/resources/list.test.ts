@@ -9,17 +9,19 @@ interface Entry {
 }
 
 describe.each(Object.entries(browsers))("%s", (_, connect) => {
-  test("lists current programmes first, with their parts, and then what belongs to no programme", async ({ desk }) => {
+  test("lists current programmes first, with their parts, and then what belongs to no programme", async ({
+    server,
+  }) => {
     for (const lifecycleStatus of ["archived", "completed", "draft", "configured", "underway"] as const) {
-      await desk.seed.program({
+      await server.seed.program({
         programId: `prg_${lifecycleStatus}`,
         name: `The ${lifecycleStatus} call`,
         lifecycleStatus,
       });
     }
-    await desk.seed.program({ programId: "prg_newest", name: "The newest call", lifecycleStatus: "archived" });
-    await desk.seed.personSchema();
-    const { client } = await connect(desk, await desk.token());
+    await server.seed.program({ programId: "prg_newest", name: "The newest call", lifecycleStatus: "archived" });
+    await server.seed.personSchema();
+    const { client } = await connect(server, await server.token());
     const { resources, nextCursor } = (await client.listResources()) as { resources: Entry[]; nextCursor?: string };
     expect(nextCursor).toBeUndefined();
     const records = resources.filter(({ uri }) => /^programme:\/\/programs\/\w+$/.test(uri));
@@ -49,8 +51,8 @@ describe.each(Object.entries(browsers))("%s", (_, connect) => {
   });
 });
 
-test("templates, lists of the organisation and prompts have titles", async ({ desk }) => {
-  const { client } = await browse(desk, await desk.token());
+test("templates, lists of the organisation and prompts have titles", async ({ server }) => {
+  const { client } = await browse(server, await server.token());
   const [{ resourceTemplates }, { resources }, { prompts }] = await Promise.all([
     client.listResourceTemplates(),
     client.listResources(),
@@ -64,11 +66,11 @@ test("templates, lists of the organisation and prompts have titles", async ({ de
   }
 });
 
-test("goes on from its cursor without losing or repeating a programme", async ({ desk }) => {
+test("goes on from its cursor without losing or repeating a programme", async ({ server }) => {
   for (let count = 0; count < 120; count++) {
-    await desk.seed.program({ programId: `prg_${count}`, lifecycleStatus: "completed" });
+    await server.seed.program({ programId: `prg_${count}`, lifecycleStatus: "completed" });
   }
-  const { client } = await browse(desk, await desk.token(["programs:read", "schemas:read"]));
+  const { client } = await browse(server, await server.token(["programs:read", "schemas:read"]));
   const seen: string[] = [];
   let cursor: string | undefined;
   do {
@@ -81,10 +83,10 @@ test("goes on from its cursor without losing or repeating a programme", async ({
   expect(new Set(seen).size).toBe(122);
 });
 
-test("knows no cursor but its own", async ({ desk }) => {
-  const { client } = await browse(desk, await desk.token());
+test("knows no cursor but its own", async ({ server }) => {
+  const { client } = await browse(server, await server.token());
   expect(await refusal(client.listResources({ cursor: "abc" }))).toMatchObject({ code: -32602 });
   expect(await refusal(client.listResourceTemplates({ cursor: "abc" }))).toMatchObject({ code: -32602 });
-  const without = await browse(desk, await desk.token(["schemas:read"]));
+  const without = await browse(server, await server.token(["schemas:read"]));
   expect(await refusal(without.client.listResources({ cursor: "abc" }))).toMatchObject({ code: -32602 });
 });

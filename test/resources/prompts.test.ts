@@ -26,12 +26,12 @@ function toolsIn(text: string): OperationName[] {
 
 describe.each(Object.entries(browsers))("%s", (_, connect) => {
   test("a prompt names its programme and round, the tools in order, and links to what it is about", async ({
-    desk,
+    server,
   }) => {
-    const round = await desk.seed.round({ name: 'First "blind" round' });
+    const round = await server.seed.round({ name: 'First "blind" round' });
     const { programId, roundId } = round;
-    await (await desk.as("REST")).update_program({ programId, name: "Open call", version: 0 });
-    const { client } = await connect(desk, await desk.token());
+    await (await server.as("REST")).update_program({ programId, name: "Open call", version: 0 });
+    const { client } = await connect(server, await server.token());
     const { prompts } = await client.listPrompts();
     expect(prompts.map(({ name }: { name: string }) => name)).toEqual(names);
     const { messages } = await client.getPrompt({ name: "assignment_plan", arguments: { programId, roundId } });
@@ -49,10 +49,10 @@ describe.each(Object.entries(browsers))("%s", (_, connect) => {
 });
 
 describe.each(names)("%s", (name) => {
-  test("is offered with just the scopes of its tools, and names no tool that the caller lacks", async ({ desk }) => {
-    const { programId, roundId, trackId } = await desk.seed.round();
+  test("is offered with just the scopes of its tools, and names no tool that the caller lacks", async ({ server }) => {
+    const { programId, roundId, trackId } = await server.seed.round();
     const given = { programId, roundId, trackId };
-    const all = await browse(desk, await desk.token());
+    const all = await browse(server, await server.token());
     const { prompts } = await all.client.listPrompts();
     const listed = prompts.find((prompt: { name: string }) => prompt.name === name);
     const args = Object.fromEntries(
@@ -66,27 +66,27 @@ describe.each(names)("%s", (name) => {
     // Scope by scope, as few as will do.
     let needed = scopes.filter((scope) => full.some((tool) => operations[tool].scope === scope));
     const offered = async (granted: typeof needed) => {
-      const { client } = await browse(desk, await desk.token(granted));
+      const { client } = await browse(server, await server.token(granted));
       return (await client.listPrompts()).prompts.some((prompt: { name: string }) => prompt.name === name);
     };
     for (const scope of needed) {
       const fewer = needed.filter((other) => other !== scope);
       if (await offered(fewer)) needed = fewer;
     }
-    const few = await browse(desk, await desk.token(needed));
+    const few = await browse(server, await server.token(needed));
     const tools = toolsIn(await textFor(few));
     expect(new Set(tools.map((tool) => operations[tool].scope))).toEqual(new Set(needed));
     for (const scope of needed) {
-      const { client } = await browse(desk, await desk.token(needed.filter((other) => other !== scope)));
+      const { client } = await browse(server, await server.token(needed.filter((other) => other !== scope)));
       expect(await refusal(client.getPrompt({ name, arguments: args })), scope).toMatchObject({
         data: { code: "insufficient_scope", next: expect.stringContaining(scope) },
       });
     }
   });
 
-  test("says what to check before it writes", async ({ desk }) => {
-    const { programId, roundId } = await desk.seed.round();
-    const { client } = await browse(desk, await desk.token());
+  test("says what to check before it writes", async ({ server }) => {
+    const { programId, roundId } = await server.seed.round();
+    const { client } = await browse(server, await server.token());
     const args =
       name === "duplicate_persons" ? {} : { programId, ...(/round|plan|brief/.test(name) ? { roundId } : {}) };
     const { messages, description } = await client.getPrompt({ name, arguments: args });
@@ -101,13 +101,13 @@ describe.each(names)("%s", (name) => {
   });
 });
 
-test("arguments are completed like the variables of the same name", async ({ desk }) => {
-  const { programId } = await desk.seed.program({ name: "Autumn call" });
-  const { trackId } = await desk.seed.track({ programId });
-  const { roundId } = await desk.seed.round({ programId, trackId, name: "Second look" });
-  await desk.seed.round({ name: "Second look" });
-  const { personId } = await desk.seed.person();
-  const { client } = await browse(desk, await desk.token());
+test("arguments are completed like the variables of the same name", async ({ server }) => {
+  const { programId } = await server.seed.program({ name: "Autumn call" });
+  const { trackId } = await server.seed.track({ programId });
+  const { roundId } = await server.seed.round({ programId, trackId, name: "Second look" });
+  await server.seed.round({ name: "Second look" });
+  const { personId } = await server.seed.person();
+  const { client } = await browse(server, await server.token());
   const complete = async (prompt: string, name: string, value: string, chosen = {}) => {
     const ref = { type: "ref/prompt", name: prompt };
     const asked = { ref, argument: { name, value }, context: { arguments: chosen } };
@@ -119,11 +119,11 @@ test("arguments are completed like the variables of the same name", async ({ des
 });
 
 describe("arguments", () => {
-  test("that are missing, unknown, of another tenant or no id are refused", async ({ desk }) => {
-    const { programId, roundId } = await desk.seed.round();
-    const elsewhere = await desk.seed.round();
-    const foreign = await (await desk.other()).seed.program({ name: "Secret plans" });
-    const { client } = await browse(desk, await desk.token());
+  test("that are missing, unknown, of another tenant or no id are refused", async ({ server }) => {
+    const { programId, roundId } = await server.seed.round();
+    const elsewhere = await server.seed.round();
+    const foreign = await (await server.other()).seed.program({ name: "Secret plans" });
+    const { client } = await browse(server, await server.token());
     const get = (name: string, args: object) => refusal(client.getPrompt({ name, arguments: args }));
     const answers = [
       await get("nonsense", {}),
@@ -142,10 +142,10 @@ describe("arguments", () => {
 });
 
 test("jobs whose tools this installation withholds are not offered", async () => {
-  const { desk, close } = await openTestServer({ PROGRAMME_READ_ONLY: "true" });
+  const { server, close } = await openTestServer({ PROGRAMME_READ_ONLY: "true" });
   try {
-    const { programId } = await desk.seed.program();
-    const { client } = await browse(desk, await desk.token());
+    const { programId } = await server.seed.program();
+    const { client } = await browse(server, await server.token());
     const { prompts } = await client.listPrompts();
     expect(prompts.map(({ name }: { name: string }) => name)).toEqual(["round_progress", "decision_brief"]);
     const answer = await refusal(client.getPrompt({ name: "program_close_out", arguments: { programId } }));

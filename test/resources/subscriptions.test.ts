@@ -10,9 +10,9 @@ import { browse, browsers, quiet, refusal, toldMs } from "./browsers.ts";
 const told = { timeout: toldMs, interval: 20 };
 
 describe.each(Object.entries(browsers))("%s", (_, connect) => {
-  test("hears of a change by REST within a second", async ({ desk }) => {
-    const { submissionId, programId, version } = await desk.seed.submission({ state: "SUBMITTED" });
-    const other = await desk.seed.submission({ state: "SUBMITTED" });
+  test("hears of a change by REST within a second", async ({ server }) => {
+    const { submissionId, programId, version } = await server.seed.submission({ state: "SUBMITTED" });
+    const other = await server.seed.submission({ state: "SUBMITTED" });
     const changing = [
       `programme://submissions/${submissionId}`,
       `programme://submissions?programId=${programId}`,
@@ -24,9 +24,9 @@ describe.each(Object.entries(browsers))("%s", (_, connect) => {
       `programme://submissions/${submissionId}/payment`,
       `programme://programs/${programId}`,
     ];
-    const browser = await connect(desk, await desk.token());
+    const browser = await connect(server, await server.token());
     expect(await browser.follow(...changing, ...staying)).toEqual([...changing, ...staying]);
-    const staff = await desk.as("REST");
+    const staff = await server.as("REST");
     await staff.screen_submission({ submissionId, eligible: true, version });
     await vi.waitFor(() => expect(browser.heard.updated.toSorted()).toEqual(changing.toSorted()), told);
     expect(await browser.read(`programme://submissions/${submissionId}`)).toMatchObject({
@@ -38,8 +38,8 @@ describe.each(Object.entries(browsers))("%s", (_, connect) => {
     expect(browser.heard).toEqual({ updated: changing, lists: [] });
   });
 
-  test("hears nothing of another tenant, whatever it follows", async ({ desk }) => {
-    const neighbour = await desk.other();
+  test("hears nothing of another tenant, whatever it follows", async ({ server }) => {
+    const neighbour = await server.other();
     const { submissionId, programId, version } = await neighbour.seed.submission({ state: "SUBMITTED" });
     const followed = [
       `programme://submissions/${submissionId}`,
@@ -49,7 +49,7 @@ describe.each(Object.entries(browsers))("%s", (_, connect) => {
       "programme://programs",
       "programme://audit",
     ];
-    const browser = await connect(desk, await desk.token());
+    const browser = await connect(server, await server.token());
     // Just what an id that nobody has would be answered.
     expect(await browser.follow(...followed)).toEqual(followed);
     const staff = await neighbour.as("REST");
@@ -57,8 +57,8 @@ describe.each(Object.entries(browsers))("%s", (_, connect) => {
     await staff.update_program({ programId, name: "Another name", version: 0 });
     await quiet();
     expect(browser.heard).toEqual({ updated: [], lists: [] });
-    const own = await desk.seed.program();
-    await (await desk.as("REST")).update_program({ programId: own.programId, name: "New name", version: 0 });
+    const own = await server.seed.program();
+    await (await server.as("REST")).update_program({ programId: own.programId, name: "New name", version: 0 });
     await vi.waitFor(
       () => expect(browser.heard.updated.toSorted()).toEqual(["programme://audit", "programme://programs"]),
       told,
@@ -67,10 +67,10 @@ describe.each(Object.entries(browsers))("%s", (_, connect) => {
     expect(browser.heard.lists).toEqual(["resources"]);
   });
 
-  test("follows only what its token may read, what exists and what names nobody", async ({ desk }) => {
-    const { submissionId } = await desk.seed.submission();
-    const { reviewerId } = await desk.seed.reviewer();
-    const browser = await connect(desk, await desk.token(["submissions:read", "emails:read", "reviewers:read"]));
+  test("follows only what its token may read, what exists and what names nobody", async ({ server }) => {
+    const { submissionId } = await server.seed.submission();
+    const { reviewerId } = await server.seed.reviewer();
+    const browser = await connect(server, await server.token(["submissions:read", "emails:read", "reviewers:read"]));
     const possible = [`programme://submissions/${submissionId}`, `programme://reviewers/${reviewerId}`];
     const followed = await browser.follow(
       ...possible,
@@ -85,9 +85,12 @@ describe.each(Object.entries(browsers))("%s", (_, connect) => {
   });
 });
 
-test("a 2025-era client is told why it cannot follow something", async ({ desk }) => {
-  const { submissionId } = await desk.seed.submission();
-  const { client } = await (browsers["2025-era over HTTP"] as typeof browse)(desk, await desk.token(["programs:read"]));
+test("a 2025-era client is told why it cannot follow something", async ({ server }) => {
+  const { submissionId } = await server.seed.submission();
+  const { client } = await (browsers["2025-era over HTTP"] as typeof browse)(
+    server,
+    await server.token(["programs:read"]),
+  );
   const subscribe = (uri: string) => refusal(client.subscribeResource({ uri }));
   expect(await subscribe(`programme://submissions/${submissionId}`)).toMatchObject({
     code: -32600,
@@ -100,30 +103,30 @@ test("a 2025-era client is told why it cannot follow something", async ({ desk }
 });
 
 describe("parts and sums", () => {
-  test("are told with the records that they are made of", async ({ desk }) => {
-    const round = await desk.seed.round();
-    const submission = await desk.seed.submission({
+  test("are told with the records that they are made of", async ({ server }) => {
+    const round = await server.seed.round();
+    const submission = await server.seed.submission({
       trackId: round.trackId,
       state: "IN_REVIEW",
       currentRoundId: round.roundId,
     });
-    const reviewer = await desk.seed.reviewer({ roundIds: [round.roundId] });
+    const reviewer = await server.seed.reviewer({ roundIds: [round.roundId] });
     const changing = [
       `programme://submissions/${submission.submissionId}/reviews-summary`,
       `programme://assignments?roundId=${round.roundId}&status=incomplete`,
       `programme://reviewers/${reviewer.reviewerId}`,
     ];
-    const browser = await browse(desk, await desk.token());
+    const browser = await browse(server, await server.token());
     await browser.follow(...changing, `programme://programs/${round.programId}/rounds`, "programme://reviews");
     const pairs = [{ submissionId: submission.submissionId, reviewerId: reviewer.reviewerId }];
-    await (await desk.as("REST")).bulk_assign_reviewers({ roundId: round.roundId, pairs });
+    await (await server.as("REST")).bulk_assign_reviewers({ roundId: round.roundId, pairs });
     await vi.waitFor(() => expect(browser.heard.updated.toSorted()).toEqual(changing.toSorted()), told);
   });
 });
 
 describe("limits", () => {
-  test("one client follows at most 256 resources", async ({ desk }) => {
-    const browser = await browse(desk, await desk.token());
+  test("one client follows at most 256 resources", async ({ server }) => {
+    const browser = await browse(server, await server.token());
     const uris = Array.from({ length: 300 }, (_, index) => `programme://programs/prg_${index}`);
     expect(await browser.follow(...uris)).toEqual(uris.slice(0, 256));
     expect(await browser.follow("programme://programs")).toEqual([]);
@@ -131,13 +134,13 @@ describe("limits", () => {
     expect(await browser.follow("programme://programs")).toEqual(["programme://programs"]);
   });
 
-  test("one caller has at most 16 streams over HTTP, and has those back that it closes", async ({ desk }) => {
+  test("one caller has at most 16 streams over HTTP, and has those back that it closes", async ({ server }) => {
     const connect = browsers["2026-07-28 over HTTP"] as typeof browse;
-    const browser = await connect(desk, await desk.token());
+    const browser = await connect(server, await server.token());
     const asked = await Promise.allSettled(Array.from({ length: 20 }, () => browser.follow("programme://programs")));
     expect(asked.filter(({ status }) => status === "fulfilled")).toHaveLength(16);
     expect((await refusal(browser.follow("programme://programs"))).message).toMatch(/limit/i);
-    const other = await connect(desk, await desk.token());
+    const other = await connect(server, await server.token());
     expect(await other.follow("programme://programs")).toEqual(["programme://programs"]);
     await browser.unfollow();
     await vi.waitFor(
@@ -146,19 +149,19 @@ describe("limits", () => {
     );
   });
 
-  test("a list of very many URIs costs little", async ({ desk }) => {
-    const browser = await (browsers["2026-07-28 over HTTP"] as typeof browse)(desk, await desk.token());
+  test("a list of very many URIs costs little", async ({ server }) => {
+    const browser = await (browsers["2026-07-28 over HTTP"] as typeof browse)(server, await server.token());
     const uris = Array.from({ length: 4_900 }, (_, index) => `programme://nonsense/${index}`);
     const startMs = performance.now();
     expect(await browser.follow(...uris)).toEqual([]);
     expect(performance.now() - startMs).toBeLessThan(1_000);
   });
 
-  test("a stream is opened only by a request that says so in its header", async ({ desk }) => {
-    const response = await fetch(`${desk.origin}/mcp`, {
+  test("a stream is opened only by a request that says so in its header", async ({ server }) => {
+    const response = await fetch(`${server.origin}/mcp`, {
       method: "POST",
       headers: {
-        authorization: `Bearer ${await desk.token()}`,
+        authorization: `Bearer ${await server.token()}`,
         "content-type": "application/json",
         accept: "application/json, text/event-stream",
         "mcp-protocol-version": "2026-07-28",
@@ -183,51 +186,51 @@ describe("limits", () => {
 });
 
 describe("on a database of several processes", () => {
-  async function deskOnFile(): Promise<{ desk: TestServer; database: string }> {
+  async function deskOnFile(): Promise<{ server: TestServer; database: string }> {
     const database = await ownDatabase();
-    const { desk, close } = await openTestServer({ PROGRAMME_DATABASE: database });
+    const { server, close } = await openTestServer({ PROGRAMME_DATABASE: database });
     onTestFinished(close);
-    return { desk, database };
+    return { server, database };
   }
 
   test.for(Object.entries(browsers))("%s hears of another process's change", async ([_, connect]) => {
-    const { desk, database } = await deskOnFile();
-    const { programId, version } = await desk.seed.program();
-    const browser = await connect(desk, await desk.token());
+    const { server, database } = await deskOnFile();
+    const { programId, version } = await server.seed.program();
+    const browser = await connect(server, await server.token());
     const uri = `programme://programs/${programId}`;
     await browser.follow(uri, "programme://programs/prg_other");
     const other = fileURLToPath(new URL("./other-process.ts", import.meta.url));
-    await promisify(execFile)(process.execPath, [other, database, await desk.token(), programId, String(version)]);
+    await promisify(execFile)(process.execPath, [other, database, await server.token(), programId, String(version)]);
     await vi.waitFor(() => expect(browser.heard.updated).toEqual([uri]), told);
     expect(await browser.read(uri)).toMatchObject({ data: { name: "By another process" } });
   });
 
   test.for(Object.entries(browsers))("%s is told when its token's scopes change", async ([_, connect]) => {
-    const { desk, database } = await deskOnFile();
-    const { programId, version } = await desk.seed.program();
-    const browser = await connect(desk, await desk.token(["programs:read", "programs:write"]));
+    const { server, database } = await deskOnFile();
+    const { programId, version } = await server.seed.program();
+    const browser = await connect(server, await server.token(["programs:read", "programs:write"]));
     await browser.follow(`programme://programs/${programId}`);
     await rescope(database, ["tracks:read"]);
     await vi.waitFor(() => expect(browser.heard.lists.toSorted()).toEqual(["prompts", "resources", "tools"]), told);
     const { tools } = await browser.client.listTools({}, { cacheMode: "refresh" });
     expect(tools.map(({ name }: { name: string }) => name)).toEqual(["list_tracks", "get_connection"]);
     // What it may no longer read, it is not told of.
-    await (await desk.as("REST")).update_program({ programId, name: "Quietly", version });
+    await (await server.as("REST")).update_program({ programId, name: "Quietly", version });
     await quiet();
     expect(browser.heard.updated).toEqual([]);
     expect(browser.heard.lists).toHaveLength(3);
   });
 
   test("a revoked token is told nothing more, and its stream ends", async () => {
-    const { desk } = await deskOnFile();
-    const { programId, version } = await desk.seed.program();
-    const token = await desk.token();
-    const [{ tokenId } = { tokenId: "" }] = await desk.app.store.listTokens();
+    const { server } = await deskOnFile();
+    const { programId, version } = await server.seed.program();
+    const token = await server.token();
+    const [{ tokenId } = { tokenId: "" }] = await server.app.store.listTokens();
     const connect = browsers["2026-07-28 over HTTP"] as typeof browse;
-    const browser = await connect(desk, token);
+    const browser = await connect(server, token);
     const subscription = await browser.client.listen({ resourceSubscriptions: [`programme://programs/${programId}`] });
-    await desk.app.store.revokeToken(tokenId, new Date().toISOString());
-    await (await desk.as("REST")).update_program({ programId, name: "Afterwards", version });
+    await server.app.store.revokeToken(tokenId, new Date().toISOString());
+    await (await server.as("REST")).update_program({ programId, name: "Afterwards", version });
     expect(await subscription.closed).toBe("graceful");
     expect(browser.heard.updated).toEqual([]);
   });

@@ -21,8 +21,8 @@ describe("deliveries and events", () => {
     rig.clock.advance(1);
     await sweep(rig);
     expect((await rig.deliveries()).map(({ eventId }) => eventId)).toEqual([kept?.eventId]);
-    expect((await rig.desk.outbox()).map(({ eventId }) => eventId)).toEqual([kept?.eventId]);
-    expect(await rig.app.store.outbox.listAttempts(rig.desk.businessId, String(old?.deliveryId))).toEqual([]);
+    expect((await rig.server.outbox()).map(({ eventId }) => eventId)).toEqual([kept?.eventId]);
+    expect(await rig.app.store.outbox.listAttempts(rig.server.businessId, String(old?.deliveryId))).toEqual([]);
   });
 
   test("on their way stay, however old", async () => {
@@ -35,7 +35,7 @@ describe("deliveries and events", () => {
     await rig.emit();
     await sweep(rig);
     expect(await rig.deliveries()).toMatchObject([{ eventId: waiting?.eventId, status: "pending" }]);
-    expect(await rig.desk.outbox()).toHaveLength(2);
+    expect(await rig.server.outbox()).toHaveLength(2);
     receiver.answer(answers(200));
     await rig.drain();
     expect(receiver.eventIds()).toContain(waiting?.eventId);
@@ -49,7 +49,7 @@ describe("deliveries and events", () => {
     await rig.emit(3);
     rig.clock.advance(40 * day);
     await sweep(rig);
-    expect(await rig.desk.outbox()).toHaveLength(3);
+    expect(await rig.server.outbox()).toHaveLength(3);
     await rig.drain();
     expect(receiver.received).toHaveLength(3);
   });
@@ -59,8 +59,8 @@ describe("deliveries and events", () => {
     await rig.emit(5);
     rig.clock.advance(40 * day);
     await sweep(rig);
-    expect(await rig.desk.outbox()).toHaveLength(1);
-    expect(await rig.app.store.outbox.lastPosition(rig.desk.businessId)).toBe(5);
+    expect(await rig.server.outbox()).toHaveLength(1);
+    expect(await rig.app.store.outbox.lastPosition(rig.server.businessId)).toBe(5);
     const receiver = await openReceiver();
     await rig.add(receiver.url);
     await rig.emit(1);
@@ -72,9 +72,9 @@ describe("deliveries and events", () => {
 describe("the audit log", () => {
   test("keeps changes for good and what changed nothing for as long as it is told", async () => {
     const rig = await openWebhookServer({ environment: { PROGRAMME_ACCESS_LOG_DAYS: "100" } });
-    const { desk, app, clock } = rig;
-    const caller = await desk.as("REST");
-    const { programId } = await desk.seed.program();
+    const { server, app, clock } = rig;
+    const caller = await server.as("REST");
+    const { programId } = await server.seed.program();
     await caller.update_program({ programId, version: 0, name: "Renamed" });
     await caller.get_program({ programId });
     await app.gate.flush();
@@ -82,23 +82,23 @@ describe("the audit log", () => {
     await caller.get_program({ programId });
     await app.gate.flush();
     clock.advance(2 * day);
-    const reads = () => listAudit(app.store, desk.businessId, "program.read");
-    const changes = await listChanges(app.store, desk.businessId);
+    const reads = () => listAudit(app.store, server.businessId, "program.read");
+    const changes = await listChanges(app.store, server.businessId);
     expect(await reads()).toHaveLength(2);
     await sweep(rig);
     expect(await reads()).toHaveLength(1);
     expect(changes.length).toBeGreaterThan(0);
-    expect(await listChanges(app.store, desk.businessId)).toEqual(changes);
+    expect(await listChanges(app.store, server.businessId)).toEqual(changes);
   });
 });
 
 describe("answers kept for repeats", () => {
   test("go after a day", async () => {
     const rig = await openWebhookServer();
-    const { desk, app, clock } = rig;
+    const { server, app, clock } = rig;
     const key = { fingerprint: "f", tokenId: "tok_1", key: "k", status: 200, body: "{}" };
     const now = clock.now().toISOString();
-    await app.store.transaction({ businessId: desk.businessId, actorId: "usr_test", now }, (transaction) =>
+    await app.store.transaction({ businessId: server.businessId, actorId: "usr_test", now }, (transaction) =>
       transaction.saveAnswer({ ...key, createdAt: now }),
     );
     clock.advance(day);
@@ -110,17 +110,17 @@ describe("answers kept for repeats", () => {
 
 test("another tenant's rows are another's age", async () => {
   const rig = await openWebhookServer();
-  const other = await rig.desk.other();
+  const other = await rig.server.other();
   await rig.emit(3);
   rig.clock.advance(40 * day);
   const actor = { businessId: other.businessId, actorId: "usr_test", now: rig.clock.now().toISOString() };
-  const [event] = await rig.desk.outbox();
+  const [event] = await rig.server.outbox();
   await rig.app.store.transaction(actor, (transaction) =>
     transaction.appendEvents(
       [1, 2, 3].map((n) => ({ ...(event as NonNullable<typeof event>), eventId: `evt_${n}`, timestamp: actor.now })),
     ),
   );
   await sweep(rig);
-  expect(await rig.desk.outbox()).toHaveLength(1);
+  expect(await rig.server.outbox()).toHaveLength(1);
   expect(await other.outbox()).toHaveLength(3);
 });

@@ -9,16 +9,16 @@ interface Listed {
 const idsOf = (rows: readonly Listed[]) => rows.map(({ applicantId }) => applicantId);
 
 describe.each(faces)("listing applicants over %s", (face) => {
-  test("shows the legacy shape with the number of submissions", async ({ desk }) => {
-    const clerk = await desk.as(face, ["applicants:read"]);
-    const { trackId, programId } = await desk.seed.track();
-    const { personId } = await desk.seed.person();
-    const row = await desk.seed.applicant({ personId, programIds: [programId], trackIds: [trackId] });
+  test("shows the legacy shape with the number of submissions", async ({ server }) => {
+    const clerk = await server.as(face, ["applicants:read"]);
+    const { trackId, programId } = await server.seed.track();
+    const { personId } = await server.seed.person();
+    const row = await server.seed.applicant({ personId, programIds: [programId], trackIds: [trackId] });
     const { applicantId } = row;
-    await desk.seed.submission({ trackId, applicantId });
-    await desk.seed.submission({ trackId, applicantId, state: "WITHDRAWN" });
-    await desk.seed.submission({ trackId });
-    await (await desk.other()).seed.submission({ applicantId });
+    await server.seed.submission({ trackId, applicantId });
+    await server.seed.submission({ trackId, applicantId, state: "WITHDRAWN" });
+    await server.seed.submission({ trackId });
+    await (await server.other()).seed.submission({ applicantId });
     const { personId: _, ...shown } = row;
     expect(await clerk.list_applicants()).toEqual([{ ...shown, submissionCount: 2 }]);
   });
@@ -33,10 +33,10 @@ describe.each(faces)("listing applicants over %s", (face) => {
     return seedMany(given.length, (index) => seed.applicant({ email: `a${index}@example.org`, ...given[index] }));
   }
 
-  test("each filter lets through what it says, alone and together, newest first", async ({ desk }) => {
-    const clerk = await desk.as(face);
-    await sceneOf(await desk.other());
-    const [one = "", two = "", three = "", four = ""] = idsOf(await sceneOf(desk));
+  test("each filter lets through what it says, alone and together, newest first", async ({ server }) => {
+    const clerk = await server.as(face);
+    await sceneOf(await server.other());
+    const [one = "", two = "", three = "", four = ""] = idsOf(await sceneOf(server));
     const answers: readonly [query: Record<string, string>, found: string[]][] = [
       [{}, [four, three, two, one]],
       [{ programId: "prg_a" }, [two, one]],
@@ -53,11 +53,11 @@ describe.each(faces)("listing applicants over %s", (face) => {
     }
   });
 
-  test("a cursor is good for its own filters and its own tenant, expanded or not", async ({ desk }) => {
-    const clerk = await desk.as(face);
-    const stranger = await (await desk.other()).as(face);
-    await desk.seed.personSchema();
-    await sceneOf(desk);
+  test("a cursor is good for its own filters and its own tenant, expanded or not", async ({ server }) => {
+    const clerk = await server.as(face);
+    const stranger = await (await server.other()).as(face);
+    await server.seed.personSchema();
+    await sceneOf(server);
     const query = { programId: "prg_a", limit: 1 };
     const { page, data } = await clerk.call("list_applicants", query);
     const lastEvaluatedKey = page?.lastEvaluatedKey;

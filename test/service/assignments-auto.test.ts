@@ -55,9 +55,9 @@ async function sceneOf({ seed }: TestServer, { rules, program, round }: Scene = 
 }
 
 describe.each(faces)("assigning by the rules over %s", (face) => {
-  test("every submission under review gets its reviewers, and everybody as many as the others", async ({ desk }) => {
-    const chair = await desk.as(face, ["assignments:write"]);
-    const scene = await sceneOf(desk);
+  test("every submission under review gets its reviewers, and everybody as many as the others", async ({ server }) => {
+    const chair = await server.as(face, ["assignments:write"]);
+    const scene = await sceneOf(server);
     await scene.submissions("s1 s2 s3 s4 s5 s6");
     await scene.submissions("t1", { state: "FINALIST" });
     await scene.submissions("t2", { currentRoundId: "rnd_1" });
@@ -65,7 +65,7 @@ describe.each(faces)("assigning by the rules over %s", (face) => {
     await scene.reviewers("e", { status: "invited" });
     await scene.reviewers("f", { status: "inactive" });
     await scene.reviewers("g", { roundIds: ["rnd_1"] });
-    const trace = await recordTrace(desk, () => chair.auto_assign_reviewers({ roundId: "rnd_2" }));
+    const trace = await recordTrace(server, () => chair.auto_assign_reviewers({ roundId: "rnd_2" }));
     const { created, skipped }: AssignmentOutcome = trace.data;
     expect(dealt(trace.data)).toEqual({ s1: "a c", s2: "b d", s3: "a c", s4: "b d", s5: "a c", s6: "b d" });
     expect(skipped).toEqual([]);
@@ -76,13 +76,13 @@ describe.each(faces)("assigning by the rules over %s", (face) => {
       events: [],
       audit: Array(12).fill("assignment.created"),
     });
-    const again = await recordTrace(desk, () => chair.auto_assign_reviewers({ roundId: "rnd_2" }));
+    const again = await recordTrace(server, () => chair.auto_assign_reviewers({ roundId: "rnd_2" }));
     expect(again).toMatchObject({ data: { created: [], skipped: [] }, ...nothing });
   });
 
-  test("what is there already counts, as load and as reviews", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const scene = await sceneOf(desk);
+  test("what is there already counts, as load and as reviews", async ({ server }) => {
+    const chair = await server.as(face);
+    const scene = await sceneOf(server);
     await scene.submissions("s1 s2 s3");
     await scene.reviewers("a b c d");
     await scene.past("s1", "a", { status: "completed" });
@@ -97,10 +97,10 @@ describe.each(faces)("assigning by the rules over %s", (face) => {
   });
 
   test("nobody gets more than the rules or their own limit allow, and scarce reviewers are shared", async ({
-    desk,
+    server,
   }) => {
-    const chair = await desk.as(face);
-    const scene = await sceneOf(desk, { rules: { maxPerReviewer: 2 } });
+    const chair = await server.as(face);
+    const scene = await sceneOf(server, { rules: { maxPerReviewer: 2 } });
     await scene.submissions("s1 s2 s3");
     await scene.reviewers("a b");
     await scene.reviewers("c", { maxAssignments: 2 });
@@ -112,9 +112,9 @@ describe.each(faces)("assigning by the rules over %s", (face) => {
     expect([...counts.values()].map((rows) => rows.length).sort()).toEqual([1, 2, 2]);
   });
 
-  test("a conflict of interest is never assigned, and told where it leaves a submission short", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const scene = await sceneOf(desk);
+  test("a conflict of interest is never assigned, and told where it leaves a submission short", async ({ server }) => {
+    const chair = await server.as(face);
+    const scene = await sceneOf(server);
     await scene.submissions("s1 s2");
     await scene.reviewers("a b c");
     await scene.past("s1", "a", {
@@ -136,11 +136,11 @@ describe.each(faces)("assigning by the rules over %s", (face) => {
   });
 
   test("expertise is matched against the submission's domain when asked for, and gives way to none", async ({
-    desk,
+    server,
   }) => {
     const rules = { reviewsPerSubmission: 1, useExpertiseMatching: true, domainFieldId: fieldIds.domain };
     const run = async (given: object) => {
-      const own = await desk.other();
+      const own = await server.other();
       const scene = await sceneOf(own, { rules });
       await scene.submissions("s1 s2", { fields: { [fieldIds.domain]: "Science" } });
       await scene.submissions("s3", { fields: { [fieldIds.domain]: "arts", fld_other: ["music", "SCIENCE"] } });
@@ -160,9 +160,9 @@ describe.each(faces)("assigning by the rules over %s", (face) => {
     expect(unnamed.problem?.details["issues"]).toMatchObject([{ path: "domainFieldId", code: "required" }]);
   });
 
-  test("who reviewed a submission in an earlier round is left out when asked for", async ({ desk }) => {
+  test("who reviewed a submission in an earlier round is left out when asked for", async ({ server }) => {
     const run = async (given: object, rules: Partial<AssignmentRules> = {}) => {
-      const own = await desk.other();
+      const own = await server.other();
       const scene = await sceneOf(own, { rules });
       await own.seed.round({ ...scene.home, roundId: "rnd_3", sequence: 3 });
       await scene.submissions("s1");
@@ -179,12 +179,13 @@ describe.each(faces)("assigning by the rules over %s", (face) => {
     expect(await run(off, { excludePriorRoundReviewers: true })).toEqual({ s1: "a b" });
   });
 
-  test("arguments replace the programme's rule for the run alone", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const scene = await sceneOf(desk, { rules: { reviewsPerSubmission: 1 } });
+  test("arguments replace the programme's rule for the run alone", async ({ server }) => {
+    const chair = await server.as(face);
+    const scene = await sceneOf(server, { rules: { reviewsPerSubmission: 1 } });
     await scene.submissions("s1");
     await scene.reviewers("a b c d");
-    const run = (given: object) => recordTrace(desk, () => chair.auto_assign_reviewers({ roundId: "rnd_2", ...given }));
+    const run = (given: object) =>
+      recordTrace(server, () => chair.auto_assign_reviewers({ roundId: "rnd_2", ...given }));
     expect(await run({ reviewsPerSubmission: 0 })).toMatchObject({ data: { created: [], skipped: [] }, ...nothing });
     expect(dealt((await run({ reviewsPerSubmission: 3 })).data)).toEqual({ s1: "a b c" });
     expect(await run({})).toMatchObject({ data: { created: [] }, ...nothing });
@@ -194,11 +195,11 @@ describe.each(faces)("assigning by the rules over %s", (face) => {
     });
   });
 
-  test("the same data gives the same result, in whatever order it was written", async ({ desk }) => {
+  test("the same data gives the same result, in whatever order it was written", async ({ server }) => {
     const submissions = ["s1", "s2", "s3", "s4", "s5"];
     const reviewers = ["a", "b", "c", "d"];
     const run = async (order: <T>(items: T[]) => T[]) => {
-      const own = await desk.other();
+      const own = await server.other();
       const scene = await sceneOf(own, { rules: { maxPerReviewer: 4 } });
       for (const id of order([...reviewers])) await scene.reviewers(id, { expertise: [id] });
       for (const id of order([...submissions])) await scene.submissions(id);
@@ -216,14 +217,14 @@ describe.each(faces)("assigning by the rules over %s", (face) => {
     expect(await run((items) => items.reverse())).toEqual(straight);
   });
 
-  test("the round must be the tenant's own, active, and of a programme that takes changes", async ({ desk }) => {
+  test("the round must be the tenant's own, active, and of a programme that takes changes", async ({ server }) => {
     const refused: readonly [scene: Scene, code: string][] = [
       [{ round: { active: false } }, "round_inactive"],
       [{ program: { lifecycleStatus: "archived" } }, "program_archived"],
       [{ rules: { useExpertiseMatching: true } }, "validation_failed"],
     ];
     for (const [given, code] of refused) {
-      const own = await desk.other();
+      const own = await server.other();
       const scene = await sceneOf(own, given);
       await scene.submissions("s1");
       await scene.reviewers("a");
@@ -231,11 +232,11 @@ describe.each(faces)("assigning by the rules over %s", (face) => {
       const trace = await recordTrace(own, () => chair.auto_assign_reviewers({ roundId: "rnd_2" }));
       expect(trace).toMatchObject({ problem: { code }, ...nothing });
     }
-    const chair = await desk.as(face);
+    const chair = await server.as(face);
     const inputs = [{ roundId: "rnd_2" }, { roundId: "" }, { roundId: "rnd_2", reviewsPerSubmission: -1 }, {}];
     const codes = ["not_found", "validation_failed", "validation_failed", "validation_failed"];
     for (const [index, input] of inputs.entries()) {
-      const trace = await recordTrace(desk, () => chair.auto_assign_reviewers(input));
+      const trace = await recordTrace(server, () => chair.auto_assign_reviewers(input));
       expect(trace).toMatchObject({ problem: { code: codes[index] }, ...nothing });
     }
   });

@@ -29,11 +29,11 @@ const pairOf = ({ submissionId, reviewerId }: { submissionId: string; reviewerId
 });
 
 describe.each(faces)("assigning many over %s", (face) => {
-  test("lists give every combination, in their order", async ({ desk }) => {
-    const chair = await desk.as(face, ["assignments:write"]);
-    const { roundId, submissionIds, home, deadline } = await stageOf(desk, 2);
-    const reviewerIds = [...(await reviewersOf(desk, 1)), ...(await reviewersOf(desk, 1, { status: "invited" }))];
-    const trace = await recordTrace(desk, () => chair.bulk_assign_reviewers({ roundId, submissionIds, reviewerIds }));
+  test("lists give every combination, in their order", async ({ server }) => {
+    const chair = await server.as(face, ["assignments:write"]);
+    const { roundId, submissionIds, home, deadline } = await stageOf(server, 2);
+    const reviewerIds = [...(await reviewersOf(server, 1)), ...(await reviewersOf(server, 1, { status: "invited" }))];
+    const trace = await recordTrace(server, () => chair.bulk_assign_reviewers({ roundId, submissionIds, reviewerIds }));
     const pairs = submissionIds.flatMap((submissionId) =>
       reviewerIds.map((reviewerId) => ({ submissionId, reviewerId })),
     );
@@ -53,18 +53,18 @@ describe.each(faces)("assigning many over %s", (face) => {
     });
   });
 
-  test("pairs are assigned as named; what cannot be is skipped with the reason", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const { roundId, submissionIds, home, earlier } = await stageOf(desk, 2);
+  test("pairs are assigned as named; what cannot be is skipped with the reason", async ({ server }) => {
+    const chair = await server.as(face);
+    const { roundId, submissionIds, home, earlier } = await stageOf(server, 2);
     const [one = "", two = ""] = submissionIds;
     const [free = "", taken = "", declined = "", torn = "", honest = "", before = "", removed = ""] = await reviewersOf(
-      desk,
+      server,
       7,
     );
-    const [inactive = ""] = await reviewersOf(desk, 1, { status: "inactive" });
-    const [refusing = ""] = await reviewersOf(desk, 1, { status: "declined" });
+    const [inactive = ""] = await reviewersOf(server, 1, { status: "inactive" });
+    const [refusing = ""] = await reviewersOf(server, 1, { status: "declined" });
     const past = (submissionId: string, reviewerId: string, given: object) =>
-      desk.seed.assignment({ ...home, submissionId, reviewerId, ...given });
+      server.seed.assignment({ ...home, submissionId, reviewerId, ...given });
     await past(one, taken, {});
     await past(one, declined, { status: "declined" });
     await past(one, torn, { roundId: earlier.roundId, active: false, conflictAttestation: attestation(true) });
@@ -88,30 +88,30 @@ describe.each(faces)("assigning many over %s", (face) => {
       [one, removed],
     ] as const;
     const pairs = [...made, ...skipped].map(([submissionId, reviewerId]) => ({ submissionId, reviewerId }));
-    const trace = await recordTrace(desk, () => chair.bulk_assign_reviewers({ roundId, pairs }));
+    const trace = await recordTrace(server, () => chair.bulk_assign_reviewers({ roundId, pairs }));
     expect(trace.data.created.map(pairOf)).toEqual(pairs.slice(0, made.length));
     expect(trace.data.skipped).toEqual(
       skipped.map(([submissionId, reviewerId, reason]) => ({ submissionId, reviewerId, reason })),
     );
     expect(trace.rows).toEqual(Array(made.length).fill("assignments inserted"));
-    const again = await recordTrace(desk, () => chair.bulk_assign_reviewers({ roundId, pairs: pairs.slice(0, 2) }));
+    const again = await recordTrace(server, () => chair.bulk_assign_reviewers({ roundId, pairs: pairs.slice(0, 2) }));
     expect(again).toMatchObject({ data: { created: [], skipped: [{ reason: "duplicate" }, {}] }, ...nothing });
   });
 
-  test("asked for twice at once, a pair is assigned once", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const { roundId, submissionIds } = await stageOf(desk, 1);
-    const reviewerIds = await reviewersOf(desk, 2);
+  test("asked for twice at once, a pair is assigned once", async ({ server }) => {
+    const chair = await server.as(face);
+    const { roundId, submissionIds } = await stageOf(server, 1);
+    const reviewerIds = await reviewersOf(server, 2);
     const assign = () => chair.bulk_assign_reviewers({ roundId, submissionIds, reviewerIds });
     const outcomes = await Promise.all([assign(), assign(), assign()]);
     expect(outcomes.flatMap(({ created }) => created)).toHaveLength(2);
     expect(outcomes.flatMap(({ skipped }) => skipped)).toHaveLength(4);
   });
 
-  test("exactly one of the two forms is taken, and none of it empty", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const { roundId, submissionIds } = await stageOf(desk, 1);
-    const reviewerIds = await reviewersOf(desk, 1);
+  test("exactly one of the two forms is taken, and none of it empty", async ({ server }) => {
+    const chair = await server.as(face);
+    const { roundId, submissionIds } = await stageOf(server, 1);
+    const reviewerIds = await reviewersOf(server, 1);
     const pairs = [{ submissionId: submissionIds[0], reviewerId: reviewerIds[0] }];
     const refused: readonly [given: object, ...paths: string[]][] = [
       [{}, "submissionIds", "reviewerIds", "pairs"],
@@ -133,7 +133,7 @@ describe.each(faces)("assigning many over %s", (face) => {
       ],
     ];
     for (const [given, ...paths] of refused) {
-      const trace = await recordTrace(desk, () => chair.bulk_assign_reviewers({ roundId, ...given }));
+      const trace = await recordTrace(server, () => chair.bulk_assign_reviewers({ roundId, ...given }));
       expect(trace, String(paths)).toMatchObject({ problem: { code: "validation_failed" }, ...nothing });
       expect(trace.problem?.details["issues"]).toMatchObject(paths.map((path) => ({ path })));
     }
@@ -142,12 +142,12 @@ describe.each(faces)("assigning many over %s", (face) => {
     expect([created.length, skipped.length]).toEqual([1, 499]);
   });
 
-  test("a record that nobody knows is named, and nothing is assigned", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const other = await desk.other();
-    const { roundId, submissionIds } = await stageOf(desk, 2);
+  test("a record that nobody knows is named, and nothing is assigned", async ({ server }) => {
+    const chair = await server.as(face);
+    const other = await server.other();
+    const { roundId, submissionIds } = await stageOf(server, 2);
     const foreign = await stageOf(other, 1);
-    const [known = ""] = await reviewersOf(desk, 1);
+    const [known = ""] = await reviewersOf(server, 1);
     const [stranger = ""] = await reviewersOf(other, 1);
     const lists = { submissionIds: [...submissionIds, ...foreign.submissionIds], reviewerIds: ["rvw_none", known] };
     const pairs = [
@@ -159,25 +159,25 @@ describe.each(faces)("assigning many over %s", (face) => {
       [{ pairs }, "pairs.1.submissionId", "pairs.1.reviewerId"],
     ];
     for (const [given, ...paths] of refused) {
-      const trace = await recordTrace(desk, () => chair.bulk_assign_reviewers({ roundId, ...given }));
+      const trace = await recordTrace(server, () => chair.bulk_assign_reviewers({ roundId, ...given }));
       expect(trace).toMatchObject({ problem: { code: "validation_failed" }, ...nothing });
       expect(trace.problem?.details["issues"]).toMatchObject(paths.map((path) => ({ path, code: "not_found" })));
     }
     const elsewhere = { roundId: foreign.roundId, submissionIds, reviewerIds: [known] };
-    const trace = await recordTrace(desk, () => chair.bulk_assign_reviewers(elsewhere));
+    const trace = await recordTrace(server, () => chair.bulk_assign_reviewers(elsewhere));
     expect(trace).toMatchObject({ problem: { code: "not_found" }, ...nothing });
   });
 
   test("every submission must be under review in the round, the round active and its programme open", async ({
-    desk,
+    server,
   }) => {
-    const chair = await desk.as(face);
-    const reviewerIds = await reviewersOf(desk, 1);
-    const { roundId, submissionIds, trackId, earlier } = await stageOf(desk, 1);
-    const done = await desk.seed.submission({ trackId, state: "FINALIST", currentRoundId: roundId });
-    const behind = await desk.seed.submission({ trackId, state: "IN_REVIEW", currentRoundId: earlier.roundId });
-    const closed = await stageOf(desk, 1, { round: { active: false } });
-    const archived = await stageOf(desk, 1, { program: { lifecycleStatus: "archived" } });
+    const chair = await server.as(face);
+    const reviewerIds = await reviewersOf(server, 1);
+    const { roundId, submissionIds, trackId, earlier } = await stageOf(server, 1);
+    const done = await server.seed.submission({ trackId, state: "FINALIST", currentRoundId: roundId });
+    const behind = await server.seed.submission({ trackId, state: "IN_REVIEW", currentRoundId: earlier.roundId });
+    const closed = await stageOf(server, 1, { round: { active: false } });
+    const archived = await stageOf(server, 1, { program: { lifecycleStatus: "archived" } });
     const transition = (from: string, { submissionId }: { submissionId: string }) => ({
       code: "invalid_state_transition",
       details: { from, operation: "assign", allowedFrom: ["IN_REVIEW"], submissionId },
@@ -189,16 +189,16 @@ describe.each(faces)("assigning many over %s", (face) => {
       [{ roundId: archived.roundId, submissionIds: archived.submissionIds }, { code: "program_archived" }],
     ] as const;
     for (const [given, problem] of refused) {
-      const trace = await recordTrace(desk, () => chair.bulk_assign_reviewers({ ...given, reviewerIds }));
+      const trace = await recordTrace(server, () => chair.bulk_assign_reviewers({ ...given, reviewerIds }));
       expect(trace).toMatchObject({ problem, ...nothing });
     }
   });
 });
 
-test("500 assignments at once are looked up in a few statements", async ({ desk }) => {
-  const chair = await desk.as("REST");
-  const { roundId, submissionIds } = await stageOf(desk, 50);
-  const reviewerIds = await reviewersOf(desk, 10);
+test("500 assignments at once are looked up in a few statements", async ({ server }) => {
+  const chair = await server.as("REST");
+  const { roundId, submissionIds } = await stageOf(server, 50);
+  const reviewerIds = await reviewersOf(server, 10);
   const statements = await recordStatements(async () => {
     const { created } = await chair.bulk_assign_reviewers({ roundId, submissionIds, reviewerIds });
     expect(created).toHaveLength(500);

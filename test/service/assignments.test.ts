@@ -27,11 +27,11 @@ async function stageOf({ seed }: TestServer, given: { program?: object; round?: 
 }
 
 describe.each(faces)("listing assignments over %s", (face) => {
-  async function sceneOf(desk: TestServer): Promise<Assignment[]> {
+  async function sceneOf(server: TestServer): Promise<Assignment[]> {
     const rows: Assignment[] = [];
-    const { reviewerId } = await desk.seed.reviewer();
+    const { reviewerId } = await server.seed.reviewer();
     for (let count = 0; count < 2; count += 1) {
-      const { assign } = await stageOf(desk);
+      const { assign } = await stageOf(server);
       for (const status of statuses) {
         rows.push(await assign({ status, reviewerId }), await assign({ status, active: false }));
       }
@@ -39,10 +39,10 @@ describe.each(faces)("listing assignments over %s", (face) => {
     return rows;
   }
 
-  test("each filter lets through what it says, and what was removed only when asked for", async ({ desk }) => {
-    const chair = await desk.as(face, ["assignments:read"]);
-    await sceneOf(await desk.other());
-    const rows = await sceneOf(desk);
+  test("each filter lets through what it says, and what was removed only when asked for", async ({ server }) => {
+    const chair = await server.as(face, ["assignments:read"]);
+    await sceneOf(await server.other());
+    const rows = await sceneOf(server);
     const newest = rows.toReversed();
     const { programId, roundId, reviewerId, submissionId } = rows[0] as Assignment;
     type Filter = readonly [query: Record<string, unknown>, holds: (row: Assignment) => boolean];
@@ -75,16 +75,16 @@ describe.each(faces)("listing assignments over %s", (face) => {
 });
 
 describe.each(faces)("removing an assignment over %s", (face) => {
-  test.for(statuses)("one that is %s goes as its machine says", async (status, { desk }) => {
-    const chair = await desk.as(face, ["assignments:write"]);
-    const { assign } = await stageOf(desk, { round: { active: false } });
+  test.for(statuses)("one that is %s goes as its machine says", async (status, { server }) => {
+    const chair = await server.as(face, ["assignments:write"]);
+    const { assign } = await stageOf(server, { round: { active: false } });
     await assign();
     const row = await assign({ status, conflictAttestation: status === "conflict" ? attested : null });
     const inactive = await assign({ status, active: false });
     const { assignmentId } = row;
-    const trace = await recordTrace(desk, () => chair.delete_assignment({ assignmentId }));
+    const trace = await recordTrace(server, () => chair.delete_assignment({ assignmentId }));
     if (incomplete.includes(status)) {
-      const ended = { status: "cancelled", active: false, removedAt: desk.clock.now().toISOString(), version: 1 };
+      const ended = { status: "cancelled", active: false, removedAt: server.clock.now().toISOString(), version: 1 };
       expect(trace).toMatchObject({
         data: { ...row, ...ended, updatedBy: expect.any(String), updatedAt: expect.any(String) },
         rows: ["assignments updated: active removedAt status"],
@@ -96,37 +96,37 @@ describe.each(faces)("removing an assignment over %s", (face) => {
       expect(trace).toMatchObject({ problem: { code: "invalid_state_transition", details }, ...nothing });
     }
     for (const gone of [inactive.assignmentId, ...(incomplete.includes(status) ? [assignmentId] : [])]) {
-      const again = await recordTrace(desk, () => chair.delete_assignment({ assignmentId: gone }));
+      const again = await recordTrace(server, () => chair.delete_assignment({ assignmentId: gone }));
       expect(again).toMatchObject({ problem: { code: "invalid_state_transition" }, ...nothing });
     }
   });
 
-  test("one of an archived programme stays, and another tenant's is not found", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const archived = await (await stageOf(desk, { program: { lifecycleStatus: "archived" } })).assign();
-    const foreign = await (await stageOf(await desk.other())).assign();
+  test("one of an archived programme stays, and another tenant's is not found", async ({ server }) => {
+    const chair = await server.as(face);
+    const archived = await (await stageOf(server, { program: { lifecycleStatus: "archived" } })).assign();
+    const foreign = await (await stageOf(await server.other())).assign();
     const refused = [
       [archived.assignmentId, "program_archived"],
       [foreign.assignmentId, "not_found"],
       ["asg_none", "not_found"],
     ] as const;
     for (const [assignmentId, code] of refused) {
-      const trace = await recordTrace(desk, () => chair.delete_assignment({ assignmentId }));
+      const trace = await recordTrace(server, () => chair.delete_assignment({ assignmentId }));
       expect(trace).toMatchObject({ problem: { code }, ...nothing });
     }
   });
 });
 
 describe.each(faces)("moving an assignment to another reviewer over %s", (face) => {
-  test.for(statuses)("one that is %s goes as its machine says", async (status, { desk }) => {
-    const chair = await desk.as(face, ["assignments:write"]);
-    const { assign, home, deadline } = await stageOf(desk);
-    const { reviewerId } = await desk.seed.reviewer({ status: "invited" });
+  test.for(statuses)("one that is %s goes as its machine says", async (status, { server }) => {
+    const chair = await server.as(face, ["assignments:write"]);
+    const { assign, home, deadline } = await stageOf(server);
+    const { reviewerId } = await server.seed.reviewer({ status: "invited" });
     const allowedFrom = [...incomplete, "declined"];
     const conflictAttestation = status === "conflict" ? attested : null;
     const row = await assign({ status, reason: "First choice", conflictAttestation });
     const move = (assignmentId: string) =>
-      recordTrace(desk, () =>
+      recordTrace(server, () =>
         chair.reassign_assignment({ assignmentId, newReviewerId: reviewerId, reason: "Ill", version: 0 }),
       );
     const inactive = await assign({ status, active: false });
@@ -140,7 +140,7 @@ describe.each(faces)("moving an assignment to another reviewer over %s", (face) 
       expect(trace).toMatchObject({ problem: { code: "invalid_state_transition", details }, ...nothing });
       return;
     }
-    const now = desk.clock.now().toISOString();
+    const now = server.clock.now().toISOString();
     expect(trace.data).toMatchObject({
       ...home,
       reviewerId,
@@ -162,7 +162,7 @@ describe.each(faces)("moving an assignment to another reviewer over %s", (face) 
       events: [],
       audit: ["assignment.reassigned", "assignment.reassigned"],
     });
-    const old = await desk.app.store.reader(desk.businessId).get("assignments", row.assignmentId);
+    const old = await server.app.store.reader(server.businessId).get("assignments", row.assignmentId);
     const ended = status === "declined" ? "declined" : "cancelled";
     expect(old).toMatchObject({
       status: ended,
@@ -173,13 +173,13 @@ describe.each(faces)("moving an assignment to another reviewer over %s", (face) 
     });
   });
 
-  test("the reviewer must be able to take it", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const { assign, home } = await stageOf(desk);
+  test("the reviewer must be able to take it", async ({ server }) => {
+    const chair = await server.as(face);
+    const { assign, home } = await stageOf(server);
     const { assignmentId, reviewerId: same } = await assign();
     const { programId, trackId } = home;
-    const { roundId } = await desk.seed.round({ programId, trackId, sequence: 2 });
-    const reviewer = async (given: object) => (await desk.seed.reviewer(given)).reviewerId;
+    const { roundId } = await server.seed.round({ programId, trackId, sequence: 2 });
+    const reviewer = async (given: object) => (await server.seed.reviewer(given)).reviewerId;
     const taken = await assign({ status: "declined" });
     const conflicted = await assign({ status: "conflict", roundId });
     const attesting = await assign({ status: "cancelled", active: false, roundId, conflictAttestation: attested });
@@ -192,10 +192,10 @@ describe.each(faces)("moving an assignment to another reviewer over %s", (face) 
       [attesting.reviewerId, "validation_failed"],
       ["", "validation_failed"],
       ["rvw_none", "not_found"],
-      [(await (await desk.other()).seed.reviewer()).reviewerId, "not_found"],
+      [(await (await server.other()).seed.reviewer()).reviewerId, "not_found"],
     ] as const;
     for (const [newReviewerId, code] of refused) {
-      const trace = await recordTrace(desk, () =>
+      const trace = await recordTrace(server, () =>
         chair.reassign_assignment({ assignmentId, newReviewerId, version: 0 }),
       );
       expect(trace, newReviewerId).toMatchObject({ problem: { code }, ...nothing });
@@ -212,26 +212,26 @@ describe.each(faces)("moving an assignment to another reviewer over %s", (face) 
     }
   });
 
-  test("version, round and programme are looked at, and a reason has its bound", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const newReviewerId = (await desk.seed.reviewer()).reviewerId;
+  test("version, round and programme are looked at, and a reason has its bound", async ({ server }) => {
+    const chair = await server.as(face);
+    const newReviewerId = (await server.seed.reviewer()).reviewerId;
     const attempt = async (stage: Awaited<ReturnType<typeof stageOf>>, more = {}) => {
       const { assignmentId } = await stage.assign();
-      return recordTrace(desk, () => chair.reassign_assignment({ assignmentId, newReviewerId, version: 0, ...more }));
+      return recordTrace(server, () => chair.reassign_assignment({ assignmentId, newReviewerId, version: 0, ...more }));
     };
-    const open = await stageOf(desk);
+    const open = await stageOf(server);
     const refused = [
       [open, { version: 1 }, { code: "version_conflict", details: { currentVersion: 0 } }],
       [open, { reason: "x".repeat(1001) }, { code: "validation_failed" }],
       [open, { reviewerId: newReviewerId }, { code: "validation_failed" }],
-      [await stageOf(desk, { round: { active: false } }), {}, { code: "round_inactive" }],
-      [await stageOf(desk, { program: { lifecycleStatus: "archived" } }), {}, { code: "program_archived" }],
+      [await stageOf(server, { round: { active: false } }), {}, { code: "round_inactive" }],
+      [await stageOf(server, { program: { lifecycleStatus: "archived" } }), {}, { code: "program_archived" }],
     ] as const;
     for (const [stage, more, problem] of refused) {
       expect(await attempt(stage, more), problem.code).toMatchObject({ problem, ...nothing });
     }
     expect(await attempt(open)).toMatchObject({ data: { reason: null } });
-    const foreign = await attempt(await stageOf(await desk.other()));
+    const foreign = await attempt(await stageOf(await server.other()));
     expect(foreign).toMatchObject({ problem: { code: "not_found" }, ...nothing });
   });
 });

@@ -39,10 +39,10 @@ async function ledgerOf({ app, businessId, clock }: TestServer): Promise<AuditEn
 }
 
 describe.each(faces)("the audit log over %s", (face) => {
-  test("each filter lets through what it says, alone and together, newest first", async ({ desk }) => {
-    const clerk = await desk.as(face, ["audit:read"]);
-    await ledgerOf(await desk.other());
-    const entries = await ledgerOf(desk);
+  test("each filter lets through what it says, alone and together, newest first", async ({ server }) => {
+    const clerk = await server.as(face, ["audit:read"]);
+    await ledgerOf(await server.other());
+    const entries = await ledgerOf(server);
     const newest = entries.toReversed();
     const filters: readonly Record<string, string>[] = [
       {},
@@ -81,28 +81,28 @@ describe.each(faces)("the audit log over %s", (face) => {
     await expect(clerk.list_audit_entries(other)).rejects.toMatchProblem("invalid_cursor");
   });
 
-  test("an entry is shown to its own tenant alone", async ({ desk }) => {
-    const clerk = await desk.as(face);
-    const [entry] = await ledgerOf(desk);
-    const [foreign] = await ledgerOf(await desk.other());
+  test("an entry is shown to its own tenant alone", async ({ server }) => {
+    const clerk = await server.as(face);
+    const [entry] = await ledgerOf(server);
+    const [foreign] = await ledgerOf(await server.other());
     expect(await clerk.get_audit_entry({ auditId: entry?.auditId })).toEqual(entry);
     for (const auditId of [foreign?.auditId, "aud_none"]) {
-      const trace = await recordTrace(desk, () => clerk.get_audit_entry({ auditId }));
+      const trace = await recordTrace(server, () => clerk.get_audit_entry({ auditId }));
       expect(trace).toMatchObject({ problem: { code: "not_found" }, ...nothing });
     }
   });
 
-  test("a change tells who, by which token and request, and what, but nothing personal", async ({ desk }) => {
-    const clerk = await desk.as(face);
-    const other = await (await desk.other()).as(face);
-    const { personId } = await desk.seed.person();
+  test("a change tells who, by which token and request, and what, but nothing personal", async ({ server }) => {
+    const clerk = await server.as(face);
+    const other = await (await server.other()).as(face);
+    const { personId } = await server.seed.person();
     const contactDetails = { phone: "+46 8 777" };
     const person = await clerk.update_person({ personId, version: 0, kinds: ["contact"], contactDetails });
     const [entry, ...others] = await clerk.list_audit_entries();
     expect(others).toEqual([]);
     expect(entry).toEqual({
       auditId: expect.stringMatching(/^aud_/),
-      businessId: desk.businessId,
+      businessId: server.businessId,
       action: "person.updated",
       entityType: "person",
       entityId: personId,
@@ -115,7 +115,7 @@ describe.each(faces)("the audit log over %s", (face) => {
       status: null,
       changes: expect.any(Array),
       reason: null,
-      occurredAt: desk.clock.now().toISOString(),
+      occurredAt: server.clock.now().toISOString(),
     });
     expect(entry.changes).toHaveLength(2);
     expect(entry.changes).toEqual(
@@ -129,34 +129,34 @@ describe.each(faces)("the audit log over %s", (face) => {
     expect(await other.list_audit_entries({ action: "person.updated" })).toEqual([]);
   });
 
-  test("a supplement and a file are found by their submission's programme", async ({ desk }) => {
-    const clerk = await desk.as(face);
-    const draft = await desk.seed.submission();
+  test("a supplement and a file are found by their submission's programme", async ({ server }) => {
+    const clerk = await server.as(face);
+    const draft = await server.seed.submission();
     const { submissionId, programId, schemaId } = draft;
-    const { supplementResponseId, version } = await desk.seed.supplement({ submissionId, schemaId, status: "draft" });
+    const { supplementResponseId, version } = await server.seed.supplement({ submissionId, schemaId, status: "draft" });
     await clerk.close_supplement({ submissionId, supplementResponseId, version });
-    desk.clock.advance(1000);
+    server.clock.advance(1000);
     const content = { fileName: "plan.pdf", contentType: "application/pdf", sizeBytes: 4, sha256: "0".repeat(64) };
-    await desk.app.people?.desk.act(desk.businessId, "attach_file", { submissionId, ...content });
+    await server.app.people?.desk.act(server.businessId, "attach_file", { submissionId, ...content });
     const entries = await clerk.list_audit_entries({ programId });
     const place = { programId, submissionId };
     expect(entries).toMatchObject([place, place, { ...place, entityId: supplementResponseId }]);
     const actions = entries.map(({ action }: AuditEntry) => action);
     expect(actions.toSorted()).toEqual(["file.uploaded", "submission.updated", "supplement.closed"]);
-    const { programId: other } = await desk.seed.program();
+    const { programId: other } = await server.seed.program();
     expect(await clerk.list_audit_entries({ programId: other })).toEqual([]);
   });
 
-  test("reads and refusals show when asked for by their action, with how they ended", async ({ desk }) => {
-    const clerk = await desk.as(face);
-    const stranger = await (await desk.other()).as(face);
-    const { personId } = await desk.seed.person();
+  test("reads and refusals show when asked for by their action, with how they ended", async ({ server }) => {
+    const clerk = await server.as(face);
+    const stranger = await (await server.other()).as(face);
+    const { personId } = await server.seed.person();
     await clerk.get_person({ personId });
     await stranger.get_person({ personId }).catch(() => undefined);
     await clerk.update_person({ personId, version: 7, primaryEmail: "secret@example.org" }).catch(() => undefined);
-    const limited = await desk.as(face, ["persons:read"]);
+    const limited = await server.as(face, ["persons:read"]);
     await limited.update_person({ personId, version: 0 }).catch(() => undefined);
-    await desk.app.gate.flush();
+    await server.app.gate.flush();
     expect(await clerk.list_audit_entries()).toEqual([]);
     const of = async (action: string) => clerk.list_audit_entries({ action });
     const entry = { entityType: "person", entityId: personId, changes: [], reason: null, actorType: "token" };

@@ -13,13 +13,13 @@ async function sendsOf({ app, businessId }: TestServer): Promise<Row<"emailSends
 }
 
 describe.each(faces)("e-mail sends over %s", (face) => {
-  test("are listed by recipient in any case, newest first, without their text", async ({ desk }) => {
-    const chair = await desk.as(face, ["emails:read"]);
-    await (await desk.other()).seed.emailSend({ recipientEmail: "ada@example.org" });
-    await desk.seed.emailSend({ recipientEmail: "ada@example.com" });
+  test("are listed by recipient in any case, newest first, without their text", async ({ server }) => {
+    const chair = await server.as(face, ["emails:read"]);
+    await (await server.other()).seed.emailSend({ recipientEmail: "ada@example.org" });
+    await server.seed.emailSend({ recipientEmail: "ada@example.com" });
     const rows = await seedMany(3, (index) => {
-      desk.clock.advance(1000);
-      return desk.seed.emailSend({ recipientEmail: index === 1 ? "ADA@example.org" : "ada@Example.org" });
+      server.clock.advance(1000);
+      return server.seed.emailSend({ recipientEmail: index === 1 ? "ADA@example.org" : "ada@Example.org" });
     });
     const newest = rows.toReversed().map(({ body: _, ...send }) => send);
     const list = (given: Record<string, unknown>) => chair.list_email_sends(given);
@@ -39,9 +39,9 @@ describe.each(faces)("e-mail sends over %s", (face) => {
   });
 });
 
-test("e-mail sends come 50 at a time unless told, never more than 100", async ({ desk }) => {
-  const chair = await desk.as("REST");
-  await seedMany(101, () => desk.seed.emailSend());
+test("e-mail sends come 50 at a time unless told, never more than 100", async ({ server }) => {
+  const chair = await server.as("REST");
+  await seedMany(101, () => server.seed.emailSend());
   const sizes = [{}, { limit: 3 }, { limit: 5000 }].map(async (given) => {
     const sends = await chair.list_email_sends({ recipientEmail: "ada@example.org", ...given });
     return sends.length;
@@ -50,18 +50,18 @@ test("e-mail sends come 50 at a time unless told, never more than 100", async ({
 });
 
 describe.each(faces)("bulk e-mail over %s", (face) => {
-  test("queues one message for each recipient of each block, with the block's own text", async ({ desk }) => {
-    const chair = await desk.as(face, ["emails:write"]);
-    const { programId } = await desk.seed.program();
+  test("queues one message for each recipient of each block, with the block's own text", async ({ server }) => {
+    const chair = await server.as(face, ["emails:write"]);
+    const { programId } = await server.seed.program();
     const programIds = [programId];
-    const rita = await desk.seed.reviewer({ programIds, email: "rita@example.org", status: "declined" });
-    const sam = await desk.seed.reviewer({ programIds, email: "sam@example.org", status: "invited" });
-    await desk.seed.applicant({ programIds, email: "Rita@Example.org" });
+    const rita = await server.seed.reviewer({ programIds, email: "rita@example.org", status: "declined" });
+    const sam = await server.seed.reviewer({ programIds, email: "sam@example.org", status: "invited" });
+    await server.seed.applicant({ programIds, email: "Rita@Example.org" });
     const blocks = {
       reviewers: { reviewerIds: [rita.reviewerId, sam.reviewerId], subject: "Reviewing", body: "It begins." },
       applicants: { applicantEmails: ["RITA@example.org"], ...message },
     };
-    const trace = await recordTrace(desk, () => chair.send_bulk_email({ programId, ...blocks }));
+    const trace = await recordTrace(server, () => chair.send_bulk_email({ programId, ...blocks }));
     expect(trace.data).toEqual({
       bulkId: expect.stringMatching(/^blk_/),
       programId,
@@ -76,34 +76,34 @@ describe.each(faces)("bulk e-mail over %s", (face) => {
     });
     const { subject, body } = blocks.reviewers;
     const queued = { programId, bulkId: trace.data.bulkId, status: "queued", sentAt: null, template: null };
-    expect(await sendsOf(desk)).toMatchObject([
+    expect(await sendsOf(server)).toMatchObject([
       { ...queued, recipientKind: "reviewer", recipientEmail: "rita@example.org", subject, body },
       { ...queued, recipientKind: "reviewer", recipientEmail: "sam@example.org", subject, body },
       { ...queued, recipientKind: "applicant", recipientEmail: "Rita@Example.org", ...message },
     ]);
-    const audit = JSON.stringify(await listChanges(desk.app.store, desk.businessId));
+    const audit = JSON.stringify(await listChanges(server.app.store, server.businessId));
     expect(audit).not.toMatch(/example\.org|Reviewing|It begins|News/i);
   });
 
-  test("skips who is not of the programme and who is named twice, and says so", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const [here, there] = [await desk.seed.program(), await desk.seed.program()];
-    const other = await desk.other();
+  test("skips who is not of the programme and who is named twice, and says so", async ({ server }) => {
+    const chair = await server.as(face);
+    const [here, there] = [await server.seed.program(), await server.seed.program()];
+    const other = await server.other();
     const of = ({ programId }: { programId: string }) => ({ programIds: [programId] });
     const reviewer = async (from: TestServer, given: object) => (await from.seed.reviewer(given)).reviewerId;
-    const one = await reviewer(desk, of(here));
+    const one = await reviewer(server, of(here));
     const skipped = [
       one,
-      await reviewer(desk, of(there)),
-      await reviewer(desk, { ...of(here), status: "inactive" }),
+      await reviewer(server, of(there)),
+      await reviewer(server, { ...of(here), status: "inactive" }),
       await reviewer(other, of(here)),
       "rvw_none",
     ];
-    await desk.seed.applicant({ ...of(here), email: "ada@example.org" });
-    await desk.seed.applicant({ ...of(there), email: "bo@example.org" });
+    await server.seed.applicant({ ...of(here), email: "ada@example.org" });
+    await server.seed.applicant({ ...of(there), email: "bo@example.org" });
     await other.seed.applicant({ ...of(here), email: "cy@example.org" });
     const unknown = ["bo@example.org", "cy@example.org", "di@example.org"];
-    const trace = await recordTrace(desk, () =>
+    const trace = await recordTrace(server, () =>
       chair.send_bulk_email({
         programId: here.programId,
         reviewers: { reviewerIds: [one, ...skipped], ...message },
@@ -120,7 +120,7 @@ describe.each(faces)("bulk e-mail over %s", (face) => {
       ],
     });
     expect(trace.rows).toEqual(Array(2).fill("emailSends inserted"));
-    const nobody = await recordTrace(desk, () =>
+    const nobody = await recordTrace(server, () =>
       chair.send_bulk_email({
         programId: here.programId,
         applicants: { applicantEmails: unknown.slice(0, 1), ...message },
@@ -129,17 +129,17 @@ describe.each(faces)("bulk e-mail over %s", (face) => {
     expect(nobody).toMatchObject({ data: { queued: 0, skipped: [{}] }, ...nothing });
   });
 
-  test("goes to nobody where a block names nobody, and to those of the other block", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const { programId } = await desk.seed.program();
-    await desk.seed.applicant({ programIds: [programId] });
+  test("goes to nobody where a block names nobody, and to those of the other block", async ({ server }) => {
+    const chair = await server.as(face);
+    const { programId } = await server.seed.program();
+    await server.seed.applicant({ programIds: [programId] });
     const [none, one] = [[], ["ada@example.org"]];
     for (const [reviewerIds, applicantEmails, queued] of [
       [none, none, 0],
       [none, one, 1],
     ] as const) {
       const reviewers = { reviewerIds, ...message };
-      const trace = await recordTrace(desk, () =>
+      const trace = await recordTrace(server, () =>
         chair.send_bulk_email({ programId, reviewers, applicants: { applicantEmails, ...message } }),
       );
       expect(trace).toMatchObject({ data: { queued, suppressed: 0, skipped: [] } });
@@ -172,13 +172,13 @@ describe.each(faces)("bulk e-mail over %s", (face) => {
     [{ reviewers: block, contacts: people }, "contacts"],
   ];
 
-  test("needs a block, whole and without lines smuggled into a subject", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const { programId } = await desk.seed.program();
-    await desk.seed.reviewer({ reviewerId: "rvw_1", programIds: [programId] });
-    await desk.seed.applicant({ programIds: [programId] });
+  test("needs a block, whole and without lines smuggled into a subject", async ({ server }) => {
+    const chair = await server.as(face);
+    const { programId } = await server.seed.program();
+    await server.seed.reviewer({ reviewerId: "rvw_1", programIds: [programId] });
+    await server.seed.applicant({ programIds: [programId] });
     for (const [given, ...paths] of refused) {
-      const trace = await recordTrace(desk, () => chair.send_bulk_email({ programId, ...given }));
+      const trace = await recordTrace(server, () => chair.send_bulk_email({ programId, ...given }));
       expect(trace, String(paths)).toMatchObject({ problem: { code: "validation_failed" }, ...nothing });
       expect(trace.problem?.details["issues"], String(paths)).toMatchObject(paths.map((path) => ({ path })));
     }
@@ -186,24 +186,24 @@ describe.each(faces)("bulk e-mail over %s", (face) => {
     expect(await chair.send_bulk_email({ programId, ...most })).toMatchObject({ queued: 1 });
   });
 
-  test("is not sent for an archived programme, another tenant's or none", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const archived = await desk.seed.program({ lifecycleStatus: "archived" });
-    const foreign = await (await desk.other()).seed.program();
+  test("is not sent for an archived programme, another tenant's or none", async ({ server }) => {
+    const chair = await server.as(face);
+    const archived = await server.seed.program({ lifecycleStatus: "archived" });
+    const foreign = await (await server.other()).seed.program();
     const codes = { [archived.programId]: "program_archived", [foreign.programId]: "not_found", prg_none: "not_found" };
     for (const [programId, code] of Object.entries(codes)) {
-      const trace = await recordTrace(desk, () => chair.send_bulk_email({ programId, applicants: people }));
+      const trace = await recordTrace(server, () => chair.send_bulk_email({ programId, applicants: people }));
       expect(trace).toMatchObject({ problem: { code }, ...nothing });
     }
   });
 });
 
-test("a thousand recipients are looked up in a few statements", async ({ desk }) => {
-  const chair = await desk.as("REST");
-  const { programId } = await desk.seed.program();
-  const row = await desk.seed.applicant({ email: "a@example.org", programIds: [programId] });
+test("a thousand recipients are looked up in a few statements", async ({ server }) => {
+  const chair = await server.as("REST");
+  const { programId } = await server.seed.program();
+  const row = await server.seed.applicant({ email: "a@example.org", programIds: [programId] });
   const applicantEmails = Array.from({ length: 1000 }, (_, index) => `a${index}@example.org`);
-  await desk.write(async (tx) => {
+  await server.write(async (tx) => {
     for (const email of applicantEmails.slice(1)) {
       await tx.insert("applicants", { ...row, email, applicantId: email, innovatorId: email });
     }

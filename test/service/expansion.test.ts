@@ -17,7 +17,7 @@ interface Shown {
 
 interface Noun {
   readonly scope: Scope;
-  seed(desk: TestServer, given: { email: string; personId?: string | null }): Promise<unknown>;
+  seed(server: TestServer, given: { email: string; personId?: string | null }): Promise<unknown>;
   /** Of a reviewer, one at a time. */
   list(caller: TestCaller, query: object): Promise<Shown[]>;
 }
@@ -48,9 +48,9 @@ describe.for(cases)("the person part of %s over %s", ([name, face]) => {
   const { scope, seed, list } = nouns[name] as Noun;
   const fields = (...ids: string[]) => ({ includePersonFieldIds: ids.join(",") });
 
-  test("is the linked person's, or that of the one active person with the address", async ({ desk }) => {
-    await desk.seed.personSchema();
-    const make = (given: Partial<Row<"persons">> = {}) => desk.seed.person({ ...person, ...given });
+  test("is the linked person's, or that of the one active person with the address", async ({ server }) => {
+    await server.seed.personSchema();
+    const make = (given: Partial<Row<"persons">> = {}) => server.seed.person({ ...person, ...given });
     const single = await make({ primaryEmail: "Single@Example.org" });
     // More than one step of a search takes, and early in its order.
     await seedMany(30, () => make({ primaryEmail: "crowd@example.org" }));
@@ -61,7 +61,7 @@ describe.for(cases)("the person part of %s over %s", ([name, face]) => {
     const inactive = await make({ active: false, primaryEmail: "inactive@example.org" });
     const anonymised = await make({ anonymizedAt: "2026-11-01T00:00:00.000Z", primaryEmail: "anon@example.org" });
     const besideInactive = await make({ primaryEmail: "inactive@example.org", customFields: {} });
-    await (await desk.other()).seed.person({ ...person, primaryEmail: "foreign@example.org" });
+    await (await server.other()).seed.person({ ...person, primaryEmail: "foreign@example.org" });
     const rows: readonly [email: string, linked: string | null, shown: string | undefined][] = [
       ["linked@example.org", survivor.personId, survivor.personId],
       ["merged@example.org", merged.personId, survivor.personId],
@@ -75,8 +75,8 @@ describe.for(cases)("the person part of %s over %s", ([name, face]) => {
       ["foreign@example.org", null, undefined],
       ["nobody@example.org", null, undefined],
     ];
-    for (const [email, personId] of rows) await seed(desk, { email, personId });
-    const caller = await desk.as(face, [scope, "reviewers:read", "persons:read"]);
+    for (const [email, personId] of rows) await seed(server, { email, personId });
+    const caller = await server.as(face, [scope, "reviewers:read", "persons:read"]);
     const plain = await list(caller, {});
     const expanded = await list(caller, fields(standard));
     for (const [email, , personId] of rows) {
@@ -88,12 +88,12 @@ describe.for(cases)("the person part of %s over %s", ([name, face]) => {
     }
   });
 
-  test("shows the fields asked for and no other, with the scopes that they need", async ({ desk }) => {
-    await desk.seed.personSchema();
-    const { personId } = await desk.seed.person(person);
-    await seed(desk, { email: "grace@example.org", personId });
+  test("shows the fields asked for and no other, with the scopes that they need", async ({ server }) => {
+    await server.seed.personSchema();
+    const { personId } = await server.seed.person(person);
+    await seed(server, { email: "grace@example.org", personId });
     const call = async (granted: readonly Scope[], ...ids: string[]) => {
-      const caller = await desk.as(face, [scope, "reviewers:read", ...granted]);
+      const caller = await server.as(face, [scope, "reviewers:read", ...granted]);
       return list(caller, fields(...ids)).then(
         ([row]) => row?.person?.customFields,
         ({ code, details }) => [code, details],
@@ -112,13 +112,13 @@ describe.for(cases)("the person part of %s over %s", ([name, face]) => {
     expect(await call(["persons:read"], restricted)).toEqual(lacking("persons:sensitive:read"));
   });
 
-  test("takes 25 ids that the schema knows", async ({ desk }) => {
+  test("takes 25 ids that the schema knows", async ({ server }) => {
     const ids = Array.from({ length: 26 }, (_, index) => `fld_${index}`);
     const made = ids.map((id) => field(id, id, "text", {})) as Row<"personSchemas">["fields"];
-    await desk.seed.personSchema({ fields: made });
-    const { personId } = await desk.seed.person({ customFields: Object.fromEntries(ids.map((id) => [id, id])) });
-    await seed(desk, { email: "grace@example.org", personId });
-    const caller = await desk.as(face);
+    await server.seed.personSchema({ fields: made });
+    const { personId } = await server.seed.person({ customFields: Object.fromEntries(ids.map((id) => [id, id])) });
+    await seed(server, { email: "grace@example.org", personId });
+    const caller = await server.as(face);
     const shown = async (given: readonly string[]) => (await list(caller, fields(...given)))[0]?.person?.customFields;
     expect(Object.keys((await shown(ids.slice(1))) ?? {}).sort()).toEqual(ids.slice(1).sort());
     expect(Object.keys((await shown([...ids.slice(2), "fld_2"])) ?? {})).toHaveLength(24);
@@ -132,14 +132,14 @@ describe.for(cases)("the person part of %s over %s", ([name, face]) => {
 describe.each(Object.keys(nouns).slice(0, 2))("a hundred rows of %s", (name) => {
   const { seed, list } = nouns[name] as Noun;
 
-  test("are all expanded, by no more statements than two rows are", async ({ desk }) => {
-    await desk.seed.personSchema();
-    const caller = await desk.as("REST");
+  test("are all expanded, by no more statements than two rows are", async ({ server }) => {
+    await server.seed.personSchema();
+    const caller = await server.as("REST");
     const make = (count: number) =>
       seedMany(count, async (index) => {
         const email = `p${index}.${count}@example.org`;
-        const { personId } = await desk.seed.person({ ...person, primaryEmail: email });
-        await seed(desk, { email, personId: index % 2 === 0 ? personId : null });
+        const { personId } = await server.seed.person({ ...person, primaryEmail: email });
+        await seed(server, { email, personId: index % 2 === 0 ? personId : null });
       });
     const query = { includePersonFieldIds: standard };
     const expanded = async () => (await list(caller, query)).filter((row) => row.person !== undefined).length;

@@ -7,19 +7,19 @@ import { nothing, recordTrace } from "../support/trace.ts";
 const { standard, pii, restricted } = personFieldIds;
 
 describe.each(faces)("exports over %s", (face) => {
-  test("one is started pending, with its filters as they are understood", async ({ desk }) => {
+  test("one is started pending, with its filters as they are understood", async ({ server }) => {
     const granted: readonly Scope[] = ["exports:write", "exports:read"];
-    const clerk = await desk.as(face, granted);
-    const { programId, trackId } = await desk.seed.track({
-      programId: (await desk.seed.program({ lifecycleStatus: "archived" })).programId,
+    const clerk = await server.as(face, granted);
+    const { programId, trackId } = await server.seed.track({
+      programId: (await server.seed.program({ lifecycleStatus: "archived" })).programId,
     });
     const filters = {
       state: "IN_REVIEW",
       submittedFrom: "2026-11-01T01:00:00+01:00",
       submittedTo: "2026-11-30T00:00:00Z",
     };
-    const trace = await recordTrace(desk, () => clerk.create_export({ programId, trackId, ...filters }));
-    const now = desk.clock.now().toISOString();
+    const trace = await recordTrace(server, () => clerk.create_export({ programId, trackId, ...filters }));
+    const now = server.clock.now().toISOString();
     const none = {
       downloadUrl: null,
       downloadExpiresAt: null,
@@ -30,7 +30,7 @@ describe.each(faces)("exports over %s", (face) => {
     };
     expect(trace.data).toEqual({
       exportId: expect.stringMatching(/^exp_/),
-      businessId: desk.businessId,
+      businessId: server.businessId,
       programId,
       trackId,
       filters: {
@@ -50,13 +50,13 @@ describe.each(faces)("exports over %s", (face) => {
     expect(trace).toMatchObject({ rows: ["exports inserted"], events: [], audit: ["export.created"] });
     expect(await clerk.get_export({ exportId: trace.data.exportId })).toEqual(trace.data);
     // The job runs as the token that asked; no answer shows as what.
-    const row = await desk.app.store.reader(desk.businessId).get("exports", trace.data.exportId);
+    const row = await server.app.store.reader(server.businessId).get("exports", trace.data.exportId);
     expect(row).toMatchObject({ tokenId: trace.data.createdBy, scopes: granted });
   });
 
-  test("one of a whole programme has no filters", async ({ desk }) => {
-    const clerk = await desk.as(face);
-    const { programId } = await desk.seed.program();
+  test("one of a whole programme has no filters", async ({ server }) => {
+    const clerk = await server.as(face);
+    const { programId } = await server.seed.program();
     expect(await clerk.create_export({ programId })).toMatchObject({
       trackId: null,
       filters: { state: null, submittedFrom: null, submittedTo: null },
@@ -64,15 +64,15 @@ describe.each(faces)("exports over %s", (face) => {
     });
   });
 
-  test("of a state that does not exist is started, and says that nothing will match", async ({ desk }) => {
-    const clerk = await desk.as(face);
-    const { programId } = await desk.seed.program();
+  test("of a state that does not exist is started, and says that nothing will match", async ({ server }) => {
+    const clerk = await server.as(face);
+    const { programId } = await server.seed.program();
     for (const state of ["in_review", "S", "X".repeat(64)]) {
       const job = await clerk.create_export({ programId, state });
       expect(job).toMatchObject({ status: "pending", filters: { state } });
       expect(job.warnings).toEqual([expect.stringContaining("The states are DRAFT, SUBMITTED")]);
       expect(await clerk.get_export({ exportId: job.exportId })).toEqual(job);
-      desk.clock.advance(300_000);
+      server.clock.advance(300_000);
     }
     expect((await clerk.create_export({ programId, state: "WINNER" })).warnings).toBeUndefined();
   });
@@ -94,12 +94,12 @@ describe.each(faces)("exports over %s", (face) => {
     [{ format: "csv" }, "format"],
   ];
 
-  test("what the contract does not know is refused with its path, and nothing is started", async ({ desk }) => {
-    const clerk = await desk.as(face);
-    await desk.seed.personSchema();
-    const { programId } = await desk.seed.program();
+  test("what the contract does not know is refused with its path, and nothing is started", async ({ server }) => {
+    const clerk = await server.as(face);
+    await server.seed.personSchema();
+    const { programId } = await server.seed.program();
     for (const [given, ...paths] of refused) {
-      const trace = await recordTrace(desk, () => clerk.create_export({ programId, ...given }));
+      const trace = await recordTrace(server, () => clerk.create_export({ programId, ...given }));
       expect(trace, String(paths)).toMatchObject({ problem: { code: "validation_failed" }, ...nothing });
       expect(trace.problem?.details["issues"], String(paths)).toMatchObject(paths.map((path) => ({ path })));
     }
@@ -107,12 +107,12 @@ describe.each(faces)("exports over %s", (face) => {
     await clerk.create_export({ programId, submittedFrom: day, submittedTo: day });
   });
 
-  test("the persons section needs the scopes that its fields need", async ({ desk }) => {
-    await desk.seed.personSchema();
-    const { programId } = await desk.seed.program();
+  test("the persons section needs the scopes that its fields need", async ({ server }) => {
+    await server.seed.personSchema();
+    const { programId } = await server.seed.program();
     const start = async (granted: readonly Scope[], ...fieldIds: string[]) => {
-      const clerk = await desk.as(face, ["exports:write", ...granted]);
-      return recordTrace(desk, () => clerk.create_export({ programId, persons: { fieldIds } }));
+      const clerk = await server.as(face, ["exports:write", ...granted]);
+      return recordTrace(server, () => clerk.create_export({ programId, persons: { fieldIds } }));
     };
     const sensitive = ["persons:read", "persons:sensitive:read"] as const;
     const taken = [
@@ -137,10 +137,10 @@ describe.each(faces)("exports over %s", (face) => {
     }
   });
 
-  test("programme and track must be the tenant's own, and the track the programme's", async ({ desk }) => {
-    const clerk = await desk.as(face);
-    const [here, there] = [await desk.seed.track(), await desk.seed.track()];
-    const foreign = await (await desk.other()).seed.track();
+  test("programme and track must be the tenant's own, and the track the programme's", async ({ server }) => {
+    const clerk = await server.as(face);
+    const [here, there] = [await server.seed.track(), await server.seed.track()];
+    const foreign = await (await server.other()).seed.track();
     const elsewhere = [
       { programId: "prg_none" },
       { programId: foreign.programId },
@@ -149,22 +149,22 @@ describe.each(faces)("exports over %s", (face) => {
       { programId: here.programId, trackId: "trk_none" },
     ];
     for (const given of elsewhere) {
-      const trace = await recordTrace(desk, () => clerk.create_export(given));
+      const trace = await recordTrace(server, () => clerk.create_export(given));
       expect(trace).toMatchObject({ problem: { code: "not_found" }, ...nothing });
     }
   });
 
-  test("a job shows how it stands, and another tenant's is not found", async ({ desk }) => {
-    const clerk = await desk.as(face, ["exports:read"]);
-    const other = await desk.other();
-    const { programId } = await desk.seed.program();
+  test("a job shows how it stands, and another tenant's is not found", async ({ server }) => {
+    const clerk = await server.as(face, ["exports:read"]);
+    const other = await server.other();
+    const { programId } = await server.seed.program();
     const states = [
       { status: "pending" },
       { status: "failed", errorCode: "internal_error" },
       { status: "completed", sizeBytes: 12, sha256: "0".repeat(64), completedAt: "2026-11-20T08:00:00.000Z" },
     ] as const;
     for (const state of states) {
-      const { exportId } = await desk.seed.exportJob({
+      const { exportId } = await server.seed.exportJob({
         programId,
         ...state,
         tokenId: "tok_1",
@@ -177,7 +177,7 @@ describe.each(faces)("exports over %s", (face) => {
     }
     const foreign = await other.seed.exportJob({ programId: (await other.seed.program()).programId });
     for (const exportId of [foreign.exportId, "exp_none"]) {
-      const trace = await recordTrace(desk, () => clerk.get_export({ exportId }));
+      const trace = await recordTrace(server, () => clerk.get_export({ exportId }));
       expect(trace).toMatchObject({ problem: { code: "not_found" }, ...nothing });
     }
   });

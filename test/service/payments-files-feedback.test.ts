@@ -25,13 +25,13 @@ describe.each(faces)("payments over %s", (face) => {
     [{ feeRequired: false, currency: "EUR" }, { feeAmountMinor: 2500 }, undefined],
   ];
 
-  test("a new submission owes its track's fee, where the programme asks for one", async ({ desk }) => {
-    const chair = await desk.as(face);
-    await create(chair, (await desk.seed.track()).trackId);
+  test("a new submission owes its track's fee, where the programme asks for one", async ({ server }) => {
+    const chair = await server.as(face);
+    await create(chair, (await server.seed.track()).trackId);
     for (const [program, track, due] of fees) {
-      const { programId } = await desk.seed.program(program);
-      const { trackId } = await desk.seed.track({ programId, ...track });
-      const trace = await recordTrace(desk, () => create(chair, trackId));
+      const { programId } = await server.seed.program(program);
+      const { trackId } = await server.seed.track({ programId, ...track });
+      const trace = await recordTrace(server, () => create(chair, trackId));
       const { submissionId } = trace.data;
       const payment = await chair.get_submission_payment({ submissionId });
       const inserted = [...(due ? ["payments inserted"] : []), "submissions inserted"];
@@ -46,31 +46,31 @@ describe.each(faces)("payments over %s", (face) => {
     }
   });
 
-  test("a submission shows its latest payment, and no other submission's", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const { submissionId, programId, trackId } = await desk.seed.submission();
-    const failed = await desk.seed.payment({ submissionId, programId, trackId, status: "failed" });
-    desk.clock.advance(minutes);
-    const paid = await desk.seed.payment({ submissionId, programId, trackId });
-    desk.clock.advance(minutes);
-    const other = await desk.seed.submission();
-    await desk.seed.payment({ ...idsOf(other), status: "waived" });
+  test("a submission shows its latest payment, and no other submission's", async ({ server }) => {
+    const chair = await server.as(face);
+    const { submissionId, programId, trackId } = await server.seed.submission();
+    const failed = await server.seed.payment({ submissionId, programId, trackId, status: "failed" });
+    server.clock.advance(minutes);
+    const paid = await server.seed.payment({ submissionId, programId, trackId });
+    server.clock.advance(minutes);
+    const other = await server.seed.submission();
+    await server.seed.payment({ ...idsOf(other), status: "waived" });
     expect(await chair.get_submission_payment({ submissionId })).toEqual(paid);
     expect(await chair.list_payments({ status: "failed" })).toEqual([failed]);
-    const foreign = await (await desk.other()).seed.submission();
+    const foreign = await (await server.other()).seed.submission();
     for (const unknown of ["sub_none", foreign.submissionId]) {
       await expect(chair.get_submission_payment({ submissionId: unknown })).rejects.toMatchProblem("not_found");
     }
   });
 
-  test("payments are listed by status, newest first, page by page", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const ids = idsOf(await desk.seed.submission());
-    const other = await desk.other();
+  test("payments are listed by status, newest first, page by page", async ({ server }) => {
+    const chair = await server.as(face);
+    const ids = idsOf(await server.seed.submission());
+    const other = await server.other();
     await other.seed.payment(idsOf(await other.seed.submission()));
     const rows: Row<"payments">[] = [];
     for (const status of [...PaymentStatus.options, ...PaymentStatus.options]) {
-      rows.unshift(await desk.seed.payment({ ...ids, status }));
+      rows.unshift(await server.seed.payment({ ...ids, status }));
     }
     for (const status of PaymentStatus.options) {
       const first = await chair.call("list_payments", { status, limit: 1 });
@@ -92,29 +92,29 @@ describe.each(faces)("payments over %s", (face) => {
 describe.each(faces)("files over %s", (face) => {
   const bytes = new TextEncoder().encode("a drawing");
 
-  async function kept(desk: TestServer, given: Partial<Row<"files">> = {}) {
-    const sha256 = await desk.app.content.put(bytes);
-    return desk.seed.file({ sha256, sizeBytes: bytes.length, ...given });
+  async function kept(server: TestServer, given: Partial<Row<"files">> = {}) {
+    const sha256 = await server.app.content.put(bytes);
+    return server.seed.file({ sha256, sizeBytes: bytes.length, ...given });
   }
 
-  test("a submission lists its own files, newest first", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const { submissionId } = await desk.seed.submission();
-    await kept(desk, { submissionId: (await desk.seed.submission()).submissionId });
-    const rows = [await kept(desk, { submissionId }), await kept(desk, { submissionId, scanStatus: "infected" })];
+  test("a submission lists its own files, newest first", async ({ server }) => {
+    const chair = await server.as(face);
+    const { submissionId } = await server.seed.submission();
+    await kept(server, { submissionId: (await server.seed.submission()).submissionId });
+    const rows = [await kept(server, { submissionId }), await kept(server, { submissionId, scanStatus: "infected" })];
     expect(await chair.list_submission_files({ submissionId })).toEqual(rows.toReversed());
-    const foreign = await (await desk.other()).seed.submission();
+    const foreign = await (await server.other()).seed.submission();
     for (const unknown of ["sub_none", foreign.submissionId]) {
       await expect(chair.list_submission_files({ submissionId: unknown })).rejects.toMatchProblem("not_found");
     }
   });
 
-  test("a link leads to the file without a token, for a quarter of an hour", async ({ desk }) => {
-    const chair = await desk.as(face, ["files:read"]);
-    const { fileId } = await kept(desk, { fileName: 'Plán "1"\r\n.pdf', contentType: "text/html" });
+  test("a link leads to the file without a token, for a quarter of an hour", async ({ server }) => {
+    const chair = await server.as(face, ["files:read"]);
+    const { fileId } = await kept(server, { fileName: 'Plán "1"\r\n.pdf', contentType: "text/html" });
     const link = await chair.get_file_download_url({ fileId });
     expect(link).toEqual({ fileId, downloadUrl: expect.any(String), expiresAt: "2026-11-20T09:15:00.000Z" });
-    desk.clock.advance(15 * minutes - 1);
+    server.clock.advance(15 * minutes - 1);
     const response = await fetch(link.downloadUrl);
     expect([response.status, new Uint8Array(await response.arrayBuffer())]).toEqual([200, bytes]);
     const headers = Object.fromEntries(response.headers);
@@ -125,14 +125,14 @@ describe.each(faces)("files over %s", (face) => {
       "content-security-policy": "sandbox",
       "x-content-type-options": "nosniff",
     });
-    desk.clock.advance(1);
+    server.clock.advance(1);
     expect((await fetch(link.downloadUrl)).status).toBe(404);
   });
 
-  test("a link that was changed in any part leads nowhere", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const [{ fileId }, other] = [await kept(desk), await kept(desk)];
-    const stranger = await desk.other();
+  test("a link that was changed in any part leads nowhere", async ({ server }) => {
+    const chair = await server.as(face);
+    const [{ fileId }, other] = [await kept(server), await kept(server)];
+    const stranger = await server.other();
     await kept(stranger, { fileId });
     const { downloadUrl } = await chair.get_file_download_url({ fileId });
     const changes: readonly ((url: URL) => void)[] = [
@@ -154,17 +154,17 @@ describe.each(faces)("files over %s", (face) => {
     expect(await (await fetch(downloadUrl)).text()).toBe("a drawing");
   });
 
-  test("only a file that was scanned and found clean has a link", async ({ desk }) => {
-    const chair = await desk.as(face);
+  test("only a file that was scanned and found clean has a link", async ({ server }) => {
+    const chair = await server.as(face);
     for (const scanStatus of ["pending", "infected"] as const) {
-      const { fileId } = await kept(desk, { scanStatus });
+      const { fileId } = await kept(server, { scanStatus });
       const details = { from: scanStatus, operation: "download", allowedFrom: ["clean"] };
-      expect(await recordTrace(desk, () => chair.get_file_download_url({ fileId }))).toMatchObject({
+      expect(await recordTrace(server, () => chair.get_file_download_url({ fileId }))).toMatchObject({
         problem: { code: "invalid_state_transition", details },
         ...nothing,
       });
     }
-    const { fileId } = await kept(await desk.other());
+    const { fileId } = await kept(await server.other());
     for (const unknown of [fileId, "fil_none"]) {
       await expect(chair.get_file_download_url({ fileId: unknown })).rejects.toMatchProblem("not_found");
     }
@@ -184,64 +184,71 @@ describe.each(faces)("feedback over %s", (face) => {
     return { ids, trackId, first: first.roundId, second: second.roundId, feedback };
   }
 
-  test("is released once: with its time, its token and one event of its round", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const { ids, trackId, first, second, feedback } = await stageOf(desk);
+  test("is released once: with its time, its token and one event of its round", async ({ server }) => {
+    const chair = await server.as(face);
+    const { ids, trackId, first, second, feedback } = await stageOf(server);
     await feedback();
     for (const roundId of [first, null]) {
       const { feedbackId } = await feedback(roundId);
-      const trace = await recordTrace(desk, () => chair.release_feedback({ feedbackId }));
+      const trace = await recordTrace(server, () => chair.release_feedback({ feedbackId }));
       expect(trace).toMatchObject({
         data: { ...ids, feedbackId, released: true, releasedAt: now, releasedBy: expect.stringMatching(/^tok_/) },
         rows: ["feedbacks updated: released releasedAt releasedBy"],
         audit: ["feedback.released"],
       });
-      const data = { ...ids, businessId: desk.businessId, trackId, roundId: roundId ?? second, version: 0, feedbackId };
+      const data = {
+        ...ids,
+        businessId: server.businessId,
+        trackId,
+        roundId: roundId ?? second,
+        version: 0,
+        feedbackId,
+      };
       expect(trace.events).toMatchObject([{ eventType: "feedback.released", data }]);
       expect(trace.events[0]?.data).toEqual(data);
-      desk.clock.advance(minutes);
-      const again = await recordTrace(desk, () => chair.release_feedback({ feedbackId }));
+      server.clock.advance(minutes);
+      const again = await recordTrace(server, () => chair.release_feedback({ feedbackId }));
       expect(again).toMatchObject({ data: trace.data, ...nothing });
-      desk.clock.advance(-minutes);
+      server.clock.advance(-minutes);
     }
   });
 
-  test("asked for many times at once is released once", async ({ desk }) => {
-    const [chair, deputy] = [await desk.as(face), await desk.as(face)];
-    const { feedbackId } = await (await stageOf(desk)).feedback();
+  test("asked for many times at once is released once", async ({ server }) => {
+    const [chair, deputy] = [await server.as(face), await server.as(face)];
+    const { feedbackId } = await (await stageOf(server)).feedback();
     const calls = [chair, deputy, chair, deputy].map((caller) => caller.release_feedback({ feedbackId }));
     const answers = await Promise.all(calls);
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
     expect(answers[0]).toMatchObject({ released: true, version: 1 });
-    expect(await desk.outbox()).toHaveLength(1);
+    expect(await server.outbox()).toHaveLength(1);
   });
 
-  test("of an archived programme stays as it is; another tenant's is not found", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const archived = await (await stageOf(desk, { lifecycleStatus: "archived" })).feedback();
-    const foreign = await (await stageOf(await desk.other())).feedback();
+  test("of an archived programme stays as it is; another tenant's is not found", async ({ server }) => {
+    const chair = await server.as(face);
+    const archived = await (await stageOf(server, { lifecycleStatus: "archived" })).feedback();
+    const foreign = await (await stageOf(await server.other())).feedback();
     const refusals = [
       [archived.feedbackId, "program_archived"],
       [foreign.feedbackId, "not_found"],
       ["fbk_none", "not_found"],
     ] as const;
     for (const [feedbackId, code] of refusals) {
-      expect(await recordTrace(desk, () => chair.release_feedback({ feedbackId }))).toMatchObject({
+      expect(await recordTrace(server, () => chair.release_feedback({ feedbackId }))).toMatchObject({
         problem: { code },
         ...nothing,
       });
     }
   });
 
-  test("is listed once it is released, by programme and submission, newest first", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const [here, there] = [await stageOf(desk), await stageOf(desk)];
+  test("is listed once it is released, by programme and submission, newest first", async ({ server }) => {
+    const chair = await server.as(face);
+    const [here, there] = [await stageOf(server), await stageOf(server)];
     const rows: Row<"feedbacks">[] = [];
     for (const { feedback } of [here, there, here]) {
       await feedback();
       rows.unshift(await chair.release_feedback({ feedbackId: (await feedback()).feedbackId }));
     }
-    const other = await desk.other();
+    const other = await server.other();
     const { feedbackId } = await (await stageOf(other)).feedback();
     await (await other.as(face)).release_feedback({ feedbackId });
     const { programId, submissionId } = here.ids;

@@ -60,14 +60,14 @@ describe.each(faces)("custom fields over %s", (face) => {
     ["fld_bio", "invalid_union", { a: 1 }],
   ];
 
-  test("values of each type are taken as the schema has it, on creation and on change", async ({ desk }) => {
-    const clerk = await desk.as(face);
-    await desk.seed.personSchema({ fields });
+  test("values of each type are taken as the schema has it, on creation and on change", async ({ server }) => {
+    const clerk = await server.as(face);
+    await server.seed.personSchema({ fields });
     for (const [fieldId, values] of Object.entries(taken)) {
       for (const value of values) {
         const customFields = { fld_name: "Oslo", [fieldId]: value };
         expect(await clerk.create_person({ ...minimal, customFields })).toMatchObject({ customFields });
-        const { personId, version } = await desk.seed.person();
+        const { personId, version } = await server.seed.person();
         const changed = await clerk.update_person({ personId, version, customFields: { [fieldId]: value } });
         expect(changed.customFields).toEqual({ [fieldId]: value });
       }
@@ -75,18 +75,18 @@ describe.each(faces)("custom fields over %s", (face) => {
   });
 
   test("other values are refused at their path, whether created or changed, and nothing is written", async ({
-    desk,
+    server,
   }) => {
-    const clerk = await desk.as(face);
-    await desk.seed.personSchema({ fields });
-    const { personId, version } = await desk.seed.person();
+    const clerk = await server.as(face);
+    await server.seed.personSchema({ fields });
+    const { personId, version } = await server.seed.person();
     for (const [fieldId, code, ...values] of refused) {
       for (const value of values) {
         const create = () => clerk.create_person({ ...minimal, customFields: { fld_name: "Oslo", [fieldId]: value } });
         const update = () =>
           clerk.update_person({ personId, version, kinds: ["contact"], customFields: { [fieldId]: value } });
         for (const call of [create, update]) {
-          const trace = await recordTrace(desk, call);
+          const trace = await recordTrace(server, call);
           expect(trace, `${fieldId} ${code}`).toMatchObject({ problem: { code: "validation_failed" }, ...nothing });
           const issues = trace.problem?.details["issues"] as { path: string; code: string }[];
           expect(issues[0], `${fieldId} ${JSON.stringify(value)?.slice(0, 50)}`).toMatchObject({
@@ -99,29 +99,29 @@ describe.each(faces)("custom fields over %s", (face) => {
   });
 
   test("what is required must be there at creation and cannot be cleared, but its absence blocks no other change", async ({
-    desk,
+    server,
   }) => {
-    const clerk = await desk.as(face);
-    await desk.seed.personSchema({ fields });
+    const clerk = await server.as(face);
+    await server.seed.personSchema({ fields });
     const missing = { issues: [{ path: "customFields.fld_name", code: "required", message: expect.any(String) }] };
     await expect(clerk.create_person(minimal)).rejects.toMatchProblem("validation_failed", missing);
-    const { personId } = await desk.seed.person({ customFields: { fld_name: "Oslo", fld_gone: "stale" } });
+    const { personId } = await server.seed.person({ customFields: { fld_name: "Oslo", fld_gone: "stale" } });
     const clear = (version: number, ...ids: string[]) =>
       clerk.update_person({ personId, version, customFields: Object.fromEntries(ids.map((id) => [id, null])) });
     await expect(clear(0, "fld_name")).rejects.toMatchProblem("validation_failed", missing);
     await expect(clear(0, "fld_none")).rejects.toMatchProblem("validation_failed");
     expect((await clear(0, "fld_gone", "fld_size")).customFields).toEqual({ fld_name: "Oslo" });
-    const lacking = await desk.seed.person();
+    const lacking = await server.seed.person();
     const change = { personId: lacking.personId, version: 0, customFields: { fld_size: "M" } };
     expect((await clerk.update_person(change)).customFields).toEqual({ fld_size: "M" });
   });
 
   test("the active published schema of the highest version counts, and is remembered with the values", async ({
-    desk,
+    server,
   }) => {
-    const clerk = await desk.as(face);
+    const clerk = await server.as(face);
     const one = (schemaVersion: number, given = {}) =>
-      desk.seed.personSchema({
+      server.seed.personSchema({
         schemaVersion,
         fields: [field(`fld_v${schemaVersion}`, "v", "text", {})] as Fields,
         ...given,
@@ -132,11 +132,11 @@ describe.each(faces)("custom fields over %s", (face) => {
     await expect(clerk.get_person_schema()).rejects.toMatchProblem("not_found");
     await one(3);
     await one(2);
-    await (await desk.other()).seed.personSchema({ schemaVersion: 9 });
+    await (await server.other()).seed.personSchema({ schemaVersion: 9 });
     const schema = await clerk.get_person_schema();
     expect(schema).toMatchObject({ entityType: "person", schemaVersion: 3, fields: [{ fieldId: "fld_v3" }] });
     expect(schema).not.toHaveProperty("personSchemaId");
-    const { personId } = await desk.seed.person({ customFields: { fld_v1: "a" } });
+    const { personId } = await server.seed.person({ customFields: { fld_v1: "a" } });
     const refused = clerk.update_person({ personId, version: 0, customFields: { fld_v2: "b" } });
     await expect(refused).rejects.toMatchProblem("validation_failed");
     expect(await clerk.update_person({ personId, version: 0, customFields: { fld_v3: "b" } })).toMatchObject({

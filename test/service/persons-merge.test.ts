@@ -60,11 +60,11 @@ async function pairOf({ seed }: TestServer, given: Partial<Person> = {}) {
 }
 
 describe.each(faces)("merging persons over %s", (face) => {
-  test("the target wins, lacks nothing that the source had, and the source ends", async ({ desk }) => {
-    const clerk = await desk.as(face);
-    const { from, to } = await pairOf(desk);
-    const bystander = await desk.seed.person({ primaryEmail: "source@example.org" });
-    const trace = await recordTrace(desk, () => clerk.merge_person(into(from, to)));
+  test("the target wins, lacks nothing that the source had, and the source ends", async ({ server }) => {
+    const clerk = await server.as(face);
+    const { from, to } = await pairOf(server);
+    const bystander = await server.seed.person({ primaryEmail: "source@example.org" });
+    const trace = await recordTrace(server, () => clerk.merge_person(into(from, to)));
     expect(trace.data).toMatchObject({ ...united, personId: to.personId });
     expect(trace.data.customFields).toEqual(united.customFields);
     expect(trace.data.contactDetails).toEqual(united.contactDetails);
@@ -86,9 +86,9 @@ describe.each(faces)("merging persons over %s", (face) => {
     expect(await clerk.resolve_persons({ platformUserId: "user-s" })).toEqual([trace.data]);
   });
 
-  test("custom fields named as preferred come from the source, where it has them", async ({ desk }) => {
-    const clerk = await desk.as(face);
-    const { from, to } = await pairOf(desk, { customFields: { ...source.customFields, fld_stale: "old" } });
+  test("custom fields named as preferred come from the source, where it has them", async ({ server }) => {
+    const clerk = await server.as(face);
+    const { from, to } = await pairOf(server, { customFields: { ...source.customFields, fld_stale: "old" } });
     const preferSourceCustomFieldIds = [standard, restricted, "fld_stale", standard];
     expect((await clerk.merge_person(into(from, to, { preferSourceCustomFieldIds }))).customFields).toEqual({
       ...united.customFields,
@@ -98,13 +98,13 @@ describe.each(faces)("merging persons over %s", (face) => {
   });
 
   test("the target takes over address and details that it lacks; of two who lack them neither gets any", async ({
-    desk,
+    server,
   }) => {
-    const clerk = await desk.as(face);
-    const { from } = await pairOf(desk);
+    const clerk = await server.as(face);
+    const { from } = await pairOf(server);
     const bare = async () => {
-      const { primaryEmail: _, contactDetails: __, personId: ___, ...row } = await desk.seed.person();
-      return desk.write((tx) => tx.insert("persons", { ...row, personId: `per_${row.updatedAt}` }));
+      const { primaryEmail: _, contactDetails: __, personId: ___, ...row } = await server.seed.person();
+      return server.write((tx) => tx.insert("persons", { ...row, personId: `per_${row.updatedAt}` }));
     };
     const [one, two] = [await bare(), await bare()];
     const { contactDetails, primaryEmail } = source;
@@ -114,25 +114,25 @@ describe.each(faces)("merging persons over %s", (face) => {
     for (const absent of ["primaryEmail", "contactDetails", "platformUserId"]) expect(empty).not.toHaveProperty(absent);
   });
 
-  test("whatever stood for the source stands for the target, and nothing else is touched", async ({ desk }) => {
-    const clerk = await desk.as(face);
-    const { from, to } = await pairOf(desk);
+  test("whatever stood for the source stands for the target, and nothing else is touched", async ({ server }) => {
+    const clerk = await server.as(face);
+    const { from, to } = await pairOf(server);
     const { personId } = from;
-    const other = await desk.other();
+    const other = await server.other();
     const elsewhere = await other.seed.person();
     await other.seed.applicant({ personId: elsewhere.personId });
-    await desk.seed.applicant({ personId });
-    await desk.seed.applicant({ personId: to.personId, email: "b@example.org" });
-    await desk.seed.applicant({ personId: null, email: "source@example.org" });
-    await desk.seed.reviewer({ personId });
-    await desk.seed.reviewer();
-    const { programId } = await desk.seed.program({ lifecycleStatus: "archived" });
-    const { trackId } = await desk.seed.track({ programId });
+    await server.seed.applicant({ personId });
+    await server.seed.applicant({ personId: to.personId, email: "b@example.org" });
+    await server.seed.applicant({ personId: null, email: "source@example.org" });
+    await server.seed.reviewer({ personId });
+    await server.seed.reviewer();
+    const { programId } = await server.seed.program({ lifecycleStatus: "archived" });
+    const { trackId } = await server.seed.track({ programId });
     for (const applicantPersonId of [personId, personId, to.personId, null]) {
-      await desk.seed.submission({ trackId, applicantPersonId });
+      await server.seed.submission({ trackId, applicantPersonId });
     }
-    const earlier = await desk.seed.person({ active: false, mergedIntoPersonId: personId });
-    const trace = await recordTrace(desk, () => clerk.merge_person(into(from, to)));
+    const earlier = await server.seed.person({ active: false, mergedIntoPersonId: personId });
+    const trace = await recordTrace(server, () => clerk.merge_person(into(from, to)));
     expect(trace.rows).toEqual([
       "applicants updated: personId",
       "persons updated: active externalRefs mergedIntoPersonId",
@@ -142,7 +142,7 @@ describe.each(faces)("merging persons over %s", (face) => {
       "submissions updated: applicantPersonId",
       "submissions updated: applicantPersonId",
     ]);
-    const reader = desk.app.store.reader(desk.businessId);
+    const reader = server.app.store.reader(server.businessId);
     expect(await reader.get("persons", earlier.personId)).toMatchObject({ mergedIntoPersonId: to.personId });
     expect(await reader.count("submissions", { where: { applicantPersonId: to.personId } })).toBe(3);
     expect(await reader.count("applicants", { where: { personId: to.personId } })).toBe(2);
@@ -153,15 +153,15 @@ describe.each(faces)("merging persons over %s", (face) => {
     );
   });
 
-  test("a chain of merges leads to the last survivor, whatever the order", async ({ desk }) => {
-    const clerk = await desk.as(face);
+  test("a chain of merges leads to the last survivor, whatever the order", async ({ server }) => {
+    const clerk = await server.as(face);
     const [a, b, c, d] = [
-      await desk.seed.person(),
-      await desk.seed.person(),
-      await desk.seed.person(),
-      await desk.seed.person(),
+      await server.seed.person(),
+      await server.seed.person(),
+      await server.seed.person(),
+      await server.seed.person(),
     ];
-    const { applicantId } = await desk.seed.applicant({ personId: a.personId });
+    const { applicantId } = await server.seed.applicant({ personId: a.personId });
     const second = await clerk.merge_person(into(a, b));
     const fourth = await clerk.merge_person(into(c, d));
     const last = await clerk.merge_person(into(second, fourth));
@@ -171,13 +171,13 @@ describe.each(faces)("merging persons over %s", (face) => {
       await expect(refused).rejects.toMatchProblem("person_merged", { mergedIntoPersonId: d.personId });
       expect(await clerk.get_person({ personId })).toMatchObject({ mergedIntoPersonId: d.personId, active: false });
     }
-    const [row] = await desk.app.store.reader(desk.businessId).find("applicants", {}, { limit: 1 });
+    const [row] = await server.app.store.reader(server.businessId).find("applicants", {}, { limit: 1 });
     expect(row).toMatchObject({ applicantId, personId: d.personId });
   });
 
-  test("each side's version counts, and the one that differs is named", async ({ desk }) => {
-    const clerk = await desk.as(face);
-    const { from, to } = await pairOf(desk);
+  test("each side's version counts, and the one that differs is named", async ({ server }) => {
+    const clerk = await server.as(face);
+    const { from, to } = await pairOf(server);
     await clerk.update_person({ personId: to.personId, version: 0, kinds: [] });
     const cases = [
       [
@@ -190,24 +190,26 @@ describe.each(faces)("merging persons over %s", (face) => {
       ],
     ] as const;
     for (const [versions, details] of cases) {
-      const trace = await recordTrace(desk, () => clerk.merge_person({ ...into(from, to), ...versions }));
+      const trace = await recordTrace(server, () => clerk.merge_person({ ...into(from, to), ...versions }));
       expect(trace).toMatchObject({ problem: { code: "version_conflict", details }, ...nothing });
     }
     await clerk.merge_person({ ...into(from, to), targetVersion: 1 });
   });
 
-  test("nobody merges into themselves, by an unknown field, or into more than a person may hold", async ({ desk }) => {
-    const clerk = await desk.as(face);
-    const { from, to } = await pairOf(desk);
+  test("nobody merges into themselves, by an unknown field, or into more than a person may hold", async ({
+    server,
+  }) => {
+    const clerk = await server.as(face);
+    const { from, to } = await pairOf(server);
     const many = (letter: string) => Array.from({ length: 300 }, (_, index) => ref(`${letter}${index}`));
     const [full, fuller] = [
-      await desk.seed.person({ externalRefs: many("a") }),
-      await desk.seed.person({ externalRefs: many("b") }),
+      await server.seed.person({ externalRefs: many("a") }),
+      await server.seed.person({ externalRefs: many("b") }),
     ];
     const text = "x".repeat(200_000);
     const [large, larger] = [
-      await desk.seed.person({ metadata: { a: text } }),
-      await desk.seed.person({ metadata: { b: text } }),
+      await server.seed.person({ metadata: { a: text } }),
+      await server.seed.person({ metadata: { b: text } }),
     ];
     const refused = [
       [into(from, from), "targetPersonId"],
@@ -218,16 +220,16 @@ describe.each(faces)("merging persons over %s", (face) => {
       [into(from, to, { version: 0 }), "version"],
     ] as const;
     for (const [input, path] of refused) {
-      const trace = await recordTrace(desk, () => clerk.merge_person(input));
+      const trace = await recordTrace(server, () => clerk.merge_person(input));
       expect(trace, path).toMatchObject({ problem: { code: "validation_failed" }, ...nothing });
       expect(trace.problem?.details["issues"]).toMatchObject([{ path }]);
     }
   });
 
-  test("of two merges of one source at once one is done", async ({ desk }) => {
-    const clerk = await desk.as(face);
-    const { from, to } = await pairOf(desk);
-    const third = await desk.seed.person();
+  test("of two merges of one source at once one is done", async ({ server }) => {
+    const clerk = await server.as(face);
+    const { from, to } = await pairOf(server);
+    const third = await server.seed.person();
     const results = await Promise.allSettled([
       clerk.merge_person(into(from, to)),
       clerk.merge_person(into(from, third)),

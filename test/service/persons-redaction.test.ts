@@ -37,7 +37,7 @@ function standardView({ primaryEmail: _, contactDetails: __, ...row }: PersonRow
 
 /** Every operation that answers with persons. */
 const answers: Readonly<
-  Record<string, (caller: TestCaller, person: PersonRow, desk: TestServer) => Promise<PersonRow>>
+  Record<string, (caller: TestCaller, person: PersonRow, server: TestServer) => Promise<PersonRow>>
 > = {
   get: (caller, { personId }) => caller.get_person({ personId }),
   list: async (caller) => (await caller.list_persons({ limit: 1 }))[0],
@@ -62,8 +62,8 @@ const answers: Readonly<
     }),
   "remove reference": (caller, { personId, version, externalRefs }) =>
     caller.remove_person_external_ref({ personId, version, ...externalRefs[0] }),
-  merge: async (caller, { personId, version }, desk) => {
-    const source = await seedFull(desk, { primaryEmail: "source@example.org" });
+  merge: async (caller, { personId, version }, server) => {
+    const source = await seedFull(server, { primaryEmail: "source@example.org" });
     const versions = { sourceVersion: 0, targetVersion: version };
     return caller.merge_person({ personId: source.personId, targetPersonId: personId, ...versions });
   },
@@ -81,11 +81,11 @@ const answers: Readonly<
 
 describe.each(faces)("a person over %s", (face) => {
   test.for(Object.entries(answers))("as %s answers is shown as far as the token's scopes go", async ([, answer], {
-    desk,
+    server,
   }) => {
-    await desk.seed.personSchema();
+    await server.seed.personSchema();
     for (const sensitive of [false, true]) {
-      const own = await desk.other();
+      const own = await server.other();
       await own.seed.personSchema();
       const caller = await own.as(face, sensitive ? [...standardScopes, "persons:sensitive:read"] : standardScopes);
       const shown = await answer(caller, await seedFull(own), own);
@@ -95,10 +95,10 @@ describe.each(faces)("a person over %s", (face) => {
     }
   });
 
-  test("is not cut short by a writer who sees part of it", async ({ desk }) => {
-    await desk.seed.personSchema();
-    const row = await seedFull(desk);
-    const clerk = await desk.as(face, standardScopes);
+  test("is not cut short by a writer who sees part of it", async ({ server }) => {
+    await server.seed.personSchema();
+    const row = await seedFull(server);
+    const clerk = await server.as(face, standardScopes);
     const { personId, version, kinds, provenance, customFields, metadata, platformUserId } = await clerk.get_person({
       personId: row.personId,
     });
@@ -112,7 +112,7 @@ describe.each(faces)("a person over %s", (face) => {
     await clerk.update_person({ personId, version, ...change });
     const externalRef = { namespace: "erp", objectType: "party", externalId: "P-1" };
     await clerk.add_person_external_ref({ personId, version: 1, externalRef });
-    expect(await (await desk.as(face)).get_person({ personId })).toMatchObject({
+    expect(await (await server.as(face)).get_person({ personId })).toMatchObject({
       primaryEmail: row.primaryEmail,
       contactDetails: { firstName: "Grace", lastName: "Lindqvist", phone: "+46 8 999" },
       customFields: { ...row.customFields, [standard]: "dyeing" },
@@ -121,19 +121,19 @@ describe.each(faces)("a person over %s", (face) => {
     });
   });
 
-  test("shows as standard what the schema in force calls so, whichever was made last", async ({ desk }) => {
+  test("shows as standard what the schema in force calls so, whichever was made last", async ({ server }) => {
     const schema = (schemaVersion: number, sensitivity: "standard" | "pii", given = {}) => {
       // Whoever reads the schema from elsewhere may keep it for half a minute.
-      desk.clock.advance(31_000);
-      return desk.seed.personSchema({
+      server.clock.advance(31_000);
+      return server.seed.personSchema({
         schemaVersion,
         fields: [field("fld_x", "x", "text", { sensitivity })] as Row<"personSchemas">["fields"],
         ...given,
       });
     };
-    const { personId } = await desk.seed.person({ customFields: { fld_x: "secret" } });
-    await desk.seed.applicant({ personId });
-    const clerk = await desk.as(face, [...standardScopes, "applicants:read", "person-fields:read"]);
+    const { personId } = await server.seed.person({ customFields: { fld_x: "secret" } });
+    await server.seed.applicant({ personId });
+    const clerk = await server.as(face, [...standardScopes, "applicants:read", "person-fields:read"]);
     const expanded = () =>
       clerk.list_applicants({ includePersonFieldIds: "fld_x" }).then(
         ([row]) => row.person.customFields,
@@ -157,10 +157,10 @@ describe.each(faces)("a person over %s", (face) => {
     expect(await shown()).toEqual(visible);
   });
 
-  test("is not told by a refusal either", async ({ desk }) => {
-    await desk.seed.personSchema();
-    const clerk = await desk.as(face, standardScopes);
-    const row = await seedFull(desk);
+  test("is not told by a refusal either", async ({ server }) => {
+    await server.seed.personSchema();
+    const clerk = await server.as(face, standardScopes);
+    const row = await seedFull(server);
     const { externalRefs } = row;
     const update = { personId: row.personId, version: 0 };
     const refused = [

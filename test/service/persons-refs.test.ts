@@ -8,10 +8,10 @@ const ref = (externalId: string, more = {}) => ({ namespace: "crm", objectType: 
 const minimal = { kinds: ["contact"], provenance: { source: "crm" } };
 
 describe.each(faces)("external references over %s", (face) => {
-  test("are added at the end and taken away by all three parts", async ({ desk }) => {
-    const clerk = await desk.as(face);
-    const { personId } = await desk.seed.person({ externalRefs: [ref("A")] });
-    const added = await recordTrace(desk, () =>
+  test("are added at the end and taken away by all three parts", async ({ server }) => {
+    const clerk = await server.as(face);
+    const { personId } = await server.seed.person({ externalRefs: [ref("A")] });
+    const added = await recordTrace(server, () =>
       clerk.add_person_external_ref({ personId, version: 0, externalRef: ref("B") }),
     );
     expect(added).toMatchObject({
@@ -21,12 +21,12 @@ describe.each(faces)("external references over %s", (face) => {
       audit: ["person.external_ref_added"],
     });
     for (const wrong of [{ namespace: "erp" }, { objectType: "lead" }, { externalId: "a" }]) {
-      const trace = await recordTrace(desk, () =>
+      const trace = await recordTrace(server, () =>
         clerk.remove_person_external_ref({ personId, version: 1, ...ref("A", wrong) }),
       );
       expect(trace).toMatchObject({ problem: { code: "not_found" }, ...nothing });
     }
-    const removed = await recordTrace(desk, () =>
+    const removed = await recordTrace(server, () =>
       clerk.remove_person_external_ref({ personId, version: 1, ...ref("A") }),
     );
     expect(removed).toMatchObject({
@@ -37,21 +37,21 @@ describe.each(faces)("external references over %s", (face) => {
     });
   });
 
-  test("one that the person has already changes nothing", async ({ desk }) => {
-    const clerk = await desk.as(face);
-    const row = await desk.seed.person({ externalRefs: [ref("A")] });
+  test("one that the person has already changes nothing", async ({ server }) => {
+    const clerk = await server.as(face);
+    const row = await server.seed.person({ externalRefs: [ref("A")] });
     const { personId } = row;
     const again = () => clerk.add_person_external_ref({ personId, version: 0, externalRef: ref("A") });
-    expect(await recordTrace(desk, again)).toMatchObject({ data: row, ...nothing });
+    expect(await recordTrace(server, again)).toMatchObject({ data: row, ...nothing });
   });
 
-  test("one names one person of the tenant at most; what differs in any part is another", async ({ desk }) => {
-    const clerk = await desk.as(face);
-    const other = await desk.other();
+  test("one names one person of the tenant at most; what differs in any part is another", async ({ server }) => {
+    const clerk = await server.as(face);
+    const other = await server.other();
     const stranger = await other.as(face);
-    const holder = await desk.seed.person({ externalRefs: [ref("A")] });
-    await desk.seed.person({ externalRefs: [ref("B")], active: false });
-    const { personId } = await desk.seed.person();
+    const holder = await server.seed.person({ externalRefs: [ref("A")] });
+    await server.seed.person({ externalRefs: [ref("B")], active: false });
+    const { personId } = await server.seed.person();
     const taken: readonly (() => Promise<unknown>)[] = [
       () => clerk.create_person({ ...minimal, externalRefs: [ref("new"), ref("A")] }),
       () => clerk.create_person({ ...minimal, externalRefs: [ref("new"), ref("new")] }),
@@ -59,7 +59,7 @@ describe.each(faces)("external references over %s", (face) => {
       () => clerk.add_person_external_ref({ personId, version: 0, externalRef: ref("B") }),
     ];
     for (const call of taken) {
-      const trace = await recordTrace(desk, call);
+      const trace = await recordTrace(server, call);
       const details = { namespace: "crm", objectType: "contact" };
       expect(trace).toMatchObject({ problem: { code: "duplicate_external_ref" }, ...nothing });
       expect(trace.problem?.details).toEqual(details);
@@ -73,17 +73,17 @@ describe.each(faces)("external references over %s", (face) => {
     expect(freed.externalRefs).toEqual([ref("A")]);
   });
 
-  test("a person has at most 500", async ({ desk }) => {
-    const clerk = await desk.as(face);
+  test("a person has at most 500", async ({ server }) => {
+    const clerk = await server.as(face);
     const externalRefs = Array.from({ length: 500 }, (_, index) => ref(`N-${index}`));
-    const { personId } = await desk.seed.person({ externalRefs });
+    const { personId } = await server.seed.person({ externalRefs });
     const more = (externalId: string) => () =>
       clerk.add_person_external_ref({ personId, version: 0, externalRef: ref(externalId) });
-    expect(await recordTrace(desk, more("N-500"))).toMatchObject({
+    expect(await recordTrace(server, more("N-500"))).toMatchObject({
       problem: { code: "validation_failed" },
       ...nothing,
     });
-    expect(await recordTrace(desk, more("N-499"))).toMatchObject(nothing);
+    expect(await recordTrace(server, more("N-499"))).toMatchObject(nothing);
     const created = clerk.create_person({ ...minimal, externalRefs: externalRefs.slice(0, 101) });
     await expect(created).rejects.toMatchProblem("validation_failed");
   });
@@ -120,12 +120,12 @@ async function seedClosed({ seed }: TestServer) {
 }
 
 describe.each(faces)("over %s a person who is merged, anonymised or inactive", (face) => {
-  test.for(Object.entries(writes))("refuses: %s", async ([, write], { desk }) => {
-    const clerk = await desk.as(face);
-    const { personId: spare } = await desk.seed.person();
-    for (const [person, code, details] of await seedClosed(desk)) {
+  test.for(Object.entries(writes))("refuses: %s", async ([, write], { server }) => {
+    const clerk = await server.as(face);
+    const { personId: spare } = await server.seed.person();
+    for (const [person, code, details] of await seedClosed(server)) {
       for (const version of [person.version, 7]) {
-        const trace = await recordTrace(desk, () => write(clerk, { ...person, version }, spare));
+        const trace = await recordTrace(server, () => write(clerk, { ...person, version }, spare));
         expect(trace).toMatchObject({ problem: { code, details }, ...nothing });
       }
       expect(await clerk.get_person({ personId: person.personId })).toEqual(person);
@@ -133,25 +133,27 @@ describe.each(faces)("over %s a person who is merged, anonymised or inactive", (
   });
 
   test.for(Object.entries(writes))("and one of another tenant or none is not found: %s", async ([, write], {
-    desk,
+    server,
   }) => {
-    const clerk = await desk.as(face);
-    const other = await desk.other();
-    const [own, foreign] = [await desk.seed.person(), await other.seed.person({ externalRefs: [ref("own")] })];
+    const clerk = await server.as(face);
+    const other = await server.other();
+    const [own, foreign] = [await server.seed.person(), await other.seed.person({ externalRefs: [ref("own")] })];
     const none = { ...foreign, personId: "per_none" };
     for (const person of [foreign, none]) {
-      const trace = await recordTrace(desk, () => write(clerk, person, own.personId));
+      const trace = await recordTrace(server, () => write(clerk, person, own.personId));
       expect(trace).toMatchObject({ problem: { code: "not_found" }, ...nothing });
     }
   });
 
-  test.for(Object.entries(writes))("and one at another version is not written to: %s", async ([, write], { desk }) => {
-    const clerk = await desk.as(face);
-    const { personId: spare } = await desk.seed.person();
-    const person = await desk.seed.person({ externalRefs: [ref("own")] });
+  test.for(Object.entries(writes))("and one at another version is not written to: %s", async ([, write], {
+    server,
+  }) => {
+    const clerk = await server.as(face);
+    const { personId: spare } = await server.seed.person();
+    const person = await server.seed.person({ externalRefs: [ref("own")] });
     await clerk.update_person({ personId: person.personId, version: 0, kinds: [] });
     for (const version of [0, 2]) {
-      const trace = await recordTrace(desk, () => write(clerk, { ...person, version }, spare));
+      const trace = await recordTrace(server, () => write(clerk, { ...person, version }, spare));
       expect(trace).toMatchObject({
         problem: { code: "version_conflict", details: { currentVersion: 1 } },
         ...nothing,
@@ -179,10 +181,10 @@ describe.each(faces)("resolving persons over %s", (face) => {
     return { one, two, inactive, anonymised, survivor, between, merged };
   }
 
-  test("each selector finds the active ones that match", async ({ desk }) => {
-    const clerk = await desk.as(face);
-    await peopleOf(await desk.other());
-    const { one, two, inactive, anonymised, survivor, between, merged } = await peopleOf(desk);
+  test("each selector finds the active ones that match", async ({ server }) => {
+    const clerk = await server.as(face);
+    await peopleOf(await server.other());
+    const { one, two, inactive, anonymised, survivor, between, merged } = await peopleOf(server);
     const answers: readonly [query: Record<string, unknown>, found: unknown[]][] = [
       [{ personId: two?.personId }, [two]],
       [{ personId: between.personId }, [survivor]],
@@ -207,9 +209,9 @@ describe.each(faces)("resolving persons over %s", (face) => {
     }
   });
 
-  test("a person is found by the address they have now", async ({ desk }) => {
-    const clerk = await desk.as(face);
-    const { personId } = await desk.seed.person({ primaryEmail: "old@example.org" });
+  test("a person is found by the address they have now", async ({ server }) => {
+    const clerk = await server.as(face);
+    const { personId } = await server.seed.person({ primaryEmail: "old@example.org" });
     const person = await clerk.update_person({ personId, version: 0, primaryEmail: "New@example.org" });
     expect(await clerk.resolve_persons({ email: "new@example.org" })).toEqual([person]);
     expect(await clerk.resolve_persons({ email: "old@example.org" })).toEqual([]);
@@ -232,8 +234,8 @@ describe.each(faces)("resolving persons over %s", (face) => {
     [{ name: "Grace" }, "unrecognized_keys", "name"],
   ];
 
-  test("needs exactly one selector, and a reference whole", async ({ desk }) => {
-    const clerk = await desk.as(face);
+  test("needs exactly one selector, and a reference whole", async ({ server }) => {
+    const clerk = await server.as(face);
     for (const [query, code, ...paths] of refused) {
       const problem = await clerk.resolve_persons(query).catch((error) => error);
       expect(problem, JSON.stringify(query)).toMatchObject({ code: "validation_failed" });
@@ -244,10 +246,10 @@ describe.each(faces)("resolving persons over %s", (face) => {
   });
 });
 
-test("resolving shows no more than a hundred", async ({ desk }) => {
-  const clerk = await desk.as("REST");
-  const row = await desk.seed.person({ primaryEmail: "many@example.org" });
-  await desk.write(async (tx) => {
+test("resolving shows no more than a hundred", async ({ server }) => {
+  const clerk = await server.as("REST");
+  const row = await server.seed.person({ primaryEmail: "many@example.org" });
+  await server.write(async (tx) => {
     for (let index = 0; index < 100; index += 1) await tx.insert("persons", { ...row, personId: `per_${index}` });
   });
   expect(await clerk.resolve_persons({ email: "many@example.org" })).toHaveLength(100);

@@ -28,15 +28,15 @@ const full = {
 };
 
 describe.each(faces)("creating a person over %s", (face) => {
-  test("everything given is kept, the rest is as a new person's is", async ({ desk }) => {
-    const clerk = await desk.as(face);
-    await desk.seed.personSchema({ schemaVersion: 4 });
-    const trace = await recordTrace(desk, () => clerk.create_person(full));
-    const now = desk.clock.now().toISOString();
+  test("everything given is kept, the rest is as a new person's is", async ({ server }) => {
+    const clerk = await server.as(face);
+    await server.seed.personSchema({ schemaVersion: 4 });
+    const trace = await recordTrace(server, () => clerk.create_person(full));
+    const now = server.clock.now().toISOString();
     expect(trace.data).toEqual({
       ...full,
       personId: expect.stringMatching(/^per_/),
-      businessId: desk.businessId,
+      businessId: server.businessId,
       customFieldSchemaVersion: 4,
       active: true,
       anonymizedAt: null,
@@ -49,7 +49,7 @@ describe.each(faces)("creating a person over %s", (face) => {
     });
     expect(trace).toMatchObject({ rows: ["persons inserted"], events: [], audit: ["person.created"] });
     expect(await clerk.get_person({ personId: trace.data.personId })).toEqual(trace.data);
-    const entries = JSON.stringify(await listChanges(desk.app.store, desk.businessId));
+    const entries = JSON.stringify(await listChanges(server.app.store, server.businessId));
     for (const value of [
       "Nora",
       "Quill",
@@ -68,16 +68,16 @@ describe.each(faces)("creating a person over %s", (face) => {
     expect(entries).toContain("contactDetails.phone");
   });
 
-  test("a person needs kinds and provenance alone; repeated kinds count once", async ({ desk }) => {
-    const clerk = await desk.as(face);
+  test("a person needs kinds and provenance alone; repeated kinds count once", async ({ server }) => {
+    const clerk = await server.as(face);
     const bare = await clerk.create_person({ ...minimal, kinds: ["contact", "reviewer", "contact"] });
     expect(bare).toMatchObject({ kinds: ["contact", "reviewer"], customFields: {}, externalRefs: [], metadata: {} });
     for (const absent of ["primaryEmail", "contactDetails", "platformUserId"]) expect(bare).not.toHaveProperty(absent);
     expect((await clerk.create_person({ ...minimal, kinds: [] })).kinds).toEqual([]);
   });
 
-  test("several persons may share an address and a platform user", async ({ desk }) => {
-    const clerk = await desk.as(face);
+  test("several persons may share an address and a platform user", async ({ server }) => {
+    const clerk = await server.as(face);
     const same = { ...minimal, primaryEmail: "twin@example.org", platformUserId: "twin" };
     const ids = [await clerk.create_person(same), await clerk.create_person(same)].map(({ personId }) => personId);
     expect(new Set(ids).size).toBe(2);
@@ -104,21 +104,21 @@ describe.each(faces)("creating a person over %s", (face) => {
     ["personId", { personId: "per_mine" }],
   ];
 
-  test("what the contract does not know is refused with its path, and nobody is created", async ({ desk }) => {
-    const clerk = await desk.as(face);
+  test("what the contract does not know is refused with its path, and nobody is created", async ({ server }) => {
+    const clerk = await server.as(face);
     for (const [path, more] of refused) {
-      const trace = await recordTrace(desk, () => clerk.create_person({ ...minimal, ...more }));
+      const trace = await recordTrace(server, () => clerk.create_person({ ...minimal, ...more }));
       expect(trace, path).toMatchObject({ problem: { code: "validation_failed" }, ...nothing });
       expect(trace.problem?.details["issues"], path).toMatchObject([{ path }]);
     }
   });
 });
 
-test("a created person answers 201, everything else 200", async ({ desk }) => {
-  const token = await desk.token();
-  const created = await rest(desk, token, "create_person", minimal);
+test("a created person answers 201, everything else 200", async ({ server }) => {
+  const token = await server.token();
+  const created = await rest(server, token, "create_person", minimal);
   const { personId, version } = created.body.data;
-  const changed = await rest(desk, token, "update_person", { personId, version, kinds: [] });
+  const changed = await rest(server, token, "update_person", { personId, version, kinds: [] });
   expect([created.status, changed.status]).toEqual([201, 200]);
 });
 
@@ -152,12 +152,12 @@ describe.each(faces)("changing a person over %s", (face) => {
     [{ metadata: { deep: { z: 1 } } }, { metadata: { a: 1, none: null, deep: { z: 1 } } }],
   ];
 
-  test("what is named changes, null clears, and all else stays", async ({ desk }) => {
-    const clerk = await desk.as(face);
-    await desk.seed.personSchema();
+  test("what is named changes, null clears, and all else stays", async ({ server }) => {
+    const clerk = await server.as(face);
+    await server.seed.personSchema();
     for (const [patch, after] of changes) {
-      const row = await desk.seed.person(before);
-      const trace = await recordTrace(desk, () =>
+      const row = await server.seed.person(before);
+      const trace = await recordTrace(server, () =>
         clerk.update_person({ personId: row.personId, version: 0, ...patch }),
       );
       const { updatedAt: _, updatedBy: __, ...kept } = row;
@@ -183,31 +183,33 @@ describe.each(faces)("changing a person over %s", (face) => {
     { metadata: { unknown: null } },
   ];
 
-  test("what changes nothing writes nothing", async ({ desk }) => {
-    const clerk = await desk.as(face);
-    await desk.seed.personSchema();
-    const row = await desk.seed.person(before);
+  test("what changes nothing writes nothing", async ({ server }) => {
+    const clerk = await server.as(face);
+    await server.seed.personSchema();
+    const row = await server.seed.person(before);
     for (const patch of idle) {
-      const trace = await recordTrace(desk, () =>
+      const trace = await recordTrace(server, () =>
         clerk.update_person({ personId: row.personId, version: 0, ...patch }),
       );
       expect(trace, JSON.stringify(patch)).toMatchObject({ data: row, ...nothing });
     }
     const { primaryEmail: _, contactDetails: __, ...bare } = before;
-    const empty = await desk.write((tx) => tx.insert("persons", { ...bareRow(row), ...bare, personId: "per_bare" }));
+    const empty = await server.write((tx) => tx.insert("persons", { ...bareRow(row), ...bare, personId: "per_bare" }));
     for (const patch of [{ primaryEmail: null, contactDetails: null }, { contactDetails: {} }]) {
-      const trace = await recordTrace(desk, () => clerk.update_person({ personId: "per_bare", version: 0, ...patch }));
+      const trace = await recordTrace(server, () =>
+        clerk.update_person({ personId: "per_bare", version: 0, ...patch }),
+      );
       expect(trace).toMatchObject({ data: empty, ...nothing });
     }
   });
 
-  test("an old version is refused with the current one, whoever else's person is not found", async ({ desk }) => {
-    const clerk = await desk.as(face);
-    const { personId } = await desk.seed.person();
+  test("an old version is refused with the current one, whoever else's person is not found", async ({ server }) => {
+    const clerk = await server.as(face);
+    const { personId } = await server.seed.person();
     await clerk.update_person({ personId, version: 0, kinds: ["contact"] });
-    const stale = await recordTrace(desk, () => clerk.update_person({ personId, version: 0, kinds: ["reviewer"] }));
+    const stale = await recordTrace(server, () => clerk.update_person({ personId, version: 0, kinds: ["reviewer"] }));
     expect(stale).toMatchObject({ problem: { code: "version_conflict", details: { currentVersion: 1 } }, ...nothing });
-    const other = await desk.other();
+    const other = await server.other();
     const foreign = await other.seed.person();
     const calls = [
       () => clerk.update_person({ personId: foreign.personId, version: 0, kinds: ["contact"] }),
@@ -215,15 +217,17 @@ describe.each(faces)("changing a person over %s", (face) => {
       () => clerk.get_person({ personId: "per_none" }),
     ];
     for (const call of calls)
-      expect(await recordTrace(desk, call)).toMatchObject({ problem: { code: "not_found" }, ...nothing });
+      expect(await recordTrace(server, call)).toMatchObject({ problem: { code: "not_found" }, ...nothing });
   });
 
-  test("metadata has a bound over many changes", async ({ desk }) => {
-    const clerk = await desk.as(face);
-    const { personId } = await desk.seed.person();
+  test("metadata has a bound over many changes", async ({ server }) => {
+    const clerk = await server.as(face);
+    const { personId } = await server.seed.person();
     const chunk = "x".repeat(100_000);
     await clerk.update_person({ personId, version: 0, metadata: { a: chunk, b: chunk } });
-    const trace = await recordTrace(desk, () => clerk.update_person({ personId, version: 1, metadata: { c: chunk } }));
+    const trace = await recordTrace(server, () =>
+      clerk.update_person({ personId, version: 1, metadata: { c: chunk } }),
+    );
     expect(trace).toMatchObject({ problem: { code: "validation_failed" }, ...nothing });
     await clerk.update_person({ personId, version: 1, metadata: { a: null, c: chunk } });
   });
@@ -232,10 +236,10 @@ describe.each(faces)("changing a person over %s", (face) => {
 describe.each(faces)("listing persons over %s", (face) => {
   const idsOf = (rows: readonly { personId: string }[]) => rows.map(({ personId }) => personId);
 
-  test("newest first, whatever their state, by either name of the cursor", async ({ desk }) => {
-    const clerk = await desk.as(face);
-    await (await desk.other()).seed.person();
-    const rows = await seedMany(5, (index) => desk.seed.person({ active: index !== 2 }));
+  test("newest first, whatever their state, by either name of the cursor", async ({ server }) => {
+    const clerk = await server.as(face);
+    await (await server.other()).seed.person();
+    const rows = await seedMany(5, (index) => server.seed.person({ active: index !== 2 }));
     const newest = rows.toReversed();
     expect((await readPages(clerk, "list_persons", { limit: 2 })).flat()).toEqual(newest);
     const { page } = await clerk.call("list_persons", { limit: 2 });
@@ -248,14 +252,14 @@ describe.each(faces)("listing persons over %s", (face) => {
     await expect(two).rejects.toMatchProblem("validation_failed", { issues });
   });
 
-  test("updatedAfter shows what changed later than that moment, oldest change first", async ({ desk }) => {
-    const clerk = await desk.as(face);
+  test("updatedAfter shows what changed later than that moment, oldest change first", async ({ server }) => {
+    const clerk = await server.as(face);
     const rows = await seedMany(4, () => {
-      desk.clock.advance(60_000);
-      return desk.seed.person();
+      server.clock.advance(60_000);
+      return server.seed.person();
     });
     const [first, second, third, fourth] = idsOf(rows);
-    desk.clock.advance(60_000);
+    server.clock.advance(60_000);
     const changed = await clerk.update_person({ personId: first, version: 0, kinds: ["contact"] });
     const since = async (updatedAfter: string) => idsOf(await clerk.list_persons({ updatedAfter }));
     expect(await since("2026-11-20")).toEqual([second, third, fourth, first]);
@@ -268,10 +272,10 @@ describe.each(faces)("listing persons over %s", (face) => {
     expect(idsOf(pages.flat())).toEqual([second, third, fourth, first]);
   });
 
-  test("a cursor is good for its own list of its own tenant", async ({ desk }) => {
-    const clerk = await desk.as(face);
-    const stranger = await (await desk.other()).as(face);
-    await seedMany(3, () => desk.seed.person());
+  test("a cursor is good for its own list of its own tenant", async ({ server }) => {
+    const clerk = await server.as(face);
+    const stranger = await (await server.other()).as(face);
+    await seedMany(3, () => server.seed.person());
     const { page } = await clerk.call("list_persons", { limit: 1 });
     const cursor = page?.lastEvaluatedKey;
     const calls = [

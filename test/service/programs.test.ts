@@ -16,11 +16,11 @@ const statuses = LifecycleStatus.options;
 const leadingTo = (to: LifecycleStatus) => statuses.filter((from) => moves[from].split(" ").includes(to));
 
 describe.each(faces)("programmes over %s", (face) => {
-  test.for(statuses)("a programme moves on from %s as the lifecycle allows, and says so", async (from, { desk }) => {
-    const chair = await desk.as(face);
+  test.for(statuses)("a programme moves on from %s as the lifecycle allows, and says so", async (from, { server }) => {
+    const chair = await server.as(face);
     for (const to of statuses) {
-      const { programId, version } = await desk.seed.program({ lifecycleStatus: from });
-      const trace = await recordTrace(desk, () => chair.update_program({ programId, version, lifecycleStatus: to }));
+      const { programId, version } = await server.seed.program({ lifecycleStatus: from });
+      const trace = await recordTrace(server, () => chair.update_program({ programId, version, lifecycleStatus: to }));
       if (to === from) {
         expect(trace).toMatchObject({ data: { lifecycleStatus: from, version: 0 }, ...nothing });
       } else if (moves[from].split(" ").includes(to)) {
@@ -30,7 +30,7 @@ describe.each(faces)("programmes over %s", (face) => {
           events: [
             {
               eventType: "program.lifecycle_status_changed",
-              data: { businessId: desk.businessId, programId, fromStatus: from, toStatus: to, version: 1 },
+              data: { businessId: server.businessId, programId, fromStatus: from, toStatus: to, version: 1 },
             },
           ],
           audit: ["program.updated"],
@@ -44,25 +44,27 @@ describe.each(faces)("programmes over %s", (face) => {
     }
   });
 
-  test("a programme under way goes back to configured only while it has no submission", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const { programId, version } = await desk.seed.program({ lifecycleStatus: "underway" });
-    await desk.seed.submission(); // another programme's
-    const track = await desk.seed.track({ programId });
-    await desk.seed.submission({ trackId: track.trackId, state: "WITHDRAWN" });
+  test("a programme under way goes back to configured only while it has no submission", async ({ server }) => {
+    const chair = await server.as(face);
+    const { programId, version } = await server.seed.program({ lifecycleStatus: "underway" });
+    await server.seed.submission(); // another programme's
+    const track = await server.seed.track({ programId });
+    await server.seed.submission({ trackId: track.trackId, state: "WITHDRAWN" });
     const back = () => chair.update_program({ programId, version, lifecycleStatus: "configured" });
-    expect(await recordTrace(desk, back)).toMatchObject({
+    expect(await recordTrace(server, back)).toMatchObject({
       problem: { code: "invalid_state_transition", details: { because: "the programme has submissions" } },
       ...nothing,
     });
     await chair.update_program({ programId, version, lifecycleStatus: "completed" });
   });
 
-  test("an archived programme takes no write but the move out, by whatever record the write goes", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const home = await seedHome(desk, { lifecycleStatus: "archived" });
+  test("an archived programme takes no write but the move out, by whatever record the write goes", async ({
+    server,
+  }) => {
+    const chair = await server.as(face);
+    const home = await seedHome(server, { lifecycleStatus: "archived" });
     for (const write of writesOf(chair, home)) {
-      expect(await recordTrace(desk, write)).toMatchObject({
+      expect(await recordTrace(server, write)).toMatchObject({
         problem: { code: "program_archived", details: { programId: home.programId } },
         ...nothing,
       });
@@ -73,32 +75,32 @@ describe.each(faces)("programmes over %s", (face) => {
   });
 
   test("what is written stays, what is not named is left alone, and the same again changes nothing", async ({
-    desk,
+    server,
   }) => {
-    const chair = await desk.as(face);
-    const { programId } = await desk.seed.program({ description: "Before", endDate: "2027-01-01T00:00:00.000Z" });
+    const chair = await server.as(face);
+    const { programId } = await server.seed.program({ description: "Before", endDate: "2027-01-01T00:00:00.000Z" });
     const change = { name: "N".repeat(200), year: 3000, startDate: "2026-11-20T06:01:05+02:00" };
     const kept = { ...change, startDate: "2026-11-20T04:01:05.000Z", description: "Before" };
-    const first = await recordTrace(desk, () => chair.update_program({ programId, version: 0, ...change }));
+    const first = await recordTrace(server, () => chair.update_program({ programId, version: 0, ...change }));
     expect(first).toMatchObject({
       data: { ...kept, endDate: "2027-01-01T00:00:00.000Z", version: 1 },
       rows: ["programs updated: name startDate year"],
       events: [],
       audit: ["program.updated"],
     });
-    const again = await recordTrace(desk, () => chair.update_program({ programId, version: 1, ...change }));
+    const again = await recordTrace(server, () => chair.update_program({ programId, version: 1, ...change }));
     expect(again).toMatchObject({ data: first.data, ...nothing });
-    expect(await recordTrace(desk, () => chair.update_program({ programId, version: 1 }))).toMatchObject(nothing);
+    expect(await recordTrace(server, () => chair.update_program({ programId, version: 1 }))).toMatchObject(nothing);
     expect(await chair.get_program({ programId })).toEqual(first.data);
   });
 
   test("a change that names no version applies to the programme as it is, also when several come at once", async ({
-    desk,
+    server,
   }) => {
-    const chair = await desk.as(face);
-    const { programId } = await desk.seed.program({ lifecycleStatus: "draft", year: 2026 });
+    const chair = await server.as(face);
+    const { programId } = await server.seed.program({ lifecycleStatus: "draft", year: 2026 });
     await chair.update_program({ programId, version: 0, name: "Changed" });
-    const move = await recordTrace(desk, () => chair.update_program({ programId, lifecycleStatus: "configured" }));
+    const move = await recordTrace(server, () => chair.update_program({ programId, lifecycleStatus: "configured" }));
     expect(move).toMatchObject({
       data: { lifecycleStatus: "configured", name: "Changed", version: 2 },
       rows: ["programs updated: lifecycleStatus"],
@@ -106,7 +108,7 @@ describe.each(faces)("programmes over %s", (face) => {
     });
     expect(move.events).toMatchObject([{ eventType: "program.lifecycle_status_changed", data: { version: 2 } }]);
     expect(
-      await recordTrace(desk, () => chair.update_program({ programId, lifecycleStatus: "completed" })),
+      await recordTrace(server, () => chair.update_program({ programId, lifecycleStatus: "completed" })),
     ).toMatchObject({
       problem: { code: "invalid_state_transition" },
       ...nothing,
@@ -116,7 +118,7 @@ describe.each(faces)("programmes over %s", (face) => {
     expect(answers.map(({ year }) => year)).toEqual(years);
     expect(answers.map(({ version }) => version).toSorted()).toEqual([3, 4, 5, 6, 7]);
     for (const version of [6, 8]) {
-      const stale = await recordTrace(desk, () => chair.update_program({ programId, version, name: "Too late" }));
+      const stale = await recordTrace(server, () => chair.update_program({ programId, version, name: "Too late" }));
       expect(stale).toMatchObject({
         problem: { code: "version_conflict", details: { currentVersion: 7 } },
         ...nothing,
@@ -147,13 +149,13 @@ describe.each(faces)("programmes over %s", (face) => {
   ];
 
   test("what the contract does not know is refused with its path, and nothing else of the call is written", async ({
-    desk,
+    server,
   }) => {
-    const chair = await desk.as(face);
-    const { programId, version } = await desk.seed.program();
+    const chair = await server.as(face);
+    const { programId, version } = await server.seed.program();
     for (const [path, value] of refused) {
       const body = { name: "Changed", ...nested(path.split("."), value) };
-      const trace = await recordTrace(desk, () => chair.update_program({ programId, version, ...body }));
+      const trace = await recordTrace(server, () => chair.update_program({ programId, version, ...body }));
       expect(trace, path).toMatchObject({ problem: { code: "validation_failed" }, ...nothing });
       expect(trace.problem?.details["issues"], path).toMatchObject([{ path }]);
     }
@@ -176,21 +178,21 @@ describe.each(faces)("branding over %s", (face) => {
     },
   };
 
-  test("a programme's and a track's copy is merged text by text", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const { programId } = await desk.seed.program({ branding: before });
-    const { trackId } = await desk.seed.track({ programId, branding: before });
+  test("a programme's and a track's copy is merged text by text", async ({ server }) => {
+    const chair = await server.as(face);
+    const { programId } = await server.seed.program({ branding: before });
+    const { trackId } = await server.seed.track({ programId, branding: before });
     const updates = [
       ["programs", (more: object) => chair.update_program({ programId, ...more })],
       ["tracks", (more: object) => chair.update_track({ programId, trackId, ...more })],
     ] as const;
     for (const [table, update] of updates) {
-      const trace = await recordTrace(desk, () => update({ version: 0, branding: change }));
+      const trace = await recordTrace(server, () => update({ version: 0, branding: change }));
       expect(trace.data).toMatchObject({ branding: after, version: 1 });
       expect(trace.rows).toEqual([`${table} updated: branding`]);
       expect(trace.data.branding).toEqual(after);
       for (const branding of [change, {}, { pages: {} }, { pages: { landing: {} } }]) {
-        expect(await recordTrace(desk, () => update({ version: 1, branding }))).toMatchObject(nothing);
+        expect(await recordTrace(server, () => update({ version: 1, branding }))).toMatchObject(nothing);
       }
       expect((await update({ version: 1, branding: { headerText: "" } })).branding).toEqual({
         ...after,
@@ -201,32 +203,32 @@ describe.each(faces)("branding over %s", (face) => {
 });
 
 describe.each(faces)("tracks and rounds over %s", (face) => {
-  test("intake and dates of a track and activity and dates of a round are set", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const { programId, trackId, roundId } = await seedHome(desk, {});
+  test("intake and dates of a track and activity and dates of a round are set", async ({ server }) => {
+    const chair = await server.as(face);
+    const { programId, trackId, roundId } = await seedHome(server, {});
     const dates = { intakeOpenDate: "2026-11-20T00:00:00.000Z", intakeCloseDate: "2026-12-20T00:00:00.000Z" };
     const track = { programId, trackId, intakeOpen: false, ...dates };
-    expect(await recordTrace(desk, () => chair.update_track({ ...track, version: 0 }))).toMatchObject({
+    expect(await recordTrace(server, () => chair.update_track({ ...track, version: 0 }))).toMatchObject({
       data: { ...track, version: 1, branding: {} },
       rows: ["tracks updated: intakeCloseDate intakeOpen intakeOpenDate"],
       events: [],
       audit: ["track.updated"],
     });
     const round = { programId, trackId, roundId, active: false, deadline: "2026-12-31T00:00:00.000Z" };
-    expect(await recordTrace(desk, () => chair.update_round({ ...round, version: 0 }))).toMatchObject({
+    expect(await recordTrace(server, () => chair.update_round({ ...round, version: 0 }))).toMatchObject({
       data: { ...round, version: 1, startDate: null, endDate: null },
       rows: ["rounds updated: active deadline"],
       events: [],
       audit: ["round.updated"],
     });
-    expect(await recordTrace(desk, () => chair.update_track({ ...track, version: 1 }))).toMatchObject(nothing);
-    expect(await recordTrace(desk, () => chair.update_round({ ...round, version: 1 }))).toMatchObject(nothing);
+    expect(await recordTrace(server, () => chair.update_track({ ...track, version: 1 }))).toMatchObject(nothing);
+    expect(await recordTrace(server, () => chair.update_round({ ...round, version: 1 }))).toMatchObject(nothing);
   });
 
-  test("a track or round is found only under its own programme and track", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const [here, there] = [await seedHome(desk, {}), await seedHome(desk, {})];
-    const sister = await desk.seed.track({ programId: here.programId });
+  test("a track or round is found only under its own programme and track", async ({ server }) => {
+    const chair = await server.as(face);
+    const [here, there] = [await seedHome(server, {}), await seedHome(server, {})];
+    const sister = await server.seed.track({ programId: here.programId });
     const { programId, trackId, roundId } = here;
     const wrong = [
       () => chair.update_track({ programId: there.programId, trackId, version: 0, intakeOpen: false }),
@@ -237,18 +239,18 @@ describe.each(faces)("tracks and rounds over %s", (face) => {
       () => chair.list_rounds({ programId: "prg_none" }),
     ];
     for (const call of wrong) {
-      expect(await recordTrace(desk, call)).toMatchObject({ problem: { code: "not_found" }, ...nothing });
+      expect(await recordTrace(server, call)).toMatchObject({ problem: { code: "not_found" }, ...nothing });
     }
   });
 
-  test("a programme lists its own tracks newest first, and its own rounds in their sequence", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const program = await desk.seed.program();
-    await seedHome(desk, {});
-    const tracks = await seedMany(3, (order) => desk.seed.track({ programId: program.programId, order }));
+  test("a programme lists its own tracks newest first, and its own rounds in their sequence", async ({ server }) => {
+    const chair = await server.as(face);
+    const program = await server.seed.program();
+    await seedHome(server, {});
+    const tracks = await seedMany(3, (order) => server.seed.track({ programId: program.programId, order }));
     const [{ trackId }] = tracks as [(typeof tracks)[number]];
     const home = { programId: program.programId, trackId };
-    for (const sequence of [2, 3, 1]) await desk.seed.round({ ...home, sequence });
+    for (const sequence of [2, 3, 1]) await server.seed.round({ ...home, sequence });
     expect(await chair.list_rounds({ programId: program.programId })).toMatchObject(
       [1, 2, 3].map((sequence) => ({ ...home, sequence })),
     );
@@ -257,24 +259,24 @@ describe.each(faces)("tracks and rounds over %s", (face) => {
     expect([...first.data, ...second.data]).toEqual(tracks.reverse());
     expect(first.page).toEqual({ hasMore: true, lastEvaluatedKey: expect.any(String) });
     expect(second.page).toEqual({ hasMore: false });
-    const elsewhere = await seedHome(desk, {});
+    const elsewhere = await seedHome(server, {});
     const foreign = chair.call("list_tracks", { programId: elsewhere.programId, ...cursorOf(first) });
     await expect(foreign).rejects.toMatchProblem("invalid_cursor");
   });
 
-  test("programmes of the tenant are listed newest first, another's are not", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const other = await desk.other();
+  test("programmes of the tenant are listed newest first, another's are not", async ({ server }) => {
+    const chair = await server.as(face);
+    const other = await server.other();
     await other.seed.program();
-    const programs = await seedMany(3, () => desk.seed.program());
+    const programs = await seedMany(3, () => server.seed.program());
     expect(await chair.list_programs()).toEqual(programs.reverse());
   });
 });
 
-async function seedHome(desk: TestServer, given: Parameters<TestServer["seed"]["program"]>[0]) {
-  const { programId } = await desk.seed.program(given);
-  const { trackId } = await desk.seed.track({ programId });
-  const { roundId } = await desk.seed.round({ programId, trackId });
+async function seedHome(server: TestServer, given: Parameters<TestServer["seed"]["program"]>[0]) {
+  const { programId } = await server.seed.program(given);
+  const { trackId } = await server.seed.track({ programId });
+  const { roundId } = await server.seed.round({ programId, trackId });
   return { programId, trackId, roundId };
 }
 

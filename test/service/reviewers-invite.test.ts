@@ -19,13 +19,13 @@ function secretOf(send: Row<"emailSends"> | undefined): string {
 }
 
 describe.each(faces)("inviting a reviewer over %s", (face) => {
-  test("makes a membership, an invitation and a message, and nothing else", async ({ desk }) => {
-    const chair = await desk.as(face, ["reviewers:write"]);
-    const person = await desk.seed.person({ primaryEmail: "IDA@example.org" });
-    const { programId } = await desk.seed.program({ name: "Open call" });
-    const track = await desk.seed.track({ programId });
-    const one = await desk.seed.round({ programId, trackId: track.trackId });
-    const two = await desk.seed.round({ programId: (await desk.seed.program()).programId, trackId: track.trackId });
+  test("makes a membership, an invitation and a message, and nothing else", async ({ server }) => {
+    const chair = await server.as(face, ["reviewers:write"]);
+    const person = await server.seed.person({ primaryEmail: "IDA@example.org" });
+    const { programId } = await server.seed.program({ name: "Open call" });
+    const track = await server.seed.track({ programId });
+    const one = await server.seed.round({ programId, trackId: track.trackId });
+    const two = await server.seed.round({ programId: (await server.seed.program()).programId, trackId: track.trackId });
     const given = {
       email,
       firstName: "Ida",
@@ -34,12 +34,12 @@ describe.each(faces)("inviting a reviewer over %s", (face) => {
       expertise: ["Solar", "wind", "SOLAR"],
       roundIds: [one.roundId, two.roundId, one.roundId],
     };
-    const trace = await recordTrace(desk, () => chair.invite_reviewer({ ...given, role: "lead_reviewer" }));
-    const now = desk.clock.now().toISOString();
+    const trace = await recordTrace(server, () => chair.invite_reviewer({ ...given, role: "lead_reviewer" }));
+    const now = server.clock.now().toISOString();
     expect(trace.data).toEqual({
       ...given,
       reviewerId: expect.stringMatching(/^rvw_/),
-      businessId: desk.businessId,
+      businessId: server.businessId,
       expertise: ["Solar", "wind"],
       role: "lead_reviewer",
       status: "invited",
@@ -63,8 +63,8 @@ describe.each(faces)("inviting a reviewer over %s", (face) => {
     });
   });
 
-  test("needs an address alone", async ({ desk }) => {
-    const chair = await desk.as(face);
+  test("needs an address alone", async ({ server }) => {
+    const chair = await server.as(face);
     expect(await chair.invite_reviewer({ email })).toMatchObject({
       email,
       firstName: null,
@@ -78,11 +78,11 @@ describe.each(faces)("inviting a reviewer over %s", (face) => {
     });
   });
 
-  test("keeps the link's secret as a hash, and gives it to nobody but the addressee", async ({ desk }) => {
-    const chair = await desk.as(face);
+  test("keeps the link's secret as a hash, and gives it to nobody but the addressee", async ({ server }) => {
+    const chair = await server.as(face);
     const answers = [await chair.invite_reviewer({ email }), await chair.invite_reviewer({ email })];
-    const sends = await rowsOf(desk, "emailSends");
-    const invitations = await rowsOf(desk, "invitations");
+    const sends = await rowsOf(server, "emailSends");
+    const invitations = await rowsOf(server, "invitations");
     const secrets = sends.map(secretOf);
     expect(new Set(secrets).size).toBe(2);
     for (const secret of secrets) expect(secret).toMatch(/^[\w-]{32,}$/);
@@ -90,20 +90,29 @@ describe.each(faces)("inviting a reviewer over %s", (face) => {
     expect(invitations.map(({ sha256 }) => sha256).sort()).toEqual(hashes.sort());
     expect(invitations.map(({ expiresAt }) => expiresAt)).toEqual(Array(2).fill("2026-12-04T09:00:00.000Z"));
     answers.push(await chair.list_email_sends({ recipientEmail: email }), await chair.list_audit_entries());
-    const audit = await listChanges(desk.app.store, desk.businessId);
-    const told = JSON.stringify([answers, audit, await desk.outbox(), invitations, await rowsOf(desk, "reviewers")]);
+    const audit = await listChanges(server.app.store, server.businessId);
+    const told = JSON.stringify([
+      answers,
+      audit,
+      await server.outbox(),
+      invitations,
+      await rowsOf(server, "reviewers"),
+    ]);
     for (const secret of secrets) expect(told).not.toContain(secret);
     for (const hash of hashes) expect(JSON.stringify([answers, audit])).not.toContain(hash);
     expect(JSON.stringify(audit)).not.toContain(email);
   });
 
-  test("writes a message that names the programme and ends in the link", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const { programId } = await desk.seed.program({ name: "Open\r\nBcc: all@example.org" });
-    const { roundId } = await desk.seed.round({ programId, trackId: (await desk.seed.track({ programId })).trackId });
+  test("writes a message that names the programme and ends in the link", async ({ server }) => {
+    const chair = await server.as(face);
+    const { programId } = await server.seed.program({ name: "Open\r\nBcc: all@example.org" });
+    const { roundId } = await server.seed.round({
+      programId,
+      trackId: (await server.seed.track({ programId })).trackId,
+    });
     const send = async (given: object) => {
       await chair.invite_reviewer({ email, ...given });
-      return (await rowsOf(desk, "emailSends")).at(-1);
+      return (await rowsOf(server, "emailSends")).at(-1);
     };
     expect(await send({ firstName: "Ida", roundIds: [roundId], message: "Please do" })).toMatchObject({
       programId,
@@ -126,10 +135,10 @@ describe.each(faces)("inviting a reviewer over %s", (face) => {
     expect(await send({ suppressEmails: false })).toMatchObject({ subject: "Invitation to review", status: "queued" });
   });
 
-  test("an address invited again is the same reviewer with what is added", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const [one, two] = [await desk.seed.round(), await desk.seed.round()];
-    const known = await desk.seed.reviewer({
+  test("an address invited again is the same reviewer with what is added", async ({ server }) => {
+    const chair = await server.as(face);
+    const [one, two] = [await server.seed.round(), await server.seed.round()];
+    const known = await server.seed.reviewer({
       email: "Ida@Example.org",
       firstName: "Ida",
       affiliation: "Lab",
@@ -139,7 +148,7 @@ describe.each(faces)("inviting a reviewer over %s", (face) => {
       roundIds: [one.roundId],
     });
     const again = { email, lastName: "Holm", expertise: ["solar", "Wind"], roundIds: [two.roundId, one.roundId] };
-    const trace = await recordTrace(desk, () => chair.invite_reviewer(again));
+    const trace = await recordTrace(server, () => chair.invite_reviewer(again));
     expect(trace.data).toMatchObject({
       reviewerId: known.reviewerId,
       email: "Ida@Example.org",
@@ -154,7 +163,7 @@ describe.each(faces)("inviting a reviewer over %s", (face) => {
     });
     expect(trace.rows).toEqual([...written, "reviewers updated: expertise lastName programIds roundIds"]);
     expect(trace).toMatchObject({ events: [], audit: [...audited, "reviewer.invited"] });
-    const idle = await recordTrace(desk, () => chair.invite_reviewer({ email }));
+    const idle = await recordTrace(server, () => chair.invite_reviewer({ email }));
     expect(idle).toMatchObject({ data: { version: 1 }, rows: written, audit: audited });
     const role = await chair.invite_reviewer({ email, role: "reviewer", affiliation: "Firm" });
     expect(role).toMatchObject({ role: "reviewer", affiliation: "Firm", version: 2 });
@@ -167,12 +176,12 @@ describe.each(faces)("inviting a reviewer over %s", (face) => {
     ["inactive", "invited"],
   ] as const;
 
-  test.for(statuses)("who is %s is then %s", async ([status, after], { desk }) => {
-    const chair = await desk.as(face);
-    const person = await desk.seed.person({ primaryEmail: email });
-    const before = await desk.seed.reviewer({ email, status });
+  test.for(statuses)("who is %s is then %s", async ([status, after], { server }) => {
+    const chair = await server.as(face);
+    const person = await server.seed.person({ primaryEmail: email });
+    const before = await server.seed.reviewer({ email, status });
     const { invitedAt, acceptedAt } = before;
-    const now = desk.clock.now().toISOString();
+    const now = server.clock.now().toISOString();
     expect(await chair.invite_reviewer({ email })).toMatchObject({
       reviewerId: before.reviewerId,
       status: after,
@@ -181,12 +190,12 @@ describe.each(faces)("inviting a reviewer over %s", (face) => {
     });
   });
 
-  test("rounds must be the tenant's own, of programmes that take changes", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const other = await desk.other();
-    const [own, foreign] = [await desk.seed.round(), await other.seed.round()];
-    const { programId } = await desk.seed.program({ lifecycleStatus: "archived" });
-    const archived = await desk.seed.round({ programId, trackId: (await desk.seed.track({ programId })).trackId });
+  test("rounds must be the tenant's own, of programmes that take changes", async ({ server }) => {
+    const chair = await server.as(face);
+    const other = await server.other();
+    const [own, foreign] = [await server.seed.round(), await other.seed.round()];
+    const { programId } = await server.seed.program({ lifecycleStatus: "archived" });
+    const archived = await server.seed.round({ programId, trackId: (await server.seed.track({ programId })).trackId });
     await other.seed.reviewer({ email });
     const refused = [
       [foreign.roundId, "not_found"],
@@ -194,19 +203,19 @@ describe.each(faces)("inviting a reviewer over %s", (face) => {
       [archived.roundId, "program_archived"],
     ] as const;
     for (const [roundId, code] of refused) {
-      const trace = await recordTrace(desk, () => chair.invite_reviewer({ email, roundIds: [own.roundId, roundId] }));
+      const trace = await recordTrace(server, () => chair.invite_reviewer({ email, roundIds: [own.roundId, roundId] }));
       expect(trace).toMatchObject({ problem: { code }, ...nothing });
     }
-    const trace = await recordTrace(desk, () => chair.invite_reviewer({ email, roundIds: [own.roundId] }));
+    const trace = await recordTrace(server, () => chair.invite_reviewer({ email, roundIds: [own.roundId] }));
     expect(trace.rows).toEqual([...written, "reviewers inserted"]);
   });
 
-  test("two invitations of one address at once make one reviewer", async ({ desk }) => {
-    const chair = await desk.as(face);
+  test("two invitations of one address at once make one reviewer", async ({ server }) => {
+    const chair = await server.as(face);
     const both = ["ida@example.org", "IDA@example.org"].map((each) => chair.invite_reviewer({ email: each }));
     const [one, two] = await Promise.all(both);
     expect(one.reviewerId).toBe(two.reviewerId);
-    expect(await rowsOf(desk, "reviewers")).toHaveLength(1);
+    expect(await rowsOf(server, "reviewers")).toHaveLength(1);
   });
 
   const refused: readonly [path: string, given: object][] = [
@@ -227,11 +236,11 @@ describe.each(faces)("inviting a reviewer over %s", (face) => {
     ["status", { status: "active" }],
   ];
 
-  test("what the contract does not know is refused with its path, and nobody is invited", async ({ desk }) => {
-    const chair = await desk.as(face);
-    await desk.seed.reviewer({ email, expertise: Array.from({ length: 100 }, (_, index) => `area ${index}`) });
+  test("what the contract does not know is refused with its path, and nobody is invited", async ({ server }) => {
+    const chair = await server.as(face);
+    await server.seed.reviewer({ email, expertise: Array.from({ length: 100 }, (_, index) => `area ${index}`) });
     for (const [path, given] of refused) {
-      const trace = await recordTrace(desk, () => chair.invite_reviewer({ email, ...given }));
+      const trace = await recordTrace(server, () => chair.invite_reviewer({ email, ...given }));
       expect(trace, path).toMatchObject({ problem: { code: "validation_failed" }, ...nothing });
       expect(trace.problem?.details["issues"], path).toMatchObject([{ path }]);
     }

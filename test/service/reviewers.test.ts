@@ -27,10 +27,10 @@ async function panelOf({ seed }: TestServer) {
 }
 
 describe.each(faces)("listing reviewers over %s", (face) => {
-  test("each filter lets through what it says, alone and together, newest first", async ({ desk }) => {
-    const chair = await desk.as(face, ["reviewers:read"]);
-    await panelOf(await desk.other());
-    const [elodie = "", rita = "", plain = "", neil = ""] = idsOf(await panelOf(desk));
+  test("each filter lets through what it says, alone and together, newest first", async ({ server }) => {
+    const chair = await server.as(face, ["reviewers:read"]);
+    await panelOf(await server.other());
+    const [elodie = "", rita = "", plain = "", neil = ""] = idsOf(await panelOf(server));
     const answers: readonly [query: Record<string, string>, found: string[]][] = [
       [{}, [neil, plain, rita, elodie]],
       [{ programId: "prg_a" }, [rita, elodie]],
@@ -67,17 +67,17 @@ describe.each(faces)("listing reviewers over %s", (face) => {
     }
   });
 
-  test("counts a reviewer's active assignments: on the desk or done, and those done", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const round = await desk.seed.round();
+  test("counts a reviewer's active assignments: on the desk or done, and those done", async ({ server }) => {
+    const chair = await server.as(face);
+    const round = await server.seed.round();
     const { trackId } = round;
-    const [busy, idle] = [await desk.seed.reviewer(), await desk.seed.reviewer()];
+    const [busy, idle] = [await server.seed.reviewer(), await server.seed.reviewer()];
     for (const status of AssignmentStatus.options) {
-      const { submissionId } = await desk.seed.submission({ trackId });
+      const { submissionId } = await server.seed.submission({ trackId });
       const home = { ...round, submissionId, reviewerId: busy.reviewerId, status };
       for (const active of [true, true, false]) {
         const { programId, roundId, reviewerId } = home;
-        await desk.seed.assignment({ programId, trackId, roundId, submissionId, reviewerId, status, active });
+        await server.seed.assignment({ programId, trackId, roundId, submissionId, reviewerId, status, active });
       }
     }
     const counts = { assigned: 8, completed: 2 };
@@ -88,12 +88,12 @@ describe.each(faces)("listing reviewers over %s", (face) => {
     expect(await chair.get_reviewer({ reviewerId: busy.reviewerId })).toEqual({ ...busy, assignmentCounts: counts });
   });
 
-  test("another tenant's reviewer is not found", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const foreign = await (await desk.other()).seed.reviewer();
+  test("another tenant's reviewer is not found", async ({ server }) => {
+    const chair = await server.as(face);
+    const foreign = await (await server.other()).seed.reviewer();
     for (const reviewerId of [foreign.reviewerId, "rvw_none"]) {
       const call = () => chair.get_reviewer({ reviewerId });
-      expect(await recordTrace(desk, call)).toMatchObject({ problem: { code: "not_found" }, ...nothing });
+      expect(await recordTrace(server, call)).toMatchObject({ problem: { code: "not_found" }, ...nothing });
     }
   });
 });

@@ -32,9 +32,9 @@ const score = (criterionId: string, value: number | string | boolean) => ({ crit
 const empty = { meanScore: null, medianScore: null, minScore: null, maxScore: null, stdDev: null, criteria: [] };
 
 describe.each(faces)("reviews over %s", (face) => {
-  test("each filter lets through what it says, newest first, with scores and comments", async ({ desk }) => {
-    const chair = await desk.as(face, ["reviews:read"]);
-    const stages = [await stageOf(desk), await stageOf(desk)];
+  test("each filter lets through what it says, newest first, with scores and comments", async ({ server }) => {
+    const chair = await server.as(face, ["reviews:read"]);
+    const stages = [await stageOf(server), await stageOf(server)];
     const rows: Review[] = [];
     for (const { review, first, second } of stages) {
       rows.push(
@@ -43,7 +43,7 @@ describe.each(faces)("reviews over %s", (face) => {
         await review(second, { status: "draft", submittedAt: null }),
       );
     }
-    const foreign = await stageOf(await desk.other());
+    const foreign = await stageOf(await server.other());
     await foreign.review(foreign.first);
     const newest = rows.toReversed();
     const { submissionId, roundId } = rows[1] as Review;
@@ -68,10 +68,10 @@ describe.each(faces)("reviews over %s", (face) => {
     await expect(chair.list_reviews(elsewhere)).rejects.toMatchProblem("invalid_cursor");
   });
 
-  test("a review, submission or round of another tenant or track is not found", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const [here, there] = [await stageOf(desk), await stageOf(desk)];
-    const foreign = await stageOf(await desk.other());
+  test("a review, submission or round of another tenant or track is not found", async ({ server }) => {
+    const chair = await server.as(face);
+    const [here, there] = [await stageOf(server), await stageOf(server)];
+    const foreign = await stageOf(await server.other());
     const { reviewId } = await foreign.review(foreign.first);
     const { submissionId } = here;
     const calls = [
@@ -83,18 +83,18 @@ describe.each(faces)("reviews over %s", (face) => {
       () => chair.get_submission_reviews_summary({ submissionId, roundId: "rnd_none" }),
     ];
     for (const call of calls)
-      expect(await recordTrace(desk, call)).toMatchObject({ problem: { code: "not_found" }, ...nothing });
+      expect(await recordTrace(server, call)).toMatchObject({ problem: { code: "not_found" }, ...nothing });
     expect(await chair.list_reviews({ submissionId: foreign.submissionId })).toEqual([]);
   });
 });
 
 describe.each(faces)("the summary of a submission's reviews over %s", (face) => {
   test("adds up what was submitted: mean, median, bounds, deviation and criteria, by round and in all", async ({
-    desk,
+    server,
   }) => {
-    const chair = await desk.as(face, ["reviews:read"]);
-    const { submissionId, first, second, review, assign } = await stageOf(desk);
-    const other = await stageOf(desk);
+    const chair = await server.as(face, ["reviews:read"]);
+    const { submissionId, first, second, review, assign } = await stageOf(server);
+    const other = await stageOf(server);
     await other.review(other.first, { weightedScore: 1 });
     // Round 1: 2 and 4 by the weighted score. Round 2: 7, 10 by the total where there is no weighted one, and 8.5.
     await review(first, { weightedScore: 2, totalScore: 20, scores: [score("crt_a", 2)] });
@@ -183,9 +183,9 @@ describe.each(faces)("the summary of a submission's reviews over %s", (face) => 
     ],
   ];
 
-  test.for(statuses)("with %s it is %s", async ([what, status, make], { desk }) => {
-    const chair = await desk.as(face);
-    const stage = await stageOf(desk);
+  test.for(statuses)("with %s it is %s", async ([what, status, make], { server }) => {
+    const chair = await server.as(face);
+    const stage = await stageOf(server);
     await make(stage);
     const { submissionId, first, second } = stage;
     const meanScore = status === "complete" || what.startsWith("a submitted") ? 7 : null;
@@ -196,9 +196,9 @@ describe.each(faces)("the summary of a submission's reviews over %s", (face) => 
     expect(idle).toEqual({ submissionId, roundId: second, ...none, ...empty, status: "not_started" });
   });
 
-  test("the draft of a removed assignment counts for nothing", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const { submissionId, first, review } = await stageOf(desk);
+  test("the draft of a removed assignment counts for nothing", async ({ server }) => {
+    const chair = await server.as(face);
+    const { submissionId, first, review } = await stageOf(server);
     const { assignmentId } = await review(first, { status: "draft" });
     const before = await chair.get_submission_reviews_summary({ submissionId });
     expect(before).toMatchObject({ status: "in_progress", assignedCount: 1 });

@@ -6,23 +6,25 @@ const kinds = [
   [
     "get_schema",
     "schemaId",
-    (desk: TestServer, id: string, n: number) => desk.seed.schema({ schemaId: id, schemaVersion: n, name: `No ${n}` }),
+    (server: TestServer, id: string, n: number) =>
+      server.seed.schema({ schemaId: id, schemaVersion: n, name: `No ${n}` }),
   ],
   [
     "get_rubric",
     "rubricId",
-    (desk: TestServer, id: string, n: number) => desk.seed.rubric({ rubricId: id, rubricVersion: n, name: `No ${n}` }),
+    (server: TestServer, id: string, n: number) =>
+      server.seed.rubric({ rubricId: id, rubricVersion: n, name: `No ${n}` }),
   ],
 ] as const;
 
 describe.each(faces)("versions over %s", (face) => {
-  test.for(kinds)("%s gives the version asked for, the latest if none is", async ([name, key, seed], { desk }) => {
-    const chair = await desk.as(face);
-    const other = await desk.other();
+  test.for(kinds)("%s gives the version asked for, the latest if none is", async ([name, key, seed], { server }) => {
+    const chair = await server.as(face);
+    const other = await server.other();
     const foreign = [await seed(other, "one", 20), await seed(other, "foreign", 1)];
     const rows = new Map<number, unknown>();
-    for (const version of [9, 10, 2]) rows.set(version, await seed(desk, "one", version));
-    await seed(desk, "two", 11);
+    for (const version of [9, 10, 2]) rows.set(version, await seed(server, "one", version));
+    await seed(server, "two", 11);
     for (const [version, row] of rows) expect(await chair[name]({ [key]: "one", version })).toEqual(row);
     expect(await chair[name]({ [key]: "one" })).toEqual(rows.get(10));
     expect(await (await other.as(face))[name]({ [key]: "one" })).toEqual(foreign[0]);

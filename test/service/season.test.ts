@@ -23,11 +23,11 @@ interface Step {
 }
 
 /** Everything that the API did, step by step, each a minute after the last. */
-function diaryOf(desk: TestServer) {
+function diaryOf(server: TestServer) {
   const steps: Step[] = [];
   const act = async (call: () => Promise<unknown>, audit: string, events = "") => {
-    desk.clock.advance(60_000);
-    const trace = await recordTrace(desk, call);
+    server.clock.advance(60_000);
+    const trace = await recordTrace(server, call);
     expect(trace.problem).toBeUndefined();
     const step = { audit: trace.audit, events: trace.events.map(({ eventType }) => eventType) };
     expect(step).toEqual({ audit: audit.split(" ").sort(), events: events.split(" ").filter(Boolean) });
@@ -38,13 +38,13 @@ function diaryOf(desk: TestServer) {
 }
 
 /** What applicants, reviewers and staff do elsewhere: here straight in the store. */
-function outside(desk: TestServer) {
+function outside(server: TestServer) {
   async function change<T extends "reviewers" | "submissions" | "assignments">(
     table: T,
     id: string,
     patch: Partial<Row<T>>,
   ) {
-    await desk.write(async (tx) => {
+    await server.write(async (tx) => {
       const row = await tx.get(table, id);
       if (row) await tx.update(table, row, patch as Parameters<typeof tx.update<T>>[2]);
     });
@@ -56,8 +56,8 @@ function outside(desk: TestServer) {
       const { assignmentId, submissionId, programId, roundId, reviewerId } = assignment;
       const scores = [{ criterionId: "crt_a", value, comment: "Well argued" }];
       const done = { scores, totalScore: value, weightedScore: value };
-      await desk.seed.review({ assignmentId, submissionId, programId, roundId, reviewerId, ...done });
-      await change("assignments", assignmentId, { status: "completed", completedAt: desk.clock.now().toISOString() });
+      await server.seed.review({ assignmentId, submissionId, programId, roundId, reviewerId, ...done });
+      await change("assignments", assignmentId, { status: "completed", completedAt: server.clock.now().toISOString() });
     },
   };
 }
@@ -73,16 +73,20 @@ async function trailOf(chair: TestCaller, filter: object): Promise<AuditEntry[]>
   return entries.reverse();
 }
 
-test("a season over MCP, from the first draft to the winner", async ({ desk }) => {
-  const chair = await desk.as("MCP");
-  const { steps, act } = diaryOf(desk);
-  const { accept, pay, review } = outside(desk);
+test("a season over MCP, from the first draft to the winner", async ({ server }) => {
+  const chair = await server.as("MCP");
+  const { steps, act } = diaryOf(server);
+  const { accept, pay, review } = outside(server);
   const moved = "submission.state_changed";
 
-  const { programId } = await desk.seed.program({ lifecycleStatus: "configured", feeRequired: true, currency: "EUR" });
-  const { trackId, schemaId } = await desk.seed.track({ programId, feeAmountMinor: 2500, intakeOpen: false });
-  const first = await desk.seed.round({ programId, trackId, sequence: 1, active: false });
-  const second = await desk.seed.round({ programId, trackId, sequence: 2 });
+  const { programId } = await server.seed.program({
+    lifecycleStatus: "configured",
+    feeRequired: true,
+    currency: "EUR",
+  });
+  const { trackId, schemaId } = await server.seed.track({ programId, feeAmountMinor: 2500, intakeOpen: false });
+  const first = await server.seed.round({ programId, trackId, sequence: 1, active: false });
+  const second = await server.seed.round({ programId, trackId, sequence: 2 });
   const lifecycle = "program.lifecycle_status_changed";
   await act(
     () => chair.update_program({ programId, version: 0, lifecycleStatus: "underway" }),
@@ -117,7 +121,7 @@ test("a season over MCP, from the first draft to the winner", async ({ desk }) =
   await expect(chair.submit_submission({ submissionId, version })).rejects.toMatchProblem("incomplete_application");
   await pay(submissionId);
   version += 1;
-  const { supplementResponseId } = await desk.seed.supplement({ submissionId, schemaId });
+  const { supplementResponseId } = await server.seed.supplement({ submissionId, schemaId });
   await expect(chair.submit_submission({ submissionId, version })).rejects.toMatchProblem("supplement_warnings");
   const letter = { submissionId, supplementResponseId, version: 0, fields, status: "submitted" };
   await act(() => chair.update_supplement(letter), "supplement.updated", "supplement.response.submitted");
@@ -149,7 +153,7 @@ test("a season over MCP, from the first draft to the winner", async ({ desk }) =
   for (const [index, assignment] of [created[0], swapped].entries()) await review(assignment, 6 + 2 * index);
   const inFirst = { submissionId, roundId: first.roundId };
   expect(await chair.get_submission_reviews_summary(inFirst)).toMatchObject({ meanScore: 7, status: "complete" });
-  const { feedbackId } = await desk.seed.feedback({ ...inFirst, programId });
+  const { feedbackId } = await server.seed.feedback({ ...inFirst, programId });
   await act(() => chair.release_feedback({ feedbackId }), "feedback.released", "feedback.released");
 
   const toSecond = { toRoundId: second.roundId };
@@ -196,11 +200,11 @@ test("a season over MCP, from the first draft to the winner", async ({ desk }) =
   expect(states.join(" ")).toBe(way);
   const sought = (await trailOf(chair, { submissionId, action: "submission.state_set" })).map(({ reason }) => reason);
   expect(sought).toEqual([null, won.reason]);
-  await desk.app.gate.flush();
+  await server.app.gate.flush();
   const refusals = await trailOf(chair, { submissionId, action: "submission.withdrawn" });
   expect(refusals).toMatchObject([{ status: 409, entityId: submissionId, changes: [] }]);
 
-  const outbox = await desk.outbox();
+  const outbox = await server.outbox();
   expect(outbox.map(({ eventType }) => eventType)).toEqual(steps.flatMap(({ events }) => events));
   const written = JSON.stringify([outbox, trail.map(({ changes }) => changes)]);
   for (const word of personal) expect(written).not.toContain(word);

@@ -9,23 +9,23 @@ const ada = { innovatorId: "crm-17", innovatorEmail: "Ada@example.org", innovato
 const ref = { namespace: "crm", objectType: "contact", externalId: "0031" };
 const enrolled = ["applicants inserted", "submissions inserted"];
 
-async function intakeOf(desk: TestServer, given: Parameters<TestServer["seed"]["track"]>[0] = {}) {
-  const { trackId, programId } = await desk.seed.track(given);
+async function intakeOf(server: TestServer, given: Parameters<TestServer["seed"]["track"]>[0] = {}) {
+  const { trackId, programId } = await server.seed.track(given);
   return { trackId, programId, base: { trackId, deadline, fields: {} } };
 }
 
-async function applicantsOf(desk: TestServer): Promise<Row<"applicants">[]> {
-  return desk.app.store.reader(desk.businessId).find("applicants", {}, { limit: 100 });
+async function applicantsOf(server: TestServer): Promise<Row<"applicants">[]> {
+  return server.app.store.reader(server.businessId).find("applicants", {}, { limit: 100 });
 }
 
 describe.each(faces)("creating a submission over %s", (face) => {
-  test("a legacy identity makes a draft of the track's form, an applicant and one event", async ({ desk }) => {
-    const chair = await desk.as(face, ["submissions:write", "submissions:read"]);
-    await desk.other();
-    const schema = await desk.seed.schema({ schemaVersion: 3 });
-    const home = await intakeOf(desk, { schemaId: schema.schemaId, schemaVersion: 3 });
+  test("a legacy identity makes a draft of the track's form, an applicant and one event", async ({ server }) => {
+    const chair = await server.as(face, ["submissions:write", "submissions:read"]);
+    await server.other();
+    const schema = await server.seed.schema({ schemaVersion: 3 });
+    const home = await intakeOf(server, { schemaId: schema.schemaId, schemaVersion: 3 });
     const given = { ...home.base, ...ada, fields: { [fieldIds.title]: "Water", [fieldIds.budget]: null } };
-    const trace = await recordTrace(desk, () =>
+    const trace = await recordTrace(server, () =>
       chair.create_submission({ ...given, deadline: "2026-12-31T01:00:00+01:00" }),
     );
     expect(trace.data).toEqual({
@@ -41,10 +41,10 @@ describe.each(faces)("creating a submission over %s", (face) => {
       state: "DRAFT",
       source: "integration",
       applicantId: expect.stringMatching(/^app_/),
-      businessId: desk.businessId,
+      businessId: server.businessId,
       version: 0,
-      createdAt: desk.clock.now().toISOString(),
-      updatedAt: desk.clock.now().toISOString(),
+      createdAt: server.clock.now().toISOString(),
+      updatedAt: server.clock.now().toISOString(),
       createdBy: trace.data.createdBy,
       updatedBy: trace.data.createdBy,
       fileIds: [],
@@ -57,9 +57,9 @@ describe.each(faces)("creating a submission over %s", (face) => {
       {
         eventType: "submission.draft_created",
         eventId: expect.stringMatching(/^evt_/),
-        timestamp: desk.clock.now().toISOString(),
+        timestamp: server.clock.now().toISOString(),
         data: {
-          businessId: desk.businessId,
+          businessId: server.businessId,
           programId: home.programId,
           trackId: home.trackId,
           submissionId,
@@ -69,7 +69,7 @@ describe.each(faces)("creating a submission over %s", (face) => {
         },
       },
     ]);
-    expect(await applicantsOf(desk)).toMatchObject([
+    expect(await applicantsOf(server)).toMatchObject([
       {
         applicantId,
         innovatorId: "crm-17",
@@ -78,15 +78,15 @@ describe.each(faces)("creating a submission over %s", (face) => {
         programIds: [home.programId],
         trackIds: [home.trackId],
         personId: null,
-        registeredAt: desk.clock.now().toISOString(),
+        registeredAt: server.clock.now().toISOString(),
       },
     ]);
     expect(await chair.get_submission({ submissionId })).toEqual(trace.data);
   });
 
-  test("one applicant applies again and again, to several tracks, under any of their names", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const [first, second] = [await intakeOf(desk), await intakeOf(desk)];
+  test("one applicant applies again and again, to several tracks, under any of their names", async ({ server }) => {
+    const chair = await server.as(face);
+    const [first, second] = [await intakeOf(server), await intakeOf(server)];
     const { applicantId } = await chair.create_submission({ ...first.base, ...ada });
     const again: readonly [object, object][] = [
       [{ innovatorId: "crm-17" }, ada],
@@ -99,7 +99,7 @@ describe.each(faces)("creating a submission over %s", (face) => {
     for (const [given, shown] of again) {
       expect(await chair.create_submission({ ...second.base, ...given })).toMatchObject({ ...shown, applicantId });
     }
-    expect(await applicantsOf(desk)).toMatchObject([
+    expect(await applicantsOf(server)).toMatchObject([
       {
         applicantId,
         email: "Ada@example.org",
@@ -114,30 +114,30 @@ describe.each(faces)("creating a submission over %s", (face) => {
     expect(unnamed.applicantId).not.toBe(applicantId);
     const named = { innovatorEmail: "ben.o@example.org", innovatorName: "Ben Okri" };
     expect(await chair.create_submission({ ...second.base, ...named })).toMatchObject(named);
-    expect(await applicantsOf(desk)).toMatchObject([{ applicantId }, { name: "Ben Okri" }]);
+    expect(await applicantsOf(server)).toMatchObject([{ applicantId }, { name: "Ben Okri" }]);
   });
 
   test("a legacy applicant is linked to the only active person with the address, and to none of several", async ({
-    desk,
+    server,
   }) => {
-    const chair = await desk.as(face);
-    const { base } = await intakeOf(desk);
-    const one = await desk.seed.person({ primaryEmail: "One@example.org" });
-    await desk.seed.person({ primaryEmail: "one@example.org", active: false });
-    for (const primaryEmail of ["two@example.org", "TWO@example.org"]) await desk.seed.person({ primaryEmail });
-    await desk.seed.person({ primaryEmail: "gone@example.org", anonymizedAt: deadline });
+    const chair = await server.as(face);
+    const { base } = await intakeOf(server);
+    const one = await server.seed.person({ primaryEmail: "One@example.org" });
+    await server.seed.person({ primaryEmail: "one@example.org", active: false });
+    for (const primaryEmail of ["two@example.org", "TWO@example.org"]) await server.seed.person({ primaryEmail });
+    await server.seed.person({ primaryEmail: "gone@example.org", anonymizedAt: deadline });
     const linked = { "one@example.org": one.personId, "two@example.org": null, "gone@example.org": null };
     for (const innovatorEmail of Object.keys(linked)) {
       expect(await chair.create_submission({ ...base, innovatorEmail })).toMatchObject({ applicantPersonId: null });
     }
-    const links = (await applicantsOf(desk)).map(({ email, personId }) => [email, personId]);
+    const links = (await applicantsOf(server)).map(({ email, personId }) => [email, personId]);
     expect(Object.fromEntries(links)).toEqual(linked);
   });
 
-  test("a person is selected by id or external reference and fills in the rest", async ({ desk }) => {
-    const chair = await desk.as(face, ["submissions:write", "persons:read"]);
-    const { base } = await intakeOf(desk);
-    const { personId } = await desk.seed.person({ externalRefs: [ref], platformUserId: "usr-9" });
+  test("a person is selected by id or external reference and fills in the rest", async ({ server }) => {
+    const chair = await server.as(face, ["submissions:write", "persons:read"]);
+    const { base } = await intakeOf(server);
+    const { personId } = await server.seed.person({ externalRefs: [ref], platformUserId: "usr-9" });
     const grace = {
       innovatorId: "usr-9",
       innovatorEmail: "grace@example.org",
@@ -151,20 +151,20 @@ describe.each(faces)("creating a submission over %s", (face) => {
       { externalRef: ref, innovatorId: "usr-9", innovatorName: " Grace Lindqvist " },
     ];
     for (const [index, selection] of selections.entries()) {
-      const trace = await recordTrace(desk, () => chair.create_submission({ ...base, ...selection }));
+      const trace = await recordTrace(server, () => chair.create_submission({ ...base, ...selection }));
       expect(trace.data).toMatchObject(grace);
       expect(trace.rows).toEqual(index === 0 ? enrolled : ["submissions inserted"]);
     }
     const { innovatorId, innovatorEmail: email, innovatorName: name } = grace;
-    expect(await applicantsOf(desk)).toMatchObject([{ innovatorId, email, name, personId, version: 0 }]);
+    expect(await applicantsOf(server)).toMatchObject([{ innovatorId, email, name, personId, version: 0 }]);
   });
 
   test("a person without a name or platform user goes by id, and by the name that the caller gives", async ({
-    desk,
+    server,
   }) => {
-    const chair = await desk.as(face);
-    const { base } = await intakeOf(desk);
-    const { personId } = await desk.seed.person({ contactDetails: { phone: "1" } });
+    const chair = await server.as(face);
+    const { base } = await intakeOf(server);
+    const { personId } = await server.seed.person({ contactDetails: { phone: "1" } });
     const nameless = { innovatorId: personId, innovatorName: "" };
     expect(await chair.create_submission({ ...base, personId })).toMatchObject(nameless);
     const named = { personId, innovatorName: "Grace Lindqvist" };
@@ -187,10 +187,10 @@ const unset = [
 ];
 
 describe.each(faces)("refused submissions over %s", (face) => {
-  test("who applies must be named, by one selector at most", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const { base } = await intakeOf(desk);
-    const { personId } = await desk.seed.person({ externalRefs: [ref] });
+  test("who applies must be named, by one selector at most", async ({ server }) => {
+    const chair = await server.as(face);
+    const { base } = await intakeOf(server);
+    const { personId } = await server.seed.person({ externalRefs: [ref] });
     const refusals: readonly [object, readonly string[]][] = [
       [{}, ["personId", "externalRef", "innovatorId", "innovatorEmail"]],
       [{ innovatorName: "Ada" }, ["personId", "externalRef", "innovatorId", "innovatorEmail"]],
@@ -209,17 +209,17 @@ describe.each(faces)("refused submissions over %s", (face) => {
       [{ ...ada, state: "SUBMITTED" }, ["state"]],
     ];
     for (const [given, paths] of refusals) {
-      const trace = await recordTrace(desk, () => chair.create_submission({ ...base, ...given }));
+      const trace = await recordTrace(server, () => chair.create_submission({ ...base, ...given }));
       expect(trace, JSON.stringify(given)).toMatchObject({ problem: { code: "validation_failed" }, ...nothing });
       const issues = trace.problem?.details["issues"] as { path: string }[];
       expect(issues.map((issue) => issue.path).sort()).toEqual([...paths].sort());
     }
   });
 
-  test("fields must be the form's, and each wrong one is named by its path", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const { base } = await intakeOf(desk);
-    const { fileId } = await desk.seed.file();
+  test("fields must be the form's, and each wrong one is named by its path", async ({ server }) => {
+    const chair = await server.as(face);
+    const { base } = await intakeOf(server);
+    const { fileId } = await server.seed.file();
     const fields = {
       [fieldIds.title]: "T".repeat(101),
       [fieldIds.domain]: "sports",
@@ -227,7 +227,7 @@ describe.each(faces)("refused submissions over %s", (face) => {
       fld_none: "x",
       fld_cleared: null,
     };
-    const trace = await recordTrace(desk, () => chair.create_submission({ ...base, ...ada, fields }));
+    const trace = await recordTrace(server, () => chair.create_submission({ ...base, ...ada, fields }));
     expect(trace).toMatchObject({ problem: { code: "validation_failed" }, ...nothing });
     expect(trace.problem?.details["issues"]).toMatchObject([
       { path: `fields.${fieldIds.title}`, code: "too_big" },
@@ -238,17 +238,17 @@ describe.each(faces)("refused submissions over %s", (face) => {
     ]);
     expect(JSON.stringify(trace.problem)).not.toContain("sports");
     const annexed = { ...base, ...ada, fields: { [fieldIds.annex]: fileId } };
-    expect(await recordTrace(desk, () => chair.create_submission(annexed))).toMatchObject({
+    expect(await recordTrace(server, () => chair.create_submission(annexed))).toMatchObject({
       problem: { code: "validation_failed", details: { issues: [{ path: `fields.${fieldIds.annex}` }] } },
       ...nothing,
     });
   });
 
-  test("an unknown track is not found, and neither is another tenant's", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const { base } = await intakeOf(await desk.other());
+  test("an unknown track is not found, and neither is another tenant's", async ({ server }) => {
+    const chair = await server.as(face);
+    const { base } = await intakeOf(await server.other());
     for (const trackId of [base.trackId, "trk_none"]) {
-      expect(await recordTrace(desk, () => chair.create_submission({ ...base, ...ada, trackId }))).toMatchObject({
+      expect(await recordTrace(server, () => chair.create_submission({ ...base, ...ada, trackId }))).toMatchObject({
         problem: { code: "not_found" },
         ...nothing,
       });

@@ -59,10 +59,10 @@ function filtersOf(rows: readonly Submission[]): Record<string, Filter[]> {
 }
 
 describe.each(faces)("listing submissions over %s", (face) => {
-  test("each filter lets through what it says, alone and with each other", async ({ desk }) => {
-    const chair = await desk.as(face);
-    await seasonOf(await desk.other());
-    const rows = await seasonOf(desk);
+  test("each filter lets through what it says, alone and with each other", async ({ server }) => {
+    const chair = await server.as(face);
+    await seasonOf(await server.other());
+    const rows = await seasonOf(server);
     const newest = rows.toReversed();
     expect(await chair.list_submissions()).toEqual(newest);
     const filters = Object.entries(filtersOf(rows));
@@ -82,27 +82,29 @@ describe.each(faces)("listing submissions over %s", (face) => {
     expect(seen.size).toBeGreaterThan(5);
   });
 
-  test("a day given as a date is meant from its first to its last millisecond, UTC", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const { trackId } = await desk.seed.track();
+  test("a day given as a date is meant from its first to its last millisecond, UTC", async ({ server }) => {
+    const chair = await server.as(face);
+    const { trackId } = await server.seed.track();
     const times = ["20T23:59:59.999Z", "21T00:00:00.000Z", "21T23:59:59.999Z", "22T00:00:00.000Z"];
     for (const time of times)
-      await desk.seed.submission({ trackId, state: "SUBMITTED", submittedAt: `2026-11-${time}` });
+      await server.seed.submission({ trackId, state: "SUBMITTED", submittedAt: `2026-11-${time}` });
     const listed = await chair.list_submissions({ submittedFrom: "2026-11-21", submittedTo: "2026-11-21" });
     const shown = listed.map(({ submittedAt }: Submission) => submittedAt).sort();
     expect(shown).toEqual(["2026-11-21T00:00:00.000Z", "2026-11-21T23:59:59.999Z"]);
   });
 
-  test("with updatedSince the oldest change comes first, and what changed since is all there is", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const { trackId } = await desk.seed.track();
+  test("with updatedSince the oldest change comes first, and what changed since is all there is", async ({
+    server,
+  }) => {
+    const chair = await server.as(face);
+    const { trackId } = await server.seed.track();
     const rows: Submission[] = [];
     for (let count = 0; count < 4; count += 1) {
-      desk.clock.advance(60_000);
-      rows.push(await desk.seed.submission({ trackId }));
+      server.clock.advance(60_000);
+      rows.push(await server.seed.submission({ trackId }));
     }
     const [first, second, third, fourth] = rows as [Submission, Submission, Submission, Submission];
-    desk.clock.advance(60_000);
+    server.clock.advance(60_000);
     const { submissionId } = second;
     const changed = await chair.update_submission({ submissionId, version: 0, deadline: "2027-01-01T00:00:00Z" });
     const since = (updatedSince: string, more = {}) => chair.list_submissions({ updatedSince, ...more });
@@ -113,8 +115,8 @@ describe.each(faces)("listing submissions over %s", (face) => {
     expect(await chair.list_submissions()).toEqual([fourth, third, changed, first]);
   });
 
-  test("refuses what is no filter or no date, with the parameter's name", async ({ desk }) => {
-    const chair = await desk.as(face);
+  test("refuses what is no filter or no date, with the parameter's name", async ({ server }) => {
+    const chair = await server.as(face);
     const refused: readonly [string, unknown][] = [
       ["state", "draft"],
       ["programId", ""],
@@ -137,10 +139,10 @@ describe.each(faces)("listing submissions over %s", (face) => {
     }
   });
 
-  test("a page has 50 rows unless told, 20 for agents, and never more than 100", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const { trackId } = await desk.seed.track();
-    for (let count = 0; count < 101; count += 1) await desk.seed.submission({ trackId });
+  test("a page has 50 rows unless told, 20 for agents, and never more than 100", async ({ server }) => {
+    const chair = await server.as(face);
+    const { trackId } = await server.seed.track();
+    for (let count = 0; count < 101; count += 1) await server.seed.submission({ trackId });
     const sizes = async (query: object) =>
       (await readPages(chair, "list_submissions", query)).map(({ length }) => length);
     expect(await sizes({})).toEqual(face === "MCP" ? [20, 20, 20, 20, 20, 1] : [50, 50, 1]);
@@ -148,10 +150,10 @@ describe.each(faces)("listing submissions over %s", (face) => {
     expect(await sizes({ limit: 101, updatedSince: "2026-01-01" })).toEqual([100, 1]);
   });
 
-  test("a cursor is good for its own list of its own tenant, as it was given out", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const rows = await seasonOf(desk);
-    const other = await desk.other();
+  test("a cursor is good for its own list of its own tenant, as it was given out", async ({ server }) => {
+    const chair = await server.as(face);
+    const rows = await seasonOf(server);
+    const other = await server.other();
     await seasonOf(other);
     const stranger = await other.as(face);
     const { programId = "", trackId = "" } = rows[0] ?? {};
@@ -176,7 +178,7 @@ describe.each(faces)("listing submissions over %s", (face) => {
       () => chair.list_submissions({ ...query, lastEvaluatedKey: "null" }),
     ];
     for (const call of refused) await expect(call()).rejects.toMatchProblem("invalid_cursor");
-    const again = await (await desk.as(face)).list_submissions({ ...query, limit: 100 });
+    const again = await (await server.as(face)).list_submissions({ ...query, limit: 100 });
     const all = await chair.list_submissions({ ...base, limit: 100 });
     expect(again).toEqual(all.slice(1));
     expect(again.length).toBeGreaterThan(0);
@@ -218,15 +220,15 @@ async function walkThrough(
 }
 
 describe.each(faces)("paging while rows are written over %s", (face) => {
-  async function arena(desk: TestServer, before: number) {
-    const own = await desk.other();
+  async function arena(server: TestServer, before: number) {
+    const own = await server.other();
     const chair = await own.as(face);
     const { trackId } = await own.seed.track();
     const rows: string[] = [];
     const insert = async () => void rows.push((await own.seed.submission({ trackId })).submissionId);
     for (let count = 0; count < before; count += 1) await insert();
     const happen = async (each: Happening) => {
-      if (each.tick) desk.clock.advance(1);
+      if (each.tick) server.clock.advance(1);
       if (each.kind === "insert") return insert();
       const submissionId = rows[each.index % Math.max(1, rows.length)];
       if (submissionId === undefined) return;
@@ -240,10 +242,10 @@ describe.each(faces)("paging while rows are written over %s", (face) => {
     return { chair, happen, all };
   }
 
-  test("newest first shows each row that stays exactly once, and none twice", async ({ desk }) => {
+  test("newest first shows each row that stays exactly once, and none twice", async ({ server }) => {
     await fc.assert(
       fc.asyncProperty(walk, async (plan) => {
-        const { chair, happen, all } = await arena(desk, plan.before);
+        const { chair, happen, all } = await arena(server, plan.before);
         const before = await all();
         const seen = await walkThrough(chair, { state: "DRAFT" }, plan, happen);
         const ids = seen.map((row) => row.submissionId);
@@ -256,10 +258,10 @@ describe.each(faces)("paging while rows are written over %s", (face) => {
     );
   });
 
-  test("updatedSince shows every row as it stands at the end, and no version of one twice", async ({ desk }) => {
+  test("updatedSince shows every row as it stands at the end, and no version of one twice", async ({ server }) => {
     await fc.assert(
       fc.asyncProperty(walk, async (plan) => {
-        const { chair, happen, all } = await arena(desk, plan.before);
+        const { chair, happen, all } = await arena(server, plan.before);
         const seen = await walkThrough(chair, { updatedSince: "2026-01-01" }, plan, happen);
         const versions = seen.map(({ submissionId, version }) => `${submissionId} ${version}`);
         expect(new Set(versions).size).toBe(versions.length);

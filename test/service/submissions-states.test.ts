@@ -184,17 +184,17 @@ async function stageOf({ seed }: TestServer, screeningRequired = true): Promise<
 }
 
 describe.each(faces)("states of a submission over %s", (face) => {
-  test.for(Object.keys(steps))("%s", async (name, { desk }) => {
+  test.for(Object.keys(steps))("%s", async (name, { server }) => {
     const step = steps[name] as Step;
     const operation = step.operation ?? name;
-    const chair = await desk.as(face);
-    const stage = await stageOf(desk, step.screeningRequired);
+    const chair = await server.as(face);
+    const stage = await stageOf(server, step.screeningRequired);
     await stage.submission("IN_REVIEW");
-    await (await stageOf(await desk.other())).submission("IN_REVIEW");
+    await (await stageOf(await server.other())).submission("IN_REVIEW");
     for (const from of states) {
       const before = await stage.submission(from);
       const { submissionId, version } = before;
-      const trace = await recordTrace(desk, () => step.call(chair, { submissionId, version }, stage.rounds[1]));
+      const trace = await recordTrace(server, () => step.call(chair, { submissionId, version }, stage.rounds[1]));
       if (idle.has(name) && from === step.to) {
         expect(trace, from).toMatchObject({ data: before, ...nothing });
       } else if (step.from.split(" ").includes(from)) {
@@ -211,7 +211,7 @@ describe.each(faces)("states of a submission over %s", (face) => {
         expect(trace.rows.slice(0, -1), from).toEqual(ended.map(() => "assignments updated: active removedAt status"));
         expect(trace.rows.at(-1), from).toMatch(/^submissions updated: [^,]*$/);
         expect(trace.audit, from).toEqual([...ended.map(() => "assignment.updated"), step.audit].sort());
-        if (step.ends) await expectEnded(desk, submissionId);
+        if (step.ends) await expectEnded(server, submissionId);
       } else {
         expect(trace, from).toMatchObject({ problem: { code: "invalid_state_transition" }, ...nothing });
         const refused = { from, operation: operation === "patch" ? "withdraw" : operation };
@@ -220,9 +220,9 @@ describe.each(faces)("states of a submission over %s", (face) => {
     }
   });
 
-  test("fields and deadline are edited in a draft alone, or with the return to it", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const stage = await stageOf(desk);
+  test("fields and deadline are edited in a draft alone, or with the return to it", async ({ server }) => {
+    const chair = await server.as(face);
+    const stage = await stageOf(server);
     const edits: readonly ((target: Target) => Promise<unknown>)[] = [
       (target) => chair.update_submission_fields({ ...target, fields: { fld_title: "Wood" } }),
       (target) => chair.update_submission({ ...target, fields: { fld_title: "Wood" } }),
@@ -232,7 +232,7 @@ describe.each(faces)("states of a submission over %s", (face) => {
     for (const state of states) {
       for (const edit of edits) {
         const { submissionId, version } = await stage.submission(state);
-        const trace = await recordTrace(desk, () => edit({ submissionId, version }));
+        const trace = await recordTrace(server, () => edit({ submissionId, version }));
         if (state === "DRAFT") expect(trace.data, state).toMatchObject({ submissionId, version: 1 });
         else expect(trace, state).toMatchObject({ problem: { code: "invalid_state_transition" }, ...nothing });
       }
@@ -242,38 +242,38 @@ describe.each(faces)("states of a submission over %s", (face) => {
     }
   });
 
-  test("a draft is withdrawn with its last edit in one change", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const stage = await stageOf(desk);
+  test("a draft is withdrawn with its last edit in one change", async ({ server }) => {
+    const chair = await server.as(face);
+    const stage = await stageOf(server);
     const { submissionId, version } = await stage.submission("DRAFT");
     const last = { submissionId, version, state: "WITHDRAWN", fields: { fld_title: "Wood" } };
-    const trace = await recordTrace(desk, () => chair.update_submission(last));
+    const trace = await recordTrace(server, () => chair.update_submission(last));
     expect(trace.data).toMatchObject({ state: "WITHDRAWN", title: "Wood", stateReason: null, version: 1 });
     expect(trace.events).toHaveLength(2);
   });
 
-  test("an archived programme's submissions stand still, whatever the operation", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const stage = await stageOf(desk);
+  test("an archived programme's submissions stand still, whatever the operation", async ({ server }) => {
+    const chair = await server.as(face);
+    const stage = await stageOf(server);
     const rows = new Map<string, Row<"submissions">>();
     for (const [name, { from }] of Object.entries(steps)) {
       rows.set(name, await stage.submission(from.split(" ")[0] as SubmissionState));
     }
     const { programId } = stage.track;
-    await desk.write(async (tx) => {
+    await server.write(async (tx) => {
       const program = (await tx.get("programs", programId)) as Row<"programs">;
       await tx.update("programs", program, { lifecycleStatus: "archived" });
     });
     for (const [name, { submissionId, version }] of rows) {
       const call = () => (steps[name] as Step).call(chair, { submissionId, version }, stage.rounds[1]);
       const problem = { code: "program_archived", details: { programId } };
-      expect(await recordTrace(desk, call), name).toMatchObject({ problem, ...nothing });
+      expect(await recordTrace(server, call), name).toMatchObject({ problem, ...nothing });
     }
   });
 
-  test("of changes that start from the same version one alone goes through", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const stage = await stageOf(desk);
+  test("of changes that start from the same version one alone goes through", async ({ server }) => {
+    const chair = await server.as(face);
+    const stage = await stageOf(server);
     const { submissionId, version } = await stage.submission("IN_REVIEW");
     const racing = ["withdraw", "eliminate", "mark as WINNER", "PATCH to DRAFT", "advance"];
     const call = (name: string) => (steps[name] as Step).call(chair, { submissionId, version }, stage.rounds[1]);
@@ -285,23 +285,23 @@ describe.each(faces)("states of a submission over %s", (face) => {
     }
     const { to } = steps[winners[0] ?? ""] as Step;
     expect(await chair.get_submission({ submissionId })).toMatchObject({ state: to, version: 1 });
-    const changes = (await desk.outbox()).filter(({ eventType }) => eventType === "submission.state_changed");
+    const changes = (await server.outbox()).filter(({ eventType }) => eventType === "submission.state_changed");
     expect(changes).toMatchObject([{ data: { toState: to } }]);
   });
 });
 
 describe.each(faces)("advancing over %s", (face) => {
-  test("leads to a later active round of the submission's own track", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const stage = await stageOf(desk);
+  test("leads to a later active round of the submission's own track", async ({ server }) => {
+    const chair = await server.as(face);
+    const stage = await stageOf(server);
     const { programId, trackId } = stage.track;
-    const third = await desk.seed.round({ programId, trackId, sequence: 3, active: false });
-    const sister = await desk.seed.track({ programId });
-    const elsewhere = await desk.seed.round({ programId, trackId: sister.trackId, sequence: 9 });
-    const foreign = await (await desk.other()).seed.round({ sequence: 9 });
+    const third = await server.seed.round({ programId, trackId, sequence: 3, active: false });
+    const sister = await server.seed.track({ programId });
+    const elsewhere = await server.seed.round({ programId, trackId: sister.trackId, sequence: 9 });
+    const foreign = await (await server.other()).seed.round({ sequence: 9 });
     const { submissionId } = await stage.submission("ELIGIBLE");
     const to = (toRoundId: string, version = 0) =>
-      recordTrace(desk, () => chair.advance_submission({ submissionId, toRoundId, version }));
+      recordTrace(server, () => chair.advance_submission({ submissionId, toRoundId, version }));
     const misplaced = { code: "validation_failed", details: { issues: [{ path: "toRoundId" }] } };
     const refusals: readonly [string, object][] = [
       ["rnd_none", { code: "not_found" }],
@@ -315,9 +315,9 @@ describe.each(faces)("advancing over %s", (face) => {
     for (const roundId of stage.rounds) expect(await to(roundId, 1)).toMatchObject({ problem: misplaced, ...nothing });
   });
 
-  test("starts in any round, and again in any after a return to draft", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const stage = await stageOf(desk, false);
+  test("starts in any round, and again in any after a return to draft", async ({ server }) => {
+    const chair = await server.as(face);
+    const stage = await stageOf(server, false);
     const [first, second] = stage.rounds;
     const { submissionId } = await stage.submission("DRAFT");
     const rows: { currentRoundId: string | null; version: number }[] = [];

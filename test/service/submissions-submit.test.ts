@@ -45,17 +45,17 @@ describe.each(faces)("submitting over %s", (face) => {
     ["with the supplement closed", { supplement: "closed" }],
   ];
 
-  test("goes through with what is required and to the last moment", async ({ desk }) => {
-    const chair = await desk.as(face);
+  test("goes through with what is required and to the last moment", async ({ server }) => {
+    const chair = await server.as(face);
     for (const [name, given] of ready) {
-      const { submissionId, version, programId, trackId } = await draft(desk, given);
-      const trace = await recordTrace(desk, () => chair.submit_submission({ submissionId, version }));
+      const { submissionId, version, programId, trackId } = await draft(server, given);
+      const trace = await recordTrace(server, () => chair.submit_submission({ submissionId, version }));
       expect(trace, name).toMatchObject({
         data: { state: "SUBMITTED", submittedAt: present, previousState: "DRAFT", stateReason: null, version: 1 },
         rows: ["submissions updated: previousState state submittedAt"],
         audit: ["submission.submitted"],
       });
-      const ids = { businessId: desk.businessId, programId, trackId, submissionId, roundId: null, version: 1 };
+      const ids = { businessId: server.businessId, programId, trackId, submissionId, roundId: null, version: 1 };
       const change = { fromState: "DRAFT", toState: "SUBMITTED", operation: "submit", actorType: "token" };
       const payloads = trace.events.map(({ eventType, data }) => [eventType, data]);
       expect(payloads, name).toEqual([
@@ -77,12 +77,12 @@ describe.each(faces)("submitting over %s", (face) => {
     ["supplement_warnings", {}, { supplement: "draft" }],
   ];
 
-  test("is refused with the first fault, in the order of the rules", async ({ desk }) => {
-    const chair = await desk.as(face);
+  test("is refused with the first fault, in the order of the rules", async ({ server }) => {
+    const chair = await server.as(face);
     for (const [index, [code, details]] of faults.entries()) {
       const given = faults.slice(index).reduceRight<Given>((below, [, , own]) => joined(below, own), {});
-      const { submissionId, version } = await draft(desk, given);
-      const trace = await recordTrace(desk, () => chair.submit_submission({ submissionId, version }));
+      const { submissionId, version } = await draft(server, given);
+      const trace = await recordTrace(server, () => chair.submit_submission({ submissionId, version }));
       expect(trace, code).toMatchObject({ problem: { code, details }, ...nothing });
       const stale = chair.submit_submission({ submissionId, version: version + 1 });
       await expect(stale).rejects.toMatchProblem("version_conflict", { currentVersion: version });
@@ -91,19 +91,19 @@ describe.each(faces)("submitting over %s", (face) => {
 
   const unpaid = ["pending", "failed", "refunded", null] as const;
 
-  test("waits for a fee that is owed, and names it among what is missing", async ({ desk }) => {
-    const chair = await desk.as(face);
+  test("waits for a fee that is owed, and names it among what is missing", async ({ server }) => {
+    const chair = await server.as(face);
     for (const paymentStatus of unpaid) {
-      const { submissionId, version } = await draft(desk, { ...fee, submission: { paymentStatus } });
-      expect(await recordTrace(desk, () => chair.submit_submission({ submissionId, version }))).toMatchObject({
+      const { submissionId, version } = await draft(server, { ...fee, submission: { paymentStatus } });
+      expect(await recordTrace(server, () => chair.submit_submission({ submissionId, version }))).toMatchObject({
         problem: { code: "incomplete_application", details: { missing: ["payment"] } },
         ...nothing,
       });
     }
   });
 
-  test("names required fields that are blank, and values that no longer fit", async ({ desk }) => {
-    const chair = await desk.as(face);
+  test("names required fields that are blank, and values that no longer fit", async ({ server }) => {
+    const chair = await server.as(face);
     const cases: readonly [object, object][] = [
       [{}, { missing: [title] }],
       [{ [title]: "  " }, { missing: [title] }],
@@ -114,65 +114,65 @@ describe.each(faces)("submitting over %s", (face) => {
       [{ [domain]: "sports" }, { missing: [title], issues: [{ path: `fields.${domain}` }] }],
     ];
     for (const [fields, details] of cases) {
-      const { submissionId, version } = await draft(desk, {
+      const { submissionId, version } = await draft(server, {
         submission: { fields: fields as Row<"submissions">["fields"] },
       });
-      expect(await recordTrace(desk, () => chair.submit_submission({ submissionId, version }))).toMatchObject({
+      expect(await recordTrace(server, () => chair.submit_submission({ submissionId, version }))).toMatchObject({
         problem: { code: "incomplete_application", details },
         ...nothing,
       });
     }
   });
 
-  test("goes by the form's version that the submission was begun with", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const { submissionId, schemaId } = await draft(desk);
+  test("goes by the form's version that the submission was begun with", async ({ server }) => {
+    const chair = await server.as(face);
+    const { submissionId, schemaId } = await draft(server);
     const stricter = { fieldId: "fld_new", key: "new", label: "New", type: "text", required: true } as const;
     const fields = [{ ...stricter, sensitivity: "standard" as const, archived: false, order: 0 }];
-    await desk.seed.schema({ schemaId, schemaVersion: 2, fields });
+    await server.seed.schema({ schemaId, schemaVersion: 2, fields });
     const changed = { submissionId, version: 0, fields: { fld_new: "x" } };
     await expect(chair.update_submission_fields(changed)).rejects.toMatchProblem("validation_failed");
     expect(await chair.submit_submission({ submissionId, version: 0 })).toMatchObject({ state: "SUBMITTED" });
   });
 
-  test("warns of supplements that are not in, until told that this is known", async ({ desk }) => {
-    const chair = await desk.as(face);
+  test("warns of supplements that are not in, until told that this is known", async ({ server }) => {
+    const chair = await server.as(face);
     for (const supplement of ["not_started", "draft"] as const) {
-      const { submissionId, version } = await draft(desk, { supplement });
+      const { submissionId, version } = await draft(server, { supplement });
       const rows = await chair.list_submission_supplements({ submissionId });
       const required = rows.filter((row: Row<"supplements">) => row.required);
       const supplements = required.map((row: Row<"supplements">) => row.supplementResponseId);
       for (const acknowledgeSupplementWarnings of [undefined, false]) {
         const call = () => chair.submit_submission({ submissionId, version, acknowledgeSupplementWarnings });
-        expect(await recordTrace(desk, call)).toMatchObject({
+        expect(await recordTrace(server, call)).toMatchObject({
           problem: { code: "supplement_warnings", details: { supplements } },
           ...nothing,
         });
       }
       const knowing = { submissionId, version, acknowledgeSupplementWarnings: true };
-      expect(await recordTrace(desk, () => chair.submit_submission(knowing))).toMatchObject({
+      expect(await recordTrace(server, () => chair.submit_submission(knowing))).toMatchObject({
         data: { state: "SUBMITTED" },
         rows: ["submissions updated: previousState state submittedAt"],
       });
     }
   });
 
-  test("an acknowledgement covers supplements and nothing else", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const { submissionId, version } = await draft(desk, { ...fee, supplement: "draft" });
+  test("an acknowledgement covers supplements and nothing else", async ({ server }) => {
+    const chair = await server.as(face);
+    const { submissionId, version } = await draft(server, { ...fee, supplement: "draft" });
     const call = chair.submit_submission({ submissionId, version, acknowledgeSupplementWarnings: true });
     await expect(call).rejects.toMatchProblem("incomplete_application");
   });
 });
 
 describe.each(faces)("editing a draft over %s", (face) => {
-  test("fields not named stay, null clears one, and the title follows its field", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const { submissionId } = await draft(desk, { submission: { fields: { [title]: "A", [domain]: "arts" } } });
+  test("fields not named stay, null clears one, and the title follows its field", async ({ server }) => {
+    const chair = await server.as(face);
+    const { submissionId } = await draft(server, { submission: { fields: { [title]: "A", [domain]: "arts" } } });
     const edits = [chair.update_submission_fields, chair.update_submission] as const;
     for (const [index, edit] of edits.entries()) {
       const change = { [title]: `Water ${index}`, [budget]: 100 + index };
-      const trace = await recordTrace(desk, () => edit({ submissionId, version: index * 2, fields: change }));
+      const trace = await recordTrace(server, () => edit({ submissionId, version: index * 2, fields: change }));
       expect(trace.data.fields).toEqual({ ...change, [domain]: "arts" });
       expect(trace).toMatchObject({
         data: { title: `Water ${index}`, state: "DRAFT", version: index * 2 + 1 },
@@ -186,9 +186,9 @@ describe.each(faces)("editing a draft over %s", (face) => {
     expect(untitled).toMatchObject({ title: null, fields: { [domain]: "arts" } });
   });
 
-  test("what changes nothing counts no version up and leaves no trace", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const { submissionId } = await draft(desk, { submission: { deadline: "2026-12-31T00:00:00.000Z" } });
+  test("what changes nothing counts no version up and leaves no trace", async ({ server }) => {
+    const chair = await server.as(face);
+    const { submissionId } = await draft(server, { submission: { deadline: "2026-12-31T00:00:00.000Z" } });
     const same: readonly object[] = [
       {},
       { fields: {} },
@@ -198,11 +198,11 @@ describe.each(faces)("editing a draft over %s", (face) => {
       { state: "DRAFT", reason: "Still one" },
     ];
     for (const change of same) {
-      const trace = await recordTrace(desk, () => chair.update_submission({ submissionId, version: 0, ...change }));
+      const trace = await recordTrace(server, () => chair.update_submission({ submissionId, version: 0, ...change }));
       expect(trace, JSON.stringify(change)).toMatchObject({ data: { version: 0 }, ...nothing });
     }
     const extended = { submissionId, version: 0, deadline: "2027-01-31T00:00:00Z" };
-    expect(await recordTrace(desk, () => chair.update_submission(extended))).toMatchObject({
+    expect(await recordTrace(server, () => chair.update_submission(extended))).toMatchObject({
       data: { deadline: "2027-01-31T00:00:00.000Z", version: 1 },
       rows: ["submissions updated: deadline"],
       events: [],
@@ -210,11 +210,11 @@ describe.each(faces)("editing a draft over %s", (face) => {
     });
   });
 
-  test("one wrong field refuses the whole change, by either operation", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const { submissionId } = await draft(desk);
-    const other = await desk.seed.submission();
-    const { fileId } = await desk.seed.file({ submissionId: other.submissionId });
+  test("one wrong field refuses the whole change, by either operation", async ({ server }) => {
+    const chair = await server.as(face);
+    const { submissionId } = await draft(server);
+    const other = await server.seed.submission();
+    const { fileId } = await server.seed.file({ submissionId: other.submissionId });
     const wrong: readonly [string, unknown][] = [
       [title, 7],
       [domain, ["arts"]],
@@ -228,7 +228,7 @@ describe.each(faces)("editing a draft over %s", (face) => {
     for (const edit of [chair.update_submission_fields, chair.update_submission]) {
       for (const [fieldId, value] of wrong) {
         const fields = { [title]: "Changed", [fieldId]: value };
-        const trace = await recordTrace(desk, () => edit({ submissionId, version: 0, fields }));
+        const trace = await recordTrace(server, () => edit({ submissionId, version: 0, fields }));
         const issues = [{ path: `fields.${fieldId}` }];
         expect(trace, fieldId).toMatchObject({
           problem: { code: "validation_failed", details: { issues } },
@@ -236,14 +236,14 @@ describe.each(faces)("editing a draft over %s", (face) => {
         });
       }
     }
-    const own = await desk.seed.file({ submissionId });
+    const own = await server.seed.file({ submissionId });
     const annexed = { submissionId, version: 0, fields: { [annex]: own.fileId } };
     expect((await chair.update_submission_fields(annexed)).fields[annex]).toBe(own.fileId);
   });
 
-  test("a field that the form has dropped can still be cleared", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const { submissionId } = await draft(desk, { submission: { fields: { [title]: "A", fld_dropped: "kept" } } });
+  test("a field that the form has dropped can still be cleared", async ({ server }) => {
+    const chair = await server.as(face);
+    const { submissionId } = await draft(server, { submission: { fields: { [title]: "A", fld_dropped: "kept" } } });
     const cleared = { submissionId, version: 0, fields: { fld_dropped: null } };
     expect((await chair.update_submission_fields(cleared)).fields).toEqual({ [title]: "A" });
   });

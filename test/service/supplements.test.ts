@@ -42,13 +42,13 @@ describe.each(faces)("supplement responses over %s", (face) => {
     ],
   ] as const;
 
-  test.for(simple)("%s", async ([name, operation, audit, allowedFrom, arrived], { desk }) => {
-    const chair = await desk.as(face);
-    const { submissionId, response } = await stageOf(desk);
+  test.for(simple)("%s", async ([name, operation, audit, allowedFrom, arrived], { server }) => {
+    const chair = await server.as(face);
+    const { submissionId, response } = await stageOf(server);
     for (const status of statuses) {
       const before = await response(status);
       const { supplementResponseId, version } = before;
-      const trace = await recordTrace(desk, () => chair[name]({ submissionId, supplementResponseId, version }));
+      const trace = await recordTrace(server, () => chair[name]({ submissionId, supplementResponseId, version }));
       if ((allowedFrom as readonly string[]).includes(status)) {
         expect(trace.data, status).toMatchObject({ ...kept(before), ...arrived, version: 1 });
         expect(trace.rows, status).toEqual([expect.stringMatching(/^supplements updated: /)]);
@@ -61,15 +61,15 @@ describe.each(faces)("supplement responses over %s", (face) => {
   });
 
   test.for(statuses)("PATCH moves one from %s to any status; arriving at submitted fires the event", async (from, {
-    desk,
+    server,
   }) => {
-    const chair = await desk.as(face);
-    const { submission, submissionId, response } = await stageOf(desk);
+    const chair = await server.as(face);
+    const { submission, submissionId, response } = await stageOf(server);
     for (const to of statuses) {
       const before = await response(from);
       const { supplementResponseId, version } = before;
       const call = () => chair.update_supplement({ submissionId, supplementResponseId, version, status: to });
-      const trace = await recordTrace(desk, call);
+      const trace = await recordTrace(server, call);
       if (from === to) {
         expect(trace).toMatchObject({ data: before, ...nothing });
         continue;
@@ -78,7 +78,7 @@ describe.each(faces)("supplement responses over %s", (face) => {
       expect(trace, to).toMatchObject({ rows: [expect.any(String)], audit: ["supplement.updated"] });
       const { programId, trackId, currentRoundId: roundId } = submission;
       const data = {
-        businessId: desk.businessId,
+        businessId: server.businessId,
         programId,
         trackId,
         submissionId,
@@ -93,13 +93,13 @@ describe.each(faces)("supplement responses over %s", (face) => {
 
   const content = { fields: { [title]: "Plan", [budget]: 3 }, contributorId: "con_1", contributorIndex: 9 };
 
-  test("contents make a draft of one not started, and leave the status of others", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const { submissionId, response } = await stageOf(desk);
+  test("contents make a draft of one not started, and leave the status of others", async ({ server }) => {
+    const chair = await server.as(face);
+    const { submissionId, response } = await stageOf(server);
     for (const from of open) {
       const { supplementResponseId } = await response(from, { fields: { [budget]: 1, fld_dropped: "kept" } });
       const edit = (version: number, change: object) =>
-        recordTrace(desk, () => chair.update_supplement({ submissionId, supplementResponseId, version, ...change }));
+        recordTrace(server, () => chair.update_supplement({ submissionId, supplementResponseId, version, ...change }));
       for (const same of [{}, { fields: {} }, { fields: { [budget]: 1 } }, { fileIds: [] }]) {
         expect(await edit(0, same)).toMatchObject({ data: { status: from, version: 0 }, ...nothing });
       }
@@ -116,9 +116,9 @@ describe.each(faces)("supplement responses over %s", (face) => {
     }
   });
 
-  test("contents and a status go in one change", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const { submissionId, response } = await stageOf(desk);
+  test("contents and a status go in one change", async ({ server }) => {
+    const chair = await server.as(face);
+    const { submissionId, response } = await stageOf(server);
     for (const [from, status] of [
       ["not_started", "submitted"],
       ["draft", "closed"],
@@ -126,22 +126,22 @@ describe.each(faces)("supplement responses over %s", (face) => {
     ] as const) {
       const { supplementResponseId } = await response(from);
       const change = { submissionId, supplementResponseId, version: 0, ...content, status };
-      const trace = await recordTrace(desk, () => chair.update_supplement(change));
+      const trace = await recordTrace(server, () => chair.update_supplement(change));
       expect(trace.data).toMatchObject({ ...content, status, version: 1 });
       expect(trace.events).toHaveLength(status === "submitted" ? 1 : 0);
     }
   });
 
-  test("a closed one takes contents only with the move out", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const { submissionId, response } = await stageOf(desk);
+  test("a closed one takes contents only with the move out", async ({ server }) => {
+    const chair = await server.as(face);
+    const { submissionId, response } = await stageOf(server);
     const pieces = [...Object.entries(content).map(([name, value]) => ({ [name]: value })), { fileIds: [] }];
     for (const piece of pieces) {
       const { supplementResponseId } = await response("closed");
       const edit = (more: object) =>
         chair.update_supplement({ submissionId, supplementResponseId, version: 0, ...piece, ...more });
       for (const more of [{}, { status: "closed" }]) {
-        expect(await recordTrace(desk, () => edit(more))).toMatchObject({
+        expect(await recordTrace(server, () => edit(more))).toMatchObject({
           problem: {
             code: "invalid_state_transition",
             details: { from: "closed", operation: "edit", allowedFrom: open },
@@ -153,20 +153,20 @@ describe.each(faces)("supplement responses over %s", (face) => {
     }
   });
 
-  test("values and files must be the form's and the submission's, and each wrong one is named", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const { submissionId, schemaId, response } = await stageOf(desk);
+  test("values and files must be the form's and the submission's, and each wrong one is named", async ({ server }) => {
+    const chair = await server.as(face);
+    const { submissionId, schemaId, response } = await stageOf(server);
     const { supplementResponseId } = await response("draft");
-    const stranger = await desk.seed.supplement({
-      submissionId: (await desk.seed.submission()).submissionId,
+    const stranger = await server.seed.supplement({
+      submissionId: (await server.seed.submission()).submissionId,
       schemaId,
     });
-    const own = await desk.seed.file({ submissionId });
-    const attached = await desk.seed.file({ supplementResponseId });
-    const foreign = await desk.seed.file({ supplementResponseId: stranger.supplementResponseId });
-    const alien = await (await desk.other()).seed.file();
+    const own = await server.seed.file({ submissionId });
+    const attached = await server.seed.file({ supplementResponseId });
+    const foreign = await server.seed.file({ supplementResponseId: stranger.supplementResponseId });
+    const alien = await (await server.other()).seed.file();
     const edit = (change: object, version = 0) =>
-      recordTrace(desk, () => chair.update_supplement({ submissionId, supplementResponseId, version, ...change }));
+      recordTrace(server, () => chair.update_supplement({ submissionId, supplementResponseId, version, ...change }));
     const refused: readonly [object, readonly string[]][] = [
       [{ fields: { fld_none: 1 } }, ["fields.fld_none"]],
       [{ fields: { fld_none: null } }, ["fields.fld_none"]],
@@ -193,12 +193,12 @@ describe.each(faces)("supplement responses over %s", (face) => {
     expect((await edit({ fileIds: [] }, 1)).data).toMatchObject({ fileIds: [] });
   });
 
-  test("each is found under its own submission only, and stands still in an archived programme", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const here = await stageOf(desk);
-    const there = await stageOf(desk);
-    const archived = await stageOf(desk, { lifecycleStatus: "archived" });
-    const alien = await stageOf(await desk.other());
+  test("each is found under its own submission only, and stands still in an archived programme", async ({ server }) => {
+    const chair = await server.as(face);
+    const here = await stageOf(server);
+    const there = await stageOf(server);
+    const archived = await stageOf(server, { lifecycleStatus: "archived" });
+    const alien = await stageOf(await server.other());
     const targets = [
       [there.submissionId, (await here.response("draft")).supplementResponseId, "not_found"],
       [alien.submissionId, (await alien.response("draft")).supplementResponseId, "not_found"],
@@ -209,7 +209,7 @@ describe.each(faces)("supplement responses over %s", (face) => {
       const target = { submissionId, supplementResponseId, version: 0 };
       const calls = [chair.close_supplement, chair.reopen_supplement, chair.update_supplement];
       for (const call of calls) {
-        expect(await recordTrace(desk, () => call(target))).toMatchObject({ problem: { code }, ...nothing });
+        expect(await recordTrace(server, () => call(target))).toMatchObject({ problem: { code }, ...nothing });
       }
     }
     await expect(chair.list_submission_supplements({ submissionId: alien.submissionId })).rejects.toMatchProblem(
@@ -217,10 +217,10 @@ describe.each(faces)("supplement responses over %s", (face) => {
     );
   });
 
-  test("a submission lists its own responses, newest first", async ({ desk }) => {
-    const chair = await desk.as(face);
-    const { submissionId, response } = await stageOf(desk);
-    await (await stageOf(desk)).response("draft");
+  test("a submission lists its own responses, newest first", async ({ server }) => {
+    const chair = await server.as(face);
+    const { submissionId, response } = await stageOf(server);
+    await (await stageOf(server)).response("draft");
     const rows = [await response("draft"), await response("closed")];
     const listed = await chair.list_submission_supplements({ submissionId });
     expect(listed).toHaveLength(3);

@@ -107,21 +107,21 @@ const lacking =
 test.each(engines)("nor do statements on %s use it, from the first start on", async (name) => {
   const recorded = recordStatements();
   const database = await fresh(name);
-  const { desk, close } = await openTestServer({
+  const { server, close } = await openTestServer({
     PROGRAMME_DATABASE: database,
     PROGRAMME_WEBHOOK_LOOPBACK: "true",
     ...createSettings(database),
   });
-  desk.app.startWorkers();
-  const caller = await desk.as("REST");
-  const { submissionId, version } = await desk.seed.submission({ state: "SUBMITTED" });
-  await desk.app.webhooks?.endpoints.add(desk.businessId, "http://127.0.0.1:1/hook", []);
+  server.app.startWorkers();
+  const caller = await server.as("REST");
+  const { submissionId, version } = await server.seed.submission({ state: "SUBMITTED" });
+  await server.app.webhooks?.endpoints.add(server.businessId, "http://127.0.0.1:1/hook", []);
   await caller.screen_submission({ submissionId, version, eligible: true });
   await caller.create_person({ kinds: ["contact"], provenance: { source: "crm" }, primaryEmail: "a@example.org" });
   for (const list of ["list_submissions", "list_persons", "list_reviewers", "list_audit_entries"] as const) {
     await caller[list]({});
   }
-  const { programId } = await desk.seed.program();
+  const { programId } = await server.seed.program();
   await caller.create_export({ programId });
   await close();
   const statements = recorded();

@@ -43,22 +43,24 @@ export type Human = (question: string) => HumanReply | Promise<HumanReply>;
 
 const info = { name: "test", version: "1.0.0" };
 
-type Connect = (desk: TestServer, token: string, human?: Human) => Promise<ToolClient>;
+type Connect = (server: TestServer, token: string, human?: Human) => Promise<ToolClient>;
 
 /** The clients that agents come with: both protocol revisions or whichever is found, both transports, both majors of the SDK. */
 export const clients: Readonly<Record<string, Connect>> = {
-  "either revision over HTTP": (desk, token, human) => secondMajor(desk, "auto", http(desk, token), human),
-  "2026-07-28 over HTTP": (desk, token, human) => secondMajor(desk, { pin: "2026-07-28" }, http(desk, token), human),
-  "2026-07-28 over stdio": (desk, token, human) => secondMajor(desk, { pin: "2026-07-28" }, stdio(desk, token), human),
-  "2025-era over HTTP": (desk, token, human) => secondMajor(desk, "legacy", http(desk, token), human),
-  "2025-era that names methods in headers over HTTP": (desk, token, human) =>
-    secondMajor(desk, "legacy", http(desk, token, namingMethods), human),
-  "2025-era over stdio": (desk, token, human) => secondMajor(desk, "legacy", stdio(desk, token), human),
+  "either revision over HTTP": (server, token, human) => secondMajor(server, "auto", http(server, token), human),
+  "2026-07-28 over HTTP": (server, token, human) =>
+    secondMajor(server, { pin: "2026-07-28" }, http(server, token), human),
+  "2026-07-28 over stdio": (server, token, human) =>
+    secondMajor(server, { pin: "2026-07-28" }, stdio(server, token), human),
+  "2025-era over HTTP": (server, token, human) => secondMajor(server, "legacy", http(server, token), human),
+  "2025-era that names methods in headers over HTTP": (server, token, human) =>
+    secondMajor(server, "legacy", http(server, token, namingMethods), human),
+  "2025-era over stdio": (server, token, human) => secondMajor(server, "legacy", stdio(server, token), human),
   "first major over HTTP": firstMajor,
 };
 
-function http(desk: TestServer, token: string, send: typeof fetch = fetch) {
-  return new StreamableHTTPClientTransport(new URL(`${desk.origin}/mcp`), {
+function http(server: TestServer, token: string, send: typeof fetch = fetch) {
+  return new StreamableHTTPClientTransport(new URL(`${server.origin}/mcp`), {
     requestInit: { headers: { authorization: `Bearer ${token}` } },
     fetch: send,
   });
@@ -71,9 +73,9 @@ export const namingMethods: typeof fetch = (address, init) => {
   return fetch(address, { ...init, headers });
 };
 
-function stdio(desk: TestServer, token: string) {
+function stdio(server: TestServer, token: string) {
   const [here, there] = InMemoryTransport.createLinkedPair();
-  desk.app.connectStdio(token, there);
+  server.app.connectStdio(token, there);
   return here;
 }
 
@@ -97,11 +99,11 @@ async function secondMajor(
   };
 }
 
-async function firstMajor(desk: TestServer, token: string, human?: Human): Promise<ToolClient> {
+async function firstMajor(server: TestServer, token: string, human?: Human): Promise<ToolClient> {
   const client = new FirstMajorClient(info, { capabilities: human ? { elicitation: {} } : {} });
   if (human) client.setRequestHandler(ElicitRequestSchema, async ({ params }) => human(params.message));
   const requestInit = { headers: { authorization: `Bearer ${token}` } };
-  const transport = new FirstMajorTransport(new URL(`${desk.origin}/mcp`), { requestInit });
+  const transport = new FirstMajorTransport(new URL(`${server.origin}/mcp`), { requestInit });
   await client.connect(transport as Parameters<typeof client.connect>[0]);
   onTestFinished(() => client.close());
   return {

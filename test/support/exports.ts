@@ -9,15 +9,15 @@ type Data = any;
 
 /** A service of its own for one test, on a database file. */
 export async function openFileServer(environment: Record<string, string> = {}) {
-  const { desks, database, close } = await openServersOnOneDatabase(1, environment);
+  const { servers, database, close } = await openServersOnOneDatabase(1, environment);
   onTestFinished(close);
-  return { desk: desks[0] as TestServer, database };
+  return { server: servers[0] as TestServer, database };
 }
 
 export async function openMemoryServer(environment: Record<string, string> = {}): Promise<TestServer> {
-  const { desk, close } = await openTestServer(environment);
+  const { server, close } = await openTestServer(environment);
   onTestFinished(close);
-  return desk;
+  return server;
 }
 
 /** Works off what waits. */
@@ -26,22 +26,22 @@ export async function runDueExports({ app }: TestServer): Promise<void> {
 }
 
 /** The job as a token that may read exports sees it. */
-export async function loadJob(desk: TestServer, exportId: string): Promise<Data> {
-  return (await desk.as("REST", ["exports:read"])).get_export({ exportId });
+export async function loadJob(server: TestServer, exportId: string): Promise<Data> {
+  return (await server.as("REST", ["exports:read"])).get_export({ exportId });
 }
 
-export async function download(desk: TestServer, exportId: string): Promise<RawAnswer> {
-  const { downloadUrl } = await loadJob(desk, exportId);
+export async function download(server: TestServer, exportId: string): Promise<RawAnswer> {
+  const { downloadUrl } = await loadJob(server, exportId);
   return send(downloadUrl, {});
 }
 
 /** Asks for an export as a token with these scopes (all by default), works it off and gives its file. */
 export async function runExport(
-  desk: TestServer,
+  server: TestServer,
   input: Record<string, unknown>,
   granted?: Parameters<TestServer["as"]>[1],
 ): Promise<Data> {
-  const { exportId } = await (await desk.as("REST", granted)).create_export(input);
-  await runDueExports(desk);
-  return (await download(desk, exportId)).body;
+  const { exportId } = await (await server.as("REST", granted)).create_export(input);
+  await runDueExports(server);
+  return (await download(server, exportId)).body;
 }

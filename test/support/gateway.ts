@@ -19,7 +19,7 @@ export type Behind = "embedded" | "remote";
 /** MCP over HTTP for callers without product tokens, and the service behind it. */
 export interface Gateway {
   /** The service, at the address where its MCP is called: the gateway's. */
-  readonly desk: TestServer;
+  readonly server: TestServer;
   /** Whose MCP it is: the service itself, or one in front of it. */
   readonly app: App;
   readonly file: string;
@@ -49,7 +49,7 @@ export async function openGateway(behind: Behind, environment: Record<string, st
   const lines: string[] = [];
   const log = pino({ level: "trace" }, { write: (line: string) => void lines.push(line) });
   const own = { PROGRAMME_GATEWAY_KEYS: file, ...environment };
-  const { desk: service, close } = await openTestServer(behind === "embedded" ? own : {}, { log });
+  const { server: service, close } = await openTestServer(behind === "embedded" ? own : {}, { log });
   onTestFinished(close);
   const front = behind === "embedded" ? undefined : await openFront(service, own, log);
   const app = front?.app ?? service.app;
@@ -59,7 +59,7 @@ export async function openGateway(behind: Behind, environment: Record<string, st
     return name;
   };
   return {
-    desk: { ...service, origin: front?.origin ?? service.origin },
+    server: { ...service, origin: front?.origin ?? service.origin },
     app,
     file,
     directory: directory.path,

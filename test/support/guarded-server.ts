@@ -20,7 +20,7 @@ export async function openServerGuardedBy(issuer: TestIssuer, environment: Recor
 
 async function openGuardedAt(port: number, behind: Behind, issuer: TestIssuer, environment: Record<string, string>) {
   const gateway = await openGateway(behind, { ...settingsAt(port, issuer), ...environment });
-  const product = await gateway.desk.token();
+  const product = await gateway.server.token();
   const tokenFile = await gateway.keep(product);
   await gateway.admit({ name: "anna", subject: "anna", tokenFile });
   return { ...gateway, product, tokenFile };
@@ -42,32 +42,32 @@ export async function openShared() {
   onTestFinished(() => directory.remove());
   const database = join(directory.path, "programme.db");
   const first = await openTestServer({ PROGRAMME_DATABASE: database });
-  const product = await first.desk.token();
+  const product = await first.server.token();
   await first.close();
   const port = await freePort();
-  const issuer = await openIssuer(first.desk.clock, `${addressAt(port)}/mcp`);
-  const { desk, close } = await openTestServer({
+  const issuer = await openIssuer(first.server.clock, `${addressAt(port)}/mcp`);
+  const { server, close } = await openTestServer({
     PROGRAMME_DATABASE: database,
     PROGRAMME_TOKEN: product,
     ...settingsAt(port, issuer),
   });
   onTestFinished(close);
-  return { desk, issuer };
+  return { server, issuer };
 }
 
-export const readStatus = async (desk: { origin: string }, token: string) =>
-  (await postMcp(desk, token, listTools)).status;
+export const readStatus = async (server: { origin: string }, token: string) =>
+  (await postMcp(server, token, listTools)).status;
 
 export function readChallenge({ headers }: RawAnswer): Record<string, string> {
   const header = headers.get("www-authenticate") ?? "";
   return Object.fromEntries([...header.matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value]));
 }
 
-export async function expectRefused(desk: { origin: string }, token: string): Promise<void> {
-  const answer = await postMcp(desk, token, listTools);
+export async function expectRefused(server: { origin: string }, token: string): Promise<void> {
+  const answer = await postMcp(server, token, listTools);
   expect([answer.status, answer.body?.error.data.code], token).toEqual([401, "invalid_token"]);
   expect(readChallenge(answer)).toMatchObject({
     error: "invalid_token",
-    resource_metadata: `${desk.origin}/.well-known/oauth-protected-resource/mcp`,
+    resource_metadata: `${server.origin}/.well-known/oauth-protected-resource/mcp`,
   });
 }

@@ -19,13 +19,13 @@ async function read(response: Response): Promise<RawAnswer> {
 
 /** Calls an operation over REST with one flat object. */
 export async function rest(
-  desk: { readonly origin: string },
+  server: { readonly origin: string },
   token: string | undefined,
   name: OperationName,
   input: Readonly<Record<string, unknown>>,
   headers: Record<string, string> = {},
 ): Promise<RawAnswer> {
-  return read(await requestRest(desk.origin, token, name, input, headers));
+  return read(await requestRest(server.origin, token, name, input, headers));
 }
 
 /** Sends a request as it is: unlike `fetch` it lets every header and path be. */

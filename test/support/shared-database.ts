@@ -5,7 +5,7 @@ import { openTestServer, TestClock, type TestServer } from "./test-server.ts";
 export async function openServersOnOneDatabase(
   count: number,
   environment: Record<string, string> = {},
-): Promise<{ desks: TestServer[]; database: string; close(): Promise<void> }> {
+): Promise<{ servers: TestServer[]; database: string; close(): Promise<void> }> {
   const { database, remove } = await newDatabase();
   const clock = new TestClock();
   const opened: Awaited<ReturnType<typeof openTestServer>>[] = [];
@@ -13,7 +13,7 @@ export async function openServersOnOneDatabase(
     opened.push(await openTestServer({ PROGRAMME_DATABASE: database, ...environment }, { clock }));
   }
   return {
-    desks: opened.map(({ desk }) => desk),
+    servers: opened.map(({ server }) => server),
     database,
     async close() {
       await Promise.all(opened.map((each) => each.close()));

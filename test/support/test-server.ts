@@ -91,7 +91,7 @@ interface Running {
   /** Whose tools are called. */
   readonly agents: App;
   readonly clock: TestClock;
-  readonly server: HttpServer;
+  readonly httpServer: HttpServer;
   readonly clients: Client[];
 }
 
@@ -104,7 +104,7 @@ interface Surroundings {
 export async function openTestServer(
   environment: Record<string, string> = {},
   { clock = new TestClock(), log = pino({ level: "silent" }) }: Surroundings = {},
-): Promise<{ desk: TestServer; close(): Promise<void> }> {
+): Promise<{ server: TestServer; close(): Promise<void> }> {
   const made = onPostgres && environment["PROGRAMME_DATABASE"] === undefined ? await newDatabase() : undefined;
   const database = environment["PROGRAMME_DATABASE"] ?? made?.database ?? ":memory:";
   const config: Config = loadConfig({
@@ -120,11 +120,11 @@ export async function openTestServer(
     ...environment,
   });
   const app = await createApp(config, { clock, log });
-  const server = await app.listen();
-  const agents = throughRemote ? await openRemote(server.origin, environment, { clock, log }) : app;
-  const running: Running = { app, agents, clock, server, clients: [] };
+  const httpServer = await app.listen();
+  const agents = throughRemote ? await openRemote(httpServer.origin, environment, { clock, log }) : app;
+  const running: Running = { app, agents, clock, httpServer, clients: [] };
   return {
-    desk: await deskOf(running, "biz_one"),
+    server: await deskOf(running, "biz_one"),
     async close() {
       await Promise.all(running.clients.map((client) => client.close()));
       if (agents !== app) await agents.close();
@@ -135,7 +135,7 @@ export async function openTestServer(
 }
 
 async function deskOf(running: Running, businessId: string): Promise<TestServer> {
-  const { app, clock, server } = running;
+  const { app, clock, httpServer } = running;
   const known = (await app.store.listBusinesses()).some((business) => business.businessId === businessId);
   if (!known) await app.store.insertBusiness({ businessId, name: businessId, createdAt: clock.now().toISOString() });
   const write: TestServer["write"] = (work) =>
@@ -143,12 +143,12 @@ async function deskOf(running: Running, businessId: string): Promise<TestServer>
   const token: TestServer["token"] = async (granted = scopes) =>
     (await issueToken(app.store, { businessId, name: "test", scopes: granted, expiresAt: null })).token;
   const callAs: TestServer["with"] = async (face, bearer) =>
-    callerOf(face === "REST" ? restCall(server.origin, bearer) : await mcpCall(running, bearer), bearer);
+    callerOf(face === "REST" ? restCall(httpServer.origin, bearer) : await mcpCall(running, bearer), bearer);
   let others = 0;
   return {
     app,
     clock,
-    origin: server.origin,
+    origin: httpServer.origin,
     businessId,
     seed: createFactory(write),
     token,
@@ -236,25 +236,25 @@ async function mcpCall({ agents, clients }: Running, token: string): Promise<Cal
 }
 
 /** A test with a service of its own. */
-export const test = base.extend<{ desk: TestServer }>({
+export const test = base.extend<{ server: TestServer }>({
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads the fixture's dependencies from the pattern
-  desk: async ({}, use) => {
-    const { desk, close } = await openTestServer();
-    await use(desk);
+  server: async ({}, use) => {
+    const { server, close } = await openTestServer();
+    await use(server);
     await close();
   },
 });
 
 /** A test with a tenant of its own, on a service that all tests of the file share. */
-export const tenantTest = base.extend<{ service: TestServer; desk: TestServer }>({
+export const tenantTest = base.extend<{ service: TestServer; server: TestServer }>({
   service: [
     // biome-ignore lint/correctness/noEmptyPattern: vitest reads the fixture's dependencies from the pattern
     async ({}, use) => {
-      const { desk, close } = await openTestServer();
-      await use(desk);
+      const { server, close } = await openTestServer();
+      await use(server);
       await close();
     },
     { scope: "file" },
   ],
-  desk: async ({ service }, use) => use(await service.other()),
+  server: async ({ service }, use) => use(await service.other()),
 });

@@ -23,8 +23,8 @@ export interface Trace {
 export const nothing = { rows: [], events: [], audit: [] };
 
 /** Runs a call and tells everything that it wrote, for whichever tenant. */
-export async function recordTrace(desk: TestServer, call: () => Promise<unknown>): Promise<Trace> {
-  const before = await statesOf(desk);
+export async function recordTrace(server: TestServer, call: () => Promise<unknown>): Promise<Trace> {
+  const before = await statesOf(server);
   const answer = await call().then(
     (data) => ({ data }),
     (error: unknown) => {
@@ -33,8 +33,8 @@ export async function recordTrace(desk: TestServer, call: () => Promise<unknown>
     },
   );
   const trace = { rows: [] as string[], events: [] as EventPayload[], audit: [] as string[] };
-  for (const [businessId, after] of await statesOf(desk)) {
-    const prefix = businessId === desk.businessId ? "" : `${businessId} `;
+  for (const [businessId, after] of await statesOf(server)) {
+    const prefix = businessId === server.businessId ? "" : `${businessId} `;
     const earlier = before.get(businessId) ?? {};
     const [audit = [], audited = []] = [after["audit"], earlier["audit"]];
     for (const table of Object.keys(tables) as TableName[]) {

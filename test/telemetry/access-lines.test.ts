@@ -7,7 +7,7 @@ import { openTestServer, type TestServer } from "../support/test-server.ts";
 type Line = Readonly<Record<string, unknown>>;
 
 interface Heard {
-  readonly desk: TestServer;
+  readonly server: TestServer;
   readonly text: () => string;
   /** Lines of the access log, each once its request has ended. */
   lines(): Line[];
@@ -18,10 +18,10 @@ const messages = ["Tool call", "MCP request", "Operation", "HTTP request"];
 async function openHeard(level: "info" | "debug", environment: Record<string, string> = {}): Promise<Heard> {
   const written: string[] = [];
   const log = await createLogger({ level, format: "json", stream: { write: (line) => void written.push(line) } });
-  const { desk, close } = await openTestServer(environment, { log });
+  const { server, close } = await openTestServer(environment, { log });
   onTestFinished(close);
   return {
-    desk,
+    server,
     text: () => written.join(""),
     lines: () => written.map((line): Line => JSON.parse(line)).filter(({ msg }) => messages.includes(String(msg))),
   };
@@ -33,10 +33,10 @@ const overStdio = clients["2026-07-28 over stdio"] as NonNullable<(typeof client
 
 describe("one line tells of each request", () => {
   test("of a tool call: tool, outcome, duration, request and caller", async () => {
-    const { desk, lines } = await openHeard("debug");
-    const token = await desk.token(["programs:read"]);
-    const [{ tokenId } = { tokenId: "" }] = (await desk.app.store.listTokens()).slice(-1);
-    const agent = await connect(desk, token);
+    const { server, lines } = await openHeard("debug");
+    const token = await server.token(["programs:read"]);
+    const [{ tokenId } = { tokenId: "" }] = (await server.app.store.listTokens()).slice(-1);
+    const agent = await connect(server, token);
     await agent.call("get_program", { programId: "prg_none" });
     const [line, ...more] = lines().filter(({ msg }) => msg === "Tool call");
     expect(line).toEqual({
@@ -56,8 +56,8 @@ describe("one line tells of each request", () => {
   });
 
   test("of a REST request: operation, status and the same request that the answer names", async () => {
-    const { desk, lines } = await openHeard("debug");
-    const answer = await rest(desk, await desk.token(), "list_programs", {});
+    const { server, lines } = await openHeard("debug");
+    const answer = await rest(server, await server.token(), "list_programs", {});
     expect(lines()).toEqual([
       {
         level: "debug",
@@ -75,10 +75,10 @@ describe("one line tells of each request", () => {
   });
 
   test("of what is neither: face, method and status; of probes none", async () => {
-    const { desk, lines } = await openHeard("debug");
-    await send(`${desk.origin}/integrations/v1/nowhere?email=ada@example.org`, {});
-    await send(`${desk.origin}/healthz`, {});
-    await send(`${desk.origin}/invitations/${"ab".repeat(32)}`, {});
+    const { server, lines } = await openHeard("debug");
+    await send(`${server.origin}/integrations/v1/nowhere?email=ada@example.org`, {});
+    await send(`${server.origin}/healthz`, {});
+    await send(`${server.origin}/invitations/${"ab".repeat(32)}`, {});
     await expect
       .poll(() => lines().map(({ face, status }) => [face, status]))
       .toEqual([
@@ -88,8 +88,8 @@ describe("one line tells of each request", () => {
   });
 
   test("over stdio, where the caller is the process's own", async () => {
-    const { desk, lines } = await openHeard("debug");
-    const agent = await overStdio(desk, await desk.token());
+    const { server, lines } = await openHeard("debug");
+    const agent = await overStdio(server, await server.token());
     await agent.call("list_programs", {});
     const line = lines().find(({ msg }) => msg === "Tool call");
     expect(line).toMatchObject({ face: "mcp", tool: "list_programs", outcome: "ok" });
@@ -99,13 +99,13 @@ describe("one line tells of each request", () => {
 
 describe("at the usual level", () => {
   test("changes are told of, reads and refusals are not", async () => {
-    const { desk, lines } = await openHeard("info");
-    const token = await desk.token();
-    await rest(desk, token, "list_programs", {});
-    await rest(desk, token, "get_program", { programId: "prg_none" });
-    await rest(desk, undefined, "create_person", {});
-    await rest(desk, token, "create_person", { ...person, primaryEmail: "ada@example.org" });
-    const agent = await connect(desk, token);
+    const { server, lines } = await openHeard("info");
+    const token = await server.token();
+    await rest(server, token, "list_programs", {});
+    await rest(server, token, "get_program", { programId: "prg_none" });
+    await rest(server, undefined, "create_person", {});
+    await rest(server, token, "create_person", { ...person, primaryEmail: "ada@example.org" });
+    const agent = await connect(server, token);
     await agent.call("list_programs", {});
     await agent.call("create_person", { ...person, primaryEmail: "grace@example.org" });
     expect(lines().map(({ operation, tool, outcome }) => [operation ?? tool, outcome])).toEqual([
@@ -115,12 +115,12 @@ describe("at the usual level", () => {
   });
 
   test("so is what failed through no fault of its caller's", async () => {
-    const { desk, lines } = await openHeard("info");
-    const token = await desk.token();
-    desk.app.store.reader = () => {
+    const { server, lines } = await openHeard("info");
+    const token = await server.token();
+    server.app.store.reader = () => {
       throw new Error("disk I/O error");
     };
-    await rest(desk, token, "list_programs", {});
+    await rest(server, token, "list_programs", {});
     expect(lines()).toMatchObject([
       { level: "info", operation: "list_programs", outcome: "internal_error", status: 500 },
     ]);
@@ -128,9 +128,9 @@ describe("at the usual level", () => {
 });
 
 test("no line has a token, an address or anything else that was sent", async () => {
-  const { desk, text, lines } = await openHeard("debug");
-  const token = await desk.token();
-  const agent = await connect(desk, token);
+  const { server, text, lines } = await openHeard("debug");
+  const token = await server.token();
+  const agent = await connect(server, token);
   const secret = "ada.marsh@example.org";
   await agent.call("create_person", {
     ...person,
@@ -138,8 +138,8 @@ test("no line has a token, an address or anything else that was sent", async () 
     contactDetails: { firstName: "Ada", phone: "+46812345678" },
   });
   await agent.call("list_persons", { q: secret });
-  await rest(desk, token, "list_persons", { q: secret });
-  await rest(desk, "f".repeat(64), "list_persons", { q: secret });
+  await rest(server, token, "list_persons", { q: secret });
+  await rest(server, "f".repeat(64), "list_persons", { q: secret });
   expect(lines().length).toBeGreaterThanOrEqual(4);
   for (const hidden of [token, "f".repeat(64), secret, "Ada", "812345678"]) expect(text()).not.toContain(hidden);
 });

@@ -15,8 +15,8 @@ function declared(text: string): Map<string, string> {
 }
 
 test("the page names every metric that there is, with its type and its labels, and no other", async () => {
-  const { desk, scrape: own } = await openCounted();
-  const app = await openRemote(desk.origin, { PROGRAMME_METRICS: "127.0.0.1:0" });
+  const { server, scrape: own } = await openCounted();
+  const app = await openRemote(server.origin, { PROGRAMME_METRICS: "127.0.0.1:0" });
   onTestFinished(() => app.close());
   const beside = await scrape((await app.serveMetrics()) ?? "");
   const there = new Map([...declared((await own()).text), ...declared(beside.text)]);
@@ -39,9 +39,9 @@ test("alerts are about metrics that there are", async () => {
 test("the answer of /readyz is the one that the page shows", async () => {
   const { path, remove } = await temporaryDirectory();
   onTestFinished(remove);
-  const { desk, close } = await openTestServer({ PROGRAMME_DATABASE: join(path, "programme.db") });
+  const { server, close } = await openTestServer({ PROGRAMME_DATABASE: join(path, "programme.db") });
   onTestFinished(close);
-  desk.app.startWorkers();
+  server.app.startWorkers();
   const shown = /^\{"status":"ready".*$/m.exec(page)?.[0] ?? "";
-  expect(await (await fetch(`${desk.origin}/readyz`)).json()).toEqual(JSON.parse(shown));
+  expect(await (await fetch(`${server.origin}/readyz`)).json()).toEqual(JSON.parse(shown));
 });

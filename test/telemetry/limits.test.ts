@@ -12,9 +12,9 @@ import { openTestServer, type TestServer } from "../support/test-server.ts";
 import { listenFor, listenInSession } from "./streams.ts";
 
 async function deskWith(environment: Record<string, string> = {}): Promise<TestServer> {
-  const { desk, close } = await openTestServer(environment);
+  const { server: testServer, close } = await openTestServer(environment);
   onTestFinished(close);
-  return desk;
+  return testServer;
 }
 
 /** A connection on which bytes are sent as they are, and what came back on it. */
@@ -116,24 +116,24 @@ describe("a client that dawdles", () => {
 });
 
 test("a head beyond its size is refused", async () => {
-  const desk = await deskWith();
+  const testServer = await deskWith();
   const padding = "x".repeat(maxHeaderBytes);
-  expect((await send(`${desk.origin}/integrations/v1/programs`, { headers: { padding } })).status).toBe(431);
-  const authorization = `Bearer ${await desk.token()}`;
+  expect((await send(`${testServer.origin}/integrations/v1/programs`, { headers: { padding } })).status).toBe(431);
+  const authorization = `Bearer ${await testServer.token()}`;
   const fits = { authorization, padding: "x".repeat(maxHeaderBytes / 2) };
-  expect((await send(`${desk.origin}/integrations/v1/programs`, { headers: fits })).status).toBe(200);
+  expect((await send(`${testServer.origin}/integrations/v1/programs`, { headers: fits })).status).toBe(200);
 });
 
 test("a body beyond its size is refused by either face", async () => {
-  const desk = await deskWith({ PROGRAMME_MAX_BODY_BYTES: "2048" });
-  const token = await desk.token();
-  const answer = await rest(desk, token, "create_person", { metadata: { note: "x".repeat(3_000) } });
+  const testServer = await deskWith({ PROGRAMME_MAX_BODY_BYTES: "2048" });
+  const token = await testServer.token();
+  const answer = await rest(testServer, token, "create_person", { metadata: { note: "x".repeat(3_000) } });
   expect([answer.status, answer.body.error.code]).toEqual([413, "payload_too_large"]);
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   const accept = "application/json, text/event-stream";
   const message = { jsonrpc: "2.0", id: 1, method: "tools/list", params: { _meta: { note: "x".repeat(3_000) } } };
   const mcp = await send(
-    `${desk.origin}/mcp`,
+    `${testServer.origin}/mcp`,
     { method: "POST", headers: { ...headers, accept } },
     JSON.stringify(message),
   );
@@ -142,88 +142,88 @@ test("a body beyond its size is refused by either face", async () => {
 
 describe("places for requests", () => {
   test("are taken from clients that dawdle when others want them", async () => {
-    const desk = await deskWith({ PROGRAMME_MAX_CONCURRENT_REQUESTS: "2" });
-    const token = await desk.token();
-    const slow = [dawdle(desk.origin, token), dawdle(desk.origin, token)];
-    await vi.waitFor(async () => expect((await rest(desk, token, "list_programs", {})).status).toBe(503));
+    const testServer = await deskWith({ PROGRAMME_MAX_CONCURRENT_REQUESTS: "2" });
+    const token = await testServer.token();
+    const slow = [dawdle(testServer.origin, token), dawdle(testServer.origin, token)];
+    await vi.waitFor(async () => expect((await rest(testServer, token, "list_programs", {})).status).toBe(503));
     await wait(patienceMs);
-    expect((await rest(desk, token, "list_programs", {})).status).toBe(200);
+    expect((await rest(testServer, token, "list_programs", {})).status).toBe(200);
     // One made room; nobody wanted the other's place.
     await slow[0]?.closed;
     expect(slow[1]?.socket.closed).toBe(false);
   });
 
   test("are kept by requests that are being worked on, however long that takes", async () => {
-    const desk = await deskWith({ PROGRAMME_MAX_CONCURRENT_REQUESTS: "1" });
-    const token = await desk.token();
+    const testServer = await deskWith({ PROGRAMME_MAX_CONCURRENT_REQUESTS: "1" });
+    const token = await testServer.token();
     const going = Promise.withResolvers<void>();
-    const held = vi.spyOn(desk.app.store, "findToken").mockImplementationOnce(async () => {
+    const held = vi.spyOn(testServer.app.store, "findToken").mockImplementationOnce(async () => {
       await going.promise;
       return undefined;
     });
-    const long = rest(desk, "c".repeat(64), "list_programs", {});
+    const long = rest(testServer, "c".repeat(64), "list_programs", {});
     await vi.waitFor(() => expect(held).toHaveBeenCalled());
     await wait(patienceMs + 100);
-    expect((await rest(desk, token, "list_programs", {})).status).toBe(503);
+    expect((await rest(testServer, token, "list_programs", {})).status).toBe(503);
     going.resolve();
     expect((await long).status).toBe(401);
-    expect((await rest(desk, token, "list_programs", {})).status).toBe(200);
+    expect((await rest(testServer, token, "list_programs", {})).status).toBe(200);
   });
 });
 
 test("connections beyond the most are closed as they come", async () => {
-  const desk = await deskWith({ PROGRAMME_MAX_CONNECTIONS: "2" });
-  const held = [open(desk.origin), open(desk.origin)];
+  const testServer = await deskWith({ PROGRAMME_MAX_CONNECTIONS: "2" });
+  const held = [open(testServer.origin), open(testServer.origin)];
   await Promise.all(held.map(({ socket }) => once(socket, "connect")));
-  const third = open(desk.origin, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  const third = open(testServer.origin, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
   await third.closed;
   expect(third.received()).toBe("");
   held[0]?.socket.destroy();
-  await vi.waitFor(async () => expect((await send(`${desk.origin}/healthz`, {})).status).toBe(200));
+  await vi.waitFor(async () => expect((await send(`${testServer.origin}/healthz`, {})).status).toBe(200));
 });
 
 test("connections of one address beyond its share are closed as they come", async () => {
-  const desk = await deskWith({ PROGRAMME_MAX_CONNECTIONS_PER_ADDRESS: "2" });
-  const held = [open(desk.origin), open(desk.origin)];
+  const testServer = await deskWith({ PROGRAMME_MAX_CONNECTIONS_PER_ADDRESS: "2" });
+  const held = [open(testServer.origin), open(testServer.origin)];
   await Promise.all(held.map(({ socket }) => once(socket, "connect")));
-  const third = open(desk.origin, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  const third = open(testServer.origin, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
   await third.closed;
   expect(third.received()).toBe("");
   held[0]?.socket.destroy();
-  await vi.waitFor(async () => expect((await send(`${desk.origin}/healthz`, {})).status).toBe(200));
+  await vi.waitFor(async () => expect((await send(`${testServer.origin}/healthz`, {})).status).toBe(200));
 });
 
 describe("sessions that listen", () => {
   test("are no more than the operator allows, of all callers", async () => {
-    const desk = await deskWith({ PROGRAMME_MAX_SESSIONS: "1" });
+    const testServer = await deskWith({ PROGRAMME_MAX_SESSIONS: "1" });
     const ending = new AbortController();
     onTestFinished(() => ending.abort());
-    expect(await listenInSession(desk, await desk.token(), ending.signal)).toBe(200);
-    expect(await listenInSession(desk, await desk.token(), ending.signal)).toBe(503);
+    expect(await listenInSession(testServer, await testServer.token(), ending.signal)).toBe(200);
+    expect(await listenInSession(testServer, await testServer.token(), ending.signal)).toBe(503);
   });
 
   test("are no more than anybody may have, of one caller", async () => {
-    const desk = await deskWith();
-    const [token, other] = [await desk.token(), await desk.token()];
+    const testServer = await deskWith();
+    const [token, other] = [await testServer.token(), await testServer.token()];
     const ending = new AbortController();
     onTestFinished(() => ending.abort());
     for (let count = 0; count < maxStreamsPerCaller; count++) {
-      expect(await listenInSession(desk, token, ending.signal)).toBe(200);
+      expect(await listenInSession(testServer, token, ending.signal)).toBe(200);
     }
-    expect(await listenInSession(desk, token, ending.signal)).toBe(503);
-    expect(await listenInSession(desk, other, ending.signal)).toBe(200);
+    expect(await listenInSession(testServer, token, ending.signal)).toBe(503);
+    expect(await listenInSession(testServer, other, ending.signal)).toBe(200);
   });
 });
 
 test("streams of one caller beyond the most are refused, and others' are not", async () => {
-  const desk = await deskWith();
-  const [token, other] = [await desk.token(), await desk.token()];
+  const testServer = await deskWith();
+  const [token, other] = [await testServer.token(), await testServer.token()];
   const ending = new AbortController();
   onTestFinished(() => ending.abort());
   const uris = ["programme://programs"];
   for (let count = 0; count < maxStreamsPerCaller; count++) {
-    expect((await listenFor(desk, token, uris, ending.signal)).first).not.toContain("limit");
+    expect((await listenFor(testServer, token, uris, ending.signal)).first).not.toContain("limit");
   }
-  expect((await listenFor(desk, token, uris, ending.signal)).first).toContain("Subscription limit reached");
-  expect((await listenFor(desk, other, uris, ending.signal)).first).not.toContain("limit");
+  expect((await listenFor(testServer, token, uris, ending.signal)).first).toContain("Subscription limit reached");
+  expect((await listenFor(testServer, other, uris, ending.signal)).first).not.toContain("limit");
 });

@@ -15,8 +15,8 @@ const [overHttp, overStdio] = [clients["2026-07-28 over HTTP"], clients["2025-er
 
 describe("tool calls are counted by tool and outcome", () => {
   test.for(Object.entries(clients))("from %s", async ([, connect], { expect }) => {
-    const { desk, scrape } = await openCounted();
-    const agent = await connect(desk, await desk.token(["programs:read"]));
+    const { server, scrape } = await openCounted();
+    const agent = await connect(server, await server.token(["programs:read"]));
     await agent.call("list_programs", {});
     await agent.call("list_programs", { limit: 5 });
     await agent.call("get_program", { programId: "prg_none" });
@@ -31,8 +31,8 @@ describe("tool calls are counted by tool and outcome", () => {
   });
 
   test("and of no other name, whatever a caller calls", async () => {
-    const { desk, scrape } = await openCounted({ PROGRAMME_TOOL_MODE: "search" });
-    const agent = await (overHttp as NonNullable<typeof overHttp>)(desk, await desk.token());
+    const { server, scrape } = await openCounted({ PROGRAMME_TOOL_MODE: "search" });
+    const agent = await (overHttp as NonNullable<typeof overHttp>)(server, await server.token());
     await agent.call("find_tools", { words: "programs" });
     await agent.call("call_tool", { name: "ada@example.org", arguments: {} });
     await agent.call("call_tool", { name: "list_programs", arguments: {} });
@@ -48,8 +48,8 @@ describe("tool calls are counted by tool and outcome", () => {
 });
 
 test("MCP requests that are no tool calls are counted by method", async () => {
-  const { desk, scrape } = await openCounted();
-  const agent = await (overHttp as NonNullable<typeof overHttp>)(desk, await desk.token());
+  const { server, scrape } = await openCounted();
+  const agent = await (overHttp as NonNullable<typeof overHttp>)(server, await server.token());
   await agent.list();
   const seen = await scrape();
   expect(seen.value("programme_mcp_requests_total", { method: "tools/list", outcome: "ok" })).toBe(1);
@@ -57,12 +57,12 @@ test("MCP requests that are no tool calls are counted by method", async () => {
 });
 
 test("REST requests are counted by operation and status, HTTP by what answers", async () => {
-  const { desk, scrape } = await openCounted();
-  await rest(desk, await desk.token(), "list_programs", {});
-  await rest(desk, undefined, "list_programs", {});
-  await rest(desk, await desk.token(["programs:read"]), "list_persons", {});
-  await send(`${desk.origin}/integrations/v1/ada@example.org`, {});
-  await send(`${desk.origin}/healthz`, {});
+  const { server, scrape } = await openCounted();
+  await rest(server, await server.token(), "list_programs", {});
+  await rest(server, undefined, "list_programs", {});
+  await rest(server, await server.token(["programs:read"]), "list_persons", {});
+  await send(`${server.origin}/integrations/v1/ada@example.org`, {});
+  await send(`${server.origin}/healthz`, {});
   const seen = await scrape();
   const requests = (operation: string, status: string) =>
     seen.value("programme_rest_requests_total", { operation, status });
@@ -75,10 +75,10 @@ test("REST requests are counted by operation and status, HTTP by what answers", 
 });
 
 test("calls beyond a token's rate are counted by face", async () => {
-  const { desk, scrape } = await openCounted({ PROGRAMME_REQUESTS_PER_MINUTE: "2" });
-  const token = await desk.token();
-  for (let count = 0; count < 4; count++) await rest(desk, token, "list_programs", {});
-  const agent = await (overStdio as NonNullable<typeof overStdio>)(desk, token);
+  const { server, scrape } = await openCounted({ PROGRAMME_REQUESTS_PER_MINUTE: "2" });
+  const token = await server.token();
+  for (let count = 0; count < 4; count++) await rest(server, token, "list_programs", {});
+  const agent = await (overStdio as NonNullable<typeof overStdio>)(server, token);
   await agent.call("list_programs", {});
   const seen = await scrape();
   expect(seen.value("programme_rate_limit_refusals_total", { face: "rest" })).toBe(2);
@@ -86,13 +86,13 @@ test("calls beyond a token's rate are counted by face", async () => {
 });
 
 test("questions are counted: asked, accepted, declined", async () => {
-  const { desk, scrape } = await openCounted({ PROGRAMME_CONFIRM: "ask" });
-  const token = await desk.token();
+  const { server, scrape } = await openCounted({ PROGRAMME_CONFIRM: "ask" });
+  const token = await server.token();
   const withdraw = async (answer: "accept" | "decline") => {
-    const { submissionId, version } = await desk.seed.submission({ state: "SUBMITTED" });
+    const { submissionId, version } = await server.seed.submission({ state: "SUBMITTED" });
     const human = () =>
       answer === "accept" ? { action: answer, content: { confirm: true } } : ({ action: answer } as const);
-    const agent = await (overHttp as NonNullable<typeof overHttp>)(desk, token, human);
+    const agent = await (overHttp as NonNullable<typeof overHttp>)(server, token, human);
     return agent.call("eliminate_submission", { submissionId, version, reason: "Late" });
   };
   expect((await withdraw("accept")).isError).not.toBe(true);
@@ -107,31 +107,31 @@ test("questions are counted: asked, accepted, declined", async () => {
 });
 
 test("queues tell how much is due and for how long", async () => {
-  const { desk, scrape } = await openCounted();
-  const chair = await desk.as("REST");
-  const { programId } = await desk.seed.program();
+  const { server, scrape } = await openCounted();
+  const chair = await server.as("REST");
+  const { programId } = await server.seed.program();
   await chair.create_export({ programId });
   expect((await scrape()).value("programme_queue_depth", { queue: "exports" })).toBe(1);
-  desk.clock.advance(90_000);
+  server.clock.advance(90_000);
   const seen = await scrape();
   expect(seen.value("programme_queue_oldest_seconds", { queue: "exports" })).toBe(90);
   expect(seen.value("programme_queue_depth", { queue: "mail" })).toBe(0);
-  await desk.app.exports?.step();
+  await server.app.exports?.step();
   const after = await scrape();
   expect(after.value("programme_queue_depth", { queue: "exports" })).toBe(0);
   expect(after.value("programme_queue_oldest_seconds", { queue: "exports" })).toBe(0);
 });
 
 test("sessions and subscriptions are counted while they are open", async () => {
-  const { desk, scrape } = await openCounted();
-  const token = await desk.token();
+  const { server, scrape } = await openCounted();
+  const token = await server.token();
   const ending = new AbortController();
-  expect(await listenInSession(desk, token, ending.signal)).toBe(200);
+  expect(await listenInSession(server, token, ending.signal)).toBe(200);
   const before = await scrape();
   expect([before.value("programme_sessions"), before.value("programme_subscriptions")]).toEqual([1, 0]);
 
-  const { programId } = await desk.seed.program();
-  const stream = await listenFor(desk, token, [`programme://programs/${programId}`], ending.signal);
+  const { programId } = await server.seed.program();
+  const stream = await listenFor(server, token, [`programme://programs/${programId}`], ending.signal);
   const seen = await scrape();
   expect([seen.value("programme_sessions"), seen.value("programme_subscriptions")]).toEqual([1, 1]);
   ending.abort();
@@ -144,8 +144,8 @@ test("sessions and subscriptions are counted while they are open", async () => {
 });
 
 test("transactions, the process and the version are told of", async () => {
-  const { desk, scrape } = await openCounted();
-  await desk.seed.program();
+  const { server, scrape } = await openCounted();
+  await server.seed.program();
   const seen = await scrape();
   expect(seen.value("programme_transaction_seconds_count", { outcome: "committed" })).toBeGreaterThan(0);
   expect(seen.value("programme_database_wait_seconds_count")).toBeGreaterThan(0);
@@ -155,9 +155,9 @@ test("transactions, the process and the version are told of", async () => {
 });
 
 test("of the product's service tries, repetitions, waits and the breaker are told", async () => {
-  const { desk, close } = await openTestServer();
+  const { server, close } = await openTestServer();
   onTestFinished(close);
-  const proxy = await openMisbehaving(desk.origin);
+  const proxy = await openMisbehaving(server.origin);
   onTestFinished(() => proxy.close());
   const app = await openRemote(proxy.origin, {
     PROGRAMME_METRICS: "127.0.0.1:0",
@@ -165,7 +165,7 @@ test("of the product's service tries, repetitions, waits and the breaker are tol
   });
   onTestFinished(() => app.close());
   const url = (await app.serveMetrics()) ?? "";
-  const token = await desk.token();
+  const token = await server.token();
   const call = () => app.upstream.call({ operation: "list_programs", input: {}, token, requestId: "req_x" });
 
   let failures = 1;
@@ -190,22 +190,22 @@ test("of the product's service tries, repetitions, waits and the breaker are tol
 
 describe("where metrics are served", () => {
   test("nothing else is, and nothing of them anywhere else", async () => {
-    const { desk, url } = await openCounted();
+    const { server, url } = await openCounted();
     const { origin } = new URL(url);
     expect((await send(url, {})).headers.get("content-type")).toMatch(/^text\/plain; version=0\.0\.4/);
     for (const path of ["/", "/healthz", "/mcp", "/metrics/"]) expect((await send(origin + path, {})).status).toBe(404);
     expect((await send(url, { method: "POST" })).status).toBe(404);
-    const authorization = `Bearer ${await desk.token()}`;
-    expect((await send(`${desk.origin}/metrics`, { headers: { authorization } })).status).toBe(404);
+    const authorization = `Bearer ${await server.token()}`;
+    expect((await send(`${server.origin}/metrics`, { headers: { authorization } })).status).toBe(404);
   });
 
   test("they are served while the door for requests is full", async () => {
-    const { desk, scrape } = await openCounted({ PROGRAMME_MAX_CONCURRENT_REQUESTS: "1" });
-    const token = await desk.token();
+    const { server, scrape } = await openCounted({ PROGRAMME_MAX_CONCURRENT_REQUESTS: "1" });
+    const token = await server.token();
     const going = Promise.withResolvers<undefined>();
-    vi.spyOn(desk.app.store, "findToken").mockImplementationOnce(() => going.promise);
-    const long = rest(desk, "c".repeat(64), "list_programs", {});
-    await vi.waitFor(async () => expect((await rest(desk, token, "list_programs", {})).status).toBe(503));
+    vi.spyOn(server.app.store, "findToken").mockImplementationOnce(() => going.promise);
+    const long = rest(server, "c".repeat(64), "list_programs", {});
+    await vi.waitFor(async () => expect((await rest(server, token, "list_programs", {})).status).toBe(503));
     const seen = await scrape();
     expect(seen.value("programme_http_requests_in_flight")).toBe(1);
     expect(seen.value("programme_http_requests_total", { face: "rest", status: "503" })).toBeGreaterThan(0);

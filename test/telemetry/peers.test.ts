@@ -7,7 +7,7 @@ import { getFilesPrefix } from "../support/database-settings.ts";
 import { openTestServer, TestClock, type TestServer } from "../support/test-server.ts";
 
 interface Process {
-  readonly desk: TestServer;
+  readonly server: TestServer;
   /** What it has logged, line by line. */
   readonly lines: readonly string[];
   close(): Promise<void>;
@@ -28,12 +28,12 @@ async function openProcesses() {
     async start(environment: Record<string, string> = {}): Promise<Process> {
       const lines: string[] = [];
       const log = pino({ level: "warn" }, { write: (line: string) => void lines.push(line) });
-      const { desk, close } = await openTestServer({ PROGRAMME_DATABASE: database, ...environment }, { clock, log });
+      const { server, close } = await openTestServer({ PROGRAMME_DATABASE: database, ...environment }, { clock, log });
       let closed: Promise<void> | undefined;
-      const process = { desk, lines, close: () => (closed ??= close()) };
+      const process = { server, lines, close: () => (closed ??= close()) };
       open.push(process);
-      await desk.app.joinOthers();
-      desk.app.startWorkers();
+      await server.app.joinOthers();
+      server.app.startWorkers();
       return process;
     },
   };
@@ -46,10 +46,10 @@ test("a process without a mail server leaves mail to those that have one, and fo
   const before = await start();
   const sending = await start(smtp);
   const beside = await start();
-  const { desk } = beside;
-  const sent = () => desk.app.store.reader(desk.businessId).count("emailSends", { where: { status: "sent" } });
+  const { server } = beside;
+  const sent = () => server.app.store.reader(server.businessId).count("emailSends", { where: { status: "sent" } });
 
-  for (let count = 0; count < 30; count++) await before.desk.seed.emailSend({ status: "queued", sentAt: null });
+  for (let count = 0; count < 30; count++) await before.server.seed.emailSend({ status: "queued", sentAt: null });
   await vi.waitFor(async () => expect(await sent()).toBe(30), { timeout: 20_000 });
   expect(post.arrived).toHaveLength(30);
   const files = await readdir(`${getFilesPrefix(database)}.mail`).catch(() => []);
@@ -57,13 +57,13 @@ test("a process without a mail server leaves mail to those that have one, and fo
   expect(beside.lines.join()).toMatch(/Mail waits for a process with the mail server/);
 
   await sending.close();
-  await desk.seed.emailSend({ status: "queued", sentAt: null });
+  await server.seed.emailSend({ status: "queued", sentAt: null });
   clock.advance(23 * 60 * 60 * 1000);
   const again = await start(smtp);
   await vi.waitFor(() => expect(post.arrived).toHaveLength(31), { timeout: 20_000 });
   await again.close();
   clock.advance(25 * 60 * 60 * 1000);
-  await desk.seed.emailSend({ status: "queued", sentAt: null });
+  await server.seed.emailSend({ status: "queued", sentAt: null });
   await vi.waitFor(async () => expect(await sent()).toBe(32), { timeout: 20_000 });
   expect(post.arrived).toHaveLength(31);
 });

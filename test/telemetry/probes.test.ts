@@ -22,86 +22,88 @@ const later = (clock: TestClock) => clock.advance(1_000);
 
 describe("/readyz", () => {
   test("sends requests here once the workers run, and elsewhere again when the program drains", async () => {
-    const { desk, close } = await openTestServer();
+    const { server, close } = await openTestServer();
     onTestFinished(close);
-    const before = await ask(desk.origin);
+    const before = await ask(server.origin);
     expect([before.status, before.body]).toEqual([
       503,
       { status: "not_ready", checks: { database: "ok", workers: "idle", key: "ok" } },
     ]);
-    desk.app.startWorkers();
-    later(desk.clock);
-    const ready = await ask(desk.origin);
+    server.app.startWorkers();
+    later(server.clock);
+    const ready = await ask(server.origin);
     expect([ready.status, ready.body]).toEqual([
       200,
       { status: "ready", checks: { database: "ok", workers: "running", key: "ok" } },
     ]);
     expect(ready.headers.get("cache-control")).toBe("no-store");
 
-    desk.app.drain();
-    const draining = await ask(desk.origin);
+    server.app.drain();
+    const draining = await ask(server.origin);
     expect([draining.status, draining.body.status]).toEqual([503, "draining"]);
     // Alive, and still answering whoever has not noticed.
-    expect((await ask(desk.origin, "/healthz")).status).toBe(200);
-    const authorization = `Bearer ${await desk.token()}`;
-    expect((await send(`${desk.origin}/integrations/v1/programs`, { headers: { authorization } })).status).toBe(200);
+    expect((await ask(server.origin, "/healthz")).status).toBe(200);
+    const authorization = `Bearer ${await server.token()}`;
+    expect((await send(`${server.origin}/integrations/v1/programs`, { headers: { authorization } })).status).toBe(200);
   });
 
   test("sends them elsewhere while the database does not answer, and says no more than that", async () => {
-    const { desk, close } = await openTestServer();
+    const { server, close } = await openTestServer();
     onTestFinished(close);
-    desk.app.startWorkers();
-    const check = vi.spyOn(desk.app.store, "check").mockRejectedValue(new Error("connect ECONNREFUSED 10.1.2.3:5432"));
-    const failed = await ask(desk.origin);
+    server.app.startWorkers();
+    const check = vi
+      .spyOn(server.app.store, "check")
+      .mockRejectedValue(new Error("connect ECONNREFUSED 10.1.2.3:5432"));
+    const failed = await ask(server.origin);
     expect([failed.status, failed.body.checks.database]).toEqual([503, "failed"]);
     expect(failed.text).not.toContain("10.1.2.3");
-    expect((await ask(desk.origin, "/healthz")).status).toBe(200);
+    expect((await ask(server.origin, "/healthz")).status).toBe(200);
     check.mockRestore();
-    later(desk.clock);
-    expect((await ask(desk.origin)).status).toBe(200);
+    later(server.clock);
+    expect((await ask(server.origin)).status).toBe(200);
   });
 
   test("asks the database once a second at most, whoever asks how often", async () => {
-    const { desk, close } = await openTestServer();
+    const { server, close } = await openTestServer();
     onTestFinished(close);
-    const check = vi.spyOn(desk.app.store, "check");
-    await Promise.all(Array.from({ length: 50 }, () => ask(desk.origin)));
+    const check = vi.spyOn(server.app.store, "check");
+    await Promise.all(Array.from({ length: 50 }, () => ask(server.origin)));
     expect(check).toHaveBeenCalledTimes(1);
-    later(desk.clock);
-    await ask(desk.origin);
+    later(server.clock);
+    await ask(server.origin);
     expect(check).toHaveBeenCalledTimes(2);
   });
 
   test("sends them elsewhere where the key of secrets cannot be read", async () => {
     const database = await newFile();
     await writeFile(`${database}.key`, "no key");
-    const { desk, close } = await openTestServer({ PROGRAMME_DATABASE: database });
+    const { server, close } = await openTestServer({ PROGRAMME_DATABASE: database });
     onTestFinished(close);
-    const { status, body } = await ask(desk.origin);
+    const { status, body } = await ask(server.origin);
     expect([status, body.checks.key]).toEqual([503, "failed"]);
   });
 
   test("sends them elsewhere while the database lacks tables, not when a later version has added some", async () => {
     const database = await newFile();
-    const { desk, close } = await openTestServer({ PROGRAMME_DATABASE: database });
+    const { server, close } = await openTestServer({ PROGRAMME_DATABASE: database });
     onTestFinished(close);
-    desk.app.startWorkers();
+    server.app.startWorkers();
     const migrations = new DatabaseSync(database);
     onTestFinished(() => migrations.close());
     migrations.exec("insert into migrations (name, \"appliedAt\") values ('999_later', '2030-01-01T00:00:00.000Z')");
-    expect((await ask(desk.origin)).status).toBe(200);
+    expect((await ask(server.origin)).status).toBe(200);
     migrations.exec("delete from migrations where name like '001%'");
-    later(desk.clock);
-    const { status, body } = await ask(desk.origin);
+    later(server.clock);
+    const { status, body } = await ask(server.origin);
     expect([status, body.checks.database]).toEqual([503, "failed"]);
   });
 
   test("tells of the product's service, and sends requests here all the same: the answer is what is wrong", async () => {
-    const { desk, close } = await openTestServer();
+    const { server, close } = await openTestServer();
     onTestFinished(close);
-    const proxy = await openMisbehaving(desk.origin);
+    const proxy = await openMisbehaving(server.origin);
     onTestFinished(() => proxy.close());
-    const app = await openRemote(proxy.origin, {}, { clock: desk.clock });
+    const app = await openRemote(proxy.origin, {}, { clock: server.clock });
     onTestFinished(() => app.close());
     const { origin } = await app.listen();
     expect((await ask(origin)).body).toEqual({
@@ -113,24 +115,24 @@ describe("/readyz", () => {
         ({ response }) =>
           void response.writeHead(503).end(),
     );
-    const token = await desk.token();
+    const token = await server.token();
     const call = () => app.upstream.call({ operation: "list_programs", input: {}, token, requestId: "req_x" });
     await Promise.all(Array.from({ length: failuresToOpen }, call));
-    later(desk.clock);
+    later(server.clock);
     const told = await ask(origin);
     expect([told.status, told.body.checks.upstream]).toEqual([200, "open"]);
     // After its pause the next call finds out.
-    desk.clock.advance(120_000);
+    server.clock.advance(120_000);
     expect((await ask(origin)).body.checks.upstream).toBe("half_open");
     proxy.behave(() => undefined);
     expect((await call()).ok).toBe(true);
-    later(desk.clock);
+    later(server.clock);
     expect((await ask(origin)).body.checks.upstream).toBe("closed");
   });
 });
 
 test("probes are answered while all places for requests are taken", async () => {
-  const { desk, close } = await openTestServer({ PROGRAMME_MAX_CONCURRENT_REQUESTS: "1" });
+  const { server, close } = await openTestServer({ PROGRAMME_MAX_CONCURRENT_REQUESTS: "1" });
   onTestFinished(close);
   const ending = new AbortController();
   const body = new ReadableStream({
@@ -138,15 +140,15 @@ test("probes are answered while all places for requests are taken", async () => 
   });
   const request: RequestInit & { duplex: "half" } = {
     method: "POST",
-    headers: { authorization: `Bearer ${await desk.token()}`, "content-type": "application/json" },
+    headers: { authorization: `Bearer ${await server.token()}`, "content-type": "application/json" },
     body,
     duplex: "half",
     signal: ending.signal,
   };
-  const slow = fetch(`${desk.origin}/integrations/v1/persons`, request).catch(() => undefined);
-  await vi.waitFor(async () => expect((await ask(desk.origin, "/integrations/v1/programs")).status).toBe(503));
-  expect((await ask(desk.origin, "/healthz")).status).toBe(200);
-  expect((await ask(desk.origin)).body.checks.database).toBe("ok");
+  const slow = fetch(`${server.origin}/integrations/v1/persons`, request).catch(() => undefined);
+  await vi.waitFor(async () => expect((await ask(server.origin, "/integrations/v1/programs")).status).toBe(503));
+  expect((await ask(server.origin, "/healthz")).status).toBe(200);
+  expect((await ask(server.origin)).body.checks.database).toBe("ok");
   ending.abort();
   await slow;
 });

@@ -14,17 +14,17 @@ export interface Scrape {
 }
 
 export interface Counted {
-  readonly desk: TestServer;
+  readonly server: TestServer;
   readonly url: string;
   scrape(): Promise<Scrape>;
 }
 
 /** A service that is counted. */
 export async function openCounted(environment: Record<string, string> = {}): Promise<Counted> {
-  const { desk, close } = await openTestServer({ PROGRAMME_METRICS: "127.0.0.1:0", ...environment });
+  const { server, close } = await openTestServer({ PROGRAMME_METRICS: "127.0.0.1:0", ...environment });
   onTestFinished(close);
-  const url = (await desk.app.serveMetrics()) ?? "";
-  return { desk, url, scrape: () => scrape(url) };
+  const url = (await server.app.serveMetrics()) ?? "";
+  return { server, url, scrape: () => scrape(url) };
 }
 
 export async function scrape(url: string): Promise<Scrape> {

@@ -22,15 +22,22 @@ async function traced(environment: Record<string, string> = {}): Promise<Collect
 
 async function tracedDesk(
   environment: Record<string, string> = {},
-): Promise<{ collector: Collector; desk: TestServer }> {
+): Promise<{ collector: Collector; server: TestServer }> {
   const collector = await traced(environment);
-  const { desk, close } = await openTestServer();
+  const { server: testServer, close } = await openTestServer();
   onTestFinished(close);
-  return { collector, desk };
+  return { collector, server: testServer };
 }
 
 /** A tool call as clients of 2026-07-28 send it, with something in its `_meta`. */
-function call(desk: Pick<TestServer, "origin">, token: string, name: string, args: object, meta: object, headers = {}) {
+function call(
+  testServer: Pick<TestServer, "origin">,
+  token: string,
+  name: string,
+  args: object,
+  meta: object,
+  headers = {},
+) {
   const params = {
     name,
     arguments: args,
@@ -50,13 +57,13 @@ function call(desk: Pick<TestServer, "origin">, token: string, name: string, arg
     ...headers,
   };
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
-  return send(`${desk.origin}/mcp`, { method: "POST", headers: all }, body);
+  return send(`${testServer.origin}/mcp`, { method: "POST", headers: all }, body);
 }
 
 describe("a tool call", () => {
   test("goes on with the trace of its `_meta`, down to the transaction, and links the request that brought it", async () => {
-    const { collector, desk } = await tracedDesk();
-    await call(desk, await desk.token(), "list_programs", {}, { traceparent, tracestate: "vendor=1" });
+    const { collector, server: testServer } = await tracedDesk();
+    await call(testServer, await testServer.token(), "list_programs", {}, { traceparent, tracestate: "vendor=1" });
     const trace = await collector.trace("tools/call list_programs");
     const tool = trace.get("tools/call list_programs");
     const gate = trace.get("gate.invoke list_programs");
@@ -86,8 +93,8 @@ describe("a tool call", () => {
   });
 
   test("without a trace of its own goes on with that of its HTTP request", async () => {
-    const { collector, desk } = await tracedDesk();
-    await call(desk, await desk.token(), "list_programs", {}, {}, { traceparent });
+    const { collector, server: testServer } = await tracedDesk();
+    await call(testServer, await testServer.token(), "list_programs", {}, {}, { traceparent });
     const trace = await collector.trace("tools/call list_programs");
     expect(trace.get("POST mcp")).toMatchObject({ traceId, parentSpanId: parentId });
     expect(trace.get("tools/call list_programs")).toMatchObject({
@@ -97,8 +104,8 @@ describe("a tool call", () => {
   });
 
   test("that is refused has failed, by the convention for tools", async () => {
-    const { collector, desk } = await tracedDesk();
-    await call(desk, await desk.token(), "get_program", { programId: "prg_none" }, {});
+    const { collector, server: testServer } = await tracedDesk();
+    await call(testServer, await testServer.token(), "get_program", { programId: "prg_none" }, {});
     const trace = await collector.trace("tools/call get_program");
     expect(trace.get("tools/call get_program")).toMatchObject({
       status: 2,
@@ -117,8 +124,8 @@ describe("a tool call", () => {
     ["a number", 7],
     ["something endless", "0".repeat(100_000)],
   ])("is answered whatever its `_meta` says: %s", async (_, given) => {
-    const { collector, desk } = await tracedDesk();
-    const answer = await call(desk, await desk.token(), "list_programs", {}, { traceparent: given });
+    const { collector, server: testServer } = await tracedDesk();
+    const answer = await call(testServer, await testServer.token(), "list_programs", {}, { traceparent: given });
     expect(answer.status).toBe(200);
     const trace = await collector.trace("tools/call list_programs");
     expect(trace.get("tools/call list_programs")?.parentSpanId).toBe(trace.get("POST mcp")?.spanId);
@@ -126,9 +133,9 @@ describe("a tool call", () => {
 });
 
 test("a REST request goes on with the trace of its header and is named by its route, not by its path", async () => {
-  const { collector, desk } = await tracedDesk();
-  const { programId } = await desk.seed.program();
-  await rest(desk, await desk.token(), "get_program", { programId }, { traceparent });
+  const { collector, server: testServer } = await tracedDesk();
+  const { programId } = await testServer.seed.program();
+  await rest(testServer, await testServer.token(), "get_program", { programId }, { traceparent });
   const trace = await collector.trace("GET /integrations/v1/programs/{programId}");
   expect(trace.get("GET /integrations/v1/programs/{programId}")).toMatchObject({
     traceId,
@@ -145,9 +152,9 @@ test("a REST request goes on with the trace of its header and is named by its ro
 
 test("the product's service is told of the trace with each try, and not of the caller's baggage", async () => {
   const collector = await traced();
-  const { desk, close } = await openTestServer();
+  const { server: testServer, close } = await openTestServer();
   onTestFinished(close);
-  const proxy = await openMisbehaving(desk.origin);
+  const proxy = await openMisbehaving(testServer.origin);
   onTestFinished(() => proxy.close());
   const app = await openRemote(proxy.origin);
   onTestFinished(() => app.close());
@@ -155,7 +162,7 @@ test("the product's service is told of the trace with each try, and not of the c
   let failures = 1;
   proxy.behave(() => (failures-- > 0 ? ({ response }) => void response.writeHead(503).end() : undefined));
   const meta = { traceparent, tracestate: "vendor=1", baggage: "user=ada@example.org" };
-  await call(server, await desk.token(), "list_programs", {}, meta);
+  await call(server, await testServer.token(), "list_programs", {}, meta);
 
   const trace = await collector.trace("tools/call list_programs");
   const tool = trace.get("tools/call list_programs");
@@ -183,11 +190,11 @@ test("the product's service is told of the trace with each try, and not of the c
 });
 
 test("what is delivered after the answer has a trace of its own", async () => {
-  const { collector, desk } = await tracedDesk();
-  const { programId } = await desk.seed.program();
-  const token = await desk.token();
-  await rest(desk, token, "create_export", { programId }, { traceparent });
-  await desk.app.exports?.step();
+  const { collector, server: testServer } = await tracedDesk();
+  const { programId } = await testServer.seed.program();
+  const token = await testServer.token();
+  await rest(testServer, token, "create_export", { programId }, { traceparent });
+  await testServer.app.exports?.step();
   const trace = await collector.trace("deliver export");
   expect(trace.get("deliver export")).toMatchObject({ kind: 4, status: 0, parentSpanId: "" });
   expect(trace.get("deliver export")?.traceId).not.toBe(traceId);
@@ -195,15 +202,15 @@ test("what is delivered after the answer has a trace of its own", async () => {
 });
 
 test("no attribute holds a token, an address, an argument or an id of a record", async () => {
-  const { collector, desk } = await tracedDesk();
-  const token = await desk.token();
-  const { programId } = await desk.seed.program();
+  const { collector, server: testServer } = await tracedDesk();
+  const token = await testServer.token();
+  const { programId } = await testServer.seed.program();
   const secret = "ada.marsh@example.org";
-  await call(desk, token, "list_persons", { q: secret }, { traceparent, baggage: `user=${secret}` });
-  await call(desk, token, "get_program", { programId }, {});
+  await call(testServer, token, "list_persons", { q: secret }, { traceparent, baggage: `user=${secret}` });
+  await call(testServer, token, "get_program", { programId }, {});
   const person = { kinds: ["applicant"], provenance: { source: "test" }, primaryEmail: secret };
-  expect((await rest(desk, token, "create_person", person)).status).toBe(201);
-  await send(`${desk.origin}/invitations/${"ab".repeat(32)}?email=${secret}`, {});
+  expect((await rest(testServer, token, "create_person", person)).status).toBe(201);
+  await send(`${testServer.origin}/invitations/${"ab".repeat(32)}?email=${secret}`, {});
   await collector.trace("GET invitation");
   await collector.trace("tools/call get_program");
   const all = collector.bodies.join("");
@@ -217,8 +224,8 @@ test("spans come under the program's name and the operator's, and those that are
     OTEL_RESOURCE_ATTRIBUTES: "deployment.environment.name=test",
     OTEL_EXPORTER_OTLP_HEADERS: "x-key=abc",
   });
-  const { desk, close } = await openTestServer();
-  await rest(desk, await desk.token(), "list_programs", {});
+  const { server: testServer, close } = await openTestServer();
+  await rest(testServer, await testServer.token(), "list_programs", {});
   expect(collector.spans).toEqual([]);
   await close();
   expect(collector.spans.map(({ name }) => name)).toContain("gate.invoke list_programs");
@@ -231,15 +238,21 @@ test("spans come under the program's name and the operator's, and those that are
 });
 
 test("a caller that does not want to be traced is not, and a receiver that is down changes nothing", async () => {
-  const { collector, desk } = await tracedDesk();
-  await call(desk, await desk.token(), "list_programs", {}, { traceparent: `00-${traceId}-${parentId}-00` });
-  await call(desk, await desk.token(), "list_persons", {}, {});
+  const { collector, server: testServer } = await tracedDesk();
+  await call(
+    testServer,
+    await testServer.token(),
+    "list_programs",
+    {},
+    { traceparent: `00-${traceId}-${parentId}-00` },
+  );
+  await call(testServer, await testServer.token(), "list_persons", {}, {});
   await collector.trace("tools/call list_persons");
   expect(collector.spans.map(({ name }) => name)).not.toContain("tools/call list_programs");
 
   vi.stubEnv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9");
   const other = await openTestServer();
-  expect((await rest(other.desk, await other.desk.token(), "list_programs", {})).status).toBe(200);
+  expect((await rest(other.server, await other.server.token(), "list_programs", {})).status).toBe(200);
   await other.close();
 });
 

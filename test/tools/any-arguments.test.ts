@@ -29,8 +29,8 @@ beforeAll(async () => {
   const settings = { PROGRAMME_CONFIRM: "ask", PROGRAMME_PRIVACY: "blind" };
   const opened = await openTestServer(settings, { log });
   close = opened.close;
-  world = await buildMatrixData(opened.desk);
-  token = await opened.desk.token();
+  world = await buildMatrixData(opened.server);
+  token = await opened.server.token();
 });
 
 afterAll(() => close());
@@ -123,7 +123,7 @@ function faultIn({ error, result }: Answered): unknown {
 
 async function overHttp(message: string, headers: Record<string, string>): Promise<unknown> {
   const answer = await send(
-    `${world.desk.origin}/mcp`,
+    `${world.server.origin}/mcp`,
     {
       method: "POST",
       headers: {
@@ -161,12 +161,12 @@ const roads: readonly Road[] = [
     fault: (name, texts) =>
       overHttp(messageOf(name, texts, '{"progressToken":1}'), { "mcp-protocol-version": "2025-06-18" }),
   },
-  { name: "stdio", fault: (name, texts) => overStdio(world.desk, messageOf(name, texts)) },
+  { name: "stdio", fault: (name, texts) => overStdio(world.server, messageOf(name, texts)) },
 ];
 
-async function overStdio(desk: TestServer, message: string): Promise<unknown> {
+async function overStdio(server: TestServer, message: string): Promise<unknown> {
   const [here, there] = InMemoryTransport.createLinkedPair();
-  const connection = desk.app.connectStdio(token, there);
+  const connection = server.app.connectStdio(token, there);
   const answered = new Promise<Answered>((resolve) => {
     here.onmessage = (answer) => {
       if ("id" in answer && answer.id === 1) resolve(answer as Answered);
@@ -223,7 +223,7 @@ describe("no argument whatever", () => {
         const url = path.replace(/\{(\w+)\}/g, (_, variable: string) => String(known[variable]));
         const body = Object.fromEntries(Object.entries(texts).filter(([key]) => !Object.hasOwn(params.shape, key)));
         const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-        const at = `${world.desk.origin}/integrations/v1${url}`;
+        const at = `${world.server.origin}/integrations/v1${url}`;
         const answer = await send(at, { method, headers }, whole ? alone : objectOf(body));
         expect(answer.status, answer.text).toBeLessThan(500);
         expect(logged).toEqual([]);
@@ -239,7 +239,7 @@ describe("a number beyond JSON", () => {
   test("is refused by its path where anything may be kept, over REST", async () => {
     const body = objectOf(personOf('{"visits":[1,{"last":1e309}]}'));
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-    const answer = await send(`${world.desk.origin}/integrations/v1/persons`, { method: "POST", headers }, body);
+    const answer = await send(`${world.server.origin}/integrations/v1/persons`, { method: "POST", headers }, body);
     expect(answer.status).toBe(400);
     expect(answer.body.error).toMatchObject({
       code: "validation_failed",
@@ -255,7 +255,7 @@ describe("a number beyond JSON", () => {
       ...stateless("create_person"),
     };
     const message = messageOf("create_person", personOf(metadata), envelope);
-    const { body } = await send(`${world.desk.origin}/mcp`, { method: "POST", headers }, message);
+    const { body } = await send(`${world.server.origin}/mcp`, { method: "POST", headers }, message);
     const { error } = JSON.parse(body.result.content[0].text);
     expect(error.details.issues).toMatchObject([{ path: "metadata.visits", code: "invalid_number" }]);
   });
@@ -264,7 +264,7 @@ describe("a number beyond JSON", () => {
 test("more values than any operation takes are refused, however they are nested", async () => {
   const many = JSON.stringify(Array.from({ length: limits.maxJsonValues }, () => 0));
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-  const at = `${world.desk.origin}/integrations/v1/persons`;
+  const at = `${world.server.origin}/integrations/v1/persons`;
   const answer = await send(at, { method: "POST", headers }, objectOf({ metadata: many }));
   expect(answer.body.error).toMatchObject({ details: { issues: [{ code: "too_many_values" }] } });
 });

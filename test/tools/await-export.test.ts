@@ -8,39 +8,41 @@ async function scene(
   client = "2026-07-28 over stdio",
   granted = [...scopes],
 ) {
-  const { desk, close } = await openTestServer({ PROGRAMME_EXPORT_WAIT_SECONDS: "30", ...environment });
+  const { server, close } = await openTestServer({ PROGRAMME_EXPORT_WAIT_SECONDS: "30", ...environment });
   onTestFinished(close);
-  const agent = (await clients[client]?.(desk, await desk.token(granted))) as ToolClient;
-  const { programId } = await desk.seed.program();
-  return { desk, agent, programId };
+  const agent = (await clients[client]?.(server, await server.token(granted))) as ToolClient;
+  const { programId } = await server.seed.program();
+  return { server, agent, programId };
 }
 
-async function finish(desk: TestServer, status: "completed" | "failed"): Promise<void> {
-  await desk.write(async (tx) => {
+async function finish(server: TestServer, status: "completed" | "failed"): Promise<void> {
+  await server.write(async (tx) => {
     for await (const job of tx.scan("exports", {})) await tx.update("exports", job, { status });
   });
 }
 
-async function reads(desk: TestServer): Promise<number> {
-  await desk.app.gate.flush();
-  const { rows } = await desk.app.store.reader(desk.businessId).pageAudit({ action: "export.read" }, { limit: 100 });
+async function reads(server: TestServer): Promise<number> {
+  await server.app.gate.flush();
+  const { rows } = await server.app.store
+    .reader(server.businessId)
+    .pageAudit({ action: "export.read" }, { limit: 100 });
   return rows.length;
 }
 
 describe("create_export", () => {
   test("answers at once without wait", async () => {
-    const { desk, agent, programId } = await scene();
+    const { server, agent, programId } = await scene();
     const result = await agent.call("create_export", { programId });
     expect(result.structuredContent?.data).toMatchObject({ programId, status: "pending" });
-    expect(await reads(desk)).toBe(0);
+    expect(await reads(server)).toBe(0);
   });
 
   test.each(Object.keys(clients))("with wait follows the job with progress, for a client of %s", async (client) => {
-    const { desk, agent, programId } = await scene({}, client);
+    const { server, agent, programId } = await scene({}, client);
     const messages: (string | undefined)[] = [];
     const onprogress = async ({ message }: { message?: string | undefined }) => {
       messages.push(message);
-      if (messages.length === 1) await finish(desk, "completed");
+      if (messages.length === 1) await finish(server, "completed");
     };
     const result = await agent.call("create_export", { programId, wait: true }, { onprogress });
     expect(result.structuredContent?.data).toMatchObject({ programId, status: "completed" });
@@ -49,8 +51,8 @@ describe("create_export", () => {
   });
 
   test("with wait shows a job that failed as it is", async () => {
-    const { desk, agent, programId } = await scene();
-    const onprogress = () => finish(desk, "failed");
+    const { server, agent, programId } = await scene();
+    const onprogress = () => finish(server, "failed");
     const result = await agent.call(
       "create_export",
       { programId, wait: true },
@@ -70,7 +72,7 @@ describe("create_export", () => {
   });
 
   test("with wait stops asking when the client cancels; the job stays", async () => {
-    const { desk, agent, programId } = await scene();
+    const { server, agent, programId } = await scene();
     const cancel = new AbortController();
     const call = agent.call(
       "create_export",
@@ -78,10 +80,10 @@ describe("create_export", () => {
       { signal: cancel.signal, onprogress: () => cancel.abort() },
     );
     await expect(call).rejects.toThrow();
-    const before = await reads(desk);
+    const before = await reads(server);
     await new Promise((resolve) => setTimeout(resolve, 1500));
-    expect(await reads(desk)).toBe(before);
-    const rows = await desk.app.store.reader(desk.businessId).find("exports", {}, { limit: 10 });
+    expect(await reads(server)).toBe(before);
+    const rows = await server.app.store.reader(server.businessId).find("exports", {}, { limit: 10 });
     expect(rows).toMatchObject([{ programId, status: "pending" }]);
   });
 
@@ -94,9 +96,9 @@ describe("create_export", () => {
   });
 
   test("that is refused is not waited for", async () => {
-    const { desk, agent } = await scene();
+    const { server, agent } = await scene();
     const result = await agent.call("create_export", { programId: "prg_none", wait: true });
     expect(readError(result).code).toBe("not_found");
-    expect(await reads(desk)).toBe(0);
+    expect(await reads(server)).toBe(0);
   });
 });

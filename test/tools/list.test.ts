@@ -7,16 +7,16 @@ import { clients, readConfirmation, readError, type ToolClient, type ToolResult 
 import { openTestServer, type TestServer } from "../support/test-server.ts";
 
 async function scene(environment: Record<string, string>, granted?: readonly Scope[]) {
-  const { desk, close } = await openTestServer(environment);
+  const { server, close } = await openTestServer(environment);
   onTestFinished(close);
-  const token = await desk.token(granted);
-  const agent = (await clients["2026-07-28 over stdio"]?.(desk, token)) as ToolClient;
+  const token = await server.token(granted);
+  const agent = (await clients["2026-07-28 over stdio"]?.(server, token)) as ToolClient;
   const names = async () => (await agent.list()).map(({ name }) => name);
-  return { desk, agent, names };
+  return { server, agent, names };
 }
 
-async function stateOf(desk: TestServer, submissionId: string) {
-  return (await desk.app.store.reader(desk.businessId).get("submissions", submissionId))?.state;
+async function stateOf(server: TestServer, submissionId: string) {
+  return (await server.app.store.reader(server.businessId).get("submissions", submissionId))?.state;
 }
 
 /** What is listed beside the operations, at the end. */
@@ -97,8 +97,8 @@ describe("a tool that is not offered", () => {
     [{ PROGRAMME_TOOLSETS: "programs" }, "--toolsets (PROGRAMME_TOOLSETS)"],
     [{ PROGRAMME_TOOLS: "list_programs" }, "--tools (PROGRAMME_TOOLS)"],
   ])("with %j is refused, and says by which setting", async (environment, setting) => {
-    const { desk, agent } = await scene(environment);
-    const { submissionId, version } = await desk.seed.submission({ state: "SUBMITTED" });
+    const { server, agent } = await scene(environment);
+    const { submissionId, version } = await server.seed.submission({ state: "SUBMITTED" });
     const args = { submissionId, version, reason: "r" };
     const calls = [await agent.call("withdraw_submission", args)];
     if ("PROGRAMME_TOOL_MODE" in environment) {
@@ -111,8 +111,8 @@ describe("a tool that is not offered", () => {
       expect(error.code).toBe("tool_not_offered");
       expect(error.next).toContain(setting);
     }
-    expect(await stateOf(desk, submissionId)).toBe("SUBMITTED");
-    expect(await desk.outbox()).toEqual([]);
+    expect(await stateOf(server, submissionId)).toBe("SUBMITTED");
+    expect(await server.outbox()).toEqual([]);
   });
 
   test("is not the same as one that there is not", async () => {
@@ -181,8 +181,8 @@ describe("search mode", () => {
   });
 
   test("calls through the same gates: forgiving input, scopes, validation", async () => {
-    const { desk, agent } = await scene(search, ["submissions:read"]);
-    const { submissionId } = await desk.seed.submission({});
+    const { server, agent } = await scene(search, ["submissions:read"]);
+    const { submissionId } = await server.seed.submission({});
     const result = await agent.call("call_tool", {
       name: "get_submission",
       arguments: JSON.stringify({ id: submissionId }),
@@ -199,14 +199,14 @@ describe("search mode", () => {
   });
 
   test("asks before what cannot be undone, as when the tool is called itself", async () => {
-    const { desk, agent } = await scene({ ...search, PROGRAMME_CONFIRM: "ask" });
-    const { submissionId, version } = await desk.seed.submission({ state: "SUBMITTED" });
+    const { server, agent } = await scene({ ...search, PROGRAMME_CONFIRM: "ask" });
+    const { submissionId, version } = await server.seed.submission({ state: "SUBMITTED" });
     const args = { submissionId, version, reason: "Withdrawn by phone" };
     const asked = await agent.call("call_tool", { name: "withdraw_submission", arguments: args });
     const { token } = readConfirmation(asked);
-    expect(await stateOf(desk, submissionId)).toBe("SUBMITTED");
+    expect(await stateOf(server, submissionId)).toBe("SUBMITTED");
     await agent.call("call_tool", { name: "withdraw_submission", arguments: { ...args, confirmation: token } });
-    expect(await stateOf(desk, submissionId)).toBe("WITHDRAWN");
+    expect(await stateOf(server, submissionId)).toBe("WITHDRAWN");
   });
 
   test.each([

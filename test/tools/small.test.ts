@@ -7,13 +7,13 @@ import { openTestServer, type TestServer } from "../support/test-server.ts";
 type Row = Record<string, unknown>;
 
 async function scene(environment: Record<string, string> = {}) {
-  const { desk, close } = await openTestServer({ PROGRAMME_RESULT_BYTES: "40000", ...environment });
+  const { server, close } = await openTestServer({ PROGRAMME_RESULT_BYTES: "40000", ...environment });
   onTestFinished(close);
-  return { desk, agent: await agentOf(desk) };
+  return { server, agent: await agentOf(server) };
 }
 
-function agentOf(desk: TestServer, client = "2026-07-28 over stdio"): Promise<ToolClient> {
-  return desk.token().then((token) => clients[client]?.(desk, token) as Promise<ToolClient>);
+function agentOf(server: TestServer, client = "2026-07-28 over stdio"): Promise<ToolClient> {
+  return server.token().then((token) => clients[client]?.(server, token) as Promise<ToolClient>);
 }
 
 function rowsOf(result: ToolResult): Row[] {
@@ -21,25 +21,25 @@ function rowsOf(result: ToolResult): Row[] {
   return result.structuredContent?.data as unknown as Row[];
 }
 
-async function submissionsOf(desk: TestServer, count: number, chars = 0) {
-  const { trackId } = await desk.seed.track();
+async function submissionsOf(server: TestServer, count: number, chars = 0) {
+  const { trackId } = await server.seed.track();
   return seedMany(count, async (index) => {
-    desk.clock.advance(1000);
-    return desk.seed.submission({ trackId, title: `No. ${index}`, fields: { fld_title: "x".repeat(chars) } });
+    server.clock.advance(1000);
+    return server.seed.submission({ trackId, title: `No. ${index}`, fields: { fld_title: "x".repeat(chars) } });
   });
 }
 
 describe("select", () => {
   test("shows the fields named of every row, with what a row is and its version", async () => {
-    const { desk, agent } = await scene();
-    await submissionsOf(desk, 2);
+    const { server, agent } = await scene();
+    await submissionsOf(server, 2);
     const [row] = rowsOf(await agent.call("list_submissions", { select: ["title", "fields.fld_title"] }));
     expect(row).toEqual({ submissionId: expect.any(String), title: "No. 1", fields: { fld_title: "" }, version: 0 });
   });
 
   test("goes through lists, and leaves a null where one is", async () => {
-    const { desk, agent } = await scene();
-    const { schemaId } = await desk.seed.schema({ publishedAt: null });
+    const { server, agent } = await scene();
+    const { schemaId } = await server.seed.schema({ publishedAt: null });
     const select = ["fields.fieldId", "fields.constraints.maxLength", "publishedAt"];
     const { data } = (await agent.call("get_schema", { schemaId, select })).structuredContent ?? {};
     expect(data).toMatchObject({ schemaId, publishedAt: null, version: 0 });
@@ -53,8 +53,8 @@ describe("select", () => {
   });
 
   test("finds names with dots in free-form maps", async () => {
-    const { desk, agent } = await scene();
-    const { submissionId } = await desk.seed.submission({ fields: { "a.b": { c: 1, d: 2 }, a: 3 } });
+    const { server, agent } = await scene();
+    const { submissionId } = await server.seed.submission({ fields: { "a.b": { c: 1, d: 2 }, a: 3 } });
     const result = await agent.call("get_submission", { submissionId, select: "fields.a.b.c" });
     expect(result.structuredContent?.data).toEqual({ submissionId, fields: { "a.b": { c: 1 } }, version: 0 });
   });
@@ -72,18 +72,18 @@ describe("select", () => {
   });
 
   test("is no argument of a tool that changes something", async () => {
-    const { desk, agent } = await scene();
-    const { submissionId, version } = await desk.seed.submission({ state: "SUBMITTED" });
+    const { server, agent } = await scene();
+    const { submissionId, version } = await server.seed.submission({ state: "SUBMITTED" });
     const args = { submissionId, version, eligible: true, select: ["title"] };
     expect(readError(await agent.call("screen_submission", args))).toMatchObject({ code: "validation_failed" });
-    expect(await desk.outbox()).toEqual([]);
+    expect(await server.outbox()).toEqual([]);
   });
 });
 
 describe("a page", () => {
   test("has 20 rows unless told, and goes on", async () => {
-    const { desk, agent } = await scene();
-    await submissionsOf(desk, 22);
+    const { server, agent } = await scene();
+    await submissionsOf(server, 22);
     const first = await agent.call("list_submissions", {});
     expect(rowsOf(first)).toHaveLength(20);
     const { lastEvaluatedKey } = first.structuredContent?.page ?? {};
@@ -93,8 +93,8 @@ describe("a page", () => {
   });
 
   test("that is too large is cut between rows, and its cursor goes on with the very next row", async () => {
-    const { desk, agent } = await scene({ PROGRAMME_RESULT_BYTES: "6000" });
-    const seeded = await submissionsOf(desk, 25, 700);
+    const { server, agent } = await scene({ PROGRAMME_RESULT_BYTES: "6000" });
+    const seeded = await submissionsOf(server, 25, 700);
     const seen: unknown[] = [];
     let lastEvaluatedKey: string | undefined;
     do {
@@ -112,16 +112,16 @@ describe("a page", () => {
   });
 
   test("has room for more rows with fewer fields", async () => {
-    const { desk, agent } = await scene({ PROGRAMME_RESULT_BYTES: "6000" });
-    await submissionsOf(desk, 25, 700);
+    const { server, agent } = await scene({ PROGRAMME_RESULT_BYTES: "6000" });
+    await submissionsOf(server, 25, 700);
     const result = await agent.call("list_submissions", { limit: 25, select: ["title"] });
     expect(rowsOf(result)).toHaveLength(25);
     expect(result.structuredContent?.page).toEqual({ hasMore: false });
   });
 
   test("of one row too large on its own shows that row without its largest fields, and goes on", async () => {
-    const { desk, agent } = await scene({ PROGRAMME_RESULT_BYTES: "3000" });
-    const [last, , first] = await submissionsOf(desk, 3, 2500);
+    const { server, agent } = await scene({ PROGRAMME_RESULT_BYTES: "3000" });
+    const [last, , first] = await submissionsOf(server, 3, 2500);
     const result = await agent.call("list_submissions", {});
     const [row, ...others] = rowsOf(result);
     expect(others).toEqual([]);
@@ -134,9 +134,9 @@ describe("a page", () => {
   });
 
   test("of a list without cursors says that it is cut", async () => {
-    const { desk, agent } = await scene({ PROGRAMME_RESULT_BYTES: "2000" });
-    const { submissionId } = await desk.seed.submission({});
-    await seedMany(10, () => desk.seed.file({ submissionId }));
+    const { server, agent } = await scene({ PROGRAMME_RESULT_BYTES: "2000" });
+    const { submissionId } = await server.seed.submission({});
+    await seedMany(10, () => server.seed.file({ submissionId }));
     const result = await agent.call("list_submission_files", { submissionId });
     const { length } = rowsOf(result);
     expect(length).toBeLessThan(10);
@@ -146,9 +146,9 @@ describe("a page", () => {
 
 describe("a record too large", () => {
   test("names what is left out, and select brings it", async () => {
-    const { desk, agent } = await scene({ PROGRAMME_RESULT_BYTES: "4000" });
+    const { server, agent } = await scene({ PROGRAMME_RESULT_BYTES: "4000" });
     const fields = { fld_a: "a".repeat(2500), fld_b: "b".repeat(2600) };
-    const { submissionId } = await desk.seed.submission({ fields });
+    const { submissionId } = await server.seed.submission({ fields });
     const whole = await agent.call("get_submission", { submissionId });
     expect(Buffer.byteLength(JSON.stringify(whole.structuredContent?.data))).toBeLessThanOrEqual(4000);
     const notes = whole.structuredContent?.notes?.join(" ") ?? "";
@@ -164,9 +164,9 @@ describe("a record too large", () => {
 
 describe("all", () => {
   test.each(Object.keys(clients))("gathers every page, with progress, for a client of %s", async (name) => {
-    const { desk } = await scene({ PROGRAMME_RESULT_BYTES: "1000000" });
-    const agent = await agentOf(desk, name);
-    const seeded = await submissionsOf(desk, 230);
+    const { server } = await scene({ PROGRAMME_RESULT_BYTES: "1000000" });
+    const agent = await agentOf(server, name);
+    const seeded = await submissionsOf(server, 230);
     const progress: number[] = [];
     const onprogress = (step: { progress: number }) => progress.push(step.progress);
     const result = await agent.call("list_submissions", { all: true, select: ["title"] }, { onprogress });
@@ -178,10 +178,10 @@ describe("all", () => {
   });
 
   test("stops at its declared maximum, and goes on from there", async () => {
-    const { desk, agent } = await scene({ PROGRAMME_RESULT_BYTES: "10000000" });
-    const { trackId } = await desk.seed.track();
-    const { submissionId } = await desk.seed.submission({ trackId });
-    await desk.write(async (tx) => {
+    const { server, agent } = await scene({ PROGRAMME_RESULT_BYTES: "10000000" });
+    const { trackId } = await server.seed.track();
+    const { submissionId } = await server.seed.submission({ trackId });
+    await server.write(async (tx) => {
       const row = await tx.get("submissions", submissionId);
       for (let index = 0; index < limits.gatheredRows + 1; index += 1) {
         await tx.insert("submissions", {
@@ -201,8 +201,8 @@ describe("all", () => {
   });
 
   test("stops where the room ends, pages later too, and goes on with the very next row", async () => {
-    const { desk, agent } = await scene({ PROGRAMME_RESULT_BYTES: "12000" });
-    const seeded = await submissionsOf(desk, 150);
+    const { server, agent } = await scene({ PROGRAMME_RESULT_BYTES: "12000" });
+    const seeded = await submissionsOf(server, 150);
     const seen: unknown[] = [];
     let lastEvaluatedKey: string | undefined;
     do {
@@ -216,8 +216,8 @@ describe("all", () => {
   });
 
   test("begins where either cursor of the persons list says", async () => {
-    const { desk, agent } = await scene();
-    await seedMany(130, async () => desk.seed.person({}));
+    const { server, agent } = await scene();
+    await seedMany(130, async () => server.seed.person({}));
     const { lastEvaluatedKey } = (await agent.call("list_persons", { limit: 10 })).structuredContent?.page ?? {};
     for (const given of [{ cursor: lastEvaluatedKey }, { lastEvaluatedKey }]) {
       const rest = await agent.call("list_persons", { all: true, select: ["kinds"], ...given });
@@ -226,8 +226,8 @@ describe("all", () => {
   });
 
   test("that is cut short by a refusal gives what it has, why, and how to go on", async () => {
-    const { desk, agent } = await scene({ PROGRAMME_REQUESTS_PER_MINUTE: "2" });
-    await submissionsOf(desk, 230);
+    const { server, agent } = await scene({ PROGRAMME_REQUESTS_PER_MINUTE: "2" });
+    await submissionsOf(server, 230);
     const result = await agent.call("list_submissions", { all: true, select: ["title"] });
     expect(rowsOf(result)).toHaveLength(200);
     expect(result.structuredContent?.notes?.[0]).toMatch(
@@ -239,8 +239,8 @@ describe("all", () => {
   });
 
   test("says that a limit beside it has no effect", async () => {
-    const { desk, agent } = await scene();
-    await submissionsOf(desk, 3);
+    const { server, agent } = await scene();
+    await submissionsOf(server, 3);
     const result = await agent.call("list_submissions", { all: true, limit: 1 });
     expect(rowsOf(result)).toHaveLength(3);
     expect(result.structuredContent?.notes).toContain("limit has no effect beside all.");

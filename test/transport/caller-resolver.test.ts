@@ -22,30 +22,30 @@ import { personFieldIds } from "../support/seed-factory.ts";
 
 describe.each<Behind>(["embedded", "remote"])("a gateway to the %s service", (behind) => {
   test.each(clientsOverHttp)("shows clients of %s what their key may use, and refuses the rest", async (_, connect) => {
-    const { desk, caller, admit } = await openGateway(behind);
-    const program = await desk.seed.program();
+    const { server, caller, admit } = await openGateway(behind);
+    const program = await server.seed.program();
     const reader = await caller("reader", { scopes: ["programs:read", "feedback:write"] });
     const whole = await caller("whole");
     await admit(reader.entry, whole.entry);
-    const client = await connect(desk, reader.key);
+    const client = await connect(server, reader.key);
     const listed = (await client.list()).map(({ name }) => name);
     expect(listed.slice(0, 3)).toEqual(["get_program", "list_programs", "release_feedback"]);
     expect(listed).not.toContain("list_submissions");
     expect((await client.call("list_programs", {})).structuredContent?.data).toEqual([program]);
     const refused = readError(await client.call("list_submissions", {}));
     expect(refused).toMatchObject({ code: "insufficient_scope", next: expect.stringContaining("submissions:read") });
-    const other = await connect(desk, whole.key);
+    const other = await connect(server, whole.key);
     expect((await other.list()).length).toBeGreaterThanOrEqual(operationNames.length);
     expect((await other.call("list_submissions", {})).isError).toBeFalsy();
   });
 
   test("refuses product tokens and strangers plainly, and takes product tokens at REST as ever", async () => {
-    const { desk, caller, admit } = await openGateway(behind);
-    const token = await desk.token();
+    const { server, caller, admit } = await openGateway(behind);
+    const token = await server.token();
     const { key, entry } = await caller("crm", { token });
     const late = await caller("late", { token, expiresAt: "2026-11-20T09:00:00Z" });
     await admit(entry, late.entry);
-    expect((await postMcp(desk, key, listTools)).status).toBe(200);
+    expect((await postMcp(server, key, listTools)).status).toBe(200);
     for (const stranger of [
       token,
       late.key,
@@ -55,29 +55,29 @@ describe.each<Behind>(["embedded", "remote"])("a gateway to the %s service", (be
       "a.b.c",
       "x",
     ]) {
-      const answer = await postMcp(desk, stranger, listTools);
+      const answer = await postMcp(server, stranger, listTools);
       expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([401, 'Bearer error="invalid_token"']);
     }
-    const missing = await postMcp(desk, undefined, listTools);
+    const missing = await postMcp(server, undefined, listTools);
     expect([missing.status, missing.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
     if (behind === "remote") return;
-    expect((await rest(desk, token, "list_programs", {})).status).toBe(200);
-    expect((await rest(desk, key, "list_programs", {})).status).toBe(401);
+    expect((await rest(server, token, "list_programs", {})).status).toBe(200);
+    expect((await rest(server, key, "list_programs", {})).status).toBe(401);
   });
 
   test("confines expansions, resources, prompts and previews to a key's scopes", async () => {
-    const { desk, caller, admit } = await openGateway(behind, { PROGRAMME_CONFIRM: "ask" });
-    const reviewer = await desk.seed.reviewer();
-    const { programId } = await desk.seed.program({ name: "Secret call" });
-    const { submissionId, version } = await desk.seed.submission({ programId, state: "IN_REVIEW", title: "A lamp" });
+    const { server, caller, admit } = await openGateway(behind, { PROGRAMME_CONFIRM: "ask" });
+    const reviewer = await server.seed.reviewer();
+    const { programId } = await server.seed.program({ name: "Secret call" });
+    const { submissionId, version } = await server.seed.submission({ programId, state: "IN_REVIEW", title: "A lamp" });
     const granted: Scope[] = ["reviewers:read", "submissions:write"];
     const { key, entry } = await caller("clerk", { scopes: granted });
     await admit(entry);
 
-    const plain = await readCalled(desk, key, "get_reviewer", { reviewerId: reviewer.reviewerId });
+    const plain = await readCalled(server, key, "get_reviewer", { reviewerId: reviewer.reviewerId });
     expect(plain.isError).toBeFalsy();
     const expanded = { reviewerId: reviewer.reviewerId, includePersonFieldIds: personFieldIds.standard };
-    expect(readError(await readCalled(desk, key, "get_reviewer", expanded))).toMatchObject({
+    expect(readError(await readCalled(server, key, "get_reviewer", expanded))).toMatchObject({
       code: "insufficient_scope",
       details: { requiredScopes: ["persons:read"] },
     });
@@ -87,11 +87,11 @@ describe.each<Behind>(["embedded", "remote"])("a gateway to the %s service", (be
       method: "resources/read",
       params: { uri: `programme://programs/${programId}` },
     };
-    expect(readMessage(await postMcp(desk, key, read)).error.data.code).toBe("insufficient_scope");
+    expect(readMessage(await postMcp(server, key, read)).error.data.code).toBe("insufficient_scope");
     const listed = { jsonrpc: "2.0", id: 1, method: "resources/list", params: {} };
-    expect((await postMcp(desk, key, listed)).text).not.toContain("Secret call");
+    expect((await postMcp(server, key, listed)).text).not.toContain("Secret call");
 
-    const asked = await readCalled(desk, key, "eliminate_submission", { submissionId, version, reason: "No" });
+    const asked = await readCalled(server, key, "eliminate_submission", { submissionId, version, reason: "No" });
     const { question } = readConfirmation(asked);
     expect(question).toContain(submissionId);
     expect(question).not.toMatch(/Secret call/);
@@ -100,18 +100,18 @@ describe.each<Behind>(["embedded", "remote"])("a gateway to the %s service", (be
   });
 
   test("hides sensitive data from a key without that scope, whatever its product token has", async () => {
-    const { desk, caller, admit } = await openGateway(behind);
-    await desk.seed.personSchema();
+    const { server, caller, admit } = await openGateway(behind);
+    await server.seed.personSchema();
     const customFields = { [personFieldIds.standard]: "weaving", [personFieldIds.pii]: "1970-01-01" };
-    const { personId } = await desk.seed.person({ customFields });
+    const { personId } = await server.seed.person({ customFields });
     const [token, narrow, whole] = [
-      await desk.token(),
+      await server.token(),
       await caller("narrow", { scopes: scopesWithout(sensitiveScope) }),
       await caller("whole"),
     ];
     await admit(narrow.entry, whole.entry, { ...narrow.entry, name: "again", sha256: "0".repeat(64) });
     const shown = async (key: string) =>
-      (await readCalled(desk, key, "get_person", { personId })).structuredContent?.data;
+      (await readCalled(server, key, "get_person", { personId })).structuredContent?.data;
     expect(await shown(whole.key)).toMatchObject({ primaryEmail: "grace@example.org", customFields });
     const hidden = await shown(narrow.key);
     expect(hidden).toMatchObject({ customFields: { [personFieldIds.standard]: "weaving" } });
@@ -120,25 +120,25 @@ describe.each<Behind>(["embedded", "remote"])("a gateway to the %s service", (be
   });
 
   test("lets no key export person fields that it may not see", async () => {
-    const { desk, caller, admit } = await openGateway(behind);
-    await desk.seed.personSchema();
-    const { programId } = await desk.seed.program();
+    const { server, caller, admit } = await openGateway(behind);
+    await server.seed.personSchema();
+    const { programId } = await server.seed.program();
     const narrow = await caller("narrow", { scopes: scopesWithout(sensitiveScope) });
     await admit(narrow.entry);
     const exported = (fieldId: string) =>
-      readCalled(desk, narrow.key, "create_export", { programId, persons: { fieldIds: [fieldId] } });
+      readCalled(server, narrow.key, "create_export", { programId, persons: { fieldIds: [fieldId] } });
     expect(readError(await exported(personFieldIds.pii))).toMatchObject({
       code: "insufficient_scope",
       details: { requiredScopes: [sensitiveScope] },
     });
-    expect(await desk.app.store.reader(desk.businessId).find("exports", {}, { limit: 10 })).toEqual([]);
+    expect(await server.app.store.reader(server.businessId).find("exports", {}, { limit: 10 })).toEqual([]);
     expect((await exported(personFieldIds.standard)).isError).toBeFalsy();
   });
 
   describe("two callers behind one product token", () => {
     async function pair(environment: Record<string, string> = {}, narrowed: Scope[] = ["programs:read"]) {
       const gateway = await openGateway(behind, environment);
-      const token = await gateway.desk.token();
+      const token = await gateway.server.token();
       const [one, two] = [
         await gateway.caller("one", { token }),
         await gateway.caller("two", { token, scopes: narrowed }),
@@ -148,40 +148,40 @@ describe.each<Behind>(["embedded", "remote"])("a gateway to the %s service", (be
     }
 
     test("do not hide tools from each other", async () => {
-      const { desk, one, two } = await pair({ PROGRAMME_SCOPES: "" });
-      const before = await toolNames(desk, one);
-      expect(readError(await readCalled(desk, two, "list_reviewers", {})).code).toBe("insufficient_scope");
-      expect(await toolNames(desk, one)).toEqual(before);
-      expect((await readCalled(desk, one, "list_reviewers", {})).isError).toBeFalsy();
+      const { server, one, two } = await pair({ PROGRAMME_SCOPES: "" });
+      const before = await toolNames(server, one);
+      expect(readError(await readCalled(server, two, "list_reviewers", {})).code).toBe("insufficient_scope");
+      expect(await toolNames(server, one)).toEqual(before);
+      expect((await readCalled(server, one, "list_reviewers", {})).isError).toBeFalsy();
     });
 
     test("are not given each other's answers under one idempotency key", async () => {
-      const { desk, one, two } = await pair({}, [...scopes]);
+      const { server, one, two } = await pair({}, [...scopes]);
       const meta = { [idempotencyMetaKey]: "run-1" };
       const args = { kinds: ["applicant"], provenance: { source: "test" } };
       const created = async (key: string) =>
-        (await readCalled(desk, key, "create_person", args, { meta })).structuredContent?.data["personId"];
+        (await readCalled(server, key, "create_person", args, { meta })).structuredContent?.data["personId"];
       const first = await created(one);
       expect(await created(two)).not.toBe(first);
       expect(await created(one)).toBe(first);
     });
 
     test("do not confirm each other's calls, nor use each other's sessions", async () => {
-      const { desk, one, two } = await pair({ PROGRAMME_CONFIRM: "ask" }, [...scopes]);
-      const { submissionId, version } = await desk.seed.submission({ state: "IN_REVIEW" });
+      const { server, one, two } = await pair({ PROGRAMME_CONFIRM: "ask" }, [...scopes]);
+      const { submissionId, version } = await server.seed.submission({ state: "IN_REVIEW" });
       const args = { submissionId, version, reason: "Out of scope" };
-      const { token: confirmation } = readConfirmation(await readCalled(desk, one, "eliminate_submission", args));
-      const foreign = await readCalled(desk, two, "eliminate_submission", { ...args, confirmation });
+      const { token: confirmation } = readConfirmation(await readCalled(server, one, "eliminate_submission", args));
+      const foreign = await readCalled(server, two, "eliminate_submission", { ...args, confirmation });
       expect(readError(foreign).code).toBe("confirmation_invalid");
-      expect((await readCalled(desk, one, "eliminate_submission", { ...args, confirmation })).isError).toBeFalsy();
+      expect((await readCalled(server, one, "eliminate_submission", { ...args, confirmation })).isError).toBeFalsy();
 
-      const session = await openSession(desk, one);
-      expect((await postMcp(desk, two, listTools, session)).status).toBe(404);
-      expect((await postMcp(desk, one, listTools, session)).status).toBe(200);
+      const session = await openSession(server, one);
+      expect((await postMcp(server, two, listTools, session)).status).toBe(404);
+      expect((await postMcp(server, one, listTools, session)).status).toBe(200);
     });
 
     test("are told apart in the log, which with every answer keeps the product token to itself", async () => {
-      const { desk, one, two, log, token } = await pair({}, ["programs:read"]);
+      const { server, one, two, log, token } = await pair({}, ["programs:read"]);
       const texts: string[] = [];
       for (const key of [one, two]) {
         for (const message of [
@@ -195,7 +195,7 @@ describe.each<Behind>(["embedded", "remote"])("a gateway to the %s service", (be
           callTool("update_program", { programId: "x", version: "y" }),
           callTool("nothing", {}),
         ]) {
-          const { text, headers } = await postMcp(desk, key, message);
+          const { text, headers } = await postMcp(server, key, message);
           // What a caller writes itself comes back to it.
           if (!JSON.stringify(message).includes(token)) texts.push(text, JSON.stringify([...headers]));
         }
@@ -220,11 +220,11 @@ describe.each<Behind>(["embedded", "remote"])("a gateway to the %s service", (be
   });
 
   test("tells a caller apart from the token behind it when the service refuses that", async () => {
-    const { desk, caller, admit, log } = await openGateway(behind);
+    const { server, caller, admit, log } = await openGateway(behind);
     const { key, entry } = await caller("crm", { token: createRandomToken() });
     await admit(entry);
-    if (behind === "remote") await readCalled(desk, key, "list_programs", {});
-    const answer = await postMcp(desk, key, listTools);
+    if (behind === "remote") await readCalled(server, key, "list_programs", {});
+    const answer = await postMcp(server, key, listTools);
     expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([502, null]);
     expect(answer.body.error.data.code).toBe("gateway_token_refused");
     expect(log.map((line) => JSON.parse(line))).toContainEqual(expect.objectContaining({ level: 50, caller: "crm" }));
@@ -232,12 +232,12 @@ describe.each<Behind>(["embedded", "remote"])("a gateway to the %s service", (be
 });
 
 test("every operation is refused to a key without its scope", async () => {
-  const { desk, caller, admit } = await openGateway("embedded");
+  const { server, caller, admit } = await openGateway("embedded");
   const { key, entry } = await caller("nobody", { scopes: [] });
   await admit(entry);
-  expect((await toolNames(desk, key)).filter((name) => Object.hasOwn(operations, name))).toEqual([]);
+  expect((await toolNames(server, key)).filter((name) => Object.hasOwn(operations, name))).toEqual([]);
   for (const name of operationNames) {
-    expect(readError(await readCalled(desk, key, name, {})), name).toMatchObject({
+    expect(readError(await readCalled(server, key, name, {})), name).toMatchObject({
       code: "insufficient_scope",
       details: { requiredScopes: [operations[name].scope] },
     });

@@ -10,9 +10,9 @@ import { listAudit } from "../support/state.ts";
 import { openTestServer, type TestServer } from "../support/test-server.ts";
 
 async function deskWith(requestsPerMinute: number): Promise<TestServer> {
-  const { desk, close } = await openTestServer({ PROGRAMME_REQUESTS_PER_MINUTE: String(requestsPerMinute) });
+  const { server, close } = await openTestServer({ PROGRAMME_REQUESTS_PER_MINUTE: String(requestsPerMinute) });
   onTestFinished(close);
-  return desk;
+  return server;
 }
 
 const unknownToken = "0".repeat(64);
@@ -23,13 +23,18 @@ const revisions = {
   "2025-06-18": { "mcp-protocol-version": "2025-06-18" },
 };
 
-function mcp(desk: TestServer, token: string, body: string, headers: Record<string, string> = {}): Promise<RawAnswer> {
+function mcp(
+  server: TestServer,
+  token: string,
+  body: string,
+  headers: Record<string, string> = {},
+): Promise<RawAnswer> {
   const common = {
     authorization: `Bearer ${token}`,
     "content-type": "application/json",
     accept: "application/json, text/event-stream",
   };
-  return send(`${desk.origin}/mcp`, { method: "POST", headers: { ...common, ...headers } }, body);
+  return send(`${server.origin}/mcp`, { method: "POST", headers: { ...common, ...headers } }, body);
 }
 
 function messageOf(method: string, params: object = {}): string {
@@ -37,8 +42,8 @@ function messageOf(method: string, params: object = {}): string {
 }
 
 /** The beginning of the answer to a request whose body is never sent. */
-async function answerToHead(desk: TestServer, path: string, token: string): Promise<string> {
-  const { hostname, port } = new URL(desk.origin);
+async function answerToHead(server: TestServer, path: string, token: string): Promise<string> {
+  const { hostname, port } = new URL(server.origin);
   const socket = connect(Number(port), hostname);
   onTestFinished(() => void socket.destroy());
   const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n`;
@@ -49,15 +54,15 @@ async function answerToHead(desk: TestServer, path: string, token: string): Prom
 
 describe("a token that is not known", () => {
   test.for(["/mcp", "/integrations/v1/persons"])("is refused by the head alone, at %s", async (path) => {
-    const desk = await deskWith(300);
-    expect(await answerToHead(desk, path, unknownToken)).toMatch(/^HTTP\/1\.1 401 /);
+    const server = await deskWith(300);
+    expect(await answerToHead(server, path, unknownToken)).toMatch(/^HTTP\/1\.1 401 /);
   });
 
   test.for(["/mcp", "/integrations/v1/persons"])("may come so often from one address, at %s", async (path) => {
-    const desk = await deskWith(300);
-    const known = await desk.token();
+    const server = await deskWith(300);
+    const known = await server.token();
     const ask = (token: string) =>
-      send(`${desk.origin}${path}`, { method: "GET", headers: { authorization: `Bearer ${token}` } });
+      send(`${server.origin}${path}`, { method: "GET", headers: { authorization: `Bearer ${token}` } });
     expect((await ask(known)).status).toBeLessThan(429);
     let refused: RawAnswer | undefined;
     for (let sent = 0; sent <= 2 * maxUnknownPerMinute && refused?.status !== 429; sent += 1) {
@@ -75,22 +80,22 @@ describe.each(Object.entries(revisions))("more values than a request may hold, i
   const message = messageOf("tools/call", { name: "get_program", arguments: many });
 
   test("are refused unread, use a permit and are recorded", async () => {
-    const desk = await deskWith(300);
-    const token = await desk.token();
-    const answer = await mcp(desk, token, message, headers);
+    const server = await deskWith(300);
+    const token = await server.token();
+    const answer = await mcp(server, token, message, headers);
     expect(answer).toMatchObject({ status: 400, body: { error: { data: { code: "validation_failed" } } } });
-    expect((await desk.app.gate.describe(token)).rate.remaining).toBe(299);
-    await desk.app.gate.flush();
-    const { tokenId } = await desk.app.gate.identify(token);
-    const entries = await listAudit(desk.app.store, desk.businessId, "request.refused");
+    expect((await server.app.gate.describe(token)).rate.remaining).toBe(299);
+    await server.app.gate.flush();
+    const { tokenId } = await server.app.gate.identify(token);
+    const entries = await listAudit(server.app.store, server.businessId, "request.refused");
     expect(entries).toMatchObject([{ status: 400, tokenId, requestId: answer.headers.get("x-request-id") }]);
   });
 
   test("are refused for the rate alone once the permits are used up", async () => {
-    const desk = await deskWith(2);
-    const token = await desk.token();
+    const server = await deskWith(2);
+    const token = await server.token();
     const statuses: number[] = [];
-    for (let sent = 0; sent < 3; sent += 1) statuses.push((await mcp(desk, token, message, headers)).status);
+    for (let sent = 0; sent < 3; sent += 1) statuses.push((await mcp(server, token, message, headers)).status);
     expect(statuses).toEqual([400, 400, 429]);
   });
 });
@@ -106,30 +111,30 @@ describe("messages that are no calls", () => {
     ["ping", messageOf("ping")],
     ["what is no JSON", "{"],
   ] as const)("count too: %s", async ([, message]) => {
-    const desk = await deskWith(requestsPerMinute);
-    const token = await desk.token();
+    const server = await deskWith(requestsPerMinute);
+    const token = await server.token();
     const statuses: number[] = [];
-    for (let sent = 0; sent <= mayCome; sent += 1) statuses.push((await mcp(desk, token, message)).status);
+    for (let sent = 0; sent <= mayCome; sent += 1) statuses.push((await mcp(server, token, message)).status);
     expect(statuses.indexOf(429)).toBe(mayCome);
     // Before anything is read of it.
-    expect(await answerToHead(desk, "/mcp", token)).toMatch(/^HTTP\/1\.1 429 /);
+    expect(await answerToHead(server, "/mcp", token)).toMatch(/^HTTP\/1\.1 429 /);
     // Others have their own.
-    expect((await mcp(desk, await desk.token(), message)).status).not.toBe(429);
+    expect((await mcp(server, await server.token(), message)).status).not.toBe(429);
   });
 
   test("count one by one in a batch", async () => {
-    const desk = await deskWith(requestsPerMinute);
-    const token = await desk.token();
+    const server = await deskWith(requestsPerMinute);
+    const token = await server.token();
     const batchOf = (length: number) => `[${Array.from({ length }, () => messageOf("ping")).join(",")}]`;
-    expect((await mcp(desk, token, batchOf(maxBatch))).status).not.toBe(429);
-    expect((await mcp(desk, token, batchOf(mayCome - maxBatch))).status).not.toBe(429);
-    expect((await mcp(desk, token, messageOf("ping"))).status).toBe(429);
+    expect((await mcp(server, token, batchOf(maxBatch))).status).not.toBe(429);
+    expect((await mcp(server, token, batchOf(mayCome - maxBatch))).status).not.toBe(429);
+    expect((await mcp(server, token, messageOf("ping"))).status).toBe(429);
   });
 
   test("come in batches of a size", async () => {
-    const desk = await deskWith(300);
+    const server = await deskWith(300);
     const batch = `[${Array.from({ length: maxBatch + 1 }, () => messageOf("tools/list")).join(",")}]`;
-    expect(await mcp(desk, await desk.token(), batch)).toMatchObject({
+    expect(await mcp(server, await server.token(), batch)).toMatchObject({
       status: 400,
       body: { error: { data: { code: "validation_failed" } } },
     });
@@ -137,9 +142,9 @@ describe("messages that are no calls", () => {
 });
 
 test("an answer to a body that is not read leaves the connection as it was, where little is left of it", async () => {
-  const desk = await deskWith(300);
+  const server = await deskWith(300);
   const headers = { authorization: `Bearer ${unknownToken}`, "content-type": "application/json" };
-  const at = `${desk.origin}/integrations/v1/persons`;
+  const at = `${server.origin}/integrations/v1/persons`;
   const answer = await fetch(at, { method: "POST", headers, body: "x".repeat(60_000) });
   expect([answer.status, answer.headers.get("connection")]).toEqual([401, "keep-alive"]);
 });

@@ -10,14 +10,14 @@ const bytes = Buffer.from("%PDF-1.7 and what an applicant wrote");
 
 /** A clean file of a desk's tenant and its download link. */
 async function linked(
-  desk: TestServer,
+  server: TestServer,
   given: Parameters<TestServer["seed"]["file"]>[0] = {},
   content: Uint8Array = bytes,
 ) {
-  const sha256 = await desk.app.content.put(content);
-  const { submissionId } = await desk.seed.submission();
-  const { fileId } = await desk.seed.file({ submissionId, sha256, sizeBytes: content.byteLength, ...given });
-  const { body } = await rest(desk, await desk.token(), "get_file_download_url", { fileId });
+  const sha256 = await server.app.content.put(content);
+  const { submissionId } = await server.seed.submission();
+  const { fileId } = await server.seed.file({ submissionId, sha256, sizeBytes: content.byteLength, ...given });
+  const { body } = await rest(server, await server.token(), "get_file_download_url", { fileId });
   return { fileId, sha256, url: new URL(body.data.downloadUrl), expiresAt: body.data.expiresAt as string };
 }
 
@@ -30,10 +30,10 @@ function altered(url: URL, changes: Record<string, string>): string {
 const refused = { status: 404, text: "This link is not valid, or no longer." };
 
 describe("a download link", () => {
-  test("gives the file to whoever holds it, as a download that no page can misuse", async ({ desk }) => {
-    const { url, expiresAt } = await linked(desk, { fileName: 'Łódź "plan".html', contentType: "text/html" });
-    expect(url.origin).toBe(desk.origin);
-    expect(Date.parse(expiresAt) - desk.clock.now().getTime()).toBe(15 * 60 * 1000);
+  test("gives the file to whoever holds it, as a download that no page can misuse", async ({ server }) => {
+    const { url, expiresAt } = await linked(server, { fileName: 'Łódź "plan".html', contentType: "text/html" });
+    expect(url.origin).toBe(server.origin);
+    expect(Date.parse(expiresAt) - server.clock.now().getTime()).toBe(15 * 60 * 1000);
     const answer = await send(url.href, {});
     expect([answer.status, answer.text]).toEqual([200, bytes.toString()]);
     expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -47,10 +47,12 @@ describe("a download link", () => {
     });
   });
 
-  test("names its file in plain ASCII for every client, and exactly for those that read RFC 8187", async ({ desk }) => {
-    const { url, fileId } = await linked(desk);
+  test("names its file in plain ASCII for every client, and exactly for those that read RFC 8187", async ({
+    server,
+  }) => {
+    const { url, fileId } = await linked(server);
     const dispositionOf = async (fileName: string) => {
-      await desk.write(async (tx) => {
+      await server.write(async (tx) => {
         const file = await tx.get("files", fileId);
         if (file) await tx.update("files", file, { fileName });
       });
@@ -71,18 +73,18 @@ describe("a download link", () => {
     }
   });
 
-  test("works until the quarter of an hour is over", async ({ desk }) => {
-    const { url } = await linked(desk);
-    desk.clock.advance(15 * 60 * 1000 - 1);
+  test("works until the quarter of an hour is over", async ({ server }) => {
+    const { url } = await linked(server);
+    server.clock.advance(15 * 60 * 1000 - 1);
     expect((await send(url.href, {})).status).toBe(200);
-    desk.clock.advance(1);
+    server.clock.advance(1);
     expect(await send(url.href, {})).toMatchObject(refused);
   });
 
-  test("altered in any part is the same as none", async ({ desk }) => {
-    const { url, fileId } = await linked(desk);
-    const other = await linked(desk);
-    const foreign = await linked(await desk.other());
+  test("altered in any part is the same as none", async ({ server }) => {
+    const { url, fileId } = await linked(server);
+    const other = await linked(server);
+    const foreign = await linked(await server.other());
     const { signature = "", expires = "" } = Object.fromEntries(url.searchParams);
     const bad = [
       altered(url, { expires: String(Number(expires) + 1) }),
@@ -103,17 +105,17 @@ describe("a download link", () => {
     expect((await send(url.href, {})).status).toBe(200);
   });
 
-  test("opens its own tenant's file alone, though another's has the same id", async ({ desk }) => {
-    const other = await desk.other();
-    const { fileId, url } = await linked(desk);
+  test("opens its own tenant's file alone, though another's has the same id", async ({ server }) => {
+    const other = await server.other();
+    const { fileId, url } = await linked(server);
     const theirs = await linked(other, { fileId }, Buffer.from("theirs"));
     expect((await send(theirs.url.href, {})).text).toBe("theirs");
     expect(await send(altered(url, { business: other.businessId }), {})).toMatchObject(refused);
     expect((await send(url.href, {})).text).toBe(bytes.toString());
   });
 
-  test("names a record, never a path", async ({ desk }) => {
-    const { url, fileId, sha256 } = await linked(desk);
+  test("names a record, never a path", async ({ server }) => {
+    const { url, fileId, sha256 } = await linked(server);
     const paths = [
       "..%2f..%2fetc%2fpasswd",
       "%252e%252e",
@@ -132,23 +134,23 @@ describe("a download link", () => {
     }
   });
 
-  test("of a file that is gone is the same as none", async ({ desk }) => {
-    const { url } = await linked(desk);
-    const row = await desk.seed.file({ sha256: "f".repeat(64) });
-    const { body } = await rest(desk, await desk.token(), "get_file_download_url", { fileId: row.fileId });
+  test("of a file that is gone is the same as none", async ({ server }) => {
+    const { url } = await linked(server);
+    const row = await server.seed.file({ sha256: "f".repeat(64) });
+    const { body } = await rest(server, await server.token(), "get_file_download_url", { fileId: row.fileId });
     expect(await send(body.data.downloadUrl, {})).toMatchObject(refused);
     expect((await send(url.href, {})).status).toBe(200);
   });
 
-  test("sends a large file whole", async ({ desk }) => {
+  test("sends a large file whole", async ({ server }) => {
     const content = randomBytes(3 * 1024 * 1024);
-    const { url } = await linked(desk, {}, content);
+    const { url } = await linked(server, {}, content);
     const response = await fetch(url);
     expect(Buffer.from(await response.arrayBuffer()).equals(content)).toBe(true);
   });
 
-  test("is for reading alone", async ({ desk }) => {
-    const { url } = await linked(desk);
+  test("is for reading alone", async ({ server }) => {
+    const { url } = await linked(server);
     for (const method of ["POST", "PUT", "DELETE"]) expect((await send(url.href, { method })).status).toBe(404);
     const head = await send(url.href, { method: "HEAD" });
     expect([head.status, head.text]).toEqual([200, ""]);
@@ -156,8 +158,8 @@ describe("a download link", () => {
 });
 
 test("a link holds in every process of the installation, and whose bytes vanish leaves the service whole", async () => {
-  const { desks, database, close } = await openServersOnOneDatabase(2);
-  const [first, second] = desks as [TestServer, TestServer];
+  const { servers, database, close } = await openServersOnOneDatabase(2);
+  const [first, second] = servers as [TestServer, TestServer];
   const { url } = await linked(first);
   const elsewhere = `${second.origin}${url.pathname}${url.search}`;
   expect((await send(elsewhere, {})).text).toBe(bytes.toString());

@@ -14,7 +14,7 @@ interface Request {
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely by tests
 type Message = any;
 type Ask = (request: Request) => Promise<Message>;
-type Connect = (desk: TestServer, token: string, road: AnswerPath) => Promise<Ask>;
+type Connect = (server: TestServer, token: string, road: AnswerPath) => Promise<Ask>;
 
 const info = { name: "test", version: "1.0.0" };
 const envelope = {
@@ -35,46 +35,46 @@ function withEnvelope(request: Request): Request {
   return { ...request, params: { ...request.params, _meta: { ...meta, ...envelope } } };
 }
 
-async function post(desk: TestServer, token: string, message: object, headers: Record<string, string>) {
+async function post(server: TestServer, token: string, message: object, headers: Record<string, string>) {
   const common = {
     "content-type": "application/json",
     accept: "application/json, text/event-stream",
     authorization: `Bearer ${token}`,
   };
   const options = { method: "POST", headers: { ...common, ...headers } };
-  const answer = await send(`${desk.origin}/mcp`, options, JSON.stringify(message));
+  const answer = await send(`${server.origin}/mcp`, options, JSON.stringify(message));
   const body = answer.body ?? JSON.parse(/^data: (.*)$/m.exec(answer.text)?.[1] ?? "null");
   return { ...answer, body };
 }
 
-function stateless(desk: TestServer, token: string, road: AnswerPath): Ask {
+function stateless(server: TestServer, token: string, road: AnswerPath): Ask {
   return async (request) => {
     const { name } = request.params ?? {};
     const named = typeof name === "string" ? { "mcp-name": name } : {};
     const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": request.method, ...named };
-    return (await post(desk, token, byAnswerPath(road, withEnvelope(request)), headers)).body;
+    return (await post(server, token, byAnswerPath(road, withEnvelope(request)), headers)).body;
   };
 }
 
-async function session(desk: TestServer, token: string, road: AnswerPath): Promise<Ask> {
-  const opened = await post(desk, token, initialize, {});
+async function session(server: TestServer, token: string, road: AnswerPath): Promise<Ask> {
+  const opened = await post(server, token, initialize, {});
   const headers = {
     "mcp-session-id": opened.headers.get("mcp-session-id") ?? "",
     "mcp-protocol-version": "2025-11-25",
   };
-  await post(desk, token, initialized, headers);
-  return async (request) => (await post(desk, token, byAnswerPath(road, request), headers)).body;
+  await post(server, token, initialized, headers);
+  return async (request) => (await post(server, token, byAnswerPath(road, request), headers)).body;
 }
 
 /** A connection over a wire: an answer is known by its id. */
-function wired(desk: TestServer, token: string) {
+function wired(server: TestServer, token: string) {
   const [here, there] = InMemoryTransport.createLinkedPair();
   const waiting = new Map<unknown, (message: JSONRPCMessage) => void>();
   here.onmessage = (message) => {
     if ("id" in message) waiting.get(message.id)?.(message);
   };
   void here.start();
-  const connection = desk.app.connectStdio(token, there);
+  const connection = server.app.connectStdio(token, there);
   onTestFinished(() => connection.close());
   const ask: Ask = (request) =>
     new Promise((resolve) => {
@@ -85,17 +85,17 @@ function wired(desk: TestServer, token: string) {
 }
 
 const connections: Readonly<Record<string, Connect>> = {
-  "2026-07-28 over HTTP": async (desk, token, road) => stateless(desk, token, road),
+  "2026-07-28 over HTTP": async (server, token, road) => stateless(server, token, road),
   "2025-11-25 in a session": session,
-  "2025-11-25 without a session": async (desk, token, road) => async (request) =>
-    (await post(desk, token, byAnswerPath(road, request), { "mcp-protocol-version": "2025-11-25" })).body,
-  "2026-07-28 over stdio": async (desk, token, road) => {
-    const { ask } = wired(desk, token);
+  "2025-11-25 without a session": async (server, token, road) => async (request) =>
+    (await post(server, token, byAnswerPath(road, request), { "mcp-protocol-version": "2025-11-25" })).body,
+  "2026-07-28 over stdio": async (server, token, road) => {
+    const { ask } = wired(server, token);
     await ask(withEnvelope({ jsonrpc: "2.0", id: "first", method: "server/discover" }));
     return (request) => ask(byAnswerPath(road, withEnvelope(request)));
   },
-  "2025-11-25 over stdio": async (desk, token, road) => {
-    const { ask, tell } = wired(desk, token);
+  "2025-11-25 over stdio": async (server, token, road) => {
+    const { ask, tell } = wired(server, token);
     await ask(initialize);
     await tell(initialized);
     return (request) => ask(byAnswerPath(road, request));
@@ -146,10 +146,10 @@ function steady(answer: Message): Message {
 }
 
 describe.each(Object.entries(connections))("a client of %s", (_, connect) => {
-  test("is answered the same by either road", async ({ desk }) => {
-    const { programId } = await desk.seed.program();
-    const token = await desk.token(["programs:read", "programs:write", "submissions:read"]);
-    const [byLane, bySdk] = await Promise.all(answerPaths.map((road) => connect(desk, token, road)));
+  test("is answered the same by either road", async ({ server }) => {
+    const { programId } = await server.seed.program();
+    const token = await server.token(["programs:read", "programs:write", "submissions:read"]);
+    const [byLane, bySdk] = await Promise.all(answerPaths.map((road) => connect(server, token, road)));
     for (const request of requests(programId)) {
       const [lane, sdk] = [await byLane?.(request), await bySdk?.(request)];
       expect(lane?.id, JSON.stringify(request)).toBe(request.id);
@@ -158,39 +158,39 @@ describe.each(Object.entries(connections))("a client of %s", (_, connect) => {
   });
 });
 
-test("what cannot be answered at once is left to the SDK", async ({ desk }) => {
-  const token = await desk.token();
+test("what cannot be answered at once is left to the SDK", async ({ server }) => {
+  const token = await server.token();
   const headers = { "mcp-protocol-version": "2025-11-25" };
   const withProgress = call("list_programs", {}, { progressToken: 1 });
-  expect((await post(desk, token, withProgress, headers)).headers.get("content-type")).toBe("text/event-stream");
-  const plain = await post(desk, token, call("list_programs", {}), headers);
+  expect((await post(server, token, withProgress, headers)).headers.get("content-type")).toBe("text/event-stream");
+  const plain = await post(server, token, call("list_programs", {}), headers);
   expect(plain.headers.get("content-type")).toBe("application/json");
   expect(plain.headers.get("x-request-id")).toMatch(/^req_/);
 });
 
-test("headers that say otherwise than the body are refused as by the SDK", async ({ desk }) => {
-  const token = await desk.token();
+test("headers that say otherwise than the body are refused as by the SDK", async ({ server }) => {
+  const token = await server.token();
   const body = withEnvelope(call("list_programs", {}));
   const good = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "list_programs" };
-  expect((await post(desk, token, body, good)).status).toBe(200);
+  expect((await post(server, token, body, good)).status).toBe(200);
   for (const [name, value] of [
     ["mcp-method", "tools/list"],
     ["mcp-name", "get_program"],
     ["mcp-protocol-version", "2025-11-25"],
   ] as const) {
-    const refused = await post(desk, token, body, { ...good, [name]: value });
+    const refused = await post(server, token, body, { ...good, [name]: value });
     expect(refused.status, name).toBe(400);
     expect(refused.body.error.code, name).toBe(-32_020);
   }
   const { "mcp-name": _, ...unnamed } = good;
-  expect((await post(desk, token, body, unnamed)).status).toBe(400);
+  expect((await post(server, token, body, unnamed)).status).toBe(400);
 });
 
-test("a session answers its own caller alone", async ({ desk }) => {
-  const [token, other] = [await desk.token(), await desk.token()];
-  const opened = await post(desk, token, initialize, {});
+test("a session answers its own caller alone", async ({ server }) => {
+  const [token, other] = [await server.token(), await server.token()];
+  const opened = await post(server, token, initialize, {});
   const headers = { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" };
-  expect((await post(desk, token, call("list_programs", {}), headers)).body.result).toBeDefined();
-  expect((await post(desk, other, call("list_programs", {}), headers)).status).toBe(404);
-  expect((await post(desk, "0".repeat(64), call("list_programs", {}), headers)).status).toBe(401);
+  expect((await post(server, token, call("list_programs", {}), headers)).body.result).toBeDefined();
+  expect((await post(server, other, call("list_programs", {}), headers)).status).toBe(404);
+  expect((await post(server, "0".repeat(64), call("list_programs", {}), headers)).status).toBe(401);
 });

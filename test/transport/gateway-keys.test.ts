@@ -10,26 +10,26 @@ describe("the file of keys", () => {
   const soon = { timeout: 5_000, interval: 50 };
 
   test("is heeded soon after it changed, as are the files of product tokens", async () => {
-    const { desk, caller, file, directory, keep } = await openGateway("embedded");
-    const [first, second] = [await desk.token(["programs:read"]), await desk.token(["rounds:read"])];
+    const { server, caller, file, directory, keep } = await openGateway("embedded");
+    const [first, second] = [await server.token(["programs:read"]), await server.token(["rounds:read"])];
     const { key, entry } = await caller("crm", { token: first });
-    const status = async () => (await postMcp(desk, key, listTools)).status;
+    const status = async () => (await postMcp(server, key, listTools)).status;
     expect(await status()).toBe(401);
     await writeFile(file, JSON.stringify([entry]));
     await vi.waitFor(async () => expect(await status()).toBe(200), soon);
-    expect(await toolNames(desk, key)).toContain("list_programs");
+    expect(await toolNames(server, key)).toContain("list_programs");
 
     const replacement = join(directory, await keep(second));
     await rename(replacement, join(directory, entry.tokenFile ?? ""));
-    await vi.waitFor(async () => expect(await toolNames(desk, key)).not.toContain("list_programs"), soon);
-    expect(await toolNames(desk, key)).toContain("list_rounds");
+    await vi.waitFor(async () => expect(await toolNames(server, key)).not.toContain("list_programs"), soon);
+    expect(await toolNames(server, key)).toContain("list_rounds");
 
     await writeFile(file, "[]");
     await vi.waitFor(async () => expect(await status()).toBe(401), soon);
   });
 
   test("stays in force when what replaces it is unfit, and the log says so once", async () => {
-    const { desk, app, caller, admit, file, log } = await openGateway("embedded");
+    const { server, app, caller, admit, file, log } = await openGateway("embedded");
     const { key, entry } = await caller("crm");
     await admit(entry);
     const faults = () => log.map((line) => JSON.parse(line)).filter(({ level, fault }) => level === 50 && fault);
@@ -46,26 +46,26 @@ describe("the file of keys", () => {
       await unfit();
       app.reloadKeys();
       app.reloadKeys();
-      expect((await postMcp(desk, key, listTools)).status).toBe(200);
+      expect((await postMcp(server, key, listTools)).status).toBe(200);
       expect(faults().length).toBe(before + 1);
     }
     expect(log.join("\n")).not.toContain("half");
     await writeFile(file, "[]", { mode: 0o600 });
     app.reloadKeys();
-    expect((await postMcp(desk, key, listTools)).status).toBe(401);
+    expect((await postMcp(server, key, listTools)).status).toBe(401);
   });
 
   test("ends a stream with its key, and tells of the scopes that it comes to have", async () => {
-    const { desk, caller, admit } = await openGateway("embedded");
-    const { programId } = await desk.seed.program();
+    const { server, caller, admit } = await openGateway("embedded");
+    const { programId } = await server.seed.program();
     const [{ key, entry }, other] = [await caller("crm"), await caller("other")];
     await admit(entry, other.entry);
     const connect = browsers["2026-07-28 over HTTP"] as (typeof browsers)[string];
-    const [browser, witness] = [await connect(desk, key), await connect(desk, other.key)];
+    const [browser, witness] = [await connect(server, key), await connect(server, other.key)];
     const uri = `programme://programs/${programId}`;
     const stream = await browser.client.listen({ resourceSubscriptions: [uri], toolsListChanged: true });
     expect([stream.honoredFilter.resourceSubscriptions, await witness.follow(uri)]).toEqual([[uri], [uri]]);
-    const staff = await desk.as("REST");
+    const staff = await server.as("REST");
     let version = 0;
     /** Resolves when it has been told to those who may hear of it. */
     const change = async (name: string) => {
@@ -133,12 +133,12 @@ describe("the file of keys", () => {
 
   test("may leave the product token to PROGRAMME_TOKEN", async () => {
     const token = createRandomToken();
-    const { desk, caller, admit } = await openGateway("embedded", { PROGRAMME_TOKEN: token });
+    const { server, caller, admit } = await openGateway("embedded", { PROGRAMME_TOKEN: token });
     const { key, entry } = await caller("crm");
     const { tokenFile: _, ...without } = entry;
     await admit(without);
     // The service does not know it, which shows that it is this one.
-    expect((await postMcp(desk, key, listTools)).body.error.data.code).toBe("gateway_token_refused");
+    expect((await postMcp(server, key, listTools)).body.error.data.code).toBe("gateway_token_refused");
   });
 
   test("holds keys as hashes alone", async () => {

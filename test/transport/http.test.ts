@@ -8,19 +8,19 @@ import { openTestServer, tenantTest as test } from "../support/test-server.ts";
 const doors = ["/mcp", "/integrations/v1/programs", "/files/x"];
 
 describe("a browser led here by a stranger", () => {
-  test.for(doors)("is turned away from %s by its Host", async (path, { desk }) => {
-    const headers = { authorization: `Bearer ${await desk.token()}` };
+  test.for(doors)("is turned away from %s by its Host", async (path, { server }) => {
+    const headers = { authorization: `Bearer ${await server.token()}` };
     for (const host of ["evil.example", "evil.example:80", "localhost.evil.example", "169.254.169.254", "0.0.0.0"]) {
-      expect((await send(desk.origin + path, { headers: { ...headers, host } })).status, host).toBe(403);
+      expect((await send(server.origin + path, { headers: { ...headers, host } })).status, host).toBe(403);
     }
-    const { port } = new URL(desk.origin);
+    const { port } = new URL(server.origin);
     for (const host of ["localhost", `localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`, "LOCALHOST"]) {
-      expect((await send(desk.origin + path, { headers: { ...headers, host } })).status, host).not.toBe(403);
+      expect((await send(server.origin + path, { headers: { ...headers, host } })).status, host).not.toBe(403);
     }
   });
 
-  test.for(doors)("is turned away from %s by its Origin", async (path, { desk }) => {
-    const headers = { authorization: `Bearer ${await desk.token()}` };
+  test.for(doors)("is turned away from %s by its Origin", async (path, { server }) => {
+    const headers = { authorization: `Bearer ${await server.token()}` };
     for (const origin of [
       "https://evil.example",
       "http://localhost.evil.example",
@@ -28,10 +28,10 @@ describe("a browser led here by a stranger", () => {
       "file://",
       "http://127.0.0.1.evil.example",
     ]) {
-      const answer = await send(desk.origin + path, { headers: { ...headers, origin } });
+      const answer = await send(server.origin + path, { headers: { ...headers, origin } });
       expect([answer.status, answer.headers.get("access-control-allow-origin")], origin).toEqual([403, null]);
     }
-    const { port } = new URL(desk.origin);
+    const { port } = new URL(server.origin);
     // On another port of this machine is another program.
     for (const origin of [
       "http://localhost:5173",
@@ -39,19 +39,19 @@ describe("a browser led here by a stranger", () => {
       "https://localhost",
       `https://localhost:${port}`,
     ]) {
-      expect((await send(desk.origin + path, { headers: { ...headers, origin } })).status, origin).toBe(403);
+      expect((await send(server.origin + path, { headers: { ...headers, origin } })).status, origin).toBe(403);
     }
     for (const name of ["localhost", "127.0.0.1", "[::1]"]) {
       const origin = `http://${name}:${port}`;
-      expect((await send(desk.origin + path, { headers: { ...headers, origin } })).status, origin).not.toBe(403);
+      expect((await send(server.origin + path, { headers: { ...headers, origin } })).status, origin).not.toBe(403);
     }
   });
 
   plain("is let in by the names that the operator allows", async () => {
-    const { desk, close } = await openTestServer({ PROGRAMME_ALLOWED_HOSTS: "programme.example.org" });
-    const authorization = `Bearer ${await desk.token()}`;
+    const { server, close } = await openTestServer({ PROGRAMME_ALLOWED_HOSTS: "programme.example.org" });
+    const authorization = `Bearer ${await server.token()}`;
     const ask = (headers: Record<string, string>) =>
-      send(`${desk.origin}/integrations/v1/programs`, { headers: { authorization, ...headers } });
+      send(`${server.origin}/integrations/v1/programs`, { headers: { authorization, ...headers } });
     expect((await ask({ host: "programme.example.org" })).status).toBe(200);
     expect((await ask({ host: "programme.example.org:8443", origin: "https://programme.example.org" })).status).toBe(
       200,
@@ -62,14 +62,14 @@ describe("a browser led here by a stranger", () => {
   });
 
   plain("is let in from the pages that the operator allows, port for port", async () => {
-    const { desk, close } = await openTestServer({
+    const { server, close } = await openTestServer({
       PROGRAMME_ALLOWED_HOSTS: "localhost",
       PROGRAMME_PUBLIC_URL: "http://localhost:8080/programme",
       PROGRAMME_ALLOWED_ORIGINS: "http://localhost:6274, https://inspector.example.org",
     });
-    const authorization = `Bearer ${await desk.token()}`;
+    const authorization = `Bearer ${await server.token()}`;
     const ask = (origin: string) =>
-      send(`${desk.origin}/integrations/v1/programs`, { headers: { authorization, origin } });
+      send(`${server.origin}/integrations/v1/programs`, { headers: { authorization, origin } });
     for (const origin of ["http://localhost:8080", "http://localhost:6274", "https://inspector.example.org"]) {
       expect((await ask(origin)).status, origin).toBe(200);
     }
@@ -84,74 +84,74 @@ describe("a browser led here by a stranger", () => {
   });
 });
 
-test("/healthz answers anybody, under any name", async ({ desk }) => {
-  const answer = await send(`${desk.origin}/healthz`, { headers: { host: "10.0.0.7" } });
+test("/healthz answers anybody, under any name", async ({ server }) => {
+  const answer = await send(`${server.origin}/healthz`, { headers: { host: "10.0.0.7" } });
   expect([answer.status, answer.body]).toEqual([200, { status: "ok" }]);
 });
 
 describe("too many requests at once", () => {
   plain("are told to come again, and those at work are finished", async () => {
-    const { desk, close } = await openTestServer({ PROGRAMME_MAX_CONCURRENT_REQUESTS: "2" });
-    const token = await desk.token();
-    const slow = [await slowRequest(desk.origin, token), await slowRequest(desk.origin, token)];
-    const busy = await rest(desk, token, "list_programs", {});
+    const { server, close } = await openTestServer({ PROGRAMME_MAX_CONCURRENT_REQUESTS: "2" });
+    const token = await server.token();
+    const slow = [await slowRequest(server.origin, token), await slowRequest(server.origin, token)];
+    const busy = await rest(server, token, "list_programs", {});
     expect(busy).toMatchObject({ status: 503, body: { success: false, error: { code: "unavailable" } } });
     expect([busy.headers.get("retry-after"), busy.headers.get("x-request-id")]).toEqual([
       "1",
       expect.stringMatching(/^req_/),
     ]);
-    expect((await send(`${desk.origin}/mcp`, { method: "POST" })).status).toBe(503);
-    expect((await send(`${desk.origin}/healthz`, {})).status).toBe(200);
+    expect((await send(`${server.origin}/mcp`, { method: "POST" })).status).toBe(503);
+    expect((await send(`${server.origin}/healthz`, {})).status).toBe(200);
 
     for (const request of slow) expect(await request.finish()).toMatch(/^HTTP\/1\.1 201 /);
-    expect((await rest(desk, token, "list_programs", {})).status).toBe(200);
-    expect((await rest(desk, token, "list_persons", {})).body.data).toHaveLength(2);
+    expect((await rest(server, token, "list_programs", {})).status).toBe(200);
+    expect((await rest(server, token, "list_persons", {})).body.data).toHaveLength(2);
     await close();
   });
 
   plain("make room again when their clients hang up", async () => {
-    const { desk, close } = await openTestServer({ PROGRAMME_MAX_CONCURRENT_REQUESTS: "1" });
-    const token = await desk.token();
-    const slow = await slowRequest(desk.origin, token);
-    expect((await rest(desk, token, "list_programs", {})).status).toBe(503);
+    const { server, close } = await openTestServer({ PROGRAMME_MAX_CONCURRENT_REQUESTS: "1" });
+    const token = await server.token();
+    const slow = await slowRequest(server.origin, token);
+    expect((await rest(server, token, "list_programs", {})).status).toBe(503);
     slow.socket.destroy();
     await wait(50);
-    expect((await rest(desk, token, "list_programs", {})).status).toBe(200);
-    expect((await rest(desk, token, "list_persons", {})).body.data).toEqual([]);
+    expect((await rest(server, token, "list_programs", {})).status).toBe(200);
+    expect((await rest(server, token, "list_persons", {})).body.data).toEqual([]);
     await close();
   });
 });
 
 describe("a client that is slow", () => {
-  test("to send holds nobody up", async ({ desk }) => {
-    const token = await desk.token();
-    const slow = await Promise.all(Array.from({ length: 20 }, () => slowRequest(desk.origin, token)));
-    for (let count = 0; count < 20; count++) expect((await rest(desk, token, "list_programs", {})).status).toBe(200);
+  test("to send holds nobody up", async ({ server }) => {
+    const token = await server.token();
+    const slow = await Promise.all(Array.from({ length: 20 }, () => slowRequest(server.origin, token)));
+    for (let count = 0; count < 20; count++) expect((await rest(server, token, "list_programs", {})).status).toBe(200);
     // They are as they were: nobody has waited for them to be given up.
     for (const { socket } of slow) expect(socket.readyState).toBe("open");
     for (const { socket } of slow) socket.destroy();
   });
 
-  test("to read holds nobody up", async ({ desk }) => {
-    const token = await desk.token();
+  test("to read holds nobody up", async ({ server }) => {
+    const token = await server.token();
     const headers = `Host: 127.0.0.1\r\nAuthorization: Bearer ${token}\r\n\r\n`;
-    const sockets = Array.from({ length: 10 }, () => open(desk.origin));
+    const sockets = Array.from({ length: 10 }, () => open(server.origin));
     for (const socket of sockets) {
       socket.pause();
       socket.write(`GET /integrations/v1/openapi.json HTTP/1.1\r\n${headers}`.repeat(20));
     }
-    const answer = await rest(desk, token, "list_programs", {});
+    const answer = await rest(server, token, "list_programs", {});
     expect(answer.status).toBe(200);
     for (const socket of sockets) socket.destroy();
   });
 });
 
 plain("closing lets the request at hand finish and takes no other", async () => {
-  const { desk, close } = await openTestServer();
-  const slow = await slowRequest(desk.origin, await desk.token());
+  const { server, close } = await openTestServer();
+  const slow = await slowRequest(server.origin, await server.token());
   const closed = close();
   await wait(50);
-  await expect(send(`${desk.origin}/healthz`, {})).rejects.toThrow(/ECONNREFUSED/);
+  await expect(send(`${server.origin}/healthz`, {})).rejects.toThrow(/ECONNREFUSED/);
   expect(await slow.finish()).toMatch(/^HTTP\/1\.1 201 /);
   await closed;
 });

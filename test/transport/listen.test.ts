@@ -7,9 +7,9 @@ import { type TestServer, tenantTest as test } from "../support/test-server.ts";
 const uri = "programme://programs";
 
 /** A stream over a watcher that the test itself tells of changes. */
-async function listen(desk: TestServer, watched = true) {
+async function listen(server: TestServer, watched = true) {
   const watchers: Watcher[] = [];
-  const { watch: _, ...rest } = desk.app.upstream;
+  const { watch: _, ...rest } = server.app.upstream;
   const stopped: string[] = [];
   const upstream: Upstream = watched
     ? {
@@ -21,9 +21,9 @@ async function listen(desk: TestServer, watched = true) {
         },
       }
     : rest;
-  const factory = desk.app.mcpServer(undefined);
+  const factory = server.app.mcpServer(undefined);
   const listening = createListening({ factory, upstream, withheldBy: () => undefined, log: pino({ level: "silent" }) });
-  const token = await desk.token();
+  const token = await server.token();
   const meta = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientCapabilities": {},
@@ -44,9 +44,9 @@ async function listen(desk: TestServer, watched = true) {
 const change = { entityType: "program", entityId: "prg_1", programId: "prg_1", submissionId: null };
 
 test("a client that reads nothing has its stream closed, and costs no more than what waits for it", async ({
-  desk,
+  server,
 }) => {
-  const { response, watchers, stopped } = await listen(desk);
+  const { response, watchers, stopped } = await listen(server);
   for (let times = 0; times < 1_500; times++) watchers[0]?.changed([change]);
   await vi.waitFor(() => expect(stopped).toEqual(["stopped"]));
   const frames = (await response.text()).match(/notifications\/resources\/updated/g) ?? [];
@@ -54,8 +54,8 @@ test("a client that reads nothing has its stream closed, and costs no more than 
   expect(frames.length).toBeGreaterThan(900);
 });
 
-test("a client that reads may be told any number of changes", async ({ desk }) => {
-  const { response, watchers, stopped, listening } = await listen(desk);
+test("a client that reads may be told any number of changes", async ({ server }) => {
+  const { response, watchers, stopped, listening } = await listen(server);
   const reader = (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream()).getReader();
   let heard = 0;
   const reading = (async () => {
@@ -74,8 +74,8 @@ test("a client that reads may be told any number of changes", async ({ desk }) =
   await vi.waitFor(() => expect(stopped).toEqual(["stopped"]));
 });
 
-test("where changes cannot be followed, nothing is promised", async ({ desk }) => {
-  const { response } = await listen(desk, false);
+test("where changes cannot be followed, nothing is promised", async ({ server }) => {
+  const { response } = await listen(server, false);
   const text = await response.text();
   expect(text).toContain("notifications/subscriptions/acknowledged");
   expect(text).not.toContain(uri);

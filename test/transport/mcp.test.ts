@@ -13,7 +13,7 @@ import { openTestServer, type TestServer, tenantTest as test } from "../support/
 
 /** One JSON-RPC request as 2025-era clients without a session send it. */
 function post(
-  desk: TestServer,
+  server: TestServer,
   token: string | undefined,
   message: unknown,
   headers: Record<string, string> = {},
@@ -22,7 +22,7 @@ function post(
   const accept = "application/json, text/event-stream";
   const all = { "content-type": "application/json", accept, ...authorization, ...headers };
   const body = typeof message === "string" ? message : JSON.stringify(message);
-  return send(`${desk.origin}/mcp`, { method: "POST", headers: all }, body);
+  return send(`${server.origin}/mcp`, { method: "POST", headers: all }, body);
 }
 
 const listTools = { jsonrpc: "2.0", id: 1, method: "tools/list" };
@@ -41,15 +41,15 @@ function messageOf({ text }: RawAnswer) {
 const entries = Object.entries(clients);
 
 describe.each(entries)("a client of %s", (_, connect) => {
-  test("sees a tool for every operation, in one order", async ({ desk }) => {
-    const client = await connect(desk, await desk.token());
+  test("sees a tool for every operation, in one order", async ({ server }) => {
+    const client = await connect(server, await server.token());
     const names = (await client.list()).map(({ name }) => name);
     expect(names.slice(0, 58)).toEqual(operationNames);
     expect(names.slice(58)).toEqual(["list_events", "get_connection"]);
   });
 
-  test("sees the tools that its scopes allow, and is told why another is refused", async ({ desk }) => {
-    const client = await connect(desk, await desk.token(["programs:read", "feedback:write"]));
+  test("sees the tools that its scopes allow, and is told why another is refused", async ({ server }) => {
+    const client = await connect(server, await server.token(["programs:read", "feedback:write"]));
     const names = (await client.list()).map(({ name }) => name);
     expect(names.slice(0, 3).toSorted()).toEqual(["get_program", "list_programs", "release_feedback"]);
     expect(names.slice(3)).toEqual(["list_events", "get_connection"]);
@@ -58,9 +58,9 @@ describe.each(entries)("a client of %s", (_, connect) => {
     expect(refused.next).toContain("persons:read");
   });
 
-  test("gets data, structured and as text", async ({ desk }) => {
-    const program = await desk.seed.program();
-    const client = await connect(desk, await desk.token());
+  test("gets data, structured and as text", async ({ server }) => {
+    const program = await server.seed.program();
+    const client = await connect(server, await server.token());
     // Who knows a tool's output schema checks results against it.
     await client.list();
     const result = await client.call("get_program", { programId: program.programId });
@@ -73,16 +73,16 @@ describe.each(entries)("a client of %s", (_, connect) => {
     });
   });
 
-  test("gets a protocol error for a tool that does not exist", async ({ desk }) => {
-    const client = await connect(desk, await desk.token());
+  test("gets a protocol error for a tool that does not exist", async ({ server }) => {
+    const client = await connect(server, await server.token());
     for (const name of ["drop_everything", "", "__proto__", "constructor"]) {
       await expect(client.call(name, {}), name).rejects.toMatchObject({ code: -32602 });
     }
   });
 
-  test("is told what was wrong and what to do next", async ({ desk }) => {
-    const { programId } = await desk.seed.program({ lifecycleStatus: "draft" });
-    const client = await connect(desk, await desk.token());
+  test("is told what was wrong and what to do next", async ({ server }) => {
+    const { programId } = await server.seed.program({ lifecycleStatus: "draft" });
+    const client = await connect(server, await server.token());
     const refusals: [ToolResult, string, string][] = [
       [await client.call("update_program", { programId, version: 7, name: "x" }), "version_conflict", "now 0"],
       [await client.call("get_program", { programId: "prg_none" }), "not_found", "list the records"],
@@ -107,9 +107,9 @@ describe.each(entries)("a client of %s", (_, connect) => {
     }
   });
 
-  test("is refused an argument that does not exist, by its path", async ({ desk }) => {
-    const { programId } = await desk.seed.program();
-    const client = await connect(desk, await desk.token());
+  test("is refused an argument that does not exist, by its path", async ({ server }) => {
+    const { programId } = await server.seed.program();
+    const client = await connect(server, await server.token());
     const args = { programId, version: 0, branding: { pages: { landing: { surprise: "x" } } } };
     expect(readError(await client.call("update_program", args))).toMatchObject({
       code: "validation_failed",
@@ -120,17 +120,17 @@ describe.each(entries)("a client of %s", (_, connect) => {
     });
   });
 
-  test("may call many tools at once", async ({ desk }) => {
+  test("may call many tools at once", async ({ server }) => {
     const programs = [];
-    for (let count = 0; count < 25; count++) programs.push(await desk.seed.program({ name: `Call ${count}` }));
-    const client = await connect(desk, await desk.token());
+    for (let count = 0; count < 25; count++) programs.push(await server.seed.program({ name: `Call ${count}` }));
+    const client = await connect(server, await server.token());
     const results = await Promise.all(programs.map(({ programId }) => client.call("get_program", { programId })));
     expect(results.map((result) => result.structuredContent?.data)).toEqual(programs);
   });
 
   test("is told how long to wait when it asked too often", async () => {
-    const { desk, close } = await openTestServer({ PROGRAMME_REQUESTS_PER_MINUTE: "2" });
-    const client = await connect(desk, await desk.token());
+    const { server, close } = await openTestServer({ PROGRAMME_REQUESTS_PER_MINUTE: "2" });
+    const client = await connect(server, await server.token());
     const results = [
       await client.call("list_programs", {}),
       await client.call("list_programs", {}),
@@ -145,19 +145,19 @@ describe.each(entries)("a client of %s", (_, connect) => {
 });
 
 describe.each(clientsOverHttp)("a client of %s", (_, connect) => {
-  test("is let in by a valid token alone, at every request", async ({ desk }) => {
-    const token = await desk.token();
-    const client = await connect(desk, token);
+  test("is let in by a valid token alone, at every request", async ({ server }) => {
+    const token = await server.token();
+    const client = await connect(server, token);
     await client.call("list_programs", {});
-    const { tokenId } = await desk.app.gate.identify(token);
-    await desk.app.store.revokeToken(tokenId, desk.clock.now().toISOString());
+    const { tokenId } = await server.app.gate.identify(token);
+    await server.app.store.revokeToken(tokenId, server.clock.now().toISOString());
     await expect(client.call("list_programs", {})).rejects.toThrow(/401|nauthorized|invalid/i);
     await expect(client.list()).rejects.toThrow(/401|nauthorized|invalid/i);
-    await expect(connect(desk, token)).rejects.toThrow();
+    await expect(connect(server, token)).rejects.toThrow();
   });
 
-  test("shares nothing with the clients of other tokens", async ({ desk, service }) => {
-    const others = [desk, await service.other(), await service.other()];
+  test("shares nothing with the clients of other tokens", async ({ server, service }) => {
+    const others = [server, await service.other(), await service.other()];
     const scenes = await Promise.all(
       others.map(async (each) => ({
         client: await connect(each, await each.token()),
@@ -173,20 +173,20 @@ describe.each(clientsOverHttp)("a client of %s", (_, connect) => {
 });
 
 describe("over HTTP", () => {
-  test("nobody is let in without a token", async ({ desk }) => {
-    const answer = await post(desk, undefined, listTools);
+  test("nobody is let in without a token", async ({ server }) => {
+    const answer = await post(server, undefined, listTools);
     expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
     expect(answer.body).toMatchObject({ jsonrpc: "2.0", error: { data: { code: "unauthorized" } } });
     for (const token of ["x", "0".repeat(64), "Z".repeat(64)]) {
-      const refused = await post(desk, token, listTools);
+      const refused = await post(server, token, listTools);
       expect([refused.status, refused.headers.get("www-authenticate")]).toEqual([401, 'Bearer error="invalid_token"']);
     }
   });
 
-  test("requests with the same number by different callers get their own answers", async ({ desk, service }) => {
+  test("requests with the same number by different callers get their own answers", async ({ server, service }) => {
     const other = await service.other();
     const scenes = await Promise.all(
-      [desk, other].map(async (each) => ({ each, token: await each.token(), program: await each.seed.program() })),
+      [server, other].map(async (each) => ({ each, token: await each.token(), program: await each.seed.program() })),
     );
     const rounds = Array.from({ length: 20 }, () => scenes).flat();
     const answers = await Promise.all(
@@ -199,25 +199,25 @@ describe("over HTTP", () => {
     }
   });
 
-  test("a session belongs to the token that opened it", async ({ desk }) => {
-    const token = await desk.token();
+  test("a session belongs to the token that opened it", async ({ server }) => {
+    const token = await server.token();
     const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } };
-    const opened = await post(desk, token, { jsonrpc: "2.0", id: 1, method: "initialize", params });
+    const opened = await post(server, token, { jsonrpc: "2.0", id: 1, method: "initialize", params });
     const session = { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" };
     expect(session["mcp-session-id"]).not.toBe("");
-    expect((await post(desk, token, listTools, session)).status).toBe(200);
-    expect((await post(desk, await desk.token(), listTools, session)).status).toBe(404);
-    expect((await post(desk, undefined, listTools, session)).status).toBe(401);
+    expect((await post(server, token, listTools, session)).status).toBe(200);
+    expect((await post(server, await server.token(), listTools, session)).status).toBe(404);
+    expect((await post(server, undefined, listTools, session)).status).toBe(401);
   });
 
   test("a client gets a session by what it sends and the revision it names, not by whether it names its method", async ({
-    desk,
+    server,
   }) => {
-    const token = await desk.token();
+    const token = await server.token();
     const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } };
     const initialize = { jsonrpc: "2.0", id: 1, method: "initialize", params };
     const sessionOf = async (message: object, headers: Record<string, string>) =>
-      (await post(desk, token, message, headers)).headers.get("mcp-session-id");
+      (await post(server, token, message, headers)).headers.get("mcp-session-id");
     const named = { "mcp-method": "initialize" };
     for (const headers of [
       {},
@@ -236,35 +236,34 @@ describe("over HTTP", () => {
     expect(await sessionOf({ ...initialize, params: { ...params, _meta: envelope } }, named)).toBeNull();
   });
 
-  test("the audit log names the request as its answer does", async ({ desk }) => {
-    const token = await desk.token();
-    const { programId } = await desk.seed.program();
-    const answer = await post(desk, token, callTool("get_program", { programId }));
-    await desk.app.gate.flush();
-    const [entry] = await listAudit(desk.app.store, desk.businessId, "program.read");
+  test("the audit log names the request as its answer does", async ({ server }) => {
+    const token = await server.token();
+    const { programId } = await server.seed.program();
+    const answer = await post(server, token, callTool("get_program", { programId }));
+    await server.app.gate.flush();
+    const [entry] = await listAudit(server.app.store, server.businessId, "program.read");
     expect(entry?.requestId).toBe(answer.headers.get("x-request-id"));
   });
 
-  test("what is no message is refused", async ({ desk }) => {
-    const token = await desk.token();
-    const broken = await post(desk, token, "{");
+  test("what is no message is refused", async ({ server }) => {
+    const token = await server.token();
+    const broken = await post(server, token, "{");
     expect([broken.status, broken.body.error.code]).toEqual([400, -32700]);
-    const large = await post(desk, token, callTool("list_programs", { search: "x".repeat(1024 * 1024) }));
+    const large = await post(server, token, callTool("list_programs", { search: "x".repeat(1024 * 1024) }));
     expect(large.status).toBe(413);
-    const typed = await post(desk, token, JSON.stringify(listTools), { "content-type": "text/plain" });
+    const typed = await post(server, token, JSON.stringify(listTools), { "content-type": "text/plain" });
     expect(typed.status).toBe(415);
-    expect((await post(desk, token, callTool("list_programs", { limit: 1 }))).status).toBe(200);
+    expect((await post(server, token, callTool("list_programs", { limit: 1 }))).status).toBe(200);
   });
 });
 
 describe("every tool", () => {
   test("has a short name, a strict input schema without combinators at its top, and a hint of what it does", async ({
-    desk,
+    server,
   }) => {
-    const client = await (clients["2026-07-28 over HTTP"] as (desk: TestServer, token: string) => Promise<ToolClient>)(
-      desk,
-      await desk.token(scopes),
-    );
+    const client = await (
+      clients["2026-07-28 over HTTP"] as (server: TestServer, token: string) => Promise<ToolClient>
+    )(server, await server.token(scopes));
     for (const { name, description, inputSchema, outputSchema, annotations } of await client.list()) {
       expect(name).toMatch(/^[a-z_]{1,40}$/);
       expect(description, name).toMatch(/\.$/);

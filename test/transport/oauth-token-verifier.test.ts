@@ -23,18 +23,18 @@ describe("a token is refused", () => {
   ];
 
   test.each(claims)("that is %s", async (_, given) => {
-    const { desk, issuer } = await openGuardedServer();
-    expect(await readStatus(desk, await issuer.token())).toBe(200);
-    await expectRefused(desk, await issuer.token(given));
+    const { server, issuer } = await openGuardedServer();
+    expect(await readStatus(server, await issuer.token())).toBe(200);
+    await expectRefused(server, await issuer.token(given));
   });
 
   test("that has expired, and one that expires while it is in use", async () => {
-    const { desk, issuer } = await openGuardedServer();
-    await expectRefused(desk, await issuer.token({}, { lastsSeconds: -60 }));
+    const { server, issuer } = await openGuardedServer();
+    await expectRefused(server, await issuer.token({}, { lastsSeconds: -60 }));
     const token = await issuer.token({}, { lastsSeconds: 30 });
-    expect(await readStatus(desk, token)).toBe(200);
-    desk.clock.advance(45_000);
-    await expectRefused(desk, token);
+    expect(await readStatus(server, token)).toBe(200);
+    server.clock.advance(45_000);
+    await expectRefused(server, token);
   });
 
   test.each([
@@ -43,11 +43,11 @@ describe("a token is refused", () => {
     ["with a header that must be understood", { crit: ["exp"] }],
     ["of a key that the issuer does not have", { kid: "nobody" }],
   ])("that is %s", async (_, header) => {
-    const { desk, issuer } = await openGuardedServer();
+    const { server, issuer } = await openGuardedServer();
     const signed = await issuer.token({}, { header }).catch(() => undefined);
     // The signing library itself will not make some of these.
     const token = signed ?? withHeader(await issuer.token(), header);
-    await expectRefused(desk, token);
+    await expectRefused(server, token);
   });
 
   /** What issuers put into the ID token of whoever asks them with this server as client or audience. */
@@ -63,17 +63,17 @@ describe("a token is refused", () => {
   ];
 
   test.each(idTokens)("that is an ID token %s", async (_, given, header = { typ: "JWT" }) => {
-    const { desk, issuer } = await openGuardedServer();
-    await expectRefused(desk, await issuer.token(given, { header }));
+    const { server, issuer } = await openGuardedServer();
+    await expectRefused(server, await issuer.token(given, { header }));
   });
 
   test("that is a refresh token", async () => {
-    const { desk, issuer } = await openGuardedServer();
-    await expectRefused(desk, await issuer.token({ typ: "Refresh" }, { header: { typ: "JWT" } }));
+    const { server, issuer } = await openGuardedServer();
+    await expectRefused(server, await issuer.token({ typ: "Refresh" }, { header: { typ: "JWT" } }));
   });
 
   test("that is signed by nobody, by a public key as a secret, by another's key, or altered", async () => {
-    const { desk, issuer } = await openGuardedServer();
+    const { server, issuer } = await openGuardedServer();
     const good = await issuer.token();
     const payload = JSON.parse(Buffer.from(good.split(".")[1] ?? "", "base64url").toString());
     const { kid, publicJwk } = issuer.key;
@@ -82,7 +82,7 @@ describe("a token is refused", () => {
       new SignJWT(payload)
         .setProtectedHeader({ alg: "HS256", kid, typ: "at+jwt" })
         .sign(new TextEncoder().encode(secret));
-    const stranger = await openIssuer(desk.clock, "x");
+    const stranger = await openIssuer(server.clock, "x");
     const [head, , signature] = good.split(".");
     const other = Buffer.from(JSON.stringify({ ...payload, sub: "otto" })).toString("base64url");
     for (const token of [
@@ -98,14 +98,14 @@ describe("a token is refused", () => {
       "..",
       "x".repeat(8_000),
     ]) {
-      await expectRefused(desk, token);
+      await expectRefused(server, token);
     }
-    expect(await readStatus(desk, good)).toBe(200);
+    expect(await readStatus(server, good)).toBe(200);
   });
 
   test("whatever is presented as a token of the service", async () => {
-    const { desk, product } = await openGuardedServer();
-    await expectRefused(desk, product);
+    const { server, product } = await openGuardedServer();
+    await expectRefused(server, product);
   });
 });
 
@@ -122,17 +122,17 @@ describe("a token is taken", () => {
     ["scopes as others write them", { scope: undefined, scp: "programs:read" }],
     ["a client by another name", { client_id: undefined, azp: "test-client" }],
   ])("with %s", async (_, given) => {
-    const { desk, issuer } = await openGuardedServer();
-    const aud = [given["aud"]].flat().map((each) => (each === "OWN" ? `${desk.origin}/mcp` : each));
+    const { server, issuer } = await openGuardedServer();
+    const aud = [given["aud"]].flat().map((each) => (each === "OWN" ? `${server.origin}/mcp` : each));
     const token = await issuer.token({ ...given, ...("aud" in given ? { aud: aud as string[] } : {}) });
-    expect(await toolNames(desk, token)).toContain("list_programs");
+    expect(await toolNames(server, token)).toContain("list_programs");
   });
 
   test.each(["RS256", "PS256", "ES384", "EdDSA"])("signed with %s, of whichever kind", async (alg) => {
-    const { desk, issuer } = await openGuardedServer();
+    const { server, issuer } = await openGuardedServer();
     await issuer.rotate({ alg });
     for (const typ of ["at+jwt", "JWT", undefined]) {
-      expect(await readStatus(desk, await issuer.token({}, { header: { typ } }))).toBe(200);
+      expect(await readStatus(server, await issuer.token({}, { header: { typ } }))).toBe(200);
     }
   });
 
@@ -148,51 +148,51 @@ describe("a token is taken", () => {
   ];
 
   test.each(accessTokens)("of %s", async (_, given, header = { typ: "JWT" }) => {
-    const { desk, issuer } = await openGuardedServer();
-    expect(await readStatus(desk, await issuer.token(given, { header }))).toBe(200);
+    const { server, issuer } = await openGuardedServer();
+    expect(await readStatus(server, await issuer.token(given, { header }))).toBe(200);
   });
 
   test("by the name that the operator gave as audience, from keys at the place that they gave", async () => {
     const issuer = await openIssuer(new TestClock(), "api://programme");
-    const { desk } = await openServerGuardedBy(issuer, {
+    const { server } = await openServerGuardedBy(issuer, {
       PROGRAMME_OAUTH_AUDIENCE: "api://programme",
       PROGRAMME_OAUTH_JWKS_URI: `${issuer.address}/jwks`,
     });
-    expect(await readStatus(desk, await issuer.token())).toBe(200);
+    expect(await readStatus(server, await issuer.token())).toBe(200);
     expect(issuer.asked).toEqual(["/jwks"]);
-    await expectRefused(desk, await issuer.token({ aud: `${desk.origin}/mcp` }));
+    await expectRefused(server, await issuer.token({ aud: `${server.origin}/mcp` }));
   });
 });
 
 describe("the issuer's keys", () => {
   test("are fetched once for any number of tokens", async () => {
-    const { desk, issuer } = await openGuardedServer();
+    const { server, issuer } = await openGuardedServer();
     const tokens = await Promise.all(Array.from({ length: 20 }, () => issuer.token()));
-    const statuses = await Promise.all([...tokens, ...tokens].map((token) => readStatus(desk, token)));
+    const statuses = await Promise.all([...tokens, ...tokens].map((token) => readStatus(server, token)));
     expect(new Set(statuses)).toEqual(new Set([200]));
     expect(issuer.asked).toEqual(["/.well-known/oauth-authorization-server", "/jwks"]);
   });
 
   test("may change: a new one is taken, one that was withdrawn is refused, strangers' names fetch nothing", async () => {
     vi.useFakeTimers({ toFake: ["Date"] });
-    const { desk, issuer } = await openGuardedServer();
+    const { server, issuer } = await openGuardedServer();
     const old = await issuer.token({}, { lastsSeconds: 86_400 });
-    expect(await readStatus(desk, old)).toBe(200);
+    expect(await readStatus(server, old)).toBe(200);
     await issuer.rotate();
     vi.setSystemTime(Date.now() + 31_000);
-    expect(await readStatus(desk, await issuer.token())).toBe(200);
-    expect(await readStatus(desk, old)).toBe(200);
+    expect(await readStatus(server, await issuer.token())).toBe(200);
+    expect(await readStatus(server, old)).toBe(200);
     const asked = issuer.asked.length;
     for (let count = 0; count < 20; count++) {
-      await expectRefused(desk, await issuer.token({}, { header: { kid: `stranger-${count}` } }));
+      await expectRefused(server, await issuer.token({}, { header: { kid: `stranger-${count}` } }));
     }
     expect(issuer.asked.length).toBe(asked);
 
     await issuer.rotate({ withdraw: true });
     vi.setSystemTime(Date.now() + 11 * 60_000);
-    desk.clock.advance(61_000);
-    expect(await readStatus(desk, await issuer.token())).toBe(200);
-    await expectRefused(desk, old);
+    server.clock.advance(61_000);
+    expect(await readStatus(server, await issuer.token())).toBe(200);
+    await expectRefused(server, old);
   });
 
   test.each<[string, (issuer: TestIssuer) => void]>([
@@ -204,11 +204,11 @@ describe("the issuer's keys", () => {
     ["has keys half written", (issuer) => (issuer.keyText = '{"keys":[')],
     ["names keys in the clear", (issuer) => (issuer.metadata = { jwks_uri: "http://keys.example.org/jwks" })],
   ])("cannot be had while the issuer %s: callers are told to wait, and it is not asked for each", async (_, spoil) => {
-    const { desk, issuer } = await openGuardedServer();
+    const { server, issuer } = await openGuardedServer();
     spoil(issuer);
     const token = await issuer.token();
     for (let count = 0; count < 10; count++) {
-      const answer = await postMcp(desk, token, listTools);
+      const answer = await postMcp(server, token, listTools);
       expect([answer.status, answer.body.error.data.code]).toEqual([503, "unavailable"]);
       expect([answer.headers.get("www-authenticate"), answer.headers.get("retry-after")]).toEqual([null, "5"]);
     }
@@ -216,21 +216,21 @@ describe("the issuer's keys", () => {
   });
 
   test("are asked for again when the issuer is back, and nobody waits long for one that hangs", async () => {
-    const { desk, issuer } = await openGuardedServer();
+    const { server, issuer } = await openGuardedServer();
     // Whole milliseconds: sums of fractions are a little less, now and then.
     const [{ timeout }, startedMs] = [AbortSignal, Math.ceil(performance.now())];
     const patience = vi.spyOn(AbortSignal, "timeout").mockImplementation((ms) => timeout(ms / 50));
     const now = vi.spyOn(performance, "now").mockReturnValue(startedMs);
     issuer.fault = "hang";
     const token = await issuer.token();
-    expect(await readStatus(desk, token)).toBe(503);
+    expect(await readStatus(server, token)).toBe(503);
     expect(patience.mock.calls).toContainEqual([fetchTimeoutMs]);
     patience.mockRestore();
     issuer.fault = undefined;
     const asked = issuer.asked.length;
     now.mockReturnValue(startedMs + 4_999);
-    expect([await readStatus(desk, token), issuer.asked.length]).toEqual([503, asked]);
+    expect([await readStatus(server, token), issuer.asked.length]).toEqual([503, asked]);
     now.mockReturnValue(startedMs + 5_000);
-    expect(await readStatus(desk, token)).toBe(200);
+    expect(await readStatus(server, token)).toBe(200);
   });
 });

@@ -28,13 +28,13 @@ const ordinary = scopes.filter((scope) => scope !== sensitiveScope);
 
 describe("what says where tokens are issued", () => {
   test("is a document of RFC 9728, at the server's own path and where else clients look", async () => {
-    const { desk, issuer } = await openGuardedServer();
+    const { server, issuer } = await openGuardedServer();
     for (const path of ["", "/mcp"]) {
-      const answer = await send(`${desk.origin}/.well-known/oauth-protected-resource${path}`, {});
+      const answer = await send(`${server.origin}/.well-known/oauth-protected-resource${path}`, {});
       expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "application/json"]);
       expect(answer.headers.get("access-control-allow-origin")).toBe("*");
       expect(answer.body).toEqual({
-        resource: `${desk.origin}/mcp`,
+        resource: `${server.origin}/mcp`,
         authorization_servers: [issuer.address],
         scopes_supported: ordinary,
         bearer_methods_supported: ["header"],
@@ -42,50 +42,50 @@ describe("what says where tokens are issued", () => {
       });
     }
     const elsewhere = ["/.well-known/oauth-protected-resource/other", "/.well-known/oauth-authorization-server"];
-    for (const path of elsewhere) expect((await send(desk.origin + path, {})).status, path).toBe(404);
+    for (const path of elsewhere) expect((await send(server.origin + path, {})).status, path).toBe(404);
   });
 
   test("asks for no more than what is offered needs", async () => {
-    const { desk } = await openGuardedServer("embedded", { PROGRAMME_TOOLS: "list_programs,list_rounds" });
-    const { body } = await send(`${desk.origin}/.well-known/oauth-protected-resource`, {});
+    const { server } = await openGuardedServer("embedded", { PROGRAMME_TOOLS: "list_programs,list_rounds" });
+    const { body } = await send(`${server.origin}/.well-known/oauth-protected-resource`, {});
     expect(body.scopes_supported).toEqual(["programs:read", "rounds:read"]);
-    expect(readChallenge(await postMcp(desk, undefined, listTools))).toEqual({
+    expect(readChallenge(await postMcp(server, undefined, listTools))).toEqual({
       scope: "programs:read rounds:read",
-      resource_metadata: `${desk.origin}/.well-known/oauth-protected-resource/mcp`,
+      resource_metadata: `${server.origin}/.well-known/oauth-protected-resource/mcp`,
     });
   });
 
   test("is not there without an issuer, and the challenge stays plain", async () => {
-    const { desk, close } = await openTestServer();
+    const { server, close } = await openTestServer();
     onTestFinished(close);
-    expect((await send(`${desk.origin}/.well-known/oauth-protected-resource`, {})).status).toBe(404);
-    const answer = await postMcp(desk, undefined, listTools);
+    expect((await send(`${server.origin}/.well-known/oauth-protected-resource`, {})).status).toBe(404);
+    const answer = await postMcp(server, undefined, listTools);
     expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
   });
 
   test("is behind a proxy's path too, as the public address has it", async () => {
-    const { desk, close } = await openTestServer({
+    const { server, close } = await openTestServer({
       PROGRAMME_PUBLIC_URL: "https://calls.example.org/agents",
       PROGRAMME_OAUTH_ISSUER: "https://login.example.org/",
       PROGRAMME_TOKEN: createRandomToken(),
     });
     onTestFinished(close);
     const path = "/.well-known/oauth-protected-resource/agents/mcp";
-    const { body } = await send(`${desk.origin}${path}`, {});
+    const { body } = await send(`${server.origin}${path}`, {});
     expect(body).toMatchObject({
       resource: "https://calls.example.org/agents/mcp",
       authorization_servers: ["https://login.example.org/"],
     });
-    const refused = await postMcp(desk, undefined, listTools);
+    const refused = await postMcp(server, undefined, listTools);
     expect(readChallenge(refused)["resource_metadata"]).toBe(`https://calls.example.org${path}`);
   });
 });
 
 describe.each<Behind>(["embedded", "remote"])("a token of the issuer, with the %s service", (behind) => {
   test.each(clientsOverHttp)("opens what its scopes name to a client of %s", async (_, connect) => {
-    const { desk, issuer } = await openGuardedServer(behind);
-    const program = await desk.seed.program();
-    const client = await connect(desk, await issuer.token({ scope: "openid programs:read feedback:write profile" }));
+    const { server, issuer } = await openGuardedServer(behind);
+    const program = await server.seed.program();
+    const client = await connect(server, await issuer.token({ scope: "openid programs:read feedback:write profile" }));
     const listed = (await client.list()).map(({ name }) => name);
     expect(listed.slice(0, 3)).toEqual(["get_program", "list_programs", "release_feedback"]);
     expect(listed).not.toContain("list_rounds");
@@ -93,30 +93,30 @@ describe.each<Behind>(["embedded", "remote"])("a token of the issuer, with the %
   });
 
   test("counts as far as its subject's entry goes, and stands for that entry's product token", async () => {
-    const { desk, issuer, tokenFile, admit, keep } = await openGuardedServer(behind);
-    const other = await desk.other();
-    const [mine, theirs] = [await desk.seed.program(), await other.seed.program()];
+    const { server, issuer, tokenFile, admit, keep } = await openGuardedServer(behind);
+    const other = await server.other();
+    const [mine, theirs] = [await server.seed.program(), await other.seed.program()];
     await admit(
       { name: "anna", subject: "anna", tokenFile, scopes: ["programs:read", "rounds:read"] },
       { name: "otto", subject: "otto", tokenFile: await keep(await other.token()) },
     );
     const wide = { scope: ordinary.join(" ") };
     const [anna, otto] = [await issuer.token(wide), await issuer.token({ ...wide, sub: "otto" })];
-    expect((await toolNames(desk, anna)).slice(0, 3)).toEqual(["get_program", "list_programs", "list_rounds"]);
-    expect(await toolNames(desk, anna)).not.toContain("list_submissions");
-    expect((await readCalled(desk, anna, "list_programs", {})).structuredContent?.data).toEqual([mine]);
-    expect((await readCalled(desk, otto, "list_programs", {})).structuredContent?.data).toEqual([theirs]);
-    const beyond = readError(await readCalled(desk, anna, "list_submissions", {}));
+    expect((await toolNames(server, anna)).slice(0, 3)).toEqual(["get_program", "list_programs", "list_rounds"]);
+    expect(await toolNames(server, anna)).not.toContain("list_submissions");
+    expect((await readCalled(server, anna, "list_programs", {})).structuredContent?.data).toEqual([mine]);
+    expect((await readCalled(server, otto, "list_programs", {})).structuredContent?.data).toEqual([theirs]);
+    const beyond = readError(await readCalled(server, anna, "list_submissions", {}));
     expect(beyond).toMatchObject({ code: "insufficient_scope", details: { requiredScopes: ["submissions:read"] } });
   });
 
   test("is asked to come back with more, once and for all that a call needs", async () => {
-    const { desk, issuer, tokenFile, admit } = await openGuardedServer(behind);
+    const { server, issuer, tokenFile, admit } = await openGuardedServer(behind);
     await admit({ name: "anna", subject: "anna", tokenFile, scopes: [...ordinary] });
-    const { programId } = await desk.seed.program();
+    const { programId } = await server.seed.program();
     const token = await issuer.token({ scope: "rounds:read" });
     const request = (method: string, params: object) => ({ jsonrpc: "2.0", id: 1, method, params });
-    const metadata = `${desk.origin}/.well-known/oauth-protected-resource/mcp`;
+    const metadata = `${server.origin}/.well-known/oauth-protected-resource/mcp`;
     for (const [message, scope] of [
       [callTool("list_programs", {}), "programs:read"],
       [callTool("get_reviewer", { reviewerId: "x", includePersonFieldIds: "y" }), "reviewers:read persons:read"],
@@ -127,48 +127,50 @@ describe.each<Behind>(["embedded", "remote"])("a token of the issuer, with the %
         "assignments:read reviewers:read submissions:read",
       ],
     ] as const) {
-      const answer = await postMcp(desk, token, message);
+      const answer = await postMcp(server, token, message);
       expect(answer.status, JSON.stringify(message)).toBe(403);
       expect(readChallenge(answer)).toEqual({ error: "insufficient_scope", scope, resource_metadata: metadata });
     }
     // What no token of the subject could have is told to its agent, which can do without.
     await admit({ name: "anna", subject: "anna", tokenFile, scopes: ["rounds:read"] });
-    const told = await postMcp(desk, token, callTool("list_programs", {}));
+    const told = await postMcp(server, token, callTool("list_programs", {}));
     expect([told.status, readError(readMessage(told).result).code]).toEqual([200, "insufficient_scope"]);
   });
 });
 
 test("a call by way of the tool that calls others is weighed as what it calls", async () => {
-  const { desk, issuer } = await openGuardedServer("embedded", { PROGRAMME_TOOL_MODE: "search" });
+  const { server, issuer } = await openGuardedServer("embedded", { PROGRAMME_TOOL_MODE: "search" });
   const token = await issuer.token({ scope: "programs:read" });
-  const by = (name: string) => postMcp(desk, token, callTool("call_tool", { name, arguments: {} }));
+  const by = (name: string) => postMcp(server, token, callTool("call_tool", { name, arguments: {} }));
   expect((await by("list_programs")).status).toBe(200);
   const refused = await by("list_reviewers");
   expect([refused.status, readChallenge(refused)["scope"]]).toEqual([403, "reviewers:read"]);
-  expect((await postMcp(desk, token, callTool("find_tools", { words: "reviewers" }))).status).toBe(200);
+  expect((await postMcp(server, token, callTool("find_tools", { words: "reviewers" }))).status).toBe(200);
 });
 
 describe("subjects", () => {
   test("that no entry names are left out where any is named, and told so without another challenge", async () => {
-    const { desk, issuer, log } = await openGuardedServer("embedded", { PROGRAMME_TOKEN: createRandomToken() });
-    const answer = await postMcp(desk, await issuer.token({ sub: "mallory@example.org" }), listTools);
+    const { server, issuer, log } = await openGuardedServer("embedded", { PROGRAMME_TOKEN: createRandomToken() });
+    const answer = await postMcp(server, await issuer.token({ sub: "mallory@example.org" }), listTools);
     expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([403, null]);
     expect(answer.body.error.data.code).toBe("gateway_not_admitted");
     expect(log.join("\n")).not.toContain("mallory");
   });
 
   test("all stand for PROGRAMME_TOKEN where none is named, with the scopes of their tokens", async () => {
-    const { desk, issuer } = await openShared();
-    const program = await desk.seed.program();
+    const { server, issuer } = await openShared();
+    const program = await server.seed.program();
     for (const sub of ["anna", "otto"]) {
       const token = await issuer.token({ sub });
-      expect((await readCalled(desk, token, "list_programs", {})).structuredContent?.data).toEqual([program]);
-      expect((await postMcp(desk, token, callTool("list_rounds", { programId: program.programId }))).status).toBe(403);
+      expect((await readCalled(server, token, "list_programs", {})).structuredContent?.data).toEqual([program]);
+      expect((await postMcp(server, token, callTool("list_rounds", { programId: program.programId }))).status).toBe(
+        403,
+      );
     }
   });
 
   test("are not each other, though one product token stands behind them", async () => {
-    const { desk, issuer, tokenFile, admit } = await openGuardedServer("embedded", { PROGRAMME_CONFIRM: "ask" });
+    const { server, issuer, tokenFile, admit } = await openGuardedServer("embedded", { PROGRAMME_CONFIRM: "ask" });
     await admit(...["anna", "otto"].map((name) => ({ name, subject: name, tokenFile })));
     const scope = ordinary.join(" ");
     const [anna, otto, otherClient] = [
@@ -176,59 +178,59 @@ describe("subjects", () => {
       await issuer.token({ scope, sub: "otto" }),
       await issuer.token({ scope, client_id: "another" }),
     ];
-    const { submissionId, version } = await desk.seed.submission({ state: "IN_REVIEW" });
+    const { submissionId, version } = await server.seed.submission({ state: "IN_REVIEW" });
     const args = { submissionId, version, reason: "Out of scope" };
-    const { token: confirmation } = readConfirmation(await readCalled(desk, anna, "eliminate_submission", args));
+    const { token: confirmation } = readConfirmation(await readCalled(server, anna, "eliminate_submission", args));
     for (const foreign of [otto, otherClient]) {
-      const refused = await readCalled(desk, foreign, "eliminate_submission", { ...args, confirmation });
+      const refused = await readCalled(server, foreign, "eliminate_submission", { ...args, confirmation });
       expect(readError(refused).code).toBe("confirmation_invalid");
     }
-    const session = await openSession(desk, anna);
-    expect((await postMcp(desk, otto, listTools, session)).status).toBe(404);
+    const session = await openSession(server, anna);
+    expect((await postMcp(server, otto, listTools, session)).status).toBe(404);
 
     // The same caller with a new token goes on where it was.
-    desk.clock.advance(1_000);
+    server.clock.advance(1_000);
     const renewed = await issuer.token({ scope });
-    expect((await postMcp(desk, renewed, listTools, session)).status).toBe(200);
-    const confirmed = await readCalled(desk, renewed, "eliminate_submission", { ...args, confirmation });
+    expect((await postMcp(server, renewed, listTools, session)).status).toBe(200);
+    const confirmed = await readCalled(server, renewed, "eliminate_submission", { ...args, confirmation });
     expect(confirmed.structuredContent?.data).toMatchObject({ state: "ELIMINATED" });
   });
 });
 
 describe("a session", () => {
   test("runs each request with the very token that came with it", async () => {
-    const { desk, issuer } = await openGuardedServer();
-    const { programId } = await desk.seed.program();
+    const { server, issuer } = await openGuardedServer();
+    const { programId } = await server.seed.program();
     const narrow = await issuer.token({ scope: "programs:read" }, { lastsSeconds: 60 });
-    const session = await openSession(desk, narrow);
+    const session = await openSession(server, narrow);
     const wide = await issuer.token({ scope: "programs:read rounds:read" }, { lastsSeconds: 3_600 });
     const listed = async (token: string) => {
-      const { result } = readMessage(await postMcp(desk, token, listTools, session));
+      const { result } = readMessage(await postMcp(server, token, listTools, session));
       return result.tools.map(({ name }: { name: string }) => name);
     };
     const [before, after, again] = [await listed(narrow), await listed(wide), await listed(narrow)];
     expect([before.includes("list_rounds"), after.includes("list_rounds")]).toEqual([false, true]);
     expect(again).toEqual(before);
-    desk.clock.advance(120_000);
-    expect((await postMcp(desk, narrow, listTools, session)).status).toBe(401);
-    const call = await postMcp(desk, wide, callTool("list_rounds", { programId }), session);
+    server.clock.advance(120_000);
+    expect((await postMcp(server, narrow, listTools, session)).status).toBe(401);
+    const call = await postMcp(server, wide, callTool("list_rounds", { programId }), session);
     expect(readMessage(call).result.isError).toBeFalsy();
     const read = { jsonrpc: "2.0", id: 1, method: "resources/read", params: { uri: "programme://programs" } };
-    expect(readMessage(await postMcp(desk, wide, read, session)).result.contents).toHaveLength(1);
+    expect(readMessage(await postMcp(server, wide, read, session)).result.contents).toHaveLength(1);
   });
 });
 
 test("a stream ends with the token that opened it", async () => {
-  const { desk, issuer } = await openGuardedServer();
-  const { programId } = await desk.seed.program();
+  const { server, issuer } = await openGuardedServer();
+  const { programId } = await server.seed.program();
   const token = await issuer.token({ scope: "programs:read" }, { lastsSeconds: 60 });
-  const browser = await (browsers["2026-07-28 over HTTP"] as (typeof browsers)[string])(desk, token);
+  const browser = await (browsers["2026-07-28 over HTTP"] as (typeof browsers)[string])(server, token);
   const uri = `programme://programs/${programId}`;
   expect(await browser.follow(uri)).toEqual([uri]);
-  const staff = await desk.as("REST");
+  const staff = await server.as("REST");
   await staff.update_program({ programId, version: 0, name: "First" });
   await vi.waitFor(() => expect(browser.heard.updated).toEqual([uri]), { timeout: 3_000 });
-  desk.clock.advance(120_000);
+  server.clock.advance(120_000);
   await wait(1_500);
   await staff.update_program({ programId, version: 1, name: "Second" });
   await wait(1_000);
@@ -237,7 +239,7 @@ test("a stream ends with the token that opened it", async () => {
 
 describe("clients that know nothing but the address", () => {
   type Connect = (
-    desk: TestServer,
+    server: TestServer,
     issuer: TestIssuer,
   ) => Promise<{
     call(name: string, args: Record<string, unknown>): Promise<ToolResult>;
@@ -245,9 +247,9 @@ describe("clients that know nothing but the address", () => {
 
   const info = { name: "test", version: "1.0.0" };
   const connects: Record<string, Connect> = {
-    "2026-07-28": (desk, issuer) => secondMajor(desk, issuer, { pin: "2026-07-28" }),
-    "either revision": (desk, issuer) => secondMajor(desk, issuer, "auto"),
-    "2025-era": (desk, issuer) => secondMajor(desk, issuer, "legacy"),
+    "2026-07-28": (server, issuer) => secondMajor(server, issuer, { pin: "2026-07-28" }),
+    "either revision": (server, issuer) => secondMajor(server, issuer, "auto"),
+    "2025-era": (server, issuer) => secondMajor(server, issuer, "legacy"),
     // Asks for what it was set up with, whatever it is told to ask for.
     async "first major"({ origin }, issuer) {
       const scope = ordinary.join(" ");
@@ -274,11 +276,11 @@ describe("clients that know nothing but the address", () => {
   test.each(
     Object.entries(connects),
   )("%s: find the issuer, get a token, and come back with more scopes", async (_, connect) => {
-    const { desk, issuer } = await openGuardedServer();
-    const { programId } = await desk.seed.program();
+    const { server, issuer } = await openGuardedServer();
+    const { programId } = await server.seed.program();
     issuer.consent = ["programs:read"];
-    const client = await connect(desk, issuer);
-    expect(issuer.requests).toEqual([{ scope: ordinary.join(" "), resource: `${desk.origin}/mcp` }]);
+    const client = await connect(server, issuer);
+    expect(issuer.requests).toEqual([{ scope: ordinary.join(" "), resource: `${server.origin}/mcp` }]);
     expect((await client.call("list_programs", {})).isError).toBeFalsy();
     issuer.consent = ["programs:read", "rounds:read"];
     expect((await client.call("list_rounds", { programId })).isError).toBeFalsy();
@@ -287,16 +289,16 @@ describe("clients that know nothing but the address", () => {
   });
 
   test("a human who agrees to no more is not asked for ever", async () => {
-    const { desk, issuer } = await openGuardedServer();
+    const { server, issuer } = await openGuardedServer();
     issuer.consent = ["programs:read"];
-    const client = await (connects["2026-07-28"] as Connect)(desk, issuer);
+    const client = await (connects["2026-07-28"] as Connect)(server, issuer);
     await expect(client.call("list_reviewers", {})).rejects.toThrow(/403|insufficient_scope|[Ff]orbidden/);
     expect(issuer.requests.length).toBeLessThan(6);
   });
 });
 
 test("neither the issuer's tokens nor the product's come into any answer or the log", async () => {
-  const { desk, issuer, log, product } = await openGuardedServer();
+  const { server, issuer, log, product } = await openGuardedServer();
   const tokens = [
     await issuer.token(),
     await issuer.token({ scope: ordinary.join(" ") }),
@@ -311,7 +313,7 @@ test("neither the issuer's tokens nor the product's come into any answer or the 
       callTool("list_rounds", {}),
       callTool("get_connection", {}),
     ]) {
-      const { text, headers } = await postMcp(desk, token, message);
+      const { text, headers } = await postMcp(server, token, message);
       texts.push(text, JSON.stringify([...headers]));
     }
   }

@@ -8,15 +8,15 @@ type Headers_ = Record<string, string>;
 
 /** A raw request below `/integrations/v1`, with the token of the desk and a JSON body. */
 async function ask(
-  desk: TestServer,
+  server: TestServer,
   method: string,
   path: string,
   { headers = {}, body }: { headers?: Headers_; body?: string | Buffer } = {},
 ): Promise<RawAnswer> {
   const type: Headers_ = body === undefined ? {} : { "content-type": "application/json" };
-  const authorization = `Bearer ${await desk.token()}`;
+  const authorization = `Bearer ${await server.token()}`;
   const all = { authorization, ...type, ...headers };
-  return send(`${desk.origin}/integrations/v1${path}`, { method, headers: all }, body);
+  return send(`${server.origin}/integrations/v1${path}`, { method, headers: all }, body);
 }
 
 const person = { kinds: ["contact"], provenance: { source: "crm" } };
@@ -60,14 +60,14 @@ describe("a body", () => {
       "validation_failed",
     ],
     ["with half a surrogate pair", withMetadata('{"a":"\\ud83d"}'), {}, 400, "validation_failed"],
-  ])("%s is refused, and nothing happens", async ([, body, headers, status, code], { desk }) => {
-    const before = await readState(desk.app.store, desk.businessId);
-    const answer = await ask(desk, "POST", "/persons", { body, headers });
+  ])("%s is refused, and nothing happens", async ([, body, headers, status, code], { server }) => {
+    const before = await readState(server.app.store, server.businessId);
+    const answer = await ask(server, "POST", "/persons", { body, headers });
     expect(answer).toMatchObject({ status, body: { success: false, error: { code } } });
     expect(answer.headers.get("x-ratelimit-remaining")).not.toBeNull();
-    expect(await readState(desk.app.store, desk.businessId)).toEqual(before);
-    await desk.app.gate.flush();
-    expect(await listAudit(desk.app.store, desk.businessId, "person.created")).toMatchObject([{ status }]);
+    expect(await readState(server.app.store, server.businessId)).toEqual(before);
+    await server.app.gate.flush();
+    expect(await listAudit(server.app.store, server.businessId, "person.created")).toMatchObject([{ status }]);
   });
 
   test.for<[string, string, Headers_]>([
@@ -80,26 +80,26 @@ describe("a body", () => {
       {},
     ],
     ["nested as deep as allowed", withMetadata(nested(30)), {}],
-  ])("%s is taken, and kept as it is", async ([, body, headers], { desk }) => {
-    const answer = await ask(desk, "POST", "/persons", { body, headers });
+  ])("%s is taken, and kept as it is", async ([, body, headers], { server }) => {
+    const answer = await ask(server, "POST", "/persons", { body, headers });
     expect(answer.status, answer.text).toBe(201);
     const { metadata = {} } = JSON.parse(body);
     expect(JSON.stringify(answer.body.data.metadata)).toBe(JSON.stringify(metadata));
   });
 
-  test("that cannot be read is nobody's business without a token, or with too narrow a one", async ({ desk }) => {
-    const url = `${desk.origin}/integrations/v1/persons`;
+  test("that cannot be read is nobody's business without a token, or with too narrow a one", async ({ server }) => {
+    const url = `${server.origin}/integrations/v1/persons`;
     const send415 = (headers: Headers_) => send(url, { method: "POST", headers }, "{");
     expect((await send415({})).body.error.code).toBe("unauthorized");
-    const narrow = await desk.token(["persons:read"]);
+    const narrow = await server.token(["persons:read"]);
     expect((await send415({ authorization: `Bearer ${narrow}` })).body.error.code).toBe("insufficient_scope");
   });
 
-  test("where none belongs is refused by its names", async ({ desk }) => {
-    const { feedbackId } = await desk.seed.feedback(await desk.seed.submission());
-    const answer = await ask(desk, "POST", `/feedbacks/${feedbackId}/release`, { body: '{"now":true}' });
+  test("where none belongs is refused by its names", async ({ server }) => {
+    const { feedbackId } = await server.seed.feedback(await server.seed.submission());
+    const answer = await ask(server, "POST", `/feedbacks/${feedbackId}/release`, { body: '{"now":true}' });
     expect(answer.body.error.details.issues).toMatchObject([{ path: "now", code: "unrecognized_keys" }]);
-    expect((await ask(desk, "POST", `/feedbacks/${feedbackId}/release`, { body: "{}" })).status).toBe(200);
+    expect((await ask(server, "POST", `/feedbacks/${feedbackId}/release`, { body: "{}" })).status).toBe(200);
   });
 });
 
@@ -121,37 +121,37 @@ describe("a query", () => {
     ["constructor=1", "constructor"],
     ["__proto__=1", "__proto__"],
     ["limit[]=1", "limit[]"],
-  ])("%s is refused by its name", async ([query, path], { desk }) => {
-    const answer = await ask(desk, "GET", `/programs?${query}`);
+  ])("%s is refused by its name", async ([query, path], { server }) => {
+    const answer = await ask(server, "GET", `/programs?${query}`);
     expect(answer).toMatchObject({
       status: 400,
       body: { error: { code: "validation_failed", details: { issues: [{ path }] } } },
     });
   });
 
-  test("asks for more than a page holds and gets a page", async ({ desk }) => {
-    for (let count = 0; count < 101; count++) await desk.seed.program();
-    const { body } = await ask(desk, "GET", "/programs?limit=1000");
+  test("asks for more than a page holds and gets a page", async ({ server }) => {
+    for (let count = 0; count < 101; count++) await server.seed.program();
+    const { body } = await ask(server, "GET", "/programs?limit=1000");
     expect([body.data.length, body.meta.hasMore]).toEqual([100, true]);
-    const next = await ask(desk, "GET", `/programs?limit=1000&lastEvaluatedKey=${body.meta.lastEvaluatedKey}`);
+    const next = await ask(server, "GET", `/programs?limit=1000&lastEvaluatedKey=${body.meta.lastEvaluatedKey}`);
     expect([next.body.data.length, next.body.meta]).toEqual([1, { hasMore: false }]);
   });
 
-  test("with a cursor altered anywhere, cut, or of another list is refused", async ({ desk }) => {
-    await desk.seed.program();
-    await desk.seed.program();
-    const { body } = await ask(desk, "GET", "/programs?limit=1");
+  test("with a cursor altered anywhere, cut, or of another list is refused", async ({ server }) => {
+    await server.seed.program();
+    await server.seed.program();
+    const { body } = await ask(server, "GET", "/programs?limit=1");
     const cursor: string = body.meta.lastEvaluatedKey;
     const altered = [...cursor].map(
       (character, at) => `${cursor.slice(0, at)}${character === "A" ? "B" : "A"}${cursor.slice(at + 1)}`,
     );
     for (const bad of [...altered, cursor.slice(1), cursor.slice(0, -1), `${cursor}A`, "x", "{}", `${cursor}=`]) {
-      const answer = await ask(desk, "GET", `/programs?limit=1&lastEvaluatedKey=${encodeURIComponent(bad)}`);
+      const answer = await ask(server, "GET", `/programs?limit=1&lastEvaluatedKey=${encodeURIComponent(bad)}`);
       expect([answer.status, answer.body.error.code], bad).toEqual([400, "invalid_cursor"]);
     }
-    const elsewhere = await ask(desk, "GET", `/persons?limit=1&cursor=${cursor}`);
+    const elsewhere = await ask(server, "GET", `/persons?limit=1&cursor=${cursor}`);
     expect(elsewhere.body.error.code).toBe("invalid_cursor");
-    expect((await ask(desk, "GET", `/programs?limit=1&lastEvaluatedKey=${cursor}`)).status).toBe(200);
+    expect((await ask(server, "GET", `/programs?limit=1&lastEvaluatedKey=${cursor}`)).status).toBe(200);
   });
 });
 
@@ -165,8 +165,8 @@ describe("a path", () => {
     "/Programs",
     "/programs/prg_1/rounds/x",
     "/../v1/programs/",
-  ])("%j that does not exist is answered in the envelope", async (path, { desk }) => {
-    const answer = await ask(desk, "GET", path);
+  ])("%j that does not exist is answered in the envelope", async (path, { server }) => {
+    const answer = await ask(server, "GET", path);
     expect(answer).toMatchObject({ status: 404, body: { success: false, error: { code: "not_found" } } });
   });
 
@@ -182,15 +182,15 @@ describe("a path", () => {
     ["%00", 400],
     ["x%00y", 400],
     ["x".repeat(256), 400],
-  ])("variable %j is a mere id", async ([id, status], { desk }) => {
-    await desk.seed.program();
-    const answer = await ask(desk, "GET", `/programs/${id}`);
+  ])("variable %j is a mere id", async ([id, status], { server }) => {
+    await server.seed.program();
+    const answer = await ask(server, "GET", `/programs/${id}`);
     expect([answer.status, answer.body?.success]).toEqual([status, false]);
   });
 
-  test("variable that looks like a word of the interface is no id", async ({ desk }) => {
-    expect((await ask(desk, "GET", "/persons/resolve")).body.error.code).toBe("validation_failed");
-    expect((await ask(desk, "GET", "/persons/resolve?email=a@example.org")).body.data).toEqual([]);
+  test("variable that looks like a word of the interface is no id", async ({ server }) => {
+    expect((await ask(server, "GET", "/persons/resolve")).body.error.code).toBe("validation_failed");
+    expect((await ask(server, "GET", "/persons/resolve?email=a@example.org")).body.data).toEqual([]);
   });
 });
 
@@ -204,20 +204,20 @@ describe("a method", () => {
     ["OPTIONS", "/submissions", "GET, HEAD, POST"],
     ["PROPFIND", "/submissions", "GET, HEAD, POST"],
     ["POST", "/openapi.json", "GET, HEAD"],
-  ])("%s on %s is refused with the methods allowed", async ([method, path, allow], { desk }) => {
-    const answer = await ask(desk, method, path);
+  ])("%s on %s is refused with the methods allowed", async ([method, path, allow], { server }) => {
+    const answer = await ask(server, method, path);
     expect([answer.status, answer.headers.get("allow")]).toEqual([405, allow]);
     if (method !== "HEAD") expect(answer.body.error.code).toBe("method_not_allowed");
   });
 
-  test("HEAD is answered like GET, without the body", async ({ desk }) => {
-    const answer = await ask(desk, "HEAD", "/programs");
+  test("HEAD is answered like GET, without the body", async ({ server }) => {
+    const answer = await ask(server, "HEAD", "/programs");
     expect([answer.status, answer.text, answer.headers.get("content-type")]).toEqual([200, "", "application/json"]);
-    expect((await ask(desk, "HEAD", "/programs/prg_none")).status).toBe(404);
+    expect((await ask(server, "HEAD", "/programs/prg_none")).status).toBe(404);
   });
 
-  test("on an unknown path is refused for the path", async ({ desk }) => {
-    expect((await ask(desk, "DELETE", "/nothing")).status).toBe(404);
+  test("on an unknown path is refused for the path", async ({ server }) => {
+    expect((await ask(server, "DELETE", "/nothing")).status).toBe(404);
   });
 });
 
@@ -229,32 +229,32 @@ describe("a token", () => {
     "bearer",
     "Token x",
     "Bearer a b",
-  ])("as %j is none", async (authorization, { desk }) => {
-    const answer = await ask(desk, "GET", "/programs", { headers: { authorization } });
+  ])("as %j is none", async (authorization, { server }) => {
+    const answer = await ask(server, "GET", "/programs", { headers: { authorization } });
     expect([answer.status, answer.body.error.code]).toEqual([401, "unauthorized"]);
   });
 
-  test("is known by any case of its scheme and digits", async ({ desk }) => {
-    const token = await desk.token();
+  test("is known by any case of its scheme and digits", async ({ server }) => {
+    const token = await server.token();
     for (const authorization of [`bearer ${token}`, `BEARER  ${token.toUpperCase()}`]) {
-      expect((await ask(desk, "GET", "/programs", { headers: { authorization } })).status).toBe(200);
+      expect((await ask(server, "GET", "/programs", { headers: { authorization } })).status).toBe(200);
     }
   });
 
-  test("in the query is none", async ({ desk }) => {
-    const url = `${desk.origin}/integrations/v1/programs?access_token=${await desk.token()}`;
+  test("in the query is none", async ({ server }) => {
+    const url = `${server.origin}/integrations/v1/programs?access_token=${await server.token()}`;
     expect((await send(url, {})).body.error.code).toBe("unauthorized");
   });
 });
 
-test("the OpenAPI document is served to everybody", async ({ desk }) => {
-  const answer = await send(`${desk.origin}/integrations/v1/openapi.json`, {});
+test("the OpenAPI document is served to everybody", async ({ server }) => {
+  const answer = await send(`${server.origin}/integrations/v1/openapi.json`, {});
   expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "application/json"]);
   expect(answer.body).toEqual(JSON.parse(JSON.stringify(createOpenapiDocument())));
 });
 
-test("every answer names its request, no two the same", async ({ desk }) => {
-  const token = await desk.token();
+test("every answer names its request, no two the same", async ({ server }) => {
+  const token = await server.token();
   const urls = [
     "/integrations/v1/programs",
     "/integrations/v1/none",
@@ -265,10 +265,10 @@ test("every answer names its request, no two the same", async ({ desk }) => {
     "/none",
   ];
   const answers = [
-    ...(await Promise.all(urls.map((url) => send(desk.origin + url, { headers: { "x-request-id": "mine" } })))),
-    await send(`${desk.origin}/integrations/v1/programs`, { method: "PUT" }),
-    await send(`${desk.origin}/integrations/v1/programs`, { headers: { host: "evil.example" } }),
-    await rest(desk, token, "list_programs", {}),
+    ...(await Promise.all(urls.map((url) => send(server.origin + url, { headers: { "x-request-id": "mine" } })))),
+    await send(`${server.origin}/integrations/v1/programs`, { method: "PUT" }),
+    await send(`${server.origin}/integrations/v1/programs`, { headers: { host: "evil.example" } }),
+    await rest(server, token, "list_programs", {}),
   ];
   const names = answers.map(({ headers }) => headers.get("x-request-id"));
   for (const name of names) expect(name).toMatch(/^req_[0-9A-Z]{26}$/);

@@ -21,13 +21,13 @@ import { openTestServer, type TestServer } from "../support/test-server.ts";
 
 describe("two tenants with their own product tokens, on one process before a remote service", () => {
   async function scene(environment: Record<string, string> = {}, service: Record<string, string> = {}) {
-    const { desk, close } = await openTestServer(service);
+    const { server, close } = await openTestServer(service);
     onTestFinished(close);
-    const app = await openRemote(desk.origin, environment, { clock: desk.clock });
+    const app = await openRemote(server.origin, environment, { clock: server.clock });
     onTestFinished(() => app.close());
     const { origin } = await app.listen();
     const at = (tenant: TestServer) => ({ ...tenant, origin });
-    return { one: at(desk), two: at(await desk.other()), app };
+    return { one: at(server), two: at(await server.other()), app };
   }
 
   test.each(clientsOverHttp)("get their own data through clients of %s", async (_, connect) => {

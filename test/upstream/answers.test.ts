@@ -32,9 +32,9 @@ describe("a person record that says more than it may", () => {
   const people = (request: IncomingMessage) => /\/(persons|applicants|reviewers)/.test(request.url ?? "");
 
   test("is cut to what the token's scopes show, wherever it stands", async () => {
-    const { desk, proxy, agent } = await openRemoteSetup({ environment: untold });
-    await desk.seed.personSchema();
-    const { personId } = await desk.seed.person();
+    const { server, proxy, agent } = await openRemoteSetup({ environment: untold });
+    await server.seed.personSchema();
+    const { personId } = await server.seed.person();
     proxy.behave((request) => (people(request) ? lie : undefined));
     const outcomes = [
       await agent.call("get_person", { personId }),
@@ -50,16 +50,16 @@ describe("a person record that says more than it may", () => {
   });
 
   test("shows no custom field where the schema cannot be read", async () => {
-    const { desk, proxy, agent } = await openRemoteSetup({ environment: untold });
-    const { personId } = await desk.seed.person();
+    const { server, proxy, agent } = await openRemoteSetup({ environment: untold });
+    const { personId } = await server.seed.person();
     proxy.behave((request) => (people(request) ? lie : refusing(403, { code: "insufficient_scope" })));
     expect((await agent.call("get_person", { personId })).data.customFields).toEqual({});
   });
 
   test("is cut in the strict posture even for a token that may see it all", async () => {
-    const { desk, proxy, agent } = await openRemoteSetup({ environment: { PROGRAMME_PRIVACY: "strict" } });
-    await desk.seed.personSchema();
-    const { personId } = await desk.seed.person();
+    const { server, proxy, agent } = await openRemoteSetup({ environment: { PROGRAMME_PRIVACY: "strict" } });
+    await server.seed.personSchema();
+    const { personId } = await server.seed.person();
     proxy.behave((request) => (people(request) ? lie : undefined));
     const { data } = await agent.call("get_person", { personId });
     expect(data.customFields).toEqual({ fld_craft: "weaving" });
@@ -67,8 +67,8 @@ describe("a person record that says more than it may", () => {
   });
 
   test("gives handles instead of addresses in the blind posture, which stand for them in calls", async () => {
-    const { desk, proxy, agent } = await openRemoteSetup({ environment: { PROGRAMME_PRIVACY: "blind" } });
-    const { personId } = await desk.seed.person({ primaryEmail: "grace@example.org" });
+    const { server, proxy, agent } = await openRemoteSetup({ environment: { PROGRAMME_PRIVACY: "blind" } });
+    const { personId } = await server.seed.person({ primaryEmail: "grace@example.org" });
     const { data } = await agent.call("get_person", { personId });
     expect(data.primaryEmail).toMatch(/@handle\.invalid$/);
     expect(data.contactDetails.phone).toMatch(/^phone~/);
@@ -83,8 +83,8 @@ describe("a person record that says more than it may", () => {
 
 describe("differences that are no faults", () => {
   test("unknown fields, states, missing and null fields pass", async () => {
-    const { desk, proxy, agent } = await openRemoteSetup();
-    const { submissionId } = await desk.seed.submission();
+    const { server, proxy, agent } = await openRemoteSetup();
+    const { submissionId } = await server.seed.submission();
     proxy.behave(() =>
       lying(({ deadline: _, ...row }) => ({ ...row, state: "ON_HOLD", score: { mean: 4 }, fields: null })),
     );
@@ -103,8 +103,8 @@ describe("differences that are no faults", () => {
       { hasMore: true, lastEvaluatedKey: "abc" },
     ],
   ])("%s is a page", async (_, change, page) => {
-    const { desk, proxy, agent } = await openRemoteSetup();
-    await desk.seed.program();
+    const { server, proxy, agent } = await openRemoteSetup();
+    await server.seed.program();
     proxy.behave(() => answering(change as never));
     const outcome = await agent.call("list_programs");
     expect([outcome.data.length, outcome.page]).toEqual([1, page]);
@@ -118,8 +118,8 @@ describe("differences that are no faults", () => {
   const refusingOf = ({ url = "" }: IncomingMessage, name: string) =>
     url.includes(`${name}=`) ? refusing(400, { code: "BAD_REQUEST", message: `${name} is unknown` }) : undefined;
   test.each(cursors)("the persons list may take its cursor by %s, which is remembered", async (_, choose, tries) => {
-    const { desk, proxy, agent } = await openRemoteSetup();
-    for (let index = 0; index < 3; index += 1) await desk.seed.person();
+    const { server, proxy, agent } = await openRemoteSetup();
+    for (let index = 0; index < 3; index += 1) await server.seed.person();
     proxy.behave(choose);
     const all: string[] = [];
     let lastEvaluatedKey: string | undefined;
@@ -187,8 +187,8 @@ describe("refusals in the service's own words", () => {
   });
 
   test("a refused export names its own quota, and is not asked for again while that lasts", async () => {
-    const { desk, proxy, agent } = await openRemoteSetup();
-    const { programId } = await desk.seed.program();
+    const { server, proxy, agent } = await openRemoteSetup();
+    const { programId } = await server.seed.program();
     proxy.behave(() => refusing(429, { code: "TOO_MANY" }, { "retry-after": "200" }));
     const refused = await agent.call("create_export", { programId });
     expect(refused.error).toMatchObject({ code: "export_rate_limited", details: { retryAfterSeconds: 200 } });
@@ -237,8 +237,8 @@ describe("what goes out", () => {
   });
 
   test("the token goes in its header alone", async () => {
-    const { desk, proxy, agent, token, lines } = await openRemoteSetup();
-    await desk.seed.program();
+    const { server, proxy, agent, token, lines } = await openRemoteSetup();
+    await server.seed.program();
     await agent.call("list_programs");
     await agent.call("get_program", { programId: "prg_none" });
     for (const { url, rawHeaders, headers } of proxy.requests) {

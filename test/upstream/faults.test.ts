@@ -36,8 +36,8 @@ describe.concurrent("a service that is bad once", () => {
     ,
     behaviour,
   ], context) => {
-    const { desk, proxy, agent, token, lines } = await stage(context);
-    const program = await desk.seed.program({ name: "A call" });
+    const { server, proxy, agent, token, lines } = await stage(context);
+    const program = await server.seed.program({ name: "A call" });
     proxy.behave(firstTime(behaviour));
     const { result, seconds } = await timed(agent.call("list_programs"));
     expect(result.data).toMatchObject([{ programId: program.programId, name: "A call" }]);
@@ -47,7 +47,7 @@ describe.concurrent("a service that is bad once", () => {
     const written = await agent.call("create_person", person("once"));
     expect(written.data).toMatchObject(person("once"));
     expect(written.notes?.join()).not.toContain("earlier identical call");
-    const persons = await desk.app.store.reader(desk.businessId).find("persons", {}, { limit: 10 });
+    const persons = await server.app.store.reader(server.businessId).find("persons", {}, { limit: 10 });
     expect(persons.map(({ personId }) => personId)).toEqual([written.data.personId]);
     expect(proxy.requests).toHaveLength(4);
     expectNoToken(token, [result, written, lines], proxy);
@@ -59,8 +59,8 @@ describe.concurrent("a service that never gets better", () => {
     ,
     behaviour,
   ], context) => {
-    const { desk, proxy, agent, token, lines } = await stage(context, { PROGRAMME_TIMEOUT_SECONDS: "2" });
-    await desk.seed.program();
+    const { server, proxy, agent, token, lines } = await stage(context, { PROGRAMME_TIMEOUT_SECONDS: "2" });
+    await server.seed.program();
     proxy.behave(() => behaviour);
     const [read, write] = await Promise.all([
       timed(agent.call("list_programs")),
@@ -68,7 +68,7 @@ describe.concurrent("a service that never gets better", () => {
     ]);
     for (const { seconds } of [read, write]) expect(seconds).toBeLessThan(6);
     expect(read.result.error?.code).toMatch(/^(upstream_|rate_limited$)/);
-    const persons = await desk.app.store.reader(desk.businessId).find("persons", {}, { limit: 10 });
+    const persons = await server.app.store.reader(server.businessId).find("persons", {}, { limit: 10 });
     expect(persons.length).toBeLessThanOrEqual(1);
     const { code, next, details } = write.result.error ?? { code: "", next: "", details: {} };
     if (persons.length > 0) {
@@ -113,7 +113,7 @@ describe.concurrent("a service that never gets better", () => {
 
 describe("while a service is down", () => {
   test("calls are answered at once; when it is back, one call tries and all go on", async (context) => {
-    const { proxy, desk, app, token, agent } = await stage(context);
+    const { proxy, server, app, token, agent } = await stage(context);
     proxy.behave(() => passingFaults["answers 503"]);
     await Promise.all([agent.call("list_programs"), agent.call("list_programs")]);
     const asked = proxy.requests.length;
@@ -130,7 +130,7 @@ describe("while a service is down", () => {
     expect(
       (await (await openAgent(app, token, context.onTestFinished)).call("create_person", person("up"))).data,
     ).toMatchObject(person("up"));
-    expect(await desk.app.store.reader(desk.businessId).find("persons", {}, { limit: 10 })).toHaveLength(1);
+    expect(await server.app.store.reader(server.businessId).find("persons", {}, { limit: 10 })).toHaveLength(1);
   });
 });
 

@@ -6,15 +6,15 @@ import { drop, status } from "./misbehaving-proxy.ts";
 import { openRemoteSetup } from "./remote-setup.ts";
 
 interface World {
-  readonly desk: TestServer;
+  readonly server: TestServer;
   readonly agent: Agent;
 }
 
 const worlds: Record<string, () => Promise<World>> = {
   "the embedded service": async () => {
-    const { desk, close } = await openTestServer();
+    const { server, close } = await openTestServer();
     onTestFinished(close);
-    return { desk, agent: await openAgent(desk.app, await desk.token()) };
+    return { server, agent: await openAgent(server.app, await server.token()) };
   },
   "a remote service": openRemoteSetup,
 };
@@ -23,7 +23,7 @@ const repeated = "earlier identical call";
 
 describe.each(Object.entries(worlds))("a call with its caller's own key, to %s", (_, open) => {
   const person = { kinds: ["contact"], provenance: { source: "test" } };
-  const persons = ({ desk }: World) => desk.app.store.reader(desk.businessId).find("persons", {}, { limit: 10 });
+  const persons = ({ server }: World) => server.app.store.reader(server.businessId).find("persons", {}, { limit: 10 });
 
   test("is applied once, however often it is made, and answered as the first time", async () => {
     const world = await open();
@@ -41,7 +41,7 @@ describe.each(Object.entries(worlds))("a call with its caller's own key, to %s",
 
   test("is another call on another record, and with another body", async () => {
     const world = await open();
-    const [one, two] = [await world.desk.seed.submission(), await world.desk.seed.submission()];
+    const [one, two] = [await world.server.seed.submission(), await world.server.seed.submission()];
     const withdraw = (submissionId: string, reason: string) =>
       world.agent.call("withdraw_submission", { submissionId, reason, version: 0 }, { key: "withdrawals" });
     const outcomes = [
@@ -110,8 +110,8 @@ describe("keys that go to a remote service", () => {
   });
 
   test("an export that was made before is given again, not counted against the quota", async () => {
-    const { desk, proxy, agent } = await openRemoteSetup();
-    const { programId } = await desk.seed.program();
+    const { server, proxy, agent } = await openRemoteSetup();
+    const { programId } = await server.seed.program();
     const first = await agent.call("create_export", { programId }, { key: "nightly" });
     const again = await agent.call("create_export", { programId }, { key: "nightly" });
     expect(again.data.exportId).toBe(first.data.exportId);

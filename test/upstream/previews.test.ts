@@ -11,8 +11,8 @@ const version = 0;
 const reason = "For the test";
 
 /** A round with two submissions in review and two reviewers, one of whom has one of them. */
-async function roundOf({ desk }: RemoteSetup) {
-  const { seed } = desk;
+async function roundOf({ server }: RemoteSetup) {
+  const { seed } = server;
   const { programId } = await seed.program({ name: "Open call" });
   const { trackId } = await seed.track({ programId });
   const { roundId } = await seed.round({ programId, trackId, name: "First round" });
@@ -129,7 +129,7 @@ describe("before a call that cannot be undone, a remote service's agent is asked
 
   test("of a merge, a reference, a programme, e-mail and an export", async () => {
     const stage = await openRemoteSetup({ environment: { ...asking, PROGRAMME_PRIVACY: "blind" } });
-    const { seed } = stage.desk;
+    const { seed } = stage.server;
     const externalRefs = [
       { namespace: "crm", objectType: "contact", externalId: "7" },
       { namespace: "crm", objectType: "contact", externalId: "8" },
@@ -173,9 +173,9 @@ describe("before a call that cannot be undone, a remote service's agent is asked
   test("as far as its token may read, and no further: the question is asked all the same", async () => {
     const stage = await openRemoteSetup({ environment: { ...asking, PROGRAMME_SCOPES: "" } });
     const { roof, tower, rita, taken, roundId, programId } = await roundOf(stage);
-    const { desk, app } = stage;
+    const { server, app } = stage;
     const writes = scopes.filter((scope): scope is Scope => scope.endsWith(":write"));
-    const blind = await openAgent(app, await desk.token(writes));
+    const blind = await openAgent(app, await server.token(writes));
     const asked: [Parameters<Agent["call"]>[0], Record<string, unknown>, string][] = [
       ["withdraw_submission", { submissionId: roof, reason, version }, "in a state that cannot be read → WITHDRAWN"],
       ["update_program", { programId, version, lifecycleStatus: "completed" }, "cannot be read → completed"],
@@ -197,24 +197,24 @@ describe("before a call that cannot be undone, a remote service's agent is asked
       expect(outcome.confirmation?.question, name).toContain(text);
       expect(outcome.confirmation?.question).not.toMatch(/light roof|Rita|Open call|undefined/);
     }
-    expect(await desk.outbox()).toEqual([]);
+    expect(await server.outbox()).toEqual([]);
   });
 });
 
 describe("what was agreed to with a remote service", () => {
-  const stateOf = async ({ desk }: RemoteSetup, submissionId: string) =>
-    (await desk.app.store.reader(desk.businessId).get("submissions", submissionId))?.state;
+  const stateOf = async ({ server }: RemoteSetup, submissionId: string) =>
+    (await server.app.store.reader(server.businessId).get("submissions", submissionId))?.state;
 
   test("is done once: the same word counts no second time", async () => {
     const stage = await openRemoteSetup({ environment: asking });
-    const { submissionId } = await stage.desk.seed.submission();
+    const { submissionId } = await stage.server.seed.submission();
     const args = { submissionId, reason, version };
     const { confirmation } = await stage.agent.call("withdraw_submission", args);
     expect(await stateOf(stage, submissionId)).toBe("DRAFT");
     const done = await stage.agent.call("withdraw_submission", { ...args, confirmation: confirmation?.token });
     expect(done.data).toMatchObject({ submissionId, state: "WITHDRAWN" });
 
-    const feedback = await stage.desk.seed.feedback({ programId: done.data.programId, submissionId });
+    const feedback = await stage.server.seed.feedback({ programId: done.data.programId, submissionId });
     const release = { feedbackId: feedback.feedbackId };
     const token = (await stage.agent.call("release_feedback", release)).confirmation?.token;
     const twice = [1, 2].map(() => stage.agent.call("release_feedback", { ...release, confirmation: token }));
@@ -237,7 +237,7 @@ describe("what was agreed to with a remote service", () => {
     const args = { submissionId, reason, version };
     const elimination = (await stage.agent.call("eliminate_submission", args)).confirmation;
 
-    const staff = await stage.desk.as("REST");
+    const staff = await stage.server.as("REST");
     await staff.bulk_assign_reviewers({ roundId, pairs: [{ submissionId: tower, reviewerId: omar }] });
     const again = await stage.agent.call("bulk_assign_reviewers", { ...pairs, confirmation: bulk?.token });
     expect(lines(again)[0]).toBe(

@@ -175,8 +175,10 @@ describe("the breaker of an origin", () => {
 
 describe("two tokens on one service", () => {
   test("do not slow each other down, and what is refused to one is not to the other", async () => {
-    const { desk, proxy, app, agent } = await openRemoteSetup({ environment: { PROGRAMME_REQUESTS_PER_MINUTE: "5" } });
-    const other = await openAgent(app, await desk.token());
+    const { server, proxy, app, agent } = await openRemoteSetup({
+      environment: { PROGRAMME_REQUESTS_PER_MINUTE: "5" },
+    });
+    const other = await openAgent(app, await server.token());
     const all = await Promise.all(Array.from({ length: 5 }, () => agent.call("list_programs")));
     expect(all.map(({ error }) => error)).toEqual(Array(5).fill(undefined));
     const { error } = await agent.call("list_programs");
@@ -187,8 +189,8 @@ describe("two tokens on one service", () => {
   });
 
   test("answers that they cannot read open no breaker for the others", async () => {
-    const { desk, proxy, app, agent } = await openRemoteSetup({ environment: { PROGRAMME_TIMEOUT_SECONDS: "2" } });
-    const other = await openAgent(app, await desk.token());
+    const { server, proxy, app, agent } = await openRemoteSetup({ environment: { PROGRAMME_TIMEOUT_SECONDS: "2" } });
+    const other = await openAgent(app, await server.token());
     proxy.behave(({ url }) => (url?.includes("/payments") ? status(200, {}, "<html>") : undefined));
     await Promise.all(Array.from({ length: 4 }, () => agent.call("list_payments", { status: "pending" })));
     expect(proxy.requests.length).toBeGreaterThanOrEqual(12);

@@ -9,7 +9,7 @@ import { type MisbehavingProxy, openMisbehaving } from "./misbehaving-proxy.ts";
 
 /** An agent on a desk's service, with something in between that may misbehave, and all that is logged. */
 export interface RemoteSetup {
-  readonly desk: TestServer;
+  readonly server: TestServer;
   readonly proxy: MisbehavingProxy;
   readonly app: App;
   readonly token: string;
@@ -33,8 +33,8 @@ export async function openRemoteSetup({
   service,
   finishing = onTestFinished,
 }: Setting = {}): Promise<RemoteSetup> {
-  const { desk, close } = await openTestServer(service);
-  const proxy = await openMisbehaving(desk.origin);
+  const { server, close } = await openTestServer(service);
+  const proxy = await openMisbehaving(server.origin);
   const lines: string[] = [];
   const stream = new Writable({ write: (chunk, _, done) => done(void lines.push(String(chunk))) });
   const log = pino({ level: "trace" }, stream);
@@ -44,6 +44,6 @@ export async function openRemoteSetup({
     await proxy.close();
     await close();
   });
-  const token = await desk.token();
-  return { desk, proxy, app, token, agent: await openAgent(app, token, finishing), lines };
+  const token = await server.token();
+  return { server, proxy, app, token, agent: await openAgent(app, token, finishing), lines };
 }

@@ -17,11 +17,11 @@ const untold = { PROGRAMME_SCOPES: "" };
 describe("scopes that are learnt", () => {
   test("what a refused scope is needed for is hidden for ten minutes, from this token alone", async () => {
     const clock = new TestClock();
-    const { desk, app, agent, token } = await openRemoteSetup({ environment: untold, clock });
-    const clerk = await openAgent(app, await desk.token(without("programs:write", "reviewers:write")));
+    const { server, app, agent, token } = await openRemoteSetup({ environment: untold, clock });
+    const clerk = await openAgent(app, await server.token(without("programs:write", "reviewers:write")));
     expect(await clerk.tools()).toEqual(toolsOf());
 
-    const { programId, version } = await desk.seed.program();
+    const { programId, version } = await server.seed.program();
     const { error } = await clerk.call("update_program", { programId, version, name: "New" });
     expect(error).toMatchObject({ code: "insufficient_scope", details: { requiredScopes: ["programs:write"] } });
     expect(error?.next).toContain("Ask your human to add programs:write to the token's scopes");
@@ -40,8 +40,8 @@ describe("scopes that are learnt", () => {
   });
 
   test("a hidden tool that works again is shown again at once", async () => {
-    const { proxy, desk, agent } = await openRemoteSetup({ environment: untold, clock: new TestClock() });
-    const { programId } = await desk.seed.program();
+    const { proxy, server, agent } = await openRemoteSetup({ environment: untold, clock: new TestClock() });
+    const { programId } = await server.seed.program();
     const refused = { success: false, error: { code: "insufficient_scope", message: "programs:read is needed" } };
     proxy.behave(() => status(403, { "content-type": "application/json" }, JSON.stringify(refused)));
     expect((await agent.call("get_program", { programId })).error?.code).toBe("insufficient_scope");
@@ -52,13 +52,13 @@ describe("scopes that are learnt", () => {
   });
 
   test("sensitive data stays hidden until the operator names its scope", async () => {
-    const { desk, app, agent } = await openRemoteSetup({ environment: untold });
-    const { personId } = await desk.seed.person();
+    const { server, app, agent } = await openRemoteSetup({ environment: untold });
+    const { personId } = await server.seed.person();
     const { data } = await agent.call("get_person", { personId });
     expect(data).not.toHaveProperty("primaryEmail");
     expect(data).not.toHaveProperty("contactDetails");
     const told = await openRemoteSetup();
-    const { personId: other } = await told.desk.seed.person();
+    const { personId: other } = await told.server.seed.person();
     expect((await told.agent.call("get_person", { personId: other })).data.primaryEmail).toBe("grace@example.org");
     expect(app).not.toBe(told.app);
   });
@@ -97,11 +97,11 @@ describe("scopes that are learnt", () => {
 });
 
 test("scopes that the operator names are a bound: what lies beyond is neither shown nor asked for", async () => {
-  const { proxy, desk, agent } = await openRemoteSetup({
+  const { proxy, server, agent } = await openRemoteSetup({
     environment: { PROGRAMME_SCOPES: "programs:read,applicants:read" },
   });
   expect((await agent.tools()).toSorted()).toEqual(["get_program", "list_applicants", "list_programs"]);
-  await desk.seed.program();
+  await server.seed.program();
   expect((await agent.call("list_programs")).data).toHaveLength(1);
   const asked = proxy.requests.length;
   expect((await agent.call("list_persons")).error?.details).toEqual({ requiredScopes: ["persons:read"] });
@@ -113,13 +113,13 @@ test("scopes that the operator names are a bound: what lies beyond is neither sh
 test.each(
   Object.entries(browsers),
 )("%s hears that what it is offered has changed, and of nothing that is not told", async (_, connect) => {
-  const { desk, app } = await openRemoteSetup({ environment: untold });
+  const { server, app } = await openRemoteSetup({ environment: untold });
   const { origin } = await app.listen();
-  const clerk = await desk.token(without("programs:write"));
+  const clerk = await server.token(without("programs:write"));
   const [browser, other] = await Promise.all(
-    [clerk, await desk.token()].map((token) => connect({ ...desk, app, origin }, token)),
+    [clerk, await server.token()].map((token) => connect({ ...server, app, origin }, token)),
   );
-  const { programId, version } = await desk.seed.program();
+  const { programId, version } = await server.seed.program();
   expect(await browser?.follow(`programme://programs/${programId}`)).toEqual([]);
   await other?.follow();
   const args = { programId, version, name: "New" };
@@ -133,7 +133,7 @@ test.each(
 describe("a token that the service does not know", () => {
   test("is told apart from one that may not, and not asked for again for half a minute", async () => {
     const clock = new TestClock();
-    const { proxy, desk, app, agent } = await openRemoteSetup({ clock });
+    const { proxy, server, app, agent } = await openRemoteSetup({ clock });
     const stranger = await openAgent(app, "f".repeat(64));
     const { error } = await stranger.call("list_programs");
     expect(error).toMatchObject({ code: "invalid_token" });
@@ -147,14 +147,14 @@ describe("a token that the service does not know", () => {
     clock.advance(1_000);
     await stranger.call("list_programs");
     expect(proxy.requests).toHaveLength(3);
-    expect(desk.origin).not.toBe(proxy.origin);
+    expect(server.origin).not.toBe(proxy.origin);
   });
 
   test("that is revoked stops working at once", async () => {
-    const { desk, token, agent } = await openRemoteSetup();
+    const { server, token, agent } = await openRemoteSetup();
     expect((await agent.call("list_programs")).data).toEqual([]);
-    const [{ tokenId } = { tokenId: "" }] = await desk.app.store.listTokens();
-    await desk.app.store.revokeToken(tokenId, desk.clock.now().toISOString());
+    const [{ tokenId } = { tokenId: "" }] = await server.app.store.listTokens();
+    await server.app.store.revokeToken(tokenId, server.clock.now().toISOString());
     expect((await agent.call("list_programs")).error?.code).toBe("invalid_token");
     await expect(agent.tools()).rejects.toThrow(/token/);
     expect(token).toHaveLength(64);

@@ -11,32 +11,32 @@ import { openRemoteProgram } from "./remote-program.ts";
 type Data = any;
 
 async function open(environment: Record<string, string> = {}): Promise<TestServer> {
-  const { desk, close } = await openTestServer(environment);
+  const { server: testServer, close } = await openTestServer(environment);
   onTestFinished(close);
-  return desk;
+  return testServer;
 }
 
-const connect = clients["2026-07-28 over HTTP"] as (desk: TestServer, token: string) => Promise<ToolClient>;
+const connect = clients["2026-07-28 over HTTP"] as (testServer: TestServer, token: string) => Promise<ToolClient>;
 
-async function connectionOf(desk: TestServer, token: string): Promise<Data> {
-  return (await (await connect(desk, token)).call("get_connection", {})).structuredContent?.data;
+async function connectionOf(testServer: TestServer, token: string): Promise<Data> {
+  return (await (await connect(testServer, token)).call("get_connection", {})).structuredContent?.data;
 }
 
 describe.each(Object.entries(clients))("a client of %s", (_, connectTo) => {
   test("is told who it is, without its token, and asks for nothing by that", async () => {
-    const desk = await open({ PROGRAMME_REQUESTS_PER_MINUTE: "3" });
-    const token = await desk.token(["programs:read", "submissions:read"]);
-    const client = await connectTo(desk, token);
+    const testServer = await open({ PROGRAMME_REQUESTS_PER_MINUTE: "3" });
+    const token = await testServer.token(["programs:read", "submissions:read"]);
+    const client = await connectTo(testServer, token);
     await client.list();
     const results: ToolResult[] = [];
     for (let count = 0; count < 5; count++) results.push(await client.call("get_connection", {}));
     const data: Data = results[4]?.structuredContent?.data;
-    const [kept] = await desk.app.store.listTokens();
+    const [kept] = await testServer.app.store.listTokens();
     expect(data).toMatchObject({
       server: expect.stringMatching(/^programme-mcp \d/),
       upstream: "embedded",
       token: { tokenId: kept?.tokenId, name: "test", prefix: token.slice(0, 6), expiresAt: null },
-      business: { businessId: desk.businessId, name: desk.businessId },
+      business: { businessId: testServer.businessId, name: testServer.businessId },
       scopes: ["programs:read", "submissions:read"],
       scopesAre: "granted",
       rate: { limit: 3, remaining: 3, windowSeconds: 60 },
@@ -51,9 +51,9 @@ describe.each(Object.entries(clients))("a client of %s", (_, connectTo) => {
 });
 
 test("what is left of the rate is what the next calls will find", async () => {
-  const desk = await open({ PROGRAMME_REQUESTS_PER_MINUTE: "3" });
-  const token = await desk.token();
-  const client = await connect(desk, token);
+  const testServer = await open({ PROGRAMME_REQUESTS_PER_MINUTE: "3" });
+  const token = await testServer.token();
+  const client = await connect(testServer, token);
   const remaining: unknown[] = [];
   for (let count = 0; count < 4; count++) {
     await client.call("list_programs", {});
@@ -65,15 +65,15 @@ test("what is left of the rate is what the next calls will find", async () => {
     { limit: 3, remaining: 0, windowSeconds: 60 },
     { limit: 3, remaining: 0, windowSeconds: 60, retryAfterSeconds: 60 },
   ]);
-  desk.clock.advance(61_000);
-  expect((await connectionOf(desk, token)).rate).toEqual({ limit: 3, remaining: 3, windowSeconds: 60 });
+  testServer.clock.advance(61_000);
+  expect((await connectionOf(testServer, token)).rate).toEqual({ limit: 3, remaining: 3, windowSeconds: 60 });
 });
 
 test("every tool is either listed or hidden, and of the hidden ones it is said what each lacks", async () => {
-  const desk = await open({ PROGRAMME_TOOLSETS: "submissions,payments", PROGRAMME_READ_ONLY: "true" });
-  const token = await desk.token(["submissions:read", "submissions:write", "exports:read"]);
-  const listed = (await (await connect(desk, token)).list()).map(({ name }) => name);
-  const { hiddenTools } = await connectionOf(desk, token);
+  const testServer = await open({ PROGRAMME_TOOLSETS: "submissions,payments", PROGRAMME_READ_ONLY: "true" });
+  const token = await testServer.token(["submissions:read", "submissions:write", "exports:read"]);
+  const listed = (await (await connect(testServer, token)).list()).map(({ name }) => name);
+  const { hiddenTools } = await connectionOf(testServer, token);
   const lacks = new Map<string, string>(
     hiddenTools.flatMap((group: { lacks: string; tools: string[] }) => group.tools.map((name) => [name, group.lacks])),
   );
@@ -86,11 +86,11 @@ test("every tool is either listed or hidden, and of the hidden ones it is said w
 });
 
 test("nothing is hidden from a token with all scopes, and all but itself from one with none", async () => {
-  const desk = await open();
-  expect((await connectionOf(desk, await desk.token())).hiddenTools).toEqual([]);
-  const none = await desk.token([]);
-  expect((await (await connect(desk, none)).list()).map(({ name }) => name)).toEqual(["get_connection"]);
-  const { hiddenTools } = await connectionOf(desk, none);
+  const testServer = await open();
+  expect((await connectionOf(testServer, await testServer.token())).hiddenTools).toEqual([]);
+  const none = await testServer.token([]);
+  expect((await (await connect(testServer, none)).list()).map(({ name }) => name)).toEqual(["get_connection"]);
+  const { hiddenTools } = await connectionOf(testServer, none);
   const groups = new Map<string, string[]>(hiddenTools.map((group: Data) => [group.lacks, group.tools]));
   for (const name of operationNames) expect(groups.get(operations[name].scope), name).toContain(name);
   expect(
@@ -101,12 +101,12 @@ test("nothing is hidden from a token with all scopes, and all but itself from on
 });
 
 test("postures are told as they are set", async () => {
-  const desk = await open({
+  const testServer = await open({
     PROGRAMME_PRIVACY: "strict",
     PROGRAMME_CONFIRM: "human",
     PROGRAMME_APPROVED_TOOLS: "release_feedback",
   });
-  const { privacy, confirmation } = await connectionOf(desk, await desk.token());
+  const { privacy, confirmation } = await connectionOf(testServer, await testServer.token());
   expect([privacy, confirmation]).toEqual(["strict", { posture: "human", approvedTools: ["release_feedback"] }]);
 });
 
@@ -126,8 +126,8 @@ test("results come in the form that is set, and arguments are refused", async ()
 });
 
 test("search mode finds, describes and calls it", async () => {
-  const desk = await open({ PROGRAMME_TOOL_MODE: "search" });
-  const client = await connect(desk, await desk.token([]));
+  const testServer = await open({ PROGRAMME_TOOL_MODE: "search" });
+  const client = await connect(testServer, await testServer.token([]));
   const textOf = async (name: string, args: Record<string, unknown>) =>
     (await client.call(name, args)).content[0]?.text ?? "";
   expect(await textOf("find_tools", { words: "which scopes do I have, connection" })).toMatch(
@@ -142,48 +142,57 @@ test("search mode finds, describes and calls it", async () => {
 
 describe("beside the product's service", () => {
   test("it tells the service, the organisation, and what is only supposed", async () => {
-    const { desk, acme, stranger, clock } = await openRemoteProgram({
+    const {
+      server: testServer,
+      acme,
+      stranger,
+      clock,
+    } = await openRemoteProgram({
       granted: ["programs:read", "person-fields:read", "reviews:read"],
     });
-    await acme.desk.seed.personSchema();
-    await deliver(desk.origin, "acme", acme.secret, createEvent("review.submitted", clock.now()));
-    const before = await connectionOf(desk, acme.token);
+    await acme.server.seed.personSchema();
+    await deliver(testServer.origin, "acme", acme.secret, createEvent("review.submitted", clock.now()));
+    const before = await connectionOf(testServer, acme.token);
     expect(before).toMatchObject({
-      upstream: acme.desk.origin,
+      upstream: acme.server.origin,
       token: { prefix: acme.token.slice(0, 6) },
-      business: { businessId: acme.desk.businessId },
+      business: { businessId: acme.server.businessId },
       scopesAre: "supposed",
       rate: { limit: 100_000, remaining: 99_999, windowSeconds: 60 },
       events: "webhook acme",
     });
     expect(before.scopes).toEqual(scopes.filter((scope) => scope !== sensitiveScope).toSorted());
-    const client = await connect(desk, acme.token);
+    const client = await connect(testServer, acme.token);
     await client.call("list_events", {});
-    const after = await connectionOf(desk, acme.token);
+    const after = await connectionOf(testServer, acme.token);
     expect(after.scopes).not.toContain("submissions:read");
     expect(after.hiddenTools).toContainEqual({
       lacks: "submissions:read",
       tools: expect.arrayContaining(["list_submissions", "get_submission"]),
     });
-    const other = await connectionOf(desk, stranger.token);
+    const other = await connectionOf(testServer, stranger.token);
     expect([other.business, other.events]).toEqual([null, null]);
     expect(JSON.stringify([before, after, other])).not.toMatch(new RegExp(`${acme.token}|${stranger.token}`));
   });
 
   test("it says why nothing is answered, and refuses a token that the service does not know", async () => {
-    const { desk, acme, cut } = await openRemoteProgram({ environment: { PROGRAMME_TIMEOUT_SECONDS: "2" } });
-    const unknown = await (await connect(desk, "b".repeat(64))).call("get_connection", {});
+    const {
+      server: testServer,
+      acme,
+      cut,
+    } = await openRemoteProgram({ environment: { PROGRAMME_TIMEOUT_SECONDS: "2" } });
+    const unknown = await (await connect(testServer, "b".repeat(64))).call("get_connection", {});
     expect(readError(unknown).code).toBe("invalid_token");
     await cut();
-    const data = await connectionOf(desk, acme.token);
+    const data = await connectionOf(testServer, acme.token);
     expect(data.fault).toMatchObject({ code: expect.stringMatching(/^upstream_/), next: expect.any(String) });
     expect(data.business).toBeNull();
   });
 
   test("scopes that the operator names are told as such", async () => {
     const named: readonly Scope[] = ["programs:read", "programs:write"];
-    const { desk, acme } = await openRemoteProgram({ environment: { PROGRAMME_SCOPES: named.join() } });
-    const data = await connectionOf(desk, acme.token);
+    const { server: testServer, acme } = await openRemoteProgram({ environment: { PROGRAMME_SCOPES: named.join() } });
+    const data = await connectionOf(testServer, acme.token);
     expect([data.scopes, data.scopesAre]).toEqual([[...named], "configured"]);
   });
 });
@@ -195,7 +204,7 @@ test.each([
   const gateway = await openGateway(behind);
   const { key, entry } = await gateway.caller("crm-sync", { scopes: ["programs:read"] });
   await gateway.admit(entry);
-  const data = await connectionOf(gateway.desk, key);
+  const data = await connectionOf(gateway.server, key);
   expect(data).toMatchObject({ token: { name: "crm-sync" }, scopes: ["programs:read"] });
   expect(data.token).toEqual({ name: "crm-sync" });
   expect(data.hiddenTools.flatMap(({ tools }: { tools: string[] }) => tools)).toContain("list_submissions");

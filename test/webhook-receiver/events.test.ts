@@ -9,19 +9,19 @@ import { createEvent, deliver, type SentEvent } from "./event-sender.ts";
 import { openReceivingServer } from "./receiving-server.ts";
 
 async function open(environment: Record<string, string> = {}): Promise<TestServer> {
-  const { desk, close } = await openTestServer(environment);
+  const { server, close } = await openTestServer(environment);
   onTestFinished(close);
-  return desk;
+  return server;
 }
 
-async function agentOf(desk: TestServer, granted?: readonly Scope[]): Promise<ToolClient> {
-  return (await clients["2026-07-28 over stdio"]?.(desk, await desk.token(granted))) as ToolClient;
+async function agentOf(server: TestServer, granted?: readonly Scope[]): Promise<ToolClient> {
+  return (await clients["2026-07-28 over stdio"]?.(server, await server.token(granted))) as ToolClient;
 }
 
 /** Events as changes write them. */
-async function emit(desk: TestServer, ...sent: readonly SentEvent[]): Promise<void> {
-  const actor = { businessId: desk.businessId, actorId: "usr_test", now: desk.clock.now().toISOString() };
-  await desk.app.store.transaction(actor, (transaction) => transaction.appendEvents(sent as never));
+async function emit(server: TestServer, ...sent: readonly SentEvent[]): Promise<void> {
+  const actor = { businessId: server.businessId, actorId: "usr_test", now: server.clock.now().toISOString() };
+  await server.app.store.transaction(actor, (transaction) => transaction.appendEvents(sent as never));
 }
 
 type Row = Readonly<Record<string, unknown>>;
@@ -31,35 +31,38 @@ const idsOf = (rows: readonly { readonly eventId?: unknown }[]) => rows.map(({ e
 
 describe.each(Object.entries(clients))("a client of %s", (_, connect) => {
   test("lists what happened through the interface, the latest first", async () => {
-    const desk = await open();
-    const { trackId } = await desk.seed.track({ schemaId: (await desk.seed.schema({ fields: [] })).schemaId });
-    const staff = await desk.as("REST");
+    const server = await open();
+    const { trackId } = await server.seed.track({ schemaId: (await server.seed.schema({ fields: [] })).schemaId });
+    const staff = await server.as("REST");
     const identity = { innovatorEmail: "ada@example.org", innovatorName: "Ada Marsh" };
     const deadline = "2026-12-20T00:00:00Z";
     const draft = await staff.create_submission({ trackId, fields: {}, deadline, ...identity });
-    desk.clock.advance(1_000);
+    server.clock.advance(1_000);
     await staff.withdraw_submission({ submissionId: draft.submissionId, reason: "Ada asked", version: draft.version });
-    const client = await connect(desk, await desk.token());
+    const client = await connect(server, await server.token());
     const result = await client.call("list_events", {});
     const rows = rowsOf(result);
     expect(rows.map(({ eventType }) => eventType).toSorted()).toEqual(
-      (await desk.outbox()).map(({ eventType }) => eventType).toSorted(),
+      (await server.outbox()).map(({ eventType }) => eventType).toSorted(),
     );
-    expect(rows.at(-1)).toMatchObject({ eventType: "submission.draft_created", data: { businessId: desk.businessId } });
+    expect(rows.at(-1)).toMatchObject({
+      eventType: "submission.draft_created",
+      data: { businessId: server.businessId },
+    });
     expect(JSON.stringify(result)).not.toMatch(/Ada|ada@/);
     expect(result.content[0]?.text).toContain(draft.submissionId);
   });
 });
 
 test("one may be followed page by page, forward from a time and backward from now, by either name of the cursor", async () => {
-  const desk = await open();
-  const agent = await agentOf(desk);
+  const server = await open();
+  const agent = await agentOf(server);
   const sent: SentEvent[] = [];
   for (let count = 0; count < 25; count++) {
-    desk.clock.advance(1_000);
-    sent.push(createEvent("submission.submitted", desk.clock.now()));
+    server.clock.advance(1_000);
+    sent.push(createEvent("submission.submitted", server.clock.now()));
   }
-  await emit(desk, ...sent);
+  await emit(server, ...sent);
   const walk = async (args: Row, name: string) => {
     const seen: unknown[] = [];
     for (let given: Row = {}; ; ) {
@@ -89,15 +92,15 @@ test("one may be followed page by page, forward from a time and backward from no
 });
 
 test("a list is of one type, or of one submission, where that is asked for", async () => {
-  const desk = await open();
-  const agent = await agentOf(desk);
-  const at = desk.clock.now();
+  const server = await open();
+  const agent = await agentOf(server);
+  const at = server.clock.now();
   const [own, other, review] = [
     createEvent("submission.submitted", at, { submissionId: "sub_own" }),
     createEvent("submission.submitted", at, { submissionId: "sub_other" }),
     createEvent("review.submitted", at, { submissionId: "sub_own" }),
   ];
-  await emit(desk, own, other, review, createEvent("program.lifecycle_status_changed", at));
+  await emit(server, own, other, review, createEvent("program.lifecycle_status_changed", at));
   const list = async (args: Row) => idsOf(rowsOf(await agent.call("list_events", args))).toSorted();
   expect(await list({ submissionId: "sub_own" })).toEqual([own.eventId, review.eventId].toSorted());
   expect(await list({ type: "submission.submitted" })).toEqual([own.eventId, other.eventId].toSorted());
@@ -122,17 +125,17 @@ describe("scopes", () => {
   };
 
   test("show the events of what they show, and no others", async () => {
-    const { desk, clock, secret } = await openReceivingServer();
+    const { server, clock, secret } = await openReceivingServer();
     const types = Object.keys(events) as EventType[];
-    await emit(desk, ...types.map((type) => createEvent(type, clock.now())));
-    for (const type of types) await deliver(desk.origin, "crm", secret, createEvent(type, clock.now()));
-    await deliver(desk.origin, "crm", secret, {
+    await emit(server, ...types.map((type) => createEvent(type, clock.now())));
+    for (const type of types) await deliver(server.origin, "crm", secret, createEvent(type, clock.now()));
+    await deliver(server.origin, "crm", secret, {
       ...createEvent("review.submitted", clock.now()),
       eventType: "badge.awarded",
     });
     expect(Object.values(shows).flat().toSorted()).toEqual(types.toSorted());
     for (const [scope, own] of Object.entries({ ...shows, "audit:read": ["badge.awarded"] })) {
-      const agent = await agentOf(desk, [scope as Scope]);
+      const agent = await agentOf(server, [scope as Scope]);
       const listed = rowsOf(await agent.call("list_events", { limit: 100 })).map(({ eventType }) => eventType);
       expect(new Set(listed), scope).toEqual(new Set(own));
       expect(listed, scope).toHaveLength(scope === "audit:read" ? 1 : own.length * 2);
@@ -140,8 +143,8 @@ describe("scopes", () => {
   });
 
   test("that show no events leave the tool out, and refuse it", async () => {
-    const desk = await open();
-    const agent = await agentOf(desk, ["exports:read", "submissions:write"]);
+    const server = await open();
+    const agent = await agentOf(server, ["exports:read", "submissions:write"]);
     expect((await agent.list()).map(({ name }) => name)).not.toContain("list_events");
     const { code, next } = readError(await agent.call("list_events", {}));
     expect(code).toBe("insufficient_scope");
@@ -150,21 +153,21 @@ describe("scopes", () => {
 });
 
 test("nobody sees another organisation's events", async () => {
-  const desk = await open();
-  const other = await desk.other();
-  await emit(desk, createEvent("submission.submitted", desk.clock.now(), { submissionId: "sub_own" }));
+  const server = await open();
+  const other = await server.other();
+  await emit(server, createEvent("submission.submitted", server.clock.now(), { submissionId: "sub_own" }));
   const agent = await agentOf(other);
   expect(rowsOf(await agent.call("list_events", {}))).toEqual([]);
   expect(rowsOf(await agent.call("list_events", { submissionId: "sub_own" }))).toEqual([]);
-  const own = await (await agentOf(desk)).call("list_events", { limit: 1 });
+  const own = await (await agentOf(server)).call("list_events", { limit: 1 });
   expect(rowsOf(own)).toHaveLength(1);
 });
 
 test("of several organisations in one service a webhook's events are those of the one that it is for", async () => {
   const secrets = { one: "secret-of-the-first-one", two: "secret-of-the-other-one" };
-  const { desk: first, clock, database } = await openReceivingServer();
+  const { server: first, clock, database } = await openReceivingServer();
   const second = await first.other();
-  const { desk, close } = await openTestServer(
+  const { server, close } = await openTestServer(
     {
       PROGRAMME_DATABASE: database,
       PROGRAMME_WEBHOOK_SECRETS: `one=${secrets.one},two=${secrets.two}`,
@@ -179,24 +182,24 @@ test("of several organisations in one service a webhook's events are those of th
   };
   // What an event says of itself binds nothing.
   const lying = { ...events_.two, data: { ...events_.two.data, businessId: first.businessId } };
-  expect((await deliver(desk.origin, "one", secrets.one, events_.one)).status).toBe(204);
-  expect((await deliver(desk.origin, "two", secrets.two, lying)).status).toBe(204);
-  expect((await deliver(desk.origin, "one", secrets.two, events_.two)).status).toBe(401);
+  expect((await deliver(server.origin, "one", secrets.one, events_.one)).status).toBe(204);
+  expect((await deliver(server.origin, "two", secrets.two, lying)).status).toBe(204);
+  expect((await deliver(server.origin, "one", secrets.two, events_.two)).status).toBe(401);
   expect(idsOf(rowsOf(await (await agentOf(first)).call("list_events", {})))).toEqual([events_.one.eventId]);
   expect(idsOf(rowsOf(await (await agentOf(second)).call("list_events", {})))).toEqual([events_.two.eventId]);
 });
 
 test("the embedded service lists its own events and those that came in as one", async () => {
-  const { desk, clock, secret } = await openReceivingServer();
+  const { server, clock, secret } = await openReceivingServer();
   const expected: unknown[] = [];
   for (let count = 0; count < 9; count++) {
     clock.advance(1_000);
     const event = createEvent("submission.submitted", clock.now());
     expected.unshift(event.eventId);
-    if (count % 2) await emit(desk, event);
-    else await deliver(desk.origin, "crm", secret, event);
+    if (count % 2) await emit(server, event);
+    else await deliver(server.origin, "crm", secret, event);
   }
-  const agent = await agentOf(desk);
+  const agent = await agentOf(server);
   const { structuredContent } = await agent.call("list_events", { limit: 4 });
   const { lastEvaluatedKey } = structuredContent?.page ?? {};
   const rest = await agent.call("list_events", { lastEvaluatedKey });
@@ -208,24 +211,24 @@ test("the embedded service lists its own events and those that came in as one", 
 });
 
 test("reading events counts and is recorded like any read", async () => {
-  const desk = await open({ PROGRAMME_REQUESTS_PER_MINUTE: "2" });
-  const agent = await agentOf(desk);
+  const server = await open({ PROGRAMME_REQUESTS_PER_MINUTE: "2" });
+  const agent = await agentOf(server);
   const codes: unknown[] = [];
   for (let count = 0; count < 3; count++) {
     const result = await agent.call("list_events", {});
     codes.push(result.isError ? readError(result).code : "ok");
   }
   expect(codes).toEqual(["ok", "ok", "rate_limited"]);
-  await desk.app.gate.flush();
-  expect((await listAudit(desk.app.store, desk.businessId, "event.listed")).map(({ status }) => status)).toEqual([
+  await server.app.gate.flush();
+  expect((await listAudit(server.app.store, server.businessId, "event.listed")).map(({ status }) => status)).toEqual([
     429, 200, 200,
   ]);
 });
 
 describe.each(Object.entries(browsers))("the resource, with %s", (_, connect) => {
   test("shows the same, is in the list, and is told of when something happens that it would show", async () => {
-    const { desk, clock, secret } = await openReceivingServer();
-    const browser = await connect(desk, await desk.token(["submissions:read", "payments:read", "reviews:read"]));
+    const { server, clock, secret } = await openReceivingServer();
+    const browser = await connect(server, await server.token(["submissions:read", "payments:read", "reviews:read"]));
     const { resources } = await browser.client.listResources();
     expect(resources.map(({ uri }: { uri: string }) => uri)).toContain("programme://events");
     const uris = [
@@ -240,13 +243,13 @@ describe.each(Object.entries(browsers))("the resource, with %s", (_, connect) =>
     ];
     expect(await browser.follow(...uris)).toEqual(uris);
     const event = createEvent("payment.failed", clock.now(), { submissionId: "sub_one" });
-    await deliver(desk.origin, "crm", secret, event);
+    await deliver(server.origin, "crm", secret, event);
     const told = [0, 1, 2, 4, 6].map((index) => uris[index] as string);
     await vi.waitFor(() => expect(browser.heard.updated.toSorted()).toEqual(told.toSorted()), { timeout: 2_000 });
-    await deliver(desk.origin, "crm", secret, event);
+    await deliver(server.origin, "crm", secret, event);
     // What it may not see, it is not told of either.
     await deliver(
-      desk.origin,
+      server.origin,
       "crm",
       secret,
       createEvent("feedback.released", clock.now(), { submissionId: "sub_two" }),
@@ -259,21 +262,21 @@ describe.each(Object.entries(browsers))("the resource, with %s", (_, connect) =>
 });
 
 test("what others write is told of once, own changes too", async () => {
-  const desk = await open();
-  const { programId, version } = await desk.seed.program({ lifecycleStatus: "draft" });
-  const browser = await browse(desk, await desk.token());
+  const server = await open();
+  const { programId, version } = await server.seed.program({ lifecycleStatus: "draft" });
+  const browser = await browse(server, await server.token());
   const uris = ["programme://events", `programme://programs/${programId}`];
   await browser.follow(...uris);
-  await (await desk.as("REST")).update_program({ programId, lifecycleStatus: "configured", version });
+  await (await server.as("REST")).update_program({ programId, lifecycleStatus: "configured", version });
   await vi.waitFor(() => expect(browser.heard.updated.toSorted()).toEqual(uris.toSorted()), { timeout: 2_000 });
   await quiet();
   expect(browser.heard.updated).toHaveLength(2);
 });
 
 test("the resource completes types and times, and refuses what it does not know", async () => {
-  const desk = await open();
-  await desk.seed.program({ startDate: "2026-03-01T00:00:00.000Z" });
-  const { client } = await browse(desk, await desk.token());
+  const server = await open();
+  await server.seed.program({ startDate: "2026-03-01T00:00:00.000Z" });
+  const { client } = await browse(server, await server.token());
   const { resourceTemplates } = await client.listResourceTemplates();
   const uri = resourceTemplates.find(({ name }: { name: string }) => name === "list_events").uriTemplate;
   const complete = async (name: string, value: string) => {
@@ -302,9 +305,9 @@ describe("settings", () => {
   });
 
   test("of search mode find it, describe it and call it", async () => {
-    const desk = await open({ PROGRAMME_TOOL_MODE: "search" });
-    await emit(desk, createEvent("review.submitted", desk.clock.now()));
-    const agent = await agentOf(desk);
+    const server = await open({ PROGRAMME_TOOL_MODE: "search" });
+    await emit(server, createEvent("review.submitted", server.clock.now()));
+    const agent = await agentOf(server);
     expect(await agent.list()).toHaveLength(3);
     const found = (await agent.call("find_tools", { words: "what happened, events" })).content[0]?.text ?? "";
     expect(found.split("\n")[0]).toBe("list_events: List events: what happened");

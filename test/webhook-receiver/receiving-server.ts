@@ -9,7 +9,7 @@ import { newSecret } from "./event-sender.ts";
 
 /** The embedded service with a webhook that comes in, `crm`, for its organisation. */
 export interface ReceivingServer {
-  readonly desk: TestServer;
+  readonly server: TestServer;
   readonly clock: TestClock;
   readonly secret: string;
   readonly database: string;
@@ -30,15 +30,15 @@ export async function openReceivingServer(environment: Record<string, string> = 
   const log = pino({ level: "trace" }, { write: (line: string) => void lines.push(line) });
   const settings = { PROGRAMME_DATABASE: database, PROGRAMME_WEBHOOK_SECRETS: `crm=${secret}`, ...environment };
   const another = async () => {
-    const { desk, close } = await openTestServer(settings, { clock, log });
+    const { server, close } = await openTestServer(settings, { clock, log });
     onTestFinished(close);
-    return desk;
+    return server;
   };
-  return { desk: await another(), clock, secret, database, lines, another };
+  return { server: await another(), clock, secret, database, lines, another };
 }
 
 /** What the organisation's log has, the latest first. */
-export async function listLogged(desk: TestServer, businessId = desk.businessId): Promise<readonly LoggedEvent[]> {
+export async function listLogged(server: TestServer, businessId = server.businessId): Promise<readonly LoggedEvent[]> {
   const kinds = listVisibleKinds(new Set(scopes));
-  return (await desk.app.store.reader(businessId).pageEvents({ kinds }, { limit: 100 })).rows;
+  return (await server.app.store.reader(businessId).pageEvents({ kinds }, { limit: 100 })).rows;
 }

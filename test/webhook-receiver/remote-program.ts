@@ -9,7 +9,7 @@ import { newSecret } from "./event-sender.ts";
 /** The program beside a product's own service, which it serves to two organisations over HTTP. */
 export interface RemoteProgram {
   /** The program's address and tools, on the service's data. */
-  readonly desk: TestServer;
+  readonly server: TestServer;
   readonly app: App;
   readonly clock: TestClock;
   readonly acme: Tenant;
@@ -23,7 +23,7 @@ export interface RemoteProgram {
 /** An organisation of the service, its token, and the webhook that is for it. */
 export interface Tenant {
   /** As the service has it. */
-  readonly desk: TestServer;
+  readonly server: TestServer;
   readonly token: string;
   readonly secret: string;
 }
@@ -34,16 +34,16 @@ interface Given {
 }
 
 export async function openRemoteProgram({ granted, environment }: Given = {}): Promise<RemoteProgram> {
-  const { desk: service, close } = await openTestServer();
+  const { server: service, close } = await openTestServer();
   let closed: Promise<void> | undefined;
   const cut = () => {
     closed ??= close();
     return closed;
   };
   onTestFinished(cut);
-  const tenantOf = async (desk: TestServer): Promise<Tenant> => ({
-    desk,
-    token: await desk.token(granted),
+  const tenantOf = async (server: TestServer): Promise<Tenant> => ({
+    server,
+    token: await server.token(granted),
     secret: newSecret(),
   });
   const acme = await tenantOf(service);
@@ -59,5 +59,5 @@ export async function openRemoteProgram({ granted, environment }: Given = {}): P
   const app = await openRemote(service.origin, settings, { clock });
   onTestFinished(() => app.close());
   const { origin } = await app.listen();
-  return { desk: { ...service, app, origin, clock }, app, clock, acme, beta, stranger, cut };
+  return { server: { ...service, app, origin, clock }, app, clock, acme, beta, stranger, cut };
 }

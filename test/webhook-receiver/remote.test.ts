@@ -17,49 +17,55 @@ import { openRemoteProgram } from "./remote-program.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-const overHttp = clients["2026-07-28 over HTTP"] as (desk: TestServer, token: string) => Promise<ToolClient>;
+const overHttp = clients["2026-07-28 over HTTP"] as (testServer: TestServer, token: string) => Promise<ToolClient>;
 const rowsOf = (result: { structuredContent?: { data?: unknown } }) => result.structuredContent?.data as Row[];
 const idsOf = (rows: readonly Row[]) => rows.map(({ eventId }) => eventId);
 
 test("each token sees what comes in for its organisation, and nothing else is shown to anyone", async () => {
-  const { desk, clock, acme, beta, stranger } = await openRemoteProgram();
+  const { server: testServer, clock, acme, beta, stranger } = await openRemoteProgram();
   const [ofAcme, ofBeta] = [createEvent("review.submitted", clock.now()), createEvent("review.submitted", clock.now())];
-  expect((await deliver(desk.origin, "acme", acme.secret, ofAcme)).status).toBe(204);
+  expect((await deliver(testServer.origin, "acme", acme.secret, ofAcme)).status).toBe(204);
   // The same id may come to both: they are told apart.
-  expect((await deliver(desk.origin, "beta", beta.secret, { ...ofBeta, eventId: ofAcme.eventId })).status).toBe(204);
-  expect((await deliver(desk.origin, "beta", beta.secret, ofBeta)).status).toBe(204);
-  expect((await deliver(desk.origin, "acme", beta.secret, ofBeta)).status).toBe(401);
-  const seen = async (token: string) => rowsOf(await (await overHttp(desk, token)).call("list_events", {}));
+  expect((await deliver(testServer.origin, "beta", beta.secret, { ...ofBeta, eventId: ofAcme.eventId })).status).toBe(
+    204,
+  );
+  expect((await deliver(testServer.origin, "beta", beta.secret, ofBeta)).status).toBe(204);
+  expect((await deliver(testServer.origin, "acme", beta.secret, ofBeta)).status).toBe(401);
+  const seen = async (token: string) => rowsOf(await (await overHttp(testServer, token)).call("list_events", {}));
   expect(idsOf(await seen(acme.token))).toEqual([ofAcme.eventId]);
   expect(idsOf(await seen(beta.token)).toSorted()).toEqual([ofAcme.eventId, ofBeta.eventId].toSorted());
   expect((await seen(acme.token)).map(({ webhook }) => webhook)).toEqual(["acme"]);
 
-  const other = readError(await (await overHttp(desk, stranger.token)).call("list_events", {}));
+  const other = readError(await (await overHttp(testServer, stranger.token)).call("list_events", {}));
   expect([other.code, other.next]).toEqual(["tool_not_offered", expect.stringContaining("PROGRAMME_WEBHOOK_READERS")]);
   expect(JSON.stringify(other)).not.toContain(ofAcme.eventId);
-  const unknown = await overHttp(desk, "a".repeat(64));
+  const unknown = await overHttp(testServer, "a".repeat(64));
   expect(readError(await unknown.call("list_events", {})).code).toBe("tool_not_offered");
 });
 
 test("a cursor of one organisation's list is of no use with another's", async () => {
-  const { desk, clock, acme, beta } = await openRemoteProgram();
+  const { server: testServer, clock, acme, beta } = await openRemoteProgram();
   for (const { secret, name } of [
     { ...acme, name: "acme" },
     { ...beta, name: "beta" },
   ]) {
     for (let count = 0; count < 3; count++) {
-      await deliver(desk.origin, name, secret, createEvent("review.submitted", clock.now()));
+      await deliver(testServer.origin, name, secret, createEvent("review.submitted", clock.now()));
     }
   }
-  const first = await (await overHttp(desk, acme.token)).call("list_events", { limit: 1 });
+  const first = await (await overHttp(testServer, acme.token)).call("list_events", { limit: 1 });
   const { lastEvaluatedKey } = first.structuredContent?.page ?? {};
   expect(lastEvaluatedKey).toBeDefined();
-  const refused = await (await overHttp(desk, beta.token)).call("list_events", { limit: 1, lastEvaluatedKey });
+  const refused = await (await overHttp(testServer, beta.token)).call("list_events", { limit: 1, lastEvaluatedKey });
   expect(readError(refused).code).toBe("invalid_cursor");
 });
 
 test("the service is asked what a token may see, for it says nothing of its scopes before", async () => {
-  const { desk, clock, acme } = await openRemoteProgram({
+  const {
+    server: testServer,
+    clock,
+    acme,
+  } = await openRemoteProgram({
     granted: ["payments:read", "supplements:read", "files:read"],
   });
   const types = [
@@ -68,8 +74,8 @@ test("the service is asked what a token may see, for it says nothing of its scop
     "review.submitted",
     "submission.submitted",
   ] as const;
-  for (const type of types) await deliver(desk.origin, "acme", acme.secret, createEvent(type, clock.now()));
-  const agent = await overHttp(desk, acme.token);
+  for (const type of types) await deliver(testServer.origin, "acme", acme.secret, createEvent(type, clock.now()));
+  const agent = await overHttp(testServer, acme.token);
   const shown = rowsOf(await agent.call("list_events", {})).map(({ eventType }) => eventType);
   expect(shown.toSorted()).toEqual(["payment.failed", "supplement.response.submitted"]);
   const refused = readError(await agent.call("list_events", { type: "review.submitted" }));
@@ -77,89 +83,98 @@ test("the service is asked what a token may see, for it says nothing of its scop
 });
 
 test("what the operator says of a token's scopes holds too", async () => {
-  const { desk, clock, acme } = await openRemoteProgram({ environment: { PROGRAMME_SCOPES: "payments:read" } });
+  const {
+    server: testServer,
+    clock,
+    acme,
+  } = await openRemoteProgram({ environment: { PROGRAMME_SCOPES: "payments:read" } });
   for (const type of ["payment.failed", "review.submitted"] as const) {
-    await deliver(desk.origin, "acme", acme.secret, createEvent(type, clock.now()));
+    await deliver(testServer.origin, "acme", acme.secret, createEvent(type, clock.now()));
   }
-  const agent = await overHttp(desk, acme.token);
+  const agent = await overHttp(testServer, acme.token);
   expect(rowsOf(await agent.call("list_events", {})).map(({ eventType }) => eventType)).toEqual(["payment.failed"]);
 });
 
 test("a token that the service has revoked sees nothing more, within a minute", async () => {
-  const { desk, clock, acme } = await openRemoteProgram();
-  await deliver(desk.origin, "acme", acme.secret, createEvent("review.submitted", clock.now()));
-  const agent = await overHttp(desk, acme.token);
+  const { server: testServer, clock, acme } = await openRemoteProgram();
+  await deliver(testServer.origin, "acme", acme.secret, createEvent("review.submitted", clock.now()));
+  const agent = await overHttp(testServer, acme.token);
   expect(rowsOf(await agent.call("list_events", {}))).toHaveLength(1);
-  for (const { tokenId } of await acme.desk.app.store.listTokens(acme.desk.businessId)) {
-    await acme.desk.app.store.revokeToken(tokenId, new Date().toISOString());
+  for (const { tokenId } of await acme.server.app.store.listTokens(acme.server.businessId)) {
+    await acme.server.app.store.revokeToken(tokenId, new Date().toISOString());
   }
   clock.advance(61_000);
   expect(readError(await agent.call("list_events", {})).code).toBe("invalid_token");
 });
 
 test("while the service cannot be asked, what it said a minute ago holds, and no longer", async () => {
-  const { desk, clock, acme, cut } = await openRemoteProgram({ environment: { PROGRAMME_TIMEOUT_SECONDS: "2" } });
-  await deliver(desk.origin, "acme", acme.secret, createEvent("review.submitted", clock.now()));
-  const agent = await overHttp(desk, acme.token);
+  const {
+    server: testServer,
+    clock,
+    acme,
+    cut,
+  } = await openRemoteProgram({ environment: { PROGRAMME_TIMEOUT_SECONDS: "2" } });
+  await deliver(testServer.origin, "acme", acme.secret, createEvent("review.submitted", clock.now()));
+  const agent = await overHttp(testServer, acme.token);
   expect(rowsOf(await agent.call("list_events", {}))).toHaveLength(1);
   await cut();
   expect(rowsOf(await agent.call("list_events", {}))).toHaveLength(1);
   clock.advance(61_000);
   expect(readError(await agent.call("list_events", {})).code).toMatch(/^upstream_/);
   // What comes in is taken all the same.
-  expect((await deliver(desk.origin, "acme", acme.secret, createEvent("review.submitted", clock.now()))).status).toBe(
-    204,
-  );
+  expect(
+    (await deliver(testServer.origin, "acme", acme.secret, createEvent("review.submitted", clock.now()))).status,
+  ).toBe(204);
 });
 
 test.each(
   Object.keys(browsers).filter((name) => name.endsWith("HTTP")),
 )("what comes in is told to those whose it is, with %s", async (name) => {
-  const { desk, clock, acme, beta, stranger } = await openRemoteProgram();
+  const { server: testServer, clock, acme, beta, stranger } = await openRemoteProgram();
   const connect = browsers[name] as typeof browse;
   const uris = ["programme://events", "programme://submissions/sub_one", "programme://programs/prg_one"];
   const heard = [];
   for (const { token } of [acme, beta, stranger]) {
-    const browser = await connect(desk, token);
+    const browser = await connect(testServer, token);
     expect(await browser.follow(...uris)).toEqual(uris);
     heard.push(browser.heard);
   }
   const [ofAcme, ofBeta, ofStranger] = heard;
   const event = createEvent("submission.state_changed", clock.now(), { submissionId: "sub_one" });
-  await deliver(desk.origin, "acme", acme.secret, event);
+  await deliver(testServer.origin, "acme", acme.secret, event);
   await vi.waitFor(() => expect(ofAcme?.updated.toSorted()).toEqual(uris.slice(0, 2)), { timeout: 2_000 });
-  await deliver(desk.origin, "acme", acme.secret, event);
+  await deliver(testServer.origin, "acme", acme.secret, event);
   await quiet();
   expect(ofAcme?.updated).toHaveLength(2);
   const changed = createEvent("program.lifecycle_status_changed", clock.now(), { programId: "prg_one" });
-  await deliver(desk.origin, "acme", acme.secret, changed);
+  await deliver(testServer.origin, "acme", acme.secret, changed);
   await vi.waitFor(() => expect(ofAcme?.updated).toContain(uris[2]), { timeout: 2_000 });
   expect(ofAcme?.lists).toContain("resources");
   expect([ofBeta?.updated, ofStranger?.updated]).toEqual([[], []]);
 });
 
 test("one who follows is told when its token is revoked, also without a call", async () => {
-  const { desk, clock, acme } = await openRemoteProgram();
-  const browser = await browse(desk, acme.token);
+  const { server: testServer, clock, acme } = await openRemoteProgram();
+  const browser = await browse(testServer, acme.token);
   await browser.follow("programme://events");
-  for (const { tokenId } of await acme.desk.app.store.listTokens(acme.desk.businessId)) {
-    await acme.desk.app.store.revokeToken(tokenId, new Date().toISOString());
+  for (const { tokenId } of await acme.server.app.store.listTokens(acme.server.businessId)) {
+    await acme.server.app.store.revokeToken(tokenId, new Date().toISOString());
   }
   clock.advance(6 * 60_000);
   await vi.waitFor(
-    () => expect(desk.app.upstream.identify(acme.token)).rejects.toMatchObject({ code: "invalid_token" }),
+    () => expect(testServer.app.upstream.identify(acme.token)).rejects.toMatchObject({ code: "invalid_token" }),
     {
       timeout: 3_000,
     },
   );
   await quiet();
-  await deliver(desk.origin, "acme", acme.secret, createEvent("review.submitted", clock.now()));
+  await deliver(testServer.origin, "acme", acme.secret, createEvent("review.submitted", clock.now()));
   await quiet();
   expect(browser.heard.updated).toEqual([]);
 });
 
 test("with one configured token all that comes in is its, in other processes on the database too", async () => {
-  const { desk: service, close } = await openTestServer();
+  const { server: service, close } = await openTestServer();
   onTestFinished(close);
   const directory = await temporaryDirectory();
   onTestFinished(() => directory.remove());
@@ -199,7 +214,7 @@ test("with one configured token all that comes in is its, in other processes on 
 });
 
 test("callers of a gateway see what comes in for the token that they stand for, within their scopes", async () => {
-  const { desk: service, close } = await openTestServer();
+  const { server: service, close } = await openTestServer();
   onTestFinished(close);
   const directory = await temporaryDirectory();
   onTestFinished(() => directory.remove());
@@ -233,7 +248,7 @@ test("callers of a gateway see what comes in for the token that they stand for, 
 
 test("events that the product itself sends are verified, listed and told of", async () => {
   const port = await freePort();
-  const { desk: service, close } = await openTestServer({ PROGRAMME_WEBHOOK_LOOPBACK: "true" });
+  const { server: service, close } = await openTestServer({ PROGRAMME_WEBHOOK_LOOPBACK: "true" });
   onTestFinished(close);
   const { endpoints, deliveries } = service.app.webhooks as Webhooks;
   const { secret } = await endpoints.add(service.businessId, `http://127.0.0.1:${port}/webhooks/product`, []);
@@ -249,9 +264,9 @@ test("events that the product itself sends are verified, listed and told of", as
   );
   onTestFinished(() => app.close());
   const { origin } = await app.listen();
-  const desk = { ...service, app, origin };
+  const testServer = { ...service, app, origin };
   const { programId, version } = await service.seed.program({ lifecycleStatus: "draft" });
-  const browser = await browse(desk, token);
+  const browser = await browse(testServer, token);
   await browser.follow(`programme://programs/${programId}`);
   await (await service.as("REST")).update_program({ programId, lifecycleStatus: "configured", version });
   await deliveries.drain();
@@ -259,25 +274,25 @@ test("events that the product itself sends are verified, listed and told of", as
     timeout: 2_000,
   });
   const [sent] = await service.outbox();
-  const rows = rowsOf(await (await overHttp(desk, token)).call("list_events", {}));
+  const rows = rowsOf(await (await overHttp(testServer, token)).call("list_events", {}));
   expect(rows).toEqual([{ ...sent, receivedAt: expect.any(String), webhook: "product" }]);
   const [delivery] = await service.app.store.outbox.listDeliveries(service.businessId, {}, 10);
   expect(delivery).toMatchObject({ status: "delivered", lastStatusCode: 204 });
 });
 
 test("without webhooks there is no list of events, no door, and nothing to follow", async () => {
-  const { desk, acme } = await openRemoteProgram({
+  const { server: testServer, acme } = await openRemoteProgram({
     environment: { PROGRAMME_WEBHOOK_SECRETS: "", PROGRAMME_WEBHOOK_READERS: "" },
   });
-  const agent = await overHttp(desk, acme.token);
+  const agent = await overHttp(testServer, acme.token);
   const names = (await agent.list()).map(({ name }) => name);
   expect(names).toHaveLength(59);
   expect(names).not.toContain("list_events");
   const { code, next } = readError(await agent.call("list_events", {}));
   expect([code, next]).toEqual(["tool_not_offered", expect.stringContaining("PROGRAMME_WEBHOOK_SECRETS")]);
-  expect((await deliver(desk.origin, "acme", acme.secret, createEvent("review.submitted", new Date()))).status).toBe(
-    404,
-  );
+  expect(
+    (await deliver(testServer.origin, "acme", acme.secret, createEvent("review.submitted", new Date()))).status,
+  ).toBe(404);
 });
 
 test.each([

@@ -10,12 +10,12 @@ import { listLogged, openReceivingServer } from "./receiving-server.ts";
 const [minute, hour, day] = [60_000, 3_600_000, 86_400_000];
 
 test("a signed event is kept and answered at once; what is not known of it is let be", async () => {
-  const { desk, clock, secret } = await openReceivingServer();
+  const { server, clock, secret } = await openReceivingServer();
   const event = { ...createEvent("submission.submitted", clock.now()), apiVersion: "2027-01", extra: { a: [1] } };
-  const { status, text, headers } = await deliver(desk.origin, "crm", secret, event);
+  const { status, text, headers } = await deliver(server.origin, "crm", secret, event);
   expect([status, text]).toEqual([204, ""]);
   expect(headers.get("x-request-id")).toMatch(/^req_/);
-  expect(await listLogged(desk)).toEqual([
+  expect(await listLogged(server)).toEqual([
     {
       eventId: event.eventId,
       eventType: "submission.submitted",
@@ -28,7 +28,7 @@ test("a signed event is kept and answered at once; what is not known of it is le
 });
 
 test("of an event's data only ids, states, times and numbers are kept", async () => {
-  const { desk, clock, secret } = await openReceivingServer();
+  const { server, clock, secret } = await openReceivingServer();
   const { data, ...event } = createEvent("payment.succeeded", clock.now());
   const more = {
     externalPaymentId: "pay-77",
@@ -43,9 +43,9 @@ test("of an event's data only ids, states, times and numbers are kept", async ()
     listId: ["a"],
     __proto__Id: "x",
   };
-  await deliver(desk.origin, "crm", secret, { ...event, data: { ...data, ...more } });
+  await deliver(server.origin, "crm", secret, { ...event, data: { ...data, ...more } });
   const { externalPaymentId, reviewState, settledAt } = more;
-  expect((await listLogged(desk)).map((row) => row.data)).toEqual([
+  expect((await listLogged(server)).map((row) => row.data)).toEqual([
     { ...data, externalPaymentId, reviewState, settledAt },
   ]);
 });
@@ -53,14 +53,14 @@ test("of an event's data only ids, states, times and numbers are kept", async ()
 test("an event counts once, however often, wherever and whenever it comes", async () => {
   const inlet = await openReceivingServer();
   const { clock, secret } = inlet;
-  const desks = [inlet.desk, await inlet.another()];
+  const servers = [inlet.server, await inlet.another()];
   const event = createEvent("submission.submitted", clock.now());
   const answers = await Promise.all(
-    Array.from({ length: 40 }, (_, index) => deliver(desks[index % 2]?.origin ?? "", "crm", secret, event)),
+    Array.from({ length: 40 }, (_, index) => deliver(servers[index % 2]?.origin ?? "", "crm", secret, event)),
   );
   expect(answers.map(({ status }) => status)).toEqual(Array(40).fill(204));
-  expect(await listLogged(inlet.desk)).toHaveLength(1);
-  await desks[1]?.app.close();
+  expect(await listLogged(inlet.server)).toHaveLength(1);
+  await servers[1]?.app.close();
   clock.advance(3 * day);
   const restarted = await inlet.another();
   expect((await deliver(restarted.origin, "crm", secret, event)).status).toBe(204);
@@ -68,60 +68,60 @@ test("an event counts once, however often, wherever and whenever it comes", asyn
 });
 
 test("an event of the organisation's own that comes back to it counts once too", async () => {
-  const { desk, clock, secret } = await openReceivingServer();
+  const { server, clock, secret } = await openReceivingServer();
   const event = createEvent("submission.submitted", clock.now());
-  await desk.app.store.transaction(
-    { businessId: desk.businessId, actorId: "usr_test", now: event.timestamp },
+  await server.app.store.transaction(
+    { businessId: server.businessId, actorId: "usr_test", now: event.timestamp },
     (transaction) => transaction.appendEvents([event as never]),
   );
-  expect((await deliver(desk.origin, "crm", secret, event)).status).toBe(204);
-  expect(await listLogged(desk)).toHaveLength(1);
+  expect((await deliver(server.origin, "crm", secret, event)).status).toBe(204);
+  expect(await listLogged(server)).toHaveLength(1);
 });
 
 test("while a secret is being replaced both are good, and a third is not", async () => {
   const [newer, older, gone] = [newSecret(), newSecret(), newSecret()];
-  const { desk, clock } = await openReceivingServer({
+  const { server, clock } = await openReceivingServer({
     PROGRAMME_WEBHOOK_SECRETS: `crm=${newer};${older}, other=${gone}`,
   });
   const at = clock.now();
   const statuses: number[] = [];
   for (const secret of [newer, older, gone]) {
-    statuses.push((await deliver(desk.origin, "crm", secret, createEvent("review.submitted", at))).status);
+    statuses.push((await deliver(server.origin, "crm", secret, createEvent("review.submitted", at))).status);
     const body = JSON.stringify(createEvent("review.submitted", at));
-    statuses.push((await post(desk.origin, "crm", body, signStandard(secret, body, at))).status);
+    statuses.push((await post(server.origin, "crm", body, signStandard(secret, body, at))).status);
   }
   expect(statuses).toEqual([204, 204, 204, 204, 401, 401]);
-  expect(await listLogged(desk)).toHaveLength(4);
+  expect(await listLogged(server)).toHaveLength(4);
 });
 
 test("what is not signed right is refused without a word on why, and leaves nothing", async () => {
-  const { desk, clock, secret, lines } = await openReceivingServer();
+  const { server, clock, secret, lines } = await openReceivingServer();
   const event = createEvent("submission.submitted", clock.now());
   const body = JSON.stringify(event);
   const signed = await signPlain(secret, body);
   const attempts = [
-    post(desk.origin, "crm", body, {}),
-    post(desk.origin, "crm", `${body} `, signed),
-    post(desk.origin, "crm", body, { "x-webhook-signature": signed["x-webhook-signature"]?.slice(7) ?? "" }),
-    post(desk.origin, "crm", body, { ...signed, ...signStandard(newSecret(), body, clock.now()) }),
-    post(desk.origin, "crm", "not json", { "x-webhook-signature": `sha256=${"0".repeat(64)}` }),
-    post(desk.origin, "crm", body, { "x-hub-signature-256": signed["x-webhook-signature"] ?? "" }),
+    post(server.origin, "crm", body, {}),
+    post(server.origin, "crm", `${body} `, signed),
+    post(server.origin, "crm", body, { "x-webhook-signature": signed["x-webhook-signature"]?.slice(7) ?? "" }),
+    post(server.origin, "crm", body, { ...signed, ...signStandard(newSecret(), body, clock.now()) }),
+    post(server.origin, "crm", "not json", { "x-webhook-signature": `sha256=${"0".repeat(64)}` }),
+    post(server.origin, "crm", body, { "x-hub-signature-256": signed["x-webhook-signature"] ?? "" }),
   ];
   const answers = await Promise.all(attempts);
   expect(
     new Set(answers.map(({ status, headers, text }) => `${status} ${headers.get("www-authenticate")} ${text}`)),
   ).toEqual(new Set(["401 Webhook-Signature The signature is not that of this webhook."]));
-  expect(await listLogged(desk)).toEqual([]);
+  expect(await listLogged(server)).toEqual([]);
   // One line a minute: strangers must not fill the log.
   expect(lines.filter((line) => line.includes("A delivery was refused"))).toHaveLength(1);
   expect(lines.join()).not.toContain(secret);
 });
 
 test("an attempt that is dated is good for five minutes around its date, however old its event is", async () => {
-  const { desk, clock, secret } = await openReceivingServer();
+  const { server, clock, secret } = await openReceivingServer();
   const post_ = (event: object, at: Date) => {
     const body = JSON.stringify(event);
-    return post(desk.origin, "crm", body, signStandard(secret, body, at));
+    return post(server.origin, "crm", body, signStandard(secret, body, at));
   };
   const at = (ms: number) => new Date(clock.now().getTime() + ms);
   const old = () => createEvent("submission.submitted", at(-25 * day));
@@ -132,15 +132,15 @@ test("an attempt that is dated is good for five minutes around its date, however
   expect(statuses).toEqual([400, 204, 204, 204, 400]);
   const body = JSON.stringify(old());
   const both = { ...(await signPlain(secret, body)), ...signStandard(secret, body, at(-hour)) };
-  expect((await post(desk.origin, "crm", body, both)).status).toBe(400);
+  expect((await post(server.origin, "crm", body, both)).status).toBe(400);
 });
 
 test("without a dated attempt an event may come as late as it is tried again, and no later", async () => {
-  const { desk, clock, secret } = await openReceivingServer();
+  const { server, clock, secret } = await openReceivingServer();
   const statuses: number[] = [];
   for (const ms of [-5 * day, -4 * day + hour, -25 * hour, 0, 4 * minute, 6 * minute]) {
     const event = createEvent("submission.submitted", new Date(clock.now().getTime() + ms));
-    statuses.push((await deliver(desk.origin, "crm", secret, event)).status);
+    statuses.push((await deliver(server.origin, "crm", secret, event)).status);
   }
   expect(statuses).toEqual([400, 204, 204, 204, 204, 400]);
 });
@@ -155,54 +155,54 @@ test.each([
   ["a time that is none", JSON.stringify({ ...createEvent("review.submitted", new Date()), timestamp: "yesterday" })],
   ["no data", JSON.stringify({ ...createEvent("review.submitted", new Date()), data: "x" })],
 ])("a signed body with %s is refused", async (_, body) => {
-  const { desk, secret } = await openReceivingServer();
+  const { server, secret } = await openReceivingServer();
   // No library signs what is no text.
   const signature = `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
-  const { status, text } = await post(desk.origin, "crm", body, { "x-webhook-signature": signature });
+  const { status, text } = await post(server.origin, "crm", body, { "x-webhook-signature": signature });
   expect([status, text]).toEqual([400, "The body is not an event."]);
-  expect(await listLogged(desk)).toEqual([]);
+  expect(await listLogged(server)).toEqual([]);
 });
 
 test("an event of a type that is not known here is kept", async () => {
-  const { desk, clock, secret } = await openReceivingServer();
+  const { server, clock, secret } = await openReceivingServer();
   const event = { ...createEvent("submission.submitted", clock.now()), eventType: "badge.awarded" };
-  expect((await deliver(desk.origin, "crm", secret, event)).status).toBe(204);
-  expect((await listLogged(desk)).map(({ eventType }) => eventType)).toEqual(["badge.awarded"]);
+  expect((await deliver(server.origin, "crm", secret, event)).status).toBe(204);
+  expect((await listLogged(server)).map(({ eventType }) => eventType)).toEqual(["badge.awarded"]);
 });
 
 test("the door knows its names and one method, and no body too large", async () => {
-  const { desk, clock, secret } = await openReceivingServer();
+  const { server, clock, secret } = await openReceivingServer();
   const event = createEvent("submission.submitted", clock.now());
   for (const name of ["", "other", "crm/more", "CRM", "%63rm", "constructor"]) {
-    expect((await deliver(desk.origin, name, secret, event)).status, name).toBe(404);
+    expect((await deliver(server.origin, name, secret, event)).status, name).toBe(404);
   }
   for (const method of ["GET", "PUT", "DELETE"]) {
-    const { status, headers } = await send(`${desk.origin}/webhooks/crm`, { method });
+    const { status, headers } = await send(`${server.origin}/webhooks/crm`, { method });
     expect([status, headers.get("allow")]).toEqual([405, "POST"]);
   }
   const body = JSON.stringify({ ...event, filler: "x".repeat(262_000) });
   const large = { method: "POST", headers: await signPlain(secret, body) };
-  expect((await send(`${desk.origin}/webhooks/crm`, large, body)).status).toBe(413);
+  expect((await send(`${server.origin}/webhooks/crm`, large, body)).status).toBe(413);
   const chunked = { ...large, headers: { ...large.headers, "transfer-encoding": "chunked" } };
-  expect((await send(`${desk.origin}/webhooks/crm`, chunked, body)).status).toBe(413);
-  expect(await listLogged(desk)).toEqual([]);
-  expect((await deliver(desk.origin, "crm?source=a", secret, event)).status).toBe(204);
+  expect((await send(`${server.origin}/webhooks/crm`, chunked, body)).status).toBe(413);
+  expect(await listLogged(server)).toEqual([]);
+  expect((await deliver(server.origin, "crm?source=a", secret, event)).status).toBe(204);
 });
 
 test("under a host's name that is not this server's nothing is taken", async () => {
-  const { desk, clock, secret } = await openReceivingServer();
+  const { server, clock, secret } = await openReceivingServer();
   const body = JSON.stringify(createEvent("submission.submitted", clock.now()));
   const headers = { ...(await signPlain(secret, body)), host: "attacker.example" };
-  expect((await send(`${desk.origin}/webhooks/crm`, { method: "POST", headers }, body)).status).toBe(403);
-  expect(await listLogged(desk)).toEqual([]);
+  expect((await send(`${server.origin}/webhooks/crm`, { method: "POST", headers }, body)).status).toBe(403);
+  expect(await listLogged(server)).toEqual([]);
 });
 
 test("who sends a body too slowly is not waited for", async () => {
-  const { desk } = await openReceivingServer();
+  const { server } = await openReceivingServer();
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   onTestFinished(() => void vi.useRealTimers());
   const timers = vi.spyOn(globalThis, "setTimeout");
-  const sending = request(`${desk.origin}/webhooks/crm`, { method: "POST", headers: { "content-length": "100" } });
+  const sending = request(`${server.origin}/webhooks/crm`, { method: "POST", headers: { "content-length": "100" } });
   let ended: string | undefined;
   sending.on("error", ({ message }) => (ended = message)).on("response", ({ statusCode }) => (ended = `${statusCode}`));
   sending.write("{");
@@ -216,14 +216,14 @@ test("who sends a body too slowly is not waited for", async () => {
 });
 
 test("a store that cannot be written is told, so that the sender tries again", async () => {
-  const { desk, clock, secret, lines } = await openReceivingServer();
+  const { server, clock, secret, lines } = await openReceivingServer();
   const event = createEvent("submission.submitted", clock.now());
-  const keep = vi.spyOn(desk.app.store.inbox, "keep").mockRejectedValueOnce(new Error("disk full"));
-  const refused = await deliver(desk.origin, "crm", secret, event);
+  const keep = vi.spyOn(server.app.store.inbox, "keep").mockRejectedValueOnce(new Error("disk full"));
+  const refused = await deliver(server.origin, "crm", secret, event);
   expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "5"]);
   expect(refused.text).not.toContain("disk");
   expect(lines.join()).toContain("disk full");
   keep.mockRestore();
-  expect((await deliver(desk.origin, "crm", secret, event)).status).toBe(204);
-  expect(await listLogged(desk)).toHaveLength(1);
+  expect((await deliver(server.origin, "crm", secret, event)).status).toBe(204);
+  expect(await listLogged(server)).toHaveLength(1);
 });

@@ -11,16 +11,16 @@ const standardHeaders = ({ headers }: Received) => headers as Record<string, str
 describe("an event", () => {
   test("of a change made through the interface arrives as it was written, signed for both kinds of receiver", async () => {
     const receiver = await openReceiver();
-    const { desk, clock, add, drain } = await openWebhookServer();
+    const { server, clock, add, drain } = await openWebhookServer();
     // The library compares with the time of the machine.
     vi.useFakeTimers({ toFake: ["Date"], now: clock.now() });
     const { endpointId, secret } = await add(receiver.url);
-    const { submissionId } = await desk.seed.submission({ state: "SUBMITTED", title: "Föhn & Co. \u{1f3d4}" });
-    const chair = await desk.as("REST");
+    const { submissionId } = await server.seed.submission({ state: "SUBMITTED", title: "Föhn & Co. \u{1f3d4}" });
+    const chair = await server.as("REST");
     await chair.withdraw_submission({ submissionId, version: 0, reason: "No longer needed" });
     await drain();
 
-    const written = await desk.outbox();
+    const written = await server.outbox();
     expect(written.map(({ eventType }) => eventType).toSorted()).toEqual([
       "submission.state_changed",
       "submission.withdrawn",
@@ -42,7 +42,7 @@ describe("an event", () => {
       expect(() => new Webhook(secret).verify(`${body} `, standardHeaders(received))).toThrow(WebhookVerificationError);
     }
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
-    const logged = await desk.app.store.outbox.listDeliveries(desk.businessId, { endpointId }, 10);
+    const logged = await server.app.store.outbox.listDeliveries(server.businessId, { endpointId }, 10);
     expect(logged).toEqual(
       written
         .toReversed()
@@ -54,10 +54,10 @@ describe("an event", () => {
 
   test("of every type goes to the endpoints that take it, once each, and to no other tenant's", async () => {
     const [all, some, foreign] = [await openReceiver(), await openReceiver(), await openReceiver()];
-    const { desk, webhooks, add, emit, drain } = await openWebhookServer();
+    const { server, webhooks, add, emit, drain } = await openWebhookServer();
     await add(all.url);
     await add(some.url, ["payment.failed", "review.submitted"]);
-    const other = await desk.other();
+    const other = await server.other();
     await webhooks.endpoints.add(other.businessId, foreign.url, []);
     const types = Object.keys(events) as EventType[];
     for (const type of types) await emit(1, type);
@@ -97,11 +97,11 @@ describe("an event", () => {
 
   test("of a change that was undone never leaves", async () => {
     const receiver = await openReceiver();
-    const { app, desk, add, emit, drain } = await openWebhookServer();
+    const { app, server, add, emit, drain } = await openWebhookServer();
     await add(receiver.url);
     const [kept] = await emit();
     const undo = new Error("undo");
-    const actor = { businessId: desk.businessId, actorId: "usr_test", now: desk.clock.now().toISOString() };
+    const actor = { businessId: server.businessId, actorId: "usr_test", now: server.clock.now().toISOString() };
     const undone = app.store.transaction(actor, async (transaction) => {
       await transaction.appendEvents([{ ...(kept as EventPayload), eventId: "evt_undone" }]);
       throw undo;

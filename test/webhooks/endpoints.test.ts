@@ -59,18 +59,18 @@ describe("the address of an endpoint", () => {
 
 describe("endpoints", () => {
   test("that are refused leave nothing behind", async () => {
-    const { webhooks, desk } = await openWebhookServer({ environment: { PROGRAMME_WEBHOOK_LOOPBACK: "false" } });
-    const added = webhooks.endpoints.add(desk.businessId, "https://10.0.0.1/", []);
+    const { webhooks, server } = await openWebhookServer({ environment: { PROGRAMME_WEBHOOK_LOOPBACK: "false" } });
+    const added = webhooks.endpoints.add(server.businessId, "https://10.0.0.1/", []);
     await expect(added).rejects.toMatchObject({ code: "validation_failed" });
-    expect(await webhooks.endpoints.list(desk.businessId)).toEqual([]);
+    expect(await webhooks.endpoints.list(server.businessId)).toEqual([]);
   });
 
   test("are listed without their secrets, for their tenant alone", async () => {
-    const { webhooks, desk, add } = await openWebhookServer();
-    const other = await desk.other();
+    const { webhooks, server, add } = await openWebhookServer();
+    const other = await server.other();
     const { endpointId, secret } = await add("https://hooks.example/in", ["payment.failed", "payment.failed"]);
     await webhooks.endpoints.add(other.businessId, "https://hooks.example/in", []);
-    const listed = await webhooks.endpoints.list(desk.businessId);
+    const listed = await webhooks.endpoints.list(server.businessId);
     expect(listed).toMatchObject([{ endpointId, url: "https://hooks.example/in", eventTypes: ["payment.failed"] }]);
     expect(JSON.stringify(listed)).not.toMatch(/v1\.|whsec_|ecret"/);
     expect(await webhooks.endpoints.find(endpointId)).toEqual(listed[0]);
@@ -78,11 +78,11 @@ describe("endpoints", () => {
   });
 
   test("have an address each, and there are at most 20 of a tenant", async () => {
-    const { add, webhooks, desk } = await openWebhookServer();
+    const { add, webhooks, server } = await openWebhookServer();
     for (let n = 0; n < 20; n++) await add(`https://hooks.example/${n}`);
     await expect(add("https://hooks.example/20")).rejects.toThrow(/20 endpoints already/);
     const [{ endpointId, businessId } = { endpointId: "", businessId: "" }] = await webhooks.endpoints.list(
-      desk.businessId,
+      server.businessId,
     );
     await webhooks.endpoints.remove({ endpointId, businessId });
     await expect(add("https://hooks.example/19")).rejects.toThrow(/address of whe_\w+ already/);
@@ -90,12 +90,12 @@ describe("endpoints", () => {
   });
 
   test("that are unknown, or another tenant's, are not changed", async () => {
-    const { webhooks, desk, add } = await openWebhookServer();
+    const { webhooks, server, add } = await openWebhookServer();
     const { endpointId } = await add("https://hooks.example/in");
-    const other = await desk.other();
+    const other = await server.other();
     const { endpoints } = webhooks;
     for (const key of [
-      { businessId: desk.businessId, endpointId: "whe_none" },
+      { businessId: server.businessId, endpointId: "whe_none" },
       { businessId: other.businessId, endpointId },
     ]) {
       for (const change of [
@@ -112,14 +112,14 @@ describe("endpoints", () => {
   });
 
   test("leave a trace of every change, without address or secret", async () => {
-    const { webhooks, desk, app, add } = await openWebhookServer();
+    const { webhooks, server, app, add } = await openWebhookServer();
     const key = await add("https://hooks.example/in?key=swordfish");
     await webhooks.endpoints.rotateSecret(key, 1_000);
     await webhooks.endpoints.disable(key, "manual");
     await webhooks.endpoints.disable(key, "manual");
     await webhooks.endpoints.enable(key);
     await webhooks.endpoints.remove(key);
-    const page = await app.store.reader(desk.businessId).pageAudit({ entityType: "webhook_endpoint" }, { limit: 50 });
+    const page = await app.store.reader(server.businessId).pageAudit({ entityType: "webhook_endpoint" }, { limit: 50 });
     expect(page.rows.map(({ action }) => action).toReversed()).toEqual([
       "webhook_endpoint.created",
       "webhook_endpoint.secret_rotated",

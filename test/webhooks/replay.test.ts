@@ -13,7 +13,7 @@ describe("a replay", () => {
     const [event] = await rig.emit();
     await rig.drain();
     const [delivery] = await rig.deliveries();
-    expect(await rig.webhooks.replay.delivery(rig.desk.businessId, String(delivery?.deliveryId))).toBe(1);
+    expect(await rig.webhooks.replay.delivery(rig.server.businessId, String(delivery?.deliveryId))).toBe(1);
     await rig.drain();
     expect(receiver.eventIds()).toEqual([event?.eventId, event?.eventId]);
     expect(receiver.received[0]?.body).toBe(receiver.received[1]?.body);
@@ -36,7 +36,7 @@ describe("a replay", () => {
     const hangsForNow: Answer = (response) => void repaired.then(() => response.writeHead(500).end());
     receiver.answer(hangsForNow);
     const [delivery] = await rig.deliveries();
-    const again = () => rig.webhooks.replay.delivery(rig.desk.businessId, String(delivery?.deliveryId));
+    const again = () => rig.webhooks.replay.delivery(rig.server.businessId, String(delivery?.deliveryId));
     expect(delivery).toMatchObject({ status: "pending", attempt: 1 });
     expect([await again(), await again()]).toEqual([1, 0]);
     const draining = rig.drain();
@@ -95,12 +95,12 @@ describe("a replay", () => {
     await rig.drain();
     const [delivery] = await rig.deliveries();
     const deliveryId = String(delivery?.deliveryId);
-    const other = await rig.desk.other();
+    const other = await rig.server.other();
     await expect(rig.webhooks.replay.delivery(other.businessId, deliveryId)).rejects.toMatchObject({
       code: "not_found",
     });
     await rig.webhooks.endpoints.disable(key, "manual");
-    expect(await rig.webhooks.replay.delivery(rig.desk.businessId, deliveryId)).toBe(0);
+    expect(await rig.webhooks.replay.delivery(rig.server.businessId, deliveryId)).toBe(0);
     await rig.drain();
     expect(receiver.received).toHaveLength(1);
   });

@@ -40,7 +40,7 @@ describe("a delivery that fails", () => {
     expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
     const [delivery] = await rig.deliveries();
     expect(delivery).toMatchObject({ status: "failed", attempt: 10, lastStatusCode: 500, lastError: "status" });
-    const attempts = await rig.app.store.outbox.listAttempts(rig.desk.businessId, String(delivery?.deliveryId));
+    const attempts = await rig.app.store.outbox.listAttempts(rig.server.businessId, String(delivery?.deliveryId));
     expect(attempts).toHaveLength(10);
     expect(attempts[0]).toMatchObject({ statusCode: 500, error: "status", answer: "down" });
     rig.clock.advance(day);
@@ -179,8 +179,8 @@ describe("Retry-After", () => {
 });
 
 describe("an endpoint is disabled", () => {
-  const auditOf = async ({ app, desk }: WebhookServer) =>
-    (await app.store.reader(desk.businessId).pageAudit({ entityType: "webhook_endpoint" }, { limit: 10 })).rows;
+  const auditOf = async ({ app, server }: WebhookServer) =>
+    (await app.store.reader(server.businessId).pageAudit({ entityType: "webhook_endpoint" }, { limit: 10 })).rows;
 
   test("by 410, at once; what else was on its way is called off", async () => {
     const rig = await openWebhookServer();

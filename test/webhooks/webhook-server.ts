@@ -9,7 +9,7 @@ import { openTestServer, TestClock, type TestServer } from "../support/test-serv
 
 /** A service that may send to this machine, and ways to make it. Nothing is sent before a test says so. */
 export interface WebhookServer {
-  readonly desk: TestServer;
+  readonly server: TestServer;
   readonly app: App;
   readonly clock: TestClock;
   readonly webhooks: Webhooks;
@@ -39,21 +39,21 @@ export async function openWebhookServer({
   log,
 }: Given = {}): Promise<WebhookServer> {
   const settings = { PROGRAMME_WEBHOOK_LOOPBACK: "true", ...environment };
-  const { desk, close } = await openTestServer(settings, { clock, ...(log ? { log } : {}) });
+  const { server, close } = await openTestServer(settings, { clock, ...(log ? { log } : {}) });
   let closed: Promise<void> | undefined;
   const closeOnce = () => {
     closed ??= close();
     return closed;
   };
   onTestFinished(closeOnce);
-  return rigOf(desk, closeOnce);
+  return rigOf(server, closeOnce);
 }
 
-function rigOf(desk: TestServer, close: () => Promise<void>): WebhookServer {
-  const { app, clock, businessId } = desk;
+function rigOf(server: TestServer, close: () => Promise<void>): WebhookServer {
+  const { app, clock, businessId } = server;
   const webhooks = app.webhooks as Webhooks;
   return {
-    desk,
+    server,
     app,
     clock,
     webhooks,

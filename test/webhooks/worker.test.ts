@@ -205,7 +205,7 @@ describe("two processes on one database", () => {
     late[1]?.(200);
     await taken;
     expect(await two.deliveries()).toMatchObject([{ status: "delivered", attempt: 1, lastStatusCode: 200 }]);
-    const attempts = await two.app.store.outbox.listAttempts(two.desk.businessId, String(leased?.deliveryId));
+    const attempts = await two.app.store.outbox.listAttempts(two.server.businessId, String(leased?.deliveryId));
     expect(attempts.map(({ statusCode }) => statusCode)).toEqual([500, 200]);
   });
 });

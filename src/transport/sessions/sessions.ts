@@ -27,7 +27,7 @@ export interface SessionOptions {
 }
 
 /** Whose request it is, and its body as it was read; without one the SDK says what is wrong with it. */
-export interface SessionRequest {
+export interface IncomingExchange {
   readonly authInfo: AuthInfo;
   readonly parsedBody?: unknown;
 }
@@ -41,7 +41,7 @@ export interface Sessions {
    * Answers a request within its session; 404 where the caller has none of that id.
    * @throws Problem `invalid_token` of a token that the service does not know; `unavailable`
    */
-  handle(request: Request, sessionId: string, given: SessionRequest): Promise<Response>;
+  handle(request: Request, sessionId: string, given: IncomingExchange): Promise<Response>;
   /** Answers an `initialize` request with a new session. */
   open(request: Request, opening: SessionOpening): Promise<Response>;
   close(): Promise<void>;

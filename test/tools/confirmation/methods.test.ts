@@ -3,28 +3,28 @@ import { clients, type HumanReply, readConfirmation, readError } from "../../sup
 import { openTestServer, type TestServer } from "../../support/test-server.ts";
 
 async function scene(environment: Record<string, string> = {}) {
-  const { desk, close } = await openTestServer({ PROGRAMME_CONFIRM: "ask", ...environment });
+  const { server, close } = await openTestServer({ PROGRAMME_CONFIRM: "ask", ...environment });
   onTestFinished(close);
-  const submission = await desk.seed.submission({ state: "IN_REVIEW" });
+  const submission = await server.seed.submission({ state: "IN_REVIEW" });
   const args = { submissionId: submission.submissionId, reason: "Out of scope", version: submission.version };
-  return { desk, args, token: await desk.token() };
+  return { server, args, token: await server.token() };
 }
 
-async function expectUntouched(desk: TestServer, submissionId: string): Promise<void> {
-  const row = await desk.app.store.reader(desk.businessId).get("submissions", submissionId);
+async function expectUntouched(server: TestServer, submissionId: string): Promise<void> {
+  const row = await server.app.store.reader(server.businessId).get("submissions", submissionId);
   expect(row).toMatchObject({ state: "IN_REVIEW", version: 0 });
-  expect(await desk.outbox()).toEqual([]);
-  const { rows } = await desk.app.store.reader(desk.businessId).pageAudit({}, { limit: 10 });
+  expect(await server.outbox()).toEqual([]);
+  const { rows } = await server.app.store.reader(server.businessId).pageAudit({}, { limit: 10 });
   expect(rows).toEqual([]);
 }
 
 describe.each(Object.entries(clients))("a human asked by a client of %s", (_, connect) => {
   test("is shown what would happen and agrees", async () => {
-    const { desk, args, token } = await scene();
+    const { server, args, token } = await scene();
     const questions: string[] = [];
-    const client = await connect(desk, token, async (question) => {
+    const client = await connect(server, token, async (question) => {
       questions.push(question);
-      await expectUntouched(desk, args.submissionId);
+      await expectUntouched(server, args.submissionId);
       return { action: "accept", content: { confirm: true } };
     });
     const result = await client.call("eliminate_submission", args);
@@ -32,7 +32,7 @@ describe.each(Object.entries(clients))("a human asked by a client of %s", (_, co
     expect(questions).toEqual([
       expect.stringMatching(/^Eliminate submission sub_.*“A light roof”.*IN_REVIEW → ELIMINATED/s),
     ]);
-    expect((await desk.outbox()).map(({ eventType }) => eventType)).toEqual(["submission.state_changed"]);
+    expect((await server.outbox()).map(({ eventType }) => eventType)).toEqual(["submission.state_changed"]);
   });
 
   test.each([
@@ -40,21 +40,21 @@ describe.each(Object.entries(clients))("a human asked by a client of %s", (_, co
     { action: "cancel" } as const,
     { action: "accept", content: { confirm: false } } as const,
   ])("answers %j and nothing happens", async (reply) => {
-    const { desk, args, token } = await scene();
-    const client = await connect(desk, token, () => reply);
+    const { server, args, token } = await scene();
+    const client = await connect(server, token, () => reply);
     const result = await client.call("eliminate_submission", args);
     expect(result.isError).toBe(true);
     expect(readError(result).code).toBe("confirmation_declined");
-    await expectUntouched(desk, args.submissionId);
+    await expectUntouched(server, args.submissionId);
   });
 
   test("is asked again when the records change before the answer", async () => {
-    const { desk, args, token } = await scene();
+    const { server, args, token } = await scene();
     const questions: string[] = [];
-    const client = await connect(desk, token, async (question) => {
+    const client = await connect(server, token, async (question) => {
       questions.push(question);
       if (questions.length === 1) {
-        await desk.write(async (tx) => {
+        await server.write(async (tx) => {
           for await (const row of tx.scan("submissions", {}))
             await tx.update("submissions", row, { title: "Another roof" });
         });
@@ -65,15 +65,15 @@ describe.each(Object.entries(clients))("a human asked by a client of %s", (_, co
     expect(result.isError).toBe(true);
     // The version given is no longer the record's: that comes before any further question.
     expect(readError(result).code).toBe("version_conflict");
-    expect(await desk.outbox()).toEqual([]);
+    expect(await server.outbox()).toEqual([]);
   });
 
   test("is not asked about a call that would be refused anyway", async () => {
-    const { desk, args, token } = await scene();
-    const client = await connect(desk, token, () => expect.unreachable());
+    const { server, args, token } = await scene();
+    const client = await connect(server, token, () => expect.unreachable());
     const result = await client.call("eliminate_submission", { ...args, version: 7 });
     expect(readError(result).code).toBe("version_conflict");
-    await expectUntouched(desk, args.submissionId);
+    await expectUntouched(server, args.submissionId);
   });
 });
 
@@ -81,14 +81,14 @@ describe.each(
   Object.entries(clients),
 )("before an invitation and a move of an assignment, by a client of %s,", (_, connect) => {
   async function reviewing() {
-    const { desk, token } = await scene();
-    const place = await desk.seed.round();
+    const { server, token } = await scene();
+    const place = await server.seed.round();
     const { roundId, programId, trackId } = place;
     const at = { programId, trackId, currentRoundId: roundId, state: "IN_REVIEW" } as const;
-    const { submissionId } = await desk.seed.submission(at);
-    const reviewer = () => desk.seed.reviewer({ roundIds: [roundId], programIds: [programId] });
+    const { submissionId } = await server.seed.submission(at);
+    const reviewer = () => server.seed.reviewer({ roundIds: [roundId], programIds: [programId] });
     const [{ reviewerId }, { reviewerId: newReviewerId }] = [await reviewer(), await reviewer()];
-    const staff = await desk.as("REST");
+    const staff = await server.as("REST");
     const { created } = await staff.bulk_assign_reviewers({ roundId, pairs: [{ submissionId, reviewerId }] });
     const { assignmentId, version } = created[0];
     const calls = [
@@ -96,16 +96,16 @@ describe.each(
       ["reassign_assignment", { assignmentId, newReviewerId, version }, { reviewerId: newReviewerId }],
     ] as const;
     const count = (table: "emailSends" | "reviewers" | "assignments") =>
-      desk.app.store.reader(desk.businessId).count(table, {});
+      server.app.store.reader(server.businessId).count(table, {});
     const counts = async () => [await count("emailSends"), await count("reviewers"), await count("assignments")];
-    return { desk, token, calls, counts };
+    return { server, token, calls, counts };
   }
 
   test("a human is asked and nothing happens before a yes", async () => {
-    const { desk, token, calls, counts } = await reviewing();
+    const { server, token, calls, counts } = await reviewing();
     const before = await counts();
     const replies: HumanReply[] = [];
-    const client = await connect(desk, token, async () => {
+    const client = await connect(server, token, async () => {
       expect(await counts()).toEqual(before);
       return replies.shift() ?? { action: "cancel" };
     });
@@ -121,9 +121,9 @@ describe.each(
   });
 
   test("a second call carries the yes", async () => {
-    const { desk, token, calls, counts } = await reviewing();
+    const { server, token, calls, counts } = await reviewing();
     const before = await counts();
-    const client = await connect(desk, token);
+    const client = await connect(server, token);
     for (const [name, args, expected] of calls.toReversed()) {
       const { token: confirmation } = readConfirmation(await client.call(name, args));
       if (name === "reassign_assignment") expect(await counts()).toEqual(before);
@@ -135,8 +135,8 @@ describe.each(
 
 describe.each(Object.entries(clients))("where a client of %s cannot ask", (_, connect) => {
   test("the first call answers a question and the second carries its token", async () => {
-    const { desk, args, token } = await scene();
-    const client = await connect(desk, token);
+    const { server, args, token } = await scene();
+    const client = await connect(server, token);
     const first = await client.call("eliminate_submission", args);
     expect(first.isError).toBeFalsy();
     const { question, token: confirmation, expiresAt } = readConfirmation(first);
@@ -145,20 +145,20 @@ describe.each(Object.entries(clients))("where a client of %s cannot ask", (_, co
     for (const part of [question, confirmation, expiresAt]) expect(first.content[0]?.text).toContain(part);
     expect(question).toContain("IN_REVIEW → ELIMINATED");
     expect(expiresAt).toBe("2026-11-20T09:05:00.000Z");
-    await expectUntouched(desk, args.submissionId);
+    await expectUntouched(server, args.submissionId);
     const second = await client.call("eliminate_submission", { ...args, confirmation });
     expect(second.structuredContent?.data).toMatchObject({ state: "ELIMINATED" });
   });
 
   test("the posture human refuses, with or without a token", async () => {
-    const { desk, args, token } = await scene({ PROGRAMME_CONFIRM: "human" });
-    const client = await connect(desk, token);
+    const { server, args, token } = await scene({ PROGRAMME_CONFIRM: "human" });
+    const client = await connect(server, token);
     for (const more of [{}, { confirmation: "e30.e30" }]) {
       expect(readError(await client.call("eliminate_submission", { ...args, ...more })).code).toBe(
         "confirmation_unavailable",
       );
     }
-    await expectUntouched(desk, args.submissionId);
+    await expectUntouched(server, args.submissionId);
   });
 });
 
@@ -166,85 +166,85 @@ describe("a confirmation token", () => {
   const connect = clients["2026-07-28 over HTTP"] as (typeof clients)[string];
 
   async function asked(environment: Record<string, string> = {}) {
-    const { desk, args, token } = await scene(environment);
-    const client = await connect(desk, token);
+    const { server, args, token } = await scene(environment);
+    const client = await connect(server, token);
     const { token: confirmation } = readConfirmation(await client.call("eliminate_submission", args));
-    return { desk, args, client, confirmation };
+    return { server, args, client, confirmation };
   }
 
   test("counts for its arguments alone", async () => {
-    const { desk, args, client, confirmation } = await asked();
+    const { server, args, client, confirmation } = await asked();
     const result = await client.call("eliminate_submission", { ...args, reason: "Another reason", confirmation });
     expect(readError(result).code).toBe("confirmation_invalid");
-    await expectUntouched(desk, args.submissionId);
+    await expectUntouched(server, args.submissionId);
   });
 
   test("counts for its tool alone", async () => {
-    const { desk, args, client, confirmation } = await asked();
+    const { server, args, client, confirmation } = await asked();
     const result = await client.call("withdraw_submission", { ...args, confirmation });
     expect(readError(result).code).toBe("confirmation_invalid");
-    await expectUntouched(desk, args.submissionId);
+    await expectUntouched(server, args.submissionId);
   });
 
   test("counts for its caller alone", async () => {
-    const { desk, args, confirmation } = await asked();
-    const colleague = await connect(desk, await desk.token());
+    const { server, args, confirmation } = await asked();
+    const colleague = await connect(server, await server.token());
     const result = await colleague.call("eliminate_submission", { ...args, confirmation });
     expect(readError(result).code).toBe("confirmation_invalid");
-    await expectUntouched(desk, args.submissionId);
+    await expectUntouched(server, args.submissionId);
   });
 
   test("holds for five minutes", async () => {
-    const { desk, args, client, confirmation } = await asked();
-    desk.clock.advance(5 * 60_000);
+    const { server, args, client, confirmation } = await asked();
+    server.clock.advance(5 * 60_000);
     const result = await client.call("eliminate_submission", { ...args, confirmation });
     expect(readError(result).code).toBe("confirmation_invalid");
-    await expectUntouched(desk, args.submissionId);
+    await expectUntouched(server, args.submissionId);
   });
 
   test("cannot be altered", async () => {
-    const { desk, args, client, confirmation } = await asked();
+    const { server, args, client, confirmation } = await asked();
     for (const position of [0, 10, confirmation.indexOf(".") + 1, confirmation.length - 2]) {
       const swapped = confirmation[position] === "A" ? "B" : "A";
       const altered = confirmation.slice(0, position) + swapped + confirmation.slice(position + 1);
       const result = await client.call("eliminate_submission", { ...args, confirmation: altered });
       expect(readError(result).code).toBe("confirmation_invalid");
     }
-    await expectUntouched(desk, args.submissionId);
+    await expectUntouched(server, args.submissionId);
   });
 
   test("counts once, even for a call that could be made again", async () => {
-    const { desk } = await scene();
-    const feedback = await feedbackOf(desk);
-    const client = await connect(desk, await desk.token());
+    const { server } = await scene();
+    const feedback = await feedbackOf(server);
+    const client = await connect(server, await server.token());
     const args = { feedbackId: feedback.feedbackId };
     const { token: confirmation } = readConfirmation(await client.call("release_feedback", args));
     expect((await client.call("release_feedback", { ...args, confirmation })).isError).toBeFalsy();
-    await desk.write(async (tx) => {
+    await server.write(async (tx) => {
       const row = await tx.get("feedbacks", feedback.feedbackId);
       if (row) await tx.update("feedbacks", row, { released: false, releasedAt: null });
     });
     const replayed = await client.call("release_feedback", { ...args, confirmation });
     expect(readConfirmation(replayed).token).not.toBe(confirmation);
-    expect((await desk.outbox()).filter(({ eventType }) => eventType === "feedback.released")).toHaveLength(1);
+    expect((await server.outbox()).filter(({ eventType }) => eventType === "feedback.released")).toHaveLength(1);
   });
 
   test("does not hold for records that changed after the question", async () => {
-    const { desk } = await scene();
-    const feedback = await feedbackOf(desk);
-    const client = await connect(desk, await desk.token());
+    const { server } = await scene();
+    const feedback = await feedbackOf(server);
+    const client = await connect(server, await server.token());
     const args = { feedbackId: feedback.feedbackId };
     const { token: confirmation } = readConfirmation(await client.call("release_feedback", args));
-    await desk.write((tx) => tx.update("feedbacks", feedback, { body: "Rewritten after the preview" }));
+    await server.write((tx) => tx.update("feedbacks", feedback, { body: "Rewritten after the preview" }));
     const result = await client.call("release_feedback", { ...args, confirmation });
     expect(readConfirmation(result).question).toMatch(/have changed since you were asked.*Rewritten after/s);
-    expect(await desk.outbox()).toEqual([]);
+    expect(await server.outbox()).toEqual([]);
   });
 
   test("is not needed with the posture off, nor for approved tools", async () => {
     for (const environment of [{ PROGRAMME_CONFIRM: "off" }, { PROGRAMME_APPROVED_TOOLS: "eliminate_submission" }]) {
-      const { desk, args, token } = await scene(environment);
-      const result = await (await connect(desk, token)).call("eliminate_submission", args);
+      const { server, args, token } = await scene(environment);
+      const result = await (await connect(server, token)).call("eliminate_submission", args);
       expect(result.structuredContent?.data).toMatchObject({ state: "ELIMINATED" });
     }
   });
@@ -257,9 +257,9 @@ describe("a confirmation token", () => {
 });
 
 test("a call that would change nothing needs no question", async () => {
-  const { desk, token } = await scene();
-  const submission = await desk.seed.submission({ state: "FINALIST" });
-  const client = await (clients["2025-era over stdio"] as (typeof clients)[string])(desk, token, () =>
+  const { server, token } = await scene();
+  const submission = await server.seed.submission({ state: "FINALIST" });
+  const client = await (clients["2025-era over stdio"] as (typeof clients)[string])(server, token, () =>
     expect.unreachable(),
   );
   const args = { submissionId: submission.submissionId, state: "FINALIST", version: submission.version };
@@ -267,15 +267,15 @@ test("a call that would change nothing needs no question", async () => {
 });
 
 test("an answer without our own question is no agreement", async () => {
-  const { desk, args, token } = await scene();
+  const { server, args, token } = await scene();
   const answer = { arguments: args, inputResponses: { confirm: { action: "accept", content: { confirm: true } } } };
-  const result = await callRaw(desk, token, { name: "eliminate_submission", ...answer }, { elicitation: {} });
+  const result = await callRaw(server, token, { name: "eliminate_submission", ...answer }, { elicitation: {} });
   expect(readError(result as unknown as Parameters<typeof readError>[0]).code).toBe("confirmation_invalid");
-  await expectUntouched(desk, args.submissionId);
+  await expectUntouched(server, args.submissionId);
 });
 
-function feedbackOf(desk: TestServer) {
-  return desk.write(async (tx) => {
+function feedbackOf(server: TestServer) {
+  return server.write(async (tx) => {
     const [submission] = await tx.find("submissions", {}, { limit: 1 });
     return tx.insert("feedbacks", {
       feedbackId: "fbk_1",
@@ -296,64 +296,64 @@ describe("the signed state of a question in 2026-07-28", () => {
   const agreed = { confirm: { action: "accept", content: { confirm: true } } };
 
   async function asked() {
-    const { desk, args, token } = await scene();
+    const { server, args, token } = await scene();
     const send = (name: string, params: Record<string, unknown>, bearer = token) =>
-      callRaw(desk, bearer, { name, ...params }, capabilities);
+      callRaw(server, bearer, { name, ...params }, capabilities);
     const question = await send("eliminate_submission", { arguments: args });
     expect(question).toMatchObject({ resultType: "input_required", requestState: expect.any(String) });
-    return { desk, args, send, requestState: question["requestState"] };
+    return { server, args, send, requestState: question["requestState"] };
   }
 
   const refused = (result: Record<string, unknown>) =>
     readError(result as unknown as Parameters<typeof readError>[0]).code;
 
   test("counts with the answer, once", async () => {
-    const { desk, args, send, requestState } = await asked();
+    const { server, args, send, requestState } = await asked();
     const answer = { arguments: args, requestState, inputResponses: agreed };
     expect(await send("eliminate_submission", answer)).toMatchObject({
       structuredContent: { data: { state: "ELIMINATED" } },
     });
     expect(refused(await send("eliminate_submission", answer))).toBe("version_conflict");
-    expect(await desk.outbox()).toHaveLength(1);
+    expect(await server.outbox()).toHaveLength(1);
   });
 
   test("counts for its arguments, its tool and its caller alone, and for five minutes", async () => {
-    const { desk, args, send, requestState } = await asked();
+    const { server, args, send, requestState } = await asked();
     const answer = { requestState, inputResponses: agreed };
     const others = [
       await send("eliminate_submission", { ...answer, arguments: { ...args, reason: "Another" } }),
       await send("withdraw_submission", { ...answer, arguments: args }),
-      await send("eliminate_submission", { ...answer, arguments: args }, await desk.token()),
+      await send("eliminate_submission", { ...answer, arguments: args }, await server.token()),
       await send("eliminate_submission", { ...answer, arguments: args, requestState: `${requestState}x` }),
     ];
     expect(others.map(refused)).toEqual(others.map(() => "confirmation_invalid"));
-    desk.clock.advance(5 * 60_000);
+    server.clock.advance(5 * 60_000);
     expect(refused(await send("eliminate_submission", { ...answer, arguments: args }))).toBe("confirmation_invalid");
-    await expectUntouched(desk, args.submissionId);
+    await expectUntouched(server, args.submissionId);
   });
 
   test("leads to another question when the records have changed meanwhile", async () => {
-    const { desk, args, send } = await asked();
-    const feedback = await feedbackOf(desk);
+    const { server, args, send } = await asked();
+    const feedback = await feedbackOf(server);
     const release = { arguments: { feedbackId: feedback.feedbackId } };
     const { requestState } = await send("release_feedback", release);
-    await desk.write((tx) => tx.update("feedbacks", feedback, { body: "Rewritten after the preview" }));
+    await server.write((tx) => tx.update("feedbacks", feedback, { body: "Rewritten after the preview" }));
     const again = await send("release_feedback", { ...release, requestState, inputResponses: agreed });
     expect(again).toMatchObject({ resultType: "input_required" });
     expect(JSON.stringify(again["inputRequests"])).toMatch(/have changed since you were asked/);
-    expect(await desk.outbox()).toEqual([]);
-    await expectUntouched(desk, args.submissionId);
+    expect(await server.outbox()).toEqual([]);
+    await expectUntouched(server, args.submissionId);
   });
 });
 
 /** One tools/call of 2026-07-28, written by hand. */
 async function callRaw(
-  desk: TestServer,
+  server: TestServer,
   token: string,
   params: { name: string } & Record<string, unknown>,
   capabilities: Record<string, unknown>,
 ): Promise<Record<string, unknown>> {
-  const response = await fetch(`${desk.origin}/mcp`, {
+  const response = await fetch(`${server.origin}/mcp`, {
     method: "POST",
     headers: {
       authorization: `Bearer ${token}`,
