@@ -47,8 +47,8 @@ function floor(role: string, upstream: string): ChildProcess {
   return forked(floors, [role, upstream]);
 }
 
-function bare(face: "stdio" | "http", upstream: string): ChildProcess {
-  return forked(bareLane, [face, upstream, path, token]);
+function bare(surface: "stdio" | "http", upstream: string): ChildProcess {
+  return forked(bareLane, [surface, upstream, path, token]);
 }
 
 function forked(module: string, args: readonly string[]): ChildProcess {

@@ -71,7 +71,7 @@ async function compare(database: string): Promise<void> {
   // Interleaved, so that whatever else the machine does hits both lanes alike.
   for (let round = -warmUps; round < rounds; round += 1) {
     for (const [lane, target] of Object.entries(lanes)) {
-      const result = await measure(generator, target, () => app.gate.flush());
+      const result = await measure(generator, target, () => app.pipeline.flush());
       if (round >= 0) results[lane]?.push(result);
     }
   }

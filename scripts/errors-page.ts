@@ -1,4 +1,4 @@
-import { catalogue, type Fault, problem } from "../src/contract/errors.ts";
+import { type Fault, problem, schemaQueries } from "../src/contract/errors.ts";
 
 /** `docs/errors.md`, from the catalogue. */
 export function errorsPage(): string {
@@ -26,7 +26,7 @@ ${JSON.stringify(told)}
 - A record that another organisation has is answered as one that nobody has, to the letter.
 - Codes that begin with \`upstream_\` are of calls to [the product's own service](remote.md), those that begin with \`gateway_\` of [callers over HTTP](remote.md#callers-over-http), those that begin with \`confirmation_\` of [questions](confirmation.md). What a word in braces stands for comes with the answer.
 
-${Object.entries(catalogue).map(section).join("\n")}`;
+${Object.entries(schemaQueries).map(section).join("\n")}`;
 }
 
 function section([code, { status, retryable, temporary, message, next }]: [string, Fault]) {

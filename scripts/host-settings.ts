@@ -48,7 +48,7 @@ const shown: Partial<Record<SettingName, Shown>> = {
     key: "privacy",
     title: "Privacy",
     description:
-      "What the model sees of people: blind shows handles instead of e-mail addresses and phone numbers, strict hides everything sensitive, api shows all that the token may see.",
+      "What the model sees of people: pseudonymize shows handles instead of e-mail addresses and phone numbers, redact hides everything sensitive, off shows all that the token may see.",
   },
   confirm: {
     key: "confirm",

@@ -54,6 +54,6 @@ function promptRow({ name, title, arguments: args, description, needs }: (typeof
   return `| \`${name}\` | ${title} | ${given} | ${description} | ${needs.map((tool) => `\`${tool}\``).join(", ")} |`;
 }
 
-function scopesOf({ scope, orScopes = [] }: ResourceKind["operation"]): string {
-  return [scope, ...orScopes].map((each) => `\`${each}\``).join(" or ");
+function scopesOf({ scope, anyOfScopes = [] }: ResourceKind["operation"]): string {
+  return [scope, ...anyOfScopes].map((each) => `\`${each}\``).join(" or ");
 }

@@ -60,7 +60,7 @@ export class Maker {
     }
   }
 
-  fate(percent: Readonly<Partial<Record<SubmissionState, number>>>): SubmissionState {
+  deliveryResult(percent: Readonly<Partial<Record<SubmissionState, number>>>): SubmissionState {
     let left = this.random() * 100;
     const drawn = Object.entries(percent).find(([, share]) => {
       left -= share;

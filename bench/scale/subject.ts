@@ -46,7 +46,12 @@ export async function openSubject(
     samples,
     async send([operation, input]) {
       const parts = splitInput(operations[operation], input);
-      const answer = await app.gate.execute({ operation, token: landmarks.token, parts, requestId: createId("req") });
+      const answer = await app.pipeline.execute({
+        operation,
+        token: landmarks.token,
+        parts,
+        requestId: createId("req"),
+      });
       if (!answer.ok) throw new Error(`${operation} ${JSON.stringify(input)}: ${answer.problem.message}`);
       const data = answer.data as Readonly<Record<string, unknown>>;
       return { data, rows: Array.isArray(data) ? data.length : 1 };

@@ -5,7 +5,7 @@ import { type Applicant, type Call, dayMs, endMs, fieldId, spanMs, type Tenant, 
 import { traces } from "./traces.ts";
 
 /** What becomes of submissions to a call of an earlier year, and to one that is open: per cent. */
-const fates = {
+const deliveryResults = {
   past: { DRAFT: 18, WITHDRAWN: 8, INELIGIBLE: 7, ELIMINATED: 58, FINALIST: 6, WINNER: 3 },
   open: { DRAFT: 30, SUBMITTED: 25, ELIGIBLE: 10, INELIGIBLE: 5, IN_REVIEW: 24, ELIMINATED: 3, WITHDRAWN: 3 },
 } as const;
@@ -19,7 +19,7 @@ export function* submission(maker: Maker, tenant: Tenant, atMs: number): Generat
   const track = maker.pick(call.tracks);
   const { programId } = call;
   const { trackId } = track;
-  const state = maker.fate(year === years - 1 ? fates.open : fates.past);
+  const state = maker.deliveryResult(year === years - 1 ? deliveryResults.open : deliveryResults.past);
   const applicant = yield* applies(maker, tenant, atMs, programId, trackId);
   const submissionId = maker.newId("sub", atMs);
   const decided = !["DRAFT", "SUBMITTED"].includes(state);

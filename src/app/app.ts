@@ -37,7 +37,7 @@ export type { PortalServices, Webhooks };
 export interface App {
   readonly store: Store;
   readonly content: ContentStore;
-  readonly gate: OperationPipeline;
+  readonly pipeline: OperationPipeline;
   readonly tokens: TokenAdmin;
   readonly upstream: Upstream;
   readonly log: Log;
@@ -46,7 +46,7 @@ export interface App {
   /** What works off the embedded service's exports. */
   readonly exports: ExportWorker | undefined;
   /** Where the embedded service's applicants, reviewers and staff act, and how mail reaches them. */
-  readonly people: PortalServices | undefined;
+  readonly portalServices: PortalServices | undefined;
   /**
    * Starts the work that goes on beside requests; `close` ends it.
    * @throws Error when the server key cannot be had
@@ -86,41 +86,41 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
   const places = await openBlobStore(config.filesBeside, config.bucket);
 
   let server: HttpServer | undefined;
-  let door: CallerCheck | undefined;
+  let callerCheck: CallerCheck | undefined;
   let metricsServer: MetricsServer | undefined;
   const links = createSignedUrls(
     store,
     clock,
     async () => config.publicUrl ?? (server ?? (await linkServer.open())).origin,
   );
-  const gate = createPipeline({ store, handlers, links, clock, log, options: config });
-  const changes = createChangeFeed({ store, identify: gate.identify, log });
+  const pipeline = createPipeline({ store, handlers, links, clock, log, options: config });
+  const changes = createChangeFeed({ store, identify: pipeline.identify, log });
   const remote = await createRemoteParts(config, local);
-  const { breaker } = remote ?? {};
+  const { circuitBreaker } = remote ?? {};
   const serverKey = createServerKeyLoader(config);
   const handlesOf = loadPseudonymizer(await store.secret("handles"));
   const embedded = remote ? undefined : await createEmbeddedParts(config, serverKey, { ...places, handlesOf }, local);
-  const { webhooks, exports, people, membership, workers = [] } = embedded ?? {};
-  const bare = remote?.upstream ?? createEmbeddedUpstream(instrumentPipeline(gate, "mcp", telemetry), changes);
+  const { webhooks, exports, portalServices, membership, workers = [] } = embedded ?? {};
+  const bare = remote?.upstream ?? createEmbeddedUpstream(instrumentPipeline(pipeline, "mcp", telemetry), changes);
   const upstream = createPseudonymizingUpstream(bare, config.privacy, handlesOf);
   const downloads = createDownloads({ ...places, links, store, log });
   const settleMs = config.shutdownSeconds * 1000;
-  const readiness = createReadiness({ ...local, workers, serverKey, breaker });
-  const faces = { downloads, invitations: people?.invitations, readiness: readiness.look, telemetry, log };
-  const linkServer = createLinkServer(config, () => faces);
+  const readiness = createReadiness({ ...local, workers, serverKey, circuitBreaker });
+  const surfaces = { downloads, invitations: portalServices?.invitations, readiness: readiness.look, telemetry, log };
+  const linkServer = createLinkServer(config, () => surfaces);
 
-  const { lane, mcpEndpoint, mcpServer, withheld } = await connectMcp(config, upstream, local);
+  const { fastPath, mcpEndpoint, mcpServer, withheld } = await connectMcp(config, upstream, local);
 
   return {
     store,
     content: places.content,
-    gate,
+    pipeline,
     tokens: createTokenAdmin(store, clock),
     upstream,
     log,
     webhooks,
     exports,
-    people,
+    portalServices,
     mcpServer,
     startWorkers() {
       if (workers.length > 0) serverKey();
@@ -129,25 +129,25 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
     joinOthers: async () => membership?.join(),
     async listen() {
       const { serveSurfaces } = await import("./http-wiring.ts");
-      const own = remote ? undefined : instrumentPipeline(gate, "rest", telemetry);
-      const serving = { upstream, gate: own, mcpEndpoint, webhooks: remote?.webhooks, faces };
-      ({ server, door } = await serveSurfaces(config, serving, local));
+      const own = remote ? undefined : instrumentPipeline(pipeline, "rest", telemetry);
+      const serving = { upstream, pipeline: own, mcpEndpoint, webhooks: remote?.webhooks, surfaces };
+      ({ server, callerCheck } = await serveSurfaces(config, serving, local));
       return server;
     },
     async serveMetrics() {
       if (!metrics || !config.metrics) return undefined;
       const { openMetrics } = await import("./metrics.ts");
-      const watched = { ...local, queues: !remote, breaker, server: () => server, mcp: () => door?.mcp };
+      const watched = { ...local, queues: !remote, circuitBreaker, server: () => server, mcp: () => callerCheck?.mcp };
       metricsServer = await openMetrics(metrics, config.metrics, watched);
       return metricsServer.url;
     },
-    reloadKeys: () => door?.keys?.reload(),
+    reloadKeys: () => callerCheck?.keys?.reload(),
     connectStdio: (token, wire) =>
-      connectStdio({ factory: mcpServer(token), lane, upstream, withheldBy: withheld, token, log }, wire),
+      connectStdio({ factory: mcpServer(token), fastPath, upstream, disabledBySetting: withheld, token, log }, wire),
     drain: readiness.drain,
     async close() {
-      const last = [remote, changes, gate, store, places, metricsServer];
-      await closeAll({ telemetry, settleMs, servers: [server, linkServer], door, workers, last });
+      const last = [remote, changes, pipeline, store, places, metricsServer];
+      await closeAll({ telemetry, settleMs, servers: [server, linkServer], callerCheck, workers, last });
     },
   };
 }

@@ -34,13 +34,13 @@ export interface Webhooks {
   readonly probe: TestEventSender;
   readonly replay: Replay;
   readonly deliveries: DeliveryWorker;
-  readonly housekeeper: Retention;
+  readonly retention: Retention;
 }
 
 export interface PortalServices {
-  readonly desk: PortalActions;
+  readonly portal: PortalActions;
   readonly invitations: Invitations;
-  readonly mailOffice: MailAdmin;
+  readonly mailAdmin: MailAdmin;
   readonly mailer: Worker;
 }
 
@@ -63,10 +63,10 @@ export function connectEmbedded(
     personsOf: loadPersonsByRow,
     protectionOf: createProtection,
   });
-  const people = connectPeople(config, places.mailDirectory, local);
+  const portalServices = connectPeople(config, places.mailDirectory, local);
   const membership = createMembership(config, serverKey, local);
-  const workers = [webhooks.deliveries, webhooks.housekeeper, exports, people.mailer, membership];
-  return { webhooks, exports, people, membership, workers };
+  const workers = [webhooks.deliveries, webhooks.retention, exports, portalServices.mailer, membership];
+  return { webhooks, exports, portalServices, membership, workers };
 }
 
 export interface StorageLocations extends Awaited<ReturnType<typeof openBlobStore>> {
@@ -80,11 +80,11 @@ function connectWebhooks(
   { store, clock, log, telemetry }: CoreServices,
 ): Webhooks {
   const allowLoopback = config.webhookLoopback;
-  const refuses = createAddressGuard({ allowLoopback });
-  const sealer = createSealer(serverKey, "webhooks");
-  const rules = { refuses, allowLoopback };
-  const endpoints = createEndpoints({ store, sealer, clock, rules });
-  const sender = createSender({ refuses, resolve: resolveName, userAgent: `programme-mcp/${version}` });
+  const isBlocked = createAddressGuard({ allowLoopback });
+  const encryption = createSealer(serverKey, "webhooks");
+  const rules = { isBlocked, allowLoopback };
+  const endpoints = createEndpoints({ store, encryption, clock, rules });
+  const sender = createSender({ isBlocked, resolve: resolveName, userAgent: `programme-mcp/${version}` });
   const send = instrumentSender(sender, telemetry);
   const { outbox } = store;
   const idempotencyDays = limits.idempotencyTtlSeconds / 86_400;
@@ -93,7 +93,7 @@ function connectWebhooks(
     probe: createTestEventSender({ endpoints, send, clock, rules }),
     replay: createReplay(outbox, clock),
     deliveries: createDeliveryWorker({ outbox, endpoints, send, clock, log, concurrency: config.webhookConcurrency }),
-    housekeeper: createRetention({
+    retention: createRetention({
       store,
       clock,
       log,
@@ -111,11 +111,11 @@ function connectWebhooks(
 
 function connectPeople(config: Config, mailDirectory: string, local: CoreServices): PortalServices {
   const { store, clock } = local;
-  const desk = createPortalActions({ store, handlers: actHandlers, clock });
+  const portal = createPortalActions({ store, handlers: actHandlers, clock });
   return {
-    desk,
-    invitations: createInvitations({ store, desk, clock, isOpen }),
-    mailOffice: createMailAdmin(store, clock),
+    portal,
+    invitations: createInvitations({ store, portal, clock, isOpen }),
+    mailAdmin: createMailAdmin(store, clock),
     mailer: connectMail(config, mailDirectory, local),
   };
 }

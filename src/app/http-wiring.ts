@@ -16,10 +16,10 @@ const getOpenapi = () => (document ??= JSON.stringify(createOpenapiDocument()));
 export interface HttpWiring {
   readonly upstream: Upstream;
   /** The embedded service's gate; nothing where the product has its own REST interface. */
-  readonly gate: OperationPipeline | undefined;
+  readonly pipeline: OperationPipeline | undefined;
   readonly mcpEndpoint: (callers: Callers) => Promise<CallerCheck["mcp"]>;
   readonly webhooks: Parameters<typeof createWebhookReceiver>[1];
-  readonly faces: HttpSurfaces;
+  readonly surfaces: HttpSurfaces;
 }
 
 /**
@@ -28,15 +28,21 @@ export interface HttpWiring {
  */
 export async function serveSurfaces(
   config: Config,
-  { upstream, gate, mcpEndpoint, webhooks, faces }: HttpWiring,
+  { upstream, pipeline, mcpEndpoint, webhooks, surfaces }: HttpWiring,
   local: CoreServices,
-): Promise<{ readonly server: HttpServer; readonly door: CallerCheck }> {
-  const door = await connectCallerCheck(config, upstream, mcpEndpoint, local);
-  const inlet = await createWebhookReceiver(config, webhooks, local);
-  const rest = gate && createRestHandler({ ...config, gate, log: local.log, openapi: getOpenapi });
+): Promise<{ readonly server: HttpServer; readonly callerCheck: CallerCheck }> {
+  const callerCheck = await connectCallerCheck(config, upstream, mcpEndpoint, local);
+  const webhookReceiver = await createWebhookReceiver(config, webhooks, local);
+  const rest = pipeline && createRestHandler({ ...config, pipeline, log: local.log, openapi: getOpenapi });
   const home = getHomeFacts(config);
-  const server = await listenHttp(config, { ...faces, ...door, ...(rest ? { rest } : {}), webhooks: inlet, home });
-  return { server, door };
+  const server = await listenHttp(config, {
+    ...surfaces,
+    ...callerCheck,
+    ...(rest ? { rest } : {}),
+    webhooks: webhookReceiver,
+    home,
+  });
+  return { server, callerCheck };
 }
 
 function getHomeFacts({ publicUrl, baseUrl, oauth, gatewayKeys }: Config): HomeFacts {

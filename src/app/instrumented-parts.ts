@@ -6,16 +6,16 @@ import type { Sender } from "../webhooks/sender.ts";
 
 /** A gate whose calls are watched as those of one face. */
 export function instrumentPipeline(
-  gate: OperationPipeline,
-  face: OperationCall["face"],
+  pipeline: OperationPipeline,
+  surface: OperationCall["surface"],
   telemetry: Telemetry,
 ): OperationPipeline {
   return {
-    ...gate,
+    ...pipeline,
     execute: (call) =>
       telemetry.watch(
-        { kind: "operation", name: call.operation, face, requestId: call.requestId },
-        () => gate.execute(call),
+        { kind: "operation", name: call.operation, surface, requestId: call.requestId },
+        () => pipeline.execute(call),
         (answer) => ({
           code: answer.ok ? "ok" : answer.problem.code,
           status: answer.ok ? answer.status : answer.problem.status,

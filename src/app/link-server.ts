@@ -7,12 +7,12 @@ export interface LinkServer {
   close(): Promise<void>;
 }
 
-export function createLinkServer(config: Config, faces: () => HttpSurfaces): LinkServer {
+export function createLinkServer(config: Config, surfaces: () => HttpSurfaces): LinkServer {
   let opened: Promise<HttpServer> | undefined;
   return {
     open() {
       opened ??= import("../transport/http/server.ts").then(({ listenHttp }) =>
-        listenHttp({ ...config, host: "127.0.0.1", port: 0 }, faces()),
+        listenHttp({ ...config, host: "127.0.0.1", port: 0 }, surfaces()),
       );
       return opened;
     },

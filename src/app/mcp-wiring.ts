@@ -14,26 +14,26 @@ import type { CoreServices } from "./core-services.ts";
 export async function connectMcp(config: Config, upstream: Upstream, { store, clock, log, telemetry }: CoreServices) {
   const isDisabled = (name: CallName) => disabledBySetting(config, name);
   const confirmation: ConfirmationPolicy = {
-    posture: config.confirm,
+    mode: config.confirm,
     approved: new Set(config.approvedTools),
     key: await store.secret("confirmations"),
     now: () => clock.now(),
   };
-  const sessionBook = createSessionRegistry(store, clock);
+  const sessionRegistry = createSessionRegistry(store, clock);
   const sessionKey = await store.secret("sessions");
-  const common = { version, log, telemetry, confirmation, settings: config, withheldBy: isDisabled };
+  const common = { version, log, telemetry, confirmation, settings: config, disabledBySetting: isDisabled };
   const createServer = (token: string | undefined) => createServerFactory({ ...common, upstream, token });
   const createEndpoint = async (callers: Callers) => {
     const { createMcpEndpoint } = await import("../transport/http/mcp-endpoint.ts");
     const factory = createServerFactory({ ...common, upstream: callers.upstream });
-    const { resource: signpost } = callers;
-    const serving = { upstream: callers.upstream, factory, signpost, sessionBook, sessionKey, clock };
+    const { resource: authChallenge } = callers;
+    const serving = { upstream: callers.upstream, factory, authChallenge, sessionRegistry, sessionKey, clock };
     return createMcpEndpoint({ ...config, ...common, ...serving });
   };
   return {
     withheld: isDisabled,
     mcpServer: createServer,
     mcpEndpoint: createEndpoint,
-    lane: createFastPath({ ...common, upstream }),
+    fastPath: createFastPath({ ...common, upstream }),
   };
 }

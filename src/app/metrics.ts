@@ -9,7 +9,7 @@ import type { CoreServices } from "./core-services.ts";
 export interface MeasuredParts extends Pick<CoreServices, "store" | "clock"> {
   /** Nothing where the product has the queues. */
   readonly queues: boolean;
-  readonly breaker: CircuitBreaker | undefined;
+  readonly circuitBreaker: CircuitBreaker | undefined;
   server(): HttpServer | undefined;
   mcp(): McpEndpoint | undefined;
 }
@@ -18,23 +18,23 @@ export interface MeasuredParts extends Pick<CoreServices, "store" | "clock"> {
 export function openMetrics(
   metrics: Metrics,
   address: { readonly host: string; readonly port: number },
-  { store, clock, queues, breaker, server, mcp }: MeasuredParts,
+  { store, clock, queues, circuitBreaker, server, mcp }: MeasuredParts,
 ): Promise<MetricsServer> {
   metrics.watchGauges({
     sessions: () => mcp()?.open().sessions ?? 0,
     subscriptions: () => mcp()?.open().subscriptions ?? 0,
     load: async () => (await server()?.load()) ?? { connections: 0, requests: 0 },
     queues: queues ? () => readQueueGauges({ store, clock }) : undefined,
-    breaker: breaker && (() => breaker.state()),
+    circuitBreaker: circuitBreaker && (() => circuitBreaker.state()),
   });
   return serveMetrics(address, () => metrics.render());
 }
 
 async function readQueueGauges({ store, clock }: Pick<CoreServices, "store" | "clock">) {
   const now = clock.now();
-  const backlogs = Object.entries(await store.backlogs(now.toISOString()));
+  const queueDepths = Object.entries(await store.queueDepths(now.toISOString()));
   return Object.fromEntries(
-    backlogs.map(([queue, { due, oldestAt }]) => {
+    queueDepths.map(([queue, { due, oldestAt }]) => {
       const oldestSeconds = oldestAt === undefined ? 0 : Math.max(0, (now.getTime() - Date.parse(oldestAt)) / 1000);
       return [queue, { due, oldestSeconds }];
     }),

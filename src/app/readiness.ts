@@ -9,7 +9,7 @@ export interface ReadinessDeps {
   readonly workers: readonly Worker[];
   /** @throws Error when there is none */
   readonly serverKey: () => unknown;
-  readonly breaker: CircuitBreaker | undefined;
+  readonly circuitBreaker: CircuitBreaker | undefined;
   readonly clock: Clock;
 }
 
@@ -45,7 +45,7 @@ export function createReadiness(deps: ReadinessDeps): ReadinessProbe {
   };
 }
 
-async function lookAt({ store, workers, serverKey, breaker }: ReadinessDeps): Promise<Readiness> {
+async function lookAt({ store, workers, serverKey, circuitBreaker }: ReadinessDeps): Promise<Readiness> {
   const state = combineWorkerStates(workers);
   const [database, hasRoom] = await Promise.all([finishInTime(store.check()), finishInTime(store.hasRoom())]);
   const checks = {
@@ -53,7 +53,7 @@ async function lookAt({ store, workers, serverKey, breaker }: ReadinessDeps): Pr
     ...(hasRoom === undefined ? {} : { disk: hasRoom ? "ok" : "full" }),
     workers: state,
     key: hasKey(serverKey) ? "ok" : "failed",
-    ...(breaker ? { upstream: breaker.state() } : {}),
+    ...(circuitBreaker ? { upstream: circuitBreaker.state() } : {}),
   };
   // Where changes wait, reads are answered all the same. A worker that fails does no harm to requests; that it never
   // began does.

@@ -25,27 +25,27 @@ export function connectRemote(config: Config, baseUrl: string, { store, clock, l
     answerTimeoutMs: timeouts.answerMs,
   });
   const client = instrumentClient(bare, origin, telemetry);
-  const breaker = createCircuitBreaker(clock);
+  const circuitBreaker = createCircuitBreaker(clock);
   const upstream = createRemoteUpstream({
     ...config,
     baseUrl,
     client,
     timeouts,
-    breaker,
+    circuitBreaker,
     clock,
     log,
     telemetry,
-    spend: (realm, { nonce, expiresAt }) =>
+    consumeNonce: (realm, { nonce, expiresAt }) =>
       store.transaction({ businessId: realm, actorId: "remote", now: clock.now().toISOString() }, (transaction) =>
-        transaction.spend(nonce, expiresAt),
+        transaction.consumeNonce(nonce, expiresAt),
       ),
   });
-  return { client, upstream, breaker };
+  return { client, upstream, circuitBreaker };
 }
 
 /** The product's own service, with what it tells by webhooks. */
 export function connectRemoteProduct(config: Config, baseUrl: string, local: CoreServices) {
-  const { client, upstream, breaker } = connectRemote(config, baseUrl, local);
+  const { client, upstream, circuitBreaker } = connectRemote(config, baseUrl, local);
   const { origin } = new URL(baseUrl);
   const { kept, read } = createTokenLogs(config, origin, (sha256) => getRealm(origin, sha256));
   const receiving = createWebhookEventUpstream(upstream, {
@@ -58,7 +58,7 @@ export function connectRemoteProduct(config: Config, baseUrl: string, local: Cor
     await receiving.close();
     await client.close();
   };
-  return { upstream: config.hasEvents ? receiving : upstream, webhooks: kept, breaker, close };
+  return { upstream: config.hasEvents ? receiving : upstream, webhooks: kept, circuitBreaker, close };
 }
 
 function readCertificates(file: string): string {

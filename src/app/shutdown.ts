@@ -12,20 +12,20 @@ export interface OpenParts {
   /** How long calls under way may take to end. */
   readonly settleMs: number;
   readonly servers: readonly (Closable | undefined)[];
-  readonly door: CallerCheck | undefined;
+  readonly callerCheck: CallerCheck | undefined;
   readonly workers: readonly Worker[];
   /** What must outlast all of the above, in the order in which it is closed. */
   readonly last: readonly (Closable | undefined)[];
 }
 
 /** Takes nothing new, lets what is under way end as long as it may, and closes everything. */
-export async function closeAll({ telemetry, settleMs, servers, door, workers, last }: OpenParts): Promise<void> {
+export async function closeAll({ telemetry, settleMs, servers, callerCheck, workers, last }: OpenParts): Promise<void> {
   const closing = servers.map((server) => server?.close());
   const resting = workers.map((worker) => worker.stop());
   await telemetry.idle(settleMs);
   // Streams last as long as somebody listens; the servers wait for them.
-  await door?.mcp.close();
-  await door?.issuer?.close();
+  await callerCheck?.mcp.close();
+  await callerCheck?.issuer?.close();
   await Promise.all([...closing, ...resting]);
   for (const each of last) await each?.close();
   await telemetry.close();

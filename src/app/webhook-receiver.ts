@@ -13,6 +13,6 @@ export async function createWebhookReceiver(
   const { store, ...common } = local;
   const businessIds = (await store.listBusinesses()).map(({ businessId }) => businessId);
   const webhooks = beside ?? createBusinessLogs(config, businessIds);
-  const inlet = createReceiver({ webhooks, inbox: store.inbox, ...common });
-  return webhooks.size > 0 ? createWebhookHandler({ ...config, inlet, log: local.log }) : undefined;
+  const webhookReceiver = createReceiver({ webhooks, inbox: store.inbox, ...common });
+  return webhooks.size > 0 ? createWebhookHandler({ ...config, webhookReceiver, log: local.log }) : undefined;
 }

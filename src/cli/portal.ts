@@ -6,13 +6,13 @@ import { addOptions } from "../config/options.ts";
 import { addExamples } from "./help.ts";
 import { businessOption, createChoiceOption, createSubcommand, jsonOption, parseWholeNumber } from "./options.ts";
 
-export function addPortal(desk: Command): void {
+export function addPortal(portal: Command): void {
   for (const { name, act, description, example, options } of actCommands) {
-    const sub = createSubcommand(desk, name, description, "desk").option(...businessOption);
+    const sub = createSubcommand(portal, name, description, "portal").option(...businessOption);
     for (const { flags, description: told, required, choices } of options) {
       sub.addOption(createChoiceOption(flags, told, choices).makeOptionMandatory(required));
     }
-    addExamples(sub, [`desk ${name} ${example}`, description.charAt(0).toLowerCase() + description.slice(1)]);
+    addExamples(sub, [`portal ${name} ${example}`, description.charAt(0).toLowerCase() + description.slice(1)]);
     sub.action(async (given: Options) =>
       (await import("../commands/portal.ts")).runAct(loadConfig(process.env, given), act, given),
     );

@@ -103,7 +103,7 @@ const branches: readonly Branch[] = [
     load: async () => (await import("./database.ts")).addSeed,
   },
   {
-    name: "desk",
+    name: "portal",
     description: "act as an applicant, a reviewer or staff",
     group: tryOut,
     load: async () => (await import("./portal.ts")).addPortal,

@@ -43,7 +43,7 @@ async function readToken(file: string): Promise<string | undefined> {
 }
 
 async function isValid(app: App, token: string): Promise<boolean> {
-  return app.gate.identify(token).then(
+  return app.pipeline.identify(token).then(
     () => true,
     () => false,
   );

@@ -9,24 +9,24 @@ import { chooseBusiness } from "./tokens.ts";
 
 /** Sees to it that an organisation sends nothing more to an address. */
 export function suppressAddress(config: Config, email: string, options: Options): Promise<void> {
-  return withOffice(config, options, async (office, businessId) => {
+  return withMailAdmin(config, options, async (mailAdmin, businessId) => {
     const reason = options["bounced"] ? "bounced" : options["unsubscribed"] ? "unsubscribed" : "manual";
-    const added = await office.suppress(businessId, email, reason);
+    const added = await mailAdmin.suppress(businessId, email, reason);
     printDone(options, { suppressed: true, changed: added }, added ? "Suppressed." : "It was suppressed already.");
   });
 }
 
 export function allowAddress(config: Config, email: string, options: Options): Promise<void> {
-  return withOffice(config, options, async (office, businessId) => {
-    const removed = await office.unsuppress(businessId, email);
+  return withMailAdmin(config, options, async (mailAdmin, businessId) => {
+    const removed = await mailAdmin.unsuppress(businessId, email);
     printDone(options, { suppressed: false, changed: removed }, removed ? "Allowed." : "It was not suppressed.");
   });
 }
 
 /** Prints the addresses row by row: there may be very many. */
 export function listSuppressions(config: Config, options: Options): Promise<void> {
-  return withOffice(config, options, async (office, businessId) => {
-    for await (const { email, reason, createdAt } of office.suppressions(businessId)) {
+  return withMailAdmin(config, options, async (mailAdmin, businessId) => {
+    for await (const { email, reason, createdAt } of mailAdmin.suppressions(businessId)) {
       const row = { email, reason, since: createdAt };
       if (options["json"]) printJson(row);
       else print(formatColumns([[createdAt, reason, email]]));
@@ -36,22 +36,22 @@ export function listSuppressions(config: Config, options: Options): Promise<void
 
 /** Queues a message again that was not sent. */
 export function retryMessage(config: Config, emailSendId: string, options: Options): Promise<void> {
-  return withOffice(config, options, async (office, businessId) => {
-    await office.retry(businessId, emailSendId);
+  return withMailAdmin(config, options, async (mailAdmin, businessId) => {
+    await mailAdmin.retry(businessId, emailSendId);
     printDone(options, { emailSendId, status: "queued" }, `${emailSendId} is queued again.`);
   });
 }
 
-function withOffice(
+function withMailAdmin(
   config: Config,
   options: Options,
-  work: (office: PortalServices["mailOffice"], businessId: string) => Promise<void>,
+  work: (mailAdmin: PortalServices["mailAdmin"], businessId: string) => Promise<void>,
 ): Promise<void> {
-  return withApp(config, async ({ people, store }) => {
-    if (!people) throw new UsageError("The product's own service sends its own mail");
+  return withApp(config, async ({ portalServices, store }) => {
+    if (!portalServices) throw new UsageError("The product's own service sends its own mail");
     const businessId = await chooseBusiness(store, getTextOption(options, "business"));
     try {
-      await work(people.mailOffice, businessId);
+      await work(portalServices.mailAdmin, businessId);
     } catch (error) {
       throw error instanceof Problem ? new UsageError(`${error.code}: ${error.message}`) : error;
     }

@@ -19,11 +19,11 @@ import { chooseBusiness } from "./tokens.ts";
 export async function runAct(config: Config, act: ActName, options: Options): Promise<void> {
   const given = collectInput(act, options);
   await withApp(config, async (app) => {
-    if (!app.people) throw new UsageError("The product's own service has a desk of its own");
+    if (!app.portalServices) throw new UsageError("The product's own service has a portal of its own");
     const businessId = await chooseBusiness(app.store, getTextOption(options, "business"));
     try {
       const more = act === "attach_file" ? await keepFile(app, options) : {};
-      show(await app.people.desk.act(businessId, act, { ...given, ...more } as never), options);
+      show(await app.portalServices.portal.act(businessId, act, { ...given, ...more } as never), options);
     } catch (error) {
       throw error instanceof Problem ? toCommandError(error) : error;
     }

@@ -94,7 +94,7 @@ async function serveMetrics(app: App, { metrics }: Config): Promise<void> {
 
 async function refuseUnknownToken(app: App, token: string): Promise<void> {
   try {
-    await app.gate.identify(token);
+    await app.pipeline.identify(token);
   } catch {
     await app.close();
     throw new UsageError(

@@ -30,7 +30,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 /** Its own token is not to be held back, however fast it goes. */
 const requestsPerMinute = 1_000_000;
 
-/** Plays a season on the configured database, by desk and by token, and prints how many events it led to. */
+/** Plays a season on the configured database, by portal and by token, and prints how many events it led to. */
 export async function runSimulation(config: Config, options: SimulateOptions): Promise<void> {
   await withApp({ ...config, requestsPerMinute }, async (app) => {
     const businessId = await chooseBusiness(app.store, options.business);
@@ -44,8 +44,8 @@ export async function runSimulation(config: Config, options: SimulateOptions): P
 }
 
 async function playSeason(app: App, businessId: string, options: SimulateOptions): Promise<string> {
-  const { store, content, gate, people } = app;
-  if (!people) throw new UsageError("A season is played on the embedded service, not on the product's own");
+  const { store, content, pipeline, portalServices } = app;
+  if (!portalServices) throw new UsageError("A season is played on the embedded service, not on the product's own");
   const { seed, factor } = options;
   const now = new Date();
   const draw = createDraw(createSeededRandom(seed));
@@ -63,13 +63,18 @@ async function playSeason(app: App, businessId: string, options: SimulateOptions
     reader: store.reader(businessId),
     async act(name, given) {
       stopping.throwIfAborted();
-      return people.desk.act(businessId, name, given);
+      return portalServices.portal.act(businessId, name, given);
     },
     async call(name, input) {
       stopping.throwIfAborted();
       const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
       const parts = splitInput(operations[name], given);
-      const answer = await gate.execute({ operation: name, token: issued.token, parts, requestId: createId("req") });
+      const answer = await pipeline.execute({
+        operation: name,
+        token: issued.token,
+        parts,
+        requestId: createId("req"),
+      });
       if (!answer.ok) throw answer.problem;
       return { data: answer.data as never, lastEvaluatedKey: answer.page?.lastEvaluatedKey };
     },

@@ -1,6 +1,6 @@
 import { confirmationPostures } from "../contract/confirmation.ts";
 import { callNames, operationNames, toolsetNames } from "../contract/definition/names.ts";
-import { privacyPostures } from "../contract/privacy.ts";
+import { privacyModes } from "../contract/privacy.ts";
 import type { Setting } from "./setting.ts";
 import { boolean, createChoiceType, createIntegerType, createListType } from "./values.ts";
 
@@ -14,9 +14,9 @@ export const agentSettings = {
     variable: "PROGRAMME_PRIVACY",
     group: "Agents",
     option: "--privacy <posture>",
-    type: createChoiceType(privacyPostures),
-    default: "blind",
-    help: "What agents see of people: `api` what the interface shows; `blind` handles instead of e-mail addresses, phone numbers and external ids; `strict` that, and nothing sensitive whatever the token's scopes.",
+    type: createChoiceType(privacyModes),
+    default: "pseudonymize",
+    help: "What agents see of people: `off` what the interface shows; `pseudonymize` handles instead of e-mail addresses, phone numbers and external ids; `redact` that, and nothing sensitive whatever the token's scopes.",
     commands: serving,
   },
   confirm: {

@@ -6,7 +6,7 @@ export const commandNames = [
   "token",
   "webhook",
   "mail",
-  "desk",
+  "portal",
   "simulate",
   "tools",
   "doctor",

@@ -29,7 +29,7 @@ const listening = ["http"] as const;
 /** Commands that work on a service. */
 const using = ["stdio", "http", "doctor"] as const;
 /** Commands that may write files. */
-const keeping = ["stdio", "http", "token", "desk", "simulate", "seed"] as const;
+const keeping = ["stdio", "http", "token", "portal", "simulate", "seed"] as const;
 /** Commands that send webhooks. */
 const sending = ["stdio", "http", "webhook"] as const;
 

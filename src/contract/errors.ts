@@ -14,7 +14,7 @@ export interface Fault {
 }
 
 /** The error catalogue: every `error.code` that this service answers with (specification 7). */
-export const catalogue = {
+export const schemaQueries = {
   validation_failed: {
     status: 400,
     retryable: false,
@@ -296,7 +296,7 @@ export const catalogue = {
   },
 } as const satisfies Record<string, Fault>;
 
-export type ProblemCode = keyof typeof catalogue;
+export type ProblemCode = keyof typeof schemaQueries;
 
 /** One thing wrong with a request; `path` names the argument (`externalRef.namespace`, `pairs.3.reviewerId`). */
 export interface Issue {
@@ -311,19 +311,19 @@ export class Problem extends Error {
   readonly details: Readonly<Record<string, unknown>> | undefined;
 
   constructor(code: ProblemCode, details?: Readonly<Record<string, unknown>>, message?: string) {
-    super(message ?? catalogue[code].message);
+    super(message ?? schemaQueries[code].message);
     this.name = "Problem";
     this.code = code;
     this.details = details;
   }
 
   get status(): number {
-    return catalogue[this.code].status;
+    return schemaQueries[this.code].status;
   }
 
   /** What to do next, with this problem's details filled in. */
   get next(): string {
-    return catalogue[this.code].next.replace(/\{(\w+)\}/g, (_, name: string) => {
+    return schemaQueries[this.code].next.replace(/\{(\w+)\}/g, (_, name: string) => {
       const detail = this.details?.[name];
       return Array.isArray(detail) ? detail.join(", ") : String(detail ?? "unknown");
     });

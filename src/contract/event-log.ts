@@ -70,7 +70,7 @@ export type LoggedEvent = z.output<typeof LoggedEvent>;
 
 /** Scopes that show some events each. */
 export const eventScopes: readonly Scope[] = [...new Set([...Object.values(scopesByType), otherScope])];
-const [scope, ...orScopes] = eventScopes;
+const [scope, ...anyOfScopes] = eventScopes;
 
 /** Not of the interface: what happened, for agents that cannot be sent webhooks. */
 export const list_events = operation({
@@ -80,7 +80,7 @@ export const list_events = operation({
   path: "/events",
   resource: "programme://events",
   scope: scope as Scope,
-  orScopes,
+  anyOfScopes,
   effect: "read",
   query: {
     since: DateFrom.optional(),

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { boundedText, common, DateTime, Id, Timestamp } from "./definition/fields.ts";
 import { operation } from "./definition/operation.ts";
 import { limits } from "./limits.ts";
-import { privacyPostures } from "./privacy.ts";
+import { privacyModes } from "./privacy.ts";
 
 export const ExportStatus = z.enum(["pending", "completed", "failed"]);
 
@@ -20,7 +20,7 @@ export const ExportJob = z.object({
   downloadUrl: z.string().nullable(),
   downloadExpiresAt: Timestamp.nullable(),
   /** Only of a file made for agents: what it shows of people. */
-  privacy: z.enum(privacyPostures).optional(),
+  privacy: z.enum(privacyModes).optional(),
   sizeBytes: z.int().nullable(),
   sha256: z.string().nullable(),
   errorCode: z.string().nullable(),
@@ -53,7 +53,7 @@ export const create_export = operation({
   data: ExportJob,
   audit: "export.created",
   confirm: ({ programId }) => `Export the data of programme ${programId}, personal data included`,
-  alsoScopes: (input) => (input["persons"] === undefined ? [] : ["persons:read"]),
+  conditionalScopes: (input) => (input["persons"] === undefined ? [] : ["persons:read"]),
   quota: "export",
   errors: ["not_found", "export_rate_limited"],
 });

@@ -139,7 +139,7 @@ export const list_applicants = operation({
   },
   data: z.array(Applicant),
   audit: "applicant.listed",
-  alsoScopes: requireExpansionScopes,
+  conditionalScopes: requireExpansionScopes,
   errors: ["invalid_cursor"],
 });
 

@@ -48,7 +48,7 @@ export const list_reviewers = operation({
   },
   data: z.array(Reviewer),
   audit: "reviewer.listed",
-  alsoScopes: requireExpansionScopes,
+  conditionalScopes: requireExpansionScopes,
   errors: ["invalid_cursor"],
 });
 
@@ -62,7 +62,7 @@ export const get_reviewer = operation({
   query: { includePersonFieldIds: PersonFieldIds.optional() },
   data: Reviewer,
   audit: "reviewer.read",
-  alsoScopes: requireExpansionScopes,
+  conditionalScopes: requireExpansionScopes,
   errors: ["not_found"],
 });
 

@@ -54,9 +54,9 @@ export function isScope(value: string): value is Scope {
 
 /** The scopes that a holder of these lacks for an operation, whatever its input; none where one of several will do. */
 export function findMissingScopes(
-  { scope, orScopes = [] }: { readonly scope: Scope; readonly orScopes?: readonly Scope[] },
+  { scope, anyOfScopes = [] }: { readonly scope: Scope; readonly anyOfScopes?: readonly Scope[] },
   held: ReadonlySet<Scope>,
 ): readonly Scope[] {
-  const enough = [scope, ...orScopes];
+  const enough = [scope, ...anyOfScopes];
   return enough.some((each) => held.has(each)) ? [] : enough;
 }

@@ -105,7 +105,7 @@ export const create_submission = operation({
   }),
   data: Submission,
   audit: "submission.created",
-  alsoScopes: (input) => ((input["personId"] ?? input["externalRef"]) ? ["persons:read"] : []),
+  conditionalScopes: (input) => ((input["personId"] ?? input["externalRef"]) ? ["persons:read"] : []),
   errors: ["not_found", "identity_mismatch", "person_inactive", "person_merged", "program_archived"],
 });
 

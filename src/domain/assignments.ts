@@ -7,7 +7,7 @@ import type { Reviewer, ReviewerStatus } from "../contract/reviewers.ts";
 /** What `incomplete` means (specification 4.4). */
 export const incompleteStatuses = ["assigned", "accepted", "conflict"] as const satisfies readonly AssignmentStatus[];
 
-/** Statuses in which a reviewer has the work on the desk or did it: what counts as load. */
+/** Statuses in which a reviewer has the work on the portal or did it: what counts as load. */
 export const heldStatuses = [...incompleteStatuses, "completed"] as const satisfies readonly AssignmentStatus[];
 
 /** Statuses from which a review came or is still to come. */
@@ -166,16 +166,16 @@ export interface PlanInput {
 }
 
 /** A reviewer while the plan is made. `load` and `room` count assignments: had in this round, and still possible. */
-interface Desk {
+interface ReviewerSlot {
   readonly reviewerId: string;
   readonly expertise: ReadonlySet<string>;
-  readonly planned: Paper[];
+  readonly planned: SubmissionSlot[];
   load: number;
   room: number;
 }
 
 /** A submission while the plan is made, with the reviewers who may not (or need not) get it. */
-interface Paper {
+interface SubmissionSlot {
   readonly submissionId: string;
   readonly domains: readonly string[];
   readonly barred: Set<string>;
@@ -194,16 +194,16 @@ export function planAssignments(input: PlanInput): Plan {
   const { rules, past, roundId } = input;
   const inRound = past.filter((earlier) => earlier.roundId === roundId && earlier.active);
   const conflicts = createPairSet(past.filter(isConflict));
-  const desks = createReviewerSlots(input, inRound);
-  const papers = createSubmissionSlots(input, inRound, conflicts);
-  distribute(papers, desks, rules.reviewsPerSubmission);
-  balance(desks);
-  const short = papers.filter((paper) => paper.reviews < rules.reviewsPerSubmission);
-  const planned = desks.flatMap(({ reviewerId, planned: given }) =>
+  const slots = createReviewerSlots(input, inRound);
+  const submissions = createSubmissionSlots(input, inRound, conflicts);
+  distribute(submissions, slots, rules.reviewsPerSubmission);
+  balance(slots);
+  const short = submissions.filter((submission) => submission.reviews < rules.reviewsPerSubmission);
+  const planned = slots.flatMap(({ reviewerId, planned: given }) =>
     given.map(({ submissionId }) => ({ submissionId, reviewerId })),
   );
   const skipped = short.flatMap(({ submissionId }) =>
-    desks
+    slots
       .map(({ reviewerId }) => ({ submissionId, reviewerId }))
       .filter((pair) => containsPair(conflicts, pair))
       .map((pair) => ({ ...pair, reason: "conflict_of_interest" as const })),
@@ -234,7 +234,7 @@ function normalizeDomain(domain: string): string {
 function createReviewerSlots(
   { reviewers, rules, held: heldBy }: PlanInput,
   inRound: readonly PastAssignment[],
-): Desk[] {
+): ReviewerSlot[] {
   const loads = countBy(
     inRound.filter(({ status }) => held.has(status)),
     ({ reviewerId }) => reviewerId,
@@ -255,7 +255,11 @@ function createReviewerSlots(
     .toSorted((a, b) => compare(a.reviewerId, b.reviewerId));
 }
 
-function createSubmissionSlots(input: PlanInput, inRound: readonly PastAssignment[], conflicts: Pairs): Paper[] {
+function createSubmissionSlots(
+  input: PlanInput,
+  inRound: readonly PastAssignment[],
+  conflicts: Pairs,
+): SubmissionSlot[] {
   const { rules, past, roundId, earlierRoundIds } = input;
   const reviews = countBy(
     inRound.filter(({ status }) => reviewingStatuses.has(status)),
@@ -280,55 +284,55 @@ function createSubmissionSlots(input: PlanInput, inRound: readonly PastAssignmen
 }
 
 /** Gives papers out in turns, so that where reviewers are scarce no submission gets its second before all had a first. */
-function distribute(papers: readonly Paper[], desks: readonly Desk[], target: number): void {
+function distribute(submissions: readonly SubmissionSlot[], slots: readonly ReviewerSlot[], target: number): void {
   let left = maxPlanned;
-  let open = papers.filter((paper) => paper.reviews < target);
+  let open = submissions.filter((submission) => submission.reviews < target);
   while (open.length > 0 && left > 0) {
-    const fewest = open.reduce((least, paper) => Math.min(least, paper.reviews), target);
-    const stillOpen: Paper[] = [];
-    for (const paper of open) {
-      if (paper.reviews === fewest) {
-        const desk = left > 0 ? (choose(desks, paper) ?? freeReviewer(desks, paper)) : undefined;
-        if (!desk) continue;
-        give(desk, paper);
-        paper.reviews += 1;
+    const fewest = open.reduce((least, submission) => Math.min(least, submission.reviews), target);
+    const stillOpen: SubmissionSlot[] = [];
+    for (const submission of open) {
+      if (submission.reviews === fewest) {
+        const slot = left > 0 ? (choose(slots, submission) ?? freeReviewer(slots, submission)) : undefined;
+        if (!slot) continue;
+        give(slot, submission);
+        submission.reviews += 1;
         left -= 1;
       }
-      if (paper.reviews < target) stillOpen.push(paper);
+      if (submission.reviews < target) stillOpen.push(submission);
     }
     open = stillOpen;
   }
 }
 
 /** The free reviewer with the submission's expertise, then with the least load, then with the lowest id. */
-function choose(desks: readonly Desk[], paper: Paper): Desk | undefined {
-  let best: Desk | undefined;
+function choose(slots: readonly ReviewerSlot[], submission: SubmissionSlot): ReviewerSlot | undefined {
+  let best: ReviewerSlot | undefined;
   let bestMatches = false;
-  for (const desk of desks) {
-    if (!canReview(desk, paper)) continue;
-    const matches = isExpert(desk, paper);
-    if (best && (bestMatches === matches ? desk.load >= best.load : bestMatches)) continue;
-    best = desk;
+  for (const slot of slots) {
+    if (!canReview(slot, submission)) continue;
+    const matches = isExpert(slot, submission);
+    if (best && (bestMatches === matches ? slot.load >= best.load : bestMatches)) continue;
+    best = slot;
     bestMatches = matches;
   }
   return best;
 }
 
 /** A full reviewer who may review the paper, freed by moving one of the planned papers to somebody with room. */
-function freeReviewer(desks: readonly Desk[], paper: Paper): Desk | undefined {
-  const free = desks.filter(({ room }) => room > 0);
-  return desks.find((desk) => !paper.barred.has(desk.reviewerId) && free.some((other) => move(desk, other)));
+function freeReviewer(slots: readonly ReviewerSlot[], submission: SubmissionSlot): ReviewerSlot | undefined {
+  const free = slots.filter(({ room }) => room > 0);
+  return slots.find((slot) => !submission.barred.has(slot.reviewerId) && free.some((other) => move(slot, other)));
 }
 
 /**
  * Turns can leave a reviewer behind whose only papers left were barred: moves planned papers from fuller desks to
  * emptier ones until no such move evens out loads. Every move lowers the sum of their squares.
  */
-function balance(desks: readonly Desk[]): void {
+function balance(slots: readonly ReviewerSlot[]): void {
   for (let moved = true; moved; ) {
     moved = false;
-    for (const full of desks) {
-      for (const empty of desks) {
+    for (const full of slots) {
+      for (const empty of slots) {
         while (full.load - empty.load >= 2 && move(full, empty)) moved = true;
       }
     }
@@ -336,34 +340,34 @@ function balance(desks: readonly Desk[]): void {
 }
 
 /** Moves a planned paper to another desk that suits it as well; false where there is none. */
-function move(from: Desk, to: Desk): boolean {
-  const paper = from.planned.find((each) => canReview(to, each) && isExpert(to, each) === isExpert(from, each));
-  if (!paper) return false;
-  take(from, paper);
-  give(to, paper);
+function move(from: ReviewerSlot, to: ReviewerSlot): boolean {
+  const submission = from.planned.find((each) => canReview(to, each) && isExpert(to, each) === isExpert(from, each));
+  if (!submission) return false;
+  take(from, submission);
+  give(to, submission);
   return true;
 }
 
-function canReview(desk: Desk, paper: Paper): boolean {
-  return desk.room > 0 && !paper.barred.has(desk.reviewerId);
+function canReview(slot: ReviewerSlot, submission: SubmissionSlot): boolean {
+  return slot.room > 0 && !submission.barred.has(slot.reviewerId);
 }
 
-function isExpert(desk: Desk, paper: Paper): boolean {
-  return paper.domains.some((domain) => desk.expertise.has(domain));
+function isExpert(slot: ReviewerSlot, submission: SubmissionSlot): boolean {
+  return submission.domains.some((domain) => slot.expertise.has(domain));
 }
 
-function give(desk: Desk, paper: Paper): void {
-  desk.planned.push(paper);
-  desk.load += 1;
-  desk.room -= 1;
-  paper.barred.add(desk.reviewerId);
+function give(slot: ReviewerSlot, submission: SubmissionSlot): void {
+  slot.planned.push(submission);
+  slot.load += 1;
+  slot.room -= 1;
+  submission.barred.add(slot.reviewerId);
 }
 
-function take(desk: Desk, paper: Paper): void {
-  desk.planned.splice(desk.planned.indexOf(paper), 1);
-  desk.load -= 1;
-  desk.room += 1;
-  paper.barred.delete(desk.reviewerId);
+function take(slot: ReviewerSlot, submission: SubmissionSlot): void {
+  slot.planned.splice(slot.planned.indexOf(submission), 1);
+  slot.load -= 1;
+  slot.room += 1;
+  submission.barred.delete(slot.reviewerId);
 }
 
 function isConflict({ status, conflictAttestation }: PastAssignment): boolean {

@@ -77,7 +77,7 @@ async function write(deps: JobDeps, { job, signal }: HeldExport, spool: Spool): 
   const { store, clock, personsOf, protectionOf, maxBytes } = deps;
   const reader = store.reader(job.businessId);
   const scopes = await loadScopes(deps, job);
-  const view = await loadView(reader, job.privacy === "strict" ? withoutSensitive(scopes) : scopes);
+  const view = await loadView(reader, job.privacy === "redact" ? withoutSensitive(scopes) : scopes);
   const protect = hidesContacts(job.privacy ?? undefined) ? protectionOf(job.businessId) : undefined;
   const generatedAt = clock.now().toISOString();
   await renderDocument({ reader, job, personsOf, signal }, { view, protect }, generatedAt, async (text) => {

@@ -29,7 +29,7 @@ export interface McpRequest extends Asked {
 export interface OperationCall {
   readonly kind: "operation";
   readonly name: string;
-  readonly face: "mcp" | "rest";
+  readonly surface: "mcp" | "rest";
   readonly requestId: string;
 }
 
@@ -65,14 +65,14 @@ export interface WorkOutcome {
 
 /** An HTTP request and what answers it. */
 export interface HttpExchange {
-  readonly face: Surface;
+  readonly surface: Surface;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly requestId: string;
 }
 
-export const faces = ["rest", "mcp", "webhook", "download", "invitation", "probe", "other"] as const;
-export type Surface = (typeof faces)[number];
+export const surfaces = ["rest", "mcp", "webhook", "download", "invitation", "probe", "other"] as const;
+export type Surface = (typeof surfaces)[number];
 
 /** What happens on the way and is counted. */
 export interface TelemetryNotes {

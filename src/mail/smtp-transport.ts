@@ -30,23 +30,23 @@ export function createSmtpTransport(server: SmtpServer): MailTransport {
     const reused = kept;
     kept = undefined;
     const connection = reused ?? (await createConnection(server));
-    const passage = new SendAttempt({ handOver, signal, timeoutMs: server.timeoutMs });
+    const sendAttempt = new SendAttempt({ handOver, signal, timeoutMs: server.timeoutMs });
     try {
-      if (!reused) await passage.through(connection.open());
-      await passage.through(connection.send(message, passage.contentOf(message.bytes)));
+      if (!reused) await sendAttempt.through(connection.open());
+      await sendAttempt.through(connection.send(message, sendAttempt.contentOf(message.bytes)));
       if (connection.sent < maxMessages) kept = connection;
       else connection.quit();
       return { kind: "accepted" };
     } catch (error) {
       connection.close();
-      if (passage.stopped) return { kind: "stopped" };
-      const { handedOver } = passage;
+      if (sendAttempt.stopped) return { kind: "stopped" };
+      const { handedOver } = sendAttempt;
       const outcome = classifySmtpFault({ error: error as NodemailerError, recipient: message.to, handedOver });
       // A server may have ended the kept connection meanwhile: that says nothing of a new one.
       const stale = reused && outcome.kind === "deferred" && outcome.serverTrouble;
       return stale ? deliverMessage(message, handOver, signal) : outcome;
     } finally {
-      passage.end();
+      sendAttempt.end();
     }
   }
 

@@ -109,9 +109,11 @@ class Lane {
     }
     const send = await store.reader(lease.businessId).get("emailSends", lease.emailSendId);
     if (!send) throw new Error(`The queued message ${lease.emailSendId} is missing`);
-    const fate = await this.#fateOf(lease, send, signal);
+    const deliveryResult = await this.#fateOf(lease, send, signal);
     await this.#untilWritten(signal, () =>
-      fate.kind === "stopped" ? store.mailQueue.giveBack(lease, this.#at(0)) : this.#record(lease, send, fate),
+      deliveryResult.kind === "stopped"
+        ? store.mailQueue.giveBack(lease, this.#at(0))
+        : this.#record(lease, send, deliveryResult),
     );
     return true;
   }
@@ -138,21 +140,25 @@ class Lane {
     }
   }
 
-  async #record(lease: MailLease, send: Send, fate: Exclude<Fate, { kind: "stopped" }>): Promise<void> {
-    switch (fate.kind) {
+  async #record(lease: MailLease, send: Send, deliveryResult: Exclude<Fate, { kind: "stopped" }>): Promise<void> {
+    switch (deliveryResult.kind) {
       case "accepted":
         return this.#settle(lease, { status: "sent", sentAt: this.#at(0), error: null });
       case "suppressed":
         return this.#settle(lease, { status: "suppressed", error: null });
       case "refused":
-        return this.#settle(lease, { status: fate.status, error: fate.error }, async (transaction) => {
-          if (fate.noMailbox) await suppressEmail(transaction, send.recipientEmail, "bounced");
-        });
+        return this.#settle(
+          lease,
+          { status: deliveryResult.status, error: deliveryResult.error },
+          async (transaction) => {
+            if (deliveryResult.noMailbox) await suppressEmail(transaction, send.recipientEmail, "bounced");
+          },
+        );
       case "uncertain":
         return this.#settle(lease, { status: "failed", error: unknownFate });
       case "deferred": {
         const delayMs = mailRetryDelaysMs[lease.attempt];
-        const { error } = fate;
+        const { error } = deliveryResult;
         if (delayMs !== undefined) return this.#settle(lease, { error }, undefined, this.#at(delayMs));
         return this.#settle(lease, { status: "failed", error: `${error} (${lease.attempt + 1} attempts)` });
       }

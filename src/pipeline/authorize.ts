@@ -24,5 +24,5 @@ export function authorize(caller: Holder, operation: Operation): void {
 
 /** Scopes that an input needs besides: person selectors and expansions. */
 export function authorizeInput(caller: Holder, operation: Operation, input: Readonly<Record<string, unknown>>): void {
-  if (operation.alsoScopes) requireScopes(caller, operation.alsoScopes(input));
+  if (operation.conditionalScopes) requireScopes(caller, operation.conditionalScopes(input));
 }

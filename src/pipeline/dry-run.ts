@@ -17,7 +17,7 @@ export interface DryRunResult {
   /** Of the changes: the same as long as the same would happen. */
   readonly digest: string;
   /** Where the service itself makes the plan when it is called: what that starts from. */
-  readonly outlook?: PlanningContext;
+  readonly planningContext?: PlanningContext;
 }
 
 /** What can be read of a round before its assignments are planned. */
@@ -33,11 +33,11 @@ export interface PlanningContext {
 
 /** Thrown to undo a rehearsal's transaction; carries out what it would have done. */
 export class RollbackSignal extends Error {
-  readonly rehearsal: DryRunResult;
+  readonly dryRunResult: DryRunResult;
 
-  constructor(rehearsal: DryRunResult) {
+  constructor(dryRunResult: DryRunResult) {
     super("rehearsed");
-    this.rehearsal = rehearsal;
+    this.dryRunResult = dryRunResult;
   }
 }
 

@@ -179,7 +179,7 @@ export function createPipeline(deps: PipelineDeps): OperationPipeline {
           });
         });
       } catch (error) {
-        if (error instanceof RollbackSignal) return error.rehearsal;
+        if (error instanceof RollbackSignal) return error.dryRunResult;
         throw error;
       }
     });
@@ -274,7 +274,7 @@ async function change(deps: PipelineDeps, running: Running, transaction: GateTra
 /** Of what was agreed to, exactly that is done, and once: in the transaction that does it. */
 async function settleConfirmation(transaction: GateTransaction, confirmed: ConsumedNonce): Promise<void> {
   if (computeChangeDigest(transaction.changes) !== confirmed.digest) throw problem("confirmation_stale");
-  if (!(await transaction.spend(confirmed.nonce, confirmed.expiresAt))) throw problem("confirmation_invalid");
+  if (!(await transaction.consumeNonce(confirmed.nonce, confirmed.expiresAt))) throw problem("confirmation_invalid");
 }
 
 async function checkQuota(deps: PipelineDeps, { caller, now }: Running, transaction: GateTransaction, quota: string) {
@@ -302,7 +302,7 @@ function createHandlerContext({ links }: PipelineDeps, { caller, now, call }: Ru
 async function presentResult(store: Store, running: Running, outcome: Outcome, rate: Rate): Promise<Success> {
   const { operation, caller } = running;
   const { rows, lastEvaluatedKey } = operation.paginated ? (outcome.result as PageOf<unknown>) : {};
-  const shown = running.call.privacy === "strict" ? { ...caller, scopes: withoutSensitive(caller.scopes) } : caller;
+  const shown = running.call.privacy === "redact" ? { ...caller, scopes: withoutSensitive(caller.scopes) } : caller;
   const result = operation.paginated ? rows : outcome.result;
   const { scopes } = shown;
   const answers = createStandardFieldReader(store.reader(caller.businessId));

@@ -1,5 +1,5 @@
 import type { Operation, Parts } from "../contract/definition/operation.ts";
-import { catalogue, type Fault, Problem, type ProblemCode, problem } from "../contract/errors.ts";
+import { type Fault, Problem, type ProblemCode, problem, schemaQueries } from "../contract/errors.ts";
 import { limits } from "../contract/limits.ts";
 import { toCanonicalJson } from "../lib/canonical-json.ts";
 import { hashSha256Hex } from "../lib/crypto/crypto.ts";
@@ -80,7 +80,7 @@ async function settle(work: () => Promise<unknown>): Promise<unknown> {
 }
 
 function isStored(code: ProblemCode): boolean {
-  const { status, retryable, temporary = false }: Fault = catalogue[code];
+  const { status, retryable, temporary = false }: Fault = schemaQueries[code];
   return !retryable && !temporary && [404, 409, 422].includes(status);
 }
 

@@ -22,7 +22,7 @@ export interface Invitations {
 
 export interface InvitationDeps {
   readonly store: Store;
-  readonly desk: PortalActions;
+  readonly portal: PortalActions;
   readonly clock: Clock;
   readonly isOpen: (invitation: Row<"invitations">, status: ReviewerStatus, now: string) => boolean;
 }
@@ -30,7 +30,7 @@ export interface InvitationDeps {
 /** Names that a page shows; one person may review for very many programmes. */
 const maxProgrammes = 20;
 
-export function createInvitations({ store, desk, clock, isOpen }: InvitationDeps): Invitations {
+export function createInvitations({ store, portal, clock, isOpen }: InvitationDeps): Invitations {
   const deriveInvitationKey = (secret: string) => store.findInvitation(hashSha256Hex(secret));
 
   return {
@@ -51,7 +51,7 @@ export function createInvitations({ store, desk, clock, isOpen }: InvitationDeps
       const key = await deriveInvitationKey(secret);
       if (!key) return false;
       const { businessId, invitationId } = key;
-      return desk.act(businessId, "accept_invitation", { invitationId }).then(() => true, handleRefusal);
+      return portal.act(businessId, "accept_invitation", { invitationId }).then(() => true, handleRefusal);
     },
   };
 }

@@ -70,11 +70,11 @@ export async function listTemplates(reading: Reading): Promise<ListResourceTempl
   };
 }
 
-async function listReadableKinds({ identify, withheldBy }: Reading): Promise<ResourceKind[]> {
+async function listReadableKinds({ identify, disabledBySetting }: Reading): Promise<ResourceKind[]> {
   const { scopes } = await identify();
   const isAllowed = ({ operation }: ResourceKind) =>
     findMissingReadScopes(scopes, { operation, input: {} }).length === 0;
-  return kinds.filter((kind) => withheldBy(kind.name) === undefined && isAllowed(kind));
+  return kinds.filter((kind) => disabledBySetting(kind.name) === undefined && isAllowed(kind));
 }
 
 export function createUnknownCursorError(): ProtocolError {

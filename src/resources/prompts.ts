@@ -88,14 +88,14 @@ async function read<Data>({ ask }: Reading, operation: OperationName, programId:
   throw unknown ? createInvalidParams("There is no such programId") : answer.problem;
 }
 
-function canUse({ withheldBy }: Reading, scopes: ReadonlySet<Scope>, tool: OperationName): boolean {
-  return withheldBy(tool) === undefined && scopes.has(operations[tool].scope);
+function canUse({ disabledBySetting }: Reading, scopes: ReadonlySet<Scope>, tool: OperationName): boolean {
+  return disabledBySetting(tool) === undefined && scopes.has(operations[tool].scope);
 }
 
 /** @throws Problem that says what the job lacks */
-function refuseUnusable({ withheldBy }: Reading, scopes: ReadonlySet<Scope>, { needs }: PromptDefinition): void {
+function refuseUnusable({ disabledBySetting }: Reading, scopes: ReadonlySet<Scope>, { needs }: PromptDefinition): void {
   for (const tool of needs) {
-    const setting = withheldBy(tool);
+    const setting = disabledBySetting(tool);
     if (setting !== undefined) throw problem("tool_not_offered", { tool, setting });
   }
   const requiredScopes = [...new Set(needs.map((tool) => operations[tool].scope))].filter(

@@ -1,6 +1,6 @@
 import { ProtocolError, ProtocolErrorCode, type ReadResourceResult } from "@modelcontextprotocol/server";
 import { expandResource } from "../contract/definition/resource.ts";
-import { hasUntrustedText, strangersNote } from "../contract/definition/untrusted-content.ts";
+import { hasUntrustedText, untrustedNote } from "../contract/definition/untrusted-content.ts";
 import { type Problem, problem } from "../contract/errors.ts";
 import { countRowsThatFit } from "../lib/json-cache.ts";
 import type { Answer, Success } from "../upstream/port.ts";
@@ -16,7 +16,7 @@ import { createNotFoundError, parseTarget, type ResourceTarget, shortenUri } fro
 export async function readResource(reading: Reading, uri: string): Promise<ReadResourceResult> {
   const target = parseTarget(uri);
   if (!target) throw createNotFoundError(uri);
-  const setting = reading.withheldBy(target.name);
+  const setting = reading.disabledBySetting(target.name);
   if (setting !== undefined) throw toProtocolError(problem("tool_not_offered", { tool: target.name, setting }), uri);
   const answer = await readFittingPage(reading, target);
   if (!answer.ok) throw toProtocolError(answer.problem, uri);
@@ -48,7 +48,7 @@ async function readFittingPage({ ask, resultBytes }: Reading, { name, input }: R
 
 function formatText({ operation, input }: ResourceTarget, { data, page }: Success): string {
   // What is to be known of the data goes before it.
-  const marked = hasUntrustedText(operation.data) ? { notes: [strangersNote], data } : { data };
+  const marked = hasUntrustedText(operation.data) ? { notes: [untrustedNote], data } : { data };
   const { lastEvaluatedKey } = page ?? {};
   if (lastEvaluatedKey === undefined) return JSON.stringify({ ...marked, page });
   const { cursor: _, ...rest } = input;

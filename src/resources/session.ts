@@ -9,7 +9,7 @@ export interface ResourceSession {
   /** The caller's bearer token. */
   readonly token: string | undefined;
   /** The setting that keeps an operation from agents, if one does. */
-  readonly withheldBy: (name: CallName) => string | undefined;
+  readonly disabledBySetting: (name: CallName) => string | undefined;
   /** The most JSON that one result comes to, unless a single row is larger. */
   readonly resultBytes: number;
 }
@@ -17,7 +17,7 @@ export interface ResourceSession {
 type Input = Readonly<Record<string, unknown>>;
 
 /** One request's way to the service: as its caller, under its id, until it is cancelled. */
-export interface Reading extends Pick<ResourceSession, "withheldBy" | "resultBytes"> {
+export interface Reading extends Pick<ResourceSession, "disabledBySetting" | "resultBytes"> {
   ask(operation: CallName, input: Input): Promise<Answer>;
   /** @throws Problem `unauthorized`, `invalid_token` */
   identify(): Promise<Identity>;

@@ -30,7 +30,7 @@ export interface Subscriber {
   stop(): void;
 }
 
-export interface FollowedResource extends Pick<ResourceSession, "upstream" | "token" | "withheldBy"> {
+export interface FollowedResource extends Pick<ResourceSession, "upstream" | "token" | "disabledBySetting"> {
   /** The scopes that the client's lists were made by, where following began only some time after. */
   readonly shownBy?: Iterable<string>;
 }
@@ -78,7 +78,7 @@ class WatchingSubscriber implements Subscriber {
     if (!this.#following.upstream.watchesRecords) throw createRefusal("Changes of records cannot be followed here");
     // Notifications repeat the URI.
     if (isPersonal(target)) throw createRefusal("What names a person cannot be followed");
-    const setting = this.#following.withheldBy(target.name);
+    const setting = this.#following.disabledBySetting(target.name);
     if (setting !== undefined) throw problem("tool_not_offered", { tool: target.name, setting });
     const requiredScopes = findMissingReadScopes(this.#scopes, target);
     if (requiredScopes.length > 0) throw problem("insufficient_scope", { requiredScopes });

@@ -87,7 +87,7 @@ export function findMissingReadScopes(
   scopes: ReadonlySet<Scope>,
   { operation, input }: Omit<ResourceTarget, "name">,
 ): Scope[] {
-  const also = operation.alsoScopes?.(input) ?? [];
+  const also = operation.conditionalScopes?.(input) ?? [];
   return [...findMissingScopes(operation, scopes), ...also.filter((scope) => !scopes.has(scope))];
 }
 

@@ -82,7 +82,7 @@ export interface EngineAdapter extends DialectAdapter {
   /** Text as `toLowerCase` of JavaScript makes it. */
   lower(text: Expression<unknown>): RawBuilder<string>;
   /** How the database tells what tables it has. */
-  readonly catalogue: SchemaQueries;
+  readonly schemaQueries: SchemaQueries;
   /** Leaves references between tables unchecked in this transaction and after; gives what brings them back. */
   suspendReferences(db: Db): Promise<readonly string[]>;
   /** @throws Error where a row refers to one that is not there */

@@ -64,7 +64,7 @@ export interface Author {
   readonly actorId: string;
 }
 
-/** What a change needs, whoever makes it: by token or at the desk. */
+/** What a change needs, whoever makes it: by token or in the portal. */
 export type ChangeWork = Pick<WriteWork, "store" | "now" | "newId" | "emit">;
 
 /** The work of an act, inside its transaction. */

@@ -145,7 +145,7 @@ export interface GateTransaction extends Transaction {
   lastQuotaUse(tokenId: string, quota: string): Promise<string | undefined>;
   useQuota(tokenId: string, quota: string): Promise<void>;
   /** Uses up a one-time name; false when it was used before. It may be forgotten after `expiresAt`. */
-  spend(nonce: string, expiresAt: string): Promise<boolean>;
+  consumeNonce(nonce: string, expiresAt: string): Promise<boolean>;
   /**
    * Ends the work on an export of this tenant, whose artifact is kept until `keptUntil`, if there is one.
    * @returns false when the lease is no longer this one: then nothing of what was done counts
@@ -332,6 +332,6 @@ export interface Store {
   check(): Promise<DatabaseState>;
   /** Whether the database's disk has room for changes; nothing where that disk is another machine's. */
   hasRoom(): Promise<boolean | undefined>;
-  backlogs(now: string): Promise<QueueDepths>;
+  queueDepths(now: string): Promise<QueueDepths>;
   close(): Promise<void>;
 }

@@ -200,7 +200,7 @@ class SqlStore implements Store {
     return this.#engine.hasRoom?.();
   }
 
-  backlogs(now: string): Promise<QueueDepths> {
+  queueDepths(now: string): Promise<QueueDepths> {
     return readQueueDepths(this.#read, now);
   }
 

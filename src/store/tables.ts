@@ -8,7 +8,7 @@ import { Feedback } from "../contract/feedback.ts";
 import { File } from "../contract/files.ts";
 import { Payment } from "../contract/payments.ts";
 import { Applicant, Person, PersonSchema } from "../contract/persons.ts";
-import { privacyPostures } from "../contract/privacy.ts";
+import { privacyModes } from "../contract/privacy.ts";
 import { Program, Round, Track } from "../contract/programs.ts";
 import { Reviewer } from "../contract/reviewers.ts";
 import { Review } from "../contract/reviews.ts";
@@ -107,7 +107,7 @@ export const tables = {
   exports: defineTable(
     "export",
     ExportJob.omit({ downloadUrl: true, downloadExpiresAt: true, warnings: true }).extend({
-      privacy: z.enum(privacyPostures).nullable(),
+      privacy: z.enum(privacyModes).nullable(),
       tokenId: Id.nullable(),
       scopes: z.array(z.enum(scopes)),
     }),

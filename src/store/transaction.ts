@@ -196,7 +196,7 @@ export class SqlTransaction extends SqlReader implements GateTransaction {
       .execute();
   }
 
-  async spend(nonce: string, expiresAt: string): Promise<boolean> {
+  async consumeNonce(nonce: string, expiresAt: string): Promise<boolean> {
     await this.db
       .deleteFrom("confirmations")
       .where("businessId", "=", this.businessId)

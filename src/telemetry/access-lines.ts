@@ -1,4 +1,4 @@
-import { catalogue } from "../contract/errors.ts";
+import { schemaQueries } from "../contract/errors.ts";
 import { isCallName, operations } from "../contract/index.ts";
 import type { Log } from "../lib/log.ts";
 import type { HttpExchange, ObservedWork, OperationCall, ToolCall, WorkOutcome } from "../lib/telemetry.ts";
@@ -43,7 +43,7 @@ export function createAccessLines(log: Log): AccessLines {
           writeLine(
             level,
             "Tool call",
-            { face: "mcp", tool: name, outcome: code, requestId, ...describeCaller(work.caller) },
+            { surface: "mcp", tool: name, outcome: code, requestId, ...describeCaller(work.caller) },
             durationMs,
           );
           return;
@@ -56,21 +56,21 @@ export function createAccessLines(log: Log): AccessLines {
           writeLine(
             level,
             "MCP request",
-            { face: "mcp", method, outcome: code, requestId, ...describeCaller(work.caller) },
+            { surface: "mcp", method, outcome: code, requestId, ...describeCaller(work.caller) },
             durationMs,
           );
           return;
         }
         case "operation": {
           // Of a tool call its own line tells.
-          const level = work.face === "mcp" ? "trace" : chooseLevel(work, code);
-          if (work.face === "rest") untold.delete(work.requestId);
+          const level = work.surface === "mcp" ? "trace" : chooseLevel(work, code);
+          if (work.surface === "rest") untold.delete(work.requestId);
           if (!log.isLevelEnabled(level)) return;
-          const { face, name, requestId } = work;
+          const { surface, name, requestId } = work;
           writeLine(
             level,
             "Operation",
-            { face, operation: name, outcome: code, status, requestId, ...describeCaller(caller) },
+            { surface, operation: name, outcome: code, status, requestId, ...describeCaller(caller) },
             durationMs,
           );
           return;
@@ -90,17 +90,17 @@ export function createAccessLines(log: Log): AccessLines {
       if (log.isLevelEnabled("debug")) untold.add(requestId);
     },
 
-    exchange({ face, request, requestId }, status, durationMs) {
+    exchange({ surface, request, requestId }, status, durationMs) {
       if (!untold.delete(requestId)) return;
-      const level = face === "probe" ? "trace" : "debug";
+      const level = surface === "probe" ? "trace" : "debug";
       if (log.isLevelEnabled(level))
-        writeLine(level, "HTTP request", { face, method: request.method, status, requestId }, durationMs);
+        writeLine(level, "HTTP request", { surface, method: request.method, status, requestId }, durationMs);
     },
   };
 }
 
 function chooseLevel({ name }: ToolCall | OperationCall, code: string): Level {
-  const failed = Object.hasOwn(catalogue, code) && catalogue[code as keyof typeof catalogue].status >= 500;
+  const failed = Object.hasOwn(schemaQueries, code) && schemaQueries[code as keyof typeof schemaQueries].status >= 500;
   const reads = !isCallName(name) || operations[name].effect === "read";
   return failed || (!reads && code === "ok") ? "info" : "debug";
 }

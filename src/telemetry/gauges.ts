@@ -14,10 +14,10 @@ export interface Gauges {
   /** Open HTTP connections, and requests being worked on. */
   load(): Promise<{ readonly connections: number; readonly requests: number }>;
   readonly queues?: (() => Promise<Readonly<Record<string, QueueGauge>>>) | undefined;
-  readonly breaker?: (() => (typeof breakerStates)[number]) | undefined;
+  readonly circuitBreaker?: (() => (typeof circuitBreakerStates)[number]) | undefined;
 }
 
-const breakerStates = ["closed", "open", "half_open"] as const;
+const circuitBreakerStates = ["closed", "open", "half_open"] as const;
 
 /** A database that does not answer must not keep everything else from being told. */
 const patienceMs = 2_000;
@@ -32,14 +32,15 @@ export function createGauges(registry: Registry, watched: Gauges): () => Promise
   const requests = gauge("http_requests_in_flight", "HTTP requests being worked on");
   const depth = watched.queues && gauge("queue_depth", "Work of a queue that is due", ["queue"]);
   const oldest = watched.queues && gauge("queue_oldest_seconds", "How long the oldest of it has been due", ["queue"]);
-  const breaker = watched.breaker && gauge("upstream_breaker", "1 for the state that the breaker is in", ["state"]);
+  const circuitBreaker =
+    watched.circuitBreaker && gauge("upstream_breaker", "1 for the state that the breaker is in", ["state"]);
 
   async function refreshQueues(): Promise<void> {
     depth?.reset();
     oldest?.reset();
     const late = delay(patienceMs, undefined, { ref: false });
-    const backlogs = await Promise.race([watched.queues?.().catch(() => undefined), late]);
-    for (const [queue, { due, oldestSeconds }] of Object.entries(backlogs ?? {})) {
+    const queueDepths = await Promise.race([watched.queues?.().catch(() => undefined), late]);
+    for (const [queue, { due, oldestSeconds }] of Object.entries(queueDepths ?? {})) {
       depth?.set({ queue }, due);
       oldest?.set({ queue }, oldestSeconds);
     }
@@ -51,8 +52,8 @@ export function createGauges(registry: Registry, watched: Gauges): () => Promise
     const load = await watched.load();
     requests.set(load.requests);
     connections.set(load.connections);
-    const state = watched.breaker?.();
-    for (const each of breakerStates) breaker?.set({ state: each }, each === state ? 1 : 0);
+    const state = watched.circuitBreaker?.();
+    for (const each of circuitBreakerStates) circuitBreaker?.set({ state: each }, each === state ? 1 : 0);
     await refreshQueues();
   };
 }

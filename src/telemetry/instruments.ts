@@ -26,9 +26,9 @@ export function createInstruments(registry: Registry) {
     ]),
     rest: createCounter("rest_requests_total", "REST requests by operation", ["operation", "status"]),
     restSeconds: createSecondsHistogram("rest_request_seconds", "How long REST requests took", ["operation"]),
-    http: createCounter("http_requests_total", "HTTP requests by what answered them", ["face", "status"]),
+    http: createCounter("http_requests_total", "HTTP requests by what answered them", ["surface", "status"]),
     rateLimited: createCounter("rate_limit_refusals_total", "Calls refused because their token's rate was used up", [
-      "face",
+      "surface",
     ]),
     confirmations: createCounter("confirmations_total", "Questions before calls: asked, accepted, declined", [
       "outcome",

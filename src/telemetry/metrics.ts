@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Registry } from "prom-client";
-import { catalogue } from "../contract/errors.ts";
+import { schemaQueries } from "../contract/errors.ts";
 import { operationNames } from "../contract/index.ts";
 import type { HttpExchange, ObservedWork, TelemetryNotes, WorkOutcome } from "../lib/telemetry.ts";
 import { createGauges, type Gauges } from "./gauges.ts";
@@ -43,13 +43,13 @@ export function createMetrics(tools: readonly string[]): Metrics {
   const toolOf = limitNames(tools);
   const methodOf = limitNames(mcpMethods);
   const operationOf = limitNames(operationNames);
-  const outcomeOf = limitNames([...ownOutcomes, ...Object.keys(catalogue)]);
+  const outcomeOf = limitNames([...ownOutcomes, ...Object.keys(schemaQueries)]);
 
   return {
     work(work, { code, status = 500 }, durationMs) {
       const outcome = outcomeOf(code);
       const durationSeconds = durationMs / 1000;
-      const face = work.kind === "operation" ? work.face : "mcp";
+      const surface = work.kind === "operation" ? work.surface : "mcp";
       switch (work.kind) {
         case "tool":
           to.toolCalls.inc({ tool: toolOf(work.name), outcome });
@@ -61,7 +61,7 @@ export function createMetrics(tools: readonly string[]): Metrics {
           break;
         case "operation":
           // Those of tool calls are counted there.
-          if (face === "mcp") return;
+          if (surface === "mcp") return;
           to.rest.inc({ operation: operationOf(work.name), status });
           to.restSeconds.observe({ operation: operationOf(work.name) }, durationSeconds);
           break;
@@ -77,10 +77,10 @@ export function createMetrics(tools: readonly string[]): Metrics {
           to.deliverySeconds.observe({ of: work.of }, durationSeconds);
           return;
       }
-      if (code === "rate_limited") to.rateLimited.inc({ face });
+      if (code === "rate_limited") to.rateLimited.inc({ surface });
     },
 
-    exchange: ({ face }, status) => to.http.inc({ face, status }),
+    exchange: ({ surface }, status) => to.http.inc({ surface, status }),
 
     note(kind, value) {
       if (kind === "confirmation") to.confirmations.inc({ outcome: String(value) });

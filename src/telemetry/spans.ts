@@ -1,5 +1,5 @@
 import { type Attributes, SpanKind } from "@opentelemetry/api";
-import { catalogue } from "../contract/errors.ts";
+import { schemaQueries } from "../contract/errors.ts";
 import { type CallName, operations } from "../contract/index.ts";
 import type { HttpExchange, ObservedWork, WorkOutcome } from "../lib/telemetry.ts";
 
@@ -67,16 +67,16 @@ function getUpstreamAttributes(method: string, origin: string): Attributes {
   };
 }
 
-export function describeExchange({ face, request, requestId }: HttpExchange): Description {
+export function describeExchange({ surface, request, requestId }: HttpExchange): Description {
   const method = knownMethods.has(request.method ?? "") ? (request.method as string) : "_OTHER";
   return {
-    name: `${method} ${face}`,
+    name: `${method} ${surface}`,
     kind: SpanKind.SERVER,
     attributes: {
       "http.request.method": method,
       "url.scheme": "http",
       "network.protocol.version": request.httpVersion,
-      "programme.face": face,
+      "programme.face": surface,
       "programme.request_id": requestId,
     },
   };
@@ -87,7 +87,7 @@ const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "
 
 /** What a request to the REST interface is named by, once it is known which operation it is. */
 export function getRoute(work: ObservedWork): { readonly path: string; readonly name: string } | undefined {
-  if (work.kind !== "operation" || work.face !== "rest") return undefined;
+  if (work.kind !== "operation" || work.surface !== "rest") return undefined;
   const { method, path: below } = operations[work.name as CallName];
   const path = `/integrations/v1${below}`;
   return { path, name: `${method} ${path}` };
@@ -96,7 +96,9 @@ export function getRoute(work: ObservedWork): { readonly path: string; readonly 
 /** How a span ends; of a tool call, its error is within a result. */
 export function describeSpanEnd({ code, status }: WorkOutcome, ofTool: boolean) {
   const good = code === "ok" || code === "asked";
-  const known = Object.hasOwn(catalogue, code) ? catalogue[code as keyof typeof catalogue].status : undefined;
+  const known = Object.hasOwn(schemaQueries, code)
+    ? schemaQueries[code as keyof typeof schemaQueries].status
+    : undefined;
   // A refusal is the caller's error, not the server's; to an agent it is the tool's.
   const failed = !good && (ofTool || (status ?? known ?? 500) >= 500);
   const attributes: Attributes = {

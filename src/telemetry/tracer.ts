@@ -89,7 +89,7 @@ export function createTracer(env: Environment, log: Log): Tracer {
     start,
     startExchange(exchange) {
       // Asked every few seconds, and never of interest.
-      if (exchange.face === "probe") return undefined;
+      if (exchange.surface === "probe") return undefined;
       const carried = incoming.extract(ROOT_CONTEXT, exchange.request.headers, getter);
       const { name, ...options } = describeExchange(exchange);
       return createSpan(carried, tracer.startSpan(name, options, carried), false);

@@ -29,8 +29,8 @@ const maxNotes = 8;
 export function prepareArguments(name: CallName, args: Readonly<Record<string, unknown>>): PreparedArguments {
   refuseBoundless(args);
   const taken = getToolOptions(name);
-  const { args: forgiven, notes } = coerceArguments(taken.shape, withList(args));
-  const { own, input } = separateArguments(name, taken.own, forgiven);
+  const { args: coerced, notes } = coerceArguments(taken.shape, withList(args));
+  const { own, input } = separateArguments(name, taken.own, coerced);
   const unlimited = input["limit"] === undefined && taken.limited;
   return {
     input: unlimited ? { ...input, limit: limits.toolRows } : input,

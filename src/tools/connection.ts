@@ -37,7 +37,7 @@ export async function callConnection(
     scopes: [...scopes].sort(),
     hiddenTools: listHiddenTools(settings, scopes),
     privacy: settings.privacy,
-    confirmation: { posture: confirmation.posture, approvedTools: [...confirmation.approved] },
+    confirmation: { mode: confirmation.mode, approvedTools: [...confirmation.approved] },
   };
   return createResultInForm(settings.results, formatLine(data), { data });
 }

@@ -6,7 +6,7 @@ import type { Upstream } from "../upstream/port.ts";
 import type { ToolSettings } from "./settings.ts";
 
 export interface ConfirmationPolicy {
-  readonly posture: ConfirmationPosture;
+  readonly mode: ConfirmationPosture;
   /** Tools that an automation may use without a question. */
   readonly approved: ReadonlySet<CallName>;
   /** Signs questions; at least 32 bytes, the same in all processes. */

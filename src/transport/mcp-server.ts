@@ -25,7 +25,7 @@ export interface ServerDeps {
   readonly settings: ToolSettings;
   readonly telemetry: Telemetry;
   /** The setting that keeps an operation from agents, if one does. */
-  readonly withheldBy: (name: CallName) => string | undefined;
+  readonly disabledBySetting: (name: CallName) => string | undefined;
   /** The token of a connection that carries none itself (stdio). */
   readonly token?: string | undefined;
 }
@@ -45,7 +45,7 @@ export function createServerFactory({
   confirmation,
   settings,
   telemetry,
-  withheldBy,
+  disabledBySetting,
 }: ServerDeps): ServerFactory {
   const followed = upstream.watch !== undefined;
   return ({ authInfo, era }, subscriptions) => {
@@ -57,7 +57,7 @@ export function createServerFactory({
     server.watch(telemetry, log);
     const getClientCapabilities = () => server.getClientCapabilities();
     const getProtocolVersion = () => server.getNegotiatedProtocolVersion();
-    const session = { upstream, token: authInfo?.token ?? token, withheldBy };
+    const session = { upstream, token: authInfo?.token ?? token, disabledBySetting };
     registerTools(server, {
       ...session,
       confirmation,

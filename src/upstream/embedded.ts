@@ -5,22 +5,22 @@ import type { Call, OperationPipeline } from "../pipeline/execute.ts";
 import type { Upstream, UpstreamCall } from "./port.ts";
 
 /** The programme service in this very process. */
-export function createEmbeddedUpstream(gate: OperationPipeline, changes: ChangeFeed): Upstream {
+export function createEmbeddedUpstream(pipeline: OperationPipeline, changes: ChangeFeed): Upstream {
   const toCall = ({ input, ...rest }: UpstreamCall): Call => ({
     ...rest,
     parts: splitInput(operations[rest.operation], input),
   });
   return {
-    admit: (head) => gate.admit(head),
-    check: async (call) => gate.check(toCall(call)),
-    call: (call) => gate.execute(toCall(call)),
-    rehearse: (call) => gate.dryRun(toCall(call)),
+    admit: (head) => pipeline.admit(head),
+    check: async (call) => pipeline.check(toCall(call)),
+    call: (call) => pipeline.execute(toCall(call)),
+    dryRun: (call) => pipeline.dryRun(toCall(call)),
     async identify(token) {
-      const { scopes, businessId, tokenId } = await gate.identify(token);
+      const { scopes, businessId, tokenId } = await pipeline.identify(token);
       return { scopes, realm: businessId, caller: tokenId };
     },
     async describe({ token: bearer }) {
-      const { token, business, rate } = await gate.describe(bearer);
+      const { token, business, rate } = await pipeline.describe(bearer);
       const { tokenId, name, prefix, expiresAt } = token;
       return {
         upstream: "embedded",

@@ -92,7 +92,7 @@ export function createGatewayUpstream(upstream: Upstream, grantOf: GrantOf, log:
     admit,
     check: (call) => upstream.check(call),
     call: (call) => runWithGrant(call, (own) => upstream.call(own)),
-    rehearse: (call) => runWithGrant(call, (own) => upstream.rehearse(own)),
+    dryRun: (call) => runWithGrant(call, (own) => upstream.dryRun(own)),
     identify: identifyCaller,
     describe,
     ...(watch ? { watch: (presented, watcher) => watchWithGrant(watch, grantOf, presented, watcher) } : {}),

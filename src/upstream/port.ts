@@ -89,7 +89,7 @@ export interface Upstream {
   /** Answers a call; never throws. */
   call(call: UpstreamCall): Promise<Answer>;
   /** What a call that writes would do, without doing it; or why it would be refused. */
-  rehearse(call: UpstreamCall): Promise<DryRunResult | Failure>;
+  dryRun(call: UpstreamCall): Promise<DryRunResult | Failure>;
   /**
    * Who a token is, without using up its rate.
    * @throws Problem `unauthorized`, `invalid_token`

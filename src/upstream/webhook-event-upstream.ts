@@ -52,7 +52,7 @@ const maxRealms = 10_000;
 class Received {
   readonly #upstream: Upstream;
   readonly #options: ReceivedOptions;
-  readonly #proofs: ScopeProber;
+  readonly #scopeProber: ScopeProber;
   readonly #feed: ChangeFeed;
   /** Until when tokens need not be asked about for their watchers' sake, by realm. */
   readonly #aliveUntilMs = new Map<string, number>();
@@ -60,7 +60,7 @@ class Received {
   constructor(upstream: Upstream, options: ReceivedOptions) {
     this.#upstream = upstream;
     this.#options = options;
-    this.#proofs = createScopeProber(upstream.call, options.clock);
+    this.#scopeProber = createScopeProber(upstream.call, options.clock);
     this.#feed = options.follow((token) => this.#follower(token));
   }
 
@@ -81,7 +81,7 @@ class Received {
     if (!own) throw problem("tool_not_offered", { tool: "list_events", setting: "PROGRAMME_WEBHOOK_READERS" });
     const input = validateInput(operation, splitInput(operation, given)) as Input<"list_events">;
     const wanted = input.type === undefined ? eventScopes : [getEventScope(input.type)];
-    const held = await this.#proofs.held(token, new Set(wanted).intersection(scopes));
+    const held = await this.#scopeProber.held(token, new Set(wanted).intersection(scopes));
     if (held.size === 0) throw problem("insufficient_scope", { requiredScopes: wanted });
     const { rows, lastEvaluatedKey } = await this.#options.list(own.log, held, input);
     const page = lastEvaluatedKey === undefined ? { hasMore: false } : { hasMore: true, lastEvaluatedKey };
@@ -131,7 +131,7 @@ class Received {
     if (this.#aliveUntilMs.size >= maxRealms) this.#aliveUntilMs.clear();
     this.#aliveUntilMs.set(realm, nowMs + aliveMs);
     const [any] = eventScopes.filter((scope) => scopes.has(scope));
-    if (any !== undefined) void this.#proofs.held(token, [any]).catch(ignore);
+    if (any !== undefined) void this.#scopeProber.held(token, [any]).catch(ignore);
   }
 }
 

@@ -56,7 +56,7 @@ export interface EndpointTarget {
 
 export interface EndpointsDeps {
   readonly store: Store;
-  readonly sealer: Sealer;
+  readonly encryption: Sealer;
   readonly clock: Clock;
   readonly rules: UrlRules;
 }
@@ -70,13 +70,13 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
 
 class StoredEndpoints implements Endpoints {
   readonly #store: Store;
-  readonly #sealer: Sealer;
+  readonly #encryption: Sealer;
   readonly #clock: Clock;
   readonly #rules: UrlRules;
 
-  constructor({ store, sealer, clock, rules }: EndpointsDeps) {
+  constructor({ store, encryption, clock, rules }: EndpointsDeps) {
     this.#store = store;
-    this.#sealer = sealer;
+    this.#encryption = encryption;
     this.#clock = clock;
     this.#rules = rules;
   }
@@ -96,7 +96,7 @@ class StoredEndpoints implements Endpoints {
         endpointId: key.endpointId,
         url,
         eventTypes: [...new Set(eventTypes)],
-        secret: this.#sealer.seal(secret, getSecretContext(key)),
+        secret: this.#encryption.seal(secret, getSecretContext(key)),
         previousSecret: null,
         previousSecretUntil: null,
         status: "enabled",
@@ -156,7 +156,7 @@ class StoredEndpoints implements Endpoints {
     await this.#change(key.businessId, "secret_rotated", async (transaction) => {
       const row = await loadEndpoint(transaction, key);
       await transaction.update("webhookEndpoints", row, {
-        secret: this.#sealer.seal(secret, getSecretContext(key)),
+        secret: this.#encryption.seal(secret, getSecretContext(key)),
         previousSecret: overlapMs > 0 ? row.secret : null,
         previousSecretUntil: overlapMs > 0 ? until : null,
       });
@@ -171,10 +171,10 @@ class StoredEndpoints implements Endpoints {
   }
 
   #secretsOf(row: Endpoint): EndpointTarget["secrets"] {
-    const secret = this.#sealer.open(row.secret, getSecretContext(row));
+    const secret = this.#encryption.open(row.secret, getSecretContext(row));
     if (secret === undefined) return undefined;
     const held = (row.previousSecretUntil ?? "") > this.#clock.now().toISOString() ? row.previousSecret : null;
-    const previous = held === null ? undefined : this.#sealer.open(held, getSecretContext(row));
+    const previous = held === null ? undefined : this.#encryption.open(held, getSecretContext(row));
     return previous === undefined ? [secret] : [secret, previous];
   }
 

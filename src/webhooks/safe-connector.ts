@@ -51,7 +51,7 @@ function isLocalName(hostname: string): boolean {
  * dialled, for no name is resolved in between.
  */
 export async function createSafeConnector(
-  refuses: AddressGuard,
+  isBlocked: AddressGuard,
   resolve: Resolve,
   timeoutMs: number,
 ): Promise<buildConnector.connector> {
@@ -59,7 +59,7 @@ export async function createSafeConnector(
     const family = options.family === "IPv4" ? 4 : options.family === "IPv6" ? 6 : options.family;
     resolve(hostname)
       .then((found) => {
-        const usable = found.filter((each) => !refuses(each.address) && (!family || each.family === family));
+        const usable = found.filter((each) => !isBlocked(each.address) && (!family || each.family === family));
         const [first] = usable;
         if (!first) throw new AddressRefused();
         if (options.all) callback(null, [...usable]);
@@ -71,7 +71,7 @@ export async function createSafeConnector(
   const dial = undici.buildConnector({ lookup, timeout: timeoutMs, allowH2: false });
   return (options, callback) => {
     // An address is dialled without a lookup.
-    if (isIP(options.hostname) !== 0 && refuses(options.hostname)) return callback(new AddressRefused(), null);
+    if (isIP(options.hostname) !== 0 && isBlocked(options.hostname)) return callback(new AddressRefused(), null);
     return dial(options, callback);
   };
 }

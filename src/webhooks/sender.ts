@@ -15,7 +15,7 @@ export interface SendRequest {
 }
 
 export interface SenderOptions {
-  readonly refuses: AddressGuard;
+  readonly isBlocked: AddressGuard;
   readonly resolve: Resolve;
   readonly userAgent: string;
   /** For an attempt in all. */
@@ -29,7 +29,7 @@ const answerTimeoutMs = 2_000;
 export const answerBytes = 1_024;
 
 /** Sends by a connection of its own each time, so that no receiver can leave one behind in a state of its choosing. */
-export function createSender({ refuses, resolve, userAgent, timeoutMs = attemptTimeoutMs }: SenderOptions): Sender {
+export function createSender({ isBlocked, resolve, userAgent, timeoutMs = attemptTimeoutMs }: SenderOptions): Sender {
   let dialler: Promise<buildConnector.connector> | undefined;
 
   async function postRequest(
@@ -41,7 +41,7 @@ export function createSender({ refuses, resolve, userAgent, timeoutMs = attemptT
     if (protocol !== "https:" && !isLocal(hostname)) throw new AddressRefused();
     // Loaded with the first webhook: most starts have none to send.
     const { Client } = await import("undici");
-    dialler ??= createSafeConnector(refuses, resolve, Math.min(timeoutMs, connectTimeoutMs));
+    dialler ??= createSafeConnector(isBlocked, resolve, Math.min(timeoutMs, connectTimeoutMs));
     const client = new Client(origin, { connect: await dialler, headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
     try {
       const response = await client.request({

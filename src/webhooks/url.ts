@@ -3,7 +3,7 @@ import type { AddressGuard } from "./address-guard.ts";
 import { isLocal } from "./sender.ts";
 
 export interface UrlRules {
-  readonly refuses: AddressGuard;
+  readonly isBlocked: AddressGuard;
   readonly allowLoopback: boolean;
 }
 
@@ -13,7 +13,7 @@ export const maxUrlChars = 2_000;
  * What keeps an address from being sent to, as far as it can be told without looking its name up; `undefined` if nothing.
  * Where the name leads is checked each time that it is dialled.
  */
-export function findUrlFault(text: string, { refuses, allowLoopback }: UrlRules): string | undefined {
+export function findUrlFault(text: string, { isBlocked, allowLoopback }: UrlRules): string | undefined {
   const url = URL.parse(text);
   if (!url || text.length > maxUrlChars) return `it must be an https address of at most ${maxUrlChars} characters`;
   const { protocol, username, password, hash } = url;
@@ -25,5 +25,5 @@ export function findUrlFault(text: string, { refuses, allowLoopback }: UrlRules)
     return protocol === "https:" || protocol === "http:" ? undefined : "it must be an http or https address";
   }
   if (protocol !== "https:") return "it must be an https address";
-  return isIP(hostname) !== 0 && refuses(hostname) ? "it is a private or reserved address" : undefined;
+  return isIP(hostname) !== 0 && isBlocked(hostname) ? "it is a private or reserved address" : undefined;
 }

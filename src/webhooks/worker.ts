@@ -49,14 +49,14 @@ const unreadableMs = 300_000;
 /** How long attempts under way may take to end when the process does. */
 const graceMs = 5_000;
 
-type LaneName = "sound" | "doubtful";
+type DeliveryQueueName = "sound" | "doubtful";
 interface UnderWay {
-  readonly lane: LaneName;
+  readonly lane: DeliveryQueueName;
   readonly startedMs: number;
   readonly attempt: Promise<void>;
 }
 
-type NamedLane = EndpointLeases & { readonly name: LaneName };
+type NamedLane = EndpointLeases & { readonly name: DeliveryQueueName };
 
 export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
   return new Deliveries(deps);
@@ -143,7 +143,7 @@ class Deliveries implements DeliveryWorker {
     const { concurrency } = this.#deps;
     // Receivers that fail or dawdle have places of their own: however many there are, the others keep theirs.
     const doubtful = Math.max(1, Math.floor(concurrency / 4));
-    const places: Record<LaneName, number> = { sound: Math.max(1, concurrency - doubtful), doubtful };
+    const places: Record<DeliveryQueueName, number> = { sound: Math.max(1, concurrency - doubtful), doubtful };
     const nowMs = performance.now();
     for (const [lease, { lane, startedMs }] of this.#underWay) {
       if (ended.has(lease)) continue;
@@ -184,7 +184,7 @@ class Deliveries implements DeliveryWorker {
     return leases.length;
   }
 
-  #laneOf({ endpointId, failing }: DueEndpoint): LaneName {
+  #laneOf({ endpointId, failing }: DueEndpoint): DeliveryQueueName {
     const nowMs = performance.now();
     for (const [id, untilMs] of this.#slow) if (untilMs <= nowMs) this.#slow.delete(id);
     return failing || this.#slow.has(endpointId) ? "doubtful" : "sound";

@@ -18,7 +18,7 @@ const bytes = Buffer.from("0123456789abcdefghij");
 const etag = `"${hashSha256Hex(bytes)}"`;
 const refused = { status: 404, text: "This link is not valid, or no longer." };
 
-/** A clean file of a desk's tenant and its download link. */
+/** A clean file of a portal's tenant and its download link. */
 async function linked(
   server: TestServer,
   content: Uint8Array = bytes,
@@ -235,7 +235,7 @@ test("links work where nothing else listens: a port of this machine opens with t
   const { fileId } = await seed.file({ sha256: await app.content.put(bytes), sizeBytes: bytes.byteLength });
   const link = async () => {
     const parts = { params: { fileId }, query: {}, body: undefined };
-    const answer = await app.gate.execute({ operation: "get_file_download_url", token, parts, requestId: "req_1" });
+    const answer = await app.pipeline.execute({ operation: "get_file_download_url", token, parts, requestId: "req_1" });
     return new URL((answer as unknown as { data: { downloadUrl: string } }).data.downloadUrl);
   };
   const [first, second] = [await link(), await link()];

@@ -23,7 +23,7 @@ describe("what may follow", () => {
     expect(wordsAfter("")).not.toContain("complete");
     expect(wordsAfter("to")).toEqual(["tools", "token"]);
     expect(wordsAfter("token", "")).toEqual(["create", "list", "update", "revoke", "help"]);
-    expect(wordsAfter("desk", "re")).toEqual(["register", "request-supplement", "respond", "review"]);
+    expect(wordsAfter("portal", "re")).toEqual(["register", "request-supplement", "respond", "review"]);
   });
 
   test("is an option that was not given yet", () => {
@@ -41,7 +41,7 @@ describe("what may follow", () => {
     expect(wordsAfter("config", "")).toEqual(listedHosts);
     expect(wordsAfter("config", "zed", "--launch", "n")).toEqual(["node", "npx"]);
     expect(wordsAfter("token", "create", "--scopes", "")).toEqual(["read", "all", ...scopes]);
-    expect(wordsAfter("desk", "respond", "--response", "")).toEqual(["accept", "decline"]);
+    expect(wordsAfter("portal", "respond", "--response", "")).toEqual(["accept", "decline"]);
   });
 
   test("goes on behind a comma, without what is in the list already", () => {
@@ -54,7 +54,7 @@ describe("what may follow", () => {
 
   test("is a file where one is wanted, and nothing where nobody knows", () => {
     expect(following("http", "--database", "")).toEqual({ words: [], files: true });
-    expect(following("desk", "attach-file", "--file", "x").files).toBe(true);
+    expect(following("portal", "attach-file", "--file", "x").files).toBe(true);
     expect(following("webhook", "remove", "")).toEqual({ words: [], files: false });
     expect(following("http", "--port", "")).toEqual({ words: [], files: false });
   });

@@ -33,7 +33,7 @@ async function organisationsIn(database: string): Promise<string[]> {
   }
 }
 
-const patience = { timeout: 10_000, interval: 20 };
+const retryPolicy = { timeout: 10_000, interval: 20 };
 const both = ["Aldersund Foundation", "Harbourlight Arts Trust"];
 
 describe.each(kinds)("an empty database in %s", (_, make) => {
@@ -52,7 +52,7 @@ describe.each(kinds)("an empty database in %s", (_, make) => {
     const database = await make(home);
     const environment = { PROGRAMME_DATABASE: database, ...createSettings(database) };
     const killed = home.start(["seed", "--demo", "--scale", "50"], environment);
-    await vi.waitFor(async () => expect(await inspectStore({ database })).toMatchObject({ pending: [] }), patience);
+    await vi.waitFor(async () => expect(await inspectStore({ database })).toMatchObject({ pending: [] }), retryPolicy);
     await killed.stop("SIGKILL");
     expect(await organisationsIn(database)).toEqual([]);
     const filled = await home.run(["seed", "--demo"], environment);
@@ -79,7 +79,7 @@ test("a start waits for a server that is not there yet", async () => {
   const serving = home.start(["http", "--port", "0"], environment);
   await vi.waitFor(
     () => expect(serving.said()).toMatch(/waited for.*nothing listens there|nothing listens.*waited for/),
-    patience,
+    retryPolicy,
   );
   const { hostname, port: behind } = new URL(database);
   const relay = createServer((socket) => {

@@ -8,7 +8,7 @@ import type { ClientProblem } from "../support/test-server.ts";
 
 interface Bound {
   readonly accepts: readonly unknown[];
-  readonly refuses: readonly unknown[];
+  readonly isBlocked: readonly unknown[];
 }
 
 const chars = (count: number) => "x".repeat(count);
@@ -16,17 +16,17 @@ const email = (count: number) => `${chars(count - "@example.org".length)}@exampl
 
 const text = (max: number, min = 0): Bound => ({
   accepts: [chars(max), chars(min)],
-  refuses: [chars(max + 1), ...(min > 0 ? [chars(min - 1)] : []), 7, null],
+  isBlocked: [chars(max + 1), ...(min > 0 ? [chars(min - 1)] : []), 7, null],
 });
 const whole = (min: number, max?: number): Bound => ({
   accepts: [min, ...(max === undefined ? [1_000_000] : [max])],
-  refuses: [min - 1, min + 0.5, "1", null, ...(max === undefined ? [] : [max + 1])],
+  isBlocked: [min - 1, min + 0.5, "1", null, ...(max === undefined ? [] : [max + 1])],
 });
 const choice = (...values: string[]): Bound => ({
   accepts: values,
-  refuses: [values.join(""), `${values[0]}x`, "", null, 0],
+  isBlocked: [values.join(""), `${values[0]}x`, "", null, 0],
 });
-const flag: Bound = { accepts: [true, false], refuses: ["true", 1, null] };
+const flag: Bound = { accepts: [true, false], isBlocked: ["true", 1, null] };
 const moment: Bound = {
   accepts: [
     "2026-11-20T04:01:05Z",
@@ -36,7 +36,7 @@ const moment: Bound = {
     "2026-11-20t04:01:05z",
     "2026-11-20t04:01:05.5-00:00",
   ],
-  refuses: [
+  isBlocked: [
     "9999-12-31T23:59:59-01:00",
     "0000-01-01T00:00:00+01:00",
     "2026-11-20",
@@ -50,24 +50,24 @@ const moment: Bound = {
 };
 const day: Bound = {
   accepts: ["2026-11-20", "2026-11-20T04:01:05.123Z", "2026-11-20T04:01:05-03:00", "2026-11-20t04:01:05z"],
-  refuses: ["2026-11-20t", "2026-11-20z", "2026-02-30", "20.11.2026", "yesterday", ""],
+  isBlocked: ["2026-11-20t", "2026-11-20z", "2026-02-30", "20.11.2026", "yesterday", ""],
 };
 const address: Bound = {
   accepts: ["ada@example.org", email(255)],
-  refuses: ["ada", "ada@", "@example.org", "a b@example.org", email(256), ""],
+  isBlocked: ["ada", "ada@", "@example.org", "a b@example.org", email(256), ""],
 };
-const id: Bound = { accepts: ["x", chars(255)], refuses: ["", chars(256), 7, null] };
+const id: Bound = { accepts: ["x", chars(255)], isBlocked: ["", chars(256), 7, null] };
 const part = text(255, 1);
 const version = whole(0);
-const freeForm: Bound = { accepts: [{}, { any: [1, { thing: null }] }], refuses: ["x", [], 7, null] };
-const orNull = ({ accepts, refuses }: Bound): Bound => ({
+const freeForm: Bound = { accepts: [{}, { any: [1, { thing: null }] }], isBlocked: ["x", [], 7, null] };
+const orNull = ({ accepts, isBlocked }: Bound): Bound => ({
   accepts: [...accepts, null],
-  refuses: refuses.filter((value) => value !== null),
+  isBlocked: isBlocked.filter((value) => value !== null),
 });
 
 const customValue = {
   accepts: [chars(32768), Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, 0.5, true, [], Array(100).fill(chars(512))],
-  refuses: [chars(32769), 2 ** 53, -(2 ** 53), Array(101).fill("x"), [chars(513)], [1], { a: 1 }],
+  isBlocked: [chars(32769), 2 ** 53, -(2 ** 53), Array(101).fill("x"), [chars(513)], [1], { a: 1 }],
 };
 
 const branding: Record<string, Bound> = {
@@ -97,7 +97,7 @@ const ref = (prefix: string): Record<string, Bound> => ({
 });
 const kinds: Bound = {
   accepts: [[], ["applicant"], ["applicant", "reviewer", "contact"]],
-  refuses: [["staff"], "applicant", null],
+  isBlocked: [["staff"], "applicant", null],
 };
 const person: Record<string, Bound> = {
   kinds,
@@ -106,8 +106,8 @@ const person: Record<string, Bound> = {
   ...contact,
 };
 const page: Record<string, Bound> = {
-  limit: { accepts: [1, 100, 101, 1000], refuses: [0, -1, 1.5, "ten", null] },
-  lastEvaluatedKey: { accepts: ["x"], refuses: [""] },
+  limit: { accepts: [1, 100, 101, 1000], isBlocked: [0, -1, 1.5, "ten", null] },
+  lastEvaluatedKey: { accepts: ["x"], isBlocked: [""] },
 };
 const fieldIds: Bound = {
   accepts: [
@@ -116,7 +116,7 @@ const fieldIds: Bound = {
     Array(25).fill("f").join(","),
     Array.from({ length: 25 }, (_, index) => `f${index}`).join(","),
   ],
-  refuses: ["", ",", Array.from({ length: 26 }, (_, index) => `f${index}`).join(","), Array(26).fill("f").join(",")],
+  isBlocked: ["", ",", Array.from({ length: 26 }, (_, index) => `f${index}`).join(","), Array(26).fill("f").join(",")],
 };
 const reasoned = { reason: text(1000, 1), version };
 const optional = { reason: text(1000), version };
@@ -136,7 +136,7 @@ const bounds: { readonly [Name in OperationName]?: Record<string, Bound> } = {
     trackId: id,
     fields: freeForm,
     deadline: moment,
-    innovatorId: { accepts: ["x"], refuses: ["", null] },
+    innovatorId: { accepts: ["x"], isBlocked: ["", null] },
     innovatorEmail: address,
     innovatorName: text(200, 1),
     personId: id,
@@ -156,7 +156,7 @@ const bounds: { readonly [Name in OperationName]?: Record<string, Bound> } = {
     fields: freeForm,
     "fileIds.0": id,
     status: choice("not_started", "draft", "submitted", "closed"),
-    contributorId: { accepts: ["x"], refuses: ["", 7, null] },
+    contributorId: { accepts: ["x"], isBlocked: ["", 7, null] },
     contributorIndex: whole(0, 9),
   },
   close_supplement: { version },
@@ -198,17 +198,17 @@ const bounds: { readonly [Name in OperationName]?: Record<string, Bound> } = {
     state: text(64, 1),
     submittedFrom: moment,
     submittedTo: moment,
-    "persons.fieldIds": { accepts: [[], Array(25).fill("x")], refuses: [Array(26).fill("x"), "x", null] },
+    "persons.fieldIds": { accepts: [[], Array(25).fill("x")], isBlocked: [Array(26).fill("x"), "x", null] },
     "persons.fieldIds.0": part,
   },
   list_released_feedback: { programId: id, submissionId: id, ...page },
   list_payments: { status: choice("pending", "succeeded", "failed", "waived", "refunded"), ...page },
-  list_persons: { updatedAfter: day, cursor: { accepts: ["x"], refuses: [""] }, ...page },
+  list_persons: { updatedAfter: day, cursor: { accepts: ["x"], isBlocked: [""] }, ...page },
   create_person: {
     ...person,
     primaryEmail: address,
     platformUserId: part,
-    "customFields.fld_x": { ...customValue, refuses: [...customValue.refuses, null] },
+    "customFields.fld_x": { ...customValue, isBlocked: [...customValue.isBlocked, null] },
     ...ref("externalRefs.0."),
     metadata: freeForm,
   },
@@ -216,9 +216,9 @@ const bounds: { readonly [Name in OperationName]?: Record<string, Bound> } = {
     ...person,
     version,
     primaryEmail: orNull(address),
-    contactDetails: { accepts: [null, {}], refuses: ["x", []] },
+    contactDetails: { accepts: [null, {}], isBlocked: ["x", []] },
     platformUserId: orNull(part),
-    "customFields.fld_x": orNull({ accepts: customValue.accepts, refuses: customValue.refuses }),
+    "customFields.fld_x": orNull({ accepts: customValue.accepts, isBlocked: customValue.isBlocked }),
     metadata: freeForm,
   },
   add_person_external_ref: { ...ref("externalRef."), version },
@@ -313,9 +313,9 @@ describe("bounds of the specification", () => {
     expect(parts.flatMap(requiredIn).toSorted()).toEqual((required[name]?.split(" ") ?? []).toSorted());
   });
 
-  test.each(rows)("%s: %s", (name, path, { accepts, refuses }) => {
+  test.each(rows)("%s: %s", (name, path, { accepts, isBlocked }) => {
     for (const value of accepts) expect(faultsOf(name, path, value), shown(value)).toEqual([]);
-    for (const value of refuses) expect(faultsOf(name, path, value), shown(value)).not.toEqual([]);
+    for (const value of isBlocked) expect(faultsOf(name, path, value), shown(value)).not.toEqual([]);
   });
 
   test("page sizes above 100 are taken for 100, none for 50", () => {

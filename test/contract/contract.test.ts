@@ -4,7 +4,7 @@ import * as z from "zod";
 import { createExample } from "../../src/contract/definition/example.ts";
 import { getAnnotation, type Mark, unwrap } from "../../src/contract/definition/field-annotations.ts";
 import { commonErrors, createEnvelope, listPathVariables } from "../../src/contract/definition/operation.ts";
-import { catalogue } from "../../src/contract/errors.ts";
+import { schemaQueries } from "../../src/contract/errors.ts";
 import { events } from "../../src/contract/events.ts";
 import { getToolset, operationNames, operations } from "../../src/contract/index.ts";
 import { readScopes, scopes, sensitiveScope, writeScopes } from "../../src/contract/scopes.ts";
@@ -85,7 +85,7 @@ test("the event types are those of the specification", () => {
 
 /** Codes of what only agents meet: handles, confirmations, tools withheld, gateways, and the product's own service. */
 const ofAgents = /^(invalid_handle|confirmation_\w+|tool_not_offered|gateway_\w+|upstream_\w+)$/;
-const ofInterface = Object.entries(catalogue).filter(([code]) => !ofAgents.test(code));
+const ofInterface = Object.entries(schemaQueries).filter(([code]) => !ofAgents.test(code));
 
 describe("the error catalogue", () => {
   test("has these codes with these statuses", () => {
@@ -122,7 +122,7 @@ describe("the error catalogue", () => {
   });
 
   test("says of each what happened and what to do next, and calls only that retryable which may pass", () => {
-    for (const [code, { message, next }] of Object.entries(catalogue)) {
+    for (const [code, { message, next }] of Object.entries(schemaQueries)) {
       expect(message, code).toMatch(/^[A-Z].*\.$/);
       expect(next, code).toMatch(/^[A-Z].*\.$/);
     }

@@ -21,7 +21,7 @@ describe("a mistake ends with 2 and one line that names it", () => {
     [["--no-color", "tols"], {}, /Did you mean tools\?/],
     [["token", "craete"], {}, /Did you mean create\?/],
     [["webhook", "remove"], {}, /endpointId/],
-    [["desk", "respond", "--response", "accept"], {}, /--assignment-id/],
+    [["portal", "respond", "--response", "accept"], {}, /--assignment-id/],
     [["completion", "tcsh"], {}, /bash, zsh, fish/],
     [["http"], { PROGRAMME_PROT: "3000" }, /PROGRAMME_PROT.*PROGRAMME_PORT/],
     [["stdio"], { PROGRAMME_LOG_LEVEL: "loud" }, /PROGRAMME_LOG_LEVEL.*"loud"/],

@@ -30,7 +30,7 @@ async function large() {
   return { server, database, exportId: exportId as string };
 }
 
-/** Another process, at the desk's time. */
+/** Another process, in the portal's time. */
 function start(database: string, { clock }: TestServer): Promise<OtherProcess> {
   return startProcess(database, { PROGRAMME_LOG_LEVEL: "warn" }, { aheadMs: clock.now().getTime() - Date.now() });
 }

@@ -23,7 +23,7 @@ export async function listArtifacts(directory: string): Promise<string[]> {
   return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
 }
 
-/** A worker on a desk's store with something of it replaced. */
+/** A worker on a portal's store with something of it replaced. */
 export function createWorker({ app, clock }: TestServer, given: Partial<ExportWorkerDeps>) {
   const log = pino({ level: "silent" });
   return createExportWorker({

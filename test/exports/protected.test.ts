@@ -42,7 +42,7 @@ async function programOf({ seed }: TestServer) {
 
 const persons = { fieldIds: [personFieldIds.restricted] };
 
-describe.each(["blind", "strict"])("an export that an agent creates where it sees people as %s", (privacy) => {
+describe.each(["pseudonymize", "redact"])("an export that an agent creates where it sees people as %s", (privacy) => {
   test("shows what its tools show, and has a link", async () => {
     const server = await openMemoryServer({ PROGRAMME_PRIVACY: privacy });
     const programId = await programOf(server);
@@ -60,7 +60,7 @@ describe.each(["blind", "strict"])("an export that an agent creates where it see
     expect(body.applicants[0].email).toMatch(/@handle\.invalid$/);
     expect(body.submissions).toEqual([submission]);
     expect(body.reviews[0].overallComment).toMatch(/^Ask \S+@handle\.invalid$/);
-    expect(body.persons).toMatchObject([{ customFields: privacy === "strict" ? {} : { fld_health: secret.health } }]);
+    expect(body.persons).toMatchObject([{ customFields: privacy === "redact" ? {} : { fld_health: secret.health } }]);
   });
 
   test("leaves out answers that the form calls personal, as its tools do for a token that may not see them", async () => {
@@ -104,10 +104,10 @@ describe.each(["blind", "strict"])("an export that an agent creates where it see
 
 describe.each(Object.entries(clients))("a human who is asked by a client of %s before an export", (_, connect) => {
   test.each([
-    ["chooses to show addresses", true, "api", secret.email],
-    ["leaves them hidden", false, "blind", expect.stringMatching(/@handle\.invalid$/)],
+    ["chooses to show addresses", true, "off", secret.email],
+    ["leaves them hidden", false, "pseudonymize", expect.stringMatching(/@handle\.invalid$/)],
   ])("%s", async (_case, showHidden, privacy, email) => {
-    const server = await openMemoryServer({ PROGRAMME_PRIVACY: "blind", PROGRAMME_CONFIRM: "human" });
+    const server = await openMemoryServer({ PROGRAMME_PRIVACY: "pseudonymize", PROGRAMME_CONFIRM: "human" });
     const programId = await programOf(server);
     const questions: string[] = [];
     const client = await connect(server, await server.token(), (question) => {
@@ -126,18 +126,18 @@ describe.each(Object.entries(clients))("a human who is asked by a client of %s b
 });
 
 test("an agent cannot choose by itself that an export shows addresses", async () => {
-  const server = await openMemoryServer({ PROGRAMME_PRIVACY: "blind", PROGRAMME_CONFIRM: "ask" });
+  const server = await openMemoryServer({ PROGRAMME_PRIVACY: "pseudonymize", PROGRAMME_CONFIRM: "ask" });
   const programId = await programOf(server);
   const client = await (clients["2026-07-28 over HTTP"] as (typeof clients)[string])(server, await server.token());
   const { token } = readConfirmation(await client.call("create_export", { programId }));
   const wanted = await client.call("create_export", { programId, confirmation: token, showHidden: true });
   expect(readError(wanted)).toMatchObject({ code: "validation_failed" });
   const made = await client.call("create_export", { programId, confirmation: token });
-  expect(made.structuredContent?.data).toMatchObject({ privacy: "blind" });
+  expect(made.structuredContent?.data).toMatchObject({ privacy: "pseudonymize" });
 });
 
 test("an agent that sees addresses gets them in exports too, and so does a system", async () => {
-  const server = await openMemoryServer({ PROGRAMME_PRIVACY: "api" });
+  const server = await openMemoryServer({ PROGRAMME_PRIVACY: "off" });
   const programId = await programOf(server);
   const agent = await server.as("MCP");
   const { exportId } = await agent.create_export({ programId });

@@ -62,7 +62,7 @@ test.each([
   await settled((await later()).emailSendId, { status: "sent" });
   expect(post.arrived).toHaveLength(2);
   // Somebody who knows more can have it sent again.
-  await server.app.people?.mailOffice.retry(server.businessId, emailSendId);
+  await server.app.portalServices?.mailAdmin.retry(server.businessId, emailSendId);
   await settled(emailSendId, { status: "sent", error: null });
   expect(post.arrived).toHaveLength(3);
 });

@@ -186,7 +186,7 @@ test("over stdio links lead to a page too", async () => {
     expiresAt: null,
   });
   const parts = { params: {}, query: {}, body: { email: "ida@example.org" } };
-  const answer = await app.gate.execute({ operation: "invite_reviewer", token, parts, requestId: "req_1" });
+  const answer = await app.pipeline.execute({ operation: "invite_reviewer", token, parts, requestId: "req_1" });
   expect(answer.ok).toBe(true);
   const [send] = await app.store.reader("biz_1").find("emailSends", {}, { limit: 1 });
   const link = /http:\/\/127\.0\.0\.1:\d+\/invitations\/\w+/.exec(send?.body ?? "")?.[0] ?? "";

@@ -71,10 +71,10 @@ describe("suppressed addresses", () => {
     const post = await openMailServer();
     const { server, queue, settled, all } = await openMailSetup(smtp(post));
     const { businessId } = server;
-    const office = server.app.people?.mailOffice;
-    if (!office) throw new Error("No mail office");
-    expect(await office.suppress(businessId, "Ada@Example.org", "unsubscribed")).toBe(true);
-    expect(await office.suppress(businessId, "ada@example.org", "manual")).toBe(false);
+    const mailAdmin = server.app.portalServices?.mailAdmin;
+    if (!mailAdmin) throw new Error("No mail office");
+    expect(await mailAdmin.suppress(businessId, "Ada@Example.org", "unsubscribed")).toBe(true);
+    expect(await mailAdmin.suppress(businessId, "ada@example.org", "manual")).toBe(false);
     const { emailSendId } = await queue({ recipientEmail: "ADA@example.org" });
     await settled(emailSendId, { status: "suppressed", error: null, sentAt: null });
 
@@ -97,16 +97,16 @@ describe("suppressed addresses", () => {
     // Another organisation has a list of its own.
     expect(post.taken.map(({ to }) => to[0]).toSorted()).toEqual(["ada@example.org", "bo@example.org"]);
 
-    expect(await office.unsuppress(businessId, "ADA@example.org")).toBe(true);
-    expect(await office.unsuppress(businessId, "ada@example.org")).toBe(false);
-    await office.retry(businessId, emailSendId);
+    expect(await mailAdmin.unsuppress(businessId, "ADA@example.org")).toBe(true);
+    expect(await mailAdmin.unsuppress(businessId, "ada@example.org")).toBe(false);
+    await mailAdmin.retry(businessId, emailSendId);
     await settled(emailSendId, { status: "sent" });
     const bo = (await all()).find(({ recipientEmail }) => recipientEmail.startsWith("bo"));
     await settled(bo?.emailSendId ?? "", { status: "sent" });
-    const retry = office.retry(businessId, emailSendId);
+    const retry = mailAdmin.retry(businessId, emailSendId);
     await expect(retry).rejects.toMatchObject({ code: "invalid_state_transition" });
-    await expect(office.retry(businessId, "eml_none")).rejects.toMatchObject({ code: "not_found" });
-    await expect(office.suppress(businessId, "ada", "manual")).rejects.toMatchObject({ code: "validation_failed" });
+    await expect(mailAdmin.retry(businessId, "eml_none")).rejects.toMatchObject({ code: "not_found" });
+    await expect(mailAdmin.suppress(businessId, "ada", "manual")).rejects.toMatchObject({ code: "validation_failed" });
     const audit = await listChanges(server.app.store, businessId);
     const ofList = audit.filter(({ entityType }) => entityType === "suppression").map(({ action }) => action);
     expect(ofList.toSorted()).toEqual(["suppression.added", "suppression.removed"]);
@@ -128,7 +128,7 @@ test("several processes on one database send each message once", async () => {
   const { servers, close } = await openServersOnOneDatabase(3, smtp(post));
   onTestFinished(close);
   const [first] = servers;
-  if (!first) throw new Error("No desk");
+  if (!first) throw new Error("No portal");
   for (const { app } of servers) app.startWorkers();
   for (let count = 0; count < 60; count++) await first.seed.emailSend({ status: "queued", sentAt: null });
   const sent = async () => first.app.store.reader(first.businessId).count("emailSends", { where: { status: "sent" } });

@@ -24,13 +24,13 @@ test("a bulk e-mail goes out one message for each recipient, who see nothing of 
     const now = server.clock.now().toISOString();
     expect(await settled(emailSendId, { status: "sent" })).toMatchObject({ sentAt: now, error: null });
   }
-  const people = ["ada@example.org", "rita@example.org", "sam@example.org"];
-  expect(post.taken.map(({ to }) => to).toSorted()).toEqual(people.map((person) => [person]));
+  const portalServices = ["ada@example.org", "rita@example.org", "sam@example.org"];
+  expect(post.taken.map(({ to }) => to).toSorted()).toEqual(portalServices.map((person) => [person]));
   for (const letter of post.taken) {
     expect(letter.from).toBe("calls@example.org");
     expect(readHeader(letter, "To")).toEqual(letter.to);
     expect(readHeader(letter, "From")).toEqual(["Open Calls <calls@example.org>"]);
-    for (const other of people) expect(letter.raw.includes(other)).toBe(letter.to.includes(other));
+    for (const other of portalServices) expect(letter.raw.includes(other)).toBe(letter.to.includes(other));
     expect(readHeader(letter, "Cc").concat(readHeader(letter, "Bcc"))).toEqual([]);
     expect(letter.raw).toMatch(/\r\n\.a line that begins with a dot/);
     expect(letter.raw).toMatch(/Gr=C3=BC=C3=9Fe/);

@@ -6,7 +6,7 @@ import { createId } from "../../src/lib/ids.ts";
 import { rest } from "../support/raw-http.ts";
 import { fieldIds, personFieldIds } from "../support/seed-factory.ts";
 import { readState } from "../support/state.ts";
-import { faces } from "../support/test-server.ts";
+import { surfaces } from "../support/test-server.ts";
 import { type MatrixData, test } from "./matrix-data.ts";
 
 describe("whoever has no valid token", () => {
@@ -57,7 +57,7 @@ describe("a token with every scope but the operation's own", () => {
   });
 });
 
-describe.each(faces)("an input that needs a further scope, over %s", (face) => {
+describe.each(surfaces)("an input that needs a further scope, over %s", (surface) => {
   const expanding = { includePersonFieldIds: personFieldIds.standard };
   const creating = { fields: { [fieldIds.title]: "x" }, deadline: "2026-12-01T00:00:00Z" };
   const externalRef = { namespace: "crm", objectType: "contact", externalId: "C-1" };
@@ -78,7 +78,7 @@ describe.each(faces)("an input that needs a further scope, over %s", (face) => {
     const { server, inputs } = own;
     const before = await readState(server.app.store, server.businessId);
     const caller = await server.as(
-      face,
+      surface,
       scopes.filter((scope) => scope !== missing),
     );
     await expect(caller.call(name, { ...inputs[name], ...given })).rejects.toMatchProblem("insufficient_scope", {

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
 import { exampleArguments, replaced } from "../support/arguments.ts";
 import { readState } from "../support/state.ts";
-import { faces, type Surface } from "../support/test-server.ts";
+import { type Surface, surfaces } from "../support/test-server.ts";
 import { type Arguments, type MatrixData, test } from "./matrix-data.ts";
 
 type Schema = z.core.JSONSchema.Schema;
@@ -14,27 +14,27 @@ interface Spoilt {
   readonly path: string;
 }
 
-describe.each(faces)("over %s", (face) => {
+describe.each(surfaces)("over %s", (surface) => {
   test.for(operationNames)("%s refuses arguments of a wrong type, or missing, by their path", async (name, {
     worlds,
   }) => {
     const { own } = worlds;
     const before = await readState(own.server.app.store, own.server.businessId);
-    const caller = await own.server.as(face);
-    for (const { input, path } of [...wrongTypes(own, name, face), ...missing(own, name)]) {
+    const caller = await own.server.as(surface);
+    for (const { input, path } of [...wrongTypes(own, name, surface), ...missing(own, name)]) {
       const refusal = await caller.call(name, input).catch((error) => error);
       expect(refusal, path).toMatchObject({ code: "validation_failed" });
       const paths: string[] = refusal.details.issues.map((issue: { path: string }) => issue.path);
       expect(paths.filter((found) => found !== path && !found.startsWith(`${path}.`))).toEqual([]);
       expect(paths.length, path).toBeGreaterThan(0);
-      if (face === "REST") expect(refusal.status).toBe(400);
+      if (surface === "REST") expect(refusal.status).toBe(400);
     }
     expect(await readState(own.server.app.store, own.server.businessId)).toEqual(before);
   });
 
   test.for(operationNames)("%s refuses unknown properties by their path", async (name, { worlds: { own } }) => {
     const before = await readState(own.server.app.store, own.server.businessId);
-    const caller = await own.server.as(face);
+    const caller = await own.server.as(surface);
     for (const { input, path } of unknownProperties(own, name)) {
       const refusal = await caller.call(name, input).catch((error) => error);
       expect(refusal, path).toMatchObject({
@@ -91,10 +91,10 @@ function schemasOf(name: OperationName): { query: Schema; body: Schema } {
 }
 
 /** Every field, however deep, once with a value of another type. In a query, text is what everything comes as. */
-function wrongTypes(own: MatrixData, name: OperationName, face: Surface): Spoilt[] {
+function wrongTypes(own: MatrixData, name: OperationName, surface: Surface): Spoilt[] {
   const input = complete(own, name);
   const { query, body } = schemasOf(name);
-  const inQuery = fieldsOf(query, []).filter(({ schema }) => face === "MCP" || !isText(schema));
+  const inQuery = fieldsOf(query, []).filter(({ schema }) => surface === "MCP" || !isText(schema));
   return [...inQuery, ...fieldsOf(body, [])].flatMap(({ path, schema }) => {
     const wrong = wrongFor(schema);
     return wrong === undefined ? [] : { input: replaced(input, path, wrong), path: path.join(".") };

@@ -32,7 +32,7 @@ export const test = base.extend<{ worlds: { own: MatrixData; foreign: MatrixData
   ],
 });
 
-/** Fills a desk's tenant. Two worlds differ in their ids alone. */
+/** Fills a portal's tenant. Two worlds differ in their ids alone. */
 export async function buildMatrixData(server: TestServer): Promise<MatrixData> {
   const calls = await buildCalls(server);
   const persons = await buildPersons(server);

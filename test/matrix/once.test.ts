@@ -2,7 +2,7 @@ import { describe, expect } from "vitest";
 import { operationNames, operations } from "../../src/contract/index.ts";
 import { rest } from "../support/raw-http.ts";
 import { readState } from "../support/state.ts";
-import { faces } from "../support/test-server.ts";
+import { surfaces } from "../support/test-server.ts";
 import { test } from "./matrix-data.ts";
 
 const changes = operationNames.filter((name) => operations[name].effect !== "read");
@@ -27,16 +27,16 @@ test("every change of a record takes its version, but for those that bring it to
   ]);
 });
 
-describe.each(faces)("a version over %s", (face) => {
+describe.each(surfaces)("a version over %s", (surface) => {
   test.for(versioned)("that is not the record's is refused by %s (%s), and nothing happens", async ([name, field], {
     worlds,
   }) => {
     const { server, inputs } = worlds.own;
     const before = await readState(server.app.store, server.businessId);
-    const caller = await server.as(face);
+    const caller = await server.as(surface);
     const refused = caller.call(name, { ...inputs[name], [field]: 7 });
     await expect(refused).rejects.toMatchProblem("version_conflict", { currentVersion: 0 });
-    if (face === "REST") await expect(refused).rejects.toMatchObject({ status: 409 });
+    if (surface === "REST") await expect(refused).rejects.toMatchObject({ status: 409 });
     expect(await readState(server.app.store, server.businessId)).toEqual(before);
   });
 });

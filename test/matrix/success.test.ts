@@ -50,7 +50,7 @@ describe("a change", () => {
     expect(answer.body.success, answer.text).toBe(true);
     const entries = await listChanges(server.app.store, server.businessId);
     const written = entries.filter(({ requestId }) => requestId === answer.headers.get("x-request-id"));
-    const { tokenId } = await server.app.gate.identify(token);
+    const { tokenId } = await server.app.pipeline.identify(token);
     expect(written.map(({ action }) => action)).toContain(operations[name].audit);
     for (const entry of written) {
       expect(entry).toMatchObject({ actorType: "token", actorId: tokenId, tokenId, status: null });

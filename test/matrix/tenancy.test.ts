@@ -5,7 +5,7 @@ import { replaced } from "../support/arguments.ts";
 import { idsIn, isId, normalizeIds } from "../support/normalize.ts";
 import { rest } from "../support/raw-http.ts";
 import { readState } from "../support/state.ts";
-import { faces } from "../support/test-server.ts";
+import { surfaces } from "../support/test-server.ts";
 import { type Arguments, type MatrixData, test } from "./matrix-data.ts";
 
 type Path = readonly string[];
@@ -69,11 +69,11 @@ describe("another tenant's id", () => {
   });
 });
 
-describe.each(faces)("no answer over %s", (face) => {
+describe.each(surfaces)("no answer over %s", (surface) => {
   test("names a record of another tenant", async ({ worlds: { own, foreign } }) => {
     const foreignIds = idsIn(JSON.stringify(await readState(own.server.app.store, foreign.server.businessId)));
     expect(foreignIds.size).toBeGreaterThan(50);
-    const caller = await own.server.as(face);
+    const caller = await own.server.as(surface);
     for (const name of operationNames.filter((operation) => operations[operation].effect === "read")) {
       const answer = JSON.stringify(await caller.call(name, own.inputs[name]));
       expect([...idsIn(answer).intersection(foreignIds)], name).toEqual([]);
@@ -82,8 +82,8 @@ describe.each(faces)("no answer over %s", (face) => {
   });
 
   test("gives a page of another tenant for its cursor", async ({ worlds: { own, foreign } }) => {
-    const caller = await own.server.as(face);
-    const elsewhere = await foreign.server.as(face);
+    const caller = await own.server.as(surface);
+    const elsewhere = await foreign.server.as(surface);
     for (const name of ["list_programs", "list_submissions", "list_persons", "list_reviewers"] as const) {
       const { page } = await elsewhere.call(name, { limit: 1 });
       expect(page?.hasMore, name).toBe(true);

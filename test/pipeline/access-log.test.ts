@@ -17,7 +17,7 @@ describe("a request that changes nothing", () => {
     const submission = await server.seed.submission();
     const { submissionId } = submission;
     const token = await server.token();
-    const { tokenId } = await server.app.gate.identify(token);
+    const { tokenId } = await server.app.pipeline.identify(token);
     const answer = await rest(server, token, "get_submission", { submissionId });
     const [entry, ...others] = await recorded(server, "submission.read");
     expect(others).toEqual([]);
@@ -62,7 +62,7 @@ describe("a request that changes nothing", () => {
     const token = await server.token(["programs:read", "submissions:write"]);
     const answer = await rest(server, token, name, input);
     expect(answer.status).toBe(status);
-    await server.app.gate.flush();
+    await server.app.pipeline.flush();
     const entries = await listAudit(server.app.store, server.businessId, actionOf[name]);
     expect(entries).toMatchObject([
       { status, changes: [], reason: null, requestId: answer.headers.get("x-request-id") },
@@ -81,7 +81,7 @@ describe("a request that changes nothing", () => {
     const agent = await server.as("MCP");
     await agent.get_program({ programId });
     await agent.update_program({ programId, version: 0, name: "Open call" });
-    await server.app.gate.flush();
+    await server.app.pipeline.flush();
     expect(await listAudit(server.app.store, server.businessId, "program.read")).toHaveLength(1);
     expect(await listAudit(server.app.store, server.businessId, "program.updated")).toMatchObject([{ status: 200 }]);
     expect(await listAudit(server.app.store, server.businessId, undefined)).toEqual([]);
@@ -91,8 +91,8 @@ describe("a request that changes nothing", () => {
     const token = await server.token();
     server.clock.advance(5_000);
     await rest(server, token, "list_programs", {});
-    await server.app.gate.flush();
-    const { tokenId } = await server.app.gate.identify(token);
+    await server.app.pipeline.flush();
+    const { tokenId } = await server.app.pipeline.identify(token);
     const kept = (await server.app.store.listTokens()).find((each) => each.tokenId === tokenId);
     expect(kept?.lastUsedAt).toBe(server.clock.now().toISOString());
   });
@@ -166,10 +166,10 @@ plain(
   async () => {
     const { server, close } = await openTestServer();
     const token = await server.token();
-    const { store, gate } = server.app;
+    const { store, pipeline } = server.app;
     const append = vi.spyOn(store, "appendAccess").mockRejectedValue(new Error("disk full"));
     const call = () =>
-      gate.execute({
+      pipeline.execute({
         operation: "list_programs",
         token,
         parts: { params: {}, query: {}, body: undefined },
@@ -180,9 +180,9 @@ plain(
     expect(answered).toBe(10_000);
     expect(await call()).toMatchObject({ ok: false, problem: { code: "unavailable", status: 503 } });
     append.mockRestore();
-    await gate.flush();
+    await pipeline.flush();
     expect(await call()).toMatchObject({ ok: true });
-    await gate.flush();
+    await pipeline.flush();
     expect(await store.reader(server.businessId).pageAudit({ action: "program.listed" }, { limit: 1 })).toMatchObject({
       rows: [{ status: 200 }],
     });

@@ -17,7 +17,7 @@ import { ClientProblem, openTestServer, TestClock, test } from "../support/test-
 const secret = "secret at /srv/programme/db.ts:42";
 
 interface Bench {
-  readonly gate: OperationPipeline;
+  readonly pipeline: OperationPipeline;
   readonly store: Store;
   readonly token: string;
   readonly lines: string[];
@@ -35,19 +35,19 @@ async function withHandlers(replaced: Partial<Handlers>, work: (bench: Bench) =>
   const log = pino({}, { write: (line) => lines.push(line) });
   const links = createSignedUrls(store, clock, async () => "http://127.0.0.1");
   const options = { requestsPerMinute: 300, exportIntervalSeconds: 300, idempotencyStrict: false };
-  const gate = createPipeline({ store, handlers: { ...handlers, ...replaced }, links, clock, log, options });
+  const pipeline = createPipeline({ store, handlers: { ...handlers, ...replaced }, links, clock, log, options });
   await store.insertBusiness({ businessId: "biz_one", name: "One", createdAt: clock.now().toISOString() });
   const { token } = await issueToken(store, { businessId: "biz_one", name: "test", scopes, expiresAt: null });
   const call: Bench["call"] = (operation, { params = {}, body, key }) =>
-    gate.execute({
+    pipeline.execute({
       operation,
       token,
       parts: { params: { ...params }, query: {}, body },
       idempotencyKey: key,
       requestId: "req_1",
     });
-  await work({ gate, store, token, lines, call });
-  await gate.close();
+  await work({ pipeline, store, token, lines, call });
+  await pipeline.close();
   await store.close();
 }
 
@@ -112,9 +112,9 @@ describe("what nobody foresaw", () => {
   });
 
   plain("is recorded with its status", async () => {
-    await withHandlers({ get_program: throwing }, async ({ call, store, gate }) => {
+    await withHandlers({ get_program: throwing }, async ({ call, store, pipeline }) => {
       await call("get_program", { params: { programId: "prg_1" } });
-      await gate.flush();
+      await pipeline.flush();
       const { rows } = await store.reader("biz_one").pageAudit({ action: "program.read" }, { limit: 10 });
       expect(rows).toMatchObject([{ status: 500, entityId: "prg_1", requestId: "req_1" }]);
     });
@@ -126,7 +126,7 @@ describe("a database that is gone", () => {
     const token = await server.token();
     const agent = await server.with("MCP", token);
     await agent.list_programs();
-    await server.app.gate.flush();
+    await server.app.pipeline.flush();
     const { store } = server.app;
     const { findToken } = store;
     store.findToken = () => Promise.reject(new Error(secret));

@@ -1,5 +1,5 @@
 import { describe, expect, test as plain } from "vitest";
-import { catalogue, type Fault } from "../../src/contract/errors.ts";
+import { type Fault, schemaQueries } from "../../src/contract/errors.ts";
 import type { OperationName } from "../../src/contract/index.ts";
 import { scopes, sensitiveScope } from "../../src/contract/scopes.ts";
 import { rescope } from "../support/edit.ts";
@@ -184,7 +184,9 @@ describe("a refusal by the rules of the domain", () => {
 });
 
 test("refusals that are kept under a key are those that no change of state can turn into success", () => {
-  const kept = Object.entries(catalogue).filter(([, fault]: [string, Fault]) => !fault.retryable && !fault.temporary);
+  const kept = Object.entries(schemaQueries).filter(
+    ([, fault]: [string, Fault]) => !fault.retryable && !fault.temporary,
+  );
   const domain = kept.filter(([, { status }]) => [404, 409, 422].includes(status)).map(([code]) => code);
   expect(domain.filter((code) => !code.startsWith("confirmation_"))).toEqual([
     "not_found",

@@ -6,11 +6,11 @@ import { ClientProblem, type TestServer } from "../support/test-server.ts";
 
 type Act = <Name extends ActName>(name: Name, given: ActGiven<Name>) => Promise<ActResult<Name>>;
 
-/** Acts at the desk of an organisation; refusals are told as clients are told theirs. */
+/** Acts in the portal of an organisation; refusals are told as clients are told theirs. */
 export function actAt({ app, businessId }: TestServer): Act {
   return async (name, given) => {
-    if (!app.people) throw new Error("No desk");
-    return app.people.desk.act(businessId, name, given).catch((error: unknown) => {
+    if (!app.portalServices) throw new Error("No portal");
+    return app.portalServices.portal.act(businessId, name, given).catch((error: unknown) => {
       if (!(error instanceof Problem)) throw error;
       const { code, message, details } = error;
       throw new ClientProblem({ code, message, ...(details ? { details } : {}) }, 0);

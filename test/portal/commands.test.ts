@@ -36,7 +36,7 @@ test("a submission's way is gone by commands, each with its record as the answer
   const place = await furnish(home);
   const { trackId, schemaId } = place.track;
   const server = async (...args: string[]) => {
-    const { code, stdout, stderr } = await home.run(["desk", ...args, "--json", "--database", home.database]);
+    const { code, stdout, stderr } = await home.run(["portal", ...args, "--json", "--database", home.database]);
     expect([args[0], code, stderr]).toEqual([args[0], 0, ""]);
     return JSON.parse(stdout);
   };
@@ -125,7 +125,7 @@ describe("mistakes and refusals", () => {
       [["elect"], 2, /elect/],
     ];
     for (const [args, code, said] of cases) {
-      const ended = await home.run(["desk", ...args, "--database", home.database]);
+      const ended = await home.run(["portal", ...args, "--database", home.database]);
       expect([args, ended.code, ended.stdout]).toEqual([args, code, ""]);
       expect(ended.stderr).toMatch(said);
       expect(ended.stderr).toMatch(/^[^\n]+\n$/);
@@ -137,7 +137,7 @@ describe("mistakes and refusals", () => {
     const { track } = await furnish(home);
     const file = join(home.path, "plan.pdf");
     await writeFile(file, "<script>");
-    const args = ["desk", "attach-file", "--submission-id", "sub_1", "--file", file, "--database", home.database];
+    const args = ["portal", "attach-file", "--submission-id", "sub_1", "--file", file, "--database", home.database];
     const { code, stderr } = await home.run(args);
     expect([track.intakeOpen, code, stderr]).toEqual([
       true,
@@ -148,7 +148,7 @@ describe("mistakes and refusals", () => {
 
   test("help tells the fields of each act", async () => {
     const home = await openHome();
-    const { stdout } = await home.run(["desk", "review", "--help"]);
+    const { stdout } = await home.run(["portal", "review", "--help"]);
     for (const option of [
       "--assignment-id <text>",
       "--scores <json or @file>",
@@ -157,7 +157,7 @@ describe("mistakes and refusals", () => {
     ]) {
       expect(stdout).toContain(option);
     }
-    const all = await home.run(["desk", "--help"]);
+    const all = await home.run(["portal", "--help"]);
     const names = ["register", "draft", "attach-file", "request-supplement", "submit-supplement", "payment"];
     for (const name of [...names, "respond", "conflict", "review", "feedback"])
       expect(all.stdout).toMatch(new RegExp(`^ +${name} +\\S`, "m"));

@@ -23,7 +23,10 @@ test("through a remote service answers that the form calls personal need the sco
   const fields = { [title.fieldId]: "A roof", fld_birth: "1971-05-01", fld_call: phone };
   const { submissionId } = await server.seed.submission({ ...track, fields, schemaId: form.schemaId });
   const seen = async (granted: typeof ordinary) => {
-    const agents = await openRemote(server.origin, { PROGRAMME_PRIVACY: "blind", PROGRAMME_SCOPES: granted.join() });
+    const agents = await openRemote(server.origin, {
+      PROGRAMME_PRIVACY: "pseudonymize",
+      PROGRAMME_SCOPES: granted.join(),
+    });
     onTestFinished(() => agents.close());
     const [here, there] = InMemoryTransport.createLinkedPair();
     agents.connectStdio(await server.token(granted), there);

@@ -46,7 +46,7 @@ async function sceneOf(privacy: string, through: "embedded" | "remote") {
 /** What an attacker goes by: how many rows, and whether more are said to follow. */
 const signOf = ({ data, page }: Data) => JSON.stringify([data.length, page?.hasMore ?? false]);
 
-describe.each(["blind", "strict"])("in mode %s", (privacy) => {
+describe.each(["pseudonymize", "redact"])("in mode %s", (privacy) => {
   describe.each(throughRemote ? (["embedded"] as const) : (["embedded", "remote"] as const))("%s", (through) => {
     test("an address cannot be found out letter by letter", async () => {
       const { client, call } = await sceneOf(privacy, through);

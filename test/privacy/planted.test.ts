@@ -126,9 +126,9 @@ const of = (secrets: readonly Secret[], ...kinds: readonly ("contact" | "sensiti
 
 describe.each([0, 1, 2, 3])("texts planted in turn %i", (turn) => {
   test.each([
-    ["blind", "every scope", scopes, ["contact"]],
-    ["blind", "no sensitive scope", ordinary, ["contact", "sensitive", "answer"]],
-    ["strict", "every scope", scopes, ["contact", "sensitive", "answer"]],
+    ["pseudonymize", "every scope", scopes, ["contact"]],
+    ["pseudonymize", "no sensitive scope", ordinary, ["contact", "sensitive", "answer"]],
+    ["redact", "every scope", scopes, ["contact", "sensitive", "answer"]],
   ] as const)("agents in mode %s with %s see none of them", async (privacy, _, granted, hidden) => {
     const confirm = turn === 0 ? "off" : "ask";
     const { server, secrets, world } = await sceneOf(turn, { PROGRAMME_PRIVACY: privacy, PROGRAMME_CONFIRM: confirm });
@@ -139,7 +139,7 @@ describe.each([0, 1, 2, 3])("texts planted in turn %i", (turn) => {
 });
 
 test("agents in mode api without the scope see nothing sensitive", async () => {
-  const { server, secrets, world } = await sceneOf(0, { PROGRAMME_PRIVACY: "api" });
+  const { server, secrets, world } = await sceneOf(0, { PROGRAMME_PRIVACY: "off" });
   // A person who is selected fills in the name and the address of a submission (specification 4.2).
   const traffic = await overMcp(server, world, ordinary, false);
   expect(seenIn(traffic, of(secrets, "sensitive"))).toEqual([]);

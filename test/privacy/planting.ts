@@ -25,7 +25,7 @@ const answerFields = { fld_pii: "pii", fld_restricted: "restricted" } as const;
 const structural =
   /(?:Id|Ids|By|At|Date)$|^(?:sha256|currency|contentType|key|pattern|options|constraints|branding|year|deadline|action|entityType|provider|errorCode|state|scopes|errors?)$/;
 
-/** A desk whose factory puts a secret of its own into every text of every record that it makes. */
+/** A portal whose factory puts a secret of its own into every text of every record that it makes. */
 export function plantedDesk(server: TestServer, turn: number): { server: TestServer; secrets: Secret[] } {
   const secrets: Secret[] = [];
   const planter = new Planter(secrets, turn);

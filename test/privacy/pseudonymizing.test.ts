@@ -14,7 +14,7 @@ const secrets = {
 async function scene(environment: Record<string, string> = {}) {
   const lines: string[] = [];
   const log = pino({ level: "trace" }, { write: (line: string) => void lines.push(line) });
-  const { server, close } = await openTestServer({ PROGRAMME_PRIVACY: "blind", ...environment }, { log });
+  const { server, close } = await openTestServer({ PROGRAMME_PRIVACY: "pseudonymize", ...environment }, { log });
   onTestFinished(close);
   const person = await server.seed.person({
     primaryEmail: secrets.email,
@@ -157,21 +157,21 @@ test("the posture decides how much a token with every scope shows", async () => 
     const { call } = await tapped(server, await server.token(), "legacy");
     return (await call("get_person", { personId: person.personId })).data;
   };
-  expect(await seen("api")).toMatchObject({
+  expect(await seen("off")).toMatchObject({
     primaryEmail: secrets.email,
     contactDetails: { phone: secrets.phone, lastName: "Lovelace" },
   });
-  expect(await seen("blind")).toMatchObject({
+  expect(await seen("pseudonymize")).toMatchObject({
     contactDetails: { phone: expect.stringMatching(/^phone~/), lastName: "Lovelace" },
   });
-  const strict = await seen("strict");
+  const strict = await seen("redact");
   expect(strict).not.toHaveProperty("primaryEmail");
   expect(strict).not.toHaveProperty("contactDetails");
   expect(strict).toMatchObject({ metadata: {}, externalRefs: [{ namespace: "crm", objectType: "contact" }] });
 });
 
 test("without the scope nothing sensitive shows, blind or not", async () => {
-  for (const privacy of ["api", "blind"]) {
+  for (const privacy of ["off", "pseudonymize"]) {
     const { server, person } = await scene({ PROGRAMME_PRIVACY: privacy });
     const { call, traffic } = await tapped(server, await server.token(ordinaryScopes), "legacy");
     const { data } = await call("get_person", { personId: person.personId });

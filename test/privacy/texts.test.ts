@@ -13,7 +13,7 @@ async function shown(data: unknown): Promise<unknown> {
     identify: async () => ({ scopes: new Set(), realm: "realm", caller: "caller" }),
     call: async () => ({ ok: true, status: 200, data, replayed: false }) as Awaited<ReturnType<Upstream["call"]>>,
   };
-  const blind = createPseudonymizingUpstream(service as Upstream, "blind", () => handles);
+  const blind = createPseudonymizingUpstream(service as Upstream, "pseudonymize", () => handles);
   const answer = await blind.call({ operation: "get_program", input: {}, token: "t", requestId: "req_1" });
   return answer.ok ? answer.data : answer;
 }

@@ -17,7 +17,7 @@ const shared = {
   PROGRAMME_WEBHOOK_LOOPBACK: "true",
   PROGRAMME_EXPORT_INTERVAL_SECONDS: String(exportIntervalMs / 1_000),
   PROGRAMME_CONFIRM: "ask",
-  PROGRAMME_PRIVACY: "api",
+  PROGRAMME_PRIVACY: "off",
 };
 
 export interface ReplicaSetOptions {
@@ -29,7 +29,7 @@ export interface ReplicaSetOptions {
   readonly given?: string;
 }
 
-/** Replicas behind a balancer, with receivers of webhooks and mail; the desk looks at their database. */
+/** Replicas behind a balancer, with receivers of webhooks and mail; the portal looks at their database. */
 export async function openReplicaSet({ count, limit, given }: ReplicaSetOptions) {
   const post = await openMailServer();
   const environment = {

@@ -13,7 +13,7 @@ const old = ["2025-era over HTTP", "first major over HTTP"] as const;
 
 const environment = { PROGRAMME_CONFIRM: "ask" };
 
-/** Two replicas of a service, and both as one; the desk works on the same database. */
+/** Two replicas of a service, and both as one; the portal works on the same database. */
 interface Two {
   readonly server: TestServer;
   readonly database: string;

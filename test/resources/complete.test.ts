@@ -23,10 +23,10 @@ async function complete(
 }
 
 async function callsOf(server: TestServer, work: () => Promise<unknown>): Promise<number> {
-  const { call } = server.app.gate as unknown as { call: never };
+  const { call } = server.app.pipeline as unknown as { call: never };
   void call;
   const count = async () => {
-    await server.app.gate.flush();
+    await server.app.pipeline.flush();
     let entries = 0;
     for (const name of operationNames) {
       const { rows } = await server.app.store
@@ -140,7 +140,7 @@ describe("people", () => {
   });
 
   test("are found by name where their addresses are handles", async () => {
-    const { server, close } = await openTestServer({ PROGRAMME_PRIVACY: "blind" });
+    const { server, close } = await openTestServer({ PROGRAMME_PRIVACY: "pseudonymize" });
     try {
       await server.seed.applicant({ email: "ada@example.org", name: "Ada Marsh" });
       const browser = await browse(server, await server.token());

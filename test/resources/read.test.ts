@@ -201,7 +201,7 @@ describe("a caller", () => {
   test("leaves an audit entry with each read", async ({ server }) => {
     const { programId } = await server.seed.program();
     await (await browse(server, await server.token())).read(`programme://programs/${programId}`);
-    await server.app.gate.flush();
+    await server.app.pipeline.flush();
     expect(await listAudit(server.app.store, server.businessId, "program.read")).toMatchObject([
       { entityId: programId },
     ]);
@@ -271,7 +271,7 @@ describe("a list", () => {
 });
 
 test("in the usual posture, addresses stay handles, both ways", async () => {
-  const { server, close } = await openTestServer({ PROGRAMME_PRIVACY: "blind" });
+  const { server, close } = await openTestServer({ PROGRAMME_PRIVACY: "pseudonymize" });
   try {
     await server.seed.emailSend({ recipientEmail: "ada@example.org" });
     await server.seed.applicant({ email: "ada@example.org" });

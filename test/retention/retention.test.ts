@@ -3,7 +3,7 @@ import { listAudit, listChanges } from "../support/state.ts";
 import { answers, openReceiver } from "../webhooks/receiver.ts";
 import { day, openWebhookServer, type WebhookServer } from "../webhooks/webhook-server.ts";
 
-const sweep = (rig: WebhookServer) => rig.webhooks.housekeeper.sweep();
+const sweep = (rig: WebhookServer) => rig.webhooks.retention.sweep();
 
 describe("deliveries and events", () => {
   test("are kept for 30 days, with attempts and answers, then deleted in batches", async () => {
@@ -77,10 +77,10 @@ describe("the audit log", () => {
     const { programId } = await server.seed.program();
     await caller.update_program({ programId, version: 0, name: "Renamed" });
     await caller.get_program({ programId });
-    await app.gate.flush();
+    await app.pipeline.flush();
     clock.advance(99 * day);
     await caller.get_program({ programId });
-    await app.gate.flush();
+    await app.pipeline.flush();
     clock.advance(2 * day);
     const reads = () => listAudit(app.store, server.businessId, "program.read");
     const changes = await listChanges(app.store, server.businessId);

@@ -1,6 +1,6 @@
 import { describe, expect } from "vitest";
 import { readPages, seedMany } from "../support/lists.ts";
-import { faces, type TestServer, test } from "../support/test-server.ts";
+import { surfaces, type TestServer, test } from "../support/test-server.ts";
 
 interface Listed {
   readonly applicantId: string;
@@ -8,9 +8,9 @@ interface Listed {
 
 const idsOf = (rows: readonly Listed[]) => rows.map(({ applicantId }) => applicantId);
 
-describe.each(faces)("listing applicants over %s", (face) => {
+describe.each(surfaces)("listing applicants over %s", (surface) => {
   test("shows the legacy shape with the number of submissions", async ({ server }) => {
-    const clerk = await server.as(face, ["applicants:read"]);
+    const clerk = await server.as(surface, ["applicants:read"]);
     const { trackId, programId } = await server.seed.track();
     const { personId } = await server.seed.person();
     const row = await server.seed.applicant({ personId, programIds: [programId], trackIds: [trackId] });
@@ -34,7 +34,7 @@ describe.each(faces)("listing applicants over %s", (face) => {
   }
 
   test("each filter lets through what it says, alone and together, newest first", async ({ server }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     await sceneOf(await server.other());
     const [one = "", two = "", three = "", four = ""] = idsOf(await sceneOf(server));
     const answers: readonly [query: Record<string, string>, found: string[]][] = [
@@ -54,8 +54,8 @@ describe.each(faces)("listing applicants over %s", (face) => {
   });
 
   test("a cursor is good for its own filters and its own tenant, expanded or not", async ({ server }) => {
-    const clerk = await server.as(face);
-    const stranger = await (await server.other()).as(face);
+    const clerk = await server.as(surface);
+    const stranger = await (await server.other()).as(surface);
     await server.seed.personSchema();
     await sceneOf(server);
     const query = { programId: "prg_a", limit: 1 };

@@ -3,7 +3,7 @@ import type { AssignmentOutcome } from "../../src/contract/assignments.ts";
 import type { AssignmentRules } from "../../src/contract/programs.ts";
 import type { Row } from "../../src/store/tables.ts";
 import { fieldIds } from "../support/seed-factory.ts";
-import { faces, type TestServer, test } from "../support/test-server.ts";
+import { surfaces, type TestServer, test } from "../support/test-server.ts";
 import { nothing, recordTrace } from "../support/trace.ts";
 
 type Assignment = Row<"assignments">;
@@ -54,9 +54,9 @@ async function sceneOf({ seed }: TestServer, { rules, program, round }: Scene = 
   };
 }
 
-describe.each(faces)("assigning by the rules over %s", (face) => {
+describe.each(surfaces)("assigning by the rules over %s", (surface) => {
   test("every submission under review gets its reviewers, and everybody as many as the others", async ({ server }) => {
-    const chair = await server.as(face, ["assignments:write"]);
+    const chair = await server.as(surface, ["assignments:write"]);
     const scene = await sceneOf(server);
     await scene.submissions("s1 s2 s3 s4 s5 s6");
     await scene.submissions("t1", { state: "FINALIST" });
@@ -81,7 +81,7 @@ describe.each(faces)("assigning by the rules over %s", (face) => {
   });
 
   test("what is there already counts, as load and as reviews", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const scene = await sceneOf(server);
     await scene.submissions("s1 s2 s3");
     await scene.reviewers("a b c d");
@@ -99,7 +99,7 @@ describe.each(faces)("assigning by the rules over %s", (face) => {
   test("nobody gets more than the rules or their own limit allow, and scarce reviewers are shared", async ({
     server,
   }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const scene = await sceneOf(server, { rules: { maxPerReviewer: 2 } });
     await scene.submissions("s1 s2 s3");
     await scene.reviewers("a b");
@@ -113,7 +113,7 @@ describe.each(faces)("assigning by the rules over %s", (face) => {
   });
 
   test("a conflict of interest is never assigned, and told where it leaves a submission short", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const scene = await sceneOf(server);
     await scene.submissions("s1 s2");
     await scene.reviewers("a b c");
@@ -148,13 +148,13 @@ describe.each(faces)("assigning by the rules over %s", (face) => {
       await scene.reviewers("a", { expertise: ["law"] });
       await scene.reviewers("b", { expertise: ["music", " science "] });
       await scene.reviewers("c", { expertise: [] });
-      const chair = await own.as(face);
+      const chair = await own.as(surface);
       return recordTrace(own, () => chair.auto_assign_reviewers({ roundId: "rnd_2", ...given }));
     };
-    const rehearse = async (given: object) => dealt((await run(given)).data);
-    expect(await rehearse({})).toEqual({ s1: "b", s2: "b", s3: "a", s4: "c" });
-    expect(await rehearse({ domainFieldId: "fld_other" })).toEqual({ s1: "a", s2: "b", s3: "b", s4: "c" });
-    expect(await rehearse({ useExpertiseMatching: false })).toEqual({ s1: "a", s2: "b", s3: "c", s4: "a" });
+    const dryRun = async (given: object) => dealt((await run(given)).data);
+    expect(await dryRun({})).toEqual({ s1: "b", s2: "b", s3: "a", s4: "c" });
+    expect(await dryRun({ domainFieldId: "fld_other" })).toEqual({ s1: "a", s2: "b", s3: "b", s4: "c" });
+    expect(await dryRun({ useExpertiseMatching: false })).toEqual({ s1: "a", s2: "b", s3: "c", s4: "a" });
     const unnamed = await run({ domainFieldId: "" });
     expect(unnamed).toMatchObject({ problem: { code: "validation_failed" }, ...nothing });
     expect(unnamed.problem?.details["issues"]).toMatchObject([{ path: "domainFieldId", code: "required" }]);
@@ -170,7 +170,7 @@ describe.each(faces)("assigning by the rules over %s", (face) => {
       await scene.past("s1", "a", { roundId: "rnd_1", status: "completed" });
       await scene.past("s1", "b", { roundId: "rnd_1", status: "assigned" });
       await scene.past("s1", "c", { roundId: "rnd_3", status: "completed" });
-      return dealt(await (await own.as(face)).auto_assign_reviewers({ roundId: "rnd_2", ...given }));
+      return dealt(await (await own.as(surface)).auto_assign_reviewers({ roundId: "rnd_2", ...given }));
     };
     expect(await run({})).toEqual({ s1: "a b" });
     expect(await run({ excludePriorRoundReviewers: true })).toEqual({ s1: "b c" });
@@ -180,7 +180,7 @@ describe.each(faces)("assigning by the rules over %s", (face) => {
   });
 
   test("arguments replace the programme's rule for the run alone", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const scene = await sceneOf(server, { rules: { reviewsPerSubmission: 1 } });
     await scene.submissions("s1");
     await scene.reviewers("a b c d");
@@ -209,7 +209,7 @@ describe.each(faces)("assigning by the rules over %s", (face) => {
         ["s3", "c", { status: "declined" }],
       ] as const as unknown as [string, string, object][]);
       for (const [submissionId, reviewerId, given] of past) await scene.past(submissionId, reviewerId, given);
-      const { created, skipped } = await (await own.as(face)).auto_assign_reviewers({ roundId: "rnd_2" });
+      const { created, skipped } = await (await own.as(surface)).auto_assign_reviewers({ roundId: "rnd_2" });
       return [created.map((row: Assignment) => `${row.submissionId} ${row.reviewerId}`), skipped];
     };
     const straight = await run((items) => items);
@@ -228,11 +228,11 @@ describe.each(faces)("assigning by the rules over %s", (face) => {
       const scene = await sceneOf(own, given);
       await scene.submissions("s1");
       await scene.reviewers("a");
-      const chair = await own.as(face);
+      const chair = await own.as(surface);
       const trace = await recordTrace(own, () => chair.auto_assign_reviewers({ roundId: "rnd_2" }));
       expect(trace).toMatchObject({ problem: { code }, ...nothing });
     }
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const inputs = [{ roundId: "rnd_2" }, { roundId: "" }, { roundId: "rnd_2", reviewsPerSubmission: -1 }, {}];
     const codes = ["not_found", "validation_failed", "validation_failed", "validation_failed"];
     for (const [index, input] of inputs.entries()) {

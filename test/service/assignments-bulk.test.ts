@@ -1,7 +1,7 @@
 import { describe, expect } from "vitest";
 import { seedMany } from "../support/lists.ts";
 import { recordStatements } from "../support/statements.ts";
-import { faces, type TestServer, test } from "../support/test-server.ts";
+import { surfaces, type TestServer, test } from "../support/test-server.ts";
 import { nothing, recordTrace } from "../support/trace.ts";
 
 const attestation = (hasConflict: boolean) => ({ hasConflict, statement: "s", attestedAt: "2026-11-02T00:00:00.000Z" });
@@ -28,9 +28,9 @@ const pairOf = ({ submissionId, reviewerId }: { submissionId: string; reviewerId
   reviewerId,
 });
 
-describe.each(faces)("assigning many over %s", (face) => {
+describe.each(surfaces)("assigning many over %s", (surface) => {
   test("lists give every combination, in their order", async ({ server }) => {
-    const chair = await server.as(face, ["assignments:write"]);
+    const chair = await server.as(surface, ["assignments:write"]);
     const { roundId, submissionIds, home, deadline } = await stageOf(server, 2);
     const reviewerIds = [...(await reviewersOf(server, 1)), ...(await reviewersOf(server, 1, { status: "invited" }))];
     const trace = await recordTrace(server, () => chair.bulk_assign_reviewers({ roundId, submissionIds, reviewerIds }));
@@ -54,7 +54,7 @@ describe.each(faces)("assigning many over %s", (face) => {
   });
 
   test("pairs are assigned as named; what cannot be is skipped with the reason", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { roundId, submissionIds, home, earlier } = await stageOf(server, 2);
     const [one = "", two = ""] = submissionIds;
     const [free = "", taken = "", declined = "", torn = "", honest = "", before = "", removed = ""] = await reviewersOf(
@@ -99,7 +99,7 @@ describe.each(faces)("assigning many over %s", (face) => {
   });
 
   test("asked for twice at once, a pair is assigned once", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { roundId, submissionIds } = await stageOf(server, 1);
     const reviewerIds = await reviewersOf(server, 2);
     const assign = () => chair.bulk_assign_reviewers({ roundId, submissionIds, reviewerIds });
@@ -109,7 +109,7 @@ describe.each(faces)("assigning many over %s", (face) => {
   });
 
   test("exactly one of the two forms is taken, and none of it empty", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { roundId, submissionIds } = await stageOf(server, 1);
     const reviewerIds = await reviewersOf(server, 1);
     const pairs = [{ submissionId: submissionIds[0], reviewerId: reviewerIds[0] }];
@@ -143,7 +143,7 @@ describe.each(faces)("assigning many over %s", (face) => {
   });
 
   test("a record that nobody knows is named, and nothing is assigned", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const other = await server.other();
     const { roundId, submissionIds } = await stageOf(server, 2);
     const foreign = await stageOf(other, 1);
@@ -171,7 +171,7 @@ describe.each(faces)("assigning many over %s", (face) => {
   test("every submission must be under review in the round, the round active and its programme open", async ({
     server,
   }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const reviewerIds = await reviewersOf(server, 1);
     const { roundId, submissionIds, trackId, earlier } = await stageOf(server, 1);
     const done = await server.seed.submission({ trackId, state: "FINALIST", currentRoundId: roundId });

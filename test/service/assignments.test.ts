@@ -2,7 +2,7 @@ import { describe, expect } from "vitest";
 import { AssignmentStatus } from "../../src/contract/assignments.ts";
 import type { Row } from "../../src/store/tables.ts";
 import { readPages } from "../support/lists.ts";
-import { faces, type TestServer, test } from "../support/test-server.ts";
+import { surfaces, type TestServer, test } from "../support/test-server.ts";
 import { nothing, recordTrace } from "../support/trace.ts";
 
 type Assignment = Row<"assignments">;
@@ -26,7 +26,7 @@ async function stageOf({ seed }: TestServer, given: { program?: object; round?: 
   return { home, assign, deadline };
 }
 
-describe.each(faces)("listing assignments over %s", (face) => {
+describe.each(surfaces)("listing assignments over %s", (surface) => {
   async function sceneOf(server: TestServer): Promise<Assignment[]> {
     const rows: Assignment[] = [];
     const { reviewerId } = await server.seed.reviewer();
@@ -40,7 +40,7 @@ describe.each(faces)("listing assignments over %s", (face) => {
   }
 
   test("each filter lets through what it says, and what was removed only when asked for", async ({ server }) => {
-    const chair = await server.as(face, ["assignments:read"]);
+    const chair = await server.as(surface, ["assignments:read"]);
     await sceneOf(await server.other());
     const rows = await sceneOf(server);
     const newest = rows.toReversed();
@@ -74,9 +74,9 @@ describe.each(faces)("listing assignments over %s", (face) => {
   });
 });
 
-describe.each(faces)("removing an assignment over %s", (face) => {
+describe.each(surfaces)("removing an assignment over %s", (surface) => {
   test.for(statuses)("one that is %s goes as its machine says", async (status, { server }) => {
-    const chair = await server.as(face, ["assignments:write"]);
+    const chair = await server.as(surface, ["assignments:write"]);
     const { assign } = await stageOf(server, { round: { active: false } });
     await assign();
     const row = await assign({ status, conflictAttestation: status === "conflict" ? attested : null });
@@ -102,7 +102,7 @@ describe.each(faces)("removing an assignment over %s", (face) => {
   });
 
   test("one of an archived programme stays, and another tenant's is not found", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const archived = await (await stageOf(server, { program: { lifecycleStatus: "archived" } })).assign();
     const foreign = await (await stageOf(await server.other())).assign();
     const refused = [
@@ -117,9 +117,9 @@ describe.each(faces)("removing an assignment over %s", (face) => {
   });
 });
 
-describe.each(faces)("moving an assignment to another reviewer over %s", (face) => {
+describe.each(surfaces)("moving an assignment to another reviewer over %s", (surface) => {
   test.for(statuses)("one that is %s goes as its machine says", async (status, { server }) => {
-    const chair = await server.as(face, ["assignments:write"]);
+    const chair = await server.as(surface, ["assignments:write"]);
     const { assign, home, deadline } = await stageOf(server);
     const { reviewerId } = await server.seed.reviewer({ status: "invited" });
     const allowedFrom = [...incomplete, "declined"];
@@ -174,7 +174,7 @@ describe.each(faces)("moving an assignment to another reviewer over %s", (face) 
   });
 
   test("the reviewer must be able to take it", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { assign, home } = await stageOf(server);
     const { assignmentId, reviewerId: same } = await assign();
     const { programId, trackId } = home;
@@ -213,7 +213,7 @@ describe.each(faces)("moving an assignment to another reviewer over %s", (face) 
   });
 
   test("version, round and programme are looked at, and a reason has its bound", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const newReviewerId = (await server.seed.reviewer()).reviewerId;
     const attempt = async (stage: Awaited<ReturnType<typeof stageOf>>, more = {}) => {
       const { assignmentId } = await stage.assign();

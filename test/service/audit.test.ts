@@ -2,7 +2,7 @@ import { describe, expect } from "vitest";
 import type { AuditEntry } from "../../src/contract/audit.ts";
 import { createId } from "../../src/lib/ids.ts";
 import { readPages } from "../support/lists.ts";
-import { faces, type TestServer, test } from "../support/test-server.ts";
+import { surfaces, type TestServer, test } from "../support/test-server.ts";
 import { nothing, recordTrace } from "../support/trace.ts";
 
 /** Entries of two programmes as other actors of the product make them, a second apart, oldest first. */
@@ -38,9 +38,9 @@ async function ledgerOf({ app, businessId, clock }: TestServer): Promise<AuditEn
   return entries;
 }
 
-describe.each(faces)("the audit log over %s", (face) => {
+describe.each(surfaces)("the audit log over %s", (surface) => {
   test("each filter lets through what it says, alone and together, newest first", async ({ server }) => {
-    const clerk = await server.as(face, ["audit:read"]);
+    const clerk = await server.as(surface, ["audit:read"]);
     await ledgerOf(await server.other());
     const entries = await ledgerOf(server);
     const newest = entries.toReversed();
@@ -82,7 +82,7 @@ describe.each(faces)("the audit log over %s", (face) => {
   });
 
   test("an entry is shown to its own tenant alone", async ({ server }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     const [entry] = await ledgerOf(server);
     const [foreign] = await ledgerOf(await server.other());
     expect(await clerk.get_audit_entry({ auditId: entry?.auditId })).toEqual(entry);
@@ -93,8 +93,8 @@ describe.each(faces)("the audit log over %s", (face) => {
   });
 
   test("a change tells who, by which token and request, and what, but nothing personal", async ({ server }) => {
-    const clerk = await server.as(face);
-    const other = await (await server.other()).as(face);
+    const clerk = await server.as(surface);
+    const other = await (await server.other()).as(surface);
     const { personId } = await server.seed.person();
     const contactDetails = { phone: "+46 8 777" };
     const person = await clerk.update_person({ personId, version: 0, kinds: ["contact"], contactDetails });
@@ -130,14 +130,14 @@ describe.each(faces)("the audit log over %s", (face) => {
   });
 
   test("a supplement and a file are found by their submission's programme", async ({ server }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     const draft = await server.seed.submission();
     const { submissionId, programId, schemaId } = draft;
     const { supplementResponseId, version } = await server.seed.supplement({ submissionId, schemaId, status: "draft" });
     await clerk.close_supplement({ submissionId, supplementResponseId, version });
     server.clock.advance(1000);
     const content = { fileName: "plan.pdf", contentType: "application/pdf", sizeBytes: 4, sha256: "0".repeat(64) };
-    await server.app.people?.desk.act(server.businessId, "attach_file", { submissionId, ...content });
+    await server.app.portalServices?.portal.act(server.businessId, "attach_file", { submissionId, ...content });
     const entries = await clerk.list_audit_entries({ programId });
     const place = { programId, submissionId };
     expect(entries).toMatchObject([place, place, { ...place, entityId: supplementResponseId }]);
@@ -148,15 +148,15 @@ describe.each(faces)("the audit log over %s", (face) => {
   });
 
   test("reads and refusals show when asked for by their action, with how they ended", async ({ server }) => {
-    const clerk = await server.as(face);
-    const stranger = await (await server.other()).as(face);
+    const clerk = await server.as(surface);
+    const stranger = await (await server.other()).as(surface);
     const { personId } = await server.seed.person();
     await clerk.get_person({ personId });
     await stranger.get_person({ personId }).catch(() => undefined);
     await clerk.update_person({ personId, version: 7, primaryEmail: "secret@example.org" }).catch(() => undefined);
-    const limited = await server.as(face, ["persons:read"]);
+    const limited = await server.as(surface, ["persons:read"]);
     await limited.update_person({ personId, version: 0 }).catch(() => undefined);
-    await server.app.gate.flush();
+    await server.app.pipeline.flush();
     expect(await clerk.list_audit_entries()).toEqual([]);
     const of = async (action: string) => clerk.list_audit_entries({ action });
     const entry = { entityType: "person", entityId: personId, changes: [], reason: null, actorType: "token" };

@@ -3,7 +3,7 @@ import type { Row } from "../../src/store/tables.ts";
 import { seedMany } from "../support/lists.ts";
 import { listChanges } from "../support/state.ts";
 import { recordStatements } from "../support/statements.ts";
-import { faces, type TestServer, test } from "../support/test-server.ts";
+import { surfaces, type TestServer, test } from "../support/test-server.ts";
 import { nothing, recordTrace } from "../support/trace.ts";
 
 const message = { subject: "News", body: "Dear all,\n\nit begins." };
@@ -12,9 +12,9 @@ async function sendsOf({ app, businessId }: TestServer): Promise<Row<"emailSends
   return app.store.reader(businessId).find("emailSends", {}, { limit: 2000, orderBy: "emailSendId" });
 }
 
-describe.each(faces)("e-mail sends over %s", (face) => {
+describe.each(surfaces)("e-mail sends over %s", (surface) => {
   test("are listed by recipient in any case, newest first, without their text", async ({ server }) => {
-    const chair = await server.as(face, ["emails:read"]);
+    const chair = await server.as(surface, ["emails:read"]);
     await (await server.other()).seed.emailSend({ recipientEmail: "ada@example.org" });
     await server.seed.emailSend({ recipientEmail: "ada@example.com" });
     const rows = await seedMany(3, (index) => {
@@ -49,9 +49,9 @@ test("e-mail sends come 50 at a time unless told, never more than 100", async ({
   expect(await Promise.all(sizes)).toEqual([50, 3, 100]);
 });
 
-describe.each(faces)("bulk e-mail over %s", (face) => {
+describe.each(surfaces)("bulk e-mail over %s", (surface) => {
   test("queues one message for each recipient of each block, with the block's own text", async ({ server }) => {
-    const chair = await server.as(face, ["emails:write"]);
+    const chair = await server.as(surface, ["emails:write"]);
     const { programId } = await server.seed.program();
     const programIds = [programId];
     const rita = await server.seed.reviewer({ programIds, email: "rita@example.org", status: "declined" });
@@ -86,7 +86,7 @@ describe.each(faces)("bulk e-mail over %s", (face) => {
   });
 
   test("skips who is not of the programme and who is named twice, and says so", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const [here, there] = [await server.seed.program(), await server.seed.program()];
     const other = await server.other();
     const of = ({ programId }: { programId: string }) => ({ programIds: [programId] });
@@ -130,7 +130,7 @@ describe.each(faces)("bulk e-mail over %s", (face) => {
   });
 
   test("goes to nobody where a block names nobody, and to those of the other block", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { programId } = await server.seed.program();
     await server.seed.applicant({ programIds: [programId] });
     const [none, one] = [[], ["ada@example.org"]];
@@ -173,7 +173,7 @@ describe.each(faces)("bulk e-mail over %s", (face) => {
   ];
 
   test("needs a block, whole and without lines smuggled into a subject", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { programId } = await server.seed.program();
     await server.seed.reviewer({ reviewerId: "rvw_1", programIds: [programId] });
     await server.seed.applicant({ programIds: [programId] });
@@ -187,7 +187,7 @@ describe.each(faces)("bulk e-mail over %s", (face) => {
   });
 
   test("is not sent for an archived programme, another tenant's or none", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const archived = await server.seed.program({ lifecycleStatus: "archived" });
     const foreign = await (await server.other()).seed.program();
     const codes = { [archived.programId]: "program_archived", [foreign.programId]: "not_found", prg_none: "not_found" };

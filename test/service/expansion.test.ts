@@ -4,7 +4,7 @@ import type { Row } from "../../src/store/tables.ts";
 import { seedMany } from "../support/lists.ts";
 import { field, personFieldIds } from "../support/seed-factory.ts";
 import { recordStatements } from "../support/statements.ts";
-import { faces, type Surface, type TestCaller, type TestServer, test } from "../support/test-server.ts";
+import { type Surface, surfaces, type TestCaller, type TestServer, test } from "../support/test-server.ts";
 
 const { standard, pii, restricted } = personFieldIds;
 const person = { customFields: { [standard]: "weaving", [pii]: "1971-05-01", [restricted]: "asthma" } };
@@ -42,9 +42,9 @@ const nouns: Readonly<Record<string, Noun>> = {
     },
   },
 };
-const cases = Object.keys(nouns).flatMap((name) => faces.map((face) => [name, face] as [string, Surface]));
+const cases = Object.keys(nouns).flatMap((name) => surfaces.map((surface) => [name, surface] as [string, Surface]));
 
-describe.for(cases)("the person part of %s over %s", ([name, face]) => {
+describe.for(cases)("the person part of %s over %s", ([name, surface]) => {
   const { scope, seed, list } = nouns[name] as Noun;
   const fields = (...ids: string[]) => ({ includePersonFieldIds: ids.join(",") });
 
@@ -76,7 +76,7 @@ describe.for(cases)("the person part of %s over %s", ([name, face]) => {
       ["nobody@example.org", null, undefined],
     ];
     for (const [email, personId] of rows) await seed(server, { email, personId });
-    const caller = await server.as(face, [scope, "reviewers:read", "persons:read"]);
+    const caller = await server.as(surface, [scope, "reviewers:read", "persons:read"]);
     const plain = await list(caller, {});
     const expanded = await list(caller, fields(standard));
     for (const [email, , personId] of rows) {
@@ -93,7 +93,7 @@ describe.for(cases)("the person part of %s over %s", ([name, face]) => {
     const { personId } = await server.seed.person(person);
     await seed(server, { email: "grace@example.org", personId });
     const call = async (granted: readonly Scope[], ...ids: string[]) => {
-      const caller = await server.as(face, [scope, "reviewers:read", ...granted]);
+      const caller = await server.as(surface, [scope, "reviewers:read", ...granted]);
       return list(caller, fields(...ids)).then(
         ([row]) => row?.person?.customFields,
         ({ code, details }) => [code, details],
@@ -118,7 +118,7 @@ describe.for(cases)("the person part of %s over %s", ([name, face]) => {
     await server.seed.personSchema({ fields: made });
     const { personId } = await server.seed.person({ customFields: Object.fromEntries(ids.map((id) => [id, id])) });
     await seed(server, { email: "grace@example.org", personId });
-    const caller = await server.as(face);
+    const caller = await server.as(surface);
     const shown = async (given: readonly string[]) => (await list(caller, fields(...given)))[0]?.person?.customFields;
     expect(Object.keys((await shown(ids.slice(1))) ?? {}).sort()).toEqual(ids.slice(1).sort());
     expect(Object.keys((await shown([...ids.slice(2), "fld_2"])) ?? {})).toHaveLength(24);

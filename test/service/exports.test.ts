@@ -1,15 +1,15 @@
 import { describe, expect } from "vitest";
 import type { Scope } from "../../src/contract/scopes.ts";
 import { personFieldIds } from "../support/seed-factory.ts";
-import { faces, test } from "../support/test-server.ts";
+import { surfaces, test } from "../support/test-server.ts";
 import { nothing, recordTrace } from "../support/trace.ts";
 
 const { standard, pii, restricted } = personFieldIds;
 
-describe.each(faces)("exports over %s", (face) => {
+describe.each(surfaces)("exports over %s", (surface) => {
   test("one is started pending, with its filters as they are understood", async ({ server }) => {
     const granted: readonly Scope[] = ["exports:write", "exports:read"];
-    const clerk = await server.as(face, granted);
+    const clerk = await server.as(surface, granted);
     const { programId, trackId } = await server.seed.track({
       programId: (await server.seed.program({ lifecycleStatus: "archived" })).programId,
     });
@@ -55,7 +55,7 @@ describe.each(faces)("exports over %s", (face) => {
   });
 
   test("one of a whole programme has no filters", async ({ server }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     const { programId } = await server.seed.program();
     expect(await clerk.create_export({ programId })).toMatchObject({
       trackId: null,
@@ -65,7 +65,7 @@ describe.each(faces)("exports over %s", (face) => {
   });
 
   test("of a state that does not exist is started, and says that nothing will match", async ({ server }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     const { programId } = await server.seed.program();
     for (const state of ["in_review", "S", "X".repeat(64)]) {
       const job = await clerk.create_export({ programId, state });
@@ -95,7 +95,7 @@ describe.each(faces)("exports over %s", (face) => {
   ];
 
   test("what the contract does not know is refused with its path, and nothing is started", async ({ server }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     await server.seed.personSchema();
     const { programId } = await server.seed.program();
     for (const [given, ...paths] of refused) {
@@ -111,7 +111,7 @@ describe.each(faces)("exports over %s", (face) => {
     await server.seed.personSchema();
     const { programId } = await server.seed.program();
     const start = async (granted: readonly Scope[], ...fieldIds: string[]) => {
-      const clerk = await server.as(face, ["exports:write", ...granted]);
+      const clerk = await server.as(surface, ["exports:write", ...granted]);
       return recordTrace(server, () => clerk.create_export({ programId, persons: { fieldIds } }));
     };
     const sensitive = ["persons:read", "persons:sensitive:read"] as const;
@@ -138,7 +138,7 @@ describe.each(faces)("exports over %s", (face) => {
   });
 
   test("programme and track must be the tenant's own, and the track the programme's", async ({ server }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     const [here, there] = [await server.seed.track(), await server.seed.track()];
     const foreign = await (await server.other()).seed.track();
     const elsewhere = [
@@ -155,7 +155,7 @@ describe.each(faces)("exports over %s", (face) => {
   });
 
   test("a job shows how it stands, and another tenant's is not found", async ({ server }) => {
-    const clerk = await server.as(face, ["exports:read"]);
+    const clerk = await server.as(surface, ["exports:read"]);
     const other = await server.other();
     const { programId } = await server.seed.program();
     const states = [

@@ -1,7 +1,7 @@
 import { describe, expect } from "vitest";
 import { PaymentStatus } from "../../src/contract/payments.ts";
 import type { Row } from "../../src/store/tables.ts";
-import { faces, type TestCaller, type TestServer, test } from "../support/test-server.ts";
+import { surfaces, type TestCaller, type TestServer, test } from "../support/test-server.ts";
 import { nothing, recordTrace } from "../support/trace.ts";
 
 const now = "2026-11-20T09:00:00.000Z";
@@ -11,7 +11,7 @@ function create(chair: TestCaller, trackId: string) {
   return chair.create_submission({ trackId, fields: {}, deadline: now, innovatorEmail: "ada@example.org" });
 }
 
-describe.each(faces)("payments over %s", (face) => {
+describe.each(surfaces)("payments over %s", (surface) => {
   const fees: readonly [Partial<Row<"programs">>, Partial<Row<"tracks">>, object | undefined][] = [
     [{ feeRequired: true, currency: "EUR" }, { feeAmountMinor: 2500 }, { amountMinor: 2500, currency: "EUR" }],
     [
@@ -26,7 +26,7 @@ describe.each(faces)("payments over %s", (face) => {
   ];
 
   test("a new submission owes its track's fee, where the programme asks for one", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     await create(chair, (await server.seed.track()).trackId);
     for (const [program, track, due] of fees) {
       const { programId } = await server.seed.program(program);
@@ -47,7 +47,7 @@ describe.each(faces)("payments over %s", (face) => {
   });
 
   test("a submission shows its latest payment, and no other submission's", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { submissionId, programId, trackId } = await server.seed.submission();
     const failed = await server.seed.payment({ submissionId, programId, trackId, status: "failed" });
     server.clock.advance(minutes);
@@ -64,7 +64,7 @@ describe.each(faces)("payments over %s", (face) => {
   });
 
   test("payments are listed by status, newest first, page by page", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const ids = idsOf(await server.seed.submission());
     const other = await server.other();
     await other.seed.payment(idsOf(await other.seed.submission()));
@@ -89,7 +89,7 @@ describe.each(faces)("payments over %s", (face) => {
   });
 });
 
-describe.each(faces)("files over %s", (face) => {
+describe.each(surfaces)("files over %s", (surface) => {
   const bytes = new TextEncoder().encode("a drawing");
 
   async function kept(server: TestServer, given: Partial<Row<"files">> = {}) {
@@ -98,7 +98,7 @@ describe.each(faces)("files over %s", (face) => {
   }
 
   test("a submission lists its own files, newest first", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { submissionId } = await server.seed.submission();
     await kept(server, { submissionId: (await server.seed.submission()).submissionId });
     const rows = [await kept(server, { submissionId }), await kept(server, { submissionId, scanStatus: "infected" })];
@@ -110,7 +110,7 @@ describe.each(faces)("files over %s", (face) => {
   });
 
   test("a link leads to the file without a token, for a quarter of an hour", async ({ server }) => {
-    const chair = await server.as(face, ["files:read"]);
+    const chair = await server.as(surface, ["files:read"]);
     const { fileId } = await kept(server, { fileName: 'Plán "1"\r\n.pdf', contentType: "text/html" });
     const link = await chair.get_file_download_url({ fileId });
     expect(link).toEqual({ fileId, downloadUrl: expect.any(String), expiresAt: "2026-11-20T09:15:00.000Z" });
@@ -130,7 +130,7 @@ describe.each(faces)("files over %s", (face) => {
   });
 
   test("a link that was changed in any part leads nowhere", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const [{ fileId }, other] = [await kept(server), await kept(server)];
     const stranger = await server.other();
     await kept(stranger, { fileId });
@@ -155,7 +155,7 @@ describe.each(faces)("files over %s", (face) => {
   });
 
   test("only a file that was scanned and found clean has a link", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     for (const scanStatus of ["pending", "infected"] as const) {
       const { fileId } = await kept(server, { scanStatus });
       const details = { from: scanStatus, operation: "download", allowedFrom: ["clean"] };
@@ -171,7 +171,7 @@ describe.each(faces)("files over %s", (face) => {
   });
 });
 
-describe.each(faces)("feedback over %s", (face) => {
+describe.each(surfaces)("feedback over %s", (surface) => {
   /** A submission in its second round, with feedback on the first. */
   async function stageOf({ seed }: TestServer, program: Partial<Row<"programs">> = {}) {
     const { programId } = await seed.program(program);
@@ -185,7 +185,7 @@ describe.each(faces)("feedback over %s", (face) => {
   }
 
   test("is released once: with its time, its token and one event of its round", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { ids, trackId, first, second, feedback } = await stageOf(server);
     await feedback();
     for (const roundId of [first, null]) {
@@ -214,7 +214,7 @@ describe.each(faces)("feedback over %s", (face) => {
   });
 
   test("asked for many times at once is released once", async ({ server }) => {
-    const [chair, deputy] = [await server.as(face), await server.as(face)];
+    const [chair, deputy] = [await server.as(surface), await server.as(surface)];
     const { feedbackId } = await (await stageOf(server)).feedback();
     const calls = [chair, deputy, chair, deputy].map((caller) => caller.release_feedback({ feedbackId }));
     const answers = await Promise.all(calls);
@@ -224,7 +224,7 @@ describe.each(faces)("feedback over %s", (face) => {
   });
 
   test("of an archived programme stays as it is; another tenant's is not found", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const archived = await (await stageOf(server, { lifecycleStatus: "archived" })).feedback();
     const foreign = await (await stageOf(await server.other())).feedback();
     const refusals = [
@@ -241,7 +241,7 @@ describe.each(faces)("feedback over %s", (face) => {
   });
 
   test("is listed once it is released, by programme and submission, newest first", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const [here, there] = [await stageOf(server), await stageOf(server)];
     const rows: Row<"feedbacks">[] = [];
     for (const { feedback } of [here, there, here]) {
@@ -250,7 +250,7 @@ describe.each(faces)("feedback over %s", (face) => {
     }
     const other = await server.other();
     const { feedbackId } = await (await stageOf(other)).feedback();
-    await (await other.as(face)).release_feedback({ feedbackId });
+    await (await other.as(surface)).release_feedback({ feedbackId });
     const { programId, submissionId } = here.ids;
     const own = rows.filter((row) => row.submissionId === submissionId);
     expect(await chair.list_released_feedback()).toEqual(rows);

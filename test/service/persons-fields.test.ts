@@ -1,14 +1,14 @@
 import { describe, expect } from "vitest";
 import type { Row } from "../../src/store/tables.ts";
 import { field } from "../support/seed-factory.ts";
-import { faces, test } from "../support/test-server.ts";
+import { surfaces, test } from "../support/test-server.ts";
 import { nothing, recordTrace } from "../support/trace.ts";
 
 type Fields = Row<"personSchemas">["fields"];
 
 const minimal = { kinds: ["contact"], provenance: { source: "crm" } };
 
-describe.each(faces)("custom fields over %s", (face) => {
+describe.each(surfaces)("custom fields over %s", (surface) => {
   const fields = [
     field("fld_name", "name", "text", {
       required: true,
@@ -61,7 +61,7 @@ describe.each(faces)("custom fields over %s", (face) => {
   ];
 
   test("values of each type are taken as the schema has it, on creation and on change", async ({ server }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     await server.seed.personSchema({ fields });
     for (const [fieldId, values] of Object.entries(taken)) {
       for (const value of values) {
@@ -77,7 +77,7 @@ describe.each(faces)("custom fields over %s", (face) => {
   test("other values are refused at their path, whether created or changed, and nothing is written", async ({
     server,
   }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     await server.seed.personSchema({ fields });
     const { personId, version } = await server.seed.person();
     for (const [fieldId, code, ...values] of refused) {
@@ -101,7 +101,7 @@ describe.each(faces)("custom fields over %s", (face) => {
   test("what is required must be there at creation and cannot be cleared, but its absence blocks no other change", async ({
     server,
   }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     await server.seed.personSchema({ fields });
     const missing = { issues: [{ path: "customFields.fld_name", code: "required", message: expect.any(String) }] };
     await expect(clerk.create_person(minimal)).rejects.toMatchProblem("validation_failed", missing);
@@ -119,7 +119,7 @@ describe.each(faces)("custom fields over %s", (face) => {
   test("the active published schema of the highest version counts, and is remembered with the values", async ({
     server,
   }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     const one = (schemaVersion: number, given = {}) =>
       server.seed.personSchema({
         schemaVersion,

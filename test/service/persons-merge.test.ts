@@ -1,7 +1,7 @@
 import { describe, expect } from "vitest";
 import type { Row } from "../../src/store/tables.ts";
 import { personFieldIds } from "../support/seed-factory.ts";
-import { faces, type TestServer, test } from "../support/test-server.ts";
+import { surfaces, type TestServer, test } from "../support/test-server.ts";
 import { nothing, recordTrace } from "../support/trace.ts";
 
 const { standard, pii, restricted } = personFieldIds;
@@ -59,9 +59,9 @@ async function pairOf({ seed }: TestServer, given: Partial<Person> = {}) {
   return { from: await seed.person({ ...source, ...given }), to: await seed.person(target as Partial<Person>) };
 }
 
-describe.each(faces)("merging persons over %s", (face) => {
+describe.each(surfaces)("merging persons over %s", (surface) => {
   test("the target wins, lacks nothing that the source had, and the source ends", async ({ server }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     const { from, to } = await pairOf(server);
     const bystander = await server.seed.person({ primaryEmail: "source@example.org" });
     const trace = await recordTrace(server, () => clerk.merge_person(into(from, to)));
@@ -87,7 +87,7 @@ describe.each(faces)("merging persons over %s", (face) => {
   });
 
   test("custom fields named as preferred come from the source, where it has them", async ({ server }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     const { from, to } = await pairOf(server, { customFields: { ...source.customFields, fld_stale: "old" } });
     const preferSourceCustomFieldIds = [standard, restricted, "fld_stale", standard];
     expect((await clerk.merge_person(into(from, to, { preferSourceCustomFieldIds }))).customFields).toEqual({
@@ -100,7 +100,7 @@ describe.each(faces)("merging persons over %s", (face) => {
   test("the target takes over address and details that it lacks; of two who lack them neither gets any", async ({
     server,
   }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     const { from } = await pairOf(server);
     const bare = async () => {
       const { primaryEmail: _, contactDetails: __, personId: ___, ...row } = await server.seed.person();
@@ -115,7 +115,7 @@ describe.each(faces)("merging persons over %s", (face) => {
   });
 
   test("whatever stood for the source stands for the target, and nothing else is touched", async ({ server }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     const { from, to } = await pairOf(server);
     const { personId } = from;
     const other = await server.other();
@@ -154,7 +154,7 @@ describe.each(faces)("merging persons over %s", (face) => {
   });
 
   test("a chain of merges leads to the last survivor, whatever the order", async ({ server }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     const [a, b, c, d] = [
       await server.seed.person(),
       await server.seed.person(),
@@ -176,7 +176,7 @@ describe.each(faces)("merging persons over %s", (face) => {
   });
 
   test("each side's version counts, and the one that differs is named", async ({ server }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     const { from, to } = await pairOf(server);
     await clerk.update_person({ personId: to.personId, version: 0, kinds: [] });
     const cases = [
@@ -199,7 +199,7 @@ describe.each(faces)("merging persons over %s", (face) => {
   test("nobody merges into themselves, by an unknown field, or into more than a person may hold", async ({
     server,
   }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     const { from, to } = await pairOf(server);
     const many = (letter: string) => Array.from({ length: 300 }, (_, index) => ref(`${letter}${index}`));
     const [full, fuller] = [
@@ -227,7 +227,7 @@ describe.each(faces)("merging persons over %s", (face) => {
   });
 
   test("of two merges of one source at once one is done", async ({ server }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     const { from, to } = await pairOf(server);
     const third = await server.seed.person();
     const results = await Promise.allSettled([

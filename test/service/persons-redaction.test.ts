@@ -2,7 +2,7 @@ import { describe, expect } from "vitest";
 import type { Scope } from "../../src/contract/scopes.ts";
 import type { Row } from "../../src/store/tables.ts";
 import { field, personFieldIds } from "../support/seed-factory.ts";
-import { faces, type TestCaller, type TestServer, test } from "../support/test-server.ts";
+import { surfaces, type TestCaller, type TestServer, test } from "../support/test-server.ts";
 
 type PersonRow = Row<"persons">;
 
@@ -79,7 +79,7 @@ const answers: Readonly<
     }),
 };
 
-describe.each(faces)("a person over %s", (face) => {
+describe.each(surfaces)("a person over %s", (surface) => {
   test.for(Object.entries(answers))("as %s answers is shown as far as the token's scopes go", async ([, answer], {
     server,
   }) => {
@@ -87,7 +87,7 @@ describe.each(faces)("a person over %s", (face) => {
     for (const sensitive of [false, true]) {
       const own = await server.other();
       await own.seed.personSchema();
-      const caller = await own.as(face, sensitive ? [...standardScopes, "persons:sensitive:read"] : standardScopes);
+      const caller = await own.as(surface, sensitive ? [...standardScopes, "persons:sensitive:read"] : standardScopes);
       const shown = await answer(caller, await seedFull(own), own);
       const row = (await own.app.store.reader(own.businessId).get("persons", shown.personId)) as PersonRow;
       expect(Object.keys(row.customFields)).toContain(pii);
@@ -98,7 +98,7 @@ describe.each(faces)("a person over %s", (face) => {
   test("is not cut short by a writer who sees part of it", async ({ server }) => {
     await server.seed.personSchema();
     const row = await seedFull(server);
-    const clerk = await server.as(face, standardScopes);
+    const clerk = await server.as(surface, standardScopes);
     const { personId, version, kinds, provenance, customFields, metadata, platformUserId } = await clerk.get_person({
       personId: row.personId,
     });
@@ -112,7 +112,7 @@ describe.each(faces)("a person over %s", (face) => {
     await clerk.update_person({ personId, version, ...change });
     const externalRef = { namespace: "erp", objectType: "party", externalId: "P-1" };
     await clerk.add_person_external_ref({ personId, version: 1, externalRef });
-    expect(await (await server.as(face)).get_person({ personId })).toMatchObject({
+    expect(await (await server.as(surface)).get_person({ personId })).toMatchObject({
       primaryEmail: row.primaryEmail,
       contactDetails: { firstName: "Grace", lastName: "Lindqvist", phone: "+46 8 999" },
       customFields: { ...row.customFields, [standard]: "dyeing" },
@@ -133,7 +133,7 @@ describe.each(faces)("a person over %s", (face) => {
     };
     const { personId } = await server.seed.person({ customFields: { fld_x: "secret" } });
     await server.seed.applicant({ personId });
-    const clerk = await server.as(face, [...standardScopes, "applicants:read", "person-fields:read"]);
+    const clerk = await server.as(surface, [...standardScopes, "applicants:read", "person-fields:read"]);
     const expanded = () =>
       clerk.list_applicants({ includePersonFieldIds: "fld_x" }).then(
         ([row]) => row.person.customFields,
@@ -159,7 +159,7 @@ describe.each(faces)("a person over %s", (face) => {
 
   test("is not told by a refusal either", async ({ server }) => {
     await server.seed.personSchema();
-    const clerk = await server.as(face, standardScopes);
+    const clerk = await server.as(surface, standardScopes);
     const row = await seedFull(server);
     const { externalRefs } = row;
     const update = { personId: row.personId, version: 0 };

@@ -1,15 +1,15 @@
 import { describe, expect } from "vitest";
 import type { Row } from "../../src/store/tables.ts";
 import { seedMany } from "../support/lists.ts";
-import { faces, type TestCaller, type TestServer, test } from "../support/test-server.ts";
+import { surfaces, type TestCaller, type TestServer, test } from "../support/test-server.ts";
 import { nothing, recordTrace } from "../support/trace.ts";
 
 const ref = (externalId: string, more = {}) => ({ namespace: "crm", objectType: "contact", externalId, ...more });
 const minimal = { kinds: ["contact"], provenance: { source: "crm" } };
 
-describe.each(faces)("external references over %s", (face) => {
+describe.each(surfaces)("external references over %s", (surface) => {
   test("are added at the end and taken away by all three parts", async ({ server }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     const { personId } = await server.seed.person({ externalRefs: [ref("A")] });
     const added = await recordTrace(server, () =>
       clerk.add_person_external_ref({ personId, version: 0, externalRef: ref("B") }),
@@ -38,7 +38,7 @@ describe.each(faces)("external references over %s", (face) => {
   });
 
   test("one that the person has already changes nothing", async ({ server }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     const row = await server.seed.person({ externalRefs: [ref("A")] });
     const { personId } = row;
     const again = () => clerk.add_person_external_ref({ personId, version: 0, externalRef: ref("A") });
@@ -46,9 +46,9 @@ describe.each(faces)("external references over %s", (face) => {
   });
 
   test("one names one person of the tenant at most; what differs in any part is another", async ({ server }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     const other = await server.other();
-    const stranger = await other.as(face);
+    const stranger = await other.as(surface);
     const holder = await server.seed.person({ externalRefs: [ref("A")] });
     await server.seed.person({ externalRefs: [ref("B")], active: false });
     const { personId } = await server.seed.person();
@@ -74,7 +74,7 @@ describe.each(faces)("external references over %s", (face) => {
   });
 
   test("a person has at most 500", async ({ server }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     const externalRefs = Array.from({ length: 500 }, (_, index) => ref(`N-${index}`));
     const { personId } = await server.seed.person({ externalRefs });
     const more = (externalId: string) => () =>
@@ -119,9 +119,9 @@ async function seedClosed({ seed }: TestServer) {
   ] as const;
 }
 
-describe.each(faces)("over %s a person who is merged, anonymised or inactive", (face) => {
+describe.each(surfaces)("over %s a person who is merged, anonymised or inactive", (surface) => {
   test.for(Object.entries(writes))("refuses: %s", async ([, write], { server }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     const { personId: spare } = await server.seed.person();
     for (const [person, code, details] of await seedClosed(server)) {
       for (const version of [person.version, 7]) {
@@ -135,7 +135,7 @@ describe.each(faces)("over %s a person who is merged, anonymised or inactive", (
   test.for(Object.entries(writes))("and one of another tenant or none is not found: %s", async ([, write], {
     server,
   }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     const other = await server.other();
     const [own, foreign] = [await server.seed.person(), await other.seed.person({ externalRefs: [ref("own")] })];
     const none = { ...foreign, personId: "per_none" };
@@ -148,7 +148,7 @@ describe.each(faces)("over %s a person who is merged, anonymised or inactive", (
   test.for(Object.entries(writes))("and one at another version is not written to: %s", async ([, write], {
     server,
   }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     const { personId: spare } = await server.seed.person();
     const person = await server.seed.person({ externalRefs: [ref("own")] });
     await clerk.update_person({ personId: person.personId, version: 0, kinds: [] });
@@ -162,7 +162,7 @@ describe.each(faces)("over %s a person who is merged, anonymised or inactive", (
   });
 });
 
-describe.each(faces)("resolving persons over %s", (face) => {
+describe.each(surfaces)("resolving persons over %s", (surface) => {
   async function peopleOf({ seed, clock }: TestServer) {
     const twin = { primaryEmail: "Twin@Example.org", platformUserId: "user-twin" };
     const [one, two] = await seedMany(2, () => {
@@ -182,7 +182,7 @@ describe.each(faces)("resolving persons over %s", (face) => {
   }
 
   test("each selector finds the active ones that match", async ({ server }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     await peopleOf(await server.other());
     const { one, two, inactive, anonymised, survivor, between, merged } = await peopleOf(server);
     const answers: readonly [query: Record<string, unknown>, found: unknown[]][] = [
@@ -210,7 +210,7 @@ describe.each(faces)("resolving persons over %s", (face) => {
   });
 
   test("a person is found by the address they have now", async ({ server }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     const { personId } = await server.seed.person({ primaryEmail: "old@example.org" });
     const person = await clerk.update_person({ personId, version: 0, primaryEmail: "New@example.org" });
     expect(await clerk.resolve_persons({ email: "new@example.org" })).toEqual([person]);
@@ -235,7 +235,7 @@ describe.each(faces)("resolving persons over %s", (face) => {
   ];
 
   test("needs exactly one selector, and a reference whole", async ({ server }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     for (const [query, code, ...paths] of refused) {
       const problem = await clerk.resolve_persons(query).catch((error) => error);
       expect(problem, JSON.stringify(query)).toMatchObject({ code: "validation_failed" });

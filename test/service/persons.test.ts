@@ -3,7 +3,7 @@ import { readPages, seedMany } from "../support/lists.ts";
 import { rest } from "../support/raw-http.ts";
 import { personFieldIds } from "../support/seed-factory.ts";
 import { listChanges } from "../support/state.ts";
-import { faces, type TestServer, test } from "../support/test-server.ts";
+import { surfaces, type TestServer, test } from "../support/test-server.ts";
 import { nothing, recordTrace } from "../support/trace.ts";
 
 const { standard, pii, restricted } = personFieldIds;
@@ -27,9 +27,9 @@ const full = {
   metadata: { origin: "fair", nested: { list: [1, null, "x"] } },
 };
 
-describe.each(faces)("creating a person over %s", (face) => {
+describe.each(surfaces)("creating a person over %s", (surface) => {
   test("everything given is kept, the rest is as a new person's is", async ({ server }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     await server.seed.personSchema({ schemaVersion: 4 });
     const trace = await recordTrace(server, () => clerk.create_person(full));
     const now = server.clock.now().toISOString();
@@ -69,7 +69,7 @@ describe.each(faces)("creating a person over %s", (face) => {
   });
 
   test("a person needs kinds and provenance alone; repeated kinds count once", async ({ server }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     const bare = await clerk.create_person({ ...minimal, kinds: ["contact", "reviewer", "contact"] });
     expect(bare).toMatchObject({ kinds: ["contact", "reviewer"], customFields: {}, externalRefs: [], metadata: {} });
     for (const absent of ["primaryEmail", "contactDetails", "platformUserId"]) expect(bare).not.toHaveProperty(absent);
@@ -77,7 +77,7 @@ describe.each(faces)("creating a person over %s", (face) => {
   });
 
   test("several persons may share an address and a platform user", async ({ server }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     const same = { ...minimal, primaryEmail: "twin@example.org", platformUserId: "twin" };
     const ids = [await clerk.create_person(same), await clerk.create_person(same)].map(({ personId }) => personId);
     expect(new Set(ids).size).toBe(2);
@@ -105,7 +105,7 @@ describe.each(faces)("creating a person over %s", (face) => {
   ];
 
   test("what the contract does not know is refused with its path, and nobody is created", async ({ server }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     for (const [path, more] of refused) {
       const trace = await recordTrace(server, () => clerk.create_person({ ...minimal, ...more }));
       expect(trace, path).toMatchObject({ problem: { code: "validation_failed" }, ...nothing });
@@ -122,7 +122,7 @@ test("a created person answers 201, everything else 200", async ({ server }) => 
   expect([created.status, changed.status]).toEqual([201, 200]);
 });
 
-describe.each(faces)("changing a person over %s", (face) => {
+describe.each(surfaces)("changing a person over %s", (surface) => {
   const before = {
     primaryEmail: "grace@example.org",
     contactDetails: { firstName: "Grace", phone: "+46 8 1" },
@@ -153,7 +153,7 @@ describe.each(faces)("changing a person over %s", (face) => {
   ];
 
   test("what is named changes, null clears, and all else stays", async ({ server }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     await server.seed.personSchema();
     for (const [patch, after] of changes) {
       const row = await server.seed.person(before);
@@ -184,7 +184,7 @@ describe.each(faces)("changing a person over %s", (face) => {
   ];
 
   test("what changes nothing writes nothing", async ({ server }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     await server.seed.personSchema();
     const row = await server.seed.person(before);
     for (const patch of idle) {
@@ -204,7 +204,7 @@ describe.each(faces)("changing a person over %s", (face) => {
   });
 
   test("an old version is refused with the current one, whoever else's person is not found", async ({ server }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     const { personId } = await server.seed.person();
     await clerk.update_person({ personId, version: 0, kinds: ["contact"] });
     const stale = await recordTrace(server, () => clerk.update_person({ personId, version: 0, kinds: ["reviewer"] }));
@@ -221,7 +221,7 @@ describe.each(faces)("changing a person over %s", (face) => {
   });
 
   test("metadata has a bound over many changes", async ({ server }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     const { personId } = await server.seed.person();
     const chunk = "x".repeat(100_000);
     await clerk.update_person({ personId, version: 0, metadata: { a: chunk, b: chunk } });
@@ -233,11 +233,11 @@ describe.each(faces)("changing a person over %s", (face) => {
   });
 });
 
-describe.each(faces)("listing persons over %s", (face) => {
+describe.each(surfaces)("listing persons over %s", (surface) => {
   const idsOf = (rows: readonly { personId: string }[]) => rows.map(({ personId }) => personId);
 
   test("newest first, whatever their state, by either name of the cursor", async ({ server }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     await (await server.other()).seed.person();
     const rows = await seedMany(5, (index) => server.seed.person({ active: index !== 2 }));
     const newest = rows.toReversed();
@@ -253,7 +253,7 @@ describe.each(faces)("listing persons over %s", (face) => {
   });
 
   test("updatedAfter shows what changed later than that moment, oldest change first", async ({ server }) => {
-    const clerk = await server.as(face);
+    const clerk = await server.as(surface);
     const rows = await seedMany(4, () => {
       server.clock.advance(60_000);
       return server.seed.person();
@@ -273,8 +273,8 @@ describe.each(faces)("listing persons over %s", (face) => {
   });
 
   test("a cursor is good for its own list of its own tenant", async ({ server }) => {
-    const clerk = await server.as(face);
-    const stranger = await (await server.other()).as(face);
+    const clerk = await server.as(surface);
+    const stranger = await (await server.other()).as(surface);
     await seedMany(3, () => server.seed.person());
     const { page } = await clerk.call("list_persons", { limit: 1 });
     const cursor = page?.lastEvaluatedKey;

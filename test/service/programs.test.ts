@@ -1,6 +1,6 @@
 import { describe, expect } from "vitest";
 import { LifecycleStatus } from "../../src/contract/programs.ts";
-import { faces, type TestCaller, type TestServer, test } from "../support/test-server.ts";
+import { surfaces, type TestCaller, type TestServer, test } from "../support/test-server.ts";
 import { nothing, recordTrace } from "../support/trace.ts";
 
 /** The moves of a programme without submissions, written out. */
@@ -15,9 +15,9 @@ const statuses = LifecycleStatus.options;
 
 const leadingTo = (to: LifecycleStatus) => statuses.filter((from) => moves[from].split(" ").includes(to));
 
-describe.each(faces)("programmes over %s", (face) => {
+describe.each(surfaces)("programmes over %s", (surface) => {
   test.for(statuses)("a programme moves on from %s as the lifecycle allows, and says so", async (from, { server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     for (const to of statuses) {
       const { programId, version } = await server.seed.program({ lifecycleStatus: from });
       const trace = await recordTrace(server, () => chair.update_program({ programId, version, lifecycleStatus: to }));
@@ -45,7 +45,7 @@ describe.each(faces)("programmes over %s", (face) => {
   });
 
   test("a programme under way goes back to configured only while it has no submission", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { programId, version } = await server.seed.program({ lifecycleStatus: "underway" });
     await server.seed.submission(); // another programme's
     const track = await server.seed.track({ programId });
@@ -61,7 +61,7 @@ describe.each(faces)("programmes over %s", (face) => {
   test("an archived programme takes no write but the move out, by whatever record the write goes", async ({
     server,
   }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const home = await seedHome(server, { lifecycleStatus: "archived" });
     for (const write of writesOf(chair, home)) {
       expect(await recordTrace(server, write)).toMatchObject({
@@ -77,7 +77,7 @@ describe.each(faces)("programmes over %s", (face) => {
   test("what is written stays, what is not named is left alone, and the same again changes nothing", async ({
     server,
   }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { programId } = await server.seed.program({ description: "Before", endDate: "2027-01-01T00:00:00.000Z" });
     const change = { name: "N".repeat(200), year: 3000, startDate: "2026-11-20T06:01:05+02:00" };
     const kept = { ...change, startDate: "2026-11-20T04:01:05.000Z", description: "Before" };
@@ -97,7 +97,7 @@ describe.each(faces)("programmes over %s", (face) => {
   test("a change that names no version applies to the programme as it is, also when several come at once", async ({
     server,
   }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { programId } = await server.seed.program({ lifecycleStatus: "draft", year: 2026 });
     await chair.update_program({ programId, version: 0, name: "Changed" });
     const move = await recordTrace(server, () => chair.update_program({ programId, lifecycleStatus: "configured" }));
@@ -151,7 +151,7 @@ describe.each(faces)("programmes over %s", (face) => {
   test("what the contract does not know is refused with its path, and nothing else of the call is written", async ({
     server,
   }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { programId, version } = await server.seed.program();
     for (const [path, value] of refused) {
       const body = { name: "Changed", ...nested(path.split("."), value) };
@@ -162,7 +162,7 @@ describe.each(faces)("programmes over %s", (face) => {
   });
 });
 
-describe.each(faces)("branding over %s", (face) => {
+describe.each(surfaces)("branding over %s", (surface) => {
   const before = {
     headerText: "Welcome",
     pages: { landing: { heroTitle: "Old", ctaLabel: "Apply" }, submitted: { bodyHtml: "<p>Thanks</p>" } },
@@ -179,7 +179,7 @@ describe.each(faces)("branding over %s", (face) => {
   };
 
   test("a programme's and a track's copy is merged text by text", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { programId } = await server.seed.program({ branding: before });
     const { trackId } = await server.seed.track({ programId, branding: before });
     const updates = [
@@ -202,9 +202,9 @@ describe.each(faces)("branding over %s", (face) => {
   });
 });
 
-describe.each(faces)("tracks and rounds over %s", (face) => {
+describe.each(surfaces)("tracks and rounds over %s", (surface) => {
   test("intake and dates of a track and activity and dates of a round are set", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { programId, trackId, roundId } = await seedHome(server, {});
     const dates = { intakeOpenDate: "2026-11-20T00:00:00.000Z", intakeCloseDate: "2026-12-20T00:00:00.000Z" };
     const track = { programId, trackId, intakeOpen: false, ...dates };
@@ -226,7 +226,7 @@ describe.each(faces)("tracks and rounds over %s", (face) => {
   });
 
   test("a track or round is found only under its own programme and track", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const [here, there] = [await seedHome(server, {}), await seedHome(server, {})];
     const sister = await server.seed.track({ programId: here.programId });
     const { programId, trackId, roundId } = here;
@@ -244,7 +244,7 @@ describe.each(faces)("tracks and rounds over %s", (face) => {
   });
 
   test("a programme lists its own tracks newest first, and its own rounds in their sequence", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const program = await server.seed.program();
     await seedHome(server, {});
     const tracks = await seedMany(3, (order) => server.seed.track({ programId: program.programId, order }));
@@ -265,7 +265,7 @@ describe.each(faces)("tracks and rounds over %s", (face) => {
   });
 
   test("programmes of the tenant are listed newest first, another's are not", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const other = await server.other();
     await other.seed.program();
     const programs = await seedMany(3, () => server.seed.program());

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { describe, expect } from "vitest";
 import type { Row } from "../../src/store/tables.ts";
 import { listChanges } from "../support/state.ts";
-import { faces, type TestServer, test } from "../support/test-server.ts";
+import { surfaces, type TestServer, test } from "../support/test-server.ts";
 import { nothing, recordTrace } from "../support/trace.ts";
 
 const email = "ida@example.org";
@@ -18,9 +18,9 @@ function secretOf(send: Row<"emailSends"> | undefined): string {
   return /\/invitations\/(\S+)/.exec(send?.body ?? "")?.[1] ?? "";
 }
 
-describe.each(faces)("inviting a reviewer over %s", (face) => {
+describe.each(surfaces)("inviting a reviewer over %s", (surface) => {
   test("makes a membership, an invitation and a message, and nothing else", async ({ server }) => {
-    const chair = await server.as(face, ["reviewers:write"]);
+    const chair = await server.as(surface, ["reviewers:write"]);
     const person = await server.seed.person({ primaryEmail: "IDA@example.org" });
     const { programId } = await server.seed.program({ name: "Open call" });
     const track = await server.seed.track({ programId });
@@ -64,7 +64,7 @@ describe.each(faces)("inviting a reviewer over %s", (face) => {
   });
 
   test("needs an address alone", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     expect(await chair.invite_reviewer({ email })).toMatchObject({
       email,
       firstName: null,
@@ -79,7 +79,7 @@ describe.each(faces)("inviting a reviewer over %s", (face) => {
   });
 
   test("keeps the link's secret as a hash, and gives it to nobody but the addressee", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const answers = [await chair.invite_reviewer({ email }), await chair.invite_reviewer({ email })];
     const sends = await rowsOf(server, "emailSends");
     const invitations = await rowsOf(server, "invitations");
@@ -104,7 +104,7 @@ describe.each(faces)("inviting a reviewer over %s", (face) => {
   });
 
   test("writes a message that names the programme and ends in the link", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { programId } = await server.seed.program({ name: "Open\r\nBcc: all@example.org" });
     const { roundId } = await server.seed.round({
       programId,
@@ -136,7 +136,7 @@ describe.each(faces)("inviting a reviewer over %s", (face) => {
   });
 
   test("an address invited again is the same reviewer with what is added", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const [one, two] = [await server.seed.round(), await server.seed.round()];
     const known = await server.seed.reviewer({
       email: "Ida@Example.org",
@@ -177,7 +177,7 @@ describe.each(faces)("inviting a reviewer over %s", (face) => {
   ] as const;
 
   test.for(statuses)("who is %s is then %s", async ([status, after], { server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const person = await server.seed.person({ primaryEmail: email });
     const before = await server.seed.reviewer({ email, status });
     const { invitedAt, acceptedAt } = before;
@@ -191,7 +191,7 @@ describe.each(faces)("inviting a reviewer over %s", (face) => {
   });
 
   test("rounds must be the tenant's own, of programmes that take changes", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const other = await server.other();
     const [own, foreign] = [await server.seed.round(), await other.seed.round()];
     const { programId } = await server.seed.program({ lifecycleStatus: "archived" });
@@ -211,7 +211,7 @@ describe.each(faces)("inviting a reviewer over %s", (face) => {
   });
 
   test("two invitations of one address at once make one reviewer", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const both = ["ida@example.org", "IDA@example.org"].map((each) => chair.invite_reviewer({ email: each }));
     const [one, two] = await Promise.all(both);
     expect(one.reviewerId).toBe(two.reviewerId);
@@ -237,7 +237,7 @@ describe.each(faces)("inviting a reviewer over %s", (face) => {
   ];
 
   test("what the contract does not know is refused with its path, and nobody is invited", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     await server.seed.reviewer({ email, expertise: Array.from({ length: 100 }, (_, index) => `area ${index}`) });
     for (const [path, given] of refused) {
       const trace = await recordTrace(server, () => chair.invite_reviewer({ email, ...given }));

@@ -1,7 +1,7 @@
 import { describe, expect } from "vitest";
 import { AssignmentStatus } from "../../src/contract/assignments.ts";
 import { readPages, seedMany } from "../support/lists.ts";
-import { faces, type TestServer, test } from "../support/test-server.ts";
+import { surfaces, type TestServer, test } from "../support/test-server.ts";
 import { nothing, recordTrace } from "../support/trace.ts";
 
 interface Listed {
@@ -26,9 +26,9 @@ async function panelOf({ seed }: TestServer) {
   return seedMany(given.length, (index) => seed.reviewer({ ...given[index], ...places[index] }));
 }
 
-describe.each(faces)("listing reviewers over %s", (face) => {
+describe.each(surfaces)("listing reviewers over %s", (surface) => {
   test("each filter lets through what it says, alone and together, newest first", async ({ server }) => {
-    const chair = await server.as(face, ["reviewers:read"]);
+    const chair = await server.as(surface, ["reviewers:read"]);
     await panelOf(await server.other());
     const [elodie = "", rita = "", plain = "", neil = ""] = idsOf(await panelOf(server));
     const answers: readonly [query: Record<string, string>, found: string[]][] = [
@@ -67,8 +67,8 @@ describe.each(faces)("listing reviewers over %s", (face) => {
     }
   });
 
-  test("counts a reviewer's active assignments: on the desk or done, and those done", async ({ server }) => {
-    const chair = await server.as(face);
+  test("counts a reviewer's active assignments: on the portal or done, and those done", async ({ server }) => {
+    const chair = await server.as(surface);
     const round = await server.seed.round();
     const { trackId } = round;
     const [busy, idle] = [await server.seed.reviewer(), await server.seed.reviewer()];
@@ -89,7 +89,7 @@ describe.each(faces)("listing reviewers over %s", (face) => {
   });
 
   test("another tenant's reviewer is not found", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const foreign = await (await server.other()).seed.reviewer();
     for (const reviewerId of [foreign.reviewerId, "rvw_none"]) {
       const call = () => chair.get_reviewer({ reviewerId });

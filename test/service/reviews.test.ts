@@ -2,7 +2,7 @@ import { describe, expect } from "vitest";
 import type { AssignmentStatus } from "../../src/contract/assignments.ts";
 import type { Row } from "../../src/store/tables.ts";
 import { readPages } from "../support/lists.ts";
-import { faces, type TestServer, test } from "../support/test-server.ts";
+import { surfaces, type TestServer, test } from "../support/test-server.ts";
 import { nothing, recordTrace } from "../support/trace.ts";
 
 type Review = Row<"reviews">;
@@ -31,9 +31,9 @@ async function stageOf({ seed }: TestServer) {
 const score = (criterionId: string, value: number | string | boolean) => ({ criterionId, value, comment: null });
 const empty = { meanScore: null, medianScore: null, minScore: null, maxScore: null, stdDev: null, criteria: [] };
 
-describe.each(faces)("reviews over %s", (face) => {
+describe.each(surfaces)("reviews over %s", (surface) => {
   test("each filter lets through what it says, newest first, with scores and comments", async ({ server }) => {
-    const chair = await server.as(face, ["reviews:read"]);
+    const chair = await server.as(surface, ["reviews:read"]);
     const stages = [await stageOf(server), await stageOf(server)];
     const rows: Review[] = [];
     for (const { review, first, second } of stages) {
@@ -69,7 +69,7 @@ describe.each(faces)("reviews over %s", (face) => {
   });
 
   test("a review, submission or round of another tenant or track is not found", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const [here, there] = [await stageOf(server), await stageOf(server)];
     const foreign = await stageOf(await server.other());
     const { reviewId } = await foreign.review(foreign.first);
@@ -88,11 +88,11 @@ describe.each(faces)("reviews over %s", (face) => {
   });
 });
 
-describe.each(faces)("the summary of a submission's reviews over %s", (face) => {
+describe.each(surfaces)("the summary of a submission's reviews over %s", (surface) => {
   test("adds up what was submitted: mean, median, bounds, deviation and criteria, by round and in all", async ({
     server,
   }) => {
-    const chair = await server.as(face, ["reviews:read"]);
+    const chair = await server.as(surface, ["reviews:read"]);
     const { submissionId, first, second, review, assign } = await stageOf(server);
     const other = await stageOf(server);
     await other.review(other.first, { weightedScore: 1 });
@@ -184,7 +184,7 @@ describe.each(faces)("the summary of a submission's reviews over %s", (face) => 
   ];
 
   test.for(statuses)("with %s it is %s", async ([what, status, make], { server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const stage = await stageOf(server);
     await make(stage);
     const { submissionId, first, second } = stage;
@@ -197,7 +197,7 @@ describe.each(faces)("the summary of a submission's reviews over %s", (face) => 
   });
 
   test("the draft of a removed assignment counts for nothing", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { submissionId, first, review } = await stageOf(server);
     const { assignmentId } = await review(first, { status: "draft" });
     const before = await chair.get_submission_reviews_summary({ submissionId });

@@ -1,5 +1,5 @@
 import { describe, expect } from "vitest";
-import { faces, type TestServer, test } from "../support/test-server.ts";
+import { surfaces, type TestServer, test } from "../support/test-server.ts";
 
 /** Both kinds of record that are kept in versions: how they are read, and one version made. */
 const kinds = [
@@ -17,9 +17,9 @@ const kinds = [
   ],
 ] as const;
 
-describe.each(faces)("versions over %s", (face) => {
+describe.each(surfaces)("versions over %s", (surface) => {
   test.for(kinds)("%s gives the version asked for, the latest if none is", async ([name, key, seed], { server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const other = await server.other();
     const foreign = [await seed(other, "one", 20), await seed(other, "foreign", 1)];
     const rows = new Map<number, unknown>();
@@ -27,7 +27,7 @@ describe.each(faces)("versions over %s", (face) => {
     await seed(server, "two", 11);
     for (const [version, row] of rows) expect(await chair[name]({ [key]: "one", version })).toEqual(row);
     expect(await chair[name]({ [key]: "one" })).toEqual(rows.get(10));
-    expect(await (await other.as(face))[name]({ [key]: "one" })).toEqual(foreign[0]);
+    expect(await (await other.as(surface))[name]({ [key]: "one" })).toEqual(foreign[0]);
 
     for (const input of [
       { [key]: "none" },

@@ -200,7 +200,7 @@ test("a season over MCP, from the first draft to the winner", async ({ server })
   expect(states.join(" ")).toBe(way);
   const sought = (await trailOf(chair, { submissionId, action: "submission.state_set" })).map(({ reason }) => reason);
   expect(sought).toEqual([null, won.reason]);
-  await server.app.gate.flush();
+  await server.app.pipeline.flush();
   const refusals = await trailOf(chair, { submissionId, action: "submission.withdrawn" });
   expect(refusals).toMatchObject([{ status: 409, entityId: submissionId, changes: [] }]);
 

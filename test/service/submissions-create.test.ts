@@ -1,7 +1,7 @@
 import { describe, expect } from "vitest";
 import type { Row } from "../../src/store/tables.ts";
 import { fieldIds } from "../support/seed-factory.ts";
-import { faces, type TestServer, test } from "../support/test-server.ts";
+import { surfaces, type TestServer, test } from "../support/test-server.ts";
 import { nothing, recordTrace } from "../support/trace.ts";
 
 const deadline = "2026-12-31T00:00:00.000Z";
@@ -18,9 +18,9 @@ async function applicantsOf(server: TestServer): Promise<Row<"applicants">[]> {
   return server.app.store.reader(server.businessId).find("applicants", {}, { limit: 100 });
 }
 
-describe.each(faces)("creating a submission over %s", (face) => {
+describe.each(surfaces)("creating a submission over %s", (surface) => {
   test("a legacy identity makes a draft of the track's form, an applicant and one event", async ({ server }) => {
-    const chair = await server.as(face, ["submissions:write", "submissions:read"]);
+    const chair = await server.as(surface, ["submissions:write", "submissions:read"]);
     await server.other();
     const schema = await server.seed.schema({ schemaVersion: 3 });
     const home = await intakeOf(server, { schemaId: schema.schemaId, schemaVersion: 3 });
@@ -85,7 +85,7 @@ describe.each(faces)("creating a submission over %s", (face) => {
   });
 
   test("one applicant applies again and again, to several tracks, under any of their names", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const [first, second] = [await intakeOf(server), await intakeOf(server)];
     const { applicantId } = await chair.create_submission({ ...first.base, ...ada });
     const again: readonly [object, object][] = [
@@ -120,7 +120,7 @@ describe.each(faces)("creating a submission over %s", (face) => {
   test("a legacy applicant is linked to the only active person with the address, and to none of several", async ({
     server,
   }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { base } = await intakeOf(server);
     const one = await server.seed.person({ primaryEmail: "One@example.org" });
     await server.seed.person({ primaryEmail: "one@example.org", active: false });
@@ -135,7 +135,7 @@ describe.each(faces)("creating a submission over %s", (face) => {
   });
 
   test("a person is selected by id or external reference and fills in the rest", async ({ server }) => {
-    const chair = await server.as(face, ["submissions:write", "persons:read"]);
+    const chair = await server.as(surface, ["submissions:write", "persons:read"]);
     const { base } = await intakeOf(server);
     const { personId } = await server.seed.person({ externalRefs: [ref], platformUserId: "usr-9" });
     const grace = {
@@ -162,7 +162,7 @@ describe.each(faces)("creating a submission over %s", (face) => {
   test("a person without a name or platform user goes by id, and by the name that the caller gives", async ({
     server,
   }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { base } = await intakeOf(server);
     const { personId } = await server.seed.person({ contactDetails: { phone: "1" } });
     const nameless = { innovatorId: personId, innovatorName: "" };
@@ -186,9 +186,9 @@ const unset = [
   "paymentStatus",
 ];
 
-describe.each(faces)("refused submissions over %s", (face) => {
+describe.each(surfaces)("refused submissions over %s", (surface) => {
   test("who applies must be named, by one selector at most", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { base } = await intakeOf(server);
     const { personId } = await server.seed.person({ externalRefs: [ref] });
     const refusals: readonly [object, readonly string[]][] = [
@@ -217,7 +217,7 @@ describe.each(faces)("refused submissions over %s", (face) => {
   });
 
   test("fields must be the form's, and each wrong one is named by its path", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { base } = await intakeOf(server);
     const { fileId } = await server.seed.file();
     const fields = {
@@ -245,7 +245,7 @@ describe.each(faces)("refused submissions over %s", (face) => {
   });
 
   test("an unknown track is not found, and neither is another tenant's", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { base } = await intakeOf(await server.other());
     for (const trackId of [base.trackId, "trk_none"]) {
       expect(await recordTrace(server, () => chair.create_submission({ ...base, ...ada, trackId }))).toMatchObject({

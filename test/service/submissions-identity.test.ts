@@ -1,6 +1,6 @@
 import { describe, expect } from "vitest";
 import type { Row } from "../../src/store/tables.ts";
-import { faces, type TestServer, test } from "../support/test-server.ts";
+import { surfaces, type TestServer, test } from "../support/test-server.ts";
 import { nothing, recordTrace } from "../support/trace.ts";
 
 const deadline = "2026-12-31T00:00:00.000Z";
@@ -15,9 +15,9 @@ async function applicantsOf(server: TestServer): Promise<Row<"applicants">[]> {
   return server.app.store.reader(server.businessId).find("applicants", {}, { limit: 100 });
 }
 
-describe.each(faces)("applicants and persons that meet over %s", (face) => {
+describe.each(surfaces)("applicants and persons that meet over %s", (surface) => {
   test("an address has one applicant: another innovatorId for it is refused", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { base } = await intakeOf(server);
     await chair.create_submission({ ...base, ...ada });
     await chair.create_submission({ ...base, innovatorId: "crm-18", innovatorEmail: "ben@example.org" });
@@ -37,7 +37,7 @@ describe.each(faces)("applicants and persons that meet over %s", (face) => {
   test("a person who applied before by the same address takes over that applicant, old id and all", async ({
     server,
   }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { base } = await intakeOf(server);
     const { applicantId } = await chair.create_submission({ ...base, ...ada });
     const { personId } = await server.seed.person({ primaryEmail: "ada@example.org", platformUserId: "usr-9" });
@@ -54,7 +54,7 @@ describe.each(faces)("applicants and persons that meet over %s", (face) => {
   });
 
   test("two persons with one address share its applicant, which stays the first one's", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { base } = await intakeOf(server);
     const first = await server.seed.person({ platformUserId: "usr-1" });
     const second = await server.seed.person({ platformUserId: "usr-2", contactDetails: { firstName: "Hal" } });
@@ -68,7 +68,7 @@ describe.each(faces)("applicants and persons that meet over %s", (face) => {
   });
 
   test("a person whose new address is another applicant's keeps the old one there", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { base } = await intakeOf(server);
     const person = await server.seed.person();
     const { personId } = person;
@@ -89,7 +89,7 @@ describe.each(faces)("applicants and persons that meet over %s", (face) => {
   });
 
   test("after a merge the survivor's own applicant is the one that counts", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { base } = await intakeOf(server);
     const source = await server.seed.person({ primaryEmail: "old@example.org" });
     await chair.create_submission({ ...base, personId: source.personId });
@@ -102,7 +102,7 @@ describe.each(faces)("applicants and persons that meet over %s", (face) => {
   });
 
   test("who applies several times at once becomes one applicant", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { base } = await intakeOf(server);
     const { personId } = await server.seed.person({ primaryEmail: "ada@example.org" });
     const ways = [
@@ -118,9 +118,9 @@ describe.each(faces)("applicants and persons that meet over %s", (face) => {
   });
 });
 
-describe.each(faces)("selecting a person over %s", (face) => {
+describe.each(surfaces)("selecting a person over %s", (surface) => {
   test("a selector finds active persons of this tenant only", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { base } = await intakeOf(server);
     const { personId: foreign } = await (await server.other()).seed.person({ externalRefs: [ref] });
     const person = await server.seed.person();
@@ -146,7 +146,7 @@ describe.each(faces)("selecting a person over %s", (face) => {
   });
 
   test("a legacy identity beside a selector must be the person's", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { base } = await intakeOf(server);
     const { personId } = await server.seed.person();
     const wrong = { innovatorId: "crm-1", innovatorEmail: "ada@example.org", innovatorName: "Ada" };
@@ -159,7 +159,7 @@ describe.each(faces)("selecting a person over %s", (face) => {
   });
 
   test("selectors need persons:read, a legacy identity does not", async ({ server }) => {
-    const clerk = await server.as(face, ["submissions:write"]);
+    const clerk = await server.as(surface, ["submissions:write"]);
     const { base } = await intakeOf(server);
     const { personId } = await server.seed.person({ externalRefs: [ref] });
     for (const selector of [{ personId }, { externalRef: ref }, { personId: "per_none" }]) {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect } from "vitest";
 import type { Row } from "../../src/store/tables.ts";
 import { readPages } from "../support/lists.ts";
-import { faces, type TestCaller, type TestServer, test } from "../support/test-server.ts";
+import { surfaces, type TestCaller, type TestServer, test } from "../support/test-server.ts";
 
 type Submission = Row<"submissions">;
 
@@ -58,9 +58,9 @@ function filtersOf(rows: readonly Submission[]): Record<string, Filter[]> {
   };
 }
 
-describe.each(faces)("listing submissions over %s", (face) => {
+describe.each(surfaces)("listing submissions over %s", (surface) => {
   test("each filter lets through what it says, alone and with each other", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     await seasonOf(await server.other());
     const rows = await seasonOf(server);
     const newest = rows.toReversed();
@@ -83,7 +83,7 @@ describe.each(faces)("listing submissions over %s", (face) => {
   });
 
   test("a day given as a date is meant from its first to its last millisecond, UTC", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { trackId } = await server.seed.track();
     const times = ["20T23:59:59.999Z", "21T00:00:00.000Z", "21T23:59:59.999Z", "22T00:00:00.000Z"];
     for (const time of times)
@@ -96,7 +96,7 @@ describe.each(faces)("listing submissions over %s", (face) => {
   test("with updatedSince the oldest change comes first, and what changed since is all there is", async ({
     server,
   }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { trackId } = await server.seed.track();
     const rows: Submission[] = [];
     for (let count = 0; count < 4; count += 1) {
@@ -116,7 +116,7 @@ describe.each(faces)("listing submissions over %s", (face) => {
   });
 
   test("refuses what is no filter or no date, with the parameter's name", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const refused: readonly [string, unknown][] = [
       ["state", "draft"],
       ["programId", ""],
@@ -140,22 +140,22 @@ describe.each(faces)("listing submissions over %s", (face) => {
   });
 
   test("a page has 50 rows unless told, 20 for agents, and never more than 100", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { trackId } = await server.seed.track();
     for (let count = 0; count < 101; count += 1) await server.seed.submission({ trackId });
     const sizes = async (query: object) =>
       (await readPages(chair, "list_submissions", query)).map(({ length }) => length);
-    expect(await sizes({})).toEqual(face === "MCP" ? [20, 20, 20, 20, 20, 1] : [50, 50, 1]);
+    expect(await sizes({})).toEqual(surface === "MCP" ? [20, 20, 20, 20, 20, 1] : [50, 50, 1]);
     expect(await sizes({ limit: 5000 })).toEqual([100, 1]);
     expect(await sizes({ limit: 101, updatedSince: "2026-01-01" })).toEqual([100, 1]);
   });
 
   test("a cursor is good for its own list of its own tenant, as it was given out", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const rows = await seasonOf(server);
     const other = await server.other();
     await seasonOf(other);
-    const stranger = await other.as(face);
+    const stranger = await other.as(surface);
     const { programId = "", trackId = "" } = rows[0] ?? {};
     const base = { programId, state: "IN_REVIEW", limit: 1 };
     const { page } = await chair.call("list_submissions", base);
@@ -178,7 +178,7 @@ describe.each(faces)("listing submissions over %s", (face) => {
       () => chair.list_submissions({ ...query, lastEvaluatedKey: "null" }),
     ];
     for (const call of refused) await expect(call()).rejects.toMatchProblem("invalid_cursor");
-    const again = await (await server.as(face)).list_submissions({ ...query, limit: 100 });
+    const again = await (await server.as(surface)).list_submissions({ ...query, limit: 100 });
     const all = await chair.list_submissions({ ...base, limit: 100 });
     expect(again).toEqual(all.slice(1));
     expect(again.length).toBeGreaterThan(0);
@@ -219,10 +219,10 @@ async function walkThrough(
   return seen;
 }
 
-describe.each(faces)("paging while rows are written over %s", (face) => {
+describe.each(surfaces)("paging while rows are written over %s", (surface) => {
   async function arena(server: TestServer, before: number) {
     const own = await server.other();
-    const chair = await own.as(face);
+    const chair = await own.as(surface);
     const { trackId } = await own.seed.track();
     const rows: string[] = [];
     const insert = async () => void rows.push((await own.seed.submission({ trackId })).submissionId);

@@ -1,7 +1,7 @@
 import { describe, expect } from "vitest";
 import { SubmissionState } from "../../src/contract/submissions.ts";
 import type { Row } from "../../src/store/tables.ts";
-import { faces, type TestCaller, type TestServer, test } from "../support/test-server.ts";
+import { surfaces, type TestCaller, type TestServer, test } from "../support/test-server.ts";
 import { nothing, recordTrace } from "../support/trace.ts";
 
 const states = SubmissionState.options;
@@ -183,11 +183,11 @@ async function stageOf({ seed }: TestServer, screeningRequired = true): Promise<
   };
 }
 
-describe.each(faces)("states of a submission over %s", (face) => {
+describe.each(surfaces)("states of a submission over %s", (surface) => {
   test.for(Object.keys(steps))("%s", async (name, { server }) => {
     const step = steps[name] as Step;
     const operation = step.operation ?? name;
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const stage = await stageOf(server, step.screeningRequired);
     await stage.submission("IN_REVIEW");
     await (await stageOf(await server.other())).submission("IN_REVIEW");
@@ -221,7 +221,7 @@ describe.each(faces)("states of a submission over %s", (face) => {
   });
 
   test("fields and deadline are edited in a draft alone, or with the return to it", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const stage = await stageOf(server);
     const edits: readonly ((target: Target) => Promise<unknown>)[] = [
       (target) => chair.update_submission_fields({ ...target, fields: { fld_title: "Wood" } }),
@@ -243,7 +243,7 @@ describe.each(faces)("states of a submission over %s", (face) => {
   });
 
   test("a draft is withdrawn with its last edit in one change", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const stage = await stageOf(server);
     const { submissionId, version } = await stage.submission("DRAFT");
     const last = { submissionId, version, state: "WITHDRAWN", fields: { fld_title: "Wood" } };
@@ -253,7 +253,7 @@ describe.each(faces)("states of a submission over %s", (face) => {
   });
 
   test("an archived programme's submissions stand still, whatever the operation", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const stage = await stageOf(server);
     const rows = new Map<string, Row<"submissions">>();
     for (const [name, { from }] of Object.entries(steps)) {
@@ -272,7 +272,7 @@ describe.each(faces)("states of a submission over %s", (face) => {
   });
 
   test("of changes that start from the same version one alone goes through", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const stage = await stageOf(server);
     const { submissionId, version } = await stage.submission("IN_REVIEW");
     const racing = ["withdraw", "eliminate", "mark as WINNER", "PATCH to DRAFT", "advance"];
@@ -290,9 +290,9 @@ describe.each(faces)("states of a submission over %s", (face) => {
   });
 });
 
-describe.each(faces)("advancing over %s", (face) => {
+describe.each(surfaces)("advancing over %s", (surface) => {
   test("leads to a later active round of the submission's own track", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const stage = await stageOf(server);
     const { programId, trackId } = stage.track;
     const third = await server.seed.round({ programId, trackId, sequence: 3, active: false });
@@ -316,7 +316,7 @@ describe.each(faces)("advancing over %s", (face) => {
   });
 
   test("starts in any round, and again in any after a return to draft", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const stage = await stageOf(server, false);
     const [first, second] = stage.rounds;
     const { submissionId } = await stage.submission("DRAFT");

@@ -1,7 +1,7 @@
 import { describe, expect } from "vitest";
 import type { Row } from "../../src/store/tables.ts";
 import { fieldIds } from "../support/seed-factory.ts";
-import { faces, type TestServer, test } from "../support/test-server.ts";
+import { surfaces, type TestServer, test } from "../support/test-server.ts";
 import { nothing, recordTrace } from "../support/trace.ts";
 
 const past = "2026-11-20T08:59:59.999Z";
@@ -31,7 +31,7 @@ async function draft({ seed }: TestServer, given: Given = {}): Promise<Row<"subm
   return submission;
 }
 
-describe.each(faces)("submitting over %s", (face) => {
+describe.each(surfaces)("submitting over %s", (surface) => {
   const ready: readonly [string, Given][] = [
     ["with all that is required", {}],
     ["on the deadline", { submission: { deadline: present } }],
@@ -46,7 +46,7 @@ describe.each(faces)("submitting over %s", (face) => {
   ];
 
   test("goes through with what is required and to the last moment", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     for (const [name, given] of ready) {
       const { submissionId, version, programId, trackId } = await draft(server, given);
       const trace = await recordTrace(server, () => chair.submit_submission({ submissionId, version }));
@@ -78,7 +78,7 @@ describe.each(faces)("submitting over %s", (face) => {
   ];
 
   test("is refused with the first fault, in the order of the rules", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     for (const [index, [code, details]] of faults.entries()) {
       const given = faults.slice(index).reduceRight<Given>((below, [, , own]) => joined(below, own), {});
       const { submissionId, version } = await draft(server, given);
@@ -92,7 +92,7 @@ describe.each(faces)("submitting over %s", (face) => {
   const unpaid = ["pending", "failed", "refunded", null] as const;
 
   test("waits for a fee that is owed, and names it among what is missing", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     for (const paymentStatus of unpaid) {
       const { submissionId, version } = await draft(server, { ...fee, submission: { paymentStatus } });
       expect(await recordTrace(server, () => chair.submit_submission({ submissionId, version }))).toMatchObject({
@@ -103,7 +103,7 @@ describe.each(faces)("submitting over %s", (face) => {
   });
 
   test("names required fields that are blank, and values that no longer fit", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const cases: readonly [object, object][] = [
       [{}, { missing: [title] }],
       [{ [title]: "  " }, { missing: [title] }],
@@ -125,7 +125,7 @@ describe.each(faces)("submitting over %s", (face) => {
   });
 
   test("goes by the form's version that the submission was begun with", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { submissionId, schemaId } = await draft(server);
     const stricter = { fieldId: "fld_new", key: "new", label: "New", type: "text", required: true } as const;
     const fields = [{ ...stricter, sensitivity: "standard" as const, archived: false, order: 0 }];
@@ -136,7 +136,7 @@ describe.each(faces)("submitting over %s", (face) => {
   });
 
   test("warns of supplements that are not in, until told that this is known", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     for (const supplement of ["not_started", "draft"] as const) {
       const { submissionId, version } = await draft(server, { supplement });
       const rows = await chair.list_submission_supplements({ submissionId });
@@ -158,16 +158,16 @@ describe.each(faces)("submitting over %s", (face) => {
   });
 
   test("an acknowledgement covers supplements and nothing else", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { submissionId, version } = await draft(server, { ...fee, supplement: "draft" });
     const call = chair.submit_submission({ submissionId, version, acknowledgeSupplementWarnings: true });
     await expect(call).rejects.toMatchProblem("incomplete_application");
   });
 });
 
-describe.each(faces)("editing a draft over %s", (face) => {
+describe.each(surfaces)("editing a draft over %s", (surface) => {
   test("fields not named stay, null clears one, and the title follows its field", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { submissionId } = await draft(server, { submission: { fields: { [title]: "A", [domain]: "arts" } } });
     const edits = [chair.update_submission_fields, chair.update_submission] as const;
     for (const [index, edit] of edits.entries()) {
@@ -187,7 +187,7 @@ describe.each(faces)("editing a draft over %s", (face) => {
   });
 
   test("what changes nothing counts no version up and leaves no trace", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { submissionId } = await draft(server, { submission: { deadline: "2026-12-31T00:00:00.000Z" } });
     const same: readonly object[] = [
       {},
@@ -211,7 +211,7 @@ describe.each(faces)("editing a draft over %s", (face) => {
   });
 
   test("one wrong field refuses the whole change, by either operation", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { submissionId } = await draft(server);
     const other = await server.seed.submission();
     const { fileId } = await server.seed.file({ submissionId: other.submissionId });
@@ -242,7 +242,7 @@ describe.each(faces)("editing a draft over %s", (face) => {
   });
 
   test("a field that the form has dropped can still be cleared", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { submissionId } = await draft(server, { submission: { fields: { [title]: "A", fld_dropped: "kept" } } });
     const cleared = { submissionId, version: 0, fields: { fld_dropped: null } };
     expect((await chair.update_submission_fields(cleared)).fields).toEqual({ [title]: "A" });

@@ -2,7 +2,7 @@ import { describe, expect } from "vitest";
 import { SupplementStatus } from "../../src/contract/supplements.ts";
 import type { Row } from "../../src/store/tables.ts";
 import { fieldIds } from "../support/seed-factory.ts";
-import { faces, type TestServer, test } from "../support/test-server.ts";
+import { surfaces, type TestServer, test } from "../support/test-server.ts";
 import { nothing, recordTrace } from "../support/trace.ts";
 
 const statuses = SupplementStatus.options;
@@ -30,7 +30,7 @@ async function stageOf({ seed }: TestServer, program: Partial<Row<"programs">> =
 
 const open = ["not_started", "draft", "submitted"] as const;
 
-describe.each(faces)("supplement responses over %s", (face) => {
+describe.each(surfaces)("supplement responses over %s", (surface) => {
   const simple = [
     ["close_supplement", "close", "supplement.closed", open, { status: "closed", closedAt: now, reopenedAt: null }],
     [
@@ -43,7 +43,7 @@ describe.each(faces)("supplement responses over %s", (face) => {
   ] as const;
 
   test.for(simple)("%s", async ([name, operation, audit, allowedFrom, arrived], { server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { submissionId, response } = await stageOf(server);
     for (const status of statuses) {
       const before = await response(status);
@@ -63,7 +63,7 @@ describe.each(faces)("supplement responses over %s", (face) => {
   test.for(statuses)("PATCH moves one from %s to any status; arriving at submitted fires the event", async (from, {
     server,
   }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { submission, submissionId, response } = await stageOf(server);
     for (const to of statuses) {
       const before = await response(from);
@@ -94,7 +94,7 @@ describe.each(faces)("supplement responses over %s", (face) => {
   const content = { fields: { [title]: "Plan", [budget]: 3 }, contributorId: "con_1", contributorIndex: 9 };
 
   test("contents make a draft of one not started, and leave the status of others", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { submissionId, response } = await stageOf(server);
     for (const from of open) {
       const { supplementResponseId } = await response(from, { fields: { [budget]: 1, fld_dropped: "kept" } });
@@ -117,7 +117,7 @@ describe.each(faces)("supplement responses over %s", (face) => {
   });
 
   test("contents and a status go in one change", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { submissionId, response } = await stageOf(server);
     for (const [from, status] of [
       ["not_started", "submitted"],
@@ -133,7 +133,7 @@ describe.each(faces)("supplement responses over %s", (face) => {
   });
 
   test("a closed one takes contents only with the move out", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { submissionId, response } = await stageOf(server);
     const pieces = [...Object.entries(content).map(([name, value]) => ({ [name]: value })), { fileIds: [] }];
     for (const piece of pieces) {
@@ -154,7 +154,7 @@ describe.each(faces)("supplement responses over %s", (face) => {
   });
 
   test("values and files must be the form's and the submission's, and each wrong one is named", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { submissionId, schemaId, response } = await stageOf(server);
     const { supplementResponseId } = await response("draft");
     const stranger = await server.seed.supplement({
@@ -194,7 +194,7 @@ describe.each(faces)("supplement responses over %s", (face) => {
   });
 
   test("each is found under its own submission only, and stands still in an archived programme", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const here = await stageOf(server);
     const there = await stageOf(server);
     const archived = await stageOf(server, { lifecycleStatus: "archived" });
@@ -218,7 +218,7 @@ describe.each(faces)("supplement responses over %s", (face) => {
   });
 
   test("a submission lists its own responses, newest first", async ({ server }) => {
-    const chair = await server.as(face);
+    const chair = await server.as(surface);
     const { submissionId, response } = await stageOf(server);
     await (await stageOf(server)).response("draft");
     const rows = [await response("draft"), await response("closed")];

@@ -160,13 +160,14 @@ export function ledgers(bench: () => Bench): void {
 
   test("a one-time name counts once in its tenant, and again when its use was undone", async () => {
     const { write } = bench();
-    const spend = (businessId?: string) => write((transaction) => transaction.spend("nonce", at(1)), businessId);
+    const consumeNonce = (businessId?: string) =>
+      write((transaction) => transaction.consumeNonce("nonce", at(1)), businessId);
     const undone = write(async (transaction) => {
-      expect(await transaction.spend("nonce", at(1))).toBe(true);
+      expect(await transaction.consumeNonce("nonce", at(1))).toBe(true);
       throw new Error("undo");
     });
     await expect(undone).rejects.toThrow("undo");
-    expect([await spend(), await spend(), await spend("biz_two")]).toEqual([true, false, true]);
+    expect([await consumeNonce(), await consumeNonce(), await consumeNonce("biz_two")]).toEqual([true, false, true]);
   });
 
   test("access entries come in any number, and those that are written again are there once", async () => {

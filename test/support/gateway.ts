@@ -30,7 +30,7 @@ export interface Gateway {
   admit(...entries: Partial<GatewayEntry>[]): Promise<void>;
   /** Keeps a product token in a file, and tells its name. */
   keep(token: string): Promise<string>;
-  /** An entry of a new key for a product token of the desk. */
+  /** An entry of a new key for a product token of the portal. */
   caller(name: string, options?: CallerOptions): Promise<{ readonly key: string; readonly entry: GatewayEntry }>;
 }
 

@@ -5,7 +5,7 @@ import { scopes } from "../../src/contract/scopes.ts";
 import type { Clock } from "../../src/lib/clock.ts";
 import type { Log } from "../../src/lib/log.ts";
 
-/** Whether tools work on the desk's service over HTTP, as on a product's own, instead of inside it. */
+/** Whether tools work on the portal's service over HTTP, as on a product's own, instead of inside it. */
 export const throughRemote = process.env["TEST_UPSTREAM"] === "remote";
 
 interface Surroundings {
@@ -21,7 +21,7 @@ export function openRemote(
 ): Promise<App> {
   const config = loadConfig({
     PROGRAMME_REQUESTS_PER_MINUTE: "100000",
-    PROGRAMME_PRIVACY: "api",
+    PROGRAMME_PRIVACY: "off",
     PROGRAMME_CONFIRM: "off",
     PROGRAMME_RESULT_BYTES: "10000000",
     PROGRAMME_SCOPES: scopes.join(),

@@ -65,7 +65,7 @@ export type TestCaller = { readonly [Name in OperationName]: (input?: LooseInput
 
 export type Surface = "REST" | "MCP";
 /** Through a remote upstream tools alone are worth trying: REST is that of the same service either way. */
-export const faces: readonly Surface[] = throughRemote ? ["MCP"] : ["REST", "MCP"];
+export const surfaces: readonly Surface[] = throughRemote ? ["MCP"] : ["REST", "MCP"];
 
 export interface TestServer {
   readonly app: App;
@@ -75,9 +75,9 @@ export interface TestServer {
   /** Makes records of this desk's business straight in the store, with sensible defaults. */
   readonly seed: Factory;
   /** Calls as a new token with these scopes (all of them by default). */
-  as(face: Surface, granted?: readonly Scope[]): Promise<TestCaller>;
+  as(surface: Surface, granted?: readonly Scope[]): Promise<TestCaller>;
   /** Calls as this token. */
-  with(face: Surface, token: string): Promise<TestCaller>;
+  with(surface: Surface, token: string): Promise<TestCaller>;
   token(granted?: readonly Scope[]): Promise<string>;
   /** Another tenant on the same service. */
   other(): Promise<TestServer>;
@@ -113,7 +113,7 @@ export async function openTestServer(
     PROGRAMME_PORT: "0",
     PROGRAMME_REQUESTS_PER_MINUTE: "100000",
     // What agents see of people and are asked about is tested on its own; rules are tested on the data itself.
-    PROGRAMME_PRIVACY: "api",
+    PROGRAMME_PRIVACY: "off",
     PROGRAMME_CONFIRM: "off",
     // How answers are made small is tested on its own too.
     PROGRAMME_RESULT_BYTES: "10000000",
@@ -142,8 +142,8 @@ async function deskOf(running: Running, businessId: string): Promise<TestServer>
     app.store.transaction({ businessId, actorId: "usr_test", now: clock.now().toISOString() }, work);
   const token: TestServer["token"] = async (granted = scopes) =>
     (await issueToken(app.store, { businessId, name: "test", scopes: granted, expiresAt: null })).token;
-  const callAs: TestServer["with"] = async (face, bearer) =>
-    callerOf(face === "REST" ? restCall(httpServer.origin, bearer) : await mcpCall(running, bearer), bearer);
+  const callAs: TestServer["with"] = async (surface, bearer) =>
+    callerOf(surface === "REST" ? restCall(httpServer.origin, bearer) : await mcpCall(running, bearer), bearer);
   let others = 0;
   return {
     app,
@@ -154,7 +154,7 @@ async function deskOf(running: Running, businessId: string): Promise<TestServer>
     token,
     write,
     with: callAs,
-    as: async (face, granted) => callAs(face, await token(granted)),
+    as: async (surface, granted) => callAs(surface, await token(granted)),
     other: () => deskOf(running, `biz_other${++others}`),
     outbox: () => app.store.listEvents(businessId, 1000),
   };

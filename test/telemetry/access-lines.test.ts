@@ -42,7 +42,7 @@ describe("one line tells of each request", () => {
     expect(line).toEqual({
       level: "debug",
       time: expect.any(String),
-      face: "mcp",
+      surface: "mcp",
       tool: "get_program",
       outcome: "not_found",
       requestId: expect.stringMatching(/^req_/),
@@ -62,7 +62,7 @@ describe("one line tells of each request", () => {
       {
         level: "debug",
         time: expect.any(String),
-        face: "rest",
+        surface: "rest",
         operation: "list_programs",
         outcome: "ok",
         status: 200,
@@ -80,7 +80,7 @@ describe("one line tells of each request", () => {
     await send(`${server.origin}/healthz`, {});
     await send(`${server.origin}/invitations/${"ab".repeat(32)}`, {});
     await expect
-      .poll(() => lines().map(({ face, status }) => [face, status]))
+      .poll(() => lines().map(({ surface, status }) => [surface, status]))
       .toEqual([
         ["rest", 404],
         ["invitation", 404],
@@ -92,7 +92,7 @@ describe("one line tells of each request", () => {
     const agent = await overStdio(server, await server.token());
     await agent.call("list_programs", {});
     const line = lines().find(({ msg }) => msg === "Tool call");
-    expect(line).toMatchObject({ face: "mcp", tool: "list_programs", outcome: "ok" });
+    expect(line).toMatchObject({ surface: "mcp", tool: "list_programs", outcome: "ok" });
     expect(line).not.toHaveProperty("caller");
   });
 });

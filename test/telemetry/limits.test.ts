@@ -43,7 +43,7 @@ function dawdle(origin: string, token: string): Wire {
 }
 
 describe("a client that dawdles", () => {
-  const faces: HttpSurfaces = {
+  const surfaces: HttpSurfaces = {
     async rest(request, response) {
       request.resume().once("end", () => response.end("x".repeat(20_000_000)));
     },
@@ -68,7 +68,7 @@ describe("a client that dawdles", () => {
         shutdownSeconds: 1,
         timeouts: Object.fromEntries(shorter) as typeof httpTimeouts,
       },
-      faces,
+      surfaces,
     );
     onTestFinished(() => server.close());
     return server.origin;

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { catalogue } from "../../src/contract/errors.ts";
+import { schemaQueries } from "../../src/contract/errors.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { failuresToOpen } from "../../src/upstream/remote/circuit-breaker.ts";
 import { clients } from "../support/clients.ts";
@@ -69,8 +69,8 @@ test("REST requests are counted by operation and status, HTTP by what answers", 
   expect(requests("list_programs", "200")).toBe(1);
   expect(requests("list_programs", "401")).toBe(1);
   expect(requests("list_persons", "403")).toBe(1);
-  expect(seen.value("programme_http_requests_total", { face: "rest", status: "404" })).toBe(1);
-  expect(seen.value("programme_http_requests_total", { face: "probe", status: "200" })).toBe(1);
+  expect(seen.value("programme_http_requests_total", { surface: "rest", status: "404" })).toBe(1);
+  expect(seen.value("programme_http_requests_total", { surface: "probe", status: "200" })).toBe(1);
   expect(seen.text).not.toContain("ada@");
 });
 
@@ -81,8 +81,8 @@ test("calls beyond a token's rate are counted by face", async () => {
   const agent = await (overStdio as NonNullable<typeof overStdio>)(server, token);
   await agent.call("list_programs", {});
   const seen = await scrape();
-  expect(seen.value("programme_rate_limit_refusals_total", { face: "rest" })).toBe(2);
-  expect(seen.value("programme_rate_limit_refusals_total", { face: "mcp" })).toBe(1);
+  expect(seen.value("programme_rate_limit_refusals_total", { surface: "rest" })).toBe(2);
+  expect(seen.value("programme_rate_limit_refusals_total", { surface: "mcp" })).toBe(1);
 });
 
 test("questions are counted: asked, accepted, declined", async () => {
@@ -208,7 +208,7 @@ describe("where metrics are served", () => {
     await vi.waitFor(async () => expect((await rest(server, token, "list_programs", {})).status).toBe(503));
     const seen = await scrape();
     expect(seen.value("programme_http_requests_in_flight")).toBe(1);
-    expect(seen.value("programme_http_requests_total", { face: "rest", status: "503" })).toBeGreaterThan(0);
+    expect(seen.value("programme_http_requests_total", { surface: "rest", status: "503" })).toBeGreaterThan(0);
     going.resolve(undefined);
     await long;
   });
@@ -238,10 +238,10 @@ test("no label is of anything but a closed list", async () => {
   for (const name of ["made_up_1", "made_up_2"]) {
     metrics.work({ kind: "tool", name, ...asked }, { code: name }, 1);
     metrics.work({ kind: "mcp", method: name, ...asked }, { code: name }, 1);
-    metrics.work({ kind: "operation", name, face: "rest", requestId: "req_1" }, { code: name, status: 200 }, 1);
+    metrics.work({ kind: "operation", name, surface: "rest", requestId: "req_1" }, { code: name, status: 200 }, 1);
     metrics.work({ kind: "upstream", method: "GET", origin: "https://example.org" }, { code: name }, 1);
   }
-  for (const code of Object.keys(catalogue))
+  for (const code of Object.keys(schemaQueries))
     metrics.work({ kind: "tool", name: "list_programs", ...asked }, { code }, 1);
   const { text } = await metrics.render();
   expect(text).not.toContain("made_up");

@@ -66,7 +66,7 @@ describe("a tool call", () => {
     await call(testServer, await testServer.token(), "list_programs", {}, { traceparent, tracestate: "vendor=1" });
     const trace = await collector.trace("tools/call list_programs");
     const tool = trace.get("tools/call list_programs");
-    const gate = trace.get("gate.invoke list_programs");
+    const pipeline = trace.get("gate.invoke list_programs");
     const transaction = trace.get("transaction");
     expect(tool).toMatchObject({
       traceId,
@@ -81,9 +81,9 @@ describe("a tool call", () => {
         "programme.outcome": "ok",
       },
     });
-    expect(gate?.parentSpanId).toBe(tool?.spanId);
+    expect(pipeline?.parentSpanId).toBe(tool?.spanId);
     expect(transaction).toMatchObject({
-      parentSpanId: gate?.spanId,
+      parentSpanId: pipeline?.spanId,
       kind: 3,
       attributes: { "db.system.name": expect.stringMatching(/^(sqlite|postgresql)$/) },
     });

@@ -26,7 +26,7 @@ const logged: string[] = [];
 
 beforeAll(async () => {
   const log = pino({ level: "error" }, { write: (line: string) => void logged.push(line) });
-  const settings = { PROGRAMME_CONFIRM: "ask", PROGRAMME_PRIVACY: "blind" };
+  const settings = { PROGRAMME_CONFIRM: "ask", PROGRAMME_PRIVACY: "pseudonymize" };
   const opened = await openTestServer(settings, { log });
   close = opened.close;
   world = await buildMatrixData(opened.server);

@@ -22,7 +22,7 @@ async function finish(server: TestServer, status: "completed" | "failed"): Promi
 }
 
 async function reads(server: TestServer): Promise<number> {
-  await server.app.gate.flush();
+  await server.app.pipeline.flush();
   const { rows } = await server.app.store
     .reader(server.businessId)
     .pageAudit({ action: "export.read" }, { limit: 100 });

@@ -84,9 +84,9 @@ describe.each(Object.entries(revisions))("more values than a request may hold, i
     const token = await server.token();
     const answer = await mcp(server, token, message, headers);
     expect(answer).toMatchObject({ status: 400, body: { error: { data: { code: "validation_failed" } } } });
-    expect((await server.app.gate.describe(token)).rate.remaining).toBe(299);
-    await server.app.gate.flush();
-    const { tokenId } = await server.app.gate.identify(token);
+    expect((await server.app.pipeline.describe(token)).rate.remaining).toBe(299);
+    await server.app.pipeline.flush();
+    const { tokenId } = await server.app.pipeline.identify(token);
     const entries = await listAudit(server.app.store, server.businessId, "request.refused");
     expect(entries).toMatchObject([{ status: 400, tokenId, requestId: answer.headers.get("x-request-id") }]);
   });

@@ -8,7 +8,7 @@ import { type TestServer, test } from "../support/test-server.ts";
 
 const bytes = Buffer.from("%PDF-1.7 and what an applicant wrote");
 
-/** A clean file of a desk's tenant and its download link. */
+/** A clean file of a portal's tenant and its download link. */
 async function linked(
   server: TestServer,
   given: Parameters<TestServer["seed"]["file"]>[0] = {},

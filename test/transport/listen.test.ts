@@ -22,7 +22,12 @@ async function listen(server: TestServer, watched = true) {
       }
     : rest;
   const factory = server.app.mcpServer(undefined);
-  const listening = createListening({ factory, upstream, withheldBy: () => undefined, log: pino({ level: "silent" }) });
+  const listening = createListening({
+    factory,
+    upstream,
+    disabledBySetting: () => undefined,
+    log: pino({ level: "silent" }),
+  });
   const token = await server.token();
   const meta = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",

@@ -149,7 +149,7 @@ describe.each(clientsOverHttp)("a client of %s", (_, connect) => {
     const token = await server.token();
     const client = await connect(server, token);
     await client.call("list_programs", {});
-    const { tokenId } = await server.app.gate.identify(token);
+    const { tokenId } = await server.app.pipeline.identify(token);
     await server.app.store.revokeToken(tokenId, server.clock.now().toISOString());
     await expect(client.call("list_programs", {})).rejects.toThrow(/401|nauthorized|invalid/i);
     await expect(client.list()).rejects.toThrow(/401|nauthorized|invalid/i);
@@ -240,7 +240,7 @@ describe("over HTTP", () => {
     const token = await server.token();
     const { programId } = await server.seed.program();
     const answer = await post(server, token, callTool("get_program", { programId }));
-    await server.app.gate.flush();
+    await server.app.pipeline.flush();
     const [entry] = await listAudit(server.app.store, server.businessId, "program.read");
     expect(entry?.requestId).toBe(answer.headers.get("x-request-id"));
   });

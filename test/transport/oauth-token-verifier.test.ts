@@ -219,13 +219,13 @@ describe("the issuer's keys", () => {
     const { server, issuer } = await openGuardedServer();
     // Whole milliseconds: sums of fractions are a little less, now and then.
     const [{ timeout }, startedMs] = [AbortSignal, Math.ceil(performance.now())];
-    const patience = vi.spyOn(AbortSignal, "timeout").mockImplementation((ms) => timeout(ms / 50));
+    const retryPolicy = vi.spyOn(AbortSignal, "timeout").mockImplementation((ms) => timeout(ms / 50));
     const now = vi.spyOn(performance, "now").mockReturnValue(startedMs);
     issuer.fault = "hang";
     const token = await issuer.token();
     expect(await readStatus(server, token)).toBe(503);
-    expect(patience.mock.calls).toContainEqual([fetchTimeoutMs]);
-    patience.mockRestore();
+    expect(retryPolicy.mock.calls).toContainEqual([fetchTimeoutMs]);
+    retryPolicy.mockRestore();
     issuer.fault = undefined;
     const asked = issuer.asked.length;
     now.mockReturnValue(startedMs + 4_999);

@@ -6,7 +6,7 @@ import { type TestServer, tenantTest as test } from "../support/test-server.ts";
 
 type Headers_ = Record<string, string>;
 
-/** A raw request below `/integrations/v1`, with the token of the desk and a JSON body. */
+/** A raw request below `/integrations/v1`, with the token of the portal and a JSON body. */
 async function ask(
   server: TestServer,
   method: string,
@@ -66,7 +66,7 @@ describe("a body", () => {
     expect(answer).toMatchObject({ status, body: { success: false, error: { code } } });
     expect(answer.headers.get("x-ratelimit-remaining")).not.toBeNull();
     expect(await readState(server.app.store, server.businessId)).toEqual(before);
-    await server.app.gate.flush();
+    await server.app.pipeline.flush();
     expect(await listAudit(server.app.store, server.businessId, "person.created")).toMatchObject([{ status }]);
   });
 

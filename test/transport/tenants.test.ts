@@ -122,7 +122,7 @@ describe("two tenants with their own product tokens, on one process before a rem
   });
 
   test("open their own handles alone", async () => {
-    const { one, two } = await scene({ PROGRAMME_PRIVACY: "blind" });
+    const { one, two } = await scene({ PROGRAMME_PRIVACY: "pseudonymize" });
     const [mine, theirs] = [await one.token(), await two.token()];
     const given = { primaryEmail: "same@example.org" };
     const { personId } = await one.seed.person(given);

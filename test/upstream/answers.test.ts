@@ -57,7 +57,7 @@ describe("a person record that says more than it may", () => {
   });
 
   test("is cut in the strict posture even for a token that may see it all", async () => {
-    const { server, proxy, agent } = await openRemoteSetup({ environment: { PROGRAMME_PRIVACY: "strict" } });
+    const { server, proxy, agent } = await openRemoteSetup({ environment: { PROGRAMME_PRIVACY: "redact" } });
     await server.seed.personSchema();
     const { personId } = await server.seed.person();
     proxy.behave((request) => (people(request) ? lie : undefined));
@@ -67,7 +67,7 @@ describe("a person record that says more than it may", () => {
   });
 
   test("gives handles instead of addresses in the blind posture, which stand for them in calls", async () => {
-    const { server, proxy, agent } = await openRemoteSetup({ environment: { PROGRAMME_PRIVACY: "blind" } });
+    const { server, proxy, agent } = await openRemoteSetup({ environment: { PROGRAMME_PRIVACY: "pseudonymize" } });
     const { personId } = await server.seed.person({ primaryEmail: "grace@example.org" });
     const { data } = await agent.call("get_person", { personId });
     expect(data.primaryEmail).toMatch(/@handle\.invalid$/);

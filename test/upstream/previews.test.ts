@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { operationNames, operations } from "../../src/contract/index.ts";
 import { type Scope, scopes } from "../../src/contract/scopes.ts";
-import { rehearsals } from "../../src/upstream/dry-run/remote-dry-run.ts";
+import { dryRunResults } from "../../src/upstream/dry-run/remote-dry-run.ts";
 import { type Agent, type Outcome, openAgent } from "./agent.ts";
 import { status } from "./misbehaving-proxy.ts";
 import { openRemoteSetup, type RemoteSetup } from "./remote-setup.ts";
@@ -39,7 +39,7 @@ describe("before a call that cannot be undone, a remote service's agent is asked
   test("every operation that asks has a preview of its own", () => {
     const asks = operationNames.filter((name) => operations[name].confirm);
     expect(asks.length).toBeGreaterThan(10);
-    expect(Object.keys(rehearsals).toSorted()).toEqual(asks.toSorted());
+    expect(Object.keys(dryRunResults).toSorted()).toEqual(asks.toSorted());
   });
 
   test("of a submission: its state, its round, the assignments that end and whose they are", async () => {
@@ -99,7 +99,7 @@ describe("before a call that cannot be undone, a remote service's agent is asked
   });
 
   test("of an assignment that moves, and of an invitation, which the service words", async () => {
-    const stage = await openRemoteSetup({ environment: { ...asking, PROGRAMME_PRIVACY: "blind" } });
+    const stage = await openRemoteSetup({ environment: { ...asking, PROGRAMME_PRIVACY: "pseudonymize" } });
     const { taken, rita, omar, tower, roof } = await roundOf(stage);
     const { assignmentId } = taken;
     const move = { assignmentId, newReviewerId: omar, version, reason };
@@ -128,7 +128,7 @@ describe("before a call that cannot be undone, a remote service's agent is asked
   });
 
   test("of a merge, a reference, a programme, e-mail and an export", async () => {
-    const stage = await openRemoteSetup({ environment: { ...asking, PROGRAMME_PRIVACY: "blind" } });
+    const stage = await openRemoteSetup({ environment: { ...asking, PROGRAMME_PRIVACY: "pseudonymize" } });
     const { seed } = stage.server;
     const externalRefs = [
       { namespace: "crm", objectType: "contact", externalId: "7" },

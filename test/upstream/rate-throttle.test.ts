@@ -110,66 +110,66 @@ describe("the pace of a token", () => {
 });
 
 describe("the breaker of an origin", () => {
-  const breakerOf = () => {
+  const getCircuitBreaker = () => {
     const clock = new TestClock();
-    const breaker = createCircuitBreaker(clock);
-    const allowed = () => breaker.pass() as Permit;
+    const circuitBreaker = createCircuitBreaker(clock);
+    const allowed = () => circuitBreaker.pass() as Permit;
     const fail = (times: number) => {
       for (let failed = 0; failed < times; failed += 1) allowed().failed("it is down");
     };
-    return { clock, breaker, allowed, fail };
+    return { clock, circuitBreaker, allowed, fail };
   };
 
   test("lets nothing through after ten failures in a row, and says why", () => {
-    const { breaker, allowed, fail } = breakerOf();
+    const { circuitBreaker, allowed, fail } = getCircuitBreaker();
     fail(9);
     allowed().answered();
     fail(9);
-    expect(breaker.pass().allowed).toBe(true);
+    expect(circuitBreaker.pass().allowed).toBe(true);
     fail(1);
-    expect(breaker.pass()).toEqual({ allowed: false, retryAfterSeconds: 2, cause: "it is down" });
+    expect(circuitBreaker.pass()).toEqual({ allowed: false, retryAfterSeconds: 2, cause: "it is down" });
   });
 
   test("after a pause lets one through; pauses grow to a minute while that fails", () => {
-    const { clock, breaker, allowed, fail } = breakerOf();
+    const { clock, circuitBreaker, allowed, fail } = getCircuitBreaker();
     fail(10);
     for (const pauseSeconds of [2, 4, 8, 16, 32, 60, 60]) {
       clock.advance(pauseSeconds * second - 1);
-      expect(breaker.pass().allowed).toBe(false);
+      expect(circuitBreaker.pass().allowed).toBe(false);
       clock.advance(1);
       const trial = allowed();
       expect(trial.allowed).toBe(true);
-      expect(breaker.pass().allowed).toBe(false);
+      expect(circuitBreaker.pass().allowed).toBe(false);
       trial.failed("it is still down");
     }
     clock.advance(60 * second);
     allowed().answered();
-    expect([breaker.pass().allowed, breaker.pass().allowed]).toEqual([true, true]);
+    expect([circuitBreaker.pass().allowed, circuitBreaker.pass().allowed]).toEqual([true, true]);
     fail(10);
     clock.advance(2 * second);
-    expect(breaker.pass().allowed).toBe(true);
+    expect(circuitBreaker.pass().allowed).toBe(true);
   });
 
   test("does not take those that were under way for tries that failed", () => {
-    const { clock, breaker, allowed } = breakerOf();
+    const { clock, circuitBreaker, allowed } = getCircuitBreaker();
     for (const [index, pass] of Array.from({ length: 64 }, allowed).entries()) {
       pass.failed("it is down");
       if (index >= 10) clock.advance(30);
     }
     clock.advance(2 * second - 54 * 30);
-    expect(breaker.pass().allowed).toBe(true);
+    expect(circuitBreaker.pass().allowed).toBe(true);
   });
 
   test("is not stuck with a try whose caller went away, nor by a clock that was set back", () => {
-    const { clock, breaker, fail } = breakerOf();
+    const { clock, circuitBreaker, fail } = getCircuitBreaker();
     fail(10);
     clock.advance(2 * second);
-    expect(breaker.pass().allowed).toBe(true);
-    expect(breaker.pass().allowed).toBe(false);
+    expect(circuitBreaker.pass().allowed).toBe(true);
+    expect(circuitBreaker.pass().allowed).toBe(false);
     clock.advance(2 * second);
-    expect(breaker.pass().allowed).toBe(true);
+    expect(circuitBreaker.pass().allowed).toBe(true);
     clock.advance(-3_600 * second);
-    expect(breaker.pass().allowed).toBe(true);
+    expect(circuitBreaker.pass().allowed).toBe(true);
   });
 });
 

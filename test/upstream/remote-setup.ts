@@ -7,7 +7,7 @@ import { openTestServer, type TestClock, type TestServer } from "../support/test
 import { type Agent, type Finishing, openAgent } from "./agent.ts";
 import { type MisbehavingProxy, openMisbehaving } from "./misbehaving-proxy.ts";
 
-/** An agent on a desk's service, with something in between that may misbehave, and all that is logged. */
+/** An agent on a portal's service, with something in between that may misbehave, and all that is logged. */
 export interface RemoteSetup {
   readonly server: TestServer;
   readonly proxy: MisbehavingProxy;

@@ -41,8 +41,8 @@ describe.each(Object.entries(clients))("a client of %s", (_, connectTo) => {
       scopesAre: "granted",
       rate: { limit: 3, remaining: 3, windowSeconds: 60 },
       events: "embedded",
-      privacy: "api",
-      confirmation: { posture: "off", approvedTools: [] },
+      privacy: "off",
+      confirmation: { mode: "off", approvedTools: [] },
     });
     expect(data.fault).toBeUndefined();
     expect(JSON.stringify(results)).not.toContain(token);
@@ -102,12 +102,12 @@ test("nothing is hidden from a token with all scopes, and all but itself from on
 
 test("postures are told as they are set", async () => {
   const testServer = await open({
-    PROGRAMME_PRIVACY: "strict",
+    PROGRAMME_PRIVACY: "redact",
     PROGRAMME_CONFIRM: "human",
     PROGRAMME_APPROVED_TOOLS: "release_feedback",
   });
   const { privacy, confirmation } = await connectionOf(testServer, await testServer.token());
-  expect([privacy, confirmation]).toEqual(["strict", { posture: "human", approvedTools: ["release_feedback"] }]);
+  expect([privacy, confirmation]).toEqual(["redact", { mode: "human", approvedTools: ["release_feedback"] }]);
 });
 
 test("results come in the form that is set, and arguments are refused", async () => {

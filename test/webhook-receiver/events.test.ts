@@ -219,7 +219,7 @@ test("reading events counts and is recorded like any read", async () => {
     codes.push(result.isError ? readError(result).code : "ok");
   }
   expect(codes).toEqual(["ok", "ok", "rate_limited"]);
-  await server.app.gate.flush();
+  await server.app.pipeline.flush();
   expect((await listAudit(server.app.store, server.businessId, "event.listed")).map(({ status }) => status)).toEqual([
     429, 200, 200,
   ]);

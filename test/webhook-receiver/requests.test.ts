@@ -51,18 +51,18 @@ test("of an event's data only ids, states, times and numbers are kept", async ()
 });
 
 test("an event counts once, however often, wherever and whenever it comes", async () => {
-  const inlet = await openReceivingServer();
-  const { clock, secret } = inlet;
-  const servers = [inlet.server, await inlet.another()];
+  const webhookReceiver = await openReceivingServer();
+  const { clock, secret } = webhookReceiver;
+  const servers = [webhookReceiver.server, await webhookReceiver.another()];
   const event = createEvent("submission.submitted", clock.now());
   const answers = await Promise.all(
     Array.from({ length: 40 }, (_, index) => deliver(servers[index % 2]?.origin ?? "", "crm", secret, event)),
   );
   expect(answers.map(({ status }) => status)).toEqual(Array(40).fill(204));
-  expect(await listLogged(inlet.server)).toHaveLength(1);
+  expect(await listLogged(webhookReceiver.server)).toHaveLength(1);
   await servers[1]?.app.close();
   clock.advance(3 * day);
-  const restarted = await inlet.another();
+  const restarted = await webhookReceiver.another();
   expect((await deliver(restarted.origin, "crm", secret, event)).status).toBe(204);
   expect(await listLogged(restarted)).toHaveLength(1);
 });

@@ -5,7 +5,7 @@ import { openWebhookServer } from "./webhook-server.ts";
 
 describe("the address of an endpoint", () => {
   const fault = (url: string, allowLoopback = false) =>
-    findUrlFault(url, { allowLoopback, refuses: createAddressGuard({ allowLoopback }) });
+    findUrlFault(url, { allowLoopback, isBlocked: createAddressGuard({ allowLoopback }) });
 
   test.each([
     "https://hooks.example/in",

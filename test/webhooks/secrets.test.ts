@@ -21,13 +21,13 @@ const key = (byte: number) => () => Buffer.alloc(32, byte);
 
 describe("what is sealed", () => {
   test("opens under its key, for its purpose and context, and not otherwise", () => {
-    const sealer = createSealer(key(1), "one");
+    const encryption = createSealer(key(1), "one");
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), fc.string(), fc.string(), (text, context, other) => {
-        const sealed = sealer.seal(text, context);
-        expect(sealer.open(sealed, context)).toBe(text);
-        expect(sealer.seal(text, context)).not.toBe(sealed);
-        if (other !== context) expect(sealer.open(sealed, other)).toBeUndefined();
+        const sealed = encryption.seal(text, context);
+        expect(encryption.open(sealed, context)).toBe(text);
+        expect(encryption.seal(text, context)).not.toBe(sealed);
+        if (other !== context) expect(encryption.open(sealed, other)).toBeUndefined();
         expect(createSealer(key(2), "one").open(sealed, context)).toBeUndefined();
         expect(createSealer(key(1), "two").open(sealed, context)).toBeUndefined();
       }),
@@ -35,17 +35,17 @@ describe("what is sealed", () => {
   });
 
   test("does not open once a byte of it has changed, or as something else", () => {
-    const sealer = createSealer(key(1), "one");
-    const sealed = sealer.seal("whsec_x", "here");
+    const encryption = createSealer(key(1), "one");
+    const sealed = encryption.seal("whsec_x", "here");
     const [version, encoded = ""] = sealed.split(".");
     const bytes = Buffer.from(encoded, "base64url");
     for (let index = 0; index < bytes.length; index++) {
       const altered = Buffer.from(bytes);
       altered.writeUInt8(altered.readUInt8(index) ^ 1, index);
-      expect(sealer.open(`${version}.${altered.toString("base64url")}`, "here")).toBeUndefined();
+      expect(encryption.open(`${version}.${altered.toString("base64url")}`, "here")).toBeUndefined();
     }
     for (const text of ["", ".", "v1", "v1.", "v1.AAAA", `v2.${encoded}`, encoded, "whsec_x"]) {
-      expect([text, sealer.open(text, "here")]).toEqual([text, undefined]);
+      expect([text, encryption.open(text, "here")]).toEqual([text, undefined]);
     }
   });
 });

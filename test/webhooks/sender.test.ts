@@ -14,8 +14,8 @@ const loopback: ResolvedAddress = { address: "127.0.0.1", family: 4 };
 
 /** One attempt, at a receiver on this machine unless told otherwise. */
 function attempt(url: string, options: Partial<SenderOptions> = {}, signal = never): Promise<Attempt> {
-  const refuses = createAddressGuard({ allowLoopback: true });
-  const send = createSender({ refuses, resolve: resolveName, userAgent: "test", timeoutMs: 2_000, ...options });
+  const isBlocked = createAddressGuard({ allowLoopback: true });
+  const send = createSender({ isBlocked, resolve: resolveName, userAgent: "test", timeoutMs: 2_000, ...options });
   return send({ url, headers: { "webhook-id": "evt_1" }, body: '{"a":1}' }, signal);
 }
 
@@ -151,7 +151,7 @@ describe("time", () => {
 });
 
 describe("an address", () => {
-  const strict = { refuses: createAddressGuard({ allowLoopback: false }) };
+  const strict = { isBlocked: createAddressGuard({ allowLoopback: false }) };
 
   test.each([
     "127.0.0.1",
@@ -194,11 +194,11 @@ describe("an address", () => {
     // First an address that may be dialled but leads nowhere, then one that may not.
     const resolve = resolving([{ address: "192.0.2.1", family: 4 }], [loopback]);
     const asked: string[] = [];
-    const refuses = (address: string) => {
+    const isBlocked = (address: string) => {
       asked.push(address);
       return address.startsWith("127.");
     };
-    const rebinding = () => attempt(`https://rebind.example:${port}/`, { refuses, resolve, timeoutMs: 500 });
+    const rebinding = () => attempt(`https://rebind.example:${port}/`, { isBlocked, resolve, timeoutMs: 500 });
     expect((await rebinding()).error).not.toBe("address_refused");
     expect(resolve.asked).toEqual(["rebind.example"]);
     expect(await rebinding()).toMatchObject({ error: "address_refused" });

@@ -126,7 +126,7 @@ async function checkEmbedded(app: App, config: Config): Promise<DoctorCheck[]> {
   const name = "token";
   const { token } = config;
   if (token !== undefined) {
-    const known = await app.gate.identify(token).catch(() => undefined);
+    const known = await app.pipeline.identify(token).catch(() => undefined);
     const fix = "Make one with: programme-mcp token create";
     if (!known) return [createFailure(name, "PROGRAMME_TOKEN is unknown to this database, expired or revoked.", fix)];
     return [

@@ -7,7 +7,7 @@ export interface Outline {
   readonly toolset: Toolset;
   readonly effect: Effect;
   readonly scope: Scope;
-  readonly orScopes: readonly Scope[];
+  readonly anyOfScopes: readonly Scope[];
   /** Whether it is an operation of the interface. */
   readonly hasRoute: boolean;
 }
@@ -21,6 +21,6 @@ export const outline = Object.fromEntries(callNames.map((name) => [name, summari
 >;
 
 function summarizeOperation(name: CallName): Outline {
-  const { effect, scope, orScopes = [] } = operations[name];
-  return { toolset: getToolset(name), effect, scope, orScopes, hasRoute: isOperationName(name) };
+  const { effect, scope, anyOfScopes = [] } = operations[name];
+  return { toolset: getToolset(name), effect, scope, anyOfScopes, hasRoute: isOperationName(name) };
 }

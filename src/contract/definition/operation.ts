@@ -27,7 +27,7 @@ interface Declaration<
   readonly resource?: ResourceUri;
   readonly scope: Scope;
   /** Scopes each of which will do as well as `scope`; what the call shows depends on which there are. */
-  readonly orScopes?: readonly Scope[];
+  readonly anyOfScopes?: readonly Scope[];
   readonly effect: E;
   readonly query?: Query;
   readonly body?: z.ZodObject<Body, z.core.$strict>;
@@ -40,7 +40,7 @@ interface Declaration<
   /** Refusals beyond those that every operation can answer. */
   readonly errors?: readonly ProblemCode[];
   /** Scopes that some inputs need besides `scope`. */
-  readonly alsoScopes?: (input: Readonly<Record<string, unknown>>) => readonly Scope[];
+  readonly conditionalScopes?: (input: Readonly<Record<string, unknown>>) => readonly Scope[];
   /**
    * What a call is about to do, in words, where somebody should be asked first: what it destroys, sends or decides
    * cannot be taken back. Nothing for inputs that need no question.

@@ -9,7 +9,7 @@ import * as reviews from "./reviews.ts";
 import * as submissions from "./submissions.ts";
 import * as supplements from "./supplements.ts";
 
-/** A handler for every act of the desk; a missing or misspelt one does not compile. */
+/** A handler for every act of the portal; a missing or misspelt one does not compile. */
 export const actHandlers: ActHandlers = {
   ...applicants,
   ...submissions,

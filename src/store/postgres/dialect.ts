@@ -82,7 +82,7 @@ class Adapter extends PostgresAdapter implements EngineAdapter {
     return sql<string>`lower(${text} collate ${sql.id(this.#letters)})`;
   }
 
-  get catalogue(): SchemaQueries {
+  get schemaQueries(): SchemaQueries {
     return postgresCatalogue;
   }
 

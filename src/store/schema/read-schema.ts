@@ -4,7 +4,7 @@ import type { ColumnRow, ColumnType, IndexRow, StoredIndex, StoredTable } from "
 
 /** The tables of a database by their names, as it has them itself. */
 export async function readSchema(db: Db): Promise<StoredTable[]> {
-  const queries = getAdapter(db).catalogue;
+  const queries = getAdapter(db).schemaQueries;
   const columns = Map.groupBy((await queries.columns.execute(db)).rows, ({ table }) => table);
   const indexes = Map.groupBy((await queries.indexes.execute(db)).rows, ({ table }) => table);
   return [...columns].map(([name, own]) => ({

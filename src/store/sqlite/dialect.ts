@@ -75,7 +75,7 @@ class Adapter extends SqliteAdapter implements EngineAdapter {
     return sql<string>`lower(${text})`;
   }
 
-  get catalogue(): SchemaQueries {
+  get schemaQueries(): SchemaQueries {
     return sqliteCatalogue;
   }
 

@@ -27,9 +27,9 @@ export const ttlMs = 5 * 60_000;
 const responseKey = "confirm";
 
 /** Whether somebody may have to be asked before a tool does what it is called for. */
-export function canAsk({ posture, approved }: ConfirmationPolicy, name: ToolName): boolean {
+export function canAsk({ mode, approved }: ConfirmationPolicy, name: ToolName): boolean {
   if (name === connectionName || operations[name].confirm === undefined) return false;
-  return posture !== "off" && !approved.has(name);
+  return mode !== "off" && !approved.has(name);
 }
 
 /**
@@ -84,7 +84,7 @@ function resolveAgreement(
   }
   if (token === undefined) return undefined;
   // A token shows that the model called twice. Where only a human's word counts, it counts for nothing.
-  if (policy.posture === "human") return { ok: false, problem: problem("confirmation_unavailable") };
+  if (policy.mode === "human") return { ok: false, problem: problem("confirmation_unavailable") };
   return verifyConfirmation(policy, signer, token);
 }
 
@@ -96,19 +96,19 @@ async function ask(
   wording: string,
 ): Promise<Answer | Question> {
   const { upstream, confirmation, settings } = session;
-  const rehearsal = await upstream.rehearse(call);
-  if (!rehearsal.ok) return rehearsal;
-  if (rehearsal.changes.length === 0) return upstream.call(call);
+  const dryRunResult = await upstream.dryRun(call);
+  if (!dryRunResult.ok) return dryRunResult;
+  if (dryRunResult.changes.length === 0) return upstream.call(call);
   const canAsk = canElicit(session, context);
-  if (!canAsk && confirmation.posture === "human") return { ok: false, problem: problem("confirmation_unavailable") };
+  if (!canAsk && confirmation.mode === "human") return { ok: false, problem: problem("confirmation_unavailable") };
   const expiresAt = new Date(confirmation.now().getTime() + ttlMs).toISOString();
   const nonce = randomBytes(16).toString("base64url");
-  const state = signConfirmation(signer, { digest: rehearsal.digest, nonce, expiresAt });
+  const state = signConfirmation(signer, { digest: dryRunResult.digest, nonce, expiresAt });
   session.telemetry.note("confirmation", "asked");
-  const text = createQuestion(call, wording, rehearsal, settings.privacy);
+  const text = createQuestion(call, wording, dryRunResult, settings.privacy);
   return {
     question: canAsk
-      ? createElicitation(text, state, hidesContactsInFile(rehearsal))
+      ? createElicitation(text, state, hidesContactsInFile(dryRunResult))
       : createQuestionResult(settings.results, { question: text, token: state, expiresAt }),
   };
 }

@@ -18,10 +18,10 @@ const maxTextChars = 500;
 export function createQuestion(
   { operation, input }: UpstreamCall,
   wording: string,
-  rehearsal: DryRunResult,
+  dryRunResult: DryRunResult,
   privacy: Privacy,
 ): string {
-  const preview = new Preview(rehearsal);
+  const preview = new Preview(dryRunResult);
   const { reason } = input;
   const lines = [
     `${wording}?`,
@@ -32,7 +32,7 @@ export function createQuestion(
     ...(operation === "invite_reviewer" ? preview.invitation() : []),
     ...preview.endedAssignments(),
     ...preview.plan(),
-    ...preview.outlook(),
+    ...preview.planningContext(),
     ...preview.emails(),
     ...preview.feedback(),
     ...preview.exports(privacy),
@@ -41,10 +41,10 @@ export function createQuestion(
 }
 
 class Preview {
-  readonly #rehearsal: DryRunResult;
+  readonly #dryRunResult: DryRunResult;
 
-  constructor(rehearsal: DryRunResult) {
-    this.#rehearsal = rehearsal;
+  constructor(dryRunResult: DryRunResult) {
+    this.#dryRunResult = dryRunResult;
   }
 
   submissions(): string[] {
@@ -106,7 +106,7 @@ class Preview {
   /** Of bulk and automatic assignment: who gets what, the load of each, who is left out and why. */
   plan(): string[] {
     const created = this.#of("assignments").flatMap(({ before, after }) => (before || !after ? [] : [after]));
-    const { skipped = [], truncated = [] } = (this.#rehearsal.data ?? {}) as {
+    const { skipped = [], truncated = [] } = (this.#dryRunResult.data ?? {}) as {
       skipped?: readonly Row[];
       truncated?: readonly Row[];
     };
@@ -127,10 +127,10 @@ class Preview {
     ];
   }
 
-  outlook(): string[] {
-    const { outlook } = this.#rehearsal;
-    if (!outlook) return [];
-    const { submissions, reviewsMissing, reviewers, complete } = outlook;
+  planningContext(): string[] {
+    const { planningContext } = this.#dryRunResult;
+    if (!planningContext) return [];
+    const { submissions, reviewsMissing, reviewers, complete } = planningContext;
     const atLeast = complete ? "" : "at least ";
     const missing = reviewsMissing === undefined ? "" : `, ${formatCount(reviewsMissing, "review")} missing`;
     return [
@@ -164,7 +164,7 @@ class Preview {
   emails(): string[] {
     const mails = this.#of("emailSends").flatMap(({ after }) => (after ? [after] : []));
     const suppressed = mails.filter(({ status }) => status === "suppressed").length;
-    const { skipped = [] } = (this.#rehearsal.data ?? {}) as { skipped?: readonly unknown[] };
+    const { skipped = [] } = (this.#dryRunResult.data ?? {}) as { skipped?: readonly unknown[] };
     const sent = mails.filter(({ status }) => status !== "suppressed");
     const groups = Map.groupBy(sent, (mail) => `${mail["recipientKind"]} ${mail["subject"]}`);
     return [
@@ -195,7 +195,7 @@ class Preview {
   /** By name; without one as the caller itself has named them, who may not know a reviewer's address. */
   #recipient({ reviewerId, recipientEmail, recipientKind, template }: Row): string | undefined {
     const id = reviewerId ?? recipientEmail;
-    const isKnown = this.#rehearsal.labels.has(String(id)) || reviewerId !== undefined;
+    const isKnown = this.#dryRunResult.labels.has(String(id)) || reviewerId !== undefined;
     return isKnown || recipientKind !== "reviewer" || template ? this.#named(id) : undefined;
   }
 
@@ -218,7 +218,7 @@ class Preview {
       const filters = Object.entries((after["filters"] ?? {}) as Row).filter(([, value]) => value !== null);
       const only = filters.map(([key, value]) => `${key} ${value}`).join(", ");
       const persons = (after["persons"] as { fieldIds?: readonly string[] } | null)?.fieldIds;
-      const { warnings = [] } = (this.#rehearsal.data ?? {}) as { warnings?: readonly string[] };
+      const { warnings = [] } = (this.#dryRunResult.data ?? {}) as { warnings?: readonly string[] };
       return [
         `Programme ${this.#named(after["programId"])}${after["trackId"] ? `, track ${after["trackId"]}` : ""}${only ? `, only ${only}` : ""}`,
         "The file holds names and addresses of applicants and reviewers, submissions, scores and comments",
@@ -230,11 +230,11 @@ class Preview {
   }
 
   #of(table: Change["table"]): Change[] {
-    return this.#rehearsal.changes.filter((change) => change.table === table);
+    return this.#dryRunResult.changes.filter((change) => change.table === table);
   }
 
   #named(id: unknown): string {
-    const label = this.#rehearsal.labels.get(String(id));
+    const label = this.#dryRunResult.labels.get(String(id));
     return label ? `${quoteUntrusted(label)} (${id})` : String(id);
   }
 }

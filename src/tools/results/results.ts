@@ -1,6 +1,6 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { createResourceLinks } from "../../contract/definition/resource.ts";
-import { hasUntrustedText, strangersNote } from "../../contract/definition/untrusted-content.ts";
+import { hasUntrustedText, untrustedNote } from "../../contract/definition/untrusted-content.ts";
 import type { Problem } from "../../contract/errors.ts";
 import type { CallName } from "../../contract/index.ts";
 import type { ToolSettings } from "../settings.ts";
@@ -20,7 +20,7 @@ export function createResult(
 ): CallToolResult {
   const { data, page } = shown;
   const empty = Array.isArray(data) && data.length === 0;
-  const notes = !empty && hasUntrustedText(getRecordSchema(name)) ? [...shown.notes, strangersNote] : shown.notes;
+  const notes = !empty && hasUntrustedText(getRecordSchema(name)) ? [...shown.notes, untrustedNote] : shown.notes;
   // What is to be known of the data goes before it.
   const structuredContent: Record<string, unknown> = notes.length > 0 ? { notes, data } : { data };
   if (page) structuredContent["page"] = page;

@@ -12,17 +12,20 @@ export interface AuthChallenge {
 }
 
 /** The `WWW-Authenticate` header that a refusal carries (RFC 6750 section 3), as a header map. */
-export function createChallengeHeader({ code, details }: Problem, signpost?: AuthChallenge): Record<string, string> {
-  const wanted = signpost?.scopes ?? [];
+export function createChallengeHeader(
+  { code, details }: Problem,
+  authChallenge?: AuthChallenge,
+): Record<string, string> {
+  const wanted = authChallenge?.scopes ?? [];
   switch (code) {
     case "unauthorized":
-      return formatChallenge({ scope: wanted, resource_metadata: signpost?.metadataUrl });
+      return formatChallenge({ scope: wanted, resource_metadata: authChallenge?.metadataUrl });
     case "invalid_token":
-      return formatChallenge({ error: code, scope: wanted, resource_metadata: signpost?.metadataUrl });
+      return formatChallenge({ error: code, scope: wanted, resource_metadata: authChallenge?.metadataUrl });
     case "insufficient_scope": {
       const required = details?.["requiredScopes"];
       const scope = Array.isArray(required) ? required.map(String) : [];
-      return formatChallenge({ error: code, scope, resource_metadata: signpost?.metadataUrl });
+      return formatChallenge({ error: code, scope, resource_metadata: authChallenge?.metadataUrl });
     }
     default:
       return {};

@@ -33,13 +33,13 @@ interface Need {
 export function listScopesToAskFor(
   message: unknown,
   { scopes, attainable }: Identity,
-  withheldBy: (name: CallName) => string | undefined,
+  disabledBySetting: (name: CallName) => string | undefined,
 ): Scope[] {
   if (!attainable) return [];
   const offered = [message]
     .flat()
     .flatMap(listNeeds)
-    .filter(({ name }) => withheldBy(name) === undefined);
+    .filter(({ name }) => disabledBySetting(name) === undefined);
   const lacking = offered.flatMap(({ name, input }) =>
     findMissingReadScopes(scopes, { operation: operations[name], input }),
   );

@@ -10,7 +10,7 @@ import { endInBatch } from "./flush.ts";
 import { type PlainRequest, statelessRevision, toPlainRequest } from "./plain-request.ts";
 
 export interface HttpFastPathDeps {
-  readonly lane: FastPath;
+  readonly fastPath: FastPath;
   readonly sessions: Sessions;
 }
 
@@ -23,18 +23,18 @@ export type HttpFastPath = (
 ) => Promise<boolean>;
 
 /** How a request's revision is settled: by itself, by its session, or not at all. */
-interface Footing {
+interface ProtocolContext {
   /** Nothing where the request says so itself. */
   readonly revision: string | undefined;
   readonly sessionId: string | undefined;
 }
 
-type Found = Footing | undefined;
+type Found = ProtocolContext | undefined;
 
 /** The revision of 2025-era requests that bring neither a session nor a header (specification of 2025-06-18, transports). */
 const assumedRevision = "2025-03-26";
 
-export function createHttpFastPath({ lane, sessions }: HttpFastPathDeps): HttpFastPath {
+export function createHttpFastPath({ fastPath, sessions }: HttpFastPathDeps): HttpFastPath {
   const calls = createInFlightRequests();
 
   function resolveProtocolContext({ headers }: IncomingMessage, clientId: string): Found | Promise<Found> {
@@ -51,7 +51,7 @@ export function createHttpFastPath({ lane, sessions }: HttpFastPathDeps): HttpFa
 
   async function answer(
     plain: PlainRequest,
-    { revision, sessionId }: Footing,
+    { revision, sessionId }: ProtocolContext,
     authInfo: AuthInfo,
     requestId: string,
     to: ServerResponse,
@@ -59,7 +59,7 @@ export function createHttpFastPath({ lane, sessions }: HttpFastPathDeps): HttpFa
     const { signal, abort, end } = calls.begin(sessionId, plain.id);
     to.on("close", abort);
     try {
-      const text = composeJsonText(await lane.answer(plain, { authInfo, revision, signal }));
+      const text = composeJsonText(await fastPath.answer(plain, { authInfo, revision, signal }));
       const bytes = Buffer.byteLength(text);
       const headers: OutgoingHttpHeaders = {
         "content-type": "application/json",
@@ -78,13 +78,13 @@ export function createHttpFastPath({ lane, sessions }: HttpFastPathDeps): HttpFa
     if (!isPromising(request)) return false;
     const plain = parsePlainRequest(message, request);
     const cancelled = plain ? undefined : getCancelledId(message);
-    if (cancelled === undefined && !(plain && lane.takes(plain))) return false;
+    if (cancelled === undefined && !(plain && fastPath.takes(plain))) return false;
     // Who can come back with more scopes is told which, before the call.
     if (identity.attainable) return false;
-    const footing = await resolveProtocolContext(request, authInfo.clientId);
-    if (!footing) return false;
-    if (plain) await answer(plain, footing, authInfo, requestId, response);
-    else calls.cancel(footing.sessionId, cancelled);
+    const protocolContext = await resolveProtocolContext(request, authInfo.clientId);
+    if (!protocolContext) return false;
+    if (plain) await answer(plain, protocolContext, authInfo, requestId, response);
+    else calls.cancel(protocolContext.sessionId, cancelled);
     return plain !== undefined;
   };
 }

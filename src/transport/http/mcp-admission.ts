@@ -23,7 +23,7 @@ export interface McpDoorDeps extends BodyReaderOptions {
   readonly upstream: Upstream;
   readonly log: Log;
   /** Where clients get tokens, if there is an issuer. */
-  readonly signpost?: AuthChallenge | undefined;
+  readonly authChallenge?: AuthChallenge | undefined;
 }
 
 export interface McpDoor {
@@ -45,7 +45,7 @@ export const maxBatch = 50;
  * no more than one caller may send whatever it asks for. What calls do is limited where they are carried out.
  */
 export function createMcpDoor(deps: McpDoorDeps): McpDoor {
-  const { upstream, log, requestsPerMinute, signpost } = deps;
+  const { upstream, log, requestsPerMinute, authChallenge } = deps;
   const unknownTokens = createUnknownTokens();
   const readBody = createBodyReader(deps);
   const callers = createMinuteCounter(getMessagesPerMinute(requestsPerMinute), maxCallers);
@@ -101,7 +101,7 @@ export function createMcpDoor(deps: McpDoorDeps): McpDoor {
         if (request.destroyed && !request.complete) throw error;
         if (!(error instanceof Problem)) log.error({ err: error, requestId }, "An MCP request failed");
         const refusal = error instanceof Problem ? error : problem("internal_error", { requestId });
-        const { status, headers, body } = toMcpRefusal(refusal, signpost);
+        const { status, headers, body } = toMcpRefusal(refusal, authChallenge);
         writeJson(response, status, JSON.stringify(body), { ...headers, "x-request-id": requestId });
         return undefined;
       }
@@ -141,12 +141,12 @@ function authInfoOf(token: string | undefined, { scopes, caller }: Identity, req
 }
 
 /** Returns the HTTP answer by which an MCP request as a whole is refused. */
-export function toMcpRefusal(refusal: Problem, signpost: AuthChallenge | undefined) {
+export function toMcpRefusal(refusal: Problem, authChallenge: AuthChallenge | undefined) {
   const { code, message, next, status, details } = refusal;
   const error = { code: -32_001, message, data: { code, next } };
   const retryAfter = details?.["retryAfterSeconds"];
   const headers = {
-    ...createChallengeHeader(refusal, signpost),
+    ...createChallengeHeader(refusal, authChallenge),
     ...(retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }),
   };
   return { status, headers, body: { jsonrpc: "2.0", id: null, error } };

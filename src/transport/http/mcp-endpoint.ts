@@ -34,7 +34,7 @@ export interface McpEndpoint {
  * nothing is kept between requests; 2025-era clients that introduce themselves get a session, so that they can be asked.
  */
 export function createMcpEndpoint(deps: McpDeps): McpEndpoint {
-  const { factory, log, maxBodyBytes, signpost, withheldBy } = deps;
+  const { factory, log, maxBodyBytes, authChallenge, disabledBySetting } = deps;
   const sessions = createSessions(deps);
   const listening = createListening(deps);
   const handler: McpHttpHandler = createMcpHandler(factory, {
@@ -42,8 +42,8 @@ export function createMcpEndpoint(deps: McpDeps): McpEndpoint {
     onerror: (error) => log.debug({ err: error }, "An MCP request was refused"),
   });
 
-  const door = createMcpDoor(deps);
-  const fast = createHttpFastPath({ lane: createFastPath(deps), sessions });
+  const callerCheck = createMcpDoor(deps);
+  const fast = createHttpFastPath({ fastPath: createFastPath(deps), sessions });
   /** Requests that were let in and are left to the SDK. */
   const entered = new WeakMap<IncomingMessage, EnteredRequest>();
 
@@ -67,13 +67,13 @@ export function createMcpEndpoint(deps: McpDeps): McpEndpoint {
    * @throws Problem `insufficient_scope`
    */
   function requireAttainable({ identity, message }: EnteredRequest): void {
-    const requiredScopes = listScopesToAskFor(message, identity, withheldBy);
+    const requiredScopes = listScopesToAskFor(message, identity, disabledBySetting);
     if (requiredScopes.length > 0) throw problem("insufficient_scope", { requiredScopes });
   }
 
   return {
     async answer(request, response, requestId) {
-      const one = await door.enter(request, response, requestId);
+      const one = await callerCheck.enter(request, response, requestId);
       if (!one || (await fast(request, response, requestId, one))) return true;
       entered.set(request, one);
       return false;
@@ -86,7 +86,7 @@ export function createMcpEndpoint(deps: McpDeps): McpEndpoint {
         return await route(request, one);
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
-        const { body, ...init } = toMcpRefusal(error, signpost);
+        const { body, ...init } = toMcpRefusal(error, authChallenge);
         return Response.json(body, init);
       }
     },

@@ -76,7 +76,7 @@ export const httpTimeouts = {
 export const maxHeaderBytes = 16 * 1024;
 
 /** Serves REST, MCP, downloads, pages, webhooks that come in, `/healthz` and `/readyz` on one port. */
-export async function listenHttp(options: HttpOptions, faces: HttpSurfaces): Promise<HttpServer> {
+export async function listenHttp(options: HttpOptions, surfaces: HttpSurfaces): Promise<HttpServer> {
   const { headersMs, requestMs, keepAliveMs, stallMs } = options.timeouts ?? httpTimeouts;
   const work = createConcurrencyLimiter(options.maxConcurrentRequests);
   const server = createServer(
@@ -87,7 +87,7 @@ export async function listenHttp(options: HttpOptions, faces: HttpSurfaces): Pro
       connectionsCheckingInterval: Math.ceil(headersMs / 5),
       keepAliveTimeout: keepAliveMs,
     },
-    createListener(options, faces, work),
+    createListener(options, surfaces, work),
   );
   endStalled(server, stallMs);
   server.maxConnections = options.maxConnections;
@@ -122,20 +122,20 @@ function countConnections(server: Server): Promise<number> {
   );
 }
 
-function createListener(options: HttpOptions, faces: HttpSurfaces, work: ConcurrencyLimiter) {
-  const isProbe = createProbes(faces.readiness);
+function createListener(options: HttpOptions, surfaces: HttpSurfaces, work: ConcurrencyLimiter) {
+  const isProbe = createProbes(surfaces.readiness);
   const isAllowed = createRebindingGuard(options);
-  const serve = createServing(faces, work);
+  const serve = createServing(surfaces, work);
 
   return (request: IncomingMessage, response: ServerResponse): void => {
     const requestId = createId("req");
-    const face = chooseSurface(request, faces);
+    const surface = chooseSurface(request, surfaces);
     // The others say it with the rest of the head: to set a header alone costs more than to write them all.
-    if (face !== "rest" && face !== "mcp") response.setHeader("x-request-id", requestId);
-    faces.telemetry.exchange({ face, request, response, requestId }, () => {
-      if (face === "probe" && isProbe(request, response)) return;
+    if (surface !== "rest" && surface !== "mcp") response.setHeader("x-request-id", requestId);
+    surfaces.telemetry.exchange({ surface, request, response, requestId }, () => {
+      if (surface === "probe" && isProbe(request, response)) return;
       if (!work.enter(response)) refuseBusy(response, requestId);
-      else if (isOpen(face) || isAllowed(request, response, requestId)) serve(face, request, response, requestId);
+      else if (isOpen(surface) || isAllowed(request, response, requestId)) serve(surface, request, response, requestId);
     });
   };
 }
@@ -144,8 +144,8 @@ function createListener(options: HttpOptions, faces: HttpSurfaces, work: Concurr
  * An invitation's page counts on the secret in its address alone, whoever leads there; and a browser that keeps that
  * address to itself says of the page's own form that it comes from nowhere.
  */
-function isOpen(face: Surface): boolean {
-  return face === "invitation";
+function isOpen(surface: Surface): boolean {
+  return surface === "invitation";
 }
 
 /** What answers a request, by its path. */
@@ -159,31 +159,31 @@ function chooseSurface(request: IncomingMessage, { rest, webhooks, mcp }: HttpSu
   return parseLink(request) ? "download" : "other";
 }
 
-type Serve = (face: Surface, request: IncomingMessage, response: ServerResponse, requestId: string) => void;
+type Serve = (surface: Surface, request: IncomingMessage, response: ServerResponse, requestId: string) => void;
 
-function createServing(faces: HttpSurfaces, work: ConcurrencyLimiter): Serve {
-  const serveOther = getRequestListener(createApp(faces, work).fetch);
+function createServing(surfaces: HttpSurfaces, work: ConcurrencyLimiter): Serve {
+  const serveOther = getRequestListener(createApp(surfaces, work).fetch);
 
   async function serveMcp(request: IncomingMessage, response: ServerResponse, requestId: string) {
     try {
       const isMcp = request.url?.split("?")[0] === mcpPath;
-      const answered = isMcp && (await faces.mcp?.answer(request, response, requestId));
+      const answered = isMcp && (await surfaces.mcp?.answer(request, response, requestId));
       if (answered) return;
       response.setHeader("x-request-id", requestId);
       await serveOther(request, response);
     } catch (error) {
-      faces.log.debug({ err: error, requestId }, "An MCP request broke off");
+      surfaces.log.debug({ err: error, requestId }, "An MCP request broke off");
       response.destroy();
     }
   }
 
-  return (face, request, response, requestId) => {
-    const link = face === "download" ? parseLink(request) : undefined;
-    if (face === "rest") void faces.rest?.(request, response, requestId);
-    else if (face === "webhook") void faces.webhooks?.(request, response, requestId);
-    else if (face === "mcp") void serveMcp(request, response, requestId);
+  return (surface, request, response, requestId) => {
+    const link = surface === "download" ? parseLink(request) : undefined;
+    if (surface === "rest") void surfaces.rest?.(request, response, requestId);
+    else if (surface === "webhook") void surfaces.webhooks?.(request, response, requestId);
+    else if (surface === "mcp") void serveMcp(request, response, requestId);
     // A download lasts as long as its client takes; only what led to it is work.
-    else if (link) void serveDownload(faces, link, request, response).then(() => work.leave(response));
+    else if (link) void serveDownload(surfaces, link, request, response).then(() => work.leave(response));
     else void serveOther(request, response);
   };
 }

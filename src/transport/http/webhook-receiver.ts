@@ -16,7 +16,7 @@ export interface WebhookIntake {
 }
 
 export interface WebhookDeps {
-  readonly inlet: WebhookIntake;
+  readonly webhookReceiver: WebhookIntake;
   readonly log: Log;
   /** Bytes of a request body. */
   readonly maxBodyBytes: number;
@@ -37,17 +37,17 @@ const challenge = { "www-authenticate": "Webhook-Signature" };
  * The door for webhooks: `POST /webhooks/{name}` is answered 204 once the event is kept or known. What is refused is told
  * no more than its status says to whoever cannot sign.
  */
-export function createWebhookHandler({ inlet, log, maxBodyBytes }: WebhookDeps): WebhookHandler {
+export function createWebhookHandler({ webhookReceiver, log, maxBodyBytes }: WebhookDeps): WebhookHandler {
   const maxBytes = Math.min(maxBodyBytes, maxEventBytes);
 
   return async (request, response, requestId) => {
     try {
       const webhook = nameIn(request.url ?? "");
-      if (!inlet.knows(webhook)) return answer(response, 404, "There is no such webhook.");
+      if (!webhookReceiver.knows(webhook)) return answer(response, 404, "There is no such webhook.");
       if (request.method !== "POST") return answer(response, 405, "Deliveries are posted.", { allow: "POST" });
       const body = await readBody(request, maxBytes);
       if (!body) return answer(response, 413, `A body has at most ${maxBytes} bytes.`);
-      const receipt = await inlet.receive(webhook, { headers: request.headers, body });
+      const receipt = await webhookReceiver.receive(webhook, { headers: request.headers, body });
       const { status, message } = receipts[receipt];
       answer(response, status, message, receipt === "unsigned" ? challenge : {});
     } catch (error) {

@@ -13,7 +13,7 @@ import { type BodyReaderOptions, createBodyReader, parseBody, type ReadBody } fr
 import { writeJson } from "../http/write-json.ts";
 
 export interface RestDeps extends BodyReaderOptions {
-  readonly gate: OperationPipeline;
+  readonly pipeline: OperationPipeline;
   readonly log: Log;
   /** JSON text of the OpenAPI document. */
   readonly openapi: () => string;
@@ -106,13 +106,13 @@ function decodeSegment(segment: string): string {
   }
 }
 
-interface AnswerDeps extends Pick<RestDeps, "gate"> {
+interface AnswerDeps extends Pick<RestDeps, "pipeline"> {
   readonly unknownTokens: UnknownTokens;
   readonly readBody: ReadBody;
 }
 
 async function answerRequest(
-  { gate, unknownTokens, readBody }: AnswerDeps,
+  { pipeline, unknownTokens, readBody }: AnswerDeps,
   name: OperationName,
   request: IncomingMessage,
   params: Readonly<Record<string, string>>,
@@ -124,7 +124,7 @@ async function answerRequest(
   const key = headers["idempotency-key"];
   const token = parseBearer(headers.authorization);
   unknownTokens.check(request, token);
-  const answer = await gate.execute({
+  const answer = await pipeline.execute({
     operation: name,
     token,
     parts: { params, query: parseQuery(operation, search), body: undefined },

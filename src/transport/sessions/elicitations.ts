@@ -27,12 +27,12 @@ interface Waiting {
 }
 
 export interface ElicitationsDeps {
-  readonly book: Pick<SessionRegistry, "leaveAnswer" | "takeAnswers">;
+  readonly registry: Pick<SessionRegistry, "leaveAnswer" | "takeAnswers">;
   readonly ids: SessionIds;
   readonly log: Log;
 }
 
-export function createElicitations({ book, ids, log }: ElicitationsDeps): Elicitations {
+export function createElicitations({ registry, ids, log }: ElicitationsDeps): Elicitations {
   const waiting = new Map<string, Waiting>();
   let timer: NodeJS.Timeout | undefined;
 
@@ -45,7 +45,7 @@ export function createElicitations({ book, ids, log }: ElicitationsDeps): Elicit
   async function look(): Promise<void> {
     const byCaller = Map.groupBy(waiting, ([, { callerId }]) => callerId);
     for (const [callerId, own] of byCaller) {
-      const taken = await book.takeAnswers(
+      const taken = await registry.takeAnswers(
         callerId,
         own.map(([questionId]) => questionId),
       );
@@ -66,7 +66,7 @@ export function createElicitations({ book, ids, log }: ElicitationsDeps): Elicit
   async function leaveAnswer(terms: SessionTerms, answer: SessionAnswer): Promise<void> {
     for (let triesLeft = leaveTries; triesLeft > 0; triesLeft--) {
       try {
-        await book.leaveAnswer(terms, answer);
+        await registry.leaveAnswer(terms, answer);
         return;
       } catch (error) {
         if (triesLeft === leaveTries) log.warn({ err: error }, "A client's answer could not be kept yet");

@@ -64,7 +64,7 @@ function follow(subscriber: Subscriber, uri: string): boolean {
 export interface ListenDeps {
   readonly factory: ServerFactory;
   readonly upstream: Upstream;
-  readonly withheldBy: FollowedResource["withheldBy"];
+  readonly disabledBySetting: FollowedResource["disabledBySetting"];
   readonly log: Log;
 }
 
@@ -89,7 +89,7 @@ export const maxUnread = 1_000;
  * Subscriptions over HTTP. Each stream has a bus of its own that carries what its caller may know: one bus for all
  * would tell every caller of every tenant's changes.
  */
-export function createListening({ factory, upstream, withheldBy, log }: ListenDeps): Listening {
+export function createListening({ factory, upstream, disabledBySetting, log }: ListenDeps): Listening {
   /** Open streams and whose they are. */
   const streams = new Map<McpHttpHandler, string>();
 
@@ -106,7 +106,7 @@ export function createListening({ factory, upstream, withheldBy, log }: ListenDe
     async open(request, parsedBody, authInfo) {
       if (isFull(authInfo.clientId)) return refuseFull(parsedBody);
       const outlet = createOutlet(() => void handler.close());
-      const subscriber = createSubscriber({ upstream, token: authInfo.token, withheldBy }, outlet.listener);
+      const subscriber = createSubscriber({ upstream, token: authInfo.token, disabledBySetting }, outlet.listener);
       const release = () => {
         streams.delete(handler);
         subscriber.stop();

@@ -14,8 +14,8 @@ import { createName, type SessionTerms } from "./session-id.ts";
 
 export interface SessionStreamsDeps {
   readonly upstream: Upstream;
-  readonly withheldBy: FollowedResource["withheldBy"];
-  readonly book: SessionRegistry;
+  readonly disabledBySetting: FollowedResource["disabledBySetting"];
+  readonly registry: SessionRegistry;
   readonly log: Log;
   /** Open at once, of all callers together. */
   readonly maxSessions: number;
@@ -104,7 +104,7 @@ type Listener = Parameters<typeof createSubscriber>[1];
 
 /** What tells one session's client; what it follows is read again before it is told, for it may have said so elsewhere. */
 function createStream(
-  { upstream, withheldBy, book, log }: SessionStreamsDeps,
+  { upstream, disabledBySetting, registry, log }: SessionStreamsDeps,
   terms: SessionTerms,
   { token, scopes: shownBy }: AuthInfo,
   listener: Listener,
@@ -116,7 +116,10 @@ function createStream(
   let telling = ready.promise;
   let watching: Watch | undefined;
   let open = true;
-  const subscriber = createSubscriber({ upstream: { ...upstream, watch }, token, withheldBy, shownBy }, listener);
+  const subscriber = createSubscriber(
+    { upstream: { ...upstream, watch }, token, disabledBySetting, shownBy },
+    listener,
+  );
 
   /** Tells in the order in which it was told, after a look at what the client follows. */
   async function watch(of: string | undefined, watcher: Watcher): Promise<Watch> {
@@ -137,7 +140,7 @@ function createStream(
 
   async function look(): Promise<void> {
     try {
-      const record = await book.find(terms);
+      const record = await registry.find(terms);
       if (!record || record.ended || record.streamId !== streamId) end();
       else follow(subscriber, followed, record);
     } catch (error) {
@@ -161,7 +164,7 @@ function createStream(
     async start(): Promise<void> {
       await subscriber.start();
       const position = watching?.position;
-      const { turn, followed: before } = await book.tellBy(terms, streamId, position?.turn);
+      const { turn, followed: before } = await registry.tellBy(terms, streamId, position?.turn);
       ready.resolve();
       if (turn !== undefined && before.length > 0) await position?.since(turn);
     },

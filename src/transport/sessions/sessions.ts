@@ -15,8 +15,8 @@ import { createSessionStreams, follow } from "./session-streams.ts";
 export interface SessionOptions {
   readonly factory: ServerFactory;
   readonly upstream: Upstream;
-  readonly withheldBy: FollowedResource["withheldBy"];
-  readonly sessionBook: SessionRegistry;
+  readonly disabledBySetting: FollowedResource["disabledBySetting"];
+  readonly sessionRegistry: SessionRegistry;
   /** Signs the ids of sessions; at least 32 bytes, the same in all processes. */
   readonly sessionKey: Uint8Array;
   readonly clock: Clock;
@@ -56,10 +56,10 @@ const sweepMs = 60_000;
  * on the same database takes a session up; only what follows changes, and what has ended, is remembered there.
  */
 export function createSessions(options: SessionOptions): Sessions {
-  const { factory, upstream, sessionBook: book, sessionKey, clock, log, maxBodyBytes } = options;
+  const { factory, upstream, sessionRegistry: registry, sessionKey, clock, log, maxBodyBytes } = options;
   const ids = createSessionIds(sessionKey, () => clock.now());
-  const questions = createElicitations({ book, ids, log });
-  const streams = createSessionStreams({ ...options, book });
+  const questions = createElicitations({ registry, ids, log });
+  const streams = createSessionStreams({ ...options, registry });
   const running = new Map<string, SessionRequest>();
   const sweeper = setInterval(() => {
     void sweep().catch((error: unknown) => log.warn({ err: error }, "Sessions could not be swept"));
@@ -68,13 +68,13 @@ export function createSessions(options: SessionOptions): Sessions {
 
   async function sweep(): Promise<void> {
     await streams.sweep();
-    await book.sweep();
+    await registry.sweep();
   }
 
   async function find(sessionId: string, callerId: string): Promise<SessionTerms | undefined> {
     const terms = ids.open(sessionId);
     if (terms?.callerId !== callerId) return undefined;
-    return terms && (await book.find(terms))?.ended !== true ? terms : undefined;
+    return terms && (await registry.find(terms))?.ended !== true ? terms : undefined;
   }
 
   function createExchange(request: Request, authInfo: AuthInfo, terms?: SessionTerms): SessionRequest {
@@ -86,7 +86,7 @@ export function createSessions(options: SessionOptions): Sessions {
   async function end(request: Request, terms: SessionTerms): Promise<Response> {
     const answer = await new WebStandardStreamableHTTPServerTransport().handleRequest(request);
     if (answer.status !== 200) return answer;
-    await book.end(terms);
+    await registry.end(terms);
     streams.end(terms);
     return answer;
   }
@@ -125,14 +125,14 @@ export function createSessions(options: SessionOptions): Sessions {
 
 /** What a session's client follows is remembered for whichever process tells it. */
 function createSubscriptions(
-  { upstream, withheldBy, sessionBook: book }: SessionOptions,
+  { upstream, disabledBySetting, sessionRegistry: registry }: SessionOptions,
   terms: SessionTerms,
   authInfo: AuthInfo,
 ): Subscriptions {
   const { token } = authInfo;
   return {
     async follow(uri) {
-      const record = await book.find(terms);
+      const record = await registry.find(terms);
       if (!record) await requireKnownCaller(upstream, authInfo);
       let turn: number | undefined;
       const watch: Upstream["watch"] = async (of, watcher) => {
@@ -140,7 +140,7 @@ function createSubscriptions(
         turn = watching.position?.turn;
         return watching;
       };
-      const subscriber = createSubscriber({ upstream: { ...upstream, watch }, token, withheldBy }, silent);
+      const subscriber = createSubscriber({ upstream: { ...upstream, watch }, token, disabledBySetting }, silent);
       try {
         await subscriber.start();
         if (record) follow(subscriber, new Set(), record);
@@ -148,9 +148,9 @@ function createSubscriptions(
       } finally {
         subscriber.stop();
       }
-      await book.follow(terms, uri, turn);
+      await registry.follow(terms, uri, turn);
     },
-    unfollow: (uri) => book.unfollow(terms, uri),
+    unfollow: (uri) => registry.unfollow(terms, uri),
   };
 }
 

@@ -22,9 +22,9 @@ export type Wire = Transport & {
 
 export interface StdioDeps {
   readonly factory: ServerFactory;
-  readonly lane: FastPath;
+  readonly fastPath: FastPath;
   readonly upstream: Upstream;
-  readonly withheldBy: FollowedResource["withheldBy"];
+  readonly disabledBySetting: FollowedResource["disabledBySetting"];
   readonly token: string;
   readonly log: Log;
 }
@@ -40,7 +40,7 @@ export const maxListens = 64;
 
 /** Serves one MCP connection, over stdin and stdout unless another transport is given; every log line goes to stderr. */
 export function connectStdio(
-  { factory, lane, upstream, withheldBy, token, log }: StdioDeps,
+  { factory, fastPath, upstream, disabledBySetting, token, log }: StdioDeps,
   given?: Wire,
 ): StdioConnection {
   const { wire, lines } = given ? { wire: given, lines: given.lines } : openStdioTransport();
@@ -49,7 +49,7 @@ export function connectStdio(
   let era: McpRequestContext["era"] | undefined;
   const reportError = () => server && createListener(server);
   const subscriber = createSubscriber(
-    { upstream, token, withheldBy },
+    { upstream, token, disabledBySetting },
     { updated: (uri) => reportError()?.updated(uri), listChanged: (list) => reportError()?.listChanged(list) },
   );
   const serve: ServerFactory = (context) => {
@@ -58,14 +58,14 @@ export function connectStdio(
     return server;
   };
   /** How the connection began: the SDK settles that by its first messages. */
-  const getProtocolContext = (): Footing | undefined => {
+  const getProtocolContext = (): ProtocolContext | undefined => {
     const revision = server?.getNegotiatedProtocolVersion();
     return era === "modern" ? { stateless: true } : revision === undefined ? undefined : { stateless: false, revision };
   };
   const fast = createFastPathHandler({
-    lane,
+    fastPath,
     token,
-    footing: getProtocolContext,
+    protocolContext: getProtocolContext,
     send: (message) => transport.send(message),
     log,
   });
@@ -85,12 +85,12 @@ export function connectStdio(
 }
 
 /** How requests of a connection say of which revision they are: each by itself, or by the handshake. */
-type Footing = { readonly stateless: true } | { readonly stateless: false; readonly revision: string };
+type ProtocolContext = { readonly stateless: true } | { readonly stateless: false; readonly revision: string };
 
 interface BesideSdk {
-  readonly lane: FastPath;
+  readonly fastPath: FastPath;
   readonly token: string;
-  readonly footing: () => Footing | undefined;
+  readonly protocolContext: () => ProtocolContext | undefined;
   readonly send: (message: JSONRPCMessage) => Promise<void>;
   readonly log: Log;
 }
@@ -99,12 +99,18 @@ interface BesideSdk {
 const thisOne = "stdio";
 
 /** Answers plain requests; false for any other message, which is the SDK's. */
-function createFastPathHandler({ lane, token, footing, send, log }: BesideSdk): (message: JSONRPCMessage) => boolean {
+function createFastPathHandler({
+  fastPath,
+  token,
+  protocolContext,
+  send,
+  log,
+}: BesideSdk): (message: JSONRPCMessage) => boolean {
   const calls = createInFlightRequests();
 
   async function answer(request: PlainRequest, revision: string | undefined): Promise<void> {
     const { signal, end } = calls.begin(thisOne, request.id);
-    const response = await lane.answer(request, { token, revision, signal });
+    const response = await fastPath.answer(request, { token, revision, signal });
     end();
     // Who has called it off waits for no answer.
     if (!signal.aborted) await send(response);
@@ -113,9 +119,9 @@ function createFastPathHandler({ lane, token, footing, send, log }: BesideSdk): 
   return (message) => {
     if (!isObject(message) || !("method" in message)) return false;
     if (message.method === "notifications/cancelled") calls.cancel(thisOne, message.params?.["requestId"]);
-    const ground = footing();
+    const ground = protocolContext();
     const request = ground && toPlainRequest(message, ground.stateless);
-    if (!request || !lane.takes(request)) return false;
+    if (!request || !fastPath.takes(request)) return false;
     answer(request, ground.stateless ? undefined : ground.revision).catch((error: unknown) =>
       log.debug({ err: error }, "An answer could not be sent"),
     );

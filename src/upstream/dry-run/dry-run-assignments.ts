@@ -57,7 +57,7 @@ export const planAutoAssign: PlanDryRun = async (read, input) => {
   const assignments = await readAssignments(read, roundId);
   const wanted = input["reviewsPerSubmission"] ?? (await readRule(read, submissions.rows[0] ?? assignments.rows[0]));
   const loads = countBy(assignments.rows, "reviewerId");
-  const outlook = {
+  const planningContext = {
     submissions: submissions.rows.length,
     reviewsMissing: typeof wanted === "number" ? countMissing(submissions, assignments, wanted) : undefined,
     reviewers: reviewers.rows.map(({ reviewerId }) => ({
@@ -67,10 +67,10 @@ export const planAutoAssign: PlanDryRun = async (read, input) => {
     complete: submissions.complete && reviewers.complete && assignments.complete,
   };
   // What was previewed stands for the round's version: the plan starts from it.
-  const before = { roundId, version: JSON.stringify(outlook) };
+  const before = { roundId, version: JSON.stringify(planningContext) };
   return {
     changes: [{ table: "rounds", id: String(roundId), before, after: { roundId } }],
-    outlook,
+    planningContext,
     labels: new Map(reviewers.rows.map((row) => [String(row["reviewerId"]), getReviewerName(row)])),
   };
 };

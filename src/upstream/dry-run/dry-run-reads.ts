@@ -17,7 +17,7 @@ export type ReadRemote = (
 export interface Expected {
   readonly changes: readonly RemoteChange[];
   readonly data?: unknown;
-  readonly outlook?: DryRunResult["outlook"];
+  readonly planningContext?: DryRunResult["planningContext"];
   /** Names known from reading already. */
   readonly labels?: ReadonlyMap<string, string>;
 }

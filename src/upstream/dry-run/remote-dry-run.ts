@@ -26,12 +26,12 @@ import {
  * @throws Problem `not_found`, `version_conflict`, and whatever the reads run into
  */
 export async function dryRunRemotely(name: CallName, read: ReadRemote, input: RemoteInput): Promise<DryRunResult> {
-  const { changes, data, outlook, labels } = await (rehearsals[name] ?? planUnknownChange)(read, input);
+  const { changes, data, planningContext, labels } = await (dryRunResults[name] ?? planUnknownChange)(read, input);
   return {
     ok: true,
     changes,
     data,
-    ...(outlook ? { outlook } : {}),
+    ...(planningContext ? { planningContext } : {}),
     labels: await readLabels(read, changes, labels),
     digest: computeChangeDigest(changes),
   };
@@ -39,7 +39,7 @@ export async function dryRunRemotely(name: CallName, read: ReadRemote, input: Re
 
 /** The same, as far as it is needed to know whether a preview still holds. */
 export async function computeRemoteDigest(name: CallName, read: ReadRemote, input: RemoteInput): Promise<string> {
-  return computeChangeDigest((await (rehearsals[name] ?? planUnknownChange)(read, input)).changes);
+  return computeChangeDigest((await (dryRunResults[name] ?? planUnknownChange)(read, input)).changes);
 }
 
 const toState =
@@ -172,7 +172,7 @@ const createExport: PlanDryRun = async (
 const planUnknownChange: PlanDryRun = async (_, input) => ({ changes: [{ table: "programs", id: "", after: input }] });
 
 /** Of every operation that asks first. */
-export const rehearsals: Partial<Record<CallName, PlanDryRun>> = {
+export const dryRunResults: Partial<Record<CallName, PlanDryRun>> = {
   eliminate_submission: toState(() => "ELIMINATED", true),
   withdraw_submission: toState(() => "WITHDRAWN", true),
   reopen_submission: toState(() => "DRAFT", true),

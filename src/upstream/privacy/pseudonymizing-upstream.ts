@@ -5,7 +5,7 @@ import { compileTransform, type Transform } from "../../contract/definition/tran
 import { Problem } from "../../contract/errors.ts";
 import type { ExportJob } from "../../contract/exports.ts";
 import { operations } from "../../contract/index.ts";
-import { type Privacy, privacyPostures } from "../../contract/privacy.ts";
+import { type Privacy, privacyModes } from "../../contract/privacy.ts";
 import { toJsonText } from "../../lib/json-cache.ts";
 import { toFailure } from "../../pipeline/failure.ts";
 import type { Answer, DryRunResult, Failure, Success, Upstream, UpstreamCall } from "../port.ts";
@@ -22,13 +22,13 @@ export function createPseudonymizingUpstream(
   privacy: Privacy,
   handlesOf: (realm: string) => Pseudonymizer,
 ): Upstream {
-  if (privacy === "api") {
+  if (privacy === "off") {
     return {
       ...upstream,
       call: async (call) => mapAnswerTexts(await upstream.call(call), sanitizeText),
-      rehearse: async (call) => {
-        const rehearsal = await upstream.rehearse(call);
-        return rehearsal.ok ? mapDryRunTexts(rehearsal, sanitizeText) : rehearsal;
+      dryRun: async (call) => {
+        const dryRunResult = await upstream.dryRun(call);
+        return dryRunResult.ok ? mapDryRunTexts(dryRunResult, sanitizeText) : dryRunResult;
       },
     };
   }
@@ -55,12 +55,12 @@ export function createPseudonymizingUpstream(
         business: business?.name === undefined ? business : { ...business, name: hide(business.name) },
       };
     },
-    rehearse: (call) =>
+    dryRun: (call) =>
       withHandles(call, async (opened, handles) => {
-        const rehearsal = await upstream.rehearse(opened);
-        return rehearsal.ok
-          ? mapDryRunTexts(rehearsal, createContactHider(handles))
-          : mapFailureTexts(rehearsal, createContactHider(handles));
+        const dryRunResult = await upstream.dryRun(opened);
+        return dryRunResult.ok
+          ? mapDryRunTexts(dryRunResult, createContactHider(handles))
+          : mapFailureTexts(dryRunResult, createContactHider(handles));
       }),
   };
 
@@ -72,7 +72,7 @@ export function createPseudonymizingUpstream(
       const { realm } = await upstream.identify(call.token);
       const handles = handlesOf(realm);
       const input = resolveHandles(operations[call.operation], call.input, handles);
-      return await work({ ...call, input, privacy: call.confirmed?.showsHidden ? "api" : privacy }, handles);
+      return await work({ ...call, input, privacy: call.confirmed?.showsHidden ? "off" : privacy }, handles);
     } catch (error) {
       return toFailure(error);
     }
@@ -108,9 +108,9 @@ export function protectRecord(schema: z.core.$ZodType, record: unknown, handles:
 /** Withholds a link that opens a file which shows more of people than agents may see: it opens it to anyone. */
 function withoutOpenLink(answer: Success, privacy: Privacy): Success {
   const job = answer.data as ExportJob;
-  // A job of an agent names a mode: `api` only where a human agreed to it.
-  const isAgreed = job.privacy === "api";
-  const isProtected = privacyPostures.indexOf(job.privacy ?? "api") >= privacyPostures.indexOf(privacy);
+  // A job of an agent names a mode: `off` only where a human agreed to it.
+  const isAgreed = job.privacy === "off";
+  const isProtected = privacyModes.indexOf(job.privacy ?? "off") >= privacyModes.indexOf(privacy);
   if (isAgreed || isProtected || !job.downloadUrl) return answer;
   const warnings = [...(job.warnings ?? []), linkWithheld];
   return { ...answer, data: { ...job, downloadUrl: null, downloadExpiresAt: null, warnings } };
@@ -140,13 +140,13 @@ function mapFailureTexts(failure: Failure, change: TextChange): Failure {
 }
 
 /** A rehearsal with every text of it changed: it is looked into to make a question of. */
-function mapDryRunTexts(rehearsal: DryRunResult, change: TextChange): DryRunResult {
+function mapDryRunTexts(dryRunResult: DryRunResult, change: TextChange): DryRunResult {
   return {
-    ...rehearsal,
-    changes: mapTexts(rehearsal.changes, change) as DryRunResult["changes"],
-    data: mapTexts(rehearsal.data, change),
+    ...dryRunResult,
+    changes: mapTexts(dryRunResult.changes, change) as DryRunResult["changes"],
+    data: mapTexts(dryRunResult.data, change),
     // Those who are written to are named by their addresses.
-    labels: new Map([...rehearsal.labels].map(([id, label]) => [change(id), change(label)])),
+    labels: new Map([...dryRunResult.labels].map(([id, label]) => [change(id), change(label)])),
   };
 }
 

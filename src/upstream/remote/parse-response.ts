@@ -31,8 +31,9 @@ export function readAnswer(operation: Operation, response: HttpResponse): Parsed
   if (body["success"] === false) throw toProblemFromResponse(operation, response, body);
   if (body["success"] !== true) throw createInvalidAnswerProblem(response, "no success envelope");
   const { data } = body;
-  const misfit = findMismatch(operation.data, data) ?? (isDeeperThan(data, maxDepth) ? "data is too deep" : undefined);
-  if (misfit) throw createInvalidAnswerProblem(response, misfit);
+  const mismatch =
+    findMismatch(operation.data, data) ?? (isDeeperThan(data, maxDepth) ? "data is too deep" : undefined);
+  if (mismatch) throw createInvalidAnswerProblem(response, mismatch);
   return {
     data,
     ...(operation.paginated ? { page: parsePage(body["meta"]) } : {}),

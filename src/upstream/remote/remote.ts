@@ -53,9 +53,9 @@ export interface RemoteOptions {
   readonly requestsPerMinute: number;
   readonly exportIntervalSeconds: number;
   readonly timeouts: Timeouts;
-  readonly breaker: CircuitBreaker;
+  readonly circuitBreaker: CircuitBreaker;
   /** Uses up a confirmation, across processes; false when it was used before. */
-  readonly spend: (realm: string, confirmed: ConsumedNonce) => Promise<boolean>;
+  readonly consumeNonce: (realm: string, confirmed: ConsumedNonce) => Promise<boolean>;
   readonly clock: Clock;
   readonly log: Log;
   readonly telemetry: Telemetry;
@@ -68,7 +68,7 @@ export function createRemoteUpstream(options: RemoteOptions): Upstream {
     admit: async (head) => remote.admit(head),
     check: async (call) => remote.check(call),
     call: (call) => remote.call(call),
-    rehearse: (call) => remote.rehearse(call),
+    dryRun: (call) => remote.dryRun(call),
     identify: async (token) => remote.identify(token),
     describe: (call) => remote.describe(call),
     watch: async (token, watcher) => remote.watch(token, watcher),
@@ -104,13 +104,13 @@ class Remote {
   readonly #holders = new Map<string, Holder>();
 
   constructor(options: RemoteOptions) {
-    const { baseUrl, client, clock, timeouts, breaker, telemetry } = options;
+    const { baseUrl, client, clock, timeouts, circuitBreaker, telemetry } = options;
     this.#options = options;
     this.#origin = new URL(baseUrl).origin;
     this.#pace = createRateThrottle(clock, options.requestsPerMinute, options.exportIntervalSeconds);
     this.#memory = createScopeCache(clock, options.scopes);
-    const patience = createRetryPolicy(breaker, timeouts);
-    this.#request = createRequester({ baseUrl, client, patience, pace: this.#pace, telemetry });
+    const retryPolicy = createRetryPolicy(circuitBreaker, timeouts);
+    this.#request = createRequester({ baseUrl, client, retryPolicy, pace: this.#pace, telemetry });
     this.#requestPersons = withPersonsCursor(this.#request);
     this.#searchShown = withShownSearch(this.#request);
     this.#standardFields = createStandardFields(this.#request, clock);
@@ -186,7 +186,7 @@ class Remote {
     return operation === "list_reviewers" && hidesContacts(privacy) ? this.#searchShown : this.#request;
   }
 
-  async rehearse(call: UpstreamCall): Promise<DryRunResult | Failure> {
+  async dryRun(call: UpstreamCall): Promise<DryRunResult | Failure> {
     try {
       this.identify(call.token);
       this.#admitted(call);
@@ -246,14 +246,14 @@ class Remote {
   async #settle(call: UpstreamCall, realm: string, confirmed: ConsumedNonce): Promise<void> {
     const digest = await computeRemoteDigest(call.operation, this.#reader(call), call.input);
     if (digest !== confirmed.digest) throw problem("confirmation_stale");
-    if (!(await this.#options.spend(realm, confirmed))) throw problem("confirmation_invalid");
+    if (!(await this.#options.consumeNonce(realm, confirmed))) throw problem("confirmation_invalid");
   }
 
   /** The answer as far as its caller may see it. */
   async #shown(operation: Operation, redactor: Redactor | undefined, data: unknown, call: UpstreamCall) {
     const { privacy } = call;
     const { scopes: known } = confineScopes({ scopes: this.#memory.scopesOf(call.token ?? "") }, call.within);
-    const scopes = privacy === "strict" ? withoutSensitive(known) : known;
+    const scopes = privacy === "redact" ? withoutSensitive(known) : known;
     const answered = await withoutPersonalAnswers(
       operation,
       data,

@@ -13,7 +13,7 @@ import type { RetryPolicy } from "./retry-policy.ts";
 export interface Requesting {
   readonly baseUrl: string;
   readonly client: HttpClient;
-  readonly patience: RetryPolicy;
+  readonly retryPolicy: RetryPolicy;
   readonly pace: RateThrottle;
   readonly telemetry: Telemetry;
 }
@@ -24,7 +24,7 @@ export interface Requesting {
  */
 export type Request = (call: UpstreamCall, operation: Operation, parts: Parts) => Promise<ParsedResponse>;
 
-export function createRequester({ baseUrl, client, patience, pace, telemetry }: Requesting): Request {
+export function createRequester({ baseUrl, client, retryPolicy, pace, telemetry }: Requesting): Request {
   const prefix = `${new URL(baseUrl).pathname.replace(/\/$/, "")}/integrations/v1`;
 
   return async (call, operation, parts) => {
@@ -35,7 +35,7 @@ export function createRequester({ baseUrl, client, patience, pace, telemetry }: 
     const body = operation.body ? JSON.stringify(parts.body) : undefined;
     let tries = 0;
     try {
-      const read = await patience.run({
+      const read = await retryPolicy.run({
         writes,
         signal,
         turnMs: () => takeTurn(token),

@@ -26,8 +26,8 @@ export function findMismatch(schema: z.core.$ZodType, data: unknown): string | u
     check = compile(schema);
     checks.set(schema, check);
   }
-  const misfit = check(data);
-  return misfit && `data${misfit.path} ${misfit.flaw}`;
+  const mismatch = check(data);
+  return mismatch && `data${mismatch.path} ${mismatch.flaw}`;
 }
 
 /** Whether anything lies more than so many levels down. */
@@ -79,8 +79,8 @@ function createObjectCheck(shape: Readonly<Record<string, z.core.$ZodType>>): Ch
     if (!isObject(value)) return { path: "", flaw: "is no object" };
     for (const { name, check } of fields) {
       const inner = value[name];
-      const misfit = inner === undefined || inner === null ? undefined : check(inner);
-      if (misfit) return prefixPath(name, misfit);
+      const mismatch = inner === undefined || inner === null ? undefined : check(inner);
+      if (mismatch) return prefixPath(name, mismatch);
     }
     return undefined;
   };
@@ -91,8 +91,8 @@ function createArrayCheck(check: Check): Check {
     if (!Array.isArray(value)) return { path: "", flaw: "is no list" };
     if (value.length > maxRows) return { path: "", flaw: `has more than ${maxRows} items` };
     for (let index = 0; index < value.length; index += 1) {
-      const misfit = check(value[index]);
-      if (misfit) return prefixPath(String(index), misfit);
+      const mismatch = check(value[index]);
+      if (mismatch) return prefixPath(String(index), mismatch);
     }
     return undefined;
   };
@@ -102,9 +102,9 @@ function recordCheck(check: Check): Check {
   return (value) => {
     if (!isObject(value)) return { path: "", flaw: "is no object" };
     for (const inner of Object.values(value)) {
-      const misfit = inner === null ? undefined : check(inner);
+      const mismatch = inner === null ? undefined : check(inner);
       // Names in a free map may be anybody's words: they are not repeated.
-      if (misfit) return prefixPath("*", misfit);
+      if (mismatch) return prefixPath("*", mismatch);
     }
     return undefined;
   };

@@ -62,14 +62,14 @@ const uncertain: readonly ProblemCode[] = [
 /** Problems by which a try ended without the service's word on the change. */
 const inconclusive: readonly ProblemCode[] = [...passing, "upstream_untrusted", "upstream_failed"];
 
-export function createRetryPolicy(breaker: CircuitBreaker, timeouts: Timeouts): RetryPolicy {
+export function createRetryPolicy(circuitBreaker: CircuitBreaker, timeouts: Timeouts): RetryPolicy {
   return {
     async run(work) {
       const endsAtMs = performance.now() + timeouts.callMs;
       const getRemainingMs = () => endsAtMs - performance.now();
       let doubtful = false;
       for (let attempts = 1; ; attempts += 1) {
-        const outcome = await tryOnce(work, breaker, timeouts.attemptMs, getRemainingMs);
+        const outcome = await tryOnce(work, circuitBreaker, timeouts.attemptMs, getRemainingMs);
         if ("result" in outcome) return outcome.result;
         const { met, sent } = outcome;
         doubtful ||= work.writes && sent && uncertain.includes(met.code);
@@ -89,11 +89,11 @@ type Outcome<R> = { readonly result: R } | { readonly met: Problem; readonly sen
 /** One try with its wait for a turn; `sent` is false where it was not even begun. */
 function tryOnce<R>(
   work: RetriableWork<R>,
-  breaker: CircuitBreaker,
+  circuitBreaker: CircuitBreaker,
   attemptMs: number,
   leftMs: () => number,
 ): Outcome<R> | Promise<Outcome<R>> {
-  const pass = breaker.pass();
+  const pass = circuitBreaker.pass();
   if (!pass.allowed) {
     const { retryAfterSeconds, cause } = pass;
     return { met: problem("upstream_unavailable", { retryAfterSeconds, cause }), sent: false };

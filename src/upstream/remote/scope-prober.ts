@@ -25,7 +25,7 @@ const maxProofs = 20_000;
 
 /** Asks by the cheapest read that each scope is for; what is being asked is not asked twice at once. */
 export function createScopeProber(call: Upstream["call"], clock: Clock): ScopeProber {
-  const proofs = new Map<string, Proof>();
+  const scopeProber = new Map<string, Proof>();
 
   async function proveScope(token: string, scope: Scope): Promise<boolean> {
     const { operation, input, isAnswered } = createScopeProbe(scope);
@@ -39,12 +39,12 @@ export function createScopeProber(call: Upstream["call"], clock: Clock): ScopePr
   function holdsScope(token: string, scope: Scope): Promise<boolean> {
     const key = `${computeSecretFingerprint(token)} ${scope}`;
     const nowMs = clock.now().getTime();
-    const known = proofs.get(key);
+    const known = scopeProber.get(key);
     if (known && Math.abs(nowMs - known.atMs) < lastsMs) return known.holds;
-    proofs.delete(key);
+    scopeProber.delete(key);
     const proof = { atMs: nowMs, holds: proveScope(token, scope) };
-    remember(proofs, key, proof, maxProofs);
-    proof.holds.catch(() => proofs.get(key) === proof && proofs.delete(key));
+    remember(scopeProber, key, proof, maxProofs);
+    proof.holds.catch(() => scopeProber.get(key) === proof && scopeProber.delete(key));
     return proof.holds;
   }
 

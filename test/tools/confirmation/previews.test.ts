@@ -8,7 +8,7 @@ import { openTestServer } from "../../support/test-server.ts";
 
 const connect = clients["2026-07-28 over stdio"] as (typeof clients)[string];
 
-/** A desk whose agent's questions can be read. */
+/** A portal whose agent's questions can be read. */
 async function scene(granted?: readonly Scope[], environment: Record<string, string> = {}) {
   const { server, close } = await openTestServer({ PROGRAMME_CONFIRM: "ask", ...environment });
   onTestFinished(close);
@@ -181,7 +181,7 @@ describe("a question shows", () => {
   });
 
   test("to whom an e-mail goes, by name, as many as a human reads, and how it begins", async () => {
-    const { server, question } = await scene(undefined, { PROGRAMME_PRIVACY: "blind" });
+    const { server, question } = await scene(undefined, { PROGRAMME_PRIVACY: "pseudonymize" });
     const { programId } = await server.seed.program();
     const people = Array.from({ length: 15 }, (_, index) => ({
       name: `Applicant ${index}`,
@@ -200,8 +200,8 @@ describe("a question shows", () => {
 
   test("an address in clear only where agents see addresses, and no reviewer's to who may not read reviewers", async () => {
     for (const [privacy, granted, to] of [
-      ["api", undefined, "To: “Rita Berg” (rita@example(.)org), “Tomas Berg” (tomas@example(.)org)"],
-      ["api", ["emails:write"], "To 2 whose names the token may not read"],
+      ["off", undefined, "To: “Rita Berg” (rita@example(.)org), “Tomas Berg” (tomas@example(.)org)"],
+      ["off", ["emails:write"], "To 2 whose names the token may not read"],
     ] as const) {
       const { server, question } = await scene(granted, { PROGRAMME_PRIVACY: privacy });
       const { programId } = await server.seed.program();
@@ -223,7 +223,7 @@ describe("a question shows", () => {
   });
 
   test("who is invited to what in which words, and no link that works", async () => {
-    const { server, question } = await scene(undefined, { PROGRAMME_PRIVACY: "blind" });
+    const { server, question } = await scene(undefined, { PROGRAMME_PRIVACY: "pseudonymize" });
     const { round } = await review(server);
     const invitation = {
       email: "ida@example.org",
@@ -306,11 +306,11 @@ describe("a question shows", () => {
 
   test("whether an export shows addresses or handles", async () => {
     const line = "It shows handles in place of addresses, as agents see them";
-    for (const privacy of ["api", "blind", "strict"]) {
+    for (const privacy of ["off", "pseudonymize", "redact"]) {
       const { server, question } = await scene(undefined, { PROGRAMME_PRIVACY: privacy });
       const { programId } = await server.seed.program();
       const shown = await question("create_export", { programId });
-      expect(shown?.split("\n").includes(line), privacy).toBe(privacy !== "api");
+      expect(shown?.split("\n").includes(line), privacy).toBe(privacy !== "off");
     }
   });
 
