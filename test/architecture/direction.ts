@@ -18,6 +18,7 @@ export const direction = {
   webhooks: ["contract", "pipeline", "port", "lib"],
   exports: ["contract", "pipeline", "port", "lib"],
   mail: ["contract", "pipeline", "port", "lib"],
+  retention: ["contract", "pipeline", "port", "lib"],
   // Knows what is watched by its interface in `lib` alone: no other room imports it.
   telemetry: ["contract", "lib"],
   config: ["contract", "lib"],
@@ -37,6 +38,7 @@ export const direction = {
     "webhooks",
     "exports",
     "mail",
+    "retention",
     "telemetry",
     "config",
   ],

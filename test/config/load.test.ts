@@ -121,7 +121,7 @@ describe("refusals", () => {
       '--tools must be tool names separated by commas, not "list_program". Did you mean list_programs?',
     );
     expect(refusal({ PROGRAMME_TOOLSETS: "program" })).toMatch(/, not "program"\. Did you mean programs\?$/);
-    expect(refusal({}, { privacy: "blnd" })).toMatch(/, not "blnd"\. Did you mean blind\?$/);
+    expect(refusal({}, { privacy: "pseudonimize" })).toMatch(/, not "pseudonimize"\. Did you mean pseudonymize\?$/);
     expect(refusal({}, { tools: "qqqqqqqqqqqqqqq" })).toMatch(/, not "qqqqqqqqqqqqqqq"\.$/);
   });
 
