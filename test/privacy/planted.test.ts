@@ -5,7 +5,8 @@ import { fillTemplate } from "../../src/contract/definition/operation.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
 import { type Scope, scopes, withoutSensitive } from "../../src/contract/scopes.ts";
 import { buildMatrixData, type MatrixData } from "../matrix/matrix-data.ts";
-import { rest } from "../support/raw-http.ts";
+import { runDueExports } from "../support/exports.ts";
+import { rest, send } from "../support/raw-http.ts";
 import { openTestServer, type TestServer } from "../support/test-server.ts";
 import { plantedDesk, type Secret } from "./planting.ts";
 
@@ -46,6 +47,8 @@ async function overMcp(
     if (result.isError !== true) answered += 1;
     return result.structuredContent as { data: { recipientEmail: string }[] };
   };
+  traffic.push(await exportOver(client, server, world));
+  await getPrompts(client, world);
   await readAll(call, world);
   // What is said is given back: so nothing is called by its own name.
   const [sent] = (await call("list_email_sends", world.inputs.list_email_sends)).data;
@@ -90,6 +93,40 @@ async function overMcp(
     }
   }
   return traffic.join("\n");
+}
+
+/** Creates an export as an agent does, confirming it where it is asked, and returns the file behind the agent's link. */
+async function exportOver(client: Client, server: TestServer, { inputs }: MatrixData): Promise<string> {
+  const call = async (name: string, args: object) => {
+    const result = await client.callTool({ name, arguments: { ...args } });
+    return result.structuredContent as { data: Record<string, string>; confirmation?: { token: string } };
+  };
+  const { programId } = inputs.create_export;
+  const asked = await call("create_export", { programId });
+  const confirmation = asked.confirmation?.token;
+  const { data } = confirmation ? await call("create_export", { programId, confirmation }) : asked;
+  await runDueExports(server);
+  const { exportId } = data;
+  const { downloadUrl } = (await call("get_export", { exportId })).data;
+  const { status, text } = await send(String(downloadUrl), {});
+  expect(status).toBe(200);
+  expect(text.length).toBeGreaterThan(1_000);
+  return text;
+}
+
+async function getPrompts(client: Client, { inputs }: MatrixData): Promise<void> {
+  const { prompts } = await client.listPrompts();
+  expect(prompts.length).toBeGreaterThan(5);
+  const known: Readonly<Record<string, unknown>> = {
+    ...inputs.get_program,
+    ...inputs.get_submission,
+    ...inputs.get_reviewer,
+    ...inputs.get_person,
+  };
+  for (const { name, arguments: wanted = [] } of prompts) {
+    const given = wanted.flatMap((each) => (known[each.name] ? [[each.name, String(known[each.name])]] : []));
+    await client.getPrompt({ name, arguments: Object.fromEntries(given) }).catch(() => undefined);
+  }
 }
 
 async function readAll(call: (name: string, args: object) => Promise<unknown>, { inputs }: MatrixData): Promise<void> {
@@ -138,7 +175,7 @@ describe.each([0, 1, 2, 3])("texts planted in turn %i", (turn) => {
   });
 });
 
-test("agents in mode api without the scope see nothing sensitive", async () => {
+test("agents in mode off without the scope see nothing sensitive", async () => {
   const { server, secrets, world } = await sceneOf(0, { PROGRAMME_PRIVACY: "off" });
   // A person who is selected fills in the name and the address of a submission (specification 4.2).
   const traffic = await overMcp(server, world, ordinary, false);
