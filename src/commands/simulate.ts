@@ -4,10 +4,10 @@ import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { splitInput } from "../contract/definition/operation.ts";
 import { operations } from "../contract/index.ts";
-import { createDraw } from "../demo/draw.ts";
+import { createRandomPicker } from "../demo/random-picker.ts";
 import { Season } from "../demo/season.ts";
+import { calendar, type SeasonContext, type SeasonSize } from "../demo/season-context.ts";
 import { planSeason } from "../demo/season-plan.ts";
-import { type Cast, calendar, type Stage } from "../demo/season-stage.ts";
 import { createSeededRandom } from "../lib/crypto/random.ts";
 import { createId } from "../lib/ids.ts";
 import type { Store } from "../store/port.ts";
@@ -18,7 +18,7 @@ import { onInterrupt } from "./signals.ts";
 import { formatColumns } from "./table.ts";
 import { chooseBusiness, issueToken, ordinaryScopes } from "./tokens.ts";
 
-export interface SimulateOptions extends Cast {
+export interface SimulateOptions extends SeasonSize {
   readonly business: string | undefined;
   readonly seed: number;
   /** Days of the season that pass in a day; undefined: as fast as it goes. */
@@ -48,18 +48,18 @@ async function playSeason(app: App, businessId: string, options: SimulateOptions
   if (!portalServices) throw new UsageError("A season is played on the embedded service, not on the product's own");
   const { seed, factor } = options;
   const now = new Date();
-  const draw = createDraw(createSeededRandom(seed));
+  const picker = createRandomPicker(createSeededRandom(seed));
   // Choices repeat with the seed, ids do not: a season can be played again on the same database.
   const random = Math.random;
   // At any pace the season's own intake must not close before its end.
   const closesInDays = Math.ceil(calendar.ends / (factor ?? 1)) + 1;
-  const plan = await planSeason({ store, content, businessId, now, random, draw, closesInDays });
+  const plan = await planSeason({ store, content, businessId, now, random, picker, closesInDays });
   const expiresAt = new Date(now.getTime() + (closesInDays + 1) * dayMs).toISOString();
   const issued = await issueToken(store, { businessId, name: "simulation", scopes: ordinaryScopes, expiresAt });
   using interruption = onInterrupt("The season was stopped: what it has come to stays.");
   const stopping = interruption.signal;
   const progress = showProgress("Playing a season", calendar.ends);
-  const stage: Stage = {
+  const context: SeasonContext = {
     reader: store.reader(businessId),
     async act(name, given) {
       stopping.throwIfAborted();
@@ -87,7 +87,7 @@ async function playSeason(app: App, businessId: string, options: SimulateOptions
     },
   };
   try {
-    await new Season(stage, plan, draw, options).play();
+    await new Season(context, plan, picker, options).play();
   } finally {
     progress.end();
     await store.revokeToken(issued.tokenId, new Date().toISOString());

@@ -3,7 +3,7 @@ import type { Program } from "../contract/programs.ts";
 type Branding = Program["branding"];
 
 /** What the fund's public pages say. */
-export const fundBranding = (name: string): Branding => ({
+export const createFundBranding = (name: string): Branding => ({
   headerText: `${name} · Aldersund Foundation`,
   footerText: "Questions: office@example.org · Applications are read in English, French and German.",
   pages: {

@@ -1,5 +1,5 @@
 import type { ContentStore } from "../store/port.ts";
-import { about, type Project } from "./projects.ts";
+import { insertPlace, type Project } from "./projects.ts";
 
 /** A document whose bytes are kept; several files may be copies of it. */
 export interface Document {
@@ -24,15 +24,15 @@ export async function storeDocuments(content: ContentStore, projects: readonly P
   const plans = new Map<Project, Document>();
   const budgets = new Map<Project, Document>();
   for (const project of projects) {
-    plans.set(project, await keep("pdf", "application/pdf", pdf(planLines(project))));
-    budgets.set(project, await keep("csv", "text/csv", Buffer.from(budgetSheet(project))));
+    plans.set(project, await keep("pdf", "application/pdf", createPdf(listPlanLines(project))));
+    budgets.set(project, await keep("csv", "text/csv", Buffer.from(createBudgetCsv(project))));
   }
   const of = (known: ReadonlyMap<Project, Document>) => (project: Project) => {
     const document = known.get(project);
     if (!document) throw new Error(`No document on ${project.title}`);
     return document;
   };
-  const signed = await keep("pdf", "application/pdf", pdf(statementLines));
+  const signed = await keep("pdf", "application/pdf", createPdf(statementLines));
   return { workPlan: of(plans), budget: of(budgets), signed };
 }
 
@@ -42,8 +42,8 @@ const statementLines = [
   "We know the project described in the application and will take part in it as named there. Our contribution has been agreed with the applicants and is free of conditions.",
 ];
 
-function planLines({ title, need, plan, result }: Project): string[] {
-  const here = (text: string) => about(text, "the town");
+function listPlanLines({ title, need, plan, result }: Project): string[] {
+  const here = (text: string) => insertPlace(text, "the town");
   const steps = [
     "Months 1-3: preparation, permits, agreements",
     "Months 4-9: the work itself",
@@ -52,7 +52,7 @@ function planLines({ title, need, plan, result }: Project): string[] {
   return [`Work plan: ${here(title)}`, "", here(need), "", here(plan), "", here(result), "", ...steps];
 }
 
-function budgetSheet({ title }: Project): string {
+function createBudgetCsv({ title }: Project): string {
   // Taken from the title, so that not every project costs the same.
   const share = title.length * 40;
   const items = { Personnel: 60 * share, Material: 25 * share, Travel: 5 * share, Reserve: 10 * share };
@@ -63,8 +63,8 @@ function budgetSheet({ title }: Project): string {
 const lineChars = 92;
 
 /** A PDF of one page of text in the reader's own Helvetica. */
-function pdf(lines: readonly string[]): Uint8Array {
-  const shown = lines.flatMap(wrap).map((line) => `(${line.replace(/[\\()]/g, "\\$&")}) Tj T*`);
+function createPdf(lines: readonly string[]): Uint8Array {
+  const shown = lines.flatMap(wrapLine).map((line) => `(${line.replace(/[\\()]/g, "\\$&")}) Tj T*`);
   const content = ["BT /F1 11 Tf 14 TL 56 780 Td", ...shown, "ET"].join("\n");
   const objects = [
     "<< /Type /Catalog /Pages 2 0 R >>",
@@ -87,7 +87,7 @@ function pdf(lines: readonly string[]): Uint8Array {
   return Buffer.from(text + xref + trailer, "latin1");
 }
 
-function wrap(text: string): string[] {
+function wrapLine(text: string): string[] {
   const lines = [""];
   for (const word of text.split(" ")) {
     const line = lines.at(-1) ?? "";

@@ -1,7 +1,7 @@
 import type { EmailSend } from "../contract/emails.ts";
-import type { Draw } from "./draw.ts";
-import { fill, type LetterName, letters } from "./texts.ts";
-import type { Desk } from "./timeline.ts";
+import type { RandomPicker } from "./random-picker.ts";
+import { fillPlaceholders, type LetterName, letters } from "./texts.ts";
+import type { HistoryTransaction } from "./timeline.ts";
 
 export interface Recipient {
   readonly email: string;
@@ -33,26 +33,26 @@ const fates: readonly EmailSend["status"][] = [
 ];
 
 /** Sends letters of the office: writes what the list of sent messages knows of them. */
-export function createMail(draw: Draw) {
-  const nextFate = draw.deck(fates);
-  return async (desk: Desk, name: LetterName, to: Recipient, about: Mailing): Promise<void> => {
+export function createMail(picker: RandomPicker) {
+  const nextFate = picker.createDeck(fates);
+  return async (history: HistoryTransaction, name: LetterName, to: Recipient, about: Mailing): Promise<void> => {
     const { template, subject, body } = letters[name];
     const names = { name: to.name, title: about.title ?? "", program: about.programName };
     const status = about.status ?? nextFate();
-    await desk.add("emailSends", {
-      emailSendId: desk.newId("eml"),
+    await history.add("emailSends", {
+      emailSendId: history.newId("eml"),
       programId: about.programId,
       submissionId: about.submissionId ?? null,
       recipientEmail: to.email,
       recipientKind: to.kind,
       template,
-      subject: fill(subject, names),
-      body: fill(body, names),
+      subject: fillPlaceholders(subject, names),
+      body: fillPlaceholders(body, names),
       status,
       bulkId: about.bulkId ?? null,
       error: errors[status] ?? null,
-      queuedAt: desk.now,
-      sentAt: status === "queued" || status === "failed" || status === "suppressed" ? null : desk.now,
+      queuedAt: history.now,
+      sentAt: status === "queued" || status === "failed" || status === "suppressed" ? null : history.now,
     });
   };
 }

@@ -1,4 +1,4 @@
-import type { Draw } from "./draw.ts";
+import type { RandomPicker } from "./random-picker.ts";
 
 export interface Name {
   readonly firstName: string;
@@ -164,35 +164,35 @@ export interface NewPerson extends Name {
 }
 
 /** Gives people, no two with the same address; all addresses are in domains set aside for examples. */
-export function createNames(draw: Draw): () => NewPerson {
-  const nextPeople = draw.deck(peoples);
-  const nextPlace = draw.deck(places);
-  const nextOrganization = draw.deck(organizations);
+export function createNames(picker: RandomPicker): () => NewPerson {
+  const nextPeople = picker.createDeck(peoples);
+  const nextPlace = picker.createDeck(places);
+  const nextOrganization = picker.createDeck(organizations);
   const taken = new Map<string, number>();
   return () => {
     const [first, last] = nextPeople();
-    const [firstName, lastName] = [draw.one(first), draw.one(last)];
-    const local = `${ascii(firstName)}.${ascii(lastName)}`;
+    const [firstName, lastName] = [picker.pick(first), picker.pick(last)];
+    const local = `${toAscii(firstName)}.${toAscii(lastName)}`;
     const times = (taken.get(local) ?? 0) + 1;
     taken.set(local, times);
     return {
       firstName,
       lastName,
-      email: `${local}${times > 1 ? times : ""}@${draw.one(["example.org", "example.com", "example.net"])}`,
-      phone: phone(draw),
+      email: `${local}${times > 1 ? times : ""}@${picker.pick(["example.org", "example.com", "example.net"])}`,
+      phone: createPhone(picker),
       organization: nextOrganization(),
-      address: `${draw.whole(1, 120)} ${draw.one(streets)}, ${nextPlace()}`,
+      address: `${picker.pickInteger(1, 120)} ${picker.pick(streets)}, ${nextPlace()}`,
     };
   };
 }
 
 /** A number of the range that is set aside for drama. */
-export function phone(draw: Draw): string {
-  return `+44 20 7946 ${String(draw.whole(0, 999)).padStart(4, "0")}`;
+export function createPhone(picker: RandomPicker): string {
+  return `+44 20 7946 ${String(picker.pickInteger(0, 999)).padStart(4, "0")}`;
 }
 
 /** Lower-case letters and digits alone, as in addresses and file names. */
-export function ascii(text: string, between = ""): string {
+export function toAscii(text: string, between = ""): string {
   const folded = text.normalize("NFD").replaceAll("ł", "l").replaceAll("ı", "i").replace(/\p{M}/gu, "");
   return folded.toLowerCase().replace(/[^a-z0-9]+/g, between);
 }

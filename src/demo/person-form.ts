@@ -1,7 +1,7 @@
 import type { CustomFields, PersonField } from "../contract/persons.ts";
 import type { NewRow } from "../store/tables.ts";
-import type { Draw } from "./draw.ts";
 import { countries, languages } from "./names.ts";
+import type { RandomPicker } from "./random-picker.ts";
 import type { Timeline } from "./timeline.ts";
 
 export type PersonForm = NewRow<"personSchemas">;
@@ -51,7 +51,7 @@ const fields = (domains: readonly string[]): FieldText[] => [
 ];
 
 /** A tenant's person schema in its two versions, of which the second is in use. */
-export function personForms(
+export function createPersonForms(
   timeline: Timeline,
   domains: readonly string[],
   firstDaysAgo: number,
@@ -87,20 +87,27 @@ const accessNeeds = [
 ];
 
 /** Values of a person, of most fields; what is seldom known is seldom there. */
-export function personValues(form: PersonForm, draw: Draw, about: { domain: string; bio: string }): CustomFields {
+export function createPersonValues(
+  form: PersonForm,
+  picker: RandomPicker,
+  about: { domain: string; bio: string },
+): CustomFields {
   const byKey: Readonly<Record<string, (field: PersonField) => CustomFields[string] | undefined>> = {
     main_domain: () => about.domain,
-    languages: (field) => draw.shuffled(field.constraints?.options ?? []).slice(0, draw.whole(1, 3)),
-    short_bio: () => (draw.chance(0.5) ? about.bio : undefined),
-    member_number: () => (draw.chance(0.6) ? `M-${draw.whole(10_000, 99_999)}` : undefined),
-    member_since: () => (draw.chance(0.6) ? `${draw.whole(2008, 2024)}-0${draw.whole(1, 9)}-01` : undefined),
-    newsletter: () => draw.chance(0.5),
-    birth_year: () => (draw.chance(0.7) ? draw.whole(1950, 2001) : undefined),
-    citizenship: (field) => (draw.chance(0.5) ? draw.one(field.constraints?.options ?? []) : undefined),
-    emergency_contact: () => (draw.chance(0.2) ? `Known to the office, file ${draw.whole(100, 999)}` : undefined),
-    access_needs: () => (draw.chance(0.2) ? draw.one(accessNeeds) : undefined),
-    screened_on: () => (draw.chance(0.3) ? `${draw.whole(2021, 2024)}-${draw.whole(10, 12)}-15` : undefined),
-    fee_exempt: () => (draw.chance(0.3) ? draw.chance(0.5) : undefined),
+    languages: (field) => picker.shuffle(field.constraints?.options ?? []).slice(0, picker.pickInteger(1, 3)),
+    short_bio: () => (picker.isLikely(0.5) ? about.bio : undefined),
+    member_number: () => (picker.isLikely(0.6) ? `M-${picker.pickInteger(10_000, 99_999)}` : undefined),
+    member_since: () =>
+      picker.isLikely(0.6) ? `${picker.pickInteger(2008, 2024)}-0${picker.pickInteger(1, 9)}-01` : undefined,
+    newsletter: () => picker.isLikely(0.5),
+    birth_year: () => (picker.isLikely(0.7) ? picker.pickInteger(1950, 2001) : undefined),
+    citizenship: (field) => (picker.isLikely(0.5) ? picker.pick(field.constraints?.options ?? []) : undefined),
+    emergency_contact: () =>
+      picker.isLikely(0.2) ? `Known to the office, file ${picker.pickInteger(100, 999)}` : undefined,
+    access_needs: () => (picker.isLikely(0.2) ? picker.pick(accessNeeds) : undefined),
+    screened_on: () =>
+      picker.isLikely(0.3) ? `${picker.pickInteger(2021, 2024)}-${picker.pickInteger(10, 12)}-15` : undefined,
+    fee_exempt: () => (picker.isLikely(0.3) ? picker.isLikely(0.5) : undefined),
   };
   const values = form.fields.flatMap((field) => {
     const value = byKey[field.key]?.(field);

@@ -316,6 +316,6 @@ export const fundProjects: readonly Project[] = [
 export const residencyProjects: readonly Project[] = residencies.map(([domain, text]) => project(domain, text));
 
 /** A text about a place. */
-export function about(text: string, place: string): string {
+export function insertPlace(text: string, place: string): string {
   return text.replaceAll("{place}", place);
 }

@@ -1,15 +1,15 @@
 import type { NewRow } from "../store/tables.ts";
-import type { Course } from "./course.ts";
-import type { Draw } from "./draw.ts";
 import type { Mail } from "./mail.ts";
 import type { NewPerson } from "./names.ts";
 import type { People } from "./people.ts";
-import type { Author, Desk, Timeline } from "./timeline.ts";
+import type { RandomPicker } from "./random-picker.ts";
+import type { HistoryAuthor, HistoryTransaction, Timeline } from "./timeline.ts";
+import type { TrackFixture } from "./track-fixture.ts";
 
 /** A reviewer who takes part, with what can still be given to read. */
 export interface Member {
   readonly reviewerId: string;
-  readonly by: Author;
+  readonly by: HistoryAuthor;
   readonly person: NewPerson;
   readonly expertise: readonly string[];
   readonly roundIds: readonly string[];
@@ -22,9 +22,9 @@ interface Invitation {
   /** What has become of it. */
   readonly fate: "active" | "invited" | "declined" | "inactive";
   readonly invitedDaysAgo: number;
-  readonly courses: readonly [Course, ...Course[]];
+  readonly fixtures: readonly [TrackFixture, ...TrackFixture[]];
   /** Courses that were added later. */
-  readonly addedLater?: readonly Course[];
+  readonly addedLater?: readonly TrackFixture[];
   readonly lead?: boolean;
   /** Rounds beyond those of the courses that all members read. */
   readonly final?: boolean;
@@ -33,7 +33,7 @@ interface Invitation {
 
 export interface PanelOptions {
   readonly timeline: Timeline;
-  readonly draw: Draw;
+  readonly picker: RandomPicker;
   readonly people: People;
   readonly mail: Mail;
   readonly domains: readonly string[];
@@ -58,47 +58,52 @@ export class Panel {
 
   constructor(options: PanelOptions) {
     this.#options = options;
-    this.#nextDomain = options.draw.deck(options.domains);
+    this.#nextDomain = options.picker.createDeck(options.domains);
   }
 
   /** Plans an invitation and what followed from it. */
   invite(invitation: Invitation): void {
-    const { timeline, people, draw } = this.#options;
-    const { fate, invitedDaysAgo, courses, addedLater = [] } = invitation;
+    const { timeline, people, picker } = this.#options;
+    const { fate, invitedDaysAgo, fixtures, addedLater = [] } = invitation;
     const reviewerId = timeline.newId("rvw", invitedDaysAgo);
-    const { roundIds, programIds } = scopeOf([...courses, ...addedLater], invitation);
+    const { roundIds, programIds } = scopeOf([...fixtures, ...addedLater], invitation);
     const member: Member = {
       reviewerId,
       by: { type: "reviewer", id: reviewerId },
       person: people.nextPerson(),
-      expertise: [...new Set([this.#nextDomain(), this.#nextDomain(), this.#nextDomain()])].slice(0, draw.whole(2, 3)),
+      expertise: [...new Set([this.#nextDomain(), this.#nextDomain(), this.#nextDomain()])].slice(
+        0,
+        picker.pickInteger(2, 3),
+      ),
       roundIds,
       maxAssignments: invitation.maxAssignments ?? null,
       heldByRound: new Map(),
     };
     if (fate === "active") this.#members.push(member);
     const invitationId = timeline.newId("inv", invitedDaysAgo);
-    timeline.on(invitedDaysAgo, "office", (desk) => this.#write(desk, member, invitation, invitationId));
+    timeline.on(invitedDaysAgo, "office", (history) => this.#write(history, member, invitation, invitationId));
     if (fate === "invited") return;
-    timeline.on(invitedDaysAgo - 3, "portal", async (desk) => {
+    timeline.on(invitedDaysAgo - 3, "portal", async (history) => {
       const note = { action: fate === "declined" ? "reviewer.declined" : "reviewer.accepted", by: member.by };
       const answer =
-        fate === "declined" ? ({ status: "declined" } as const) : ({ status: "active", acceptedAt: desk.now } as const);
-      await desk.change("reviewers", reviewerId, answer, note);
-      await desk.change("invitations", invitationId, { usedAt: desk.now }, { by: member.by });
+        fate === "declined"
+          ? ({ status: "declined" } as const)
+          : ({ status: "active", acceptedAt: history.now } as const);
+      await history.change("reviewers", reviewerId, answer, note);
+      await history.change("invitations", invitationId, { usedAt: history.now }, { by: member.by });
     });
     if (addedLater.length > 0) {
       timeline.on(
         90,
         "office",
-        async (desk) => void (await desk.change("reviewers", reviewerId, { roundIds, programIds })),
+        async (history) => void (await history.change("reviewers", reviewerId, { roundIds, programIds })),
       );
     }
     if (fate !== "inactive") return;
     timeline.on(
       41,
       "office",
-      async (desk) => void (await desk.change("reviewers", reviewerId, { status: "inactive" })),
+      async (history) => void (await history.change("reviewers", reviewerId, { status: "inactive" })),
     );
   }
 
@@ -116,14 +121,19 @@ export class Panel {
     return seated;
   }
 
-  async #write(desk: Desk, member: Member, invitation: Invitation, invitationId: string): Promise<void> {
-    const { people, mail, draw } = this.#options;
+  async #write(
+    history: HistoryTransaction,
+    member: Member,
+    invitation: Invitation,
+    invitationId: string,
+  ): Promise<void> {
+    const { people, mail, picker } = this.#options;
     const { reviewerId, person, expertise, maxAssignments } = member;
-    const [{ program }] = invitation.courses;
+    const [{ program }] = invitation.fixtures;
     const { firstName, lastName, email, organization } = person;
-    const { personId } = await people.addPerson(desk, {
+    const { personId } = await people.addPerson(history, {
       person,
-      kinds: draw.chance(0.3) ? ["reviewer", "contact"] : ["reviewer"],
+      kinds: picker.isLikely(0.3) ? ["reviewer", "contact"] : ["reviewer"],
       source: "manual",
     });
     const row: NewRow<"reviewers"> = {
@@ -135,28 +145,34 @@ export class Panel {
       expertise: [...expertise],
       role: invitation.lead ? "lead_reviewer" : "reviewer",
       status: "invited",
-      ...scopeOf(invitation.courses, invitation),
+      ...scopeOf(invitation.fixtures, invitation),
       personId,
       maxAssignments,
-      invitedAt: desk.now,
+      invitedAt: history.now,
       acceptedAt: null,
     };
-    await desk.add("reviewers", row, { action: "reviewer.invited" });
-    const expiresAt = new Date(desk.nowMs + 14 * 24 * 60 * 60 * 1000).toISOString();
-    await desk.add("invitations", { invitationId, reviewerId, sha256: draw.digest(), expiresAt, usedAt: null });
+    await history.add("reviewers", row, { action: "reviewer.invited" });
+    const expiresAt = new Date(history.nowMs + 14 * 24 * 60 * 60 * 1000).toISOString();
+    await history.add("invitations", {
+      invitationId,
+      reviewerId,
+      sha256: picker.pickDigest(),
+      expiresAt,
+      usedAt: null,
+    });
     const to = { email, name: firstName, kind: "reviewer" } as const;
-    await mail(desk, "invited", to, { programId: program.programId, programName: program.name });
+    await mail(history, "invited", to, { programId: program.programId, programName: program.name });
   }
 }
 
 /** What a member of these courses reads. */
 function scopeOf(
-  courses: readonly Course[],
+  fixtures: readonly TrackFixture[],
   { final }: Invitation,
 ): Pick<NewRow<"reviewers">, "roundIds" | "programIds"> {
-  const rounds = courses.flatMap((course) => course.rounds).filter(({ row }) => row.sequence < 3 || final);
+  const rounds = fixtures.flatMap((fixture) => fixture.rounds).filter(({ row }) => row.sequence < 3 || final);
   return {
-    programIds: [...new Set(courses.map(({ program }) => program.programId))],
+    programIds: [...new Set(fixtures.map(({ program }) => program.programId))],
     roundIds: rounds.map(({ row }) => row.roundId),
   };
 }

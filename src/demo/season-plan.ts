@@ -1,14 +1,14 @@
 import type { Random } from "../lib/crypto/random.ts";
 import type { ContentStore, Store } from "../store/port.ts";
-import { fundBranding, pilotBranding } from "./branding.ts";
-import { type Course, planProgram, type SupplementRequest } from "./course.ts";
+import { createFundBranding, pilotBranding } from "./branding.ts";
 import { type Documents, storeDocuments } from "./documents.ts";
-import type { Draw } from "./draw.ts";
 import { createForms, type Form } from "./forms.ts";
 import { fundProjects } from "./projects.ts";
-import { newProgram, roundOf, trackOf } from "./records.ts";
+import type { RandomPicker } from "./random-picker.ts";
+import { createProgram, createRoundFactory, createTrackFactory } from "./record-factory.ts";
 import { createRubrics } from "./rubrics.ts";
 import { Timeline } from "./timeline.ts";
+import { planProgram, type SupplementRequest, type TrackFixture } from "./track-fixture.ts";
 
 export interface SeasonOptions {
   readonly store: Store;
@@ -16,7 +16,7 @@ export interface SeasonOptions {
   readonly businessId: string;
   readonly now: Date;
   readonly random: Random;
-  readonly draw: Draw;
+  readonly picker: RandomPicker;
   /** Of the intake, in days from now. */
   readonly closesInDays: number;
 }
@@ -24,32 +24,32 @@ export interface SeasonOptions {
 /** A programme that is drafted, with all that applicants and reviewers will need. */
 export interface PlannedSeason {
   readonly programId: string;
-  readonly community: Course;
-  readonly pilot: Course;
+  readonly community: TrackFixture;
+  readonly pilot: TrackFixture;
   readonly documents: Documents;
 }
 
 /** What only the product's own setup pages make: forms, rubrics, a programme of two tracks with two rounds each. */
 export async function planSeason(options: SeasonOptions): Promise<PlannedSeason> {
-  const { content, draw, now } = options;
+  const { content, picker, now } = options;
   const timeline = new Timeline(options);
   const forms = createForms(timeline);
   const [communityForm] = forms.community(1, 1);
   const sheets = { community: communityForm, pilot: forms.pilot(1), support: forms.support(1) };
   const [rubric] = createRubrics(timeline).reading(1, 1);
-  timeline.on(1, "office", async (desk) => {
-    for (const form of Object.values(sheets)) await desk.add("schemas", form, { action: "schema.published" });
-    await desk.add("rubrics", rubric.row, { action: "rubric.published" });
+  timeline.on(1, "office", async (history) => {
+    for (const form of Object.values(sheets)) await history.add("schemas", form, { action: "schema.published" });
+    await history.add("rubrics", rubric.row, { action: "rubric.published" });
   });
 
   const year = now.getUTCFullYear();
   const name = `Open Season ${year}`;
-  const program = newProgram({
+  const program = createProgram({
     programId: timeline.newId("prg", 1),
     name,
     year,
     description: "A simulated season: everything in it is invented.",
-    branding: fundBranding(name),
+    branding: createFundBranding(name),
     feeRequired: true,
     assignmentRules: {
       reviewsPerSubmission: 2,
@@ -60,25 +60,25 @@ export async function planSeason(options: SeasonOptions): Promise<PlannedSeason>
     },
   });
   const closesDaysAgo = -options.closesInDays;
-  const track = trackOf(timeline, program, 1);
-  const round = roundOf(timeline, 1);
-  const course = (given: Pick<Course, "track" | "form" | "supplements">): Course => ({
+  const track = createTrackFactory(timeline, program, 1);
+  const round = createRoundFactory(timeline, 1);
+  const fixture = (given: Pick<TrackFixture, "track" | "form" | "supplements">): TrackFixture => ({
     ...given,
     program,
     deadline: timeline.time(closesDaysAgo, 22),
     endsDaysAgo: 0,
-    nextProject: draw.deck(fundProjects),
+    nextProject: picker.createDeck(fundProjects),
     rounds: [
       round(given.track, 1, "First reading", rubric, { ends: closesDaysAgo - 30 }),
       round(given.track, 2, "Panel review", rubric, { ends: closesDaysAgo - 50 }),
     ],
   });
-  const community = course({
+  const community = fixture({
     track: track("Community projects", 0, sheets.community, { closesDaysAgo }),
     form: sheets.community,
     supplements: [],
   });
-  const pilot = course({
+  const pilot = fixture({
     track: {
       ...track("Enterprise pilots", 1, sheets.pilot, { closesDaysAgo, feeAmountMinor: 7500 }),
       branding: pilotBranding,

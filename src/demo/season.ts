@@ -1,12 +1,12 @@
-import type { Course } from "./course.ts";
-import type { Draw } from "./draw.ts";
 import { createNames, type NewPerson, places } from "./names.ts";
 import { fundDomains, type Project } from "./projects.ts";
+import type { RandomPicker } from "./random-picker.ts";
+import { calendar, type SeasonContext, type SeasonSize } from "./season-context.ts";
 import type { PlannedSeason } from "./season-plan.ts";
-import { Readings } from "./season-readings.ts";
-import { type Cast, calendar, type Stage } from "./season-stage.ts";
+import { SeasonReviewing } from "./season-reviewing.ts";
 import * as texts from "./texts.ts";
-import { fillIn } from "./values.ts";
+import type { TrackFixture } from "./track-fixture.ts";
+import { createFieldValues } from "./values.ts";
 
 /** What becomes of an application before anybody judges it. They take turns, so that few applicants see all of them. */
 const fates = ["apply", "apply", "withdraw", "apply", "abandon", "apply", "apply", "reopen"] as const;
@@ -15,7 +15,7 @@ const fees = [["paid"], ["waived"], ["failed", "paid"], ["offline"], ["paid"], [
 
 /** Somebody on the way to an application. */
 interface Application {
-  readonly course: Course;
+  readonly fixture: TrackFixture;
   readonly person: NewPerson;
   readonly project: Project;
   readonly fate: (typeof fates)[number];
@@ -25,20 +25,20 @@ interface Application {
 
 /** A season from its opening to its awards, in which nobody does what they may not. */
 export class Season {
-  readonly #stage: Stage;
+  readonly #context: SeasonContext;
   readonly #plan: PlannedSeason;
-  readonly #draw: Draw;
-  readonly #cast: Cast;
+  readonly #picker: RandomPicker;
+  readonly #cast: SeasonSize;
   readonly #nextPerson: () => NewPerson;
-  readonly #readings: Readings;
+  readonly #readings: SeasonReviewing;
 
-  constructor(stage: Stage, plan: PlannedSeason, draw: Draw, cast: Cast) {
-    this.#stage = stage;
+  constructor(context: SeasonContext, plan: PlannedSeason, picker: RandomPicker, cast: SeasonSize) {
+    this.#context = context;
     this.#plan = plan;
-    this.#draw = draw;
+    this.#picker = picker;
     this.#cast = cast;
-    this.#nextPerson = createNames(draw);
-    this.#readings = new Readings(stage, plan, draw);
+    this.#nextPerson = createNames(picker);
+    this.#readings = new SeasonReviewing(context, plan, picker);
   }
 
   async play(): Promise<void> {
@@ -50,7 +50,7 @@ export class Season {
     await this.#invite();
     await this.#readings.read();
     await this.#readings.award();
-    await this.#stage.until(calendar.ends);
+    await this.#context.until(calendar.ends);
     await this.#moveProgram("completed");
   }
 
@@ -59,14 +59,14 @@ export class Season {
     await this.#moveProgram("configured");
     await this.#moveProgram("underway");
     for (const { track } of [community, pilot]) {
-      await this.#stage.call("update_track", { programId, trackId: track.trackId, version: 0, intakeOpen: true });
+      await this.#context.call("update_track", { programId, trackId: track.trackId, version: 0, intakeOpen: true });
     }
   }
 
   async #moveProgram(lifecycleStatus: string): Promise<void> {
     const { programId } = this.#plan;
-    const { data } = await this.#stage.call("get_program", { programId });
-    await this.#stage.call("update_program", { programId, version: data.version, lifecycleStatus });
+    const { data } = await this.#context.call("get_program", { programId });
+    await this.#context.call("update_program", { programId, version: data.version, lifecycleStatus });
   }
 
   /** Applicants register and save a first draft. */
@@ -74,88 +74,98 @@ export class Season {
     const { applicants } = this.#cast;
     const applications: Application[] = [];
     for (let index = 0; index < applicants; index++) {
-      await this.#stage.until(calendar.opens + (20 * index) / applicants);
-      const course = index % 2 === 0 ? this.#plan.pilot : this.#plan.community;
-      const { trackId } = course.track;
+      await this.#context.until(calendar.opens + (20 * index) / applicants);
+      const fixture = index % 2 === 0 ? this.#plan.pilot : this.#plan.community;
+      const { trackId } = fixture.track;
       const person = this.#nextPerson();
       const name = `${person.firstName} ${person.lastName}`;
-      const { applicantId } = await this.#stage.act("register_applicant", { trackId, email: person.email, name });
-      const project = course.nextProject();
+      const { applicantId } = await this.#context.act("register_applicant", { trackId, email: person.email, name });
+      const project = fixture.nextProject();
       const fate = fates[Math.floor(index / 2) % fates.length] ?? "apply";
-      const fields = this.#answers(course, project, {}, true);
-      const { submissionId } = await this.#stage.act("save_draft", { trackId, applicantId, fields });
-      applications.push({ course, person, project, fate, applicantId, submissionId });
+      const fields = this.#answers(fixture, project, {}, true);
+      const { submissionId } = await this.#context.act("save_draft", { trackId, applicantId, fields });
+      applications.push({ fixture, person, project, fate, applicantId, submissionId });
     }
     return applications;
   }
 
-  #answers(course: Course, project: Project, files: Readonly<Record<string, readonly string[]>>, begun: boolean) {
-    const startDate = `${course.program.year + 1}-0${this.#draw.whole(1, 9)}-01`;
-    return fillIn(course.form, { project, place: this.#draw.one(places), startDate, files }, this.#draw, begun);
+  #answers(
+    fixture: TrackFixture,
+    project: Project,
+    files: Readonly<Record<string, readonly string[]>>,
+    begun: boolean,
+  ) {
+    const startDate = `${fixture.program.year + 1}-0${this.#picker.pickInteger(1, 9)}-01`;
+    return createFieldValues(
+      fixture.form,
+      { project, place: this.#picker.pick(places), startDate, files },
+      this.#picker,
+      begun,
+    );
   }
 
   /** They attach what is asked for, fill in the rest and see to the fee. */
   async #complete(applications: readonly Application[]): Promise<void> {
     let paying = 0;
     for (const [index, application] of applications.entries()) {
-      await this.#stage.until(20 + (15 * index) / applications.length);
+      await this.#context.until(20 + (15 * index) / applications.length);
       if (application.fate === "abandon") continue;
       const files = await this.#attach(application);
-      const { submissionId, course, project } = application;
-      const fields = this.#answers(course, project, files, false);
-      await this.#stage.act("save_draft", { submissionId, fields });
-      if (course.track.feeAmountMinor === null) continue;
+      const { submissionId, fixture, project } = application;
+      const fields = this.#answers(fixture, project, files, false);
+      await this.#context.act("save_draft", { submissionId, fields });
+      if (fixture.track.feeAmountMinor === null) continue;
       for (const outcome of fees[paying % fees.length] ?? []) {
-        await this.#stage.act("record_payment", { submissionId, outcome });
+        await this.#context.act("record_payment", { submissionId, outcome });
       }
       paying += 1;
       await this.#answerSupplements(application);
     }
   }
 
-  async #attach({ course, project, submissionId }: Application): Promise<Record<string, string[]>> {
+  async #attach({ fixture, project, submissionId }: Application): Promise<Record<string, string[]>> {
     const files: Record<string, string[]> = {};
-    for (const { fieldId, key, type, required } of course.form.fields) {
-      if (type !== "file" || !(required || this.#draw.chance(0.6))) continue;
+    for (const { fieldId, key, type, required } of fixture.form.fields) {
+      if (type !== "file" || !(required || this.#picker.isLikely(0.6))) continue;
       const document =
         key === "budget_sheet" ? this.#plan.documents.budget(project) : this.#plan.documents.workPlan(project);
       const { ending, ...content } = document;
       const fileName = `${key.replaceAll("_", "-")}.${ending}`;
-      const { fileId } = await this.#stage.act("attach_file", { submissionId, fieldId, fileName, ...content });
+      const { fileId } = await this.#context.act("attach_file", { submissionId, fieldId, fileName, ...content });
       files[fieldId] = [fileId];
     }
     return files;
   }
 
-  async #answerSupplements({ course, person, submissionId }: Application): Promise<void> {
-    for (const request of course.supplements) {
-      const { supplementResponseId } = await this.#stage.act("request_supplement", {
+  async #answerSupplements({ fixture, person, submissionId }: Application): Promise<void> {
+    for (const request of fixture.supplements) {
+      const { supplementResponseId } = await this.#context.act("request_supplement", {
         submissionId,
         title: request.title,
         schemaId: request.form.schemaId,
         supplementRequestId: request.supplementRequestId,
-        dueAt: course.deadline,
+        dueAt: fixture.deadline,
       });
       const values: Readonly<Record<string, unknown>> = {
         statement: request.statements[0],
         signatory: `${person.firstName} ${person.lastName}`,
-        signed_on: course.deadline.slice(0, 10),
+        signed_on: fixture.deadline.slice(0, 10),
       };
       const fields = Object.fromEntries(
         request.form.fields.flatMap(({ key, fieldId }) => (values[key] === undefined ? [] : [[fieldId, values[key]]])),
       );
-      await this.#stage.act("submit_supplement", { supplementResponseId, fields });
+      await this.#context.act("submit_supplement", { supplementResponseId, fields });
     }
   }
 
   /** The product hands in what is complete; some withdraw, some get theirs back once. */
   async #submit(applications: readonly Application[]): Promise<string[]> {
-    const { call, until } = this.#stage;
+    const { call, until } = this.#context;
     const submitted: string[] = [];
-    for (const [index, { submissionId, fate, course }] of applications.entries()) {
+    for (const [index, { submissionId, fate, fixture }] of applications.entries()) {
       await until(35 + (5 * index) / applications.length);
       const { data: draft } = await call("get_submission", { submissionId });
-      const owes = course.track.feeAmountMinor !== null && draft.paymentStatus === "failed";
+      const owes = fixture.track.feeAmountMinor !== null && draft.paymentStatus === "failed";
       if (fate === "abandon" || owes) continue;
       let { version } = draft;
       const move = async (
@@ -169,7 +179,8 @@ export class Season {
         await move("reopen_submission", { reason: texts.reopenReasons[0] });
         await move("submit_submission");
       }
-      if (fate === "withdraw") await move("withdraw_submission", { reason: this.#draw.one(texts.withdrawalReasons) });
+      if (fate === "withdraw")
+        await move("withdraw_submission", { reason: this.#picker.pick(texts.withdrawalReasons) });
       else submitted.push(submissionId);
     }
     await until(calendar.closes);
@@ -182,11 +193,11 @@ export class Season {
     const roundIds = [...community.rounds, ...pilot.rounds].map(({ row }) => row.roundId);
     for (let index = 0; index < this.#cast.reviewers; index++) {
       const { email, firstName, lastName } = this.#nextPerson();
-      const expertise = this.#draw.shuffled(fundDomains).slice(0, this.#draw.whole(1, 3));
+      const expertise = this.#picker.shuffle(fundDomains).slice(0, this.#picker.pickInteger(1, 3));
       const invitation = { email, firstName, lastName, expertise, roundIds, suppressEmails: true };
-      const { data } = await this.#stage.call("invite_reviewer", invitation);
+      const { data } = await this.#context.call("invite_reviewer", invitation);
       // Some never answer, but not the first few, who could be all.
-      const answers = this.#draw.chance(0.9) || index < 4;
+      const answers = this.#picker.isLikely(0.9) || index < 4;
       if (answers && data.status !== "active") await this.#readings.accept(data.reviewerId);
     }
   }

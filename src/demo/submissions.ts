@@ -2,25 +2,25 @@ import type { File } from "../contract/files.ts";
 import type { SubmissionState } from "../contract/submissions.ts";
 import { cancelsAssignments, getTitle, stateFields } from "../domain/submissions.ts";
 import type { NewRow, Patch, Row } from "../store/tables.ts";
-import { type Batch, type Copy, turn } from "./batch.ts";
-import { courseFee } from "./course.ts";
 import type { Documents } from "./documents.ts";
-import type { Draw } from "./draw.ts";
 import type { Fees } from "./fees.ts";
 import { addFile } from "./files.ts";
-import type { Step } from "./journeys.ts";
 import type { Mail } from "./mail.ts";
 import { places } from "./names.ts";
 import type { People } from "./people.ts";
-import { unsubmitted } from "./records.ts";
+import type { RandomPicker } from "./random-picker.ts";
+import { unsubmitted } from "./record-factory.ts";
 import type { Reviewing } from "./reviewing.ts";
+import type { ScenarioStep } from "./scenarios.ts";
+import { type GroupSubmission, pickAlternative, type SubmissionGroup } from "./submission-group.ts";
 import type { Supplements } from "./supplements.ts";
 import * as texts from "./texts.ts";
-import { type Author, type Desk, dayMs, type Note } from "./timeline.ts";
-import { fillIn } from "./values.ts";
+import { type AuditNote, dayMs, type HistoryAuthor, type HistoryTransaction } from "./timeline.ts";
+import { computeTrackFee } from "./track-fixture.ts";
+import { createFieldValues } from "./values.ts";
 
-export interface Cast {
-  readonly draw: Draw;
+export interface StepServices {
+  readonly picker: RandomPicker;
   readonly people: People;
   readonly documents: Documents;
   readonly mail: Mail;
@@ -29,32 +29,33 @@ export interface Cast {
   readonly reviewing: Reviewing;
 }
 
-type Steps = Readonly<Record<Step, (desk: Desk, batch: Batch) => Promise<void>>>;
+type Steps = Readonly<Record<ScenarioStep, (history: HistoryTransaction, group: SubmissionGroup) => Promise<void>>>;
 
 /** What each step of a journey does. */
-export function createSteps(cast: Cast): Steps {
+export function createSteps(cast: StepServices): Steps {
   const { fees, supplements, reviewing } = cast;
   const create = createDrafts(cast);
   const feedback = createFeedback(cast);
   const tell = createTelling(cast.mail);
   return {
     ...createMoves(cast, tell),
-    begin: (desk, batch) => create(desk, batch, true),
-    create: (desk, batch) => create(desk, batch, false),
-    answer: (desk, batch) => supplements.answerAll(desk, batch),
-    pay: (desk, batch) => fees.settleAll(desk, batch, turn(batch.journey.fee, batch) ?? "pending"),
-    refund: (desk, batch) => fees.settleAll(desk, batch, "refunded"),
-    assign: (desk, batch) => reviewing.assign(desk, batch, 0, turn(batch.journey.first, batch) ?? []),
-    assign2: (desk, batch) => reviewing.assign(desk, batch, 1, turn(batch.journey.second, batch) ?? []),
-    respond: (desk, batch) => reviewing.respond(desk, batch, 0),
-    respond2: (desk, batch) => reviewing.respond(desk, batch, 1),
-    rearrange: (desk, batch) => reviewing.rearrange(desk, batch),
-    review: (desk, batch) => reviewing.review(desk, batch, 0),
-    review2: (desk, batch) => reviewing.review(desk, batch, 1),
+    begin: (history, group) => create(history, group, true),
+    create: (history, group) => create(history, group, false),
+    answer: (history, group) => supplements.answerAll(history, group),
+    pay: (history, group) => fees.settleAll(history, group, pickAlternative(group.scenario.fee, group) ?? "pending"),
+    refund: (history, group) => fees.settleAll(history, group, "refunded"),
+    assign: (history, group) => reviewing.assign(history, group, 0, pickAlternative(group.scenario.first, group) ?? []),
+    assign2: (history, group) =>
+      reviewing.assign(history, group, 1, pickAlternative(group.scenario.second, group) ?? []),
+    respond: (history, group) => reviewing.respond(history, group, 0),
+    respond2: (history, group) => reviewing.respond(history, group, 1),
+    rearrange: (history, group) => reviewing.rearrange(history, group),
+    review: (history, group) => reviewing.review(history, group, 0),
+    review2: (history, group) => reviewing.review(history, group, 1),
     feedback: feedback.write,
-    async release(desk, batch) {
-      await feedback.release(desk, batch);
-      await tell(desk, batch, "feedback");
+    async release(history, group) {
+      await feedback.release(history, group);
+      await tell(history, group, "feedback");
     },
   };
 }
@@ -72,95 +73,99 @@ type Move =
   | "withdraw";
 
 /** The steps that bring submissions to another state. */
-function createMoves({ draw, supplements, reviewing }: Cast, tell: Telling): Pick<Steps, Move> {
+function createMoves({ picker, supplements, reviewing }: StepServices, tell: Telling): Pick<Steps, Move> {
   const move = createMove(reviewing);
-  const nextIneligible = draw.deck(texts.ineligibleReasons);
-  const nextElimination = draw.deck(texts.eliminationReasons);
-  const nextWithdrawal = draw.deck(texts.withdrawalReasons);
-  const nextReopening = draw.deck(texts.reopenReasons);
-  const nextApproval = draw.deck(texts.eligibleReasons);
-  const advance = (index: number) => (desk: Desk, batch: Batch) => {
-    const patch = { currentRoundId: batch.course.rounds[index]?.row.roundId ?? null };
-    return move(desk, batch, "IN_REVIEW", { action: "submission.advanced", patch });
+  const nextIneligible = picker.createDeck(texts.ineligibleReasons);
+  const nextElimination = picker.createDeck(texts.eliminationReasons);
+  const nextWithdrawal = picker.createDeck(texts.withdrawalReasons);
+  const nextReopening = picker.createDeck(texts.reopenReasons);
+  const nextApproval = picker.createDeck(texts.eligibleReasons);
+  const advance = (index: number) => (history: HistoryTransaction, group: SubmissionGroup) => {
+    const patch = { currentRoundId: group.fixture.rounds[index]?.row.roundId ?? null };
+    return move(history, group, "IN_REVIEW", { action: "submission.advanced", patch });
   };
   return {
-    async submit(desk, batch) {
-      await move(desk, batch, "SUBMITTED", { action: "submission.submitted" });
-      await tell(desk, batch, "received");
+    async submit(history, group) {
+      await move(history, group, "SUBMITTED", { action: "submission.submitted" });
+      await tell(history, group, "received");
     },
-    async reopen(desk, batch) {
-      await supplements.moveAll(desk, batch, "closed");
-      await move(desk, batch, "DRAFT", { action: "submission.reopened", reason: nextReopening() });
-      await supplements.moveAll(desk, batch, "draft");
+    async reopen(history, group) {
+      await supplements.moveAll(history, group, "closed");
+      await move(history, group, "DRAFT", { action: "submission.reopened", reason: nextReopening() });
+      await supplements.moveAll(history, group, "draft");
     },
-    screen(desk, batch) {
-      const reason = draw.chance(0.4) ? { reason: nextApproval() } : {};
-      return move(desk, batch, "ELIGIBLE", { action: "submission.screened", ...reason });
+    screen(history, group) {
+      const reason = picker.isLikely(0.4) ? { reason: nextApproval() } : {};
+      return move(history, group, "ELIGIBLE", { action: "submission.screened", ...reason });
     },
-    async refuse(desk, batch) {
-      await move(desk, batch, "INELIGIBLE", { action: "submission.screened", reason: nextIneligible() });
-      await tell(desk, batch, "ineligible");
+    async refuse(history, group) {
+      await move(history, group, "INELIGIBLE", { action: "submission.screened", reason: nextIneligible() });
+      await tell(history, group, "ineligible");
     },
     advance: advance(0),
     advance2: advance(1),
-    async eliminate(desk, batch) {
-      await move(desk, batch, "ELIMINATED", { action: "submission.eliminated", reason: nextElimination() });
-      await supplements.moveAll(desk, batch, "closed");
-      await tell(desk, batch, "declined");
+    async eliminate(history, group) {
+      await move(history, group, "ELIMINATED", { action: "submission.eliminated", reason: nextElimination() });
+      await supplements.moveAll(history, group, "closed");
+      await tell(history, group, "declined");
     },
-    async finalist(desk, batch) {
-      await move(desk, batch, "FINALIST", { action: "submission.state_set" });
-      await tell(desk, batch, "finalist");
+    async finalist(history, group) {
+      await move(history, group, "FINALIST", { action: "submission.state_set" });
+      await tell(history, group, "finalist");
     },
-    async winner(desk, batch) {
-      await move(desk, batch, "WINNER", { action: "submission.state_set" });
-      await supplements.moveAll(desk, batch, "closed");
-      await tell(desk, batch, "winner");
+    async winner(history, group) {
+      await move(history, group, "WINNER", { action: "submission.state_set" });
+      await supplements.moveAll(history, group, "closed");
+      await tell(history, group, "winner");
     },
-    withdraw(desk, batch) {
-      return move(desk, batch, "WITHDRAWN", { action: "submission.withdrawn", reason: nextWithdrawal() });
+    withdraw(history, group) {
+      return move(history, group, "WITHDRAWN", { action: "submission.withdrawn", reason: nextWithdrawal() });
     },
   };
 }
 
 function createMove(reviewing: Reviewing) {
   return async (
-    desk: Desk,
-    batch: Batch,
+    history: HistoryTransaction,
+    group: SubmissionGroup,
     to: SubmissionState,
-    { patch, ...note }: Note & { readonly patch?: Patch<"submissions"> },
+    { patch, ...note }: AuditNote & { readonly patch?: Patch<"submissions"> },
   ): Promise<void> => {
     const moved = ({ state }: Row<"submissions">) => ({
-      ...stateFields(to, desk.now),
+      ...stateFields(to, history.now),
       ...patch,
       state: to,
       previousState: state,
       stateReason: note.reason ?? null,
     });
-    for (const { submissionId, applicant } of batch.copies) {
-      const byApplicant = desk.author.type === "system";
-      const by: Author = byApplicant ? { type: "applicant", id: applicant.applicantId } : desk.author;
-      await desk.change("submissions", submissionId, moved, { ...note, by });
+    for (const { submissionId, applicant } of group.copies) {
+      const byApplicant = history.author.type === "system";
+      const by: HistoryAuthor = byApplicant ? { type: "applicant", id: applicant.applicantId } : history.author;
+      await history.change("submissions", submissionId, moved, { ...note, by });
     }
-    if (cancelsAssignments(to)) await reviewing.cancelOpen(desk, batch);
+    if (cancelsAssignments(to)) await reviewing.cancelOpen(history, group);
   };
 }
 
 /** Makes a batch's drafts, with applicants, files, payments and supplement requests. */
-function createDrafts({ draw, people, documents, fees, supplements }: Cast) {
-  const nextPlace = draw.deck(places);
+function createDrafts({ picker, people, documents, fees, supplements }: StepServices) {
+  const nextPlace = picker.createDeck(places);
 
-  async function createOne(desk: Desk, batch: Batch, begun: boolean): Promise<Copy> {
-    const { course, source, journey, project } = batch;
-    const { form, track } = course;
-    const applicant = await people.enrol(desk, track);
-    const by: Author = source === "portal" ? { type: "applicant", id: applicant.applicantId } : desk.author;
-    const submissionId = desk.newId("sub");
-    const uploads = uploadsOf(desk, batch, documents, begun);
+  async function createOne(
+    history: HistoryTransaction,
+    group: SubmissionGroup,
+    begun: boolean,
+  ): Promise<GroupSubmission> {
+    const { fixture, source, scenario, project } = group;
+    const { form, track } = fixture;
+    const applicant = await people.enrol(history, track);
+    const by: HistoryAuthor = source === "portal" ? { type: "applicant", id: applicant.applicantId } : history.author;
+    const submissionId = history.newId("sub");
+    const uploads = uploadsOf(history, group, documents, begun);
     const files = Object.fromEntries(uploads.map(({ fieldId, fileId }) => [fieldId, [fileId]]));
-    const startMs = Date.parse(course.deadline) + draw.whole(60, 200) * dayMs;
+    const startMs = Date.parse(fixture.deadline) + picker.pickInteger(60, 200) * dayMs;
     const startDate = new Date(startMs).toISOString().slice(0, 10);
-    const fields = fillIn(form, { project, place: nextPlace(), startDate, files }, draw, begun);
+    const fields = createFieldValues(form, { project, place: nextPlace(), startDate, files }, picker, begun);
     const title = getTitle(form.fields, fields);
     const row: NewRow<"submissions"> = {
       ...unsubmitted,
@@ -171,51 +176,51 @@ function createDrafts({ draw, people, documents, fees, supplements }: Cast) {
       fields,
       schemaId: form.schemaId,
       schemaVersion: form.schemaVersion,
-      deadline: course.deadline,
+      deadline: fixture.deadline,
       innovatorId: applicant.innovatorId,
       innovatorEmail: applicant.email,
       innovatorName: applicant.name,
       applicantPersonId: applicant.personId,
       applicantId: applicant.applicantId,
       source,
-      paymentStatus: courseFee(course) ? "pending" : null,
+      paymentStatus: computeTrackFee(fixture) ? "pending" : null,
       fileIds: uploads.map(({ fileId }) => fileId),
     };
-    await desk.add("submissions", row, { by });
-    for (const upload of uploads) await addFile(desk, { ...upload, submissionId, supplementResponseId: null, by });
+    await history.add("submissions", row, { by });
+    for (const upload of uploads) await addFile(history, { ...upload, submissionId, supplementResponseId: null, by });
     return {
       submissionId,
       applicant,
       title,
-      merit: journey.merit + draw.whole(-8, 8) / 100,
-      paymentId: await fees.demand(desk, batch, submissionId),
-      supplements: await supplements.request(desk, batch, submissionId),
+      merit: scenario.merit + picker.pickInteger(-8, 8) / 100,
+      paymentId: await fees.demand(history, group, submissionId),
+      supplements: await supplements.request(history, group, submissionId),
     };
   }
 
-  return async (desk: Desk, batch: Batch, begun: boolean): Promise<void> => {
-    for (let count = 0; count < batch.size; count++) batch.copies.push(await createOne(desk, batch, begun));
+  return async (history: HistoryTransaction, group: SubmissionGroup, begun: boolean): Promise<void> => {
+    for (let count = 0; count < group.size; count++) group.copies.push(await createOne(history, group, begun));
   };
 }
 
 /** One file for each file field; who has only begun has no budget yet. */
-function uploadsOf(desk: Desk, batch: Batch, documents: Documents, begun: boolean) {
-  const fields = batch.course.form.fields.filter(
+function uploadsOf(history: HistoryTransaction, group: SubmissionGroup, documents: Documents, begun: boolean) {
+  const fields = group.fixture.form.fields.filter(
     ({ type, key }) => type === "file" && !(begun && key === "budget_sheet"),
   );
   return fields.map(({ fieldId, key }) => ({
-    fileId: desk.newId("fil"),
+    fileId: history.newId("fil"),
     fieldId,
-    document: key === "budget_sheet" ? documents.budget(batch.project) : documents.workPlan(batch.project),
+    document: key === "budget_sheet" ? documents.budget(group.project) : documents.workPlan(group.project),
     name: key.replace("_", "-"),
-    scanStatus: scanStatusOf(batch, key),
+    scanStatus: scanStatusOf(group, key),
   }));
 }
 
 /** The first refused application has an infected budget; what the first draft just begun has is still being scanned. */
-function scanStatusOf({ journey, variant }: Batch, key: string): File["scanStatus"] {
+function scanStatusOf({ scenario, variant }: SubmissionGroup, key: string): File["scanStatus"] {
   if (variant > 0) return "clean";
-  const steps = journey.steps.map(([step]) => step);
+  const steps = scenario.steps.map(([step]) => step);
   if (steps.includes("begin")) return "pending";
   return key === "budget_sheet" && steps.includes("refuse") ? "infected" : "clean";
 }
@@ -223,29 +228,33 @@ function scanStatusOf({ journey, variant }: Batch, key: string): File["scanStatu
 type Telling = ReturnType<typeof createTelling>;
 
 function createTelling(mail: Mail) {
-  return async (desk: Desk, { course, copies }: Batch, letter: texts.LetterName): Promise<void> => {
-    const { programId, name: programName } = course.program;
+  return async (
+    history: HistoryTransaction,
+    { fixture, copies }: SubmissionGroup,
+    letter: texts.LetterName,
+  ): Promise<void> => {
+    const { programId, name: programName } = fixture.program;
     for (const { submissionId, applicant, title } of copies) {
       const to = { email: applicant.email, name: applicant.name, kind: "applicant" } as const;
-      await mail(desk, letter, to, { programId, programName, submissionId, title: title ?? "" });
+      await mail(history, letter, to, { programId, programName, submissionId, title: title ?? "" });
     }
   };
 }
 
 /** What applicants are told of the reviewers' remarks. */
-function createFeedback({ draw }: Cast) {
+function createFeedback({ picker }: StepServices) {
   const { opening, strength, advice } = texts.feedbackParts;
-  const parts = [draw.deck(opening), draw.deck(strength), draw.deck(advice)];
+  const parts = [picker.createDeck(opening), picker.createDeck(strength), picker.createDeck(advice)];
   return {
-    async write(desk: Desk, batch: Batch): Promise<void> {
-      const roundId = batch.seats.at(-1)?.round.row.roundId ?? null;
-      for (const copy of batch.copies) {
+    async write(history: HistoryTransaction, group: SubmissionGroup): Promise<void> {
+      const roundId = group.seats.at(-1)?.round.row.roundId ?? null;
+      for (const copy of group.copies) {
         const { submissionId } = copy;
-        copy.feedbackId = desk.newId("fbk");
-        await desk.add("feedbacks", {
+        copy.feedbackId = history.newId("fbk");
+        await history.add("feedbacks", {
           feedbackId: copy.feedbackId,
           submissionId,
-          programId: batch.course.program.programId,
+          programId: group.fixture.program.programId,
           roundId,
           subject: "Remarks of the reviewers",
           body: parts.map((next) => next()).join(" "),
@@ -255,11 +264,11 @@ function createFeedback({ draw }: Cast) {
         });
       }
     },
-    async release(desk: Desk, { copies }: Batch): Promise<void> {
+    async release(history: HistoryTransaction, { copies }: SubmissionGroup): Promise<void> {
       for (const { feedbackId } of copies) {
         if (feedbackId === undefined) continue;
-        const patch = { released: true, releasedAt: desk.now, releasedBy: desk.author.id };
-        await desk.change("feedbacks", feedbackId, patch, { action: "feedback.released" });
+        const patch = { released: true, releasedAt: history.now, releasedBy: history.author.id };
+        await history.change("feedbacks", feedbackId, patch, { action: "feedback.released" });
       }
     },
   };

@@ -115,6 +115,6 @@ export const feedbackParts = {
 } as const;
 
 /** Fills in the names in braces. */
-export function fill(text: string, values: Readonly<Record<string, string>>): string {
+export function fillPlaceholders(text: string, values: Readonly<Record<string, string>>): string {
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
 }

@@ -5,30 +5,30 @@ import { createSeededIds } from "../lib/ids.ts";
 import { isObject } from "../lib/is-object.ts";
 import type { GateTransaction, Store } from "../store/port.ts";
 import { type NewRow, type Patch, type Row, type TableName, tables } from "../store/tables.ts";
-import type { Draw } from "./draw.ts";
+import type { RandomPicker } from "./random-picker.ts";
 
 export const dayMs = 24 * 60 * 60 * 1000;
 
 /** Who did something, as the history tells it. */
-export interface Author {
+export interface HistoryAuthor {
   readonly type: AuditEntry["actorType"];
   readonly id: string;
 }
 
 /** Through what work comes in, each once a day: the portal of applicants and reviewers, the office, the CRM's token. */
-export type Door = "portal" | "office" | "crm";
+export type Channel = "portal" | "office" | "crm";
 
 /** What the history says about a write beyond the row. */
-export interface Note {
+export interface AuditNote {
   /** Default: the kind of record, then `created` or `updated`. */
   readonly action?: string;
   /** Default: who the transaction belongs to. */
-  readonly by?: Author;
+  readonly by?: HistoryAuthor;
   readonly reason?: string;
 }
 
 /** From and to when each door opens, in hours of the day (UTC). */
-const hours: Readonly<Record<Door, readonly [number, number]>> = { crm: [4, 6], office: [8, 15], portal: [16, 21] };
+const hours: Readonly<Record<Channel, readonly [number, number]>> = { crm: [4, 6], office: [8, 15], portal: [16, 21] };
 
 /** Records whose work one transaction holds at most. */
 const maxWeight = 200;
@@ -53,17 +53,17 @@ type Values = Readonly<Record<string, unknown>>;
 type NewId = (prefix: string, timeMs: number) => string;
 
 /** One transaction of the past: writes rows and notes each write for the history. */
-export class Desk {
+export class HistoryTransaction {
   readonly tx: GateTransaction;
   readonly nowMs: number;
   readonly now: string;
   /** Whose transaction it is. */
-  readonly author: Author;
+  readonly author: HistoryAuthor;
   readonly entries: AuditEntry[] = [];
   readonly #newId: NewId;
   readonly #requestId: string;
 
-  constructor(tx: GateTransaction, nowMs: number, author: Author, newId: NewId) {
+  constructor(tx: GateTransaction, nowMs: number, author: HistoryAuthor, newId: NewId) {
     this.tx = tx;
     this.nowMs = nowMs;
     this.now = new Date(nowMs).toISOString();
@@ -76,7 +76,7 @@ export class Desk {
     return this.#newId(prefix, this.nowMs);
   }
 
-  async add<T extends TableName>(table: T, row: NewRow<T>, note: Note = {}): Promise<Row<T>> {
+  async add<T extends TableName>(table: T, row: NewRow<T>, note: AuditNote = {}): Promise<Row<T>> {
     const after = await this.tx.insert(table, row);
     this.#note(table, {}, after, note, "created");
     return after;
@@ -86,7 +86,7 @@ export class Desk {
     table: T,
     id: string,
     patch: Patch<T> | ((before: Row<T>) => Patch<T>),
-    note: Note = {},
+    note: AuditNote = {},
   ): Promise<Row<T>> {
     const before = await this.tx.get(table, id);
     if (!before) throw new Error(`No ${table} ${id}`);
@@ -95,7 +95,7 @@ export class Desk {
     return after;
   }
 
-  #note(table: TableName, before: Values, after: Values, note: Note, verb: string): void {
+  #note(table: TableName, before: Values, after: Values, note: AuditNote, verb: string): void {
     const { entity, id } = tables[table];
     const by = note.by ?? this.author;
     this.entries.push({
@@ -142,12 +142,12 @@ function mapOf(value: unknown): Values {
 
 interface Task {
   readonly weight: number;
-  readonly work: (desk: Desk) => Promise<void>;
+  readonly work: (history: HistoryTransaction) => Promise<void>;
 }
 
 interface Session {
   readonly timeMs: number;
-  readonly author: Author;
+  readonly author: HistoryAuthor;
   readonly tasks: Task[];
 }
 
@@ -159,7 +159,7 @@ export interface TimelineOptions {
   readonly businessId: string;
   readonly now: Date;
   readonly random: Random;
-  readonly draw: Draw;
+  readonly picker: RandomPicker;
 }
 
 /**
@@ -168,8 +168,8 @@ export interface TimelineOptions {
  */
 export class Timeline {
   /** The office's people, who take turns by the day. */
-  readonly staff: readonly [Author, ...Author[]];
-  readonly crm: Author;
+  readonly staff: readonly [HistoryAuthor, ...HistoryAuthor[]];
+  readonly crm: HistoryAuthor;
   readonly #options: TimelineOptions;
   readonly #todayMs: number;
   readonly #newId: NewId;
@@ -179,7 +179,7 @@ export class Timeline {
     this.#options = options;
     this.#todayMs = Math.floor(options.now.getTime() / dayMs) * dayMs;
     this.#newId = createSeededIds(options.random);
-    const user = (daysAgo: number): Author => ({ type: "user", id: this.newId("usr", daysAgo) });
+    const user = (daysAgo: number): HistoryAuthor => ({ type: "user", id: this.newId("usr", daysAgo) });
     this.staff = [user(900), user(640), user(410)];
     this.crm = { type: "token", id: this.newId("tok", 400) };
   }
@@ -195,7 +195,7 @@ export class Timeline {
   }
 
   /** Plans work; `weight` is the number of records it is about. Yesterday is the latest day. */
-  on(daysAgo: number, door: Door, work: Task["work"], weight = 1): void {
+  on(daysAgo: number, door: Channel, work: Task["work"], weight = 1): void {
     if (daysAgo < 1) throw new RangeError("The past ends yesterday");
     const key = `${daysAgo} ${door}`;
     const session = this.#sessions.get(key) ?? this.#open(daysAgo, door);
@@ -216,24 +216,27 @@ export class Timeline {
     this.#sessions.clear();
   }
 
-  #open(daysAgo: number, door: Door): Session {
+  #open(daysAgo: number, door: Channel): Session {
     const [from, to] = hours[door];
     const minute = 60_000;
-    const { draw } = this.#options;
+    const { picker } = this.#options;
     const timeMs =
-      this.#todayMs - daysAgo * dayMs + draw.whole(from * 60, to * 60) * minute + draw.whole(0, minute - 1);
+      this.#todayMs -
+      daysAgo * dayMs +
+      picker.pickInteger(from * 60, to * 60) * minute +
+      picker.pickInteger(0, minute - 1);
     const officer = this.staff[Math.abs(daysAgo) % this.staff.length] ?? this.staff[0];
     const authors = { office: officer, crm: this.crm, portal: { type: "system", id: "portal" } } as const;
     return { timeMs, author: authors[door], tasks: [] };
   }
 
-  async #write(nowMs: number, author: Author, tasks: readonly Task[]): Promise<void> {
+  async #write(nowMs: number, author: HistoryAuthor, tasks: readonly Task[]): Promise<void> {
     const { store, businessId } = this.#options;
     const now = new Date(nowMs).toISOString();
     await store.transaction({ businessId, actorId: author.id, now }, async (tx) => {
-      const desk = new Desk(tx, nowMs, author, this.#newId);
-      for (const { work } of tasks) await work(desk);
-      await tx.appendAudit(desk.entries);
+      const history = new HistoryTransaction(tx, nowMs, author, this.#newId);
+      for (const { work } of tasks) await work(history);
+      await tx.appendAudit(history.entries);
     });
   }
 }

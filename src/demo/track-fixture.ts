@@ -6,7 +6,7 @@ import type { RubricWithRemarks } from "./rubrics.ts";
 import type { Timeline } from "./timeline.ts";
 
 /** A round and when it opens. */
-export interface CourseRound {
+export interface RoundFixture {
   readonly row: NewRow<"rounds">;
   readonly rubric: RubricWithRemarks;
   /** Never: it is still to come. */
@@ -24,11 +24,11 @@ export interface SupplementRequest {
 }
 
 /** A track with all that its submissions need to know. */
-export interface Course {
+export interface TrackFixture {
   readonly program: NewRow<"programs">;
   readonly track: NewRow<"tracks">;
   readonly form: Form;
-  readonly rounds: readonly CourseRound[];
+  readonly rounds: readonly RoundFixture[];
   readonly supplements: readonly SupplementRequest[];
   readonly deadline: string;
   /** The day that journeys are counted back from. */
@@ -36,12 +36,12 @@ export interface Course {
   nextProject(): Project;
 }
 
-export function courseFee({ program, track }: Course) {
+export function computeTrackFee({ program, track }: TrackFixture) {
   return computeFee(program, track);
 }
 
 /** When a programme came to each status that it has had so far; counted in days ago. */
-export interface Lifecycle {
+export interface ProgramLifecycle {
   readonly drafted: number;
   readonly configured?: number;
   readonly underway?: number;
@@ -49,24 +49,28 @@ export interface Lifecycle {
 }
 
 /** Plans a programme's own past: it is drafted with tracks and closed rounds, then opened step by step. */
-export function planProgram(timeline: Timeline, courses: readonly [Course, ...Course[]], lifecycle: Lifecycle): void {
-  const [{ program }] = courses;
+export function planProgram(
+  timeline: Timeline,
+  fixtures: readonly [TrackFixture, ...TrackFixture[]],
+  lifecycle: ProgramLifecycle,
+): void {
+  const [{ program }] = fixtures;
   const { programId } = program;
-  const rounds = courses.flatMap((course) => course.rounds);
-  timeline.on(lifecycle.drafted, "office", async (desk) => {
-    await desk.add("programs", { ...program, lifecycleStatus: "draft" });
-    for (const { track } of courses) await desk.add("tracks", { ...track, intakeOpen: false });
-    for (const { row } of rounds) await desk.add("rounds", { ...row, active: false });
+  const rounds = fixtures.flatMap((fixture) => fixture.rounds);
+  timeline.on(lifecycle.drafted, "office", async (history) => {
+    await history.add("programs", { ...program, lifecycleStatus: "draft" });
+    for (const { track } of fixtures) await history.add("tracks", { ...track, intakeOpen: false });
+    for (const { row } of rounds) await history.add("rounds", { ...row, active: false });
   });
   for (const status of ["configured", "underway", "completed"] as const) {
     const daysAgo = lifecycle[status];
     if (daysAgo === undefined) continue;
-    timeline.on(daysAgo, "office", async (desk) => {
-      await desk.change("programs", programId, { lifecycleStatus: status });
+    timeline.on(daysAgo, "office", async (history) => {
+      await history.change("programs", programId, { lifecycleStatus: status });
       const intakeOpen = status === "underway";
-      for (const { track } of courses) await desk.change("tracks", track.trackId, { intakeOpen });
+      for (const { track } of fixtures) await history.change("tracks", track.trackId, { intakeOpen });
       if (status !== "completed") return;
-      for (const { row } of rounds) await desk.change("rounds", row.roundId, { active: false });
+      for (const { row } of rounds) await history.change("rounds", row.roundId, { active: false });
     });
   }
   for (const { row, opensDaysAgo } of rounds) {
@@ -74,7 +78,7 @@ export function planProgram(timeline: Timeline, courses: readonly [Course, ...Co
     timeline.on(
       opensDaysAgo,
       "office",
-      async (desk) => void (await desk.change("rounds", row.roundId, { active: true })),
+      async (history) => void (await history.change("rounds", row.roundId, { active: true })),
     );
   }
 }

@@ -1,11 +1,11 @@
-import type { Course, CourseRound, SupplementRequest } from "./course.ts";
-import type { Journey, Outcome } from "./journeys.ts";
 import type { KnownApplicant } from "./people.ts";
 import type { Project } from "./projects.ts";
 import type { Member } from "./reviewers.ts";
+import type { AssignmentOutcome, Scenario } from "./scenarios.ts";
+import type { RoundFixture, SupplementRequest, TrackFixture } from "./track-fixture.ts";
 
 /** One submission on its way. */
-export interface Copy {
+export interface GroupSubmission {
   readonly submissionId: string;
   readonly applicant: KnownApplicant;
   readonly title: string | null;
@@ -17,29 +17,32 @@ export interface Copy {
 }
 
 /** A reviewer's place at a batch in one round, with an assignment for each submission in its order. */
-export interface Seat {
+export interface ReviewerSeat {
   /** Of the round, from 0. */
   readonly index: number;
-  readonly round: CourseRound;
+  readonly round: RoundFixture;
   readonly member: Member;
-  readonly outcome: Outcome;
+  readonly outcome: AssignmentOutcome;
   readonly assignmentIds: string[];
 }
 
 /** Submissions that take the same journey on the same days, about similar projects in different places. */
-export interface Batch {
-  readonly course: Course;
-  readonly journey: Journey;
+export interface SubmissionGroup {
+  readonly fixture: TrackFixture;
+  readonly scenario: Scenario;
   /** Which of the submissions on this journey it is: alternatives take turns by it. */
   readonly variant: number;
   readonly size: number;
   readonly project: Project;
   readonly source: "portal" | "integration";
-  readonly copies: Copy[];
-  readonly seats: Seat[];
+  readonly copies: GroupSubmission[];
+  readonly seats: ReviewerSeat[];
 }
 
 /** The alternative whose turn it is. */
-export function turn<T>(alternatives: readonly T[] | undefined, { variant }: Batch): T | undefined {
+export function pickAlternative<T>(
+  alternatives: readonly T[] | undefined,
+  { variant }: SubmissionGroup,
+): T | undefined {
   return alternatives?.[variant % alternatives.length];
 }

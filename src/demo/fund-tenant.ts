@@ -1,27 +1,27 @@
-import { fundBranding, pilotBranding } from "./branding.ts";
-import { type Course, planProgram, type SupplementRequest } from "./course.ts";
-import type { Draw } from "./draw.ts";
+import { createFundBranding, pilotBranding } from "./branding.ts";
 import { createForms, type Form, type Forms } from "./forms.ts";
 import { fundProjects } from "./projects.ts";
-import { newProgram, roundOf, trackOf } from "./records.ts";
+import type { RandomPicker } from "./random-picker.ts";
+import { createProgram, createRoundFactory, createTrackFactory } from "./record-factory.ts";
 import { createRubrics, type RubricWithRemarks } from "./rubrics.ts";
 import type { Timeline } from "./timeline.ts";
+import { planProgram, type SupplementRequest, type TrackFixture } from "./track-fixture.ts";
 
-export interface Calls {
-  readonly community: Course;
-  readonly pilot: Course;
-  readonly lastYear: Course;
+export interface FundTracks {
+  readonly community: TrackFixture;
+  readonly pilot: TrackFixture;
+  readonly lastYear: TrackFixture;
 }
 
 interface Setting {
   readonly timeline: Timeline;
-  readonly draw: Draw;
+  readonly picker: RandomPicker;
   readonly year: number;
   readonly forms: Forms;
   readonly maxPerReviewer: number;
 }
 
-interface Sheets {
+interface PublishedForms {
   readonly lastYear: Form;
   readonly community: Form;
   readonly pilot: Form;
@@ -36,18 +36,18 @@ const lastYearEnds = 330;
 const openedDaysAgo = 75;
 
 /** Plans the programmes of the foundation: this year's under way, last year's completed, next year's a draft. */
-export function planFoundation(given: Omit<Setting, "forms">): Calls {
+export function planFundTenant(given: Omit<Setting, "forms">): FundTracks {
   const setting = { ...given, forms: createForms(given.timeline) };
-  const sheets = planSheets(setting);
+  const sheets = planForms(setting);
   const { timeline } = setting;
-  const calls = { ...thisYear(setting, sheets), lastYear: lastYear(setting, sheets) };
+  const calls = { ...planCurrentProgram(setting, sheets), lastYear: planCompletedProgram(setting, sheets) };
   planProgram(timeline, [calls.lastYear], { drafted: 445, configured: 428, underway: 412, completed: 322 });
   planProgram(timeline, [calls.community, calls.pilot], { drafted: 120, configured: 95, underway: openedDaysAgo });
-  planProgram(timeline, [nextYear(setting, sheets)], { drafted: 13 });
+  planProgram(timeline, [planDraftProgram(setting, sheets)], { drafted: 13 });
   return calls;
 }
 
-function planSheets({ timeline, forms }: Setting): Sheets {
+function planForms({ timeline, forms }: Setting): PublishedForms {
   const [lastYear, community] = forms.community(450, 124);
   const [readingBefore, reading] = createRubrics(timeline).reading(450, 124);
   const panel = createRubrics(timeline).panel(124);
@@ -60,20 +60,23 @@ function planSheets({ timeline, forms }: Setting): Sheets {
     reading,
     panel,
   };
-  timeline.on(450, "office", async (desk) => {
-    for (const form of [lastYear, sheets.support]) await desk.add("schemas", form, { action: "schema.published" });
-    await desk.add("rubrics", readingBefore.row, { action: "rubric.published" });
+  timeline.on(450, "office", async (history) => {
+    for (const form of [lastYear, sheets.support]) await history.add("schemas", form, { action: "schema.published" });
+    await history.add("rubrics", readingBefore.row, { action: "rubric.published" });
   });
-  timeline.on(124, "office", async (desk) => {
-    for (const form of [community, sheets.pilot]) await desk.add("schemas", form, { action: "schema.published" });
-    for (const { row } of [reading, panel]) await desk.add("rubrics", row, { action: "rubric.published" });
+  timeline.on(124, "office", async (history) => {
+    for (const form of [community, sheets.pilot]) await history.add("schemas", form, { action: "schema.published" });
+    for (const { row } of [reading, panel]) await history.add("rubrics", row, { action: "rubric.published" });
   });
   return sheets;
 }
 
-function thisYear({ timeline, draw, year, forms, maxPerReviewer }: Setting, sheets: Sheets): Omit<Calls, "lastYear"> {
+function planCurrentProgram(
+  { timeline, picker, year, forms, maxPerReviewer }: Setting,
+  sheets: PublishedForms,
+): Omit<FundTracks, "lastYear"> {
   const name = `Common Ground Fund ${year}`;
-  const program = newProgram({
+  const program = createProgram({
     programId: timeline.newId("prg", 120),
     name,
     year,
@@ -81,7 +84,7 @@ function thisYear({ timeline, draw, year, forms, maxPerReviewer }: Setting, shee
       "Grants for community projects and for pilots of small enterprises, with a rolling intake and three readings.",
     startDate: timeline.time(openedDaysAgo, 0),
     endDate: timeline.time(-160, 0),
-    branding: fundBranding(name),
+    branding: createFundBranding(name),
     feeRequired: true,
     assignmentRules: {
       reviewsPerSubmission: 3,
@@ -91,11 +94,11 @@ function thisYear({ timeline, draw, year, forms, maxPerReviewer }: Setting, shee
       maxPerReviewer,
     },
   });
-  const common = { program, supplements: [], endsDaysAgo: 0, nextProject: draw.deck(fundProjects) };
-  const track = trackOf(timeline, program, 120);
+  const common = { program, supplements: [], endsDaysAgo: 0, nextProject: picker.createDeck(fundProjects) };
+  const track = createTrackFactory(timeline, program, 120);
   const community = track("Community projects", 0, sheets.community, { closesDaysAgo: -28 });
   const pilot = track("Enterprise pilots", 1, sheets.pilot, { closesDaysAgo: -21, feeAmountMinor: 7500 });
-  const round = roundOf(timeline, 120);
+  const round = createRoundFactory(timeline, 120);
   return {
     community: {
       ...common,
@@ -123,16 +126,19 @@ function thisYear({ timeline, draw, year, forms, maxPerReviewer }: Setting, shee
   };
 }
 
-function lastYear({ timeline, draw, year, forms, maxPerReviewer }: Setting, sheets: Sheets): Course {
+function planCompletedProgram(
+  { timeline, picker, year, forms, maxPerReviewer }: Setting,
+  sheets: PublishedForms,
+): TrackFixture {
   const name = `Common Ground Fund ${year - 1}`;
-  const program = newProgram({
+  const program = createProgram({
     programId: timeline.newId("prg", 445),
     name,
     year: year - 1,
     description: "The first call of the fund, for community projects alone.",
     startDate: timeline.time(412, 0),
     endDate: timeline.time(322, 0),
-    branding: fundBranding(name),
+    branding: createFundBranding(name),
     assignmentRules: {
       reviewsPerSubmission: 3,
       useExpertiseMatching: true,
@@ -141,8 +147,10 @@ function lastYear({ timeline, draw, year, forms, maxPerReviewer }: Setting, shee
       maxPerReviewer,
     },
   });
-  const track = trackOf(timeline, program, 445)("Community projects", 0, sheets.lastYear, { closesDaysAgo: 345 });
-  const round = roundOf(timeline, 445);
+  const track = createTrackFactory(timeline, program, 445)("Community projects", 0, sheets.lastYear, {
+    closesDaysAgo: 345,
+  });
+  const round = createRoundFactory(timeline, 445);
   return {
     program,
     track,
@@ -150,7 +158,7 @@ function lastYear({ timeline, draw, year, forms, maxPerReviewer }: Setting, shee
     deadline: timeline.time(345, 22),
     supplements: [letterOfSupport(timeline, sheets.support)],
     endsDaysAgo: lastYearEnds,
-    nextProject: draw.deck(fundProjects),
+    nextProject: picker.createDeck(fundProjects),
     rounds: [
       round(track, 1, "Reading", sheets.readingBefore, { opens: 396, ends: 350 }),
       round(track, 2, "Panel", sheets.readingBefore, { opens: 374, ends: 338 }),
@@ -158,15 +166,17 @@ function lastYear({ timeline, draw, year, forms, maxPerReviewer }: Setting, shee
   };
 }
 
-function nextYear({ timeline, draw, year }: Setting, sheets: Sheets): Course {
-  const program = newProgram({
+function planDraftProgram({ timeline, picker, year }: Setting, sheets: PublishedForms): TrackFixture {
+  const program = createProgram({
     programId: timeline.newId("prg", 13),
     name: `Common Ground Fund ${year + 1}`,
     year: year + 1,
     description: "Draft: one track, to be opened to applicants from all of the region.",
     screeningRequired: false,
   });
-  const track = trackOf(timeline, program, 13)("Community projects", 0, sheets.community, { closesDaysAgo: -420 });
+  const track = createTrackFactory(timeline, program, 13)("Community projects", 0, sheets.community, {
+    closesDaysAgo: -420,
+  });
   return {
     program,
     track,
@@ -174,17 +184,21 @@ function nextYear({ timeline, draw, year }: Setting, sheets: Sheets): Course {
     deadline: timeline.time(-420, 22),
     supplements: [],
     endsDaysAgo: 0,
-    nextProject: draw.deck(fundProjects),
-    rounds: [roundOf(timeline, 13)(track, 1, "First reading", sheets.reading, { starts: -380, ends: -430 })],
+    nextProject: picker.createDeck(fundProjects),
+    rounds: [createRoundFactory(timeline, 13)(track, 1, "First reading", sheets.reading, { starts: -380, ends: -430 })],
   };
 }
 
-function requestOf(timeline: Timeline, form: Form, given: Omit<SupplementRequest, "supplementRequestId" | "form">) {
+function createSupplementRequest(
+  timeline: Timeline,
+  form: Form,
+  given: Omit<SupplementRequest, "supplementRequestId" | "form">,
+) {
   return { ...given, form, supplementRequestId: timeline.newId("srq", 120) };
 }
 
 const letterOfSupport = (timeline: Timeline, form: Form) =>
-  requestOf(timeline, form, {
+  createSupplementRequest(timeline, form, {
     title: "Letter of support by a partner",
     required: true,
     audience: "contributor",
@@ -196,7 +210,7 @@ const letterOfSupport = (timeline: Timeline, form: Form) =>
   });
 
 const photographs = (timeline: Timeline, form: Form) =>
-  requestOf(timeline, form, {
+  createSupplementRequest(timeline, form, {
     title: "Consent to photographs of the site",
     required: false,
     audience: "applicant",
@@ -204,7 +218,7 @@ const photographs = (timeline: Timeline, form: Form) =>
   });
 
 const accounts = (timeline: Timeline, form: Form) =>
-  requestOf(timeline, form, {
+  createSupplementRequest(timeline, form, {
     title: "Statement on the last annual accounts",
     required: true,
     audience: "applicant",

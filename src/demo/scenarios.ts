@@ -2,7 +2,7 @@ import type { AssignmentStatus } from "../contract/assignments.ts";
 import type { PaymentStatus } from "../contract/payments.ts";
 
 /** What happens to a submission. Steps that end in 2 are those of the second round. */
-export type Step =
+export type ScenarioStep =
   | "begin"
   | "create"
   | "answer"
@@ -29,25 +29,25 @@ export type Step =
   | "release";
 
 /** What becomes of an assignment. `draft`: accepted, with a review begun; `reassigned`: declined and moved. */
-export type Outcome = AssignmentStatus | "draft" | "reassigned";
+export type AssignmentOutcome = AssignmentStatus | "draft" | "reassigned";
 
-export interface Journey {
+export interface Scenario {
   /** Each with how many days before the end of the call it happens; where one needs the other, three days apart. */
-  readonly steps: readonly (readonly [step: Step, daysBefore: number])[];
+  readonly steps: readonly (readonly [step: ScenarioStep, daysBefore: number])[];
   /** How good the application is, from 0 to 1. */
   readonly merit: number;
   /** What becomes of the first round's assignments; submissions take turns. */
-  readonly first?: readonly (readonly Outcome[])[];
-  readonly second?: readonly (readonly Outcome[])[];
+  readonly first?: readonly (readonly AssignmentOutcome[])[];
+  readonly second?: readonly (readonly AssignmentOutcome[])[];
   /** What becomes of the fee, where there is one; submissions take turns. */
   readonly fee?: readonly PaymentStatus[];
 }
 
-const done = ["completed", "completed", "completed"] as const satisfies Outcome[];
+const done = ["completed", "completed", "completed"] as const satisfies AssignmentOutcome[];
 const paid = ["succeeded", "succeeded", "waived"] as const satisfies PaymentStatus[];
 
 /** The steps to a submitted application that was found eligible that many days before the end. */
-const eligible = (days: number): Journey["steps"] => [
+const listStepsToEligible = (days: number): Scenario["steps"] => [
   ["create", days + 13],
   ["answer", days + 10],
   ["pay", days + 9],
@@ -56,23 +56,23 @@ const eligible = (days: number): Journey["steps"] => [
 ];
 
 /** The steps through the first round, to the last review that many days before the end. */
-const read = (days: number): Journey["steps"] => [
-  ...eligible(days + 15),
+const listStepsToReviewed = (days: number): Scenario["steps"] => [
+  ...listStepsToEligible(days + 15),
   ["advance", days + 11],
   ["assign", days + 10],
   ["respond", days + 7],
   ["review", days],
 ];
 
-const readTwice = (days: number): Journey["steps"] => [
-  ...read(days + 18),
+const listStepsToReviewedTwice = (days: number): Scenario["steps"] => [
+  ...listStepsToReviewed(days + 18),
   ["advance2", days + 12],
   ["assign2", days + 11],
   ["respond2", days + 8],
   ["review2", days],
 ];
 
-export const journeys = {
+export const scenarios = {
   begun: {
     steps: [
       ["begin", 2],
@@ -112,7 +112,7 @@ export const journeys = {
     merit: 0.6,
     fee: paid,
   },
-  eligible: { steps: eligible(6), merit: 0.6, fee: paid },
+  eligible: { steps: listStepsToEligible(6), merit: 0.6, fee: paid },
   ineligible: {
     steps: [
       ["create", 24],
@@ -125,9 +125,9 @@ export const journeys = {
     merit: 0.3,
     fee: ["succeeded"],
   },
-  waiting: { steps: [...eligible(16), ["advance", 4]], merit: 0.6, fee: paid },
+  waiting: { steps: [...listStepsToEligible(16), ["advance", 4]], merit: 0.6, fee: paid },
   reading: {
-    steps: [...read(6).slice(0, -1), ["rearrange", 9], ["review", 6]],
+    steps: [...listStepsToReviewed(6).slice(0, -1), ["rearrange", 9], ["review", 6]],
     merit: 0.6,
     fee: paid,
     first: [
@@ -138,10 +138,10 @@ export const journeys = {
       ["accepted", "assigned", "assigned"],
     ],
   },
-  read: { steps: read(8), merit: 0.65, fee: paid, first: [done] },
-  toBeSeated: { steps: [...read(19), ["advance2", 5]], merit: 0.75, fee: paid, first: [done] },
+  read: { steps: listStepsToReviewed(8), merit: 0.65, fee: paid, first: [done] },
+  toBeSeated: { steps: [...listStepsToReviewed(19), ["advance2", 5]], merit: 0.75, fee: paid, first: [done] },
   discussed: {
-    steps: readTwice(4),
+    steps: listStepsToReviewedTwice(4),
     merit: 0.8,
     fee: paid,
     first: [done],
@@ -151,22 +151,22 @@ export const journeys = {
       ["accepted", "conflict"],
     ],
   },
-  refused: { steps: [...eligible(18), ["eliminate", 12], ["feedback", 10]], merit: 0.3, fee: paid },
+  refused: { steps: [...listStepsToEligible(18), ["eliminate", 12], ["feedback", 10]], merit: 0.3, fee: paid },
   eliminated: {
-    steps: [...read(22), ["eliminate", 16], ["feedback", 13], ["release", 10]],
+    steps: [...listStepsToReviewed(22), ["eliminate", 16], ["feedback", 13], ["release", 10]],
     merit: 0.35,
     fee: paid,
     first: [done, ["completed", "completed", "declined"]],
   },
   finalist: {
-    steps: [...readTwice(14), ["finalist", 8], ["feedback", 6]],
+    steps: [...listStepsToReviewedTwice(14), ["finalist", 8], ["feedback", 6]],
     merit: 0.85,
     fee: paid,
     first: [done],
     second: [["completed", "completed"]],
   },
   winner: {
-    steps: [...readTwice(14), ["finalist", 10], ["winner", 7], ["feedback", 5], ["release", 3]],
+    steps: [...listStepsToReviewedTwice(14), ["finalist", 10], ["winner", 7], ["feedback", 5], ["release", 3]],
     merit: 0.95,
     fee: paid,
     first: [done],
@@ -192,18 +192,18 @@ export const journeys = {
     fee: ["succeeded"],
   },
   withdrawnInReview: {
-    steps: [...read(12).slice(0, -1), ["withdraw", 11]],
+    steps: [...listStepsToReviewed(12).slice(0, -1), ["withdraw", 11]],
     merit: 0.6,
     fee: paid,
     first: [["accepted", "assigned", "accepted"]],
   },
-} as const satisfies Record<string, Journey>;
+} as const satisfies Record<string, Scenario>;
 
-export type JourneyName = keyof typeof journeys;
+export type ScenarioName = keyof typeof scenarios;
 /** How many submissions of a track take each journey. */
-export type Traffic = Partial<Record<JourneyName, number>>;
+export type ScenarioCounts = Partial<Record<ScenarioName, number>>;
 
-export const communityTraffic: Traffic = {
+export const communityCounts: ScenarioCounts = {
   begun: 2,
   ready: 2,
   unanswered: 1,
@@ -224,7 +224,7 @@ export const communityTraffic: Traffic = {
   withdrawnInReview: 1,
 };
 
-export const pilotTraffic: Traffic = {
+export const pilotCounts: ScenarioCounts = {
   begun: 1,
   ready: 2,
   submitted: 3,
@@ -241,9 +241,9 @@ export const pilotTraffic: Traffic = {
   withdrawnSubmitted: 1,
 };
 
-export const lastYearTraffic: Traffic = { ineligible: 1, eliminated: 2, finalist: 1, winner: 2 };
+export const lastYearCounts: ScenarioCounts = { ineligible: 1, eliminated: 2, finalist: 1, winner: 2 };
 
-export const residencyTraffic: Traffic = {
+export const residencyCounts: ScenarioCounts = {
   begun: 1,
   ready: 1,
   submitted: 1,
@@ -254,6 +254,6 @@ export const residencyTraffic: Traffic = {
 };
 
 /** How many days a further submission of a journey is earlier than the first: three or six, or none. */
-export function stagger(index: number): number {
+export function computeStaggerDays(index: number): number {
   return (index % 3) * 3;
 }

@@ -6,7 +6,7 @@ import type { Reader } from "../store/port.ts";
 type Data<Name extends OperationName> = Result<Name> extends PageOf<infer Row> ? readonly Row[] : Result<Name>;
 
 /** Where a season is played: the interface by token, the desk, and the calendar. */
-export interface Stage {
+export interface SeasonContext {
   call<Name extends OperationName>(
     name: Name,
     input: Readonly<Record<string, unknown>>,
@@ -18,7 +18,7 @@ export interface Stage {
   until(day: number): Promise<void>;
 }
 
-export interface Cast {
+export interface SeasonSize {
   readonly applicants: number;
   readonly reviewers: number;
 }

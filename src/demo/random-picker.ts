@@ -1,20 +1,20 @@
 import type { Random } from "../lib/crypto/random.ts";
 
 /** Choices from seeded random numbers: the same seed makes the same ones. */
-export interface Draw {
+export interface RandomPicker {
   /** A whole number from `min` to `max`, both included. */
-  whole(min: number, max: number): number;
+  pickInteger(min: number, max: number): number;
   /** True in this share of cases. */
-  chance(share: number): boolean;
-  one<T>(items: readonly T[]): T;
-  shuffled<T>(items: readonly T[]): T[];
+  isLikely(share: number): boolean;
+  pick<T>(items: readonly T[]): T;
+  shuffle<T>(items: readonly T[]): T[];
   /** Gives every item once in random order before any comes again. */
-  deck<T>(items: readonly T[]): () => T;
+  createDeck<T>(items: readonly T[]): () => T;
   /** 64 hexadecimal digits that are the digest of nothing anybody knows. */
-  digest(): string;
+  pickDigest(): string;
 }
 
-export function createDraw(random: Random): Draw {
+export function createRandomPicker(random: Random): RandomPicker {
   const whole = (min: number, max: number) => min + Math.floor(random() * (max - min + 1));
   const one = <T>(items: readonly T[]): T => {
     if (items.length === 0) throw new RangeError("Nothing to choose from");
@@ -29,17 +29,17 @@ export function createDraw(random: Random): Draw {
     return mixed;
   };
   return {
-    whole,
-    one,
-    shuffled,
-    chance: (share) => random() < share,
-    deck<T>(items: readonly T[]) {
+    pickInteger: whole,
+    pick: one,
+    shuffle: shuffled,
+    isLikely: (share) => random() < share,
+    createDeck<T>(items: readonly T[]) {
       let left: T[] = [];
       return () => {
         if (left.length === 0) left = shuffled(items);
         return left.pop() as T;
       };
     },
-    digest: () => Array.from({ length: 64 }, () => whole(0, 15).toString(16)).join(""),
+    pickDigest: () => Array.from({ length: 64 }, () => whole(0, 15).toString(16)).join(""),
   };
 }

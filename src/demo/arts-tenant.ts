@@ -1,29 +1,29 @@
 import { residencyBranding } from "./branding.ts";
-import { type Course, planProgram } from "./course.ts";
-import type { Draw } from "./draw.ts";
 import { createForms } from "./forms.ts";
 import { residencyProjects } from "./projects.ts";
-import { newProgram, roundOf, trackOf } from "./records.ts";
+import type { RandomPicker } from "./random-picker.ts";
+import { createProgram, createRoundFactory, createTrackFactory } from "./record-factory.ts";
 import { createRubrics } from "./rubrics.ts";
 import type { Timeline } from "./timeline.ts";
+import { planProgram, type TrackFixture } from "./track-fixture.ts";
 
 interface Setting {
   readonly timeline: Timeline;
-  readonly draw: Draw;
+  readonly picker: RandomPicker;
   readonly year: number;
   readonly maxPerReviewer: number;
 }
 
 /** Plans the one programme of the arts trust: residencies without fee or supplements. */
-export function planTrust({ timeline, draw, year, maxPerReviewer }: Setting): Course {
+export function planArtsTenant({ timeline, picker, year, maxPerReviewer }: Setting): TrackFixture {
   const forms = createForms(timeline);
   const form = forms.residency(112);
   const jury = createRubrics(timeline).jury(112);
-  timeline.on(112, "office", async (desk) => {
-    await desk.add("schemas", form, { action: "schema.published" });
-    await desk.add("rubrics", jury.row, { action: "rubric.published" });
+  timeline.on(112, "office", async (history) => {
+    await history.add("schemas", form, { action: "schema.published" });
+    await history.add("rubrics", jury.row, { action: "rubric.published" });
   });
-  const program = newProgram({
+  const program = createProgram({
     programId: timeline.newId("prg", 110),
     name: `Studio Residencies ${year}`,
     year,
@@ -39,21 +39,21 @@ export function planTrust({ timeline, draw, year, maxPerReviewer }: Setting): Co
       maxPerReviewer,
     },
   });
-  const track = trackOf(timeline, program, 110)("Residencies", 0, form, { closesDaysAgo: -18 });
-  const round = roundOf(timeline, 110);
-  const course = {
+  const track = createTrackFactory(timeline, program, 110)("Residencies", 0, form, { closesDaysAgo: -18 });
+  const round = createRoundFactory(timeline, 110);
+  const fixture = {
     program,
     track,
     form,
     deadline: timeline.time(-18, 22),
     supplements: [],
     endsDaysAgo: 0,
-    nextProject: draw.deck(residencyProjects),
+    nextProject: picker.createDeck(residencyProjects),
     rounds: [
       round(track, 1, "Jury", jury, { opens: 62, ends: -30 }),
       round(track, 2, "Studio talk", jury, { opens: 40, ends: -45 }),
     ],
   };
-  planProgram(timeline, [course], { drafted: 110, configured: 90, underway: 75 });
-  return course;
+  planProgram(timeline, [fixture], { drafted: 110, configured: 90, underway: 75 });
+  return fixture;
 }

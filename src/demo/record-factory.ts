@@ -1,11 +1,11 @@
 import type { NewRow } from "../store/tables.ts";
-import type { CourseRound } from "./course.ts";
 import type { Form } from "./forms.ts";
 import type { RubricWithRemarks } from "./rubrics.ts";
 import type { Timeline } from "./timeline.ts";
+import type { RoundFixture } from "./track-fixture.ts";
 
 /** A programme with what most have; what is given stands. */
-export function newProgram(
+export function createProgram(
   given: Partial<NewRow<"programs">> & Pick<NewRow<"programs">, "programId" | "name" | "year">,
 ): NewRow<"programs"> {
   return {
@@ -34,7 +34,7 @@ interface Terms {
 }
 
 /** Makes tracks of a programme. */
-export function trackOf(timeline: Timeline, program: NewRow<"programs">, daysAgo: number) {
+export function createTrackFactory(timeline: Timeline, program: NewRow<"programs">, daysAgo: number) {
   return (name: string, order: number, form: Form, { closesDaysAgo, feeAmountMinor }: Terms): NewRow<"tracks"> => ({
     trackId: timeline.newId("trk", daysAgo),
     programId: program.programId,
@@ -60,14 +60,14 @@ interface Span {
 }
 
 /** Makes rounds of a track. */
-export function roundOf(timeline: Timeline, daysAgo: number) {
+export function createRoundFactory(timeline: Timeline, daysAgo: number) {
   return (
     { programId, trackId }: NewRow<"tracks">,
     sequence: number,
     name: string,
     rubric: RubricWithRemarks,
     { opens, starts = opens ?? 0, ends }: Span,
-  ): CourseRound => ({
+  ): RoundFixture => ({
     row: {
       roundId: timeline.newId("rnd", daysAgo),
       programId,
