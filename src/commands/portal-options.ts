@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type ActName, actDeclarations } from "../contract/portal.ts";
+import { type PortalActionName, portalActionDeclarations } from "../contract/portal.ts";
 
 /** An option of the command line for a field of an act. */
 export interface ActOption {
@@ -11,14 +11,14 @@ export interface ActOption {
 
 export interface ActCommand {
   readonly name: string;
-  readonly act: ActName;
+  readonly act: PortalActionName;
   readonly description: string;
   readonly example: string;
   readonly options: readonly ActOption[];
 }
 
 interface Declared {
-  readonly act: ActName;
+  readonly act: PortalActionName;
   /** Options that go together, for the command's help. */
   readonly example: string;
 }
@@ -88,7 +88,7 @@ export const actCommands: readonly ActCommand[] = Object.entries(commands).map((
   return {
     name,
     act,
-    description: actDeclarations[act].summary,
+    description: portalActionDeclarations[act].summary,
     example,
     options: act === "attach_file" ? [fileOption, ...options] : options,
   };
@@ -101,8 +101,8 @@ export interface Field {
 }
 
 /** The fields of an act, of which options are made. */
-export function listFields(act: ActName): Field[] {
-  const { properties = {}, required = [] } = z.toJSONSchema(actDeclarations[act].input, { io: "input" });
+export function listFields(act: PortalActionName): Field[] {
+  const { properties = {}, required = [] } = z.toJSONSchema(portalActionDeclarations[act].input, { io: "input" });
   return Object.entries(properties).map(([name, schema]) => ({
     name,
     schema: schema as z.core.JSONSchema.BaseSchema,

@@ -5,7 +5,7 @@ import type { App } from "../app/app.ts";
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { Problem } from "../contract/errors.ts";
-import type { ActName } from "../contract/portal.ts";
+import type { PortalActionName } from "../contract/portal.ts";
 import { withApp } from "./open-app.ts";
 import { getTextOption, type Options, print, printJson } from "./output.ts";
 import { listFields, toFlag } from "./portal-options.ts";
@@ -16,7 +16,7 @@ import { chooseBusiness } from "./tokens.ts";
  * Does an act as the one of the product's own people whose it is, and prints the record.
  * @throws UsageError for options that do not fit; Error with the code for what the rules refuse
  */
-export async function runAct(config: Config, act: ActName, options: Options): Promise<void> {
+export async function runAct(config: Config, act: PortalActionName, options: Options): Promise<void> {
   const given = collectInput(act, options);
   await withApp(config, async (app) => {
     if (!app.portalServices) throw new UsageError("The product's own service has a portal of its own");
@@ -30,7 +30,7 @@ export async function runAct(config: Config, act: ActName, options: Options): Pr
   });
 }
 
-function collectInput(act: ActName, options: Options): Record<string, unknown> {
+function collectInput(act: PortalActionName, options: Options): Record<string, unknown> {
   const fields = listFields(act).flatMap(({ name, schema }) => {
     const value = getTextOption(options, name);
     if (value === undefined) return [];

@@ -1,6 +1,6 @@
 import { UsageError } from "../config/usage-error.ts";
 import { isScope, readScopes, type Scope, scopes, withoutSensitive } from "../contract/scopes.ts";
-import { shownTokenChars } from "../contract/token-format.ts";
+import { visibleTokenChars } from "../contract/token-format.ts";
 import type { Token } from "../contract/tokens.ts";
 import { createRandomToken, hashSha256Hex } from "../lib/crypto/crypto.ts";
 import { suggestWord } from "../lib/did-you-mean.ts";
@@ -34,7 +34,7 @@ export async function issueToken(store: Store, request: TokenRequest): Promise<I
     businessId: request.businessId,
     name: request.name,
     sha256: hashSha256Hex(token),
-    prefix: token.slice(0, shownTokenChars),
+    prefix: token.slice(0, visibleTokenChars),
     scopes: [...request.scopes],
     expiresAt: request.expiresAt,
     revokedAt: null,

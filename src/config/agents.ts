@@ -1,4 +1,4 @@
-import { confirmationPostures } from "../contract/confirmation.ts";
+import { confirmationModes } from "../contract/confirmation.ts";
 import { callNames, operationNames, toolsetNames } from "../contract/definition/names.ts";
 import { privacyModes } from "../contract/privacy.ts";
 import type { Setting } from "./setting.ts";
@@ -23,7 +23,7 @@ export const agentSettings = {
     variable: "PROGRAMME_CONFIRM",
     group: "Agents",
     option: "--confirm <posture>",
-    type: createChoiceType(confirmationPostures),
+    type: createChoiceType(confirmationModes),
     default: "ask",
     help: "What happens before a tool call that destroys, sends or cannot be undone: `ask` shows a preview and asks the human, or lets the model call twice where the client cannot ask; `human` refuses where no human can be asked; `off` asks nobody.",
     commands: serving,

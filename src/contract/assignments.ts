@@ -32,14 +32,13 @@ export const Assignment = z.object({
 });
 export type Assignment = z.output<typeof Assignment>;
 
-/** Why a pair was not assigned. */
 export const SkipReason = z.enum(["duplicate", "conflict_of_interest", "reviewer_inactive"]);
 export type SkipReason = z.output<typeof SkipReason>;
 
 export const AssignmentOutcome = z.object({
   created: z.array(Assignment),
   skipped: z.array(z.object({ submissionId: Id, reviewerId: Id, reason: SkipReason })),
-  /** Only where a list was cut: which, and after how many rows. */
+  /** Present only if a list was truncated: the list and its limit. */
   truncated: z.array(z.object({ list: z.enum(["created", "skipped"]), limit: z.int() })).optional(),
 });
 export type AssignmentOutcome = z.output<typeof AssignmentOutcome>;

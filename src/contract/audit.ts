@@ -4,7 +4,7 @@ import { Id, Timestamp } from "./definition/fields.ts";
 import { operation } from "./definition/operation.ts";
 import { pageQuery } from "./definition/page.ts";
 
-/** Append-only. `changes` names personal paths without their values. */
+/** Audit entries are append-only. `changes` lists the paths of personal fields without their values. */
 export const AuditEntry = z.object({
   auditId: Id,
   businessId: Id,
@@ -17,7 +17,7 @@ export const AuditEntry = z.object({
   actorId: z.string(),
   tokenId: Id.nullable(),
   requestId: z.string(),
-  /** HTTP status of a request that changed nothing: a read, or a refused change; null on a change. */
+  /** HTTP status of a request that changed nothing (a read or a rejected change); null for a change. */
   status: z.int().nullable(),
   changes: z.array(z.object({ path: z.string(), from: z.unknown().optional(), to: z.unknown().optional() })),
   reason: personal(z.string().nullable()),

@@ -1,6 +1,6 @@
 /**
- * What happens before a call that cannot be undone. `ask`: a human is asked, or the model has to call twice where the
- * client cannot ask. `human`: refused where no human can be asked. `off`: nobody is asked.
+ * Confirmation modes: what happens before a call that cannot be undone. `ask`: a human is asked; if the client cannot
+ * ask, the agent has to call twice. `human`: the call is rejected if the client cannot ask. `off`: no confirmation.
  */
-export const confirmationPostures = ["ask", "human", "off"] as const;
-export type ConfirmationPosture = (typeof confirmationPostures)[number];
+export const confirmationModes = ["ask", "human", "off"] as const;
+export type ConfirmationMode = (typeof confirmationModes)[number];

@@ -21,17 +21,17 @@ export const EmailSend = z.object({
 });
 export type EmailSend = z.output<typeof EmailSend>;
 
-/** An address that nothing is sent to any more. */
+/** An address that receives no more e-mail. */
 export const Suppression = z.object({
   suppressionId: Id,
   email: contactDetail(z.string(), "email"),
-  /** `bounced`: the mail server said that there is no such mailbox. */
+  /** `bounced`: the mail server reported that the mailbox does not exist. */
   reason: z.enum(["bounced", "unsubscribed", "manual"]),
   ...common,
 });
 export type Suppression = z.output<typeof Suppression>;
 
-/** Most recipients of one bulk e-mail, of each kind. */
+/** Most recipients of one bulk e-mail, per kind of recipient. */
 export const maxRecipients = 1000;
 
 const message = { subject: personal(boundedText(500, 1)), body: personal(boundedText(50000, 1)) };
@@ -59,7 +59,7 @@ export const list_email_sends = operation({
 
 export const send_bulk_email = operation({
   summary: "Send an e-mail to reviewers and applicants of a programme",
-  description: "Give reviewers, applicants or both. Recipients who are not of the programme are skipped.",
+  description: "Give reviewers, applicants or both. Recipients outside the programme are skipped.",
   method: "POST",
   path: "/programs/{programId}/bulk-email",
   scope: "emails:write",

@@ -5,7 +5,7 @@ import { Cursor, pageQuery } from "./definition/page.ts";
 import { type EventType, events } from "./events.ts";
 import type { Scope } from "./scopes.ts";
 
-/** The scope that shows events of a type: that of what they tell about. */
+/** The scope that shows events of a type: the scope of the record that they describe. */
 const scopesByType: Readonly<Record<EventType, Scope>> = {
   "applicant.registered": "applicants:read",
   "submission.draft_created": "submissions:read",
@@ -21,61 +21,60 @@ const scopesByType: Readonly<Record<EventType, Scope>> = {
   "program.lifecycle_status_changed": "programs:read",
 };
 
-/** All types together that the interface does not declare: a service may come to have more. */
+/** The kind of all event types that the interface does not declare. A remote service may have more. */
 const otherKind = "other";
-/** Shows those, because it shows whatever happens. */
+/** Shows undeclared event types, because audit entries show all changes. */
 const otherScope: Scope = "audit:read";
 
-/** What decides who sees an event: its type, if the interface declares it. */
+/**
+ * Returns the kind of an event, which decides who may see it: its type if the interface declares it, or else `other`.
+ */
 export function getEventKind(eventType: string): string {
   return Object.hasOwn(events, eventType) ? eventType : otherKind;
 }
 
-/** The kinds of event that these scopes show. */
+/** Returns the kinds of events that the scopes show. */
 export function listVisibleKinds(scopes: ReadonlySet<Scope>): string[] {
   const kinds = Object.entries(scopesByType).filter(([, scope]) => scopes.has(scope));
   return [...kinds.map(([kind]) => kind), ...(scopes.has(otherScope) ? [otherKind] : [])];
 }
 
-/** The scope that shows events of this type. */
 export function getEventScope(eventType: string): Scope {
   return Object.hasOwn(events, eventType) ? scopesByType[eventType as EventType] : otherScope;
 }
 
-/** What is known of an event, of whatever type and wherever it came from (specification 6.2). */
+/** The fields that events of every type and source have (specification 6.2). */
 export const EventFields = z.object({
   eventId: Id,
   eventType: z.string(),
-  /** When it happened. */
   timestamp: Timestamp,
   /** Ids and states. */
   data: FreeForm,
 });
 export type EventFields = z.output<typeof EventFields>;
 
-/** The submission that an event tells of. */
+/** Returns the id of the submission that an event describes. */
 export function getSubmissionId({ data }: { readonly data: object }): string | undefined {
   const { submissionId } = data as { submissionId?: unknown };
   return typeof submissionId === "string" ? submissionId : undefined;
 }
 
-/** An event as it is listed. */
 export const LoggedEvent = z.object({
   ...EventFields.shape,
-  /** When it came in, and by which webhook; absent of the embedded service's own. */
+  /** When it was received, and by which webhook. Absent for events of the embedded service. */
   receivedAt: Timestamp.optional(),
   webhook: z.string().optional(),
 });
 export type LoggedEvent = z.output<typeof LoggedEvent>;
 
-/** Scopes that show some events each. */
+/** Scopes, each of which shows some events. */
 export const eventScopes: readonly Scope[] = [...new Set([...Object.values(scopesByType), otherScope])];
 const [scope, ...anyOfScopes] = eventScopes;
 
-/** Not of the interface: what happened, for agents that cannot be sent webhooks. */
+/** An addition to the interface, for agents that cannot receive webhooks. */
 export const list_events = operation({
-  summary: "List events: what happened",
-  description: "Latest first; with since, oldest first. type as payment.failed. cursor: lastEvaluatedKey.",
+  summary: "List events",
+  description: "Latest first; with since, oldest first. type: e.g. payment.failed. cursor: lastEvaluatedKey.",
   method: "GET",
   path: "/events",
   resource: "programme://events",

@@ -18,7 +18,7 @@ const payment = {
 const ActorType = z.enum(["token", "user", "applicant", "reviewer", "system"]);
 export type ActorType = z.output<typeof ActorType>;
 
-/** `data` of each event type (specification 6.4): ids and states, never personal data. */
+/** `data` of each event type (specification 6.4): ids and states without personal data. */
 export const events = {
   "applicant.registered": z.strictObject({ ...program, applicantId: Id, personId: Id.nullable(), trackId: Id }),
   "submission.draft_created": z.strictObject({ ...submission, source: z.string() }),

@@ -19,13 +19,13 @@ export const ExportJob = z.object({
   status: ExportStatus,
   downloadUrl: z.string().nullable(),
   downloadExpiresAt: Timestamp.nullable(),
-  /** Only of a file made for agents: what it shows of people. */
+  /** The privacy mode of a file made for agents. */
   privacy: z.enum(privacyModes).optional(),
   sizeBytes: z.int().nullable(),
   sha256: z.string().nullable(),
   errorCode: z.string().nullable(),
   completedAt: Timestamp.nullable(),
-  /** What the caller may not have meant, or does not get, a sentence each. */
+  /** Sentences about what the caller may not have intended, or does not get. */
   warnings: z.array(z.string()).optional(),
   ...common,
 });
@@ -34,7 +34,7 @@ export type ExportJob = z.output<typeof ExportJob>;
 export const create_export = operation({
   summary: "Start an export of a programme's data, personal data included",
   description:
-    "Answers at once with status pending: poll get_export until completed or failed, or set wait to have that done. One in five minutes.",
+    "Returns at once with status pending: poll get_export until completed or failed, or set wait to do so. One per five minutes.",
   method: "POST",
   path: "/exports",
   scope: "exports:write",
@@ -42,7 +42,7 @@ export const create_export = operation({
   body: z.strictObject({
     programId: Id,
     trackId: Id.optional(),
-    state: boundedText(64, 1).optional().describe("as in list_submissions; nothing matches another"),
+    state: boundedText(64, 1).optional().describe("as in list_submissions; other values match nothing"),
     submittedFrom: DateTime.optional(),
     submittedTo: DateTime.optional(),
     persons: z

@@ -32,7 +32,7 @@ export const list_released_feedback = operation({
 });
 
 export const release_feedback = operation({
-  summary: "Release feedback, which shows it to the applicant",
+  summary: "Release feedback to the applicant",
   method: "POST",
   path: "/feedbacks/{feedbackId}/release",
   scope: "feedback:write",

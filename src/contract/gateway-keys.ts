@@ -2,16 +2,15 @@ import * as z from "zod";
 import { DateTime } from "./definition/fields.ts";
 import { scopes } from "./scopes.ts";
 
-/** What tells a gateway key from a product token, for people and for scanners of secrets. */
+/** Distinguishes a gateway key from a product token, for people and for secret scanners. */
 export const gatewayKeyPrefix = "gwk_";
 
-/** A key by which an operator lets a caller in. */
 export const gatewayKeyPattern = new RegExp(`^${gatewayKeyPrefix}[0-9a-f]{64}$`);
 
 /**
- * A caller that the operator lets in, as the file of gateway keys has it: by a key, of which the SHA-256 is kept, by the
- * subject of an issuer's tokens, or by either. Names the product token that its calls run as, by the environment
- * variable or the file that holds it, and the scopes of that token that it may use; all of them without.
+ * A caller that the operator admits, as an entry of the gateway-keys file. The caller is recognised by a key (stored as
+ * its SHA-256), by the subject of a token, or by either. Calls run with the product token in `tokenVariable` or
+ * `tokenFile`, limited to `scopes` if they are given.
  */
 export const GatewayEntry = z
   .strictObject({
@@ -38,7 +37,7 @@ export const GatewayEntry = z
   });
 export type GatewayEntry = z.output<typeof GatewayEntry>;
 
-/** All callers: each name, key and subject once. */
+/** All callers. Names, keys and subjects are unique. */
 export const GatewayEntries = z
   .array(GatewayEntry)
   .max(10_000)

@@ -42,15 +42,14 @@ type Union<T> = T extends unknown ? (merged: T) => void : never;
 type Merged<T> = Union<T> extends (merged: infer All) => void ? { [K in keyof All]: All[K] } : never;
 type Contract = Merged<{ [Noun in Toolset]: OperationsOf<(typeof nouns)[Noun]> }[Toolset]>;
 
-/** What agents can call beside the interface: it has no route. */
+/** Operations for agents that are not part of the REST interface. */
 const additions = { list_events };
 const toolsetOfAdditions: Toolset = "audit";
 
 type Callable = Contract & typeof additions;
 
-/** An operation of the interface. */
 export type OperationName = keyof Contract & string;
-/** Whatever can be called. */
+/** The name of an operation of the interface or of an addition. */
 export type CallName = keyof Callable & string;
 export type Input<Name extends CallName> = Callable[Name] extends Operation ? InputOf<Callable[Name]> : never;
 export type EffectOf<Name extends CallName> = Callable[Name]["effect"];
@@ -58,11 +57,11 @@ export type Result<Name extends CallName> = Callable[Name] extends Operation ? R
 
 const toolsets = new Map<string, Toolset>();
 
-/** Every operation of the interface by name. Declaring a name twice throws. */
+/** Every operation of the interface by name. Throws if two nouns declare the same name. */
 const contract: Contract = (() => {
   const all: Record<string, Operation> = {};
   for (const [toolset, module] of Object.entries(nouns)) {
-    // By name, which is how modules list what they export; tools that bundle or transform them may not.
+    // Sorted by name, as the language orders a module's exports: bundlers may keep another order.
     for (const [name, value] of Object.entries(module as Record<string, unknown>).sort(([a], [b]) =>
       a < b ? -1 : 1,
     )) {
@@ -76,27 +75,25 @@ const contract: Contract = (() => {
   return all as unknown as Contract;
 })();
 
-/** Whatever can be called, without literal types, for code that treats it all alike. */
+/** All operations, typed without literals for code that handles them uniformly. */
 export const operations = { ...contract, ...additions } as unknown as Readonly<Record<CallName, Operation>>;
 
 export const operationNames = Object.keys(contract) as OperationName[];
 
-/** The interface's operations in their order, then what can be called beside them. */
+/** Names of the interface's operations in their order, followed by the additions. */
 export const callNames = Object.keys(operations) as CallName[];
 
 export const toolsetNames = Object.keys(nouns) as Toolset[];
 
-/** The toolset that whatever can be called belongs to. */
 export function getToolset(name: CallName): Toolset {
   return toolsets.get(name) ?? toolsetOfAdditions;
 }
 
-/** Whether a name is that of something that can be called. */
 export function isCallName(name: string): name is CallName {
   return Object.hasOwn(operations, name);
 }
 
-/** Whether a name is that of an operation of the interface. */
+/** Returns whether a name is that of an operation of the interface. */
 export function isOperationName(name: string): name is OperationName {
   return Object.hasOwn(contract, name);
 }

@@ -27,7 +27,7 @@ export const Payment = z.object({
 });
 export type Payment = z.output<typeof Payment>;
 
-/** What a submission without a fee answers. */
+/** The response for a submission without a fee. */
 export const NoPayment = z.object({ submissionId: Id, required: z.literal(false), status: z.literal("not_required") });
 
 export const get_submission_payment = operation({

@@ -60,7 +60,7 @@ export const Person = z.object({
   customFields: sensitiveByField(CustomFields, sensitiveScope),
   customFieldSchemaVersion: z.int().min(1),
   externalRefs: z.array(ExternalRef),
-  /** The id in the source is an external id by another name. */
+  /** `sourceId` identifies the person in another system, as an external id does. */
   provenance: z.object({
     source: z.string(),
     sourceId: sensitive(contactDetail(z.string(), "externalId").optional(), sensitiveScope),
@@ -77,7 +77,7 @@ export const Person = z.object({
 });
 export type Person = z.output<typeof Person>;
 
-/** One field of the person custom-field schema (specification 2.6). */
+/** A field of the person custom-field schema (specification 2.6). */
 export const PersonField = z.object({ ...FieldBase, type: PersonFieldType });
 export type PersonField = z.output<typeof PersonField>;
 
@@ -99,7 +99,7 @@ export const PersonSchema = z.object({
 });
 export type PersonSchema = z.output<typeof PersonSchema>;
 
-/** The person part that `includePersonFieldIds` adds to an applicant or a reviewer (specification 4.3). */
+/** The person data that `includePersonFieldIds` adds to an applicant or a reviewer (specification 4.3). */
 export const PersonExpansion = z.object({
   personId: Id,
   customFields: sensitiveByField(CustomFields, sensitiveScope),
@@ -120,7 +120,7 @@ export const Applicant = z.object({
 });
 export type Applicant = z.output<typeof Applicant>;
 
-/** The scope that a person expansion needs. */
+/** Returns the scope that `includePersonFieldIds` needs. */
 export const requireExpansionScopes = (input: Readonly<Record<string, unknown>>) =>
   input["includePersonFieldIds"] === undefined ? [] : (["persons:read"] as const);
 
@@ -212,7 +212,7 @@ export const get_person = operation({
 export const update_person = operation({
   summary: "Update a person",
   description:
-    "null clears primaryEmail, contactDetails, platformUserId, a custom field or a metadata key; what is not named stays.",
+    "null clears primaryEmail, contactDetails, platformUserId, a custom field or a metadata key; fields not named stay.",
   method: "PATCH",
   path: "/persons/{personId}",
   scope: "persons:write",

@@ -9,15 +9,15 @@ import { Submission } from "./submissions.ts";
 import { SupplementResponse } from "./supplements.ts";
 
 interface Declaration<Input extends z.ZodObject, Data extends z.ZodType> {
-  /** One line: what somebody does. */
+  /** Describes the action in one line. */
   readonly summary: string;
   readonly input: Input;
   readonly data: Data;
-  /** Name of the audit entry: entity type, dot, what happened. */
+  /** Returns the name of the audit entry: entity type, dot, past participle. */
   readonly audit: (input: z.output<Input>) => `${string}.${string}`;
 }
 
-function act<Input extends z.ZodObject, Data extends z.ZodType>(
+function portalAction<Input extends z.ZodObject, Data extends z.ZodType>(
   declaration: Declaration<Input, Data>,
 ): Declaration<Input, Data> {
   return declaration;
@@ -25,21 +25,21 @@ function act<Input extends z.ZodObject, Data extends z.ZodType>(
 
 const oneLineText = (max: number) => boundedText(max, 1).regex(/^[^\p{Cc}\p{Zl}\p{Zp}]*$/u, "Expected one line");
 
-/** What applicants, reviewers and staff do in the product itself, where no token is behind it. */
-const acts = {
-  register_applicant: act({
+/** Actions of applicants, reviewers and staff in the product itself, which need no token. */
+const portalActions = {
+  register_applicant: portalAction({
     summary: "Register an applicant on a track",
     input: z.strictObject({ trackId: Id, email: Email, name: boundedText(200, 1) }),
     data: z.object({ applicantId: Id, personId: Id.nullable(), trackId: Id, registered: z.boolean() }),
     audit: () => "applicant.registered",
   }),
 
-  save_draft: act({
+  save_draft: portalAction({
     summary: "Begin a submission as a registered applicant, or save its draft again",
     input: z.strictObject({
-      trackId: Id.optional().describe("Of a new draft"),
-      applicantId: Id.optional().describe("Of a new draft"),
-      submissionId: Id.optional().describe("The draft to save again"),
+      trackId: Id.optional().describe("For a new draft"),
+      applicantId: Id.optional().describe("For a new draft"),
+      submissionId: Id.optional().describe("An existing draft"),
       fields: FreeForm.optional(),
       deadline: DateTime.optional().describe("Default: when the track's intake closes"),
     }),
@@ -47,12 +47,12 @@ const acts = {
     audit: ({ submissionId }) => (submissionId === undefined ? "submission.created" : "submission.fields_updated"),
   }),
 
-  attach_file: act({
+  attach_file: portalAction({
     summary: "Attach a file to a draft or to a supplement response",
     input: z.strictObject({
       submissionId: Id.optional(),
       supplementResponseId: Id.optional(),
-      fieldId: Id.optional().describe("The field of type file that it is for"),
+      fieldId: Id.optional().describe("The field of type file that the file belongs to"),
       fileName: oneLineText(255).refine((name) => !/[/\\]/.test(name), "Expected a name without folders"),
       contentType: oneLineText(200),
       sizeBytes: z.int().min(0),
@@ -63,7 +63,7 @@ const acts = {
     audit: () => "file.uploaded",
   }),
 
-  request_supplement: act({
+  request_supplement: portalAction({
     summary: "Ask the applicant of a submission for a supplement",
     input: z.strictObject({
       submissionId: Id,
@@ -72,13 +72,13 @@ const acts = {
       required: z.boolean().default(true),
       audience: SupplementResponse.shape.audience.default("applicant"),
       dueAt: DateTime.optional(),
-      supplementRequestId: Id.optional().describe("Where several submissions are asked for the same"),
+      supplementRequestId: Id.optional().describe("Shared by requests to several submissions"),
     }),
     data: SupplementResponse,
     audit: () => "supplement.requested",
   }),
 
-  submit_supplement: act({
+  submit_supplement: portalAction({
     summary: "Submit a supplement response",
     input: z.strictObject({
       supplementResponseId: Id,
@@ -89,13 +89,13 @@ const acts = {
     audit: () => "supplement.submitted",
   }),
 
-  record_payment: act({
-    summary: "Record what became of a submission's entry fee",
+  record_payment: portalAction({
+    summary: "Record the outcome of a submission's entry fee",
     input: z.strictObject({
       submissionId: Id,
       outcome: z
         .enum(["paid", "offline", "failed", "waived", "refunded"])
-        .describe("paid: by card; offline: seen by staff; refunded: what was paid is given back"),
+        .describe("paid: by card; offline: confirmed by staff; refunded: paid back"),
       provider: oneLineText(100).optional(),
       providerRef: oneLineText(255).optional(),
       failureCode: oneLineText(64).optional(),
@@ -104,14 +104,14 @@ const acts = {
     audit: ({ outcome }) => `payment.${outcome === "paid" || outcome === "offline" ? "succeeded" : outcome}`,
   }),
 
-  accept_invitation: act({
+  accept_invitation: portalAction({
     summary: "Accept an invitation to review",
     input: z.strictObject({ invitationId: Id }),
     data: z.object({ reviewerId: Id }),
     audit: () => "reviewer.accepted",
   }),
 
-  respond_to_assignment: act({
+  respond_to_assignment: portalAction({
     summary: "Accept or decline a review assignment as its reviewer",
     input: z.strictObject({
       assignmentId: Id,
@@ -122,15 +122,15 @@ const acts = {
     audit: ({ response }) => (response === "accept" ? "assignment.accepted" : "assignment.declined"),
   }),
 
-  attest_conflict: act({
+  attest_conflict: portalAction({
     summary: "State as a reviewer whether there is a conflict of interest",
     input: z.strictObject({ assignmentId: Id, hasConflict: z.boolean(), statement: boundedText(4000, 1) }),
     data: Assignment,
     audit: ({ hasConflict }) => (hasConflict ? "assignment.conflict_declared" : "assignment.conflict_denied"),
   }),
 
-  submit_review: act({
-    summary: "Submit a review, or keep it as a draft",
+  submit_review: portalAction({
+    summary: "Submit a review, or save it as a draft",
     input: z.strictObject({
       assignmentId: Id,
       scores: z
@@ -145,14 +145,14 @@ const acts = {
       recommendation: Review.shape.recommendation.default("none"),
       overallComment: boundedText(20_000).optional(),
       confidentialComment: boundedText(20_000).optional(),
-      draft: z.boolean().default(false).describe("Keep it without submitting"),
+      draft: z.boolean().default(false).describe("Save it without submitting"),
     }),
     data: Review,
     audit: ({ draft }) => (draft ? "review.saved" : "review.submitted"),
   }),
 
-  prepare_feedback: act({
-    summary: "Prepare feedback on a submission, to be released later",
+  prepare_feedback: portalAction({
+    summary: "Prepare feedback on a submission for a later release",
     input: z.strictObject({
       submissionId: Id,
       roundId: Id.optional(),
@@ -164,13 +164,15 @@ const acts = {
   }),
 } as const;
 
-type Acts = typeof acts;
-export type ActName = keyof Acts;
-/** What an act is given by whoever asks for it. */
-export type ActGiven<Name extends ActName> = z.input<Acts[Name]["input"]>;
-/** The same, checked and with its defaults. */
-export type ActInput<Name extends ActName> = z.output<Acts[Name]["input"]>;
-export type ActResult<Name extends ActName> = z.output<Acts[Name]["data"]>;
+type PortalActionCatalog = typeof portalActions;
+export type PortalActionName = keyof PortalActionCatalog;
+/** Arguments of an action, before validation. */
+export type PortalActionArguments<Name extends PortalActionName> = z.input<PortalActionCatalog[Name]["input"]>;
+/** Arguments of an action after validation, with defaults. */
+export type PortalActionInput<Name extends PortalActionName> = z.output<PortalActionCatalog[Name]["input"]>;
+export type PortalActionResult<Name extends PortalActionName> = z.output<PortalActionCatalog[Name]["data"]>;
 
-/** The same acts without their literal types. */
-export const actDeclarations = acts as unknown as Readonly<Record<ActName, Declaration<z.ZodObject, z.ZodType>>>;
+/** The actions without their literal types. */
+export const portalActionDeclarations = portalActions as unknown as Readonly<
+  Record<PortalActionName, Declaration<z.ZodObject, z.ZodType>>
+>;

@@ -1,11 +1,11 @@
 /**
- * What agents see of people. `off`: what the interface shows. `pseudonymize`: handles for addresses, phone numbers and
- * external ids. `redact`: and nothing sensitive, whatever the scopes.
+ * Privacy modes: what agents see of people. `off`: all that the interface shows. `pseudonymize`: handles in place of
+ * addresses, phone numbers and external ids. `redact`: in addition, no sensitive data whatever the scopes.
  */
 export const privacyModes = ["off", "pseudonymize", "redact"] as const;
 export type Privacy = (typeof privacyModes)[number];
 
-/** Whether agents see handles of addresses and telephone numbers. Callers without a posture are none. */
-export function hidesContacts(privacy: Privacy | undefined): boolean {
+/** Returns whether agents see handles in place of contact details. Callers without a privacy mode are not agents. */
+export function shouldHideContacts(privacy: Privacy | undefined): boolean {
   return privacy === "pseudonymize" || privacy === "redact";
 }

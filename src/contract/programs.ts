@@ -11,7 +11,7 @@ const PageCopy = z.strictObject({
   ctaLabel: boundedText(40).optional(),
 });
 
-/** Branding copy of a programme or track (specification 2.4). */
+/** Branding texts of a programme or track (specification 2.4). */
 export const Branding = z.strictObject({
   headerText: boundedText(5000).optional(),
   footerText: boundedText(5000).optional(),

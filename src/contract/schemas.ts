@@ -20,7 +20,7 @@ export type Constraints = z.output<typeof Constraints>;
 
 export const PersonFieldType = z.enum(["text", "textarea", "number", "date", "boolean", "select", "multiselect"]);
 
-/** What person fields and application fields share (specification 2.6). */
+/** Fields shared by person fields and application fields (specification 2.6). */
 export const FieldBase = {
   fieldId: Id,
   key: z.string().regex(/^[a-z][a-z0-9_]*$/),

@@ -43,20 +43,23 @@ export const scopes = [...readScopes, ...writeScopes, sensitiveScope] as const;
 
 export type Scope = (typeof scopes)[number];
 
-/** Scopes less the one that shows sensitive personal data. */
-export function withoutSensitive(held: Iterable<Scope>): ReadonlySet<Scope> {
-  return new Set([...held].filter((scope) => scope !== sensitiveScope));
+/** Returns the scopes without the one that shows sensitive personal data. */
+export function withoutSensitive(granted: Iterable<Scope>): ReadonlySet<Scope> {
+  return new Set([...granted].filter((scope) => scope !== sensitiveScope));
 }
 
 export function isScope(value: string): value is Scope {
   return (scopes as readonly string[]).includes(value);
 }
 
-/** The scopes that a holder of these lacks for an operation, whatever its input; none where one of several will do. */
+/**
+ * Returns the scopes of which an operation needs at least one, or nothing if the caller has one of them. Inputs may
+ * need further scopes (`conditionalScopes`).
+ */
 export function findMissingScopes(
   { scope, anyOfScopes = [] }: { readonly scope: Scope; readonly anyOfScopes?: readonly Scope[] },
-  held: ReadonlySet<Scope>,
+  granted: ReadonlySet<Scope>,
 ): readonly Scope[] {
   const enough = [scope, ...anyOfScopes];
-  return enough.some((each) => held.has(each)) ? [] : enough;
+  return enough.some((each) => granted.has(each)) ? [] : enough;
 }

@@ -54,7 +54,7 @@ export const update_supplement = operation({
     fileIds: z.array(Id).max(limits.attachedFiles).optional(),
     status: SupplementStatus.optional(),
     contributorId: freeForm(z.string().min(1).max(255)).optional(),
-    contributorIndex: z.int().min(0).max(9).describe("place among contributors").optional(),
+    contributorIndex: z.int().min(0).max(9).describe("position among contributors").optional(),
   }),
   data: SupplementResponse,
   audit: "supplement.updated",

@@ -1,5 +1,5 @@
-/** How much of a token may be shown, to tell it from others. */
-export const shownTokenChars = 6;
+/** How many characters of a token may be shown to identify it. */
+export const visibleTokenChars = 6;
 
-/** 64 hexadecimal characters (specification 5.1). */
+/** An access token: 64 hexadecimal characters (specification 5.1). */
 export const tokenPattern = /^[0-9a-f]{64}$/i;

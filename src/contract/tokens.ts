@@ -3,11 +3,11 @@ import { personal } from "./definition/field-annotations.ts";
 import { Id, Timestamp } from "./definition/fields.ts";
 import { scopes } from "./scopes.ts";
 
-/** An access token as it is kept: its SHA-256, never itself (specification 5). */
+/** A stored access token: its SHA-256, never the token itself (specification 5). */
 export const Token = z.object({
   tokenId: Id,
   businessId: Id,
-  /** What the token is for, in words of whoever made it. */
+  /** Purpose of the token, in its creator's words. */
   name: personal(z.string()),
   sha256: z.string(),
   prefix: z.string(),

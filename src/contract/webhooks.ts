@@ -5,15 +5,15 @@ import { type EventType, events } from "./events.ts";
 
 export const eventTypes = Object.keys(events) as [EventType, ...EventType[]];
 
-/** Why no more is sent to an endpoint. */
+/** Reasons why an endpoint is disabled. */
 export const disabledReasons = {
   manual: "it was disabled by hand",
   gone: "it answered 410 Gone",
-  failing: "nothing but failure for 120 hours",
+  failing: "all deliveries failed for 120 hours",
 } as const;
 export type DisabledReason = keyof typeof disabledReasons;
 
-/** What can be wrong with an attempt to deliver. */
+/** Reasons why a delivery attempt failed. */
 export const deliveryErrors = {
   status: "it did not answer with success",
   redirect: "it answered with a redirect, which is not followed",
@@ -27,21 +27,20 @@ export const deliveryErrors = {
 export type DeliveryError = keyof typeof deliveryErrors;
 const DeliveryErrorName = z.enum(Object.keys(deliveryErrors) as [DeliveryError, ...DeliveryError[]]);
 
-/** Where events are sent. */
 export const WebhookEndpoint = z.object({
   endpointId: Id,
-  /** Its path and query may hold a secret of the receiver's: kept out of audit values and logs like the signing secret. */
+  /** The path and query may contain a secret of the receiver, so the URL stays out of audit values and logs. */
   url: personal(z.string()),
-  /** The types that it is sent; empty for all. */
+  /** The event types to send; empty for all. */
   eventTypes: z.array(z.enum(eventTypes)),
-  /** The signing secret, sealed. */
+  /** The signing secret, encrypted. */
   secret: personal(z.string()),
-  /** The secret before the last rotation, sealed; it signs too until `previousSecretUntil`. */
+  /** The secret before the last rotation, encrypted. It signs as well until `previousSecretUntil`. */
   previousSecret: personal(z.string()).nullable(),
   previousSecretUntil: Timestamp.nullable(),
   status: z.enum(["enabled", "disabled"]),
   disabledReason: z.enum(Object.keys(disabledReasons) as [DisabledReason, ...DisabledReason[]]).nullable(),
-  /** When the failures began that no success has ended. */
+  /** Start of the current series of failures. */
   firstFailureAt: Timestamp.nullable(),
   ...common,
 });
@@ -49,20 +48,19 @@ export const WebhookEndpoint = z.object({
 export const deliveryStatuses = ["pending", "leased", "delivered", "failed", "cancelled"] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
-/** One event on its way to one endpoint. */
+/** The delivery of one event to one endpoint. */
 export const WebhookDelivery = z.object({
   deliveryId: Id,
   businessId: Id,
   endpointId: Id,
   eventId: Id,
-  /** Whether it was asked for, beside the one that the event itself led to. */
+  /** Whether somebody requested the delivery in addition to the automatic one. */
   replay: z.boolean(),
   status: z.enum(deliveryStatuses),
-  /** Attempts made so far. */
   attempt: z.int(),
-  /** When the next attempt is due, or the last one was. */
+  /** When the next attempt is due; after the last attempt, when that one was. */
   dueAt: Timestamp,
-  /** Until when one process alone may attempt it. */
+  /** Until then, only the process that holds the lease may attempt the delivery. */
   leaseUntil: Timestamp.nullable(),
   lastStatusCode: z.int().nullable(),
   lastError: DeliveryErrorName.nullable(),
@@ -72,7 +70,7 @@ export const WebhookDelivery = z.object({
 });
 export type WebhookDelivery = z.output<typeof WebhookDelivery>;
 
-/** One attempt to deliver, and the beginning of what was answered. */
+/** One delivery attempt, with the beginning of the response. */
 export const WebhookAttempt = z.object({
   attemptId: Id,
   deliveryId: Id,
@@ -80,7 +78,7 @@ export const WebhookAttempt = z.object({
   durationMs: z.int(),
   statusCode: z.int().nullable(),
   error: DeliveryErrorName.nullable(),
-  /** At most 1,024 bytes; null without an answer. */
+  /** At most 1,024 bytes; null without a response. */
   answer: z.string().nullable(),
 });
 export type WebhookAttempt = z.output<typeof WebhookAttempt>;

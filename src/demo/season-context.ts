@@ -1,6 +1,6 @@
 import type { PageOf } from "../contract/definition/operation.ts";
 import type { OperationName, Result } from "../contract/index.ts";
-import type { ActGiven, ActName, ActResult } from "../contract/portal.ts";
+import type { PortalActionArguments, PortalActionName, PortalActionResult } from "../contract/portal.ts";
 import type { Reader } from "../store/port.ts";
 
 type Data<Name extends OperationName> = Result<Name> extends PageOf<infer Row> ? readonly Row[] : Result<Name>;
@@ -11,7 +11,7 @@ export interface SeasonContext {
     name: Name,
     input: Readonly<Record<string, unknown>>,
   ): Promise<{ readonly data: Data<Name>; readonly lastEvaluatedKey?: string | undefined }>;
-  act<Name extends ActName>(name: Name, given: ActGiven<Name>): Promise<ActResult<Name>>;
+  act<Name extends PortalActionName>(name: Name, given: PortalActionArguments<Name>): Promise<PortalActionResult<Name>>;
   /** What the organisation's pages show to those who have no token. */
   readonly reader: Reader;
   /** Waits until that day of the season, which may be part of one. */

@@ -1,7 +1,7 @@
 import { problem } from "../contract/errors.ts";
 import { create_export } from "../contract/exports.ts";
 import { limits } from "../contract/limits.ts";
-import { hidesContacts } from "../contract/privacy.ts";
+import { shouldHideContacts } from "../contract/privacy.ts";
 import { type Scope, withoutSensitive } from "../contract/scopes.ts";
 import type { Clock } from "../lib/clock.ts";
 import { isLive } from "../pipeline/authenticate.ts";
@@ -78,7 +78,7 @@ async function write(deps: JobDeps, { job, signal }: HeldExport, spool: Spool): 
   const reader = store.reader(job.businessId);
   const scopes = await loadScopes(deps, job);
   const view = await loadView(reader, job.privacy === "redact" ? withoutSensitive(scopes) : scopes);
-  const protect = hidesContacts(job.privacy ?? undefined) ? protectionOf(job.businessId) : undefined;
+  const protect = shouldHideContacts(job.privacy ?? undefined) ? protectionOf(job.businessId) : undefined;
   const generatedAt = clock.now().toISOString();
   await renderDocument({ reader, job, personsOf, signal }, { view, protect }, generatedAt, async (text) => {
     await spool.write(text);

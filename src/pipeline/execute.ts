@@ -1,8 +1,8 @@
-import type { Operation, PageOf, Parts } from "../contract/definition/operation.ts";
+import type { InputParts, Operation, PageOf } from "../contract/definition/operation.ts";
 import type { PageMeta } from "../contract/definition/page.ts";
 import { Problem, problem } from "../contract/errors.ts";
 import { type CallName, operations } from "../contract/index.ts";
-import { hidesContacts, type Privacy } from "../contract/privacy.ts";
+import { type Privacy, shouldHideContacts } from "../contract/privacy.ts";
 import { type Scope, withoutSensitive } from "../contract/scopes.ts";
 import type { Token } from "../contract/tokens.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -44,7 +44,7 @@ export interface Call {
   readonly operation: CallName;
   /** The bearer token, if one was given. */
   readonly token: string | undefined;
-  readonly parts: Parts;
+  readonly parts: InputParts;
   /**
    * Reads the body, in place of that in `parts`: not before the caller may call at all.
    * @throws Problem for a body that cannot be read
@@ -292,7 +292,7 @@ function createHandlerContext({ links }: PipelineDeps, { caller, now, call }: Ru
     caller,
     links,
     privacy: call.privacy,
-    hidesContacts: hidesContacts(call.privacy),
+    hidesContacts: shouldHideContacts(call.privacy),
     now: now.toISOString(),
     newId: createId,
     requireScopes: (...scopes) => requireScopes(caller, scopes),

@@ -1,5 +1,5 @@
-import type { Operation, Parts } from "../contract/definition/operation.ts";
-import { type Fault, Problem, type ProblemCode, problem, schemaQueries } from "../contract/errors.ts";
+import type { InputParts, Operation } from "../contract/definition/operation.ts";
+import { errorCatalog, type Fault, Problem, type ProblemCode, problem } from "../contract/errors.ts";
 import { limits } from "../contract/limits.ts";
 import { toCanonicalJson } from "../lib/canonical-json.ts";
 import { hashSha256Hex } from "../lib/crypto/crypto.ts";
@@ -20,7 +20,7 @@ export interface IdempotentResult {
 }
 
 /** What a request is the same by: tenant, token, key, method, path and body (specification 8). */
-export function computeFingerprint(caller: Caller, key: string, operation: Operation, parts: Parts): string {
+export function computeFingerprint(caller: Caller, key: string, operation: Operation, parts: InputParts): string {
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(String(parts.params[name])),
   );
@@ -80,7 +80,7 @@ async function settle(work: () => Promise<unknown>): Promise<unknown> {
 }
 
 function isStored(code: ProblemCode): boolean {
-  const { status, retryable, temporary = false }: Fault = schemaQueries[code];
+  const { status, retryable, temporary = false }: Fault = errorCatalog[code];
   return !retryable && !temporary && [404, 409, 422].includes(status);
 }
 

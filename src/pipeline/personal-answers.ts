@@ -1,6 +1,6 @@
 import { getAnnotation, unwrap } from "../contract/definition/field-annotations.ts";
 import type { Operation } from "../contract/definition/operation.ts";
-import { hidesContacts, type Privacy } from "../contract/privacy.ts";
+import { type Privacy, shouldHideContacts } from "../contract/privacy.ts";
 import { type Scope, sensitiveScope } from "../contract/scopes.ts";
 import type { Reader } from "../store/port.ts";
 
@@ -31,7 +31,7 @@ export async function withoutPersonalAnswers(
   { privacy, scopes }: AnswersView,
   standardFieldsOf: StandardFieldsOf,
 ): Promise<unknown> {
-  if (!hidesContacts(privacy) || scopes.has(sensitiveScope) || !holdsAnswers(operation)) return data;
+  if (!shouldHideContacts(privacy) || scopes.has(sensitiveScope) || !holdsAnswers(operation)) return data;
   const known = new Map<string, Promise<ReadonlySet<string>>>();
   const shown = async (row: Row): Promise<Row> => {
     const form = { schemaId: String(row["schemaId"]), schemaVersion: (row["schemaVersion"] ?? undefined) as number };

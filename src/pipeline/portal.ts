@@ -1,4 +1,9 @@
-import { type ActGiven, type ActName, type ActResult, actDeclarations } from "../contract/portal.ts";
+import {
+  type PortalActionArguments,
+  type PortalActionName,
+  type PortalActionResult,
+  portalActionDeclarations,
+} from "../contract/portal.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createId } from "../lib/ids.ts";
 import type { ActHandlers, ActWork, Author } from "../store/handler-context.ts";
@@ -9,7 +14,11 @@ import { withAudit } from "./with-audit.ts";
 /** Where applicants, reviewers and staff act: by the rules, and with the events and audit entries, that tokens have too. */
 export interface PortalActions {
   /** @throws Problem with a catalogue code */
-  act<Name extends ActName>(businessId: string, name: Name, given: ActGiven<Name>): Promise<ActResult<Name>>;
+  act<Name extends PortalActionName>(
+    businessId: string,
+    name: Name,
+    given: PortalActionArguments<Name>,
+  ): Promise<PortalActionResult<Name>>;
 }
 
 export interface PortalDeps {
@@ -24,8 +33,8 @@ interface AnyHandler {
 }
 
 export function createPortalActions({ store, handlers, clock }: PortalDeps): PortalActions {
-  async function performAct(businessId: string, name: ActName, given: unknown): Promise<unknown> {
-    const declaration = actDeclarations[name];
+  async function performAct(businessId: string, name: PortalActionName, given: unknown): Promise<unknown> {
+    const declaration = portalActionDeclarations[name];
     const handler = handlers[name] as unknown as AnyHandler;
     const input = checkAllIssues([declaration.input, given]);
     const author = await handler.author(store.reader(businessId), input);

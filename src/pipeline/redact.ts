@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import type { Mark } from "../contract/definition/field-annotations.ts";
+import type { FieldAnnotation } from "../contract/definition/field-annotations.ts";
 import { compileTransform, omitted, type Transform } from "../contract/definition/transform.ts";
 import type { Scope } from "../contract/scopes.ts";
 import type { Reader } from "../store/port.ts";
@@ -31,13 +31,13 @@ const compiled = new WeakMap<z.core.$ZodType, Redactor | null>();
 export function createRedactor(schema: z.core.$ZodType): Redactor | undefined {
   let redactor = compiled.get(schema);
   if (redactor === undefined) {
-    redactor = compileTransform(schema, { mark: hide, undeclared: "drop" }) ?? null;
+    redactor = compileTransform(schema, { visit: hide, undeclared: "drop" }) ?? null;
     compiled.set(schema, redactor);
   }
   return redactor ?? undefined;
 }
 
-function hide(mark: Mark, inner: Transform<View> | undefined): Transform<View> | undefined {
+function hide(mark: FieldAnnotation, inner: Transform<View> | undefined): Transform<View> | undefined {
   const { sensitive, byField, blank } = mark;
   if (!sensitive) return inner;
   const instead = blank === undefined ? omitted : blank;

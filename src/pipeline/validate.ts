@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Operation, Parts } from "../contract/definition/operation.ts";
+import type { InputParts, Operation } from "../contract/definition/operation.ts";
 import { findUnstorable } from "../contract/definition/storable.ts";
 import { type Issue, validationProblem } from "../contract/errors.ts";
 
@@ -7,7 +7,7 @@ import { type Issue, validationProblem } from "../contract/errors.ts";
  * Checks a call against its operation and joins path, query and body into the handler's flat input.
  * @throws Problem `validation_failed` with every issue and its path
  */
-export function validateInput(operation: Operation, parts: Parts): Record<string, unknown> {
+export function validateInput(operation: Operation, parts: InputParts): Record<string, unknown> {
   const hasBody = operation.body !== undefined || parts.body !== undefined;
   return checkAllIssues(
     [operation.params, parts.params],

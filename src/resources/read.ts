@@ -26,9 +26,9 @@ export async function readResource(reading: Reading, uri: string): Promise<ReadR
   };
 }
 
-function toProtocolError({ status, code, details, next, message }: Problem, uri: string): ProtocolError {
+function toProtocolError({ status, code, details, remediation, message }: Problem, uri: string): ProtocolError {
   if (status === 404) return createNotFoundError(uri);
-  const data = { uri: shortenUri(uri), code, ...(details ? { details } : {}), next };
+  const data = { uri: shortenUri(uri), code, ...(details ? { details } : {}), next: remediation };
   return new ProtocolError(toProtocolCode(status), message, data);
 }
 

@@ -1,7 +1,7 @@
 import type { AuditEntry } from "../contract/audit.ts";
 import type { EventData, EventType } from "../contract/events.ts";
 import type { CallName, EffectOf, Input, Result } from "../contract/index.ts";
-import type { ActInput, ActName, ActResult } from "../contract/portal.ts";
+import type { PortalActionInput, PortalActionName, PortalActionResult } from "../contract/portal.ts";
 import type { Privacy } from "../contract/privacy.ts";
 import type { Scope } from "../contract/scopes.ts";
 import type { Reader, Transaction } from "./port.ts";
@@ -73,14 +73,14 @@ export interface ActWork extends ChangeWork {
 }
 
 /** How one act is done. */
-export interface ActHandler<Name extends ActName> {
+export interface ActHandler<Name extends PortalActionName> {
   /**
    * Who does it, by the records that the input names.
    * @throws Problem `not_found`
    */
-  author(store: Reader, input: ActInput<Name>): Promise<Author>;
-  run(work: ActWork, input: ActInput<Name>): Promise<ActResult<Name>>;
+  author(store: Reader, input: PortalActionInput<Name>): Promise<Author>;
+  run(work: ActWork, input: PortalActionInput<Name>): Promise<PortalActionResult<Name>>;
 }
 
 /** One handler per act. */
-export type ActHandlers = { readonly [Name in ActName]: ActHandler<Name> };
+export type ActHandlers = { readonly [Name in PortalActionName]: ActHandler<Name> };

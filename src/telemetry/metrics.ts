@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Registry } from "prom-client";
-import { schemaQueries } from "../contract/errors.ts";
+import { errorCatalog } from "../contract/errors.ts";
 import { operationNames } from "../contract/index.ts";
 import type { HttpExchange, ObservedWork, TelemetryNotes, WorkOutcome } from "../lib/telemetry.ts";
 import { createGauges, type Gauges } from "./gauges.ts";
@@ -43,7 +43,7 @@ export function createMetrics(tools: readonly string[]): Metrics {
   const toolOf = limitNames(tools);
   const methodOf = limitNames(mcpMethods);
   const operationOf = limitNames(operationNames);
-  const outcomeOf = limitNames([...ownOutcomes, ...Object.keys(schemaQueries)]);
+  const outcomeOf = limitNames([...ownOutcomes, ...Object.keys(errorCatalog)]);
 
   return {
     work(work, { code, status = 500 }, durationMs) {

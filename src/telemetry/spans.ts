@@ -1,5 +1,5 @@
 import { type Attributes, SpanKind } from "@opentelemetry/api";
-import { schemaQueries } from "../contract/errors.ts";
+import { errorCatalog } from "../contract/errors.ts";
 import { type CallName, operations } from "../contract/index.ts";
 import type { HttpExchange, ObservedWork, WorkOutcome } from "../lib/telemetry.ts";
 
@@ -96,9 +96,7 @@ export function getRoute(work: ObservedWork): { readonly path: string; readonly 
 /** How a span ends; of a tool call, its error is within a result. */
 export function describeSpanEnd({ code, status }: WorkOutcome, ofTool: boolean) {
   const good = code === "ok" || code === "asked";
-  const known = Object.hasOwn(schemaQueries, code)
-    ? schemaQueries[code as keyof typeof schemaQueries].status
-    : undefined;
+  const known = Object.hasOwn(errorCatalog, code) ? errorCatalog[code as keyof typeof errorCatalog].status : undefined;
   // A refusal is the caller's error, not the server's; to an agent it is the tool's.
   const failed = !good && (ofTool || (status ?? known ?? 500) >= 500);
   const attributes: Attributes = {

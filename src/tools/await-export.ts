@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { schemaQueries } from "../contract/errors.ts";
+import { errorCatalog } from "../contract/errors.ts";
 import type { UpstreamCall } from "../upstream/port.ts";
 import type { CallControl } from "./call-control.ts";
 import type { ToolSession } from "./session.ts";
@@ -48,7 +48,7 @@ export async function awaitExport(
       signal: AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(leftMs))]),
     });
     if (answer.ok) seen = answer.data;
-    else if (!schemaQueries[answer.problem.code].retryable)
+    else if (!errorCatalog[answer.problem.code].retryable)
       return { data: seen, notes: [`${createUnfinishedNote("so far")} ${answer.problem.message}`] };
     intervalMs = Math.min(intervalMs * 2, maxIntervalMs);
     const elapsedSeconds = Math.round(getElapsedMs() / 1000);

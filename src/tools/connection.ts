@@ -54,8 +54,8 @@ function toConnectionResult({ upstream, token, business, scopesAre, rate, events
   };
 }
 
-function toFault({ code, message, next }: Problem) {
-  return { code, message, next };
+function toFault({ code, message, remediation }: Problem) {
+  return { code, message, next: remediation };
 }
 
 /** Tools that the caller is not offered, by what each lacks: a setting of this server, scopes, or both. */

@@ -1,12 +1,12 @@
 import type { ClientCapabilities, ServerContext } from "@modelcontextprotocol/server";
-import type { ConfirmationPosture } from "../contract/confirmation.ts";
+import type { ConfirmationMode } from "../contract/confirmation.ts";
 import type { CallName } from "../contract/index.ts";
 import type { Telemetry } from "../lib/telemetry.ts";
 import type { Upstream } from "../upstream/port.ts";
 import type { ToolSettings } from "./settings.ts";
 
 export interface ConfirmationPolicy {
-  readonly mode: ConfirmationPosture;
+  readonly mode: ConfirmationMode;
   /** Tools that an automation may use without a question. */
   readonly approved: ReadonlySet<CallName>;
   /** Signs questions; at least 32 bytes, the same in all processes. */

@@ -143,7 +143,10 @@ function findPromptName(method: string, request: unknown): string | undefined {
 export function toClientError(error: unknown, log: Log | undefined): ProtocolError {
   if (error instanceof ProtocolError) return error;
   if (error instanceof Problem) {
-    return new ProtocolError(ProtocolErrorCode.InvalidRequest, error.message, { code: error.code, next: error.next });
+    return new ProtocolError(ProtocolErrorCode.InvalidRequest, error.message, {
+      code: error.code,
+      next: error.remediation,
+    });
   }
   log?.error({ err: error }, "The MCP request failed");
   return new ProtocolError(ProtocolErrorCode.InternalError, "Internal error");

@@ -1,5 +1,5 @@
 import type { EventFields } from "../contract/event-log.ts";
-import type { Receipt } from "../contract/webhook-responses.ts";
+import type { WebhookResponse } from "../contract/webhook-responses.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Inbox } from "../store/queues/event-log.ts";
@@ -17,7 +17,7 @@ export interface Incoming {
 export interface Receiver {
   knows(webhook: string): boolean;
   /** Verifies a delivery and keeps its event. Once this resolves, a crash loses nothing. */
-  receive(webhook: string, delivery: SignedWebhook): Promise<Receipt>;
+  receive(webhook: string, delivery: SignedWebhook): Promise<WebhookResponse>;
 }
 
 export interface ReceiverDeps {
@@ -43,14 +43,18 @@ export function createReceiver({ webhooks, inbox, clock, log }: ReceiverDeps): R
   const warnedMs = new Map<string, number>();
 
   /** Anybody can send something unsigned: that must not fill the log. */
-  function warn(webhook: string, receipt: Receipt): void {
+  function warn(webhook: string, receipt: WebhookResponse): void {
     const nowMs = clock.now().getTime();
     if (nowMs - (warnedMs.get(webhook) ?? 0) < minuteMs) return;
     warnedMs.set(webhook, nowMs);
     log.warn({ webhook, receipt }, "A delivery was refused");
   }
 
-  async function take(webhook: string, { log: kept, secrets }: Incoming, delivery: SignedWebhook): Promise<Receipt> {
+  async function take(
+    webhook: string,
+    { log: kept, secrets }: Incoming,
+    delivery: SignedWebhook,
+  ): Promise<WebhookResponse> {
     const verification = verifySignature(delivery, secrets);
     if (!verification.genuine) return "unsigned";
     const event = parseEvent(delivery.body);
@@ -60,7 +64,7 @@ export function createReceiver({ webhooks, inbox, clock, log }: ReceiverDeps): R
     const notBefore = new Date(now.getTime() - keptMs).toISOString();
     const isNew = await inbox.keep(kept, { ...event, webhook }, now.toISOString(), { notBefore, maxEvents });
     log.debug({ webhook, eventId: event.eventId, eventType: event.eventType, isNew }, "An event came in");
-    return isNew ? "kept" : "known";
+    return isNew ? "accepted" : "repeated";
   }
 
   return {
@@ -69,7 +73,7 @@ export function createReceiver({ webhooks, inbox, clock, log }: ReceiverDeps): R
       const incoming = webhooks.get(webhook);
       if (!incoming) return "unsigned";
       const receipt = await take(webhook, incoming, delivery);
-      if (receipt !== "kept" && receipt !== "known") warn(webhook, receipt);
+      if (receipt !== "accepted" && receipt !== "repeated") warn(webhook, receipt);
       return receipt;
     },
   };

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { createExample } from "../../src/contract/definition/example.ts";
-import { getAnnotation, type Mark, unwrap } from "../../src/contract/definition/field-annotations.ts";
+import { type FieldAnnotation, getAnnotation, unwrap } from "../../src/contract/definition/field-annotations.ts";
 import { commonErrors, createEnvelope, listPathVariables } from "../../src/contract/definition/operation.ts";
-import { schemaQueries } from "../../src/contract/errors.ts";
+import { errorCatalog } from "../../src/contract/errors.ts";
 import { events } from "../../src/contract/events.ts";
 import { getToolset, operationNames, operations } from "../../src/contract/index.ts";
 import { readScopes, scopes, sensitiveScope, writeScopes } from "../../src/contract/scopes.ts";
@@ -85,7 +85,7 @@ test("the event types are those of the specification", () => {
 
 /** Codes of what only agents meet: handles, confirmations, tools withheld, gateways, and the product's own service. */
 const ofAgents = /^(invalid_handle|confirmation_\w+|tool_not_offered|gateway_\w+|upstream_\w+)$/;
-const ofInterface = Object.entries(schemaQueries).filter(([code]) => !ofAgents.test(code));
+const ofInterface = Object.entries(errorCatalog).filter(([code]) => !ofAgents.test(code));
 
 describe("the error catalogue", () => {
   test("has these codes with these statuses", () => {
@@ -122,9 +122,9 @@ describe("the error catalogue", () => {
   });
 
   test("says of each what happened and what to do next, and calls only that retryable which may pass", () => {
-    for (const [code, { message, next }] of Object.entries(schemaQueries)) {
+    for (const [code, { message, remediation }] of Object.entries(errorCatalog)) {
       expect(message, code).toMatch(/^[A-Z].*\.$/);
-      expect(next, code).toMatch(/^[A-Z].*\.$/);
+      expect(remediation, code).toMatch(/^[A-Z].*\.$/);
     }
     const retryable = ofInterface.flatMap(([code, fault]) => (fault.retryable ? [code] : []));
     expect(retryable).toEqual([
@@ -241,10 +241,10 @@ describe("marks", () => {
   });
 });
 
-const isPersonal = (mark: Mark) => mark.personal === true;
+const isPersonal = (mark: FieldAnnotation) => mark.personal === true;
 
 /** Paths of a schema's marked parts; `[]` stands for each item. Below a marked part nothing more is named. */
-function markedPaths(schema: z.core.$ZodType, wanted: (mark: Mark) => boolean, path = ""): string[] {
+function markedPaths(schema: z.core.$ZodType, wanted: (mark: FieldAnnotation) => boolean, path = ""): string[] {
   const mark = getAnnotation(schema);
   if (mark && wanted(mark)) return [path === "" ? "(all)" : path];
   const definition = unwrap(schema)._zod.def as {

@@ -2,7 +2,7 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import ajvFormats from "ajv-formats";
 import { describe, expect, test } from "vitest";
 import { commonErrors, listPathVariables } from "../../src/contract/definition/operation.ts";
-import { schemaQueries } from "../../src/contract/errors.ts";
+import { errorCatalog } from "../../src/contract/errors.ts";
 import { getToolset, operationNames, operations, toolsetNames } from "../../src/contract/index.ts";
 import { createOpenapiDocument } from "../../src/transport/rest/openapi.ts";
 
@@ -108,14 +108,14 @@ describe.each(operationNames)("%s", (name) => {
   test("describes each of its refusals under its status, with an example that fits", () => {
     const codes = [...commonErrors, ...(operation.errors ?? [])];
     for (const code of codes) {
-      const { status } = schemaQueries[code];
+      const { status } = errorCatalog[code];
       expect(Object.keys(described.responses), code).toContain(String(status));
       const { examples } = described.responses[status].content["application/json"];
       expect(Object.keys(examples), code).toContain(code);
       const validate = validatorAt(...place, "responses", String(status), "content", "application/json", "schema");
       expectValid(validate, examples[code].value, code);
     }
-    const statuses = new Set(codes.map((code) => String(schemaQueries[code].status)));
+    const statuses = new Set(codes.map((code) => String(errorCatalog[code].status)));
     const more = operation.body ? ["413", "415", "422"] : [];
     const refused = Object.keys(described.responses).filter((status) => !status.startsWith("2"));
     expect(new Set(refused)).toEqual(statuses.union(new Set(more)));

@@ -60,12 +60,13 @@ describe("what nobody foresaw", () => {
     await withHandlers({ list_programs: throwing, get_program: throwing }, async ({ call, lines }) => {
       const answer = await call("list_programs", {});
       expect(answer).toMatchObject({ ok: false, problem: { code: "internal_error", status: 500 } });
-      const { message, details, next } = (answer as { problem: ClientProblem & { next: string } }).problem;
+      const { message, details, remediation } = (answer as { problem: ClientProblem & { remediation: string } })
+        .problem;
       expect({ message, details }).toEqual({
         message: "Something went wrong on the server.",
         details: { requestId: "req_1" },
       });
-      expect(next).toContain("req_1");
+      expect(remediation).toContain("req_1");
       expect(lines.join("")).toContain(secret);
       expect(lines.join("")).toContain('"requestId":"req_1"');
     });

@@ -1,5 +1,5 @@
 import { describe, expect, test as plain } from "vitest";
-import { type Fault, schemaQueries } from "../../src/contract/errors.ts";
+import { errorCatalog, type Fault } from "../../src/contract/errors.ts";
 import type { OperationName } from "../../src/contract/index.ts";
 import { scopes, sensitiveScope } from "../../src/contract/scopes.ts";
 import { rescope } from "../support/edit.ts";
@@ -184,7 +184,7 @@ describe("a refusal by the rules of the domain", () => {
 });
 
 test("refusals that are kept under a key are those that no change of state can turn into success", () => {
-  const kept = Object.entries(schemaQueries).filter(
+  const kept = Object.entries(errorCatalog).filter(
     ([, fault]: [string, Fault]) => !fault.retryable && !fault.temporary,
   );
   const domain = kept.filter(([, { status }]) => [404, 409, 422].includes(status)).map(([code]) => code);

@@ -1,10 +1,13 @@
 import { Problem } from "../../src/contract/errors.ts";
-import type { ActGiven, ActName, ActResult } from "../../src/contract/portal.ts";
+import type { PortalActionArguments, PortalActionName, PortalActionResult } from "../../src/contract/portal.ts";
 import type { Row, TableName } from "../../src/store/tables.ts";
 import { listChanges } from "../support/state.ts";
 import { ClientProblem, type TestServer } from "../support/test-server.ts";
 
-type Act = <Name extends ActName>(name: Name, given: ActGiven<Name>) => Promise<ActResult<Name>>;
+type Act = <Name extends PortalActionName>(
+  name: Name,
+  given: PortalActionArguments<Name>,
+) => Promise<PortalActionResult<Name>>;
 
 /** Acts in the portal of an organisation; refusals are told as clients are told theirs. */
 export function actAt({ app, businessId }: TestServer): Act {

@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { getAnnotation, type Mark, unwrap } from "../../src/contract/definition/field-annotations.ts";
+import { type FieldAnnotation, getAnnotation, unwrap } from "../../src/contract/definition/field-annotations.ts";
 import { sensitiveScope } from "../../src/contract/scopes.ts";
 import type { Transaction } from "../../src/store/port.ts";
 import { tables } from "../../src/store/tables.ts";
@@ -68,7 +68,7 @@ class Planter {
     return table === "schemas" ? { ...planted, fields: [...(planted["fields"] as object[]), ...ownFields] } : planted;
   }
 
-  #value(schema: z.core.$ZodType, value: unknown, path: string, outer: Mark): unknown {
+  #value(schema: z.core.$ZodType, value: unknown, path: string, outer: FieldAnnotation): unknown {
     const mark = { ...outer, ...getAnnotation(schema) };
     const name = path.slice(path.lastIndexOf(".") + 1);
     const { type, shape, element, format } = unwrap(schema)._zod.def as {
@@ -110,7 +110,7 @@ class Planter {
     };
   }
 
-  #map(path: string, mark: Mark): Row {
+  #map(path: string, mark: FieldAnnotation): Row {
     return {
       note: this.#text(`${path}.note`, mark),
       phone: this.#secret(`${path}.phone`, phone, ["contact", ...kindsOf(mark)]),
@@ -119,7 +119,7 @@ class Planter {
   }
 
   /** A text of one of the forms that give an address or a number away; over four turns of each. */
-  #text(path: string, mark: Mark): string {
+  #text(path: string, mark: FieldAnnotation): string {
     const forms = [phone, address, sentence, disguise];
     if (mark.handle) {
       const form = { email: address, phone, externalId: word }[mark.handle];
@@ -136,7 +136,7 @@ class Planter {
   }
 }
 
-function kindsOf({ sensitive }: Mark): readonly Kind[] {
+function kindsOf({ sensitive }: FieldAnnotation): readonly Kind[] {
   return sensitive === sensitiveScope ? ["sensitive"] : [];
 }
 

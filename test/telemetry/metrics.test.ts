@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { schemaQueries } from "../../src/contract/errors.ts";
+import { errorCatalog } from "../../src/contract/errors.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { failuresToOpen } from "../../src/upstream/remote/circuit-breaker.ts";
 import { clients } from "../support/clients.ts";
@@ -241,7 +241,7 @@ test("no label is of anything but a closed list", async () => {
     metrics.work({ kind: "operation", name, surface: "rest", requestId: "req_1" }, { code: name, status: 200 }, 1);
     metrics.work({ kind: "upstream", method: "GET", origin: "https://example.org" }, { code: name }, 1);
   }
-  for (const code of Object.keys(schemaQueries))
+  for (const code of Object.keys(errorCatalog))
     metrics.work({ kind: "tool", name: "list_programs", ...asked }, { code }, 1);
   const { text } = await metrics.render();
   expect(text).not.toContain("made_up");

@@ -32,7 +32,7 @@ function createScopeCheck(scope: Scope, refusal: Problem | undefined, told: bool
   if (refusal === undefined) {
     return answered(scope, told === false ? "The token has it; PROGRAMME_SCOPES leaves it out." : "The token has it.");
   }
-  if (refusal.code !== "insufficient_scope") return createFailure(scope, refusal.message, refusal.next);
+  if (refusal.code !== "insufficient_scope") return createFailure(scope, refusal.message, refusal.remediation);
   if (told === false) return createPass(scope, "The token lacks it, and PROGRAMME_SCOPES leaves it out.");
   if (told === undefined) {
     return createWarning(

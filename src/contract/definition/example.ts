@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import { getInnerSchema } from "./field-annotations.ts";
 
-/** Examples for fields whose type alone does not tell what stands in them. */
+/** Example values for fields whose type alone does not show what they contain. */
 const byName: Readonly<Record<string, unknown>> = {
   namespace: "crm",
   objectType: "contact",
@@ -39,7 +39,7 @@ const byName: Readonly<Record<string, unknown>> = {
   submittedTo: "2026-11-30T23:59:59.999Z",
 };
 
-/** Prefixes of ids by what a field's name ends in, before `Id` (records are named by prefixed ULIDs). */
+/** Maps the end of a field's name, without `Id`, to the prefix of its ids: records have prefixed ULIDs. */
 const idPrefixes: Readonly<Record<string, string>> = {
   submission: "sub",
   program: "prg",
@@ -75,7 +75,10 @@ const idPrefixes: Readonly<Record<string, string>> = {
 
 const ulid = "01JD4X8Q6V3N5T7Y9Z0A1B2C3D";
 
-/** A value that fits a schema, the same every time: for documents and tests. `optional` fields are left out of inputs. */
+/**
+ * Returns a value that fits a schema, the same one each time, for documents and tests. Without `optional`, optional
+ * fields are left out.
+ */
 export function createExample(schema: z.core.$ZodType, options: { readonly optional: boolean }, name = ""): unknown {
   if (name in byName && matchesSchema(schema, byName[name])) return byName[name];
   const definition = schema._zod.def as z.core.$ZodTypeDef & {

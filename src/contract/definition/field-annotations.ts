@@ -1,77 +1,83 @@
 import type * as z from "zod";
 import type { Scope } from "../scopes.ts";
 
-export interface Mark {
-  /** Hidden from callers without this scope. */
+export interface FieldAnnotation {
+  /** The value is hidden from callers without this scope. */
   readonly sensitive?: Scope;
-  /** The value is an object of which only declared `standard` keys survive without the scope. */
+  /** The value is an object. Without the scope, only keys declared `standard` remain. */
   readonly byField?: "person";
-  /** What stands in place of a hidden value; without it the property is left out. */
+  /** Replaces a hidden value. Without it, the property is left out. */
   readonly blank?: unknown;
-  /** Personal data: its value never enters an event, an audit value or a log. */
+  /** Personal data: the value never enters an event, an audit value or a log. */
   readonly personal?: true;
-  /** What an agent sees a handle of instead, and may give a handle for. */
+  /** Agents see a handle instead of the value, and may pass the handle as an argument. */
   readonly handle?: HandleKind;
-  /** Values of anybody's choosing: agents see handles of those that have the form of something that is hidden. */
+  /** Free-form values: agents see handles in place of values that look like contact details or external ids. */
   readonly freeForm?: true;
-  /** Answers to a form: agents without the scope see those alone whose fields the form calls `standard`. */
+  /** Answers to a form: agents without the scope see only fields that the form declares `standard`. */
   readonly answers?: true;
 }
 
-/** Values by which a person can be reached or recognised outside this service. */
+/** Kinds of values by which a person can be reached or recognised outside this service. */
 export type HandleKind = "email" | "phone" | "externalId";
 
-const marks = new WeakMap<z.core.$ZodType, Mark>();
+const annotations = new WeakMap<z.core.$ZodType, FieldAnnotation>();
 
-/** A marked copy: the same schema may stand elsewhere without the mark. */
-function mark<S extends z.ZodType>(schema: S, added: Mark): S {
+/** Returns an annotated copy, because other declarations may use the same schema without the annotation. */
+function annotate<S extends z.ZodType>(schema: S, added: FieldAnnotation): S {
   const marked = schema.clone() as S;
-  marks.set(marked, { ...marks.get(schema), ...added });
+  annotations.set(marked, { ...annotations.get(schema), ...added });
   return marked;
 }
 
 /** Marks personal data: its value stays out of events, audit values and logs. */
 export function personal<S extends z.ZodType>(schema: S): S {
-  return mark(schema, { personal: true });
+  return annotate(schema, { personal: true });
 }
 
-/** Marks personal data by which a person can be reached: agents see and give handles of it. */
+/** Marks personal data by which a person can be reached: agents see and pass handles of it. */
 export function contactDetail<S extends z.ZodType>(schema: S, handle: HandleKind): S {
-  return mark(schema, { personal: true, handle });
+  return annotate(schema, { personal: true, handle });
 }
 
-/** Marks values of anybody's choosing, a text or a map: what of them is hidden from agents goes by its form. */
+/** Marks free-form values, a text or a map: the form of each value decides what agents see of it. */
 export function freeForm<S extends z.ZodType>(schema: S): S {
-  return mark(schema, { freeForm: true });
+  return annotate(schema, { freeForm: true });
 }
 
-/** Marks answers to a form, which the record names by `schemaId`, as personal data. */
+/** Marks answers to a form as personal data. The record names the form by `schemaId`. */
 export function formAnswers<S extends z.ZodType>(schema: S): S {
-  return mark(schema, { personal: true, answers: true });
+  return annotate(schema, { personal: true, answers: true });
 }
 
 /**
- * Marks a field that only holders of `scope` may read (specification 2.5). Sensitive implies personal.
- * With `blank`, a required field keeps its place and shows that value instead.
+ * Marks a field that only holders of `scope` may read (specification 2.5), and marks it as personal. With `blank`, a
+ * required field stays and shows that value instead.
  */
 export function sensitive<S extends z.ZodType>(schema: S, scope: Scope, blank?: unknown): S {
-  return mark(schema, { sensitive: scope, personal: true, ...(blank === undefined ? {} : { blank }) });
+  return annotate(schema, { sensitive: scope, personal: true, ...(blank === undefined ? {} : { blank }) });
 }
 
-/** Marks a map from custom-field id to value: ids that are not `standard` need `scope`. */
+/** Marks a map from custom-field id to value: only holders of `scope` see ids that are not `standard`. */
 export function sensitiveByField<S extends z.ZodType>(schema: S, scope: Scope): S {
-  return mark(schema, { sensitive: scope, byField: "person", personal: true });
+  return annotate(schema, { sensitive: scope, byField: "person", personal: true });
 }
 
-/** The marks of a schema, its wrappers' (`optional`, `nullable`, `default` and the like) and what is inside them joined. */
-export function getAnnotation(schema: z.core.$ZodType): Mark | undefined {
-  const own = marks.get(schema);
+/**
+ * Returns a schema's annotation, combined with those inside its wrappers (`optional`, `nullable`, `default` and
+ * others). The outer one wins.
+ */
+export function getAnnotation(schema: z.core.$ZodType): FieldAnnotation | undefined {
+  const own = annotations.get(schema);
   const inner = getInnerSchema(schema);
   const inherited = inner && getAnnotation(inner);
   return own && inherited ? { ...inherited, ...own } : (own ?? inherited);
 }
 
-/** The schema inside one wrapper (`optional`, `nullable`, `default`, `readonly`, a transform), if it is one. */
+/**
+ * Returns the schema inside one wrapper (`optional`, `nullable`, `default`, `readonly`, a transform), or `undefined`
+ * for other schemas.
+ */
 export function getInnerSchema(schema: z.core.$ZodType): z.core.$ZodType | undefined {
   const definition = schema._zod.def as { type: string; innerType?: z.core.$ZodType; in?: z.core.$ZodType };
   switch (definition.type) {
@@ -89,7 +95,7 @@ export function getInnerSchema(schema: z.core.$ZodType): z.core.$ZodType | undef
   }
 }
 
-/** The schema without its wrappers. */
+/** Returns the schema inside all wrappers. */
 export function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
   const inner = getInnerSchema(schema);
   return inner ? unwrap(inner) : schema;

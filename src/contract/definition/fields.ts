@@ -2,18 +2,18 @@ import * as z from "zod";
 import { limits } from "../limits.ts";
 import { contactDetail, freeForm } from "./field-annotations.ts";
 
-/** An opaque identifier, as in `sub_01JD…`. */
+/** An opaque identifier, for example `sub_01JD…`. */
 export const Id = z.string().min(1).max(255);
 
 /** Optimistic-lock counter of a record (specification 9.5). */
 export const Version = z.int().min(0);
 
-/** A point in time as it goes out: `2026-11-20T04:01:05.123Z`. */
+/** A point in time in responses: `2026-11-20T04:01:05.123Z`. */
 export const Timestamp = z.iso.datetime();
 
 /**
- * A point in time as it comes in: RFC 3339 with any offset, its letters in either case; kept as UTC with milliseconds,
- * in years 0 to 9999 there too.
+ * A point in time in requests: RFC 3339 with any offset, in upper or lower case. It is stored as UTC with milliseconds,
+ * in years 0 to 9999.
  */
 export const DateTime = z
   .string()
@@ -21,13 +21,13 @@ export const DateTime = z
   .transform((value) => new Date(value).toISOString())
   .pipe(Timestamp);
 
-/** Bounds of free text (specification 2 and 4). */
+/** Returns a schema of text from `min` to `max` characters (specification 2 and 4). */
 export const boundedText = (max: number, min = 0) => z.string().min(min).max(max);
 
 export const Reason = boundedText(1000, 1);
 export const OptionalReason = boundedText(1000).optional();
 
-/** RFC 5321 caps an address at 254 characters; the specification's own bound for persons is 255. */
+/** The specification's bound for persons is 255. RFC 5321 allows an address of at most 254 characters. */
 export const Email = contactDetail(z.email().max(255), "email");
 
 /** A free-form JSON object. */
@@ -35,10 +35,10 @@ export const FreeForm = freeForm(z.record(z.string(), z.unknown()));
 
 const calendarDay = /^\d{4}-\d{2}-\d{2}$/;
 
-/** A query date: `YYYY-MM-DD` (start of that day, UTC) or RFC 3339. */
+/** A date in a query: `YYYY-MM-DD` (start of that day, UTC) or RFC 3339. */
 export const DateFrom = toQueryDate("T00:00:00.000Z");
 
-/** A query date: `YYYY-MM-DD` (inclusive end of that day, UTC) or RFC 3339. */
+/** A date in a query: `YYYY-MM-DD` (end of that day, UTC, inclusive) or RFC 3339. */
 export const DateTo = toQueryDate("T23:59:59.999Z");
 
 function toQueryDate(dayTime: string) {
@@ -53,7 +53,7 @@ function toQueryDate(dayTime: string) {
     });
 }
 
-/** Comma-separated custom-field ids (specification 4.3): at most 25 are sent, and each counts once after that. */
+/** Comma-separated custom-field ids (specification 4.3): at most 25, counted before repeated ids are removed. */
 export const PersonFieldIds = z
   .string()
   .max(limits.expandedFieldIds * 256)
@@ -72,7 +72,7 @@ export const PersonFieldIds = z
   })
   .describe("comma-separated; needs persons:read");
 
-/** What every record carries that can change. */
+/** Fields of every record that can change. */
 export const common = {
   businessId: Id,
   version: Version,

@@ -1,9 +1,9 @@
 import type { CallName, OperationName, Toolset } from "../index.ts";
-import { outline } from "./operation-summaries.ts";
+import { operationSummaries } from "./operation-summaries.ts";
 
-/** The names of `index.ts`, for whoever needs no more than them. */
-export const callNames = Object.keys(outline) as CallName[];
+/** The same names as in `index.ts`, for modules that must not load the schemas. */
+export const callNames = Object.keys(operationSummaries) as CallName[];
 
-export const operationNames = callNames.filter((name) => outline[name].hasRoute) as OperationName[];
+export const operationNames = callNames.filter((name) => operationSummaries[name].hasRoute) as OperationName[];
 
-export const toolsetNames: readonly Toolset[] = [...new Set(callNames.map((name) => outline[name].toolset))];
+export const toolsetNames: readonly Toolset[] = [...new Set(callNames.map((name) => operationSummaries[name].toolset))];

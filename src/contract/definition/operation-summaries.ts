@@ -2,25 +2,25 @@ import { type CallName, callNames, getToolset, isOperationName, operations, type
 import type { Scope } from "../scopes.ts";
 import type { Effect } from "./operation.ts";
 
-/** What lists depend on, of whatever can be called. */
-export interface Outline {
+/** The part of an operation that tool lists depend on. */
+export interface OperationSummary {
   readonly toolset: Toolset;
   readonly effect: Effect;
   readonly scope: Scope;
   readonly anyOfScopes: readonly Scope[];
-  /** Whether it is an operation of the interface. */
+  /** False for operations that only agents can call. */
   readonly hasRoute: boolean;
 }
 
 /**
- * The contract without its schemas, in its order. Plain data, worked out when the program is bundled: a start that only
- * lists has no time to make all schemas.
+ * The contract without its schemas, in its order. It is evaluated when the program is bundled, because creating all
+ * schemas would delay a start that only lists tools.
  */
-export const outline = Object.fromEntries(callNames.map((name) => [name, summarizeOperation(name)])) as Readonly<
-  Record<CallName, Outline>
->;
+export const operationSummaries = Object.fromEntries(
+  callNames.map((name) => [name, summarizeOperation(name)]),
+) as Readonly<Record<CallName, OperationSummary>>;
 
-function summarizeOperation(name: CallName): Outline {
+function summarizeOperation(name: CallName): OperationSummary {
   const { effect, scope, anyOfScopes = [] } = operations[name];
   return { toolset: getToolset(name), effect, scope, anyOfScopes, hasRoute: isOperationName(name) };
 }

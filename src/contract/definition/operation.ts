@@ -4,7 +4,7 @@ import type { Scope } from "../scopes.ts";
 import { Id } from "./fields.ts";
 import { PageMeta } from "./page.ts";
 
-/** What a call does to the world; every MCP hint and the need for a transaction follow from it. */
+/** The effect of a call. MCP hints and the need for a transaction follow from it. */
 export type Effect = "read" | "create" | "update" | "destroy" | "send";
 
 type Shape = Readonly<Record<string, z.ZodType>>;
@@ -16,43 +16,46 @@ interface Declaration<
   Data extends z.ZodType,
   E extends Effect,
 > {
-  /** One line: what the operation does. */
+  /** Describes the operation in one line. */
   readonly summary: string;
-  /** What the summary and the fields cannot say. */
+  /** Adds what the summary and the fields do not say. */
   readonly description?: string;
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
-  /** Below `/integrations/v1`; variables in braces. */
+  /** Path below `/integrations/v1`, with variables in braces. */
   readonly path: Path;
-  /** What a read shows, as a URI (RFC 6570) with the path's variables in braces; the query's names are added to it. */
+  /**
+   * URI template (RFC 6570) of what a read shows, with the path's variables in braces. Names of the query are added to
+   * it.
+   */
   readonly resource?: ResourceUri;
   readonly scope: Scope;
-  /** Scopes each of which will do as well as `scope`; what the call shows depends on which there are. */
+  /** Other scopes, each of which is sufficient. The scopes present decide what the call shows. */
   readonly anyOfScopes?: readonly Scope[];
   readonly effect: E;
   readonly query?: Query;
   readonly body?: z.ZodObject<Body, z.core.$strict>;
   readonly data: Data;
-  /** Of a list without pages: the most rows that it ever has; a smaller `limit` of the call counts. */
+  /** Most rows of a list without pages. A smaller `limit` of the call applies. */
   readonly maxRows?: number;
   readonly status?: 200 | 201;
-  /** Name of the audit entry: entity type, dot, what happened. */
+  /** Name of the audit entry: entity type, dot, past participle. */
   readonly audit: `${string}.${string}`;
-  /** Refusals beyond those that every operation can answer. */
+  /** Errors beyond {@link commonErrors}. */
   readonly errors?: readonly ProblemCode[];
-  /** Scopes that some inputs need besides `scope`. */
+  /** Returns the scopes that an input needs in addition to `scope`. */
   readonly conditionalScopes?: (input: Readonly<Record<string, unknown>>) => readonly Scope[];
   /**
-   * What a call is about to do, in words, where somebody should be asked first: what it destroys, sends or decides
-   * cannot be taken back. Nothing for inputs that need no question.
+   * Describes a call that a human should confirm, because what it destroys, sends or decides cannot be undone. Returns
+   * `undefined` for inputs that need no confirmation.
    */
   readonly confirm?: (input: Readonly<Record<string, unknown>>) => string | undefined;
-  /** A quota that the call uses up when it succeeds. */
+  /** The quota that a successful call uses. */
   readonly quota?: "export";
 }
 
 type ResourceUri = `programme://${string}`;
 
-/** Every read, and nothing else, names its resource. */
+/** Requires reads, and only reads, to name their resource. */
 type Readable<E extends Effect> = E extends "read" ? { readonly resource: ResourceUri } : { readonly resource?: never };
 
 type PathVariables<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
@@ -69,11 +72,13 @@ export interface Operation<
   readonly kind: "operation";
   readonly params: z.ZodObject<Record<PathVariables<Path>, typeof Id>, z.core.$strict>;
   readonly queryObject: z.ZodObject<Query, z.core.$strict>;
-  /** Whether the answer is a page: `data` an array, `meta` beside it. */
+  /** Whether the response is a page: `data` is an array with `meta` beside it. */
   readonly paginated: boolean;
 }
 
-/** Declares an operation of the interface: everything that REST, OpenAPI, MCP, the gate and the tests derive from. */
+/**
+ * Declares an operation of the interface. REST routes, OpenAPI, MCP tools, the pipeline and tests are derived from it.
+ */
 export function operation<
   const Path extends string,
   Data extends z.ZodType,
@@ -95,45 +100,47 @@ export function operation<
   };
 }
 
-/** Names of the variables in a path, in order. */
+/** Returns the names of the variables in a path, in order. */
 export function listPathVariables(path: string): string[] {
   return splitTemplate(path).filter((_, index) => index % 2 === 1);
 }
 
-const pieces = new Map<string, readonly string[]>();
+const splitTemplates = new Map<string, readonly string[]>();
 
-/** A path or template with what stands for each of its braces' contents. */
+/** Replaces each pair of braces in a path or template with the result of `fill` for its content. */
 export function fillTemplate(template: string, fill: (inside: string) => string): string {
   return splitTemplate(template)
     .map((piece, index) => (index % 2 === 0 ? piece : fill(piece)))
     .join("");
 }
 
-/** What is between the braces of a path or template, and inside them, in turns. Remembered: there are few. */
+/**
+ * Splits a template at its braces: texts at even indexes, contents of braces at odd ones. Results are cached; there are
+ * few templates.
+ */
 function splitTemplate(template: string): readonly string[] {
-  const known = pieces.get(template);
-  if (known) return known;
-  const found = template.split(/[{}]/);
-  pieces.set(template, found);
-  return found;
+  const cached = splitTemplates.get(template);
+  if (cached) return cached;
+  const parts = template.split(/[{}]/);
+  splitTemplates.set(template, parts);
+  return parts;
 }
 
-/** What a handler is given: path variables, query and body in one flat object. */
+/** The input of a handler: path variables, query and body in one flat object. */
 export type InputOf<O extends Operation> =
   O extends Operation<infer Path, infer Query, infer Body, z.ZodType>
     ? Record<PathVariables<Path>, string> & OutputOf<Query> & OutputOf<Body>
     : never;
 
-// zod types an empty object as Record<string, never>, which no other part could be joined to.
+// zod types an empty object as Record<string, never>, which cannot be intersected with the other parts.
 type OutputOf<S extends Shape> = keyof S extends never ? unknown : z.output<z.ZodObject<S>>;
 
-/** One page of rows. */
 export interface PageOf<Row> {
   readonly rows: readonly Row[];
   readonly lastEvaluatedKey?: string | undefined;
 }
 
-/** What a handler gives back: the data, or a page where the operation is paginated. */
+/** The result of a handler: the data, or a page if the operation is paginated. */
 export type ResultOf<O extends Operation> =
   O extends Operation<string, infer Query, Shape, infer Data>
     ? "lastEvaluatedKey" extends keyof Query
@@ -143,7 +150,7 @@ export type ResultOf<O extends Operation> =
       : z.output<Data>
     : never;
 
-/** The success envelope of an operation (specification 2.1). */
+/** Returns the schema of an operation's success envelope (specification 2.1). */
 export function createEnvelope(operation: Operation): z.ZodObject {
   return z.object({
     success: z.literal(true),
@@ -152,13 +159,12 @@ export function createEnvelope(operation: Operation): z.ZodObject {
   });
 }
 
-/** The failure envelope (specification 2.1). */
 export const ErrorEnvelope = z.object({
   success: z.literal(false),
   error: z.object({ code: z.string(), message: z.string(), details: z.record(z.string(), z.unknown()).optional() }),
 });
 
-/** Refusals that every operation can answer. */
+/** Errors that every operation can return. */
 export const commonErrors: readonly ProblemCode[] = [
   "validation_failed",
   "unauthorized",
@@ -169,15 +175,17 @@ export const commonErrors: readonly ProblemCode[] = [
   "unavailable",
 ];
 
-/** Path, query and body of a call, before validation. */
-export interface Parts {
+export interface InputParts {
   readonly params: Readonly<Record<string, unknown>>;
   readonly query: Readonly<Record<string, unknown>>;
   readonly body: unknown;
 }
 
-/** Sorts one flat object of arguments into path, query and body. What fits nowhere stays in the body or the query, to be refused there. */
-export function splitInput(operation: Operation, input: Readonly<Record<string, unknown>>): Parts {
+/**
+ * Splits one flat object of arguments into path, query and body. Unknown arguments go to the body, or to the query
+ * without a body, where validation rejects them.
+ */
+export function splitInput(operation: Operation, input: Readonly<Record<string, unknown>>): InputParts {
   const params: Record<string, unknown> = {};
   const query: Record<string, unknown> = {};
   const body: Record<string, unknown> = {};
@@ -190,11 +198,14 @@ export function splitInput(operation: Operation, input: Readonly<Record<string, 
   return { params, query, body: operation.body ? body : undefined };
 }
 
-/** The operation's declaration errors, or nothing: names that stand in two parts would be lost in a flat input. */
+/**
+ * Checks that no name occurs in two of path, query and body: a flat input would lose one of them.
+ * @throws Problem `internal_error`
+ */
 export function assertFlat(name: string, operation: Operation): void {
   const names = [operation.params, operation.queryObject, operation.body].flatMap((part) =>
     Object.keys(part?.shape ?? {}),
   );
-  const twice = names.find((field, index) => names.indexOf(field) !== index);
-  if (twice) throw problem("internal_error", undefined, `${name} declares ${twice} twice`);
+  const repeated = names.find((field, index) => names.indexOf(field) !== index);
+  if (repeated) throw problem("internal_error", undefined, `${name} declares ${repeated} twice`);
 }

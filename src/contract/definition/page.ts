@@ -4,7 +4,7 @@ import { validationProblem } from "../errors.ts";
 export const defaultLimit = 50;
 export const maxLimit = 100;
 
-/** Rows per page: larger than {@link maxLimit} is coerced to it, below 1 is refused. */
+/** Rows per page: values above {@link maxLimit} are reduced to it, values below 1 are rejected. */
 export const Limit = z
   .int()
   .min(1)
@@ -17,8 +17,8 @@ export const Cursor = z.string().min(1).max(2048);
 export const pageQuery = { limit: Limit, lastEvaluatedKey: Cursor.optional() };
 
 /**
- * The cursor of a list that takes it by two names.
- * @throws Problem `validation_failed` for two that differ
+ * Returns the cursor of a list that accepts it under two names.
+ * @throws Problem `validation_failed` if the two differ
  */
 export function readCursor(input: {
   readonly cursor?: string | undefined;
@@ -30,6 +30,6 @@ export function readCursor(input: {
   throw validationProblem(...["cursor", "lastEvaluatedKey"].map((path) => ({ path, code: "conflicting", message })));
 }
 
-/** `meta` of a paginated answer; `hasMore` is true exactly when a cursor is present. */
+/** `meta` of a paginated response. `hasMore` is true exactly if a cursor is present. */
 export const PageMeta = z.object({ hasMore: z.boolean(), lastEvaluatedKey: z.string().optional() });
 export type PageMeta = z.output<typeof PageMeta>;

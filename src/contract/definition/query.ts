@@ -1,7 +1,10 @@
 import * as z from "zod";
 import type { Operation } from "./operation.ts";
 
-/** A query's text as the type that an operation declares; what does not fit stays text, for validation to refuse. */
+/**
+ * Converts a query parameter's text to the type that the operation declares. Text that does not fit stays text, for
+ * validation to reject.
+ */
 export function parseQueryArgument(operation: Operation, name: string, text: string): unknown {
   const kind = listQueryKinds(operation)[name];
   if (kind === "integer" && /^-?\d{1,15}$/.test(text)) return Number(text);

@@ -4,8 +4,8 @@ import { getAnnotation } from "./field-annotations.ts";
 import { fillTemplate, listPathVariables, type Operation } from "./operation.ts";
 
 /**
- * The URI of a resource template (RFC 6570, as far as templates here go: `{name}` and `{?name,…}`). Names without a
- * value are left out of the query.
+ * Expands a resource template (RFC 6570, limited to `{name}` and `{?name,…}`) to a URI. Names without a value are left
+ * out of the query.
  */
 export function expandResource(template: string, values: Readonly<Record<string, unknown>>): string {
   return fillTemplate(template, (names) =>
@@ -26,13 +26,16 @@ function formatQuery(names: string, values: Readonly<Record<string, unknown>>): 
   return given.length === 0 ? "" : `?${given.map((name) => `${name}=${getTemplateValue(name, values)}`).join("&")}`;
 }
 
-/** A resource to point to, with a name that nobody outside the organisation wrote. */
+/** A link to a resource. Its name never contains text written outside the organisation. */
 export interface ResourceLink {
   readonly uri: string;
   readonly name: string;
 }
 
-/** Where the records in an operation's data can be read: one link for a record, one a row for rows; none for others. */
+/**
+ * Returns links to the records in an operation's data: one for a single record, one per row for a list, none for data
+ * that cannot be read as a resource.
+ */
 export function createResourceLinks(name: CallName, data: unknown): readonly ResourceLink[] {
   const schema = getRowSchema(operations[name].data);
   if (!Array.isArray(data)) return [createResourceLink(schema, data)].filter((link) => link !== undefined);
@@ -44,21 +47,21 @@ export function createResourceLinks(name: CallName, data: unknown): readonly Res
   return [...links.values()];
 }
 
-interface Home {
+interface RecordRead {
   readonly operation: Operation;
-  /** What the path of its URI says after the record's id. */
+  /** The words of the URI's path after the record's id. */
   readonly tail: string;
-  /** Whether the record has a name that staff gave it. */
+  /** Whether staff gave the record a name. */
   readonly named: boolean;
-  /** Names of the record's own fields that make the URI. */
+  /** Fields of the record that fill the URI template. */
   readonly variables: readonly string[];
-  /** Those without which there is none. */
+  /** The variables that must have a value. */
   readonly required: readonly string[];
 }
 
-/** The reads that show records of each kind: what shows one alone goes before lists. */
-const homes: ReadonlyMap<z.core.$ZodType, Home> = (() => {
-  const found = new Map<z.core.$ZodType, Home>();
+/** The read that shows each kind of record. Reads of a single record take precedence over lists. */
+const recordReads: ReadonlyMap<z.core.$ZodType, RecordRead> = (() => {
+  const readsBySchema = new Map<z.core.$ZodType, RecordRead>();
   const reads = operationNames.map((name) => operations[name]).filter(({ resource }) => resource !== undefined);
   const standsAlone = (operation: Operation) => !(operation.data instanceof z.ZodArray);
   for (const operation of [...reads.filter(standsAlone), ...reads.filter((read) => !standsAlone(read))]) {
@@ -71,26 +74,26 @@ const homes: ReadonlyMap<z.core.$ZodType, Home> = (() => {
     for (const schema of listRecordSchemas(operation.data)) {
       const field = schema instanceof z.ZodObject ? schema.shape["name"] : undefined;
       const named = field !== undefined && !getAnnotation(field)?.personal;
-      if (!found.has(schema)) found.set(schema, { operation, tail, named, variables, required });
+      if (!readsBySchema.has(schema)) readsBySchema.set(schema, { operation, tail, named, variables, required });
     }
   }
-  return found;
+  return readsBySchema;
 })();
 
 function createResourceLink(schema: z.core.$ZodType, row: unknown): ResourceLink | undefined {
-  const home = homes.get(schema);
-  if (!home || typeof row !== "object" || row === null) return undefined;
+  const recordRead = recordReads.get(schema);
+  if (!recordRead || typeof row !== "object" || row === null) return undefined;
   const record = row as Readonly<Record<string, unknown>>;
-  const { operation, variables, required } = home;
+  const { operation, variables, required } = recordRead;
   const given = variables.filter((name) => typeof record[name] === "string");
   if (given.length === 0 || !required.every((name) => given.includes(name))) return undefined;
   const values = Object.fromEntries(given.map((name) => [name, record[name]]));
-  return { uri: expandResource(operation.resource ?? "", values), name: describeResource(home, record, given) };
+  return { uri: expandResource(operation.resource ?? "", values), name: describeResource(recordRead, record, given) };
 }
 
-/** The name that staff gave a record; else what the resource is, and of which record. */
+/** Returns the name that staff gave a record, or else the kind of resource and the record's id. */
 function describeResource(
-  { operation, tail, named }: Home,
+  { operation, tail, named }: RecordRead,
   record: Readonly<Record<string, unknown>>,
   given: readonly string[],
 ): string {
@@ -109,7 +112,7 @@ function listRecordSchemas(data: z.core.$ZodType): readonly z.core.$ZodType[] {
   return row instanceof z.ZodUnion ? [row, ...row.options] : [row];
 }
 
-/** Whether a read needs an argument that is no field of what it shows. */
+/** Returns whether a read requires a query argument that is not a field of the record. */
 function requiresOtherArguments({ queryObject }: Operation): boolean {
   return !queryObject.safeParse({}).success;
 }

@@ -2,21 +2,21 @@ import type { ProblemCode } from "../errors.ts";
 import { type OperationName, operationNames, operations } from "../index.ts";
 import type { Scope } from "../scopes.ts";
 
-/** A call that costs little and changes nothing. */
+/** A cheap call that changes nothing. */
 interface Probe {
   readonly operation: OperationName;
   readonly input: Readonly<Record<string, unknown>>;
   /**
-   * Reports whether the call was answered, by the code of its refusal if it was refused. For a record, `not_found` is
-   * an answer; for a list of everything, it means that there is no such service.
+   * Returns whether the call was answered, given the code of its error if it failed. For a record, `not_found` is an
+   * answer; for a list of everything, it means that the address does not serve this interface.
    */
   readonly isAnswered: (code: ProblemCode | undefined) => boolean;
 }
 
-/** What the reads that cannot do without it are asked about. */
+/** Values for query parameters that some reads require. */
 const example: Readonly<Record<string, unknown>> = { status: "pending", recipientEmail: "nobody@example.invalid" };
 
-/** The cheapest read that needs a scope: a list, else a record that does not exist. */
+/** Returns the cheapest read that needs a scope: a list, or else a record that does not exist. */
 export function createScopeProbe(scope: Scope): Probe {
   const reads = operationNames.filter((name) => operations[name].scope === scope && operations[name].effect === "read");
   const probes = reads.map((operation): Probe => {

@@ -2,35 +2,33 @@ import type { Issue } from "../errors.ts";
 import { limits } from "../limits.ts";
 
 /**
- * Returns what is wrong with a value that no store keeps faithfully, if anything: numbers beyond JSON, NUL, half surrogate
- * pairs, JavaScript's own `__proto__`, nesting or values without end. Looks at no more than it takes to know.
+ * Returns the first reason why a value cannot be stored faithfully, or `undefined`: numbers beyond JSON, NUL, lone
+ * surrogates, `__proto__`, too deep nesting or too many values. Stops at the first one.
  */
 export function findUnstorable(value: unknown): Issue | undefined {
-  return unstorable(value, "", 0, { left: limits.maxJsonValues });
+  return findIssue(value, "", 0, { remaining: limits.maxJsonValues });
 }
 
-/** Values that may still come. */
 interface Budget {
-  left: number;
+  remaining: number;
 }
 
-function unstorable(value: unknown, path: string, depth: number, budget: Budget): Issue | undefined {
-  if (budget.left === 0) return tooMany;
-  budget.left -= 1;
-  if (typeof value === "string") return unstorableText(value, path);
-  // JSON text can name numbers that are none here, as in 1e309: kept, they would be null.
+function findIssue(value: unknown, path: string, depth: number, budget: Budget): Issue | undefined {
+  if (budget.remaining === 0) return tooMany;
+  budget.remaining -= 1;
+  if (typeof value === "string") return findTextIssue(value, path);
+  // JSON text can contain numbers that JavaScript reads as infinite, for example 1e309. They would be stored as null.
   if (typeof value === "number" && !Number.isFinite(value)) {
-    return { path, code: "invalid_number", message: "The number is too large to be kept" };
+    return { path, code: "invalid_number", message: "The number is too large to be stored" };
   }
   if (typeof value !== "object" || value === null) return undefined;
   if (depth >= limits.maxJsonDepth) return { ...tooDeep, path };
-  // One by one: a list of all keys would cost what there are, not what may be.
+  // A list of all keys would cost time for each key of the request; this loop stops at the limit.
   for (const key in value) {
     const innerPath = path === "" ? key : `${path}.${key}`;
-    if (key === "__proto__")
-      return { path: innerPath, code: "invalid_key", message: "Nothing is kept under this name" };
+    if (key === "__proto__") return { path: innerPath, code: "invalid_key", message: "This name cannot be used" };
     const inner = (value as Readonly<Record<string, unknown>>)[key];
-    const bad = unstorableText(key, path) ?? unstorable(inner, innerPath, depth + 1, budget);
+    const bad = findTextIssue(key, path) ?? findIssue(inner, innerPath, depth + 1, budget);
     if (bad) return bad;
   }
   return undefined;
@@ -39,10 +37,10 @@ function unstorable(value: unknown, path: string, depth: number, budget: Budget)
 const tooDeep = { path: "", code: "too_deep", message: `Nested deeper than ${limits.maxJsonDepth} levels` };
 const tooMany = { path: "", code: "too_many_values", message: `More than ${limits.maxJsonValues} values` };
 
-/** What is wrong with JSON whose text alone shows that it is too much. */
+/** Issues for JSON text that is rejected before it is parsed. */
 export const unboundedIssues = { depth: tooDeep, values: tooMany } as const satisfies Record<string, Issue>;
 
-function unstorableText(value: string, path: string): Issue | undefined {
+function findTextIssue(value: string, path: string): Issue | undefined {
   if (!value.includes("\0") && value.isWellFormed()) return undefined;
-  return { path, code: "invalid_text", message: "Text with NUL or half surrogate pairs cannot be kept" };
+  return { path, code: "invalid_text", message: "Text with NUL or lone surrogates cannot be stored" };
 }

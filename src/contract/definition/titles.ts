@@ -1,4 +1,4 @@
-/** Words of names that prose spells in another way. */
+/** Words that prose spells differently from the interface. */
 const prose: Readonly<Record<string, string>> = {
   program: "programme",
   programs: "programmes",
@@ -7,7 +7,7 @@ const prose: Readonly<Record<string, string>> = {
   url: "link",
 };
 
-/** Returns a name as words: `list_email_sends` gives "list e-mail sends". */
+/** Converts a name to words: `list_email_sends` to "list e-mail sends". */
 export function toWords(name: string): string {
   return name
     .split("_")
@@ -15,7 +15,7 @@ export function toWords(name: string): string {
     .join(" ");
 }
 
-/** Returns a name as people read it in a list: `list_email_sends` gives "List e-mail sends". */
+/** Converts a name to a title: `list_email_sends` to "List e-mail sends". */
 export function toTitle(name: string): string {
   const words = toWords(name);
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;

@@ -1,27 +1,30 @@
 import type * as z from "zod";
-import { getAnnotation, type Mark, unwrap } from "./field-annotations.ts";
+import { type FieldAnnotation, getAnnotation, unwrap } from "./field-annotations.ts";
 
-/** Changes a value of a schema, looking at its marked parts alone. */
+/** Changes the annotated parts of a value. */
 export type Transform<C> = (value: unknown, context: C) => unknown;
 
-/** Stands for a property that is left out. */
+/** Returned by a transform to leave a property out. */
 export const omitted = Symbol("omitted");
 
-export interface Visitor<C> {
-  /** What becomes of a marked value, given what becomes of its inside; nothing where the mark is of no interest. */
-  mark(mark: Mark, inner: Transform<C> | undefined): Transform<C> | undefined;
-  /** What an object that holds something marked does with properties that its schema does not declare. */
+export interface AnnotationVisitor<C> {
+  /**
+   * Returns the transform of an annotated value, given the transform of its content, or `undefined` if the annotation
+   * does not matter.
+   */
+  visit(annotation: FieldAnnotation, inner: Transform<C> | undefined): Transform<C> | undefined;
+  /** Whether objects with annotated fields keep properties that their schema does not declare. */
   readonly undeclared: "keep" | "drop";
 }
 
-/** Compiles a schema into the transformation that its marks ask for, or nothing where they ask for none. */
-export function compileTransform<C>(schema: z.core.$ZodType, visitor: Visitor<C>): Transform<C> | undefined {
-  const mark = getAnnotation(schema);
+/** Compiles a schema into the transform that its annotations require, or `undefined` if they require none. */
+export function compileTransform<C>(schema: z.core.$ZodType, visitor: AnnotationVisitor<C>): Transform<C> | undefined {
+  const annotation = getAnnotation(schema);
   const inner = compileShape(unwrap(schema), visitor);
-  return mark ? visitor.mark(mark, inner) : inner;
+  return annotation ? visitor.visit(annotation, inner) : inner;
 }
 
-function compileShape<C>(schema: z.core.$ZodType, visitor: Visitor<C>): Transform<C> | undefined {
+function compileShape<C>(schema: z.core.$ZodType, visitor: AnnotationVisitor<C>): Transform<C> | undefined {
   const definition = schema._zod.def as z.core.$ZodTypeDef & {
     shape?: Record<string, z.core.$ZodType>;
     element?: z.core.$ZodType;
@@ -40,7 +43,10 @@ function compileShape<C>(schema: z.core.$ZodType, visitor: Visitor<C>): Transfor
   return undefined;
 }
 
-function compileObject<C>(shape: Record<string, z.core.$ZodType>, visitor: Visitor<C>): Transform<C> | undefined {
+function compileObject<C>(
+  shape: Record<string, z.core.$ZodType>,
+  visitor: AnnotationVisitor<C>,
+): Transform<C> | undefined {
   const fields = Object.entries(shape).map(([name, field]) => ({ name, transform: compileTransform(field, visitor) }));
   const changing = fields.filter(({ transform }) => transform !== undefined);
   if (changing.length === 0) return undefined;

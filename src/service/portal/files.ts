@@ -1,7 +1,7 @@
 import { validationProblem } from "../../contract/errors.ts";
 import type { File } from "../../contract/files.ts";
 import { limits } from "../../contract/limits.ts";
-import type { ActInput } from "../../contract/portal.ts";
+import type { PortalActionInput } from "../../contract/portal.ts";
 import type { Submission } from "../../contract/submissions.ts";
 import { pickKeys } from "../../domain/patch.ts";
 import { checkDeadline } from "../../domain/submissions.ts";
@@ -33,7 +33,7 @@ export const attach_file: ActHandler<"attach_file"> = {
   },
 };
 
-type Given = ActInput<"attach_file">;
+type Given = PortalActionInput<"attach_file">;
 
 interface Values {
   readonly fields: Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import type { Assignment } from "../../contract/assignments.ts";
 import { problem, validationProblem } from "../../contract/errors.ts";
-import type { ActInput } from "../../contract/portal.ts";
+import type { PortalActionInput } from "../../contract/portal.ts";
 import type { Review } from "../../contract/reviews.ts";
 import type { Rubric } from "../../contract/schemas.ts";
 import { pickKeys } from "../../domain/patch.ts";
@@ -13,7 +13,7 @@ import { getOrThrow } from "../guards.ts";
 import { loadMovableAssignment } from "./assignments.ts";
 import { loadReviewerAuthor } from "./authors.ts";
 
-type Given = ActInput<"submit_review">;
+type Given = PortalActionInput<"submit_review">;
 
 export const submit_review: ActHandler<"submit_review"> = {
   author: (store, { assignmentId }) => loadReviewerAuthor(store, assignmentId),

@@ -1,5 +1,5 @@
 import { validationProblem } from "../../contract/errors.ts";
-import type { ActInput } from "../../contract/portal.ts";
+import type { PortalActionInput } from "../../contract/portal.ts";
 import type { Submission } from "../../contract/submissions.ts";
 import { pickKeys } from "../../domain/patch.ts";
 import { checkDeadline, checkIntake } from "../../domain/submissions.ts";
@@ -8,7 +8,7 @@ import { getOrThrow, loadWritableProgram } from "../guards.ts";
 import { beginDraft, editDraft } from "../submissions.ts";
 import { loadApplicantAuthor } from "./authors.ts";
 
-type Given = ActInput<"save_draft">;
+type Given = PortalActionInput<"save_draft">;
 
 export const save_draft: ActHandler<"save_draft"> = {
   author: async (store, { submissionId, applicantId }) => {

@@ -1,5 +1,5 @@
 import { callNames } from "../../contract/definition/names.ts";
-import { outline } from "../../contract/definition/operation-summaries.ts";
+import { operationSummaries } from "../../contract/definition/operation-summaries.ts";
 import { problem } from "../../contract/errors.ts";
 import type { CallName } from "../../contract/index.ts";
 import { findMissingScopes, type Scope } from "../../contract/scopes.ts";
@@ -10,7 +10,9 @@ type OfferSettings = Pick<ToolSettings, "toolsets" | "tools" | "readOnly" | "has
 /** The tools that a token with these scopes can use under these settings, always in the same order. */
 export function listOfferedTools(settings: OfferSettings, scopes: ReadonlySet<Scope>): CallName[] {
   return callNames.filter(
-    (name) => findMissingScopes(outline[name], scopes).length === 0 && disabledBySetting(settings, name) === undefined,
+    (name) =>
+      findMissingScopes(operationSummaries[name], scopes).length === 0 &&
+      disabledBySetting(settings, name) === undefined,
   );
 }
 
@@ -25,9 +27,9 @@ export function disabledBySetting(
   { toolsets, tools, readOnly, hasEvents }: OfferSettings,
   name: CallName,
 ): string | undefined {
-  if (readOnly && outline[name].effect !== "read") return "--read-only (PROGRAMME_READ_ONLY)";
+  if (readOnly && operationSummaries[name].effect !== "read") return "--read-only (PROGRAMME_READ_ONLY)";
   if (name === "list_events" && !hasEvents) return "PROGRAMME_WEBHOOK_SECRETS";
   if (!toolsets && !tools) return undefined;
-  if (toolsets?.includes(outline[name].toolset) || tools?.includes(name)) return undefined;
+  if (toolsets?.includes(operationSummaries[name].toolset) || tools?.includes(name)) return undefined;
   return toolsets ? "--toolsets (PROGRAMME_TOOLSETS)" : "--tools (PROGRAMME_TOOLS)";
 }

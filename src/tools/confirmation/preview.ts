@@ -1,4 +1,4 @@
-import { hidesContacts, type Privacy } from "../../contract/privacy.ts";
+import { type Privacy, shouldHideContacts } from "../../contract/privacy.ts";
 import type { DryRunResult, UpstreamCall } from "../../upstream/port.ts";
 import { toPlainLine } from "./plain-line.ts";
 
@@ -223,7 +223,7 @@ class Preview {
         `Programme ${this.#named(after["programId"])}${after["trackId"] ? `, track ${after["trackId"]}` : ""}${only ? `, only ${only}` : ""}`,
         "The file holds names and addresses of applicants and reviewers, submissions, scores and comments",
         ...(persons ? [`and person records with ${formatCount(persons.length, "custom field")}`] : []),
-        ...(hidesContacts(privacy) ? [after["privacy"] ? protectedFile : openFile] : []),
+        ...(shouldHideContacts(privacy) ? [after["privacy"] ? protectedFile : openFile] : []),
         ...warnings,
       ];
     });

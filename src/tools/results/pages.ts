@@ -39,9 +39,9 @@ export async function readPages(input: Input, options: PageOptions): Promise<Pag
     if (!answer.ok)
       return rows.length === 0
         ? answer
-        : createStoppedPages(rows, next, `${answer.problem.message} ${answer.problem.next}`);
+        : createStoppedPages(rows, next, `${answer.problem.message} ${answer.problem.remediation}`);
     const fitted = await fitPage(asked, answer.data as Row[], roomBytes, rows.length === 0, options);
-    if ("ok" in fitted) return rows.length === 0 ? fitted : createStoppedPages(rows, next, fitted.problem.next);
+    if ("ok" in fitted) return rows.length === 0 ? fitted : createStoppedPages(rows, next, fitted.problem.remediation);
     rows.push(...fitted.rows);
     if (fitted.cut) {
       const cursor = fitted.rows.length === 0 ? next : fitted.next;

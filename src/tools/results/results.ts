@@ -72,7 +72,7 @@ function formatText({ data, page }: ShownData, notes: readonly string[]): string
  * clients check that against the schema of success.
  */
 export function createErrorResult(problem: Problem): CallToolResult {
-  const { code, message, details, next } = problem;
-  const error = { code, message, ...(details ? { details } : {}), next };
+  const { code, message, details, remediation } = problem;
+  const error = { code, message, ...(details ? { details } : {}), next: remediation };
   return { isError: true, content: [{ type: "text", text: JSON.stringify({ error }) }] };
 }

@@ -142,8 +142,8 @@ function authInfoOf(token: string | undefined, { scopes, caller }: Identity, req
 
 /** Returns the HTTP answer by which an MCP request as a whole is refused. */
 export function toMcpRefusal(refusal: Problem, authChallenge: AuthChallenge | undefined) {
-  const { code, message, next, status, details } = refusal;
-  const error = { code: -32_001, message, data: { code, next } };
+  const { code, message, remediation, status, details } = refusal;
+  const error = { code: -32_001, message, data: { code, next: remediation } };
   const retryAfter = details?.["retryAfterSeconds"];
   const headers = {
     ...createChallengeHeader(refusal, authChallenge),

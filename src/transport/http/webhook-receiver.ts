@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import { type Receipt, receipts } from "../../contract/webhook-responses.ts";
+import { type WebhookResponse, webhookResponses } from "../../contract/webhook-responses.ts";
 import type { Log } from "../../lib/log.ts";
 import { readBytes } from "./body.ts";
 
@@ -12,7 +12,7 @@ export interface WebhookIntake {
   receive(
     webhook: string,
     delivery: { readonly headers: IncomingHttpHeaders; readonly body: Buffer },
-  ): Promise<Receipt>;
+  ): Promise<WebhookResponse>;
 }
 
 export interface WebhookDeps {
@@ -48,7 +48,7 @@ export function createWebhookHandler({ webhookReceiver, log, maxBodyBytes }: Web
       const body = await readBody(request, maxBytes);
       if (!body) return answer(response, 413, `A body has at most ${maxBytes} bytes.`);
       const receipt = await webhookReceiver.receive(webhook, { headers: request.headers, body });
-      const { status, message } = receipts[receipt];
+      const { status, message } = webhookResponses[receipt];
       answer(response, status, message, receipt === "unsigned" ? challenge : {});
     } catch (error) {
       // Whoever went away needs no answer.

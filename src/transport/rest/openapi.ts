@@ -6,7 +6,7 @@ import { commonErrors, createEnvelope, ErrorEnvelope, type Operation } from "../
 import { PageMeta } from "../../contract/definition/page.ts";
 import { ExternalRefInput } from "../../contract/definition/refs.ts";
 import { BulkEmailOutcome, EmailSend } from "../../contract/emails.ts";
-import { type ProblemCode, schemaQueries } from "../../contract/errors.ts";
+import { errorCatalog, type ProblemCode } from "../../contract/errors.ts";
 import { ExportJob } from "../../contract/exports.ts";
 import { Feedback } from "../../contract/feedback.ts";
 import { File, FileDownload } from "../../contract/files.ts";
@@ -172,12 +172,12 @@ const headers = {
 
 function createFailureResponses(operation: Operation, components: Json): Json {
   const codes = [...new Set([...commonErrors, ...(operation.errors ?? []), ...listBodyErrors(operation)])];
-  const byStatus = Map.groupBy(codes, (code) => String(schemaQueries[code].status));
+  const byStatus = Map.groupBy(codes, (code) => String(errorCatalog[code].status));
   return Object.fromEntries(
     [...byStatus].map(([status, group]) => [
       status,
       {
-        description: group.map((code) => `\`${code}\`: ${schemaQueries[code].message}`).join(" "),
+        description: group.map((code) => `\`${code}\`: ${errorCatalog[code].message}`).join(" "),
         content: {
           "application/json": {
             schema: toJsonSchema(ErrorEnvelope, "output", components),
@@ -194,7 +194,7 @@ function listBodyErrors({ body }: Operation): readonly ProblemCode[] {
 }
 
 function createFailureExample(code: ProblemCode): Json {
-  return { success: false, error: { code, message: schemaQueries[code].message } };
+  return { success: false, error: { code, message: errorCatalog[code].message } };
 }
 
 /** The JSON Schema of a zod type; named records become references and are put into `components`. */

@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import type { Mark } from "../../contract/definition/field-annotations.ts";
+import type { FieldAnnotation } from "../../contract/definition/field-annotations.ts";
 import type { Operation } from "../../contract/definition/operation.ts";
 import { compileTransform, type Transform } from "../../contract/definition/transform.ts";
 import { Problem } from "../../contract/errors.ts";
@@ -156,7 +156,7 @@ interface Sealing {
   readonly path?: string;
 }
 
-type MarkTransform = (mark: Mark, inner: Transform<Sealing> | undefined) => Transform<Sealing> | undefined;
+type MarkTransform = (mark: FieldAnnotation, inner: Transform<Sealing> | undefined) => Transform<Sealing> | undefined;
 
 const sealMarked: MarkTransform = ({ handle, freeForm }, inner) => {
   if (freeForm) return (value, { handles }) => hidePhonesIn(value, handles);
@@ -177,7 +177,7 @@ function createFieldTransform(schema: z.core.$ZodType, mark: MarkTransform): Tra
   transforms.set(mark, known);
   let transform = known.get(schema);
   if (transform === undefined) {
-    transform = compileTransform(schema, { mark, undeclared: "keep" }) ?? null;
+    transform = compileTransform(schema, { visit: mark, undeclared: "keep" }) ?? null;
     known.set(schema, transform);
   }
   return transform ?? undefined;

@@ -1,5 +1,5 @@
 import type { Operation } from "../../contract/definition/operation.ts";
-import { type Problem, type ProblemCode, problem, schemaQueries } from "../../contract/errors.ts";
+import { errorCatalog, type Problem, type ProblemCode, problem } from "../../contract/errors.ts";
 import { scopes, sensitiveScope } from "../../contract/scopes.ts";
 import { isObject } from "../../lib/is-object.ts";
 import type { HttpResponse } from "./http-client.ts";
@@ -101,8 +101,8 @@ function chooseRateCode({ quota }: Operation, { code, retryAfterSeconds = 0 }: T
 
 /** Codes of the catalogue by which a service refuses; others mean something only here, or follow from the status. */
 function isRefusal(code: string): code is ProblemCode {
-  if (!Object.hasOwn(schemaQueries, code) || /^(invalid_handle|confirmation_|tool_|upstream_)/.test(code)) return false;
-  const { status } = schemaQueries[code as ProblemCode];
+  if (!Object.hasOwn(errorCatalog, code) || /^(invalid_handle|confirmation_|tool_|upstream_)/.test(code)) return false;
+  const { status } = errorCatalog[code as ProblemCode];
   return status < 500 && status !== 401 && status !== 403 && status !== 429;
 }
 

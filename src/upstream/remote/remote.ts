@@ -1,10 +1,10 @@
-import { type Operation, type Parts, splitInput } from "../../contract/definition/operation.ts";
+import { type InputParts, type Operation, splitInput } from "../../contract/definition/operation.ts";
 import { Problem, problem } from "../../contract/errors.ts";
 import { type CallName, operations } from "../../contract/index.ts";
 import type { PersonSchema } from "../../contract/persons.ts";
-import { hidesContacts } from "../../contract/privacy.ts";
+import { shouldHideContacts } from "../../contract/privacy.ts";
 import { isScope, type Scope, sensitiveScope, withoutSensitive } from "../../contract/scopes.ts";
-import { shownTokenChars, tokenPattern } from "../../contract/token-format.ts";
+import { tokenPattern, visibleTokenChars } from "../../contract/token-format.ts";
 import { getOrCreate } from "../../lib/bounded-cache.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { computeSecretFingerprint } from "../../lib/crypto/fingerprint.ts";
@@ -132,7 +132,7 @@ class Remote {
     const answered = answer.ok || ["not_found", "insufficient_scope"].includes(answer.problem.code);
     return {
       upstream: this.#origin,
-      token: { prefix: token?.slice(0, shownTokenChars) ?? "" },
+      token: { prefix: token?.slice(0, visibleTokenChars) ?? "" },
       business: typeof known === "string" ? { businessId: known } : undefined,
       scopesAre: this.#options.scopes ? "configured" : "supposed",
       rate: { ...this.#pace.remaining(token ?? ""), windowSeconds: 60 },
@@ -183,7 +183,7 @@ class Remote {
 
   #requestOf({ operation, privacy }: UpstreamCall): Request {
     if (operation === "list_persons") return this.#requestPersons;
-    return operation === "list_reviewers" && hidesContacts(privacy) ? this.#searchShown : this.#request;
+    return operation === "list_reviewers" && shouldHideContacts(privacy) ? this.#searchShown : this.#request;
   }
 
   async dryRun(call: UpstreamCall): Promise<DryRunResult | Failure> {
@@ -200,7 +200,7 @@ class Remote {
    * The parts of a call, as the contract writes them, that may go out.
    * @throws Problem `validation_failed`; `export_rate_limited`; `insufficient_scope` where the operator gave fewer scopes
    */
-  #admitted(call: UpstreamCall): Parts {
+  #admitted(call: UpstreamCall): InputParts {
     const { operation: name, input, token = "", idempotencyKey } = call;
     const operation = operations[name];
     const given = this.#given(call);

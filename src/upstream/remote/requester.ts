@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { fillTemplate, type Operation, type Parts } from "../../contract/definition/operation.ts";
+import { fillTemplate, type InputParts, type Operation } from "../../contract/definition/operation.ts";
 import { Problem, problem } from "../../contract/errors.ts";
 import { hashSha256Hex } from "../../lib/crypto/crypto.ts";
 import type { Telemetry } from "../../lib/telemetry.ts";
@@ -22,7 +22,7 @@ export interface Requesting {
  * Sends an operation to the service, patiently, and reads its answer with distrust.
  * @throws Problem with the request's id
  */
-export type Request = (call: UpstreamCall, operation: Operation, parts: Parts) => Promise<ParsedResponse>;
+export type Request = (call: UpstreamCall, operation: Operation, parts: InputParts) => Promise<ParsedResponse>;
 
 export function createRequester({ baseUrl, client, retryPolicy, pace, telemetry }: Requesting): Request {
   const prefix = `${new URL(baseUrl).pathname.replace(/\/$/, "")}/integrations/v1`;
@@ -107,7 +107,7 @@ function createIdempotencyKey({ idempotencyKey }: UpstreamCall, { method }: Oper
   return hashSha256Hex(JSON.stringify([idempotencyKey, method, path]));
 }
 
-function buildPath(operation: Operation, parts: Parts): string {
+function buildPath(operation: Operation, parts: InputParts): string {
   const path = fillTemplate(operation.path, (name) => encodeSegment(String(parts.params[name])));
   const given = Object.entries(parts.query).filter(([, value]) => value !== undefined);
   if (given.length === 0) return path;
