@@ -28,6 +28,9 @@ export function toPlainLine(text: string): string {
       .replaceAll("//", "∕∕")
       .replace(/(?<=[a-z][a-z0-9+.-]{0,31}):(?=\S)/gi, "(:)")
       // Nobody can reach a name below `invalid` (RFC 6761): handles stay as they are.
-      .replace(/(?<=[\p{L}\p{N}_-])[.。．｡](?=\p{L}{2})(?!invalid\b)|(?<=\bwww)\./giu, "(.)")
+      .replace(
+        /(?<=[\p{L}\p{N}_-])[.。．｡](?=\p{L}{2})(?!(?:(?:[a-z2-7]{1,60}\.){0,2}handle\.)?invalid\b)|(?<=\bwww)\./giu,
+        "(.)",
+      )
   );
 }

@@ -1,12 +1,13 @@
-import { createCipheriv, createDecipheriv, createSecretKey } from "node:crypto";
+import { hkdfSync } from "node:crypto";
+import { aessiv } from "@noble/ciphers/aes.js";
+import { base32nopad } from "@scure/base";
 import type { HandleKind } from "../../contract/definition/field-annotations.ts";
 import { type Problem, problem } from "../../contract/errors.ts";
 import { getOrCreate } from "../../lib/bounded-cache.ts";
-import { computeHmac, equalsInConstantTime } from "../../lib/crypto/crypto.ts";
 
 /**
  * Handles stand for values by which a person can be reached, so that an agent can compare, look up and act without
- * seeing them: deterministic authenticated encryption (a synthetic initialisation vector, as in RFC 5297) under a key
+ * seeing them: deterministic authenticated encryption (AES-SIV, RFC 5297) under a key
  * of this installation, bound to the kind of value and to whose data it is.
  */
 export interface Pseudonymizer {
@@ -28,7 +29,8 @@ export function createInvalidHandleProblem(path: string, message: string): Probl
 const addressDomain = "handle.invalid";
 const prefixes: Readonly<Record<Exclude<HandleKind, "email">, string>> = { phone: "phone~", externalId: "ref~" };
 
-const tagBytes = 8;
+/** AES-256-SIV takes two keys of 32 bytes. */
+const keyBytes = 64;
 const labelChars = 60;
 /** What a local part and three labels of a domain can carry. */
 const maxAddressChars = 4 * labelChars;
@@ -67,29 +69,25 @@ export function loadPseudonymizer(secret: Uint8Array): (realm: string) => Pseudo
 
 /** The handles of one organisation's data (`realm`) under a secret of at least 32 bytes. */
 export function createPseudonymizer(secret: Uint8Array, realm: string): Pseudonymizer {
-  const macKey = createSecretKey(computeHmac(secret, `handle mac ${realm}`));
-  const cipherKey = createSecretKey(computeHmac(secret, `handle cipher ${realm}`));
+  const key = new Uint8Array(hkdfSync("sha256", secret, "", `handle ${realm}`, keyBytes));
+  const createCipher = (kind: HandleKind) => aessiv(key, Buffer.from(kind));
 
   function encrypt(kind: HandleKind, value: string): Buffer {
-    const tag = computeHmac(macKey, `${kind}\0${value}`).subarray(0, tagBytes);
-    const cipher = createCipheriv("aes-256-ctr", cipherKey, toCounter(tag));
-    return Buffer.concat([tag, cipher.update(value, "utf8"), cipher.final()]);
+    return Buffer.from(createCipher(kind).encrypt(Buffer.from(value)));
   }
 
-  function decrypt(kind: HandleKind, sealed: Buffer): string | undefined {
-    const tag = sealed.subarray(0, tagBytes);
-    if (tag.length < tagBytes) return undefined;
-    const decipher = createDecipheriv("aes-256-ctr", cipherKey, toCounter(tag));
-    const value = Buffer.concat([decipher.update(sealed.subarray(tagBytes)), decipher.final()]).toString("utf8");
-    return equalsInConstantTime(tag, computeHmac(macKey, `${kind}\0${value}`).subarray(0, tagBytes))
-      ? value
-      : undefined;
+  function decrypt(kind: HandleKind, encrypted: Uint8Array): string | undefined {
+    try {
+      return Buffer.from(createCipher(kind).decrypt(encrypted)).toString();
+    } catch {
+      return undefined;
+    }
   }
 
   function createHandle(kind: HandleKind, value: string): string {
     if (kind !== "email") return `${prefixes[kind]}${encrypt(kind, value).toString("base64url")}`;
     // Addresses are compared without regard to case, so their handles must be too.
-    const text = toBase32(encrypt(kind, value.toLowerCase()));
+    const text = base32nopad.encode(encrypt(kind, value.toLowerCase())).toLowerCase();
     if (text.length > maxAddressChars) return withheldAddress;
     const [local, ...labels] = text.match(new RegExp(`.{1,${labelChars}}`, "g")) ?? [];
     return `${local}@${labels.map((label) => `${label}.`).join("")}${addressDomain}`;
@@ -108,59 +106,24 @@ export function createPseudonymizer(secret: Uint8Array, realm: string): Pseudony
     },
 
     open(kind, text, path) {
-      const sealed = decodeHandle(kind, text);
-      if (sealed === undefined) return text;
-      const value = decrypt(kind, sealed);
+      const encrypted = decodeHandle(kind, text);
+      if (encrypted === undefined) return text;
+      const value = decrypt(kind, encrypted);
       if (value === undefined) throw createInvalidHandleProblem(path, "Not a handle of this organisation");
       return value;
     },
   };
 }
 
-/** The encrypted bytes of a text that has the form of a handle. */
-function decodeHandle(kind: HandleKind, text: string): Buffer | undefined {
+/** Returns the encrypted bytes of a text that has the form of a handle; none where they are not encoded as in a handle. */
+function decodeHandle(kind: HandleKind, text: string): Uint8Array | undefined {
   if (kind !== "email") {
     return text.startsWith(prefixes[kind]) ? Buffer.from(text.slice(prefixes[kind].length), "base64url") : undefined;
   }
   if (!isAddressHandle(text)) return undefined;
-  const withoutDomain = text.toLowerCase().slice(0, -addressDomain.length).replace(/[@.]/g, "");
-  return decodeBase32(withoutDomain);
-}
-
-function toCounter(tag: Buffer): Buffer {
-  return Buffer.concat([tag, Buffer.alloc(16 - tagBytes)]);
-}
-
-/** RFC 4648 base32 in lower case without padding: addresses do not keep capitals. */
-const alphabet = "abcdefghijklmnopqrstuvwxyz234567";
-
-function toBase32(bytes: Buffer): string {
-  let [text, bits, pending] = ["", 0, 0];
-  for (const byte of bytes) {
-    pending = (pending << 8) | byte;
-    bits += 8;
-    while (bits >= 5) {
-      bits -= 5;
-      text += alphabet[(pending >>> bits) & 31];
-    }
-    pending &= (1 << bits) - 1;
+  try {
+    return base32nopad.decode(text.slice(0, -addressDomain.length).replace(/[@.]/g, "").toUpperCase());
+  } catch {
+    return new Uint8Array();
   }
-  return bits > 0 ? text + alphabet[(pending << (5 - bits)) & 31] : text;
-}
-
-function decodeBase32(text: string): Buffer {
-  const bytes: number[] = [];
-  let [bits, pending] = [0, 0];
-  for (const character of text) {
-    const value = alphabet.indexOf(character);
-    if (value < 0) return Buffer.alloc(0);
-    pending = (pending << 5) | value;
-    bits += 5;
-    if (bits >= 8) {
-      bits -= 8;
-      bytes.push((pending >>> bits) & 255);
-      pending &= (1 << bits) - 1;
-    }
-  }
-  return Buffer.from(bytes);
 }
