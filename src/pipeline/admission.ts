@@ -10,53 +10,32 @@ import { authenticate } from "./authenticate.ts";
 import { type Failure, toProblem } from "./failure.ts";
 import { type Rate, RateLimited, type RateLimiter } from "./rate-limiter.ts";
 
-/** A call as far as it is known before its arguments are looked at. */
+/** What is known of a call before its arguments are read. */
 export interface CallHead {
-  /** Nothing where the request was refused before it was known what it asks for. */
+  /** Absent if the request was refused before its operation was known. */
   readonly operation?: CallName | undefined;
   readonly token: string | undefined;
   readonly requestId: string;
 }
 
-/** Who was let in, and where its token stands now. */
+/** An authenticated caller, and the state of its rate after the call's permit was used. */
 export interface Admitted {
   readonly caller: Caller;
   readonly rate: Rate;
 }
 
-/** A call that was let in by its token alone: it has used a permit, and how it ends is recorded. */
+/** An authenticated call that has used a permit and whose outcome is recorded. */
 export interface Admission {
   readonly ok: true;
-  /** Hands the admission over to the one call that it is for; undefined the second time. */
-  take(): Admitted | undefined;
-  /** Records that the call was refused; does nothing once the admission was taken. */
-  refuse(problem: Problem, input?: Readonly<Record<string, unknown>>): Promise<void>;
+  /** The caller, with its scopes at admission. */
+  readonly caller: Caller;
+  /** Returns the permit of this admission to the first operation, and uses another permit for each further one. */
+  use(input: AuditedCall["input"]): Promise<Admitted | Failure>;
+  /** Records that the call was refused. Does nothing once an operation has used the admission. */
+  refuse(problem: Problem, input?: AuditedCall["input"]): Promise<void>;
 }
 
-function createAdmission(admitted: Admitted, record: Admission["refuse"]): Admission {
-  let open = true;
-  const close = () => {
-    const wasOpen = open;
-    open = false;
-    return wasOpen;
-  };
-  return {
-    ok: true,
-    take: () => (close() ? admitted : undefined),
-    refuse: async (problem, input) => {
-      if (close()) await record(problem, input);
-    },
-  };
-}
-
-/** The admission of a call whose permits and records are kept by somebody else. */
-export const unrecordedAdmission: Admission = {
-  ok: true,
-  take: () => undefined,
-  refuse: async () => undefined,
-};
-
-export interface EntranceDeps {
+export interface AdmissionDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
@@ -64,47 +43,72 @@ export interface EntranceDeps {
   readonly accessLog: AccessLog;
 }
 
-/** Lets calls in by their tokens alone. */
-export interface Entrance {
-  /** @param input - what a refusal's record names the record asked for by */
-  enter(head: CallHead, input?: AuditedCall["input"]): Promise<Admitted | Failure>;
-  admit(head: CallHead): Promise<Admission | Failure>;
+/** The first step of a call: authenticates it once and uses a permit of its token's rate. */
+export interface AdmissionControl {
+  /** @param input - names the record in the audit entry of a refusal */
+  admit(head: CallHead, input?: AuditedCall["input"]): Promise<Admission | Failure>;
   recordRefusal(head: CallHead, caller: Caller, refusal: Problem, input?: AuditedCall["input"]): Promise<void>;
 }
 
-export function createEntrance({ store, clock, log, limiter, accessLog }: EntranceDeps): Entrance {
-  async function enter(head: CallHead, input?: AuditedCall["input"]): Promise<Admitted | Failure> {
-    let caller: Caller | undefined;
-    try {
-      caller = await authenticate(store, clock, head.token);
-      // What cannot be recorded is not done.
-      accessLog.expectRoom();
-      return { caller, rate: await limiter.consume(caller.tokenId) };
-    } catch (error) {
-      const refusal = toProblem(error, head, log);
-      const rate = error instanceof RateLimited ? { rate: error.rate } : {};
-      if (caller && error instanceof RateLimited) await recordRefusal(head, caller, refusal, input);
-      return { ok: false, problem: refusal, ...rate, caller: caller?.tokenId };
-    }
-  }
-
+export function createAdmissionControl({ store, clock, log, limiter, accessLog }: AdmissionDeps): AdmissionControl {
   function recordRefusal(
     { operation, requestId }: CallHead,
     caller: Caller,
     { status }: Problem,
     input: AuditedCall["input"] = {},
   ): Promise<void> {
-    const about = operation === undefined ? unreadOperation : operations[operation];
+    const audited = operation === undefined ? unreadOperation : operations[operation];
     return accessLog.record(
-      createAccessEntry({ caller, operation: about, requestId, input, now: clock.now() }, status),
+      createAccessEntry({ caller, operation: audited, requestId, input, now: clock.now() }, status),
     );
   }
 
-  async function admit(head: CallHead): Promise<Admission | Failure> {
-    const entered = await enter(head);
-    if ("ok" in entered) return entered;
-    return createAdmission(entered, (refusal, input) => recordRefusal(head, entered.caller, refusal, input));
+  async function consumePermit(
+    head: CallHead,
+    caller: Caller,
+    input?: AuditedCall["input"],
+  ): Promise<Admitted | Failure> {
+    try {
+      // A call that cannot be recorded must not run.
+      accessLog.expectRoom();
+      return { caller, rate: await limiter.consume(caller.tokenId) };
+    } catch (error) {
+      const refusal = toProblem(error, head, log);
+      const failure: Failure = { ok: false, problem: refusal, caller: caller.tokenId };
+      if (!(error instanceof RateLimited)) return failure;
+      await recordRefusal(head, caller, refusal, input);
+      return { ...failure, rate: error.rate };
+    }
   }
 
-  return { enter, admit, recordRefusal };
+  function createAdmission(head: CallHead, admitted: Admitted): Admission {
+    const { caller } = admitted;
+    let isUsed = false;
+    return {
+      ok: true,
+      caller,
+      async use(input) {
+        if (isUsed) return consumePermit(head, caller, input);
+        isUsed = true;
+        return admitted;
+      },
+      async refuse(problem, input) {
+        if (!isUsed) await recordRefusal(head, caller, problem, input);
+        isUsed = true;
+      },
+    };
+  }
+
+  async function admit(head: CallHead, input?: AuditedCall["input"]): Promise<Admission | Failure> {
+    let caller: Caller;
+    try {
+      caller = await authenticate(store, clock, head.token);
+    } catch (error) {
+      return { ok: false, problem: toProblem(error, head, log), caller: undefined };
+    }
+    const admitted = await consumePermit(head, caller, input);
+    return "ok" in admitted ? admitted : createAdmission(head, admitted);
+  }
+
+  return { admit, recordRefusal };
 }

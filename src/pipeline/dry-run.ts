@@ -1,70 +1,66 @@
 import type { Scope } from "../contract/scopes.ts";
-import { hashSha256Hex } from "../lib/crypto/crypto.ts";
 import type { Links } from "../store/handler-context.ts";
 import type { Change, Reader } from "../store/port.ts";
 import { normalizeEmail, type TableName } from "../store/tables.ts";
+import { type PipelineDeps, type PreparedCall, toActor } from "./call.ts";
+import { computeChangeDigest } from "./change-digest.ts";
+import { runWriteHandler } from "./run-handler.ts";
 
 export type { ConsumedNonce } from "../store/port.ts";
 
-/** What an operation would do: it was run in a transaction that was undone again. */
+/** What an operation would do, taken from a transaction that was rolled back. */
 export interface DryRunResult {
   readonly ok: true;
   readonly changes: readonly Change[];
-  /** What the operation would answer. */
+  /** The handler's result. */
   readonly data: unknown;
-  /** Names of the records that the changes speak of, by id, as far as the caller may read them. */
+  /** Names of the records in the changes, by id, as far as the caller may read them. */
   readonly labels: ReadonlyMap<string, string>;
-  /** Of the changes: the same as long as the same would happen. */
+  /** Equal as long as the operation would make the same changes. */
   readonly digest: string;
-  /** Where the service itself makes the plan when it is called: what that starts from. */
+  /** Present if the plan is only made when the operation runs: what the plan starts from. */
   readonly planningContext?: PlanningContext;
 }
 
-/** What can be read of a round before its assignments are planned. */
+/** The readable state of a round before its assignments are planned. */
 export interface PlanningContext {
   readonly submissions: number;
-  /** Nothing where the number wanted of each cannot be read. */
+  /** Undefined if the required number of reviews cannot be read. */
   readonly reviewsMissing: number | undefined;
-  /** Who may be assigned, with how many assignments each has in the round. */
+  /** The reviewers who may be assigned, with their number of assignments in the round. */
   readonly reviewers: readonly { readonly reviewerId: string; readonly load: number }[];
-  /** Whether that is all of it. */
+  /** Whether the lists are complete. */
   readonly complete: boolean;
 }
 
-/** Thrown to undo a rehearsal's transaction; carries out what it would have done. */
-export class RollbackSignal extends Error {
+/** Rolls back the transaction of a dry run and carries its result out. */
+class RollbackSignal extends Error {
   readonly dryRunResult: DryRunResult;
 
   constructor(dryRunResult: DryRunResult) {
-    super("rehearsed");
+    super("The dry run is rolled back");
     this.dryRunResult = dryRunResult;
   }
 }
 
-type Values = Readonly<Record<string, unknown>>;
-
-/** Returns what tells new rows apart: ids and times differ from one run to the next. */
-const identity: Partial<Record<TableName, (row: Values) => readonly unknown[]>> = {
-  assignments: ({ submissionId, reviewerId }) => [submissionId, reviewerId],
-  // What a template writes holds a new secret each time; what goes into it is bound by the arguments and by versions.
-  emailSends: ({ recipientEmail, subject, template, body, status }) => [
-    recipientEmail,
-    subject,
-    template ?? body,
-    status,
-  ],
-};
-
-/** The same for the same changes to the same versions of the same records. */
-export function computeChangeDigest(changes: readonly Change[]): string {
-  const essence = changes.map(({ table, id, before, after }) =>
-    before ? [table, id, before["version"]] : [table, ...(identity[table]?.(after ?? {}) ?? [])],
-  );
-  return hashSha256Hex(JSON.stringify(essence));
+/** Runs a call that writes in a transaction that is rolled back. */
+export async function runDry(deps: PipelineDeps, prepared: PreparedCall): Promise<DryRunResult> {
+  const dryDeps = { ...deps, links: createDryRunLinks(deps.links) };
+  try {
+    return await deps.store.transaction(toActor(prepared), async (transaction) => {
+      const data = await runWriteHandler(dryDeps, prepared, transaction);
+      const changes = [...transaction.changes];
+      const labels = await loadLabels(transaction, prepared.caller.scopes, changes);
+      throw new RollbackSignal({ ok: true, changes, data, labels, digest: computeChangeDigest(changes) });
+    });
+  } catch (error) {
+    if (error instanceof RollbackSignal) return error.dryRunResult;
+    throw error;
+  }
 }
 
-/** Returns links for a rehearsal: an invitation that is undone again has none that works. */
-export function createDryRunLinks(links: Links): Links {
+/** Replaces the secret link of an invitation, because the invitation is rolled back. */
+function createDryRunLinks(links: Links): Links {
   return {
     file: (...record) => links.file(...record),
     export: (...record) => links.export(...record),
@@ -72,19 +68,21 @@ export function createDryRunLinks(links: Links): Links {
   };
 }
 
-interface Labelled {
+type Values = Readonly<Record<string, unknown>>;
+
+interface LabelSource {
   readonly table: TableName;
   readonly id: string;
   readonly scope: Scope;
-  readonly labelOf: (row: Values) => string;
+  readonly getLabel: (row: Values) => string;
 }
 
-const nameOf = (row: Values) => String(row["name"]);
+const getName = (row: Values) => String(row["name"]);
 const formatFullName = (row: Values) => [row["firstName"], row["lastName"]].filter(Boolean).join(" ");
-const round: Labelled = { table: "rounds", id: "roundId", scope: "rounds:read", labelOf: nameOf };
+const round: LabelSource = { table: "rounds", id: "roundId", scope: "rounds:read", getLabel: getName };
 
-const labelled: Readonly<Record<string, Labelled>> = {
-  programId: { table: "programs", id: "programId", scope: "programs:read", labelOf: nameOf },
+const labelSources: Readonly<Record<string, LabelSource>> = {
+  programId: { table: "programs", id: "programId", scope: "programs:read", getLabel: getName },
   roundId: round,
   currentRoundId: round,
   roundIds: round,
@@ -92,41 +90,41 @@ const labelled: Readonly<Record<string, Labelled>> = {
     table: "submissions",
     id: "submissionId",
     scope: "submissions:read",
-    labelOf: (row) => String(row["title"] ?? ""),
+    getLabel: (row) => String(row["title"] ?? ""),
   },
-  reviewerId: { table: "reviewers", id: "reviewerId", scope: "reviewers:read", labelOf: formatFullName },
+  reviewerId: { table: "reviewers", id: "reviewerId", scope: "reviewers:read", getLabel: formatFullName },
 };
 
-/** Where the names of those who are written to are found by their addresses. */
+/** Tables that name the recipients of mail by their addresses. */
 const recipients = [
-  { kind: "reviewer", table: "reviewers", scope: "reviewers:read", labelOf: formatFullName },
-  { kind: "applicant", table: "applicants", scope: "applicants:read", labelOf: nameOf },
+  { kind: "reviewer", table: "reviewers", scope: "reviewers:read", getLabel: formatFullName },
+  { kind: "applicant", table: "applicants", scope: "applicants:read", getLabel: getName },
 ] as const;
 
-/** More names than a question can show. */
+/** More names than a confirmation question can show. */
 const maxLabels = 500;
 
 /** Returns the names of the records that changed rows refer to, where the caller may read such records. */
-export async function loadLabels(
+async function loadLabels(
   store: Reader,
   scopes: ReadonlySet<Scope>,
   changes: readonly Change[],
 ): Promise<Map<string, string>> {
   const labels = new Map<string, string>();
-  for (const [column, { table, id, scope, labelOf }] of Object.entries(labelled)) {
+  for (const [column, { table, id, scope, getLabel }] of Object.entries(labelSources)) {
     if (!scopes.has(scope)) continue;
     const ids = listTexts(changes.flatMap(({ before, after }) => [before?.[column], after?.[column]].flat()));
     if (ids.length === 0) continue;
     for (const row of await store.find(table, { where: { [id]: ids } }, { limit: maxLabels })) {
-      labels.set(String((row as Values)[id]), labelOf(row));
+      labels.set(String((row as Values)[id]), getLabel(row));
     }
   }
-  for (const { kind, table, scope, labelOf } of recipients) {
+  for (const { kind, table, scope, getLabel } of recipients) {
     const mails = changes.filter((change) => change.table === "emailSends" && change.after?.["recipientKind"] === kind);
     const addresses = listTexts(mails.map(({ after }) => after?.["recipientEmail"]));
     if (!scopes.has(scope) || addresses.length === 0) continue;
     const rows = await store.find(table, { has: { email: addresses.map(normalizeEmail) } }, { limit: maxLabels });
-    for (const row of rows) labels.set(row.email, labelOf(row));
+    for (const row of rows) labels.set(row.email, getLabel(row));
   }
   return labels;
 }

@@ -5,22 +5,10 @@ import { toCanonicalJson } from "../lib/canonical-json.ts";
 import { hashSha256Hex } from "../lib/crypto/crypto.ts";
 import type { Caller } from "../store/handler-context.ts";
 import type { GateTransaction } from "../store/port.ts";
+import type { Outcome, PreparedCall } from "./call.ts";
 
-export interface IdempotentRequest {
-  readonly key: string;
-  readonly fingerprint: string;
-  /** Refuse the key with another request (`idempotency_key_reused`) instead of running it. */
-  readonly strict: boolean;
-  readonly now: Date;
-}
-
-export interface IdempotentResult {
-  readonly result: unknown;
-  readonly replayed: boolean;
-}
-
-/** What a request is the same by: tenant, token, key, method, path and body (specification 8). */
-export function computeFingerprint(caller: Caller, key: string, operation: Operation, parts: InputParts): string {
+/** Returns the fingerprint that identifies a repeated request: tenant, token, key, method, path and body (specification 8). */
+function computeFingerprint(caller: Caller, key: string, operation: Operation, parts: InputParts): string {
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(String(parts.params[name])),
   );
@@ -36,43 +24,39 @@ export function checkIdempotencyKey(key: string): void {
 }
 
 /**
- * Runs `work` once per fingerprint within 24 hours. Its answer is stored in the same transaction as its change;
- * a refusal by the domain's rules is an answer too, unless it is for a state of the moment; what it wrote is undone.
+ * Runs a handler once per fingerprint within 24 hours, and stores its result in the transaction of its changes. A
+ * refusal by a domain rule is stored too, without what the handler wrote, unless it depends on a temporary state.
+ * @throws Problem `idempotency_key_reused` in strict mode, for a key that was used with another request
  */
 export async function runIdempotently(
   transaction: GateTransaction,
-  tokenId: string,
-  request: IdempotentRequest,
-  work: () => Promise<unknown>,
-): Promise<IdempotentResult> {
-  const { fingerprint, key } = request;
-  const notBefore = new Date(request.now.getTime() - limits.idempotencyTtlSeconds * 1000).toISOString();
+  { caller, operation, call, now }: PreparedCall,
+  key: string,
+  strict: boolean,
+  run: () => Promise<unknown>,
+): Promise<Omit<Outcome, "changed">> {
+  const { tokenId } = caller;
+  const fingerprint = computeFingerprint(caller, key, operation, call.parts);
+  const notBefore = new Date(now.getTime() - limits.idempotencyTtlSeconds * 1000).toISOString();
   const stored = await transaction.findAnswer(fingerprint, notBefore);
   if (stored) return { result: restoreAnswer(stored.body), replayed: true };
-  if (request.strict && (await transaction.findKey(tokenId, key, notBefore)) !== undefined) {
+  if (strict && (await transaction.findKey(tokenId, key, notBefore)) !== undefined) {
     throw problem("idempotency_key_reused");
   }
-  const outcome = await settle(() => transaction.savepoint(work));
-  const refusal = outcome instanceof Problem;
-  await transaction.saveAnswer({
-    fingerprint,
-    tokenId,
-    key,
-    status: refusal ? outcome.status : 200,
-    body: JSON.stringify(
-      refusal
-        ? { problem: { code: outcome.code, details: outcome.details, message: outcome.message } }
-        : { result: outcome },
-    ),
-    createdAt: request.now.toISOString(),
-  });
-  return { result: outcome, replayed: false };
+  const result = await catchStoredRefusal(() => transaction.savepoint(run));
+  const body =
+    result instanceof Problem
+      ? { problem: { code: result.code, details: result.details, message: result.message } }
+      : { result };
+  const status = result instanceof Problem ? result.status : 200;
+  const createdAt = now.toISOString();
+  await transaction.saveAnswer({ fingerprint, tokenId, key, status, body: JSON.stringify(body), createdAt });
+  return { result, replayed: false };
 }
 
-/** The result, or the refusal if it is one worth remembering; anything else passes on as an error. */
-async function settle(work: () => Promise<unknown>): Promise<unknown> {
+async function catchStoredRefusal(run: () => Promise<unknown>): Promise<unknown> {
   try {
-    return await work();
+    return await run();
   } catch (error) {
     if (error instanceof Problem && isStored(error.code)) return error;
     throw error;

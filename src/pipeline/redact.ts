@@ -1,17 +1,19 @@
 import type * as z from "zod";
 import type { FieldAnnotation } from "../contract/definition/field-annotations.ts";
 import { compileTransform, omitted, type Transform } from "../contract/definition/transform.ts";
-import type { Scope } from "../contract/scopes.ts";
-import type { Reader } from "../store/port.ts";
+import { type Scope, withoutSensitive } from "../contract/scopes.ts";
+import type { Reader, Store } from "../store/port.ts";
+import type { PreparedCall } from "./call.ts";
+import { createStandardFieldReader, withoutPersonalAnswers } from "./personal-answers.ts";
 
-/** What a caller may see. */
+/** Decides what a caller may see. */
 export interface View {
   readonly scopes: ReadonlySet<Scope>;
-  /** Ids of the person custom fields that are `standard`. */
+  /** Ids of the custom person fields whose sensitivity is `standard`. */
   readonly standardFieldIds: ReadonlySet<string>;
 }
 
-/** What holders of some scopes may see of a tenant, by its active published person schema. */
+/** Returns the view of a tenant for some scopes, by its active published person schema. */
 export async function loadView(reader: Reader, scopes: ReadonlySet<Scope>): Promise<View> {
   const where = { active: true, published: true };
   const latest = { limit: 1, orderBy: "schemaVersion", descending: true } as const;
@@ -20,13 +22,29 @@ export async function loadView(reader: Reader, scopes: ReadonlySet<Scope>): Prom
   return { scopes, standardFieldIds: new Set(standard.map((field) => field.fieldId)) };
 }
 
+/** Removes from a handler's result what the caller may not see. */
+export async function redactResult(
+  store: Store,
+  { operation, caller, call }: PreparedCall,
+  result: unknown,
+): Promise<unknown> {
+  const { privacy } = call;
+  const scopes = privacy === "redact" ? withoutSensitive(caller.scopes) : caller.scopes;
+  const reader = store.reader(caller.businessId);
+  const standardFields = createStandardFieldReader(reader);
+  const data = await withoutPersonalAnswers(operation, result, { privacy, scopes }, standardFields);
+  const redactor = createRedactor(operation.data);
+  return redactor ? redactor(data, await loadView(reader, scopes)) : data;
+}
+
 export type Redactor = Transform<View>;
 
 const compiled = new WeakMap<z.core.$ZodType, Redactor | null>();
 
 /**
- * The redaction that a schema's marks ask for (specification 2.5), or nothing where it has none.
- * Deny by default: an object that holds a sensitive field lets through only what is declared.
+ * Compiles the redaction of a schema from its marks (specification 2.5). Denies by default: an object with a sensitive
+ * field keeps only declared properties.
+ * @returns undefined for a schema without marks
  */
 export function createRedactor(schema: z.core.$ZodType): Redactor | undefined {
   let redactor = compiled.get(schema);

@@ -1,24 +1,28 @@
 import { splitInput } from "../contract/definition/operation.ts";
 import { operations } from "../contract/index.ts";
+import type { Admission } from "../pipeline/admission.ts";
+import type { Call } from "../pipeline/call.ts";
 import type { ChangeFeed } from "../pipeline/change-feed.ts";
-import type { Call, OperationPipeline } from "../pipeline/execute.ts";
-import type { Upstream, UpstreamCall } from "./port.ts";
+import type { OperationPipeline } from "../pipeline/execute.ts";
+import type { Identity, Upstream, UpstreamCall } from "./port.ts";
 
 /** The programme service in this very process. */
 export function createEmbeddedUpstream(pipeline: OperationPipeline, changes: ChangeFeed): Upstream {
-  const toCall = ({ input, ...rest }: UpstreamCall): Call => ({
+  const toCall = ({ input, admission, ...rest }: UpstreamCall): Call => ({
     ...rest,
+    admission: admission?.embedded,
     parts: splitInput(operations[rest.operation], input),
   });
   return {
-    admit: (head) => pipeline.admit(head),
+    async admit(head) {
+      const admission = await pipeline.admit(head);
+      if (!admission.ok) return admission;
+      return { ok: true, identity: toIdentity(admission.caller), refuse: admission.refuse, embedded: admission };
+    },
     check: async (call) => pipeline.check(toCall(call)),
     call: (call) => pipeline.execute(toCall(call)),
     dryRun: (call) => pipeline.dryRun(toCall(call)),
-    async identify(token) {
-      const { scopes, businessId, tokenId } = await pipeline.identify(token);
-      return { scopes, realm: businessId, caller: tokenId };
-    },
+    identify: async (token) => toIdentity(await pipeline.identify(token)),
     async describe({ token: bearer }) {
       const { token, business, rate } = await pipeline.describe(bearer);
       const { tokenId, name, prefix, expiresAt } = token;
@@ -35,4 +39,8 @@ export function createEmbeddedUpstream(pipeline: OperationPipeline, changes: Cha
     watch: changes.watch,
     watchesRecords: true,
   };
+}
+
+function toIdentity({ scopes, businessId, tokenId }: Admission["caller"]): Identity {
+  return { scopes, realm: businessId, caller: tokenId };
 }

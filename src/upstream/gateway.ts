@@ -4,7 +4,7 @@ import { hashSha256Hex } from "../lib/crypto/crypto.ts";
 import type { Log } from "../lib/log.ts";
 import { confineScopes } from "../pipeline/authorize.ts";
 import { toFailure } from "../pipeline/failure.ts";
-import type { Admission, CallHead, Failure, Identity, Upstream, UpstreamCall, Watch, Watcher } from "./port.ts";
+import type { CallHead, Failure, Identity, Upstream, UpstreamAdmission, UpstreamCall, Watch, Watcher } from "./port.ts";
 
 /** As what a caller's calls run. */
 export interface Grant {
@@ -26,16 +26,17 @@ export interface Grant {
  */
 export type GrantOf = (presented: string | undefined) => Promise<Grant>;
 
+/** The grants of admitted calls, which are not looked up again. */
+const grants = new WeakMap<UpstreamAdmission, Grant>();
+
 /**
  * An upstream for callers that hold no product token: what they present stands for one, with no more scopes than they
  * were given. Everything above knows what was presented alone; without this in between, the service would refuse it.
  */
 export function createGatewayUpstream(upstream: Upstream, grantOf: GrantOf, log: Log): Upstream {
   async function identifyCaller(presented: string | undefined): Promise<Identity> {
-    const { token, caller, name, scopes, attainable } = await grantOf(presented);
-    const identity = await describeRefusal(name, upstream.identify(token));
-    const further = attainable && { attainable: identity.scopes.intersection(attainable) };
-    return { ...confineScopes(identity, scopes), caller, ...further };
+    const grant = await grantOf(presented);
+    return confineIdentity(await describeRefusal(grant.name, upstream.identify(grant.token)), grant);
   }
 
   const describe: Upstream["describe"] = async (call) => {
@@ -50,7 +51,7 @@ export function createGatewayUpstream(upstream: Upstream, grantOf: GrantOf, log:
     work: (call: UpstreamCall) => Promise<R | Failure>,
   ): Promise<R | Failure> {
     try {
-      const grant = await grantOf(call.token);
+      const grant = (call.admission && grants.get(call.admission)) ?? (await grantOf(call.token));
       const answer = await work(callAs(grant, call));
       const { operation, requestId } = call;
       const outcome = answer.ok ? "ok" : answer.problem.code;
@@ -62,11 +63,14 @@ export function createGatewayUpstream(upstream: Upstream, grantOf: GrantOf, log:
     }
   }
 
-  async function admit(head: CallHead): Promise<Admission | Failure> {
+  async function admit(head: CallHead): Promise<UpstreamAdmission | Failure> {
     try {
-      const { token, name } = await grantOf(head.token);
-      const admission = await upstream.admit({ ...head, token });
-      return admission.ok ? admission : { ...admission, problem: maskRefusal(admission.problem, name) };
+      const grant = await grantOf(head.token);
+      const answer = await upstream.admit({ ...head, token: grant.token });
+      if (!answer.ok) return { ...answer, problem: maskRefusal(answer.problem, grant.name) };
+      const admission = { ...answer, identity: confineIdentity(answer.identity, grant) };
+      grants.set(admission, grant);
+      return admission;
     } catch (error) {
       return toFailure(error);
     }
@@ -98,6 +102,11 @@ export function createGatewayUpstream(upstream: Upstream, grantOf: GrantOf, log:
     ...(watch ? { watch: (presented, watcher) => watchWithGrant(watch, grantOf, presented, watcher) } : {}),
     watchesRecords,
   };
+}
+
+function confineIdentity(identity: Identity, { caller, scopes, attainable }: Grant): Identity {
+  const further = attainable && { attainable: identity.scopes.intersection(attainable) };
+  return { ...confineScopes(identity, scopes), caller, ...further };
 }
 
 function callAs({ token, scopes, caller }: Grant, call: UpstreamCall): UpstreamCall {

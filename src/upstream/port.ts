@@ -3,25 +3,13 @@ import type { CallName } from "../contract/index.ts";
 import type { Privacy } from "../contract/privacy.ts";
 import type { Scope } from "../contract/scopes.ts";
 import type { Admission, CallHead } from "../pipeline/admission.ts";
+import type { Answer, Success } from "../pipeline/call.ts";
 import type { RecordChange, Watch, Watcher } from "../pipeline/change-feed.ts";
 import type { ConsumedNonce, DryRunResult } from "../pipeline/dry-run.ts";
-import type { Answer, Success } from "../pipeline/execute.ts";
 import { type Failure, toFailure } from "../pipeline/failure.ts";
 import type { Rate } from "../pipeline/rate-limiter.ts";
 
-export type {
-  Admission,
-  Answer,
-  CallHead,
-  ConsumedNonce,
-  DryRunResult,
-  Failure,
-  Rate,
-  RecordChange,
-  Success,
-  Watch,
-  Watcher,
-};
+export type { Answer, CallHead, ConsumedNonce, DryRunResult, Failure, Rate, RecordChange, Success, Watch, Watcher };
 export { toFailure };
 
 /** One tool call or resource read on its way to the service. */
@@ -34,8 +22,8 @@ export interface UpstreamCall {
   readonly requestId: string;
   /** Ends the call when its caller has gone. */
   readonly signal?: AbortSignal | undefined;
-  /** How the call was let in, where that was before its arguments were looked at; good for one call. */
-  readonly admission?: Admission | undefined;
+  /** The admission, if the call was admitted before its arguments were read: it is then not authenticated again. */
+  readonly admission?: UpstreamAdmission | undefined;
   /** The preview that was agreed to: the call applies only while it would still do the same, and once. */
   readonly confirmed?: ConsumedNonce | undefined;
   /** What agents see of people; absent for callers who are none. */
@@ -53,6 +41,14 @@ export interface Identity {
   readonly caller: string;
   /** The scopes that the caller could have with a new token of the same issuer; absent where tokens are what they are. */
   readonly attainable?: ReadonlySet<Scope>;
+}
+
+/** A call that was authenticated before its arguments were read. */
+export interface UpstreamAdmission extends Pick<Admission, "ok" | "refuse"> {
+  /** The caller, with its scopes at admission. */
+  readonly identity: Identity;
+  /** The admission of the embedded service; absent if a remote service admits the call. */
+  readonly embedded?: Admission;
 }
 
 /** Whose token it is, by what may be shown of it: never itself. */
@@ -82,8 +78,8 @@ export interface Connection {
 
 /** Where calls go: the embedded service, or the product's own at a base address. */
 export interface Upstream {
-  /** Lets a call in by its token alone, before anything that grows with its arguments. */
-  admit(head: CallHead): Promise<Admission | Failure>;
+  /** Authenticates a call, before its arguments are read. */
+  admit(head: CallHead): Promise<UpstreamAdmission | Failure>;
   /** Why a call would be refused for what its arguments are, whatever the records; undefined where they fit. */
   check(call: UpstreamCall): Promise<Failure | undefined>;
   /** Answers a call; never throws. */

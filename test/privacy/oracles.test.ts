@@ -1,7 +1,7 @@
 import { Client } from "@modelcontextprotocol/client";
 import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { computeChangeDigest } from "../../src/pipeline/dry-run.ts";
+import { computeChangeDigest } from "../../src/pipeline/change-digest.ts";
 import { openRemote, throughRemote } from "../support/remote-server.ts";
 import { openTestServer, type TestServer } from "../support/test-server.ts";
 

@@ -52,7 +52,7 @@ export async function withConfirmation(
   if (unfit) return unfit;
   const wording = confirm(call.input);
   if (wording === undefined) return upstream.call(call);
-  const { caller } = await upstream.identify(call.token);
+  const { caller } = call.admission?.identity ?? (await upstream.identify(call.token));
   const createSigner: Signer = (payload) => computeSignature(confirmation.key, call, caller, payload);
   const agreed = resolveAgreement(confirmation, context, createSigner, token);
   if (agreed === undefined) return ask(session, context, call, createSigner, wording);

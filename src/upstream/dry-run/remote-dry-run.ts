@@ -1,5 +1,6 @@
 import type { CallName } from "../../contract/index.ts";
-import { computeChangeDigest, type DryRunResult } from "../../pipeline/dry-run.ts";
+import { computeChangeDigest } from "../../pipeline/change-digest.ts";
+import type { DryRunResult } from "../../pipeline/dry-run.ts";
 import {
   createEndedAssignmentChange,
   planAutoAssign,

@@ -69,7 +69,7 @@ export function createPseudonymizingUpstream(
     work: (call: UpstreamCall, handles: Pseudonymizer) => Promise<R>,
   ): Promise<R | Failure> {
     try {
-      const { realm } = await upstream.identify(call.token);
+      const { realm } = call.admission?.identity ?? (await upstream.identify(call.token));
       const handles = handlesOf(realm);
       const input = resolveHandles(operations[call.operation], call.input, handles);
       return await work({ ...call, input, privacy: call.confirmed?.showsHidden ? "off" : privacy }, handles);

@@ -10,7 +10,6 @@ import type { Clock } from "../../lib/clock.ts";
 import { computeSecretFingerprint } from "../../lib/crypto/fingerprint.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Telemetry } from "../../lib/telemetry.ts";
-import { unrecordedAdmission } from "../../pipeline/admission.ts";
 import { authorize, authorizeInput, confineScopes, requireScopes } from "../../pipeline/authorize.ts";
 import { toFailure } from "../../pipeline/failure.ts";
 import { checkIdempotencyKey } from "../../pipeline/idempotency.ts";
@@ -20,7 +19,6 @@ import { validateInput } from "../../pipeline/validate.ts";
 import type { ReadRemote } from "../dry-run/dry-run-reads.ts";
 import { computeRemoteDigest, dryRunRemotely } from "../dry-run/remote-dry-run.ts";
 import type {
-  Admission,
   Answer,
   CallHead,
   Connection,
@@ -29,6 +27,7 @@ import type {
   Failure,
   Identity,
   Upstream,
+  UpstreamAdmission,
   UpstreamCall,
   Watch,
   Watcher,
@@ -148,8 +147,12 @@ class Remote {
   }
 
   /** Only requests that go out use a permit, and the service records them. */
-  admit({ token }: CallHead): Admission | Failure {
-    return toFailureOf(() => void this.identify(token)) ?? unrecordedAdmission;
+  admit({ token }: CallHead): UpstreamAdmission | Failure {
+    try {
+      return { ok: true, identity: this.identify(token), refuse: async () => undefined };
+    } catch (error) {
+      return toFailure(error);
+    }
   }
 
   check({ operation, input }: UpstreamCall): Failure | undefined {

@@ -1,0 +1,86 @@
+import type { InputParts, Operation } from "../contract/definition/operation.ts";
+import type { PageMeta } from "../contract/definition/page.ts";
+import type { CallName } from "../contract/index.ts";
+import type { Privacy } from "../contract/privacy.ts";
+import type { Scope } from "../contract/scopes.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import type { Handlers, Links } from "../store/handler-context.ts";
+import type { Actor, ConsumedNonce, Store } from "../store/port.ts";
+import type { Admission } from "./admission.ts";
+import type { AuditedCall } from "./audit.ts";
+import type { Failure } from "./failure.ts";
+import type { Rate } from "./rate-limiter.ts";
+
+export interface PipelineOptions {
+  readonly requestsPerMinute: number;
+  readonly exportIntervalSeconds: number;
+  readonly idempotencyStrict: boolean;
+}
+
+export interface PipelineDeps {
+  readonly store: Store;
+  readonly handlers: Handlers;
+  readonly links: Links;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly options: PipelineOptions;
+}
+
+/** One request, from a tool, a resource or the REST interface. */
+export interface Call {
+  readonly operation: CallName;
+  /** The bearer token, if one was given. */
+  readonly token: string | undefined;
+  readonly parts: InputParts;
+  /**
+   * Reads the body that replaces the one in `parts`. It runs after the call is authorized.
+   * @throws Problem for a body that cannot be read
+   */
+  readonly readBody?: (() => Promise<unknown>) | undefined;
+  /** The admission, if the call was admitted before its arguments were read. */
+  readonly admission?: Admission | undefined;
+  readonly idempotencyKey?: string | undefined;
+  readonly requestId: string;
+  /** The confirmed preview: the call applies once, and only if it still makes the same changes. */
+  readonly confirmed?: ConsumedNonce | undefined;
+  /** The privacy mode of agents; absent for other callers. */
+  readonly privacy?: Privacy | undefined;
+  /** Restricts the call to these of its token's scopes. */
+  readonly within?: ReadonlySet<Scope> | undefined;
+}
+
+/** A call that is authorized and validated. */
+export interface PreparedCall extends AuditedCall {
+  readonly name: CallName;
+  readonly operation: Operation;
+  readonly call: Call;
+}
+
+/** The handler's result, before redaction. */
+export interface Outcome {
+  /** A `Problem` if a stored refusal is replayed or was just stored. */
+  readonly result: unknown;
+  readonly replayed: boolean;
+  /** Whether records changed. Their audit entries are then in the same transaction. */
+  readonly changed: boolean;
+}
+
+export interface Success {
+  readonly ok: true;
+  readonly status: number;
+  readonly data: unknown;
+  readonly page?: PageMeta;
+  /** Absent if the call used no permit. */
+  readonly rate?: Rate;
+  readonly replayed: boolean;
+  /** The id of the calling token; absent for a remote service. */
+  readonly caller?: string | undefined;
+}
+
+export type Answer = Success | Failure;
+
+/** Returns whose transaction a call runs. */
+export function toActor({ caller, now }: PreparedCall): Actor {
+  return { businessId: caller.businessId, actorId: caller.tokenId, now: now.toISOString() };
+}

@@ -1,0 +1,50 @@
+import { shouldHideContacts } from "../contract/privacy.ts";
+import { createId } from "../lib/ids.ts";
+import type { HandlerContext, ReadWork, WriteWork } from "../store/handler-context.ts";
+import type { GateTransaction } from "../store/port.ts";
+import { toAuditContext } from "./audit.ts";
+import { requireScopes } from "./authorize.ts";
+import type { Outcome, PipelineDeps, PreparedCall } from "./call.ts";
+import { applyConfirmation } from "./confirmation.ts";
+import { checkQuota } from "./quota.ts";
+import { withAudit } from "./with-audit.ts";
+
+type AnyHandler = (work: ReadWork | WriteWork, input: Readonly<Record<string, unknown>>) => Promise<unknown>;
+
+/** Runs the handler of an operation that reads. */
+export async function runReadHandler(deps: PipelineDeps, call: PreparedCall): Promise<Outcome> {
+  const handler = deps.handlers[call.name] as AnyHandler;
+  const store = deps.store.reader(call.caller.businessId);
+  const result = await handler({ ...createHandlerContext(deps, call), store }, call.input);
+  return { result, replayed: false, changed: false };
+}
+
+/** Runs the handler of an operation that writes, with its quota, confirmation, events and audit entries. */
+export async function runWriteHandler(
+  deps: PipelineDeps,
+  prepared: PreparedCall,
+  transaction: GateTransaction,
+): Promise<unknown> {
+  const { operation, caller, call, name, input } = prepared;
+  const { quota } = operation;
+  if (quota) await checkQuota(deps.options, prepared, transaction, quota);
+  return withAudit(transaction, toAuditContext(prepared), async (emit) => {
+    const handler = deps.handlers[name] as AnyHandler;
+    const result = await handler({ ...createHandlerContext(deps, prepared), store: transaction, emit }, input);
+    if (call.confirmed) await applyConfirmation(transaction, call.confirmed);
+    if (quota) await transaction.useQuota(caller.tokenId, quota);
+    return result;
+  });
+}
+
+function createHandlerContext({ links }: PipelineDeps, { caller, now, call }: PreparedCall): HandlerContext {
+  return {
+    caller,
+    links,
+    privacy: call.privacy,
+    hidesContacts: shouldHideContacts(call.privacy),
+    now: now.toISOString(),
+    newId: createId,
+    requireScopes: (...scopes) => requireScopes(caller, scopes),
+  };
+}
