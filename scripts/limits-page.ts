@@ -4,7 +4,7 @@ import { settings, table } from "../src/config/table.ts";
 import { defaultLimit, maxLimit } from "../src/contract/definition/page.ts";
 import { maxRecipients } from "../src/contract/emails.ts";
 import { limits } from "../src/contract/limits.ts";
-import { maxPlanned, maxSkipped } from "../src/domain/assignments.ts";
+import { maxPlanned, maxSkipped } from "../src/domain/assignment-plan.ts";
 import { budgetMs as patternBudgetMs } from "../src/domain/pattern.ts";
 import { maxExternalRefs, maxMetadataBytes } from "../src/domain/persons.ts";
 import { maxExportAttempts as exportAttempts, exportConcurrency as exportLanes } from "../src/exports/worker.ts";

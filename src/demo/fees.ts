@@ -1,5 +1,5 @@
 import type { PaymentStatus } from "../contract/payments.ts";
-import { unsettled } from "../domain/payments.ts";
+import { unpaidFields } from "../domain/payments.ts";
 import type { Patch } from "../store/tables.ts";
 import type { RandomPicker } from "./random-picker.ts";
 import type { GroupSubmission, SubmissionGroup } from "./submission-group.ts";
@@ -43,7 +43,7 @@ export function createFees(picker: RandomPicker, officer: HistoryAuthor) {
       if (!fee) return undefined;
       const paymentId = history.newId("pay");
       const { programId, trackId } = fixture.track;
-      await history.add("payments", { ...unsettled, paymentId, submissionId, programId, trackId, ...fee });
+      await history.add("payments", { ...unpaidFields, paymentId, submissionId, programId, trackId, ...fee });
       return paymentId;
     },
 

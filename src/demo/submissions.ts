@@ -1,6 +1,6 @@
 import type { File } from "../contract/files.ts";
 import type { SubmissionState } from "../contract/submissions.ts";
-import { cancelsAssignments, getTitle, stateFields } from "../domain/submissions.ts";
+import { createStateFields, endsReviewing, getTitle } from "../domain/submissions.ts";
 import type { NewRow, Patch, Row } from "../store/tables.ts";
 import type { Documents } from "./documents.ts";
 import type { Fees } from "./fees.ts";
@@ -132,7 +132,7 @@ function createMove(reviewing: Reviewing) {
     { patch, ...note }: AuditNote & { readonly patch?: Patch<"submissions"> },
   ): Promise<void> => {
     const moved = ({ state }: Row<"submissions">) => ({
-      ...stateFields(to, history.now),
+      ...createStateFields(to, history.now),
       ...patch,
       state: to,
       previousState: state,
@@ -143,7 +143,7 @@ function createMove(reviewing: Reviewing) {
       const by: HistoryAuthor = byApplicant ? { type: "applicant", id: applicant.applicantId } : history.author;
       await history.change("submissions", submissionId, moved, { ...note, by });
     }
-    if (cancelsAssignments(to)) await reviewing.cancelOpen(history, group);
+    if (endsReviewing(to)) await reviewing.cancelOpen(history, group);
   };
 }
 

@@ -5,17 +5,17 @@ import type { ApplicationField, Constraints } from "../contract/schemas.ts";
 import { createPatternMatcher } from "./pattern.ts";
 import { createFieldSuggester } from "./unknown-fields.ts";
 
-/** A field of a form; a person's custom field is one too. */
+/** A field of a form or of the person custom-field schema. */
 export type FieldDefinition = ApplicationField;
 
 const maxIdLength = 255;
-/** More issues than this help nobody. */
+/** Bounds the size of an error response. */
 const maxIssues = 50;
 
 /**
- * Checks values against field definitions: unknown ids, archived fields and `section`s are refused, types and
- * constraints checked. Gives at most 50 issues with paths like `fields.fld_x`, none of which repeats a value.
- * `null` clears a field and is not checked here.
+ * Checks values against field definitions: unknown ids, archived fields, sections, wrong types and violated
+ * constraints. Returns at most 50 issues with paths like `fields.fld_x`, without values. `null` clears a field and is
+ * not checked here.
  */
 export function checkValues(fields: readonly FieldDefinition[], values: Values, path: string): Issue[] {
   const byId = new Map(fields.map((field) => [field.fieldId, field]));
@@ -33,20 +33,23 @@ export function checkValues(fields: readonly FieldDefinition[], values: Values, 
 }
 
 /**
- * Checks a change of values: what it sets as {@link checkValues} does, and that what it clears is a field of the form
- * or among the values before.
+ * Checks a change of values: new values as in {@link checkValues}, and that cleared ids belong to the form or to
+ * earlier values.
  */
 export function checkChange(fields: readonly FieldDefinition[], before: Values, change: Values, path: string): Issue[] {
-  const known = new Set([...fields.map((field) => field.fieldId), ...Object.keys(before)]);
-  const unknown = Object.keys(change).filter((fieldId) => change[fieldId] === null && !known.has(fieldId));
+  const knownIds = new Set([...fields.map((field) => field.fieldId), ...Object.keys(before)]);
+  const unknownIds = Object.keys(change).filter((fieldId) => change[fieldId] === null && !knownIds.has(fieldId));
   const suggest = createFieldSuggester(fields);
-  const refusals = unknown
+  const unknownIssues = unknownIds
     .slice(0, maxIssues)
     .map((fieldId) => issueAt(path, fieldId, createUnknownFieldFault(suggest(fieldId))));
-  return [...checkValues(fields, change, path), ...refusals].slice(0, maxIssues);
+  return [...checkValues(fields, change, path), ...unknownIssues].slice(0, maxIssues);
 }
 
-/** Ids of required, non-archived fields that have no value: blank text and an empty list are none. */
+/**
+ * Returns the ids of required fields without a value, except archived ones. Blank text and empty lists count as no
+ * value.
+ */
 export function listMissingRequired(fields: readonly FieldDefinition[], values: Values): string[] {
   return fields
     .filter((field) => field.required && !field.archived && field.type !== "section")
@@ -54,7 +57,7 @@ export function listMissingRequired(fields: readonly FieldDefinition[], values: 
     .filter((fieldId) => !Object.hasOwn(values, fieldId) || isBlank(values[fieldId]));
 }
 
-/** Joins a change into values: null in the change clears, what it does not name stays. */
+/** Merges a change into values: null clears a value, and ids that are not named stay. */
 export function mergeValues<V>(
   before: Readonly<Record<string, V>>,
   change: Readonly<Record<string, V | null>>,
@@ -124,14 +127,14 @@ function findNumberFault(value: unknown, { min, max }: Constraints): Fault | und
 }
 
 function listFault(items: readonly unknown[], constraints: ListConstraints): Fault | undefined {
-  const { minItems = 0, maxItems: most = limits.fieldItems, options } = constraints;
+  const { minItems = 0, maxItems: maxAllowed = limits.fieldItems, options } = constraints;
   if (items.length < minItems) return ["too_small", `Expected at least ${minItems} items`];
-  if (items.length > most) return ["too_big", `Expected at most ${most} items`];
-  const known = options && new Set(options);
+  if (items.length > maxAllowed) return ["too_big", `Expected at most ${maxAllowed} items`];
+  const allowed = options && new Set(options);
   for (const item of items) {
     if (typeof item !== "string" || item === "") return ["invalid_type", "Expected strings that are not empty"];
     if (item.length > limits.fieldItemChars) return ["too_big", `Expected at most ${limits.fieldItemChars} characters`];
-    if (known && !known.has(item)) return ["invalid_value", "Expected one of the field's options"];
+    if (allowed && !allowed.has(item)) return ["invalid_value", "Expected one of the field's options"];
   }
   return new Set(items).size === items.length ? undefined : ["invalid_value", "Expected distinct items"];
 }

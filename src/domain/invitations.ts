@@ -5,7 +5,9 @@ interface Invitation {
   readonly usedAt: string | null;
 }
 
-/** Whether an invitation can be accepted: once, until it expires, and by nobody whom staff have made inactive. */
+/**
+ * Returns whether an invitation can be accepted: once, before it expires, and not by a reviewer whom staff deactivated.
+ */
 export function isOpen({ expiresAt, usedAt }: Invitation, status: ReviewerStatus, now: string): boolean {
   return usedAt === null && expiresAt > now && status !== "inactive";
 }

@@ -1,7 +1,7 @@
 import { problem } from "../contract/errors.ts";
 import type { LifecycleStatus } from "../contract/programs.ts";
 
-const moves: Readonly<Record<LifecycleStatus, readonly LifecycleStatus[]>> = {
+const transitions: Readonly<Record<LifecycleStatus, readonly LifecycleStatus[]>> = {
   draft: ["configured", "archived"],
   configured: ["draft", "underway", "archived"],
   underway: ["configured", "completed"],
@@ -10,20 +10,20 @@ const moves: Readonly<Record<LifecycleStatus, readonly LifecycleStatus[]>> = {
 };
 
 /**
- * Checks a programme's move to another lifecycle status.
+ * Checks that a programme may change to a lifecycle status.
  * @throws Problem `invalid_state_transition`
  */
-export function checkLifecycleMove(from: LifecycleStatus, to: LifecycleStatus, hasSubmissions: boolean): void {
+export function checkLifecycleTransition(from: LifecycleStatus, to: LifecycleStatus, hasSubmissions: boolean): void {
   const blocked = from === "underway" && to === "configured" && hasSubmissions;
-  if (moves[from].includes(to) && !blocked) return;
+  if (transitions[from].includes(to) && !blocked) return;
   throw problem("invalid_state_transition", {
     from,
     operation: `lifecycleStatus=${to}`,
-    allowedFrom: listStatusesLeadingTo(to),
+    allowedFrom: listSourceStatuses(to),
     ...(blocked ? { because: "the programme has submissions" } : {}),
   });
 }
 
-function listStatusesLeadingTo(to: LifecycleStatus): LifecycleStatus[] {
-  return (Object.keys(moves) as LifecycleStatus[]).filter((from) => moves[from].includes(to));
+function listSourceStatuses(to: LifecycleStatus): LifecycleStatus[] {
+  return (Object.keys(transitions) as LifecycleStatus[]).filter((from) => transitions[from].includes(to));
 }

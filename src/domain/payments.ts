@@ -2,10 +2,10 @@ import { problem } from "../contract/errors.ts";
 import type { Payment, PaymentStatus } from "../contract/payments.ts";
 import type { Program, Track } from "../contract/programs.ts";
 
-/** ISO 4217 for "no currency": what a fee shows while neither track nor programme names one. */
+/** The code of ISO 4217 for "no currency", for fees where neither track nor programme names one. */
 const noCurrency = "XXX";
 
-/** The fee of a submission to a track, in the currency's minor unit; `undefined` where none is due. */
+/** Returns the fee of a submission to a track in the currency's minor unit, or `undefined` if none is due. */
 export function computeFee(
   program: Pick<Program, "feeRequired" | "currency">,
   track: Pick<Track, "feeAmountMinor" | "currency">,
@@ -15,13 +15,13 @@ export function computeFee(
   return { amountMinor, currency: track.currency ?? program.currency ?? noCurrency };
 }
 
-/** Whether nothing is owed any more. */
+/** Returns whether nothing remains to be paid. */
 export function isSettled(status: PaymentStatus | null): boolean {
   return status === "succeeded" || status === "waived";
 }
 
-/** A payment of which nothing has come yet. */
-export const unsettled = {
+/** Fields of a payment before its first outcome. */
+export const unpaidFields = {
   status: "pending",
   method: null,
   provider: null,
@@ -33,13 +33,13 @@ export const unsettled = {
 } as const satisfies Partial<Payment>;
 
 /**
- * What can become of a fee: paid by card, seen by staff to be paid otherwise, refused by the card's issuer, waived, and
- * given back once it was paid.
+ * Outcomes of a fee: paid by card, paid in another way and confirmed by staff, declined by the card's issuer, waived,
+ * or refunded after it was paid.
  */
 export type PaymentOutcome = "paid" | "offline" | "failed" | "waived" | "refunded";
 
 const unpaid: readonly PaymentStatus[] = ["pending", "failed"];
-const moves: Readonly<Record<PaymentOutcome, readonly PaymentStatus[]>> = {
+const allowedStatuses: Readonly<Record<PaymentOutcome, readonly PaymentStatus[]>> = {
   paid: unpaid,
   offline: unpaid,
   failed: ["pending"],
@@ -48,17 +48,17 @@ const moves: Readonly<Record<PaymentOutcome, readonly PaymentStatus[]>> = {
 };
 
 /**
- * The payment, if it may come to an outcome.
- * @throws Problem `invalid_state_transition`; from `not_required` where there is none
+ * Returns the payment if the outcome is possible.
+ * @throws Problem `invalid_state_transition`; from `not_required` if there is no payment
  */
 export function requirePayable(outcome: PaymentOutcome, payment: Payment | undefined): Payment {
-  const allowedFrom = moves[outcome];
+  const allowedFrom = allowedStatuses[outcome];
   if (payment && allowedFrom.includes(payment.status)) return payment;
   const from = payment?.status ?? "not_required";
   throw problem("invalid_state_transition", { from, operation: outcome, allowedFrom });
 }
 
-/** What a payment shows once it has come to an outcome; `by`: who recorded it. */
+/** Returns the fields of a payment after an outcome. `by` identifies who recorded it. */
 export function createPaymentFields(
   outcome: PaymentOutcome,
   now: string,

@@ -4,11 +4,11 @@ import type { CustomFields, Person, PersonField } from "../contract/persons.ts";
 import { checkChange, checkValues, listMissingRequired, mergeValues } from "./fields.ts";
 import { createFieldSuggester } from "./unknown-fields.ts";
 
-/** Bounds on what a person can collect over many changes. */
+/** Bounds of what a person accumulates over many changes. */
 export const maxExternalRefs = 500;
 export const maxMetadataBytes = 256 * 1024;
 
-/** Whether a person can be written to, resolved and expanded. */
+/** Returns whether a person can be changed, resolved and included. */
 export function isActive({ active, anonymizedAt }: Pick<Person, "active" | "anonymizedAt">): boolean {
   return active && anonymizedAt === null;
 }
@@ -18,15 +18,15 @@ export function isActive({ active, anonymizedAt }: Pick<Person, "active" | "anon
  * @throws Problem `validation_failed` at `customFields.<id>` for an unknown, invalid or missing required one
  */
 export function checkCustomFields(fields: readonly PersonField[], values: CustomFields): void {
-  refuse([
+  throwIfAny([
     ...checkValues(fields, values, "customFields"),
     ...listMissingRequired(fields, values).map(createRequiredIssue),
   ]);
 }
 
 /**
- * A person's custom fields after a change: null clears one, those not named stay. A required field cannot be cleared;
- * one that the person never had does not stand in the way of other changes.
+ * Returns a person's custom fields after a change: null clears one, and ids that are not named stay. A required field
+ * cannot be cleared; one that the person never had does not block other changes.
  * @throws Problem `validation_failed` at `customFields.<id>`
  */
 export function changeCustomFields(
@@ -35,7 +35,7 @@ export function changeCustomFields(
   change: Readonly<Record<string, CustomFields[string] | null>>,
 ): CustomFields {
   const after = mergeValues(before, change);
-  refuse([
+  throwIfAny([
     ...checkChange(fields, before, change, "customFields"),
     ...listMissingRequired(fields, after)
       .filter((fieldId) => Object.hasOwn(change, fieldId))
@@ -47,13 +47,14 @@ export function changeCustomFields(
 /** @throws Problem `validation_failed` at `metadata` */
 export function checkMetadata(metadata: Readonly<Record<string, unknown>>): void {
   if (measureSize(metadata) <= maxMetadataBytes) return;
-  refuse([{ path: "metadata", code: "too_big", message: `Expected at most ${maxMetadataBytes} bytes of JSON` }]);
+  throwIfAny([{ path: "metadata", code: "too_big", message: `Expected at most ${maxMetadataBytes} bytes of JSON` }]);
 }
 
 /**
- * What a merge makes of both persons (records: persons, merge). The target's values win, except the custom fields in
- * `preferSourceCustomFieldIds`; what the target lacks comes from the source; references and kinds are united.
- * @throws Problem `validation_failed` when neither schema nor source know a preferred field, or the union is too large
+ * Merges two persons (records: persons, merge). The target's values win, except the custom fields in
+ * `preferSourceCustomFieldIds`. Values that the target lacks come from the source; references and kinds are combined.
+ * @throws Problem `validation_failed` if a preferred field is unknown to schema and source, or if the result is too
+ * large
  */
 export function mergePersons(
   source: Person,
@@ -61,11 +62,11 @@ export function mergePersons(
   fields: readonly PersonField[],
   preferSourceCustomFieldIds: readonly string[],
 ) {
-  const known = new Set([...fields.map(({ fieldId }) => fieldId), ...Object.keys(source.customFields)]);
+  const knownIds = new Set([...fields.map(({ fieldId }) => fieldId), ...Object.keys(source.customFields)]);
   const suggest = createFieldSuggester(fields);
-  refuse(
+  throwIfAny(
     preferSourceCustomFieldIds.flatMap((fieldId, index) =>
-      known.has(fieldId)
+      knownIds.has(fieldId)
         ? []
         : {
             path: `preferSourceCustomFieldIds.${index}`,
@@ -87,10 +88,10 @@ export function mergePersons(
     externalRefs: [...target.externalRefs, ...source.externalRefs],
     metadata: { ...source.metadata, ...target.metadata },
   };
-  const tooBig = merged.externalRefs.length > maxExternalRefs || measureSize(merged.metadata) > maxMetadataBytes;
-  if (tooBig) {
+  const isTooLarge = merged.externalRefs.length > maxExternalRefs || measureSize(merged.metadata) > maxMetadataBytes;
+  if (isTooLarge) {
     const message = "Together the two persons have more external references or metadata than one may have";
-    refuse([{ path: "targetPersonId", code: "too_big", message }]);
+    throwIfAny([{ path: "targetPersonId", code: "too_big", message }]);
   }
   return { source: { active: false, mergedIntoPersonId: target.personId, externalRefs: [] }, target: merged };
 }
@@ -104,7 +105,7 @@ interface PersonQuery {
   readonly externalId?: string | undefined;
 }
 
-/** How a caller names the persons to resolve. */
+/** How a query identifies persons. */
 export type PersonSelector =
   | { readonly by: "personId"; readonly personId: string }
   | { readonly by: "email"; readonly email: string }
@@ -112,20 +113,20 @@ export type PersonSelector =
   | { readonly by: "externalRef"; readonly externalRef: ExternalRefInput };
 
 /**
- * The one selector of a query (specification 4.9).
+ * Returns the selector of a query, which must have exactly one (specification 4.9).
  * @throws Problem `validation_failed` for none, several, or an incomplete reference
  */
 export function parsePersonSelector(query: PersonQuery): PersonSelector {
   const { personId, email, platformUserId, namespace, objectType, externalId } = query;
-  const parts = { namespace, objectType, externalId };
-  const given = Object.entries(query).flatMap(([path, value]) => (value === undefined ? [] : path));
-  const missing = Object.entries(parts).flatMap(([path, value]) => (value === undefined ? path : []));
-  const single = given.filter((path) => !Object.hasOwn(parts, path));
+  const refParts = { namespace, objectType, externalId };
+  const presentPaths = Object.entries(query).flatMap(([path, value]) => (value === undefined ? [] : path));
+  const missing = Object.entries(refParts).flatMap(([path, value]) => (value === undefined ? path : []));
+  const single = presentPaths.filter((path) => !Object.hasOwn(refParts, path));
   const selectors = single.length + (missing.length < 3 ? 1 : 0);
   if (selectors !== 1) {
     const message = "Give exactly one of personId, email, platformUserId, or namespace with objectType and externalId";
-    const paths = given.length > 0 ? given : ["personId", "email", "platformUserId", ...missing];
-    refuse(paths.map((path) => ({ path, code: selectors === 0 ? "required" : "conflicting", message })));
+    const paths = presentPaths.length > 0 ? presentPaths : ["personId", "email", "platformUserId", ...missing];
+    throwIfAny(paths.map((path) => ({ path, code: selectors === 0 ? "required" : "conflicting", message })));
   }
   if (personId !== undefined) return { by: "personId", personId };
   if (email !== undefined) return { by: "email", email };
@@ -141,7 +142,7 @@ function createRequiredIssue(fieldId: string): Issue {
   return { path: `customFields.${fieldId}`, code: "required", message: "The field is required" };
 }
 
-function refuse(issues: readonly Issue[]): void {
+function throwIfAny(issues: readonly Issue[]): void {
   if (issues.length > 0) throw validationProblem(...issues);
 }
 

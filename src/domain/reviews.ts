@@ -5,8 +5,8 @@ import type { Criterion } from "../contract/schemas.ts";
 type Score = Review["scores"][number];
 
 /**
- * Checks scores against a rubric: each names a criterion of it, once, and fits the criterion's scale or options;
- * `complete`: required criteria have one. Gives issues with paths like `scores.2.value`, none of which repeats a value.
+ * Checks scores against a rubric: each must name a different criterion and fit its scale or options. With `complete`,
+ * required criteria must have a score. Returns issues with paths like `scores.2.value`, without values.
  */
 export function checkScores(
   criteria: readonly Criterion[],
@@ -21,12 +21,12 @@ export function checkScores(
     if (!criterion) return [issue(`${path}.criterionId`, "invalid_value", "The rubric has no such criterion")];
     if (seen.has(criterionId)) return [issue(`${path}.criterionId`, "invalid_value", "Expected distinct criteria")];
     seen.add(criterionId);
-    const fault = findScoreFault(criterion, value);
-    return fault === undefined ? [] : [issue(`${path}.value`, "invalid_value", fault)];
+    const message = findScoreFault(criterion, value);
+    return message === undefined ? [] : [issue(`${path}.value`, "invalid_value", message)];
   });
   if (!complete) return issues;
-  const given = new Set(scores.filter(({ value }) => !isBlank(value)).map(({ criterionId }) => criterionId));
-  const missing = criteria.filter(({ required, criterionId }) => required && !given.has(criterionId));
+  const scored = new Set(scores.filter(({ value }) => !isBlank(value)).map(({ criterionId }) => criterionId));
+  const missing = criteria.filter(({ required, criterionId }) => required && !scored.has(criterionId));
   const getCriterionName = ({ criterionId }: Criterion) =>
     issue("scores", "required", `Criterion ${criterionId} needs a score`);
   return [...issues, ...missing.map(getCriterionName)];
@@ -51,7 +51,9 @@ function findScoreFault({ type, min, max, step, options }: Criterion, value: Sco
   }
 }
 
-/** Whether a number is whole, but for what steps such as 0.1 lose in binary. A step of 0 limits nothing. */
+/**
+ * Returns whether a number is whole, apart from rounding errors of steps such as 0.1. A step of 0 allows every number.
+ */
 function isStep(steps: number): boolean {
   return !Number.isFinite(steps) || Math.abs(steps - Math.round(steps)) < 1e-9;
 }

@@ -6,25 +6,25 @@ import { incompleteStatuses } from "./assignments.ts";
 type Score = Pick<Review["scores"][number], "criterionId" | "value">;
 
 /**
- * A review's scores under a rubric: `totalScore` the sum of points, `weightedScore` the mean that the rubric asks for
- * (null under `sum`), so that `weightedScore ?? totalScore` is the review's score. Numbers count on `score` criteria;
- * true and false count as a criterion's `max` and `min`; text and choices do not count. Null where nothing counts.
+ * Scores a review by a rubric. `totalScore` is the sum of points, `weightedScore` the rubric's mean (null under `sum`),
+ * so that `weightedScore ?? totalScore` is the review's score. Numbers count for `score` criteria; true and false count
+ * as a criterion's `max` and `min`; text and choices do not count. Both are null if nothing counts.
  */
 export function scoreReview(
   rubric: Pick<Rubric, "criteria" | "scoringMethod">,
   scores: readonly Score[],
 ): Pick<Review, "totalScore" | "weightedScore"> {
-  const given = new Map(scores.map(({ criterionId, value }) => [criterionId, value]));
+  const valuesById = new Map(scores.map(({ criterionId, value }) => [criterionId, value]));
   const counted = rubric.criteria.flatMap((criterion) => {
-    const points = computePoints(criterion, given.get(criterion.criterionId));
+    const points = computePoints(criterion, valuesById.get(criterion.criterionId));
     return points === undefined ? [] : [{ points, weight: criterion.weight }];
   });
   if (counted.length === 0) return { totalScore: null, weightedScore: null };
   const totalScore = round(sum(counted.map(({ points }) => points)));
   if (rubric.scoringMethod === "sum") return { totalScore, weightedScore: null };
-  // Criteria that all weigh nothing are weighed alike: a mean needs some weight.
-  const weighed = rubric.scoringMethod === "weighted_mean" && counted.some(({ weight }) => weight > 0);
-  const weights = counted.map(({ weight }) => (weighed ? weight : 1));
+  // If all weights are 0, the criteria are weighted equally, because a weighted mean needs a positive weight.
+  const usesWeights = rubric.scoringMethod === "weighted_mean" && counted.some(({ weight }) => weight > 0);
+  const weights = counted.map(({ weight }) => (usesWeights ? weight : 1));
   const products = counted.map(({ points }, index) => points * (weights[index] ?? 0));
   return { totalScore, weightedScore: round(sum(products) / sum(weights)) };
 }
@@ -36,9 +36,9 @@ function computePoints({ type, min, max }: Criterion, value: Score["value"] | un
 }
 
 /**
- * Aggregates a submission's reviews: of one round, or of all where `roundId` is null. Scores are those of submitted
- * reviews, rounded to 4 decimals, `stdDev` that of the population; all null while there is none. A criterion counts the
- * submitted reviews that answered it; its mean is that of its numbers.
+ * Summarises a submission's reviews, of one round or of all if `roundId` is null. Statistics use the scores of
+ * submitted reviews, rounded to 4 decimals; `stdDev` is that of the population. They are null without submitted
+ * reviews. A criterion's `count` is the number of submitted reviews that answered it; its mean is that of its numbers.
  */
 export function summarize(
   of: Pick<ReviewsSummary, "submissionId" | "roundId">,
@@ -80,7 +80,7 @@ function computeStatistics(scores: readonly number[]) {
   };
 }
 
-/** In the order in which reviews first name them, which is the rubric's. */
+/** Summarises each criterion, in the order in which the reviews name them, which is the rubric's. */
 function summarizeCriteria(submitted: readonly Pick<Review, "scores">[]): ReviewsSummary["criteria"] {
   const answers = Map.groupBy(
     submitted.flatMap(({ scores }) => scores),

@@ -4,15 +4,18 @@ import { type Submission, SubmissionState } from "../contract/submissions.ts";
 import { checkValues, type FieldDefinition, listMissingRequired } from "./fields.ts";
 import { computeFee, isSettled } from "./payments.ts";
 
-interface Move {
+interface Transition {
   readonly from: readonly SubmissionState[];
   readonly to: readonly SubmissionState[];
 }
 
 const beforeReview = ["SUBMITTED", "ELIGIBLE", "INELIGIBLE"] as const;
 
-/** The submission's state machine: what each operation may start from and lead to. `patch` is PATCH with a `state`. */
-const moves = {
+/**
+ * The submission's state machine: for each operation, the states it may start from and lead to. `patch` is a PATCH with
+ * `state`.
+ */
+const transitions = {
   edit: { from: ["DRAFT"], to: ["DRAFT"] },
   submit: { from: ["DRAFT"], to: ["SUBMITTED"] },
   reopen: { from: beforeReview, to: ["DRAFT"] },
@@ -22,14 +25,13 @@ const moves = {
   state: { from: SubmissionState.options, to: ["FINALIST", "WINNER"] },
   withdraw: { from: SubmissionState.options.filter((state) => state !== "WITHDRAWN"), to: ["WITHDRAWN"] },
   patch: { from: SubmissionState.options, to: ["DRAFT", "WITHDRAWN"] },
-} as const satisfies Record<string, Move>;
+} as const satisfies Record<string, Transition>;
 
-export type SubmissionOperation = keyof typeof moves;
-/** The states that an operation can lead to. */
-export type Destination<O extends SubmissionOperation> = (typeof moves)[O]["to"][number];
+export type SubmissionOperation = keyof typeof transitions;
+export type Destination<O extends SubmissionOperation> = (typeof transitions)[O]["to"][number];
 
 /**
- * Checks that an operation may start from a state.
+ * Checks that a state allows an operation.
  * @throws Problem `invalid_state_transition` with the states that allow it
  */
 export function checkTransition(
@@ -37,14 +39,16 @@ export function checkTransition(
   from: SubmissionState,
   program: Pick<Program, "screeningRequired">,
 ): void {
-  const allowedFrom = moves[operation].from.filter(
+  const allowedFrom = transitions[operation].from.filter(
     (state) => !(operation === "advance" && state === "SUBMITTED" && program.screeningRequired),
   );
   if (!allowedFrom.includes(from)) throw problem("invalid_state_transition", { from, operation, allowedFrom });
 }
 
-/** What a submission shows once it has come to a state: the marks of states that no longer hold are taken away. */
-export function stateFields(to: SubmissionState, now: string): Partial<Submission> {
+/**
+ * Returns the fields that change together with the state. Dates and results of states that no longer apply become null.
+ */
+export function createStateFields(to: SubmissionState, now: string): Partial<Submission> {
   switch (to) {
     case "DRAFT":
       return {
@@ -71,18 +75,18 @@ export function stateFields(to: SubmissionState, now: string): Partial<Submissio
   }
 }
 
-/** States in which nobody reviews: incomplete assignments end with the arrival there. */
-export function cancelsAssignments(to: SubmissionState): boolean {
+/** Returns whether a state ends reviewing: incomplete assignments are cancelled then. */
+export function endsReviewing(to: SubmissionState): boolean {
   return to === "DRAFT" || to === "WITHDRAWN" || to === "ELIMINATED";
 }
 
-/** What every event about a submission carries (beside the tenant). */
+/** Returns the ids that every event about a submission contains, apart from the tenant's. */
 export function getEventIds(submission: Submission) {
   const { programId, submissionId, trackId, currentRoundId, version } = submission;
   return { programId, submissionId, trackId, roundId: currentRoundId, version };
 }
 
-/** The value of the field whose key is `title`, if it is text. */
+/** Returns the value of the field with the key `title`, or null if it is not text. */
 export function getTitle(fields: readonly FieldDefinition[], values: Readonly<Record<string, unknown>>): string | null {
   const field = fields.find((definition) => definition.key === "title");
   const value = field && Object.hasOwn(values, field.fieldId) ? values[field.fieldId] : undefined;
@@ -90,7 +94,7 @@ export function getTitle(fields: readonly FieldDefinition[], values: Readonly<Re
 }
 
 /**
- * Checks that a track takes submissions at a time.
+ * Checks that a track accepts submissions at a time.
  * @throws Problem `intake_closed`
  */
 export function checkIntake(track: Track, now: string): void {
@@ -107,9 +111,9 @@ export function checkDeadline({ deadline }: Submission, now: string): void {
 }
 
 /**
- * Checks that an application can be submitted: required fields present, values valid, the fee paid or waived.
- * Values of fields archived meanwhile do not stand in the way.
- * @throws Problem `incomplete_application` with the ids of fields, and "payment", in `missing`
+ * Checks that an application can be submitted: required fields are present, values are valid, and the fee is paid or
+ * waived. Values of archived fields are not checked.
+ * @throws Problem `incomplete_application` with ids of fields, and "payment", in `missing`
  */
 export function checkComplete(
   submission: Submission,

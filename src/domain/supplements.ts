@@ -3,8 +3,8 @@ import { type SupplementResponse, SupplementStatus } from "../contract/supplemen
 
 const open = SupplementStatus.options.filter((status) => status !== "closed");
 
-/** Statuses from which each operation on a supplement response is allowed; a PATCH of `status` may start from any. */
-const moves = {
+/** Statuses that allow each operation on a supplement response. A PATCH of `status` may start from any. */
+const allowedStatuses = {
   edit: open,
   close: open,
   reopen: ["closed"],
@@ -12,15 +12,15 @@ const moves = {
 } as const satisfies Record<string, readonly SupplementStatus[]>;
 
 /**
- * Checks that an operation may start from a status.
+ * Checks that a status allows an operation.
  * @throws Problem `invalid_state_transition` with the statuses that allow it
  */
-export function checkSupplementMove(operation: keyof typeof moves, from: SupplementStatus): void {
-  const allowedFrom: readonly SupplementStatus[] = moves[operation];
+export function checkSupplementTransition(operation: keyof typeof allowedStatuses, from: SupplementStatus): void {
+  const allowedFrom: readonly SupplementStatus[] = allowedStatuses[operation];
   if (!allowedFrom.includes(from)) throw problem("invalid_state_transition", { from, operation, allowedFrom });
 }
 
-/** What a change of status sets beside it; nothing where the status stays. */
+/** Returns the fields that change together with the status; none if the status stays. */
 export function createSupplementStateFields(
   from: SupplementStatus,
   to: SupplementStatus,
@@ -36,7 +36,7 @@ export function createSupplementStateFields(
   };
 }
 
-/** The ids of required supplements that nobody submitted or closed. */
+/** Returns the ids of required supplements that are neither submitted nor closed. */
 export function listOutstanding(supplements: readonly SupplementResponse[]): string[] {
   return supplements
     .filter(({ required, status }) => required && status !== "submitted" && status !== "closed")

@@ -3,26 +3,28 @@ import { findSimilar } from "../lib/did-you-mean.ts";
 
 type Known = Pick<ApplicationField, "fieldId" | "key" | "label" | "archived"> & { readonly type: string };
 
-/** To compare with every field takes time; whoever has more wrong has not looked at the form. */
+/**
+ * Bounds the time for comparisons: a request with more unknown names needs the list of fields rather than suggestions.
+ */
 const maxSuggestions = 5;
 const maxComparedChars = 64;
 const maxListed = 12;
 
 /**
- * Returns a function that says of a name that no field of a form has which one may be meant. Values are named by
- * `fieldId`; those who write them know the key or the label as well.
+ * Returns a function that describes the field that an unknown name probably means. Values are keyed by `fieldId`, but
+ * callers often use the field's key or label.
  */
 export function createFieldSuggester(fields: readonly Known[]): (name: string) => string {
   const open = fields.filter(({ archived, type }) => !archived && type !== "section");
-  const byName = new Map(open.flatMap((field) => namesOf(field).map((name) => [toComparable(name), field] as const)));
-  let left = maxSuggestions;
+  const byName = new Map(open.flatMap((field) => listNames(field).map((name) => [toComparable(name), field] as const)));
+  let remaining = maxSuggestions;
   return (name) => {
-    left -= 1;
-    const wanted = toComparable(name);
-    const near = left >= 0 ? findSimilar(wanted, [...byName.keys()]) : undefined;
-    const meant = byName.get(wanted) ?? (near === undefined ? undefined : byName.get(near));
-    if (meant) return `The schema has no such field. Did you mean ${describeField(meant)}?`;
-    if (left !== maxSuggestions - 1 || open.length === 0) return "The schema has no such field";
+    remaining -= 1;
+    const searched = toComparable(name);
+    const similar = remaining >= 0 ? findSimilar(searched, [...byName.keys()]) : undefined;
+    const suggestion = byName.get(searched) ?? (similar === undefined ? undefined : byName.get(similar));
+    if (suggestion) return `The schema has no such field. Did you mean ${describeField(suggestion)}?`;
+    if (remaining !== maxSuggestions - 1 || open.length === 0) return "The schema has no such field";
     const more = open.length > maxListed ? ` and ${open.length - maxListed} more` : "";
     return `The schema has no such field; there are ${open.slice(0, maxListed).map(describeField).join(", ")}${more}`;
   };
@@ -32,7 +34,7 @@ function describeField({ fieldId, key, label }: Known): string {
   return `${key} (“${label}”, id ${fieldId})`;
 }
 
-function namesOf({ fieldId, key, label }: Known): readonly string[] {
+function listNames({ fieldId, key, label }: Known): readonly string[] {
   return [label, key, fieldId];
 }
 

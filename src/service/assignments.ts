@@ -4,18 +4,20 @@ import type { Input } from "../contract/index.ts";
 import { limits } from "../contract/limits.ts";
 import type { AssignmentRules, Program, Round } from "../contract/programs.ts";
 import {
-  checkAssignmentMove,
-  heldStatuses,
-  incompleteStatuses,
+  type AssignmentPlan,
   listDomains,
-  listRequestedPairs,
-  type Pair,
   type PastAssignment,
-  type Plan,
   planAssignments,
   planPairs,
+} from "../domain/assignment-plan.ts";
+import {
+  checkAssignmentTransition,
+  incompleteStatuses,
+  listRequestedPairs,
+  type Pair,
   type RequestedPair,
   toEndedAssignment,
+  workloadStatuses,
 } from "../domain/assignments.ts";
 import { pickKeys } from "../domain/patch.ts";
 import type { Handler, WriteWork } from "../store/handler-context.ts";
@@ -36,7 +38,7 @@ export const list_assignments: Handler<"list_assignments"> = ({ store }, input) 
 export const delete_assignment: Handler<"delete_assignment"> = async ({ store, now }, { assignmentId }) => {
   const assignment = await getOrThrow(store, "assignments", assignmentId);
   await loadWritableProgram(store, assignment.programId);
-  checkAssignmentMove("delete", assignment);
+  checkAssignmentTransition("delete", assignment);
   return store.update("assignments", assignment, toEndedAssignment(assignment.status, now));
 };
 
@@ -45,7 +47,7 @@ export const reassign_assignment: Handler<"reassign_assignment"> = async (work, 
   const assignment = await getOrThrow(store, "assignments", input.assignmentId);
   requireVersion(assignment, input.version);
   const { round } = await loadWritableRound(store, assignment.roundId);
-  checkAssignmentMove("reassign", assignment);
+  checkAssignmentTransition("reassign", assignment);
   if (input.newReviewerId === assignment.reviewerId)
     throw createUnsuitableProblem("The assignment is this reviewer's already");
   const reviewer = await getOrThrow(store, "reviewers", input.newReviewerId);
@@ -86,7 +88,7 @@ export const auto_assign_reviewers: Handler<"auto_assign_reviewers"> = async (wo
   const candidates = { where: { status: "active" as const }, has: { roundIds: round.roundId } };
   for await (const reviewer of store.scan("reviewers", candidates)) reviewers.push(reviewer);
   const limited = reviewers.some(({ maxAssignments }) => maxAssignments !== null);
-  const held = { where: { active: true, status: heldStatuses } };
+  const workload = { where: { active: true, status: workloadStatuses } };
   return apply(
     work,
     round,
@@ -98,7 +100,7 @@ export const auto_assign_reviewers: Handler<"auto_assign_reviewers"> = async (wo
       submissions,
       reviewers,
       past: await loadPastAssignments(store, { where: pickKeys(round, "programId", "trackId") }),
-      held: limited ? await store.countBy("assignments", "reviewerId", held) : new Map(),
+      workloads: limited ? await store.countBy("assignments", "reviewerId", workload) : new Map(),
     }),
   );
 };
@@ -192,7 +194,7 @@ function createUnsuitableProblem(message: string) {
   return validationProblem({ path: "newReviewerId", code: "invalid_value", message });
 }
 
-async function apply(work: WriteWork, round: Round, source: "auto" | "bulk", plan: Plan) {
+async function apply(work: WriteWork, round: Round, source: "auto" | "bulk", plan: AssignmentPlan) {
   const created: Assignment[] = [];
   for (const pair of plan.assign) {
     created.push(await assign(work, round, pair, { source, reassignedFromId: null, reason: null }));

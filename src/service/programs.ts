@@ -1,7 +1,7 @@
 import { problem } from "../contract/errors.ts";
 import type { Input } from "../contract/index.ts";
 import { limits } from "../contract/limits.ts";
-import { checkLifecycleMove } from "../domain/lifecycle.ts";
+import { checkLifecycleTransition } from "../domain/lifecycle.ts";
 import { mergeDeep, pickKeys } from "../domain/patch.ts";
 import type { Handler } from "../store/handler-context.ts";
 import { getOrThrow, loadWritableProgram, requireVersion } from "./guards.ts";
@@ -23,7 +23,7 @@ export const update_program: Handler<"update_program"> = async ({ store, emit },
   }
   if (moves) {
     const [submission] = await store.find("submissions", { where: { programId } }, { limit: 1 });
-    checkLifecycleMove(lifecycleStatus, toStatus, submission !== undefined);
+    checkLifecycleTransition(lifecycleStatus, toStatus, submission !== undefined);
   }
   const updated = await store.update("programs", program, {
     ...pickKeys(input, "name", "description", "year", "startDate", "endDate", "lifecycleStatus"),

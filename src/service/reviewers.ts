@@ -3,7 +3,7 @@ import type { Input } from "../contract/index.ts";
 import { limits } from "../contract/limits.ts";
 import type { Round } from "../contract/programs.ts";
 import type { Reviewer } from "../contract/reviewers.ts";
-import { heldStatuses } from "../domain/assignments.ts";
+import { workloadStatuses } from "../domain/assignments.ts";
 import { mayHoldAddress } from "../lib/addresses.ts";
 import { createRandomToken, hashSha256Hex } from "../lib/crypto/crypto.ts";
 import { toHeaderLine } from "../lib/http/header-line.ts";
@@ -80,9 +80,9 @@ async function createReviewerView(
   fieldIds?: readonly string[],
 ): Promise<(row: Row<"reviewers">) => Reviewer> {
   const where = { reviewerId: rows.map((row) => row.reviewerId), active: true };
-  const count = (status: readonly (typeof heldStatuses)[number][]) =>
+  const count = (status: readonly (typeof workloadStatuses)[number][]) =>
     work.store.countBy("assignments", "reviewerId", { where: { ...where, status } });
-  const assigned = await count(heldStatuses);
+  const assigned = await count(workloadStatuses);
   const completed = await count(["completed"]);
   const personOf = await expandPersons(work, rows, fieldIds);
   return (row) => ({

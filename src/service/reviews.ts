@@ -1,6 +1,6 @@
 import { problem } from "../contract/errors.ts";
 import { limits } from "../contract/limits.ts";
-import { heldStatuses } from "../domain/assignments.ts";
+import { workloadStatuses } from "../domain/assignments.ts";
 import { summarize } from "../domain/scoring.ts";
 import type { Handler } from "../store/handler-context.ts";
 import { getOrThrow } from "./guards.ts";
@@ -18,8 +18,8 @@ export const get_submission_reviews_summary: Handler<"get_submission_reviews_sum
     if (round.trackId !== submission.trackId) throw problem("not_found");
   }
   const where = { submissionId, roundId };
-  const held = { where: { ...where, active: true, status: heldStatuses } };
-  const assignments = await store.find("assignments", held, { limit: limits.summarizedReviews });
+  const workload = { where: { ...where, active: true, status: workloadStatuses } };
+  const assignments = await store.find("assignments", workload, { limit: limits.summarizedReviews });
   const reviews = await store.find("reviews", { where }, { limit: limits.summarizedReviews });
   const stillHeld = new Set(assignments.map(({ assignmentId }) => assignmentId));
   // The draft of a removed assignment will not become a review.

@@ -5,18 +5,18 @@ import type { Submission } from "../contract/submissions.ts";
 import { incompleteStatuses, toEndedAssignment } from "../domain/assignments.ts";
 import { mergeValues } from "../domain/fields.ts";
 import { pickKeys } from "../domain/patch.ts";
-import { computeFee, unsettled } from "../domain/payments.ts";
+import { computeFee, unpaidFields } from "../domain/payments.ts";
 import {
-  cancelsAssignments,
   checkComplete,
   checkDeadline,
   checkIntake,
   checkTransition,
+  createStateFields,
   type Destination,
+  endsReviewing,
   getEventIds,
   getTitle,
   type SubmissionOperation,
-  stateFields,
 } from "../domain/submissions.ts";
 import { listOutstanding } from "../domain/supplements.ts";
 import type { ChangeWork, Handler, WriteWork } from "../store/handler-context.ts";
@@ -125,7 +125,7 @@ export async function beginDraft({ store, newId, emit }: ChangeWork, draft: NewD
     fileIds: [],
   });
   if (fee) {
-    await store.insert("payments", { paymentId: newId("pay"), ...ids, ...fee, ...unsettled });
+    await store.insert("payments", { paymentId: newId("pay"), ...ids, ...fee, ...unpaidFields });
   }
   emit("submission.draft_created", { ...getEventIds(submission), source });
   return submission;
@@ -260,13 +260,13 @@ async function applyTransition<O extends SubmissionOperation>(
   { operation, to, reason, patch }: Step<O>,
 ): Promise<Submission> {
   const updated = await store.update("submissions", submission, {
-    ...stateFields(to, now),
+    ...createStateFields(to, now),
     ...patch,
     state: to,
     previousState: submission.state,
     stateReason: reason ?? null,
   });
-  if (cancelsAssignments(to)) await cancelAssignments(store, submission.submissionId, now);
+  if (endsReviewing(to)) await cancelAssignments(store, submission.submissionId, now);
   const ids = getEventIds(updated);
   emit("submission.state_changed", { ...ids, fromState: submission.state, toState: to, operation, actorType: "token" });
   if (to === "SUBMITTED") emit("submission.submitted", { ...ids, submittedAt: now });

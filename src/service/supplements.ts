@@ -7,7 +7,7 @@ import type { SupplementResponse } from "../contract/supplements.ts";
 import { mergeValues } from "../domain/fields.ts";
 import { pickKeys } from "../domain/patch.ts";
 import { getEventIds } from "../domain/submissions.ts";
-import { checkSupplementMove, createSupplementStateFields } from "../domain/supplements.ts";
+import { checkSupplementTransition, createSupplementStateFields } from "../domain/supplements.ts";
 import type { ChangeWork, Handler } from "../store/handler-context.ts";
 import type { Reader } from "../store/port.ts";
 import type { Patch } from "../store/tables.ts";
@@ -37,7 +37,7 @@ export async function saveSupplement(
   const { submission, supplement } = await loadWritableSupplement(store, input);
   const named = contentKeys.some((key) => input[key] !== undefined);
   // A closed response takes contents only where the same request moves it out.
-  if (named && (input.status ?? "closed") === "closed") checkSupplementMove("edit", supplement.status);
+  if (named && (input.status ?? "closed") === "closed") checkSupplementTransition("edit", supplement.status);
   const content = await checkContent(store, supplement, input);
   const edits = !isDeepStrictEqual({ ...supplement, ...content }, supplement);
   const to = input.status ?? (edits && supplement.status === "not_started" ? "draft" : supplement.status);
@@ -54,13 +54,13 @@ export async function saveSupplement(
 
 export const close_supplement: Handler<"close_supplement"> = async ({ store, now }, input) => {
   const { supplement } = await loadWritableSupplement(store, input);
-  checkSupplementMove("close", supplement.status);
+  checkSupplementTransition("close", supplement.status);
   return store.update("supplements", supplement, createSupplementStateFields(supplement.status, "closed", now));
 };
 
 export const reopen_supplement: Handler<"reopen_supplement"> = async ({ store, now }, input) => {
   const { supplement } = await loadWritableSupplement(store, input);
-  checkSupplementMove("reopen", supplement.status);
+  checkSupplementTransition("reopen", supplement.status);
   return store.update("supplements", supplement, createSupplementStateFields(supplement.status, "draft", now));
 };
 

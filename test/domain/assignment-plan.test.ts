@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { AssignmentStatus } from "../../src/contract/assignments.ts";
-import { type PastAssignment, type PlanInput, planAssignments } from "../../src/domain/assignments.ts";
+import { type PastAssignment, type PlanInput, planAssignments } from "../../src/domain/assignment-plan.ts";
 import { attested, before, here, past } from "./past-assignments.ts";
 
 const rules = {
@@ -27,7 +27,7 @@ function input(change: Partial<PlanInput> = {}): PlanInput {
     submissions: [],
     reviewers: [],
     past: [],
-    held: new Map(),
+    workloads: new Map(),
     ...change,
   };
 }
@@ -182,7 +182,7 @@ describe("a plan", () => {
       past: [past("s9", "b"), past("s8", "c")],
     };
     expect(pairs(planAssignments(input(change)))).toEqual(["s1 b", "s2 c", "s3 a"]);
-    const full = { ...change, held: new Map([["b", 1]]), rules: { ...change.rules, maxPerReviewer: 2 } };
+    const full = { ...change, workloads: new Map([["b", 1]]), rules: { ...change.rules, maxPerReviewer: 2 } };
     expect(pairs(planAssignments(input(full)))).toEqual(["s1 c", "s2 a", "s3 a"]);
   });
 
@@ -259,14 +259,14 @@ describe("any plan", () => {
           ),
         ),
         past: fc.array(anyPast(submissionIds, reviewerIds), { maxLength: 20 }),
-        held: fc.constant(new Map<string, number>()),
+        workloads: fc.constant(new Map<string, number>()),
       });
     })
-    .map((drawn) => ({ ...drawn, held: heldIn(drawn.past) }));
+    .map((drawn) => ({ ...drawn, workloads: countWorkloads(drawn.past) }));
 
   const working = ["assigned", "accepted", "conflict", "completed"];
 
-  function heldIn(all: readonly PastAssignment[]): Map<string, number> {
+  function countWorkloads(all: readonly PastAssignment[]): Map<string, number> {
     const counts = new Map<string, number>();
     for (const { reviewerId, active, status } of all) {
       if (active && working.includes(status)) counts.set(reviewerId, (counts.get(reviewerId) ?? 0) + 1);
@@ -286,9 +286,9 @@ describe("any plan", () => {
         for (const { reviewerId, maxAssignments } of drawn.reviewers) {
           const planned = loadIn(plan, reviewerId);
           if (planned === 0) continue;
-          const inRound = heldIn(drawn.past.filter(({ roundId }) => roundId === here)).get(reviewerId) ?? 0;
+          const inRound = countWorkloads(drawn.past.filter(({ roundId }) => roundId === here)).get(reviewerId) ?? 0;
           expect(inRound + planned).toBeLessThanOrEqual(drawn.rules.maxPerReviewer ?? Number.POSITIVE_INFINITY);
-          expect((drawn.held.get(reviewerId) ?? 0) + planned).toBeLessThanOrEqual(
+          expect((drawn.workloads.get(reviewerId) ?? 0) + planned).toBeLessThanOrEqual(
             maxAssignments ?? Number.POSITIVE_INFINITY,
           );
         }
@@ -315,7 +315,7 @@ describe("any plan", () => {
         const withoutMatching = { ...drawn, rules: { ...drawn.rules, useExpertiseMatching: false } };
         const plan = planAssignments(withoutMatching);
         const after = [...drawn.past, ...plan.assign.map((pair) => past(pair.submissionId, pair.reviewerId))];
-        const again = planAssignments({ ...withoutMatching, past: after, held: heldIn(after) });
+        const again = planAssignments({ ...withoutMatching, past: after, workloads: countWorkloads(after) });
         expect(pairs(again)).toEqual([]);
       }),
       { numRuns: 500 },

@@ -1,13 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { AssignmentStatus } from "../../src/contract/assignments.ts";
 import { Problem } from "../../src/contract/errors.ts";
-import {
-  checkAssignmentMove,
-  listDomains,
-  listRequestedPairs,
-  planPairs,
-  toEndedAssignment,
-} from "../../src/domain/assignments.ts";
+import { listDomains, planPairs } from "../../src/domain/assignment-plan.ts";
+import { checkAssignmentTransition, listRequestedPairs, toEndedAssignment } from "../../src/domain/assignments.ts";
 import { attested, before, here, past } from "./past-assignments.ts";
 
 describe("named pairs", () => {
@@ -114,12 +109,12 @@ describe("an assignment", () => {
       code: "invalid_state_transition",
       details: { from: status, operation: "delete", allowedFrom: removable },
     };
-    const removed = problemOf(() => checkAssignmentMove("delete", { status, active: true }));
+    const removed = problemOf(() => checkAssignmentTransition("delete", { status, active: true }));
     if (removable.includes(status)) expect(removed).toBeUndefined();
     else expect(removed).toMatchObject(refused);
-    const reassigned = problemOf(() => checkAssignmentMove("reassign", { status, active: true }));
+    const reassigned = problemOf(() => checkAssignmentTransition("reassign", { status, active: true }));
     expect(reassigned === undefined).toBe([...removable, "declined"].includes(status));
-    expect(problemOf(() => checkAssignmentMove("reassign", { status, active: false }))?.code).toBe(
+    expect(problemOf(() => checkAssignmentTransition("reassign", { status, active: false }))?.code).toBe(
       "invalid_state_transition",
     );
   });

@@ -1,4 +1,4 @@
-import type { PastAssignment } from "../../src/domain/assignments.ts";
+import type { PastAssignment } from "../../src/domain/assignment-plan.ts";
 
 /** The round that is planned, and one before it. */
 export const here = "rnd_2";

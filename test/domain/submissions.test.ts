@@ -5,14 +5,14 @@ import type { Program, Track } from "../../src/contract/programs.ts";
 import type { Submission, SubmissionState } from "../../src/contract/submissions.ts";
 import type { FieldDefinition } from "../../src/domain/fields.ts";
 import {
-  cancelsAssignments,
   checkComplete,
   checkDeadline,
   checkIntake,
   checkTransition,
+  createStateFields,
+  endsReviewing,
   getTitle,
   type SubmissionOperation,
-  stateFields,
 } from "../../src/domain/submissions.ts";
 
 const all = "DRAFT SUBMITTED ELIGIBLE INELIGIBLE IN_REVIEW ELIMINATED FINALIST WINNER WITHDRAWN";
@@ -70,7 +70,7 @@ describe("arrival", () => {
             continue;
           const destinations = table[operation][1].split(" ") as SubmissionState[];
           const to = destinations[choice % destinations.length] as SubmissionState;
-          submission = { ...submission, ...stateFields(to, now), state: to };
+          submission = { ...submission, ...createStateFields(to, now), state: to };
         }
         const { state } = submission;
         if (state === "DRAFT") expect(submission).toMatchObject(none);
@@ -86,11 +86,11 @@ describe("arrival", () => {
   });
 
   test("only a draft leaves its round", () => {
-    expect(states.filter((state) => "currentRoundId" in stateFields(state, now))).toEqual(["DRAFT"]);
+    expect(states.filter((state) => "currentRoundId" in createStateFields(state, now))).toEqual(["DRAFT"]);
   });
 
   test("reviews end with the return to draft, elimination and withdrawal", () => {
-    expect(states.filter(cancelsAssignments)).toEqual(["DRAFT", "ELIMINATED", "WITHDRAWN"]);
+    expect(states.filter(endsReviewing)).toEqual(["DRAFT", "ELIMINATED", "WITHDRAWN"]);
   });
 });
 

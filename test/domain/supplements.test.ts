@@ -1,6 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { SupplementResponse, SupplementStatus } from "../../src/contract/supplements.ts";
-import { checkSupplementMove, createSupplementStateFields, listOutstanding } from "../../src/domain/supplements.ts";
+import {
+  checkSupplementTransition,
+  createSupplementStateFields,
+  listOutstanding,
+} from "../../src/domain/supplements.ts";
 
 const statuses = ["not_started", "draft", "submitted", "closed"] as const;
 
@@ -16,7 +20,7 @@ const cases = (["edit", "close", "reopen"] as const).flatMap((operation) =>
 );
 
 test.each(cases)("%s from %s", (operation, from, allowedFrom) => {
-  const check = () => checkSupplementMove(operation, from);
+  const check = () => checkSupplementTransition(operation, from);
   if (allowedFrom.includes(from)) return expect(check).not.toThrow();
   return expect(check).toThrow(
     expect.objectContaining({ code: "invalid_state_transition", details: { from, operation, allowedFrom } }),

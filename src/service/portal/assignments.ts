@@ -1,5 +1,5 @@
 import type { Assignment } from "../../contract/assignments.ts";
-import { checkAssignmentMove } from "../../domain/assignments.ts";
+import { checkAssignmentTransition } from "../../domain/assignments.ts";
 import type { ActHandler, ActWork } from "../../store/handler-context.ts";
 import { getOrThrow, loadWritableProgram } from "../guards.ts";
 import { loadReviewerAuthor } from "./authors.ts";
@@ -43,10 +43,10 @@ function getAttestedStatus(from: Assignment["status"], hasConflict: boolean): As
 export async function loadMovableAssignment(
   store: ActWork["store"],
   assignmentId: string,
-  move: Parameters<typeof checkAssignmentMove>[0],
+  move: Parameters<typeof checkAssignmentTransition>[0],
 ): Promise<Assignment> {
   const assignment = await getOrThrow(store, "assignments", assignmentId);
   await loadWritableProgram(store, assignment.programId);
-  checkAssignmentMove(move, assignment);
+  checkAssignmentTransition(move, assignment);
   return assignment;
 }

@@ -2,7 +2,7 @@ import { problem, validationProblem } from "../../contract/errors.ts";
 import { limits } from "../../contract/limits.ts";
 import { listMissingRequired } from "../../domain/fields.ts";
 import { pickKeys } from "../../domain/patch.ts";
-import { checkSupplementMove } from "../../domain/supplements.ts";
+import { checkSupplementTransition } from "../../domain/supplements.ts";
 import type { ActHandler } from "../../store/handler-context.ts";
 import { findForm, loadForm } from "../forms.ts";
 import { getOrThrow, loadWritableProgram } from "../guards.ts";
@@ -49,7 +49,7 @@ export const submit_supplement: ActHandler<"submit_supplement"> = {
 
   async run(work, { supplementResponseId, fields, fileIds }) {
     const supplement = await getOrThrow(work.store, "supplements", supplementResponseId);
-    checkSupplementMove("submit", supplement.status);
+    checkSupplementTransition("submit", supplement.status);
     const saved = await saveSupplement(work, {
       ...pickKeys(supplement, "submissionId", "supplementResponseId", "version"),
       fields,
