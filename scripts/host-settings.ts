@@ -19,13 +19,13 @@ const shown: Partial<Record<SettingName, Shown>> = {
   token: {
     key: "token",
     title: "Access token",
-    description: "64 hexadecimal digits. Without one, the embedded service is used with a token of its own.",
+    description: "64 hexadecimal digits. Without a token, the program uses the embedded service and creates a token.",
     sensitive: true,
   },
   baseUrl: {
     key: "base_url",
     title: "Address of the service",
-    description: "Base address of the product's own service; empty for the embedded service.",
+    description: "Base address of the remote service; empty for the embedded service.",
   },
   database: {
     key: "database",
@@ -36,13 +36,13 @@ const shown: Partial<Record<SettingName, Shown>> = {
     key: "read_only",
     title: "Read only",
     description: "Offer only tools that change nothing.",
-    // More careful than the program itself: whoever installs it in a host has not read much about it.
+    // More careful than the program's own default, because people install the bundle without reading the documentation.
     initial: true,
   },
   toolsets: {
     key: "toolsets",
     title: "Toolsets",
-    description: `Which tools to offer, separated by commas; empty for all. ${choicesOf(table.toolsets)}`,
+    description: `Toolsets to offer, separated by commas; empty for all. ${choicesOf(table.toolsets)}`,
   },
   privacy: {
     key: "privacy",
@@ -52,9 +52,9 @@ const shown: Partial<Record<SettingName, Shown>> = {
   },
   confirm: {
     key: "confirm",
-    title: "Ask first",
+    title: "Confirmation",
     description:
-      "Before what cannot be undone: ask shows a preview and asks, human refuses where no human can be asked, off asks nobody.",
+      "Calls that cannot be undone: ask shows a preview and waits for a confirmation, human accepts only a person's answer, off disables confirmation.",
   },
 };
 

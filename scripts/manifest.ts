@@ -45,9 +45,9 @@ export function manifest(): string {
 }
 
 const longDescription = [
-  "Lets an assistant work calls for applications: programmes with tracks and review rounds, submissions, reviewers and their reviews, decisions, feedback, payments, e-mail and exports.",
-  "With an access token and the address of the service it works there, with the token's scopes. Without an address it brings a service of its own, which keeps everything on this computer and is filled with demonstration data first.",
-  "What destroys, sends or cannot be undone is shown before and waits for a yes. The model sees handles instead of e-mail addresses and phone numbers. Until you change that, only tools are offered that change nothing.",
+  "Lets an assistant run calls for applications: programmes with tracks and review rounds, submissions, reviewers and their reviews, decisions, feedback, payments, e-mail and exports.",
+  "With the address of a service and an access token, it works on that service within the token's scopes. Without an address, it uses an embedded service, which keeps everything on this computer and starts with demonstration data.",
+  "Calls that destroy, send or cannot be undone show a preview and wait for your confirmation. The model sees handles instead of e-mail addresses and phone numbers. Until you change the settings, only tools that change nothing are offered.",
 ].join("\n\n");
 
 function userConfigOf({ key, title, description, sensitive, initial }: HostSetting) {
