@@ -1,11 +1,11 @@
 import { Problem } from "../contract/errors.ts";
 import type { HttpExchange, ObservedWork, Telemetry, TelemetryNotes, WorkOutcome } from "../lib/telemetry.ts";
-import type { AccessLines } from "./access-lines.ts";
 import type { Metrics } from "./metrics.ts";
+import type { RequestLog } from "./request-log.ts";
 import type { Span, Tracer } from "./tracer.ts";
 
 export interface TelemetryDeps {
-  readonly lines: AccessLines;
+  readonly requestLog: RequestLog;
   readonly metrics?: Metrics | undefined;
   readonly tracer?: Tracer | undefined;
 }
@@ -17,13 +17,13 @@ export interface ProgramTelemetry extends Telemetry {
   close(): Promise<void>;
 }
 
-/** Tells the access log, metrics and traces of all that is done; of metrics and traces only those that there are. */
-export function createTelemetry({ lines, metrics, tracer }: TelemetryDeps): ProgramTelemetry {
+/** Tells the request log, metrics and traces of all that is done; of metrics and traces only those that there are. */
+export function createTelemetry({ requestLog, metrics, tracer }: TelemetryDeps): ProgramTelemetry {
   const calls = createCount();
 
   function recordEnd(work: ObservedWork, outcome: WorkOutcome, startedMs: number, span: Span | undefined): void {
     const durationMs = performance.now() - startedMs;
-    lines.work(work, outcome, durationMs);
+    requestLog.logWork(work, outcome, durationMs);
     metrics?.work(work, outcome, durationMs);
     span?.end(outcome);
   }
@@ -51,18 +51,18 @@ export function createTelemetry({ lines, metrics, tracer }: TelemetryDeps): Prog
 
   return {
     watch(work, run, outcomeOf) {
-      const isTold = metrics || tracer || work.kind !== "upstream" || lines.tellsTries();
-      return isTold ? observeWork(work, run, outcomeOf) : run();
+      const isObserved = metrics || tracer || work.kind !== "upstream" || requestLog.logsUpstreamRequests();
+      return isObserved ? observeWork(work, run, outcomeOf) : run();
     },
 
     exchange(exchange: HttpExchange, serve: () => void): void {
       const startedMs = performance.now();
       const span = tracer?.startExchange(exchange);
-      lines.begun(exchange);
+      requestLog.beginExchange(exchange);
       exchange.response.on("close", () => {
         const { statusCode: status, writableFinished } = exchange.response;
         const durationMs = performance.now() - startedMs;
-        lines.exchange(exchange, status, durationMs);
+        requestLog.logExchange(exchange, status, durationMs);
         metrics?.exchange(exchange, status);
         span?.end({ code: writableFinished ? "ok" : "aborted", status });
       });

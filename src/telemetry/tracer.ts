@@ -22,7 +22,7 @@ import {
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
 import type { Log } from "../lib/log.ts";
-import type { HttpExchange, ObservedWork, TraceCarrier, WorkOutcome } from "../lib/telemetry.ts";
+import type { HttpExchange, ObservedWork, TraceHeaders, WorkOutcome } from "../lib/telemetry.ts";
 import { version } from "../lib/version.ts";
 import { type Environment, findUnsupportedProtocol, readBatching, readSampling } from "./environment.ts";
 import { describeExchange, describeSpan, describeSpanEnd, getRoute } from "./spans.ts";
@@ -132,7 +132,7 @@ function forwardDiagnostics(log: Log): void {
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
 }
 
-const getter: TextMapGetter<TraceCarrier> = {
+const getter: TextMapGetter<TraceHeaders> = {
   keys: (carrier) => Object.keys(carrier),
   get(carrier, name) {
     const value = carrier[name];
