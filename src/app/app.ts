@@ -1,16 +1,14 @@
 import type { Config } from "../config/load.ts";
 import type { ExportWorker } from "../exports/worker.ts";
-import { systemClock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { createChangeFeed } from "../pipeline/change-feed.ts";
 import { createDownloads } from "../pipeline/downloads.ts";
 import { createPipeline, type OperationPipeline } from "../pipeline/execute.ts";
-import { createSignedUrls } from "../pipeline/signed-urls.ts";
+import { createLinkVerifier, createSignedUrls } from "../pipeline/signed-urls.ts";
 import { createTokenAdmin, type TokenAdmin } from "../pipeline/tokens.ts";
 import { handlers } from "../service/index.ts";
 import { openBlobStore } from "../store/blobs/open-blob-store.ts";
 import type { ContentStore, Store } from "../store/port.ts";
-import type { MetricsServer } from "../transport/http/metrics-server.ts";
 import type { HttpServer } from "../transport/http/server.ts";
 import type { ServerFactory } from "../transport/mcp-server.ts";
 import { connectStdio, type StdioConnection, type Wire } from "../transport/stdio/connect-stdio.ts";
@@ -18,22 +16,21 @@ import { createEmbeddedUpstream } from "../upstream/embedded.ts";
 import type { Upstream } from "../upstream/port.ts";
 import { createPseudonymizingUpstream } from "../upstream/privacy/pseudonymizing-upstream.ts";
 import { loadPseudonymizer } from "../upstream/privacy/pseudonyms.ts";
-import type { CallerCheck } from "./callers.ts";
-import { type CoreServices, type LocalOptions, openCoreServices } from "./core-services.ts";
+import { type AppOptions, type CoreServices, openCoreServices } from "./core-services.ts";
 import type { PortalServices, StorageLocations, Webhooks } from "./embedded-wiring.ts";
+import { HttpServers } from "./http-servers.ts";
 import { instrumentPipeline } from "./instrumented-parts.ts";
-import { createLinkServer } from "./link-server.ts";
 import { connectMcp } from "./mcp-wiring.ts";
+import { createMetricsEndpoint } from "./metrics.ts";
 import { createReadiness } from "./readiness.ts";
 import { createServerKeyLoader } from "./server-key.ts";
-import { closeAll } from "./shutdown.ts";
 
 export { listToolCosts } from "../tools/catalog/token-cost.ts";
 export { directoryFix, findMissingDirectory, inspectDatabase, MissingRights } from "./database.ts";
 export { requireServerKey } from "./server-key.ts";
-export type { PortalServices, Webhooks };
+export type { AppOptions, PortalServices, Webhooks };
 
-/** The whole program, put together from its configuration. */
+/** The program, constructed from its configuration. */
 export interface App {
   readonly store: Store;
   readonly content: ContentStore;
@@ -41,79 +38,74 @@ export interface App {
   readonly tokens: TokenAdmin;
   readonly upstream: Upstream;
   readonly log: Log;
-  /** What the embedded service sends; the product sends its own webhooks. */
+  /** The webhooks of the embedded service; a remote service sends its own. */
   readonly webhooks: Webhooks | undefined;
-  /** What works off the embedded service's exports. */
+  /** Processes the exports of the embedded service. */
   readonly exports: ExportWorker | undefined;
-  /** Where the embedded service's applicants, reviewers and staff act, and how mail reaches them. */
+  /** The acts of the embedded service's applicants, reviewers and staff, and its mail. */
   readonly portalServices: PortalServices | undefined;
   /**
-   * Starts the work that goes on beside requests; `close` ends it.
-   * @throws Error when the server key cannot be had
+   * Starts the background workers; `close` stops them.
+   * @throws Error when there is no server key
    */
   startWorkers(): void;
   /**
-   * Tells other processes on the database of this one, and warns of settings that are not the same.
-   * @throws UsageError where it cannot work beside them
+   * Announces this process to the others on the database, and warns about settings that differ.
+   * @throws UsageError when it cannot run beside them
    */
   joinOthers(): Promise<void>;
-  /** Serves metrics where the configuration wants them: their address. */
+  /** Serves metrics and returns their URL; nothing if they are not configured. */
   serveMetrics(): Promise<string | undefined>;
   /**
    * Serves REST and MCP on the configured host and port.
    * @throws UsageError when the gateway keys cannot be used
    */
   listen(): Promise<HttpServer>;
-  /** Reads the gateway keys again at once, where there are any. */
+  /** Reads the file of gateway keys again, if there is one. */
   reloadKeys(): void;
-  /** Serves one MCP connection as this token, on stdin and stdout unless it is given another wire. */
+  /** Serves one MCP connection as the holder of a token, on stdin and stdout unless another wire is given. */
   connectStdio(token: string, wire?: Wire): StdioConnection;
-  /** Makes the MCP server of a connection that carries no token itself. */
+  /** Creates the MCP server of a connection whose requests carry no token. */
   mcpServer(token: string | undefined): ServerFactory;
-  /** From now on `/readyz` says that requests should go elsewhere; they are still answered. */
+  /** Makes `/readyz` report that requests should go elsewhere. Requests are still answered. */
   drain(): void;
-  /** Takes nothing new, lets what is under way end as long as it may, and closes everything. */
+  /** Accepts nothing new, lets calls in flight end within the configured time, and closes everything. */
   close(): Promise<void>;
 }
 
-/** What is not configured; tests replace the clock and the log. */
-export interface AppOptions extends Partial<LocalOptions> {}
-
-export async function createApp(config: Config, { clock = systemClock, ...rest }: AppOptions = {}): Promise<App> {
-  const { metrics, telemetry, ...common } = await openCoreServices(config, { clock, ...rest });
-  const { store, log } = common;
-  const local = { ...common, telemetry };
-  const places = await openBlobStore(config.filesBeside, config.bucket);
-
-  let server: HttpServer | undefined;
-  let callerCheck: CallerCheck | undefined;
-  let metricsServer: MetricsServer | undefined;
-  const links = createSignedUrls(
-    store,
-    clock,
-    async () => config.publicUrl ?? (server ?? (await linkServer.open())).origin,
-  );
-  const pipeline = createPipeline({ store, handlers, links, clock, log, options: config });
-  const changes = createChangeFeed({ store, identify: pipeline.identify, log });
-  const remote = await createRemoteParts(config, local);
-  const { circuitBreaker } = remote ?? {};
+/** Constructs the program. Each object is given to those that need it; none refers to one that is constructed later. */
+export async function createApp(config: Config, options: AppOptions = {}): Promise<App> {
+  const { services, metrics } = await openCoreServices(config, options);
+  const { store, clock, log, telemetry } = services;
+  const storage = await openBlobStore(config.filesBeside, config.bucket);
   const serverKey = createServerKeyLoader(config);
   const handlesOf = loadPseudonymizer(await store.secret("handles"));
-  const embedded = remote ? undefined : await createEmbeddedParts(config, serverKey, { ...places, handlesOf }, local);
+
+  const remote = await createRemoteParts(config, services);
+  const embedded = remote
+    ? undefined
+    : await createEmbeddedParts(config, serverKey, { ...storage, handlesOf }, services);
   const { webhooks, exports, portalServices, membership, workers = [] } = embedded ?? {};
+  const { circuitBreaker } = remote ?? {};
+
+  const downloads = createDownloads({ ...storage, links: createLinkVerifier(store, clock), store, log });
+  const readiness = createReadiness({ ...services, workers, serverKey, circuitBreaker });
+  const { invitations } = portalServices ?? {};
+  const servers = new HttpServers(config, { downloads, invitations, readiness: readiness.look, telemetry, log });
+  const measured = { ...services, hasQueues: !remote, circuitBreaker, servers };
+  const metricsEndpoint = createMetricsEndpoint(config.metrics, metrics, measured);
+
+  const links = createSignedUrls(store, () => servers.getOrigin());
+  const pipeline = createPipeline({ store, handlers, links, clock, log, options: config });
+  const changes = createChangeFeed({ store, identify: pipeline.identify, log });
   const bare = remote?.upstream ?? createEmbeddedUpstream(instrumentPipeline(pipeline, "mcp", telemetry), changes);
   const upstream = createPseudonymizingUpstream(bare, config.privacy, handlesOf);
-  const downloads = createDownloads({ ...places, links, store, log });
-  const settleMs = config.shutdownSeconds * 1000;
-  const readiness = createReadiness({ ...local, workers, serverKey, circuitBreaker });
-  const surfaces = { downloads, invitations: portalServices?.invitations, readiness: readiness.look, telemetry, log };
-  const linkServer = createLinkServer(config, () => surfaces);
-
-  const { fastPath, mcpEndpoint, mcpServer, withheld } = await connectMcp(config, upstream, local);
+  const { fastPath, mcpEndpoint, mcpServer, disabledBySetting } = await connectMcp(config, upstream, services);
+  const rest = remote ? undefined : instrumentPipeline(pipeline, "rest", telemetry);
 
   return {
     store,
-    content: places.content,
+    content: storage.content,
     pipeline,
     tokens: createTokenAdmin(store, clock),
     upstream,
@@ -127,45 +119,36 @@ export async function createApp(config: Config, { clock = systemClock, ...rest }
       for (const worker of workers) worker.start();
     },
     joinOthers: async () => membership?.join(),
-    async listen() {
-      const { serveSurfaces } = await import("./http-wiring.ts");
-      const own = remote ? undefined : instrumentPipeline(pipeline, "rest", telemetry);
-      const serving = { upstream, pipeline: own, mcpEndpoint, webhooks: remote?.webhooks, surfaces };
-      ({ server, callerCheck } = await serveSurfaces(config, serving, local));
-      return server;
-    },
-    async serveMetrics() {
-      if (!metrics || !config.metrics) return undefined;
-      const { openMetrics } = await import("./metrics.ts");
-      const watched = { ...local, queues: !remote, circuitBreaker, server: () => server, mcp: () => callerCheck?.mcp };
-      metricsServer = await openMetrics(metrics, config.metrics, watched);
-      return metricsServer.url;
-    },
-    reloadKeys: () => callerCheck?.keys?.reload(),
+    listen: () => servers.listen({ upstream, pipeline: rest, mcpEndpoint, webhooks: remote?.webhooks }, services),
+    serveMetrics: metricsEndpoint.open,
+    reloadKeys: () => servers.reloadKeys(),
     connectStdio: (token, wire) =>
-      connectStdio({ factory: mcpServer(token), fastPath, upstream, disabledBySetting: withheld, token, log }, wire),
+      connectStdio({ factory: mcpServer(token), fastPath, upstream, disabledBySetting, token, log }, wire),
     drain: readiness.drain,
     async close() {
-      const last = [remote, changes, pipeline, store, places, metricsServer];
-      await closeAll({ telemetry, settleMs, servers: [server, linkServer], callerCheck, workers, last });
+      const stopped = Promise.all([servers.stopListening(), ...workers.map((worker) => worker.stop())]);
+      await telemetry.idle(config.shutdownSeconds * 1000);
+      await servers.closeStreams();
+      await stopped;
+      for (const part of [remote, changes, pipeline, store, storage, metricsEndpoint]) await part?.close();
+      await telemetry.close();
     },
   };
 }
 
-// Only one of the two is ever needed, and each takes time to load.
-
-async function createRemoteParts(config: Config, local: CoreServices) {
+// Each is loaded only if it is configured: loading takes time.
+async function createRemoteParts(config: Config, services: CoreServices) {
   if (config.baseUrl === undefined) return undefined;
   const { connectRemoteProduct } = await import("./remote-wiring.ts");
-  return connectRemoteProduct(config, config.baseUrl, local);
+  return connectRemoteProduct(config, config.baseUrl, services);
 }
 
 async function createEmbeddedParts(
   config: Config,
   serverKey: () => Buffer,
-  places: StorageLocations,
-  local: CoreServices,
+  storage: StorageLocations,
+  services: CoreServices,
 ) {
   const { connectEmbedded } = await import("./embedded-wiring.ts");
-  return connectEmbedded(config, serverKey, places, local);
+  return connectEmbedded(config, serverKey, storage, services);
 }

@@ -1,13 +1,15 @@
 import type { Config } from "../config/load.ts";
-import type { Clock } from "../lib/clock.ts";
+import { type Clock, systemClock } from "../lib/clock.ts";
 import { createLogger, type Log } from "../lib/log.ts";
 import type { Telemetry } from "../lib/telemetry.ts";
 import { openStore } from "../store/open.ts";
 import type { Store } from "../store/port.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { ProgramTelemetry } from "../telemetry/telemetry.ts";
 import { getStoreOptions } from "./database.ts";
-import { connectTelemetry, type TelemetryParts } from "./telemetry.ts";
+import { connectTelemetry } from "./telemetry.ts";
 
-/** What every part of the program is made with. */
+/** What most parts of the program need. */
 export interface CoreServices {
   readonly store: Store;
   readonly clock: Clock;
@@ -15,17 +17,26 @@ export interface CoreServices {
   readonly telemetry: Telemetry;
 }
 
-export interface LocalOptions {
-  readonly clock: Clock;
+interface OpenedServices extends CoreServices {
+  readonly telemetry: ProgramTelemetry;
+}
+
+/** What no setting configures. Tests replace the clock and the log. */
+export interface AppOptions {
+  readonly clock?: Clock | undefined;
   readonly log?: Log | undefined;
-  /** How long a database server that is not there yet is waited for. */
+  /** How long to wait for a database server that does not answer yet. */
   readonly databaseWaitMs?: number | undefined;
 }
 
-export async function openCoreServices(config: Config, options: LocalOptions): Promise<CoreServices & TelemetryParts> {
-  const { clock, databaseWaitMs: waitMs = 0 } = options;
+/** Opens the log, the telemetry and the store; `metrics` is set if metrics are configured. */
+export async function openCoreServices(
+  config: Config,
+  options: AppOptions,
+): Promise<{ readonly services: OpenedServices; readonly metrics: Metrics | undefined }> {
+  const { clock = systemClock, databaseWaitMs: waitMs = 0 } = options;
   const log = options.log ?? (await createLogger({ level: config.logLevel, format: config.logFormat }));
-  const watching = await connectTelemetry(config.metrics !== undefined, process.env, log);
-  const store = await openStore({ ...getStoreOptions(config), waitMs, log, telemetry: watching.telemetry });
-  return { store, clock, log, ...watching };
+  const { telemetry, metrics } = await connectTelemetry(config.metrics !== undefined, process.env, log);
+  const store = await openStore({ ...getStoreOptions(config), waitMs, log, telemetry });
+  return { services: { store, clock, log, telemetry }, metrics };
 }

@@ -31,7 +31,7 @@ export async function connectMcp(config: Config, upstream: Upstream, { store, cl
     return createMcpEndpoint({ ...config, ...common, ...serving });
   };
   return {
-    withheld: isDisabled,
+    disabledBySetting: isDisabled,
     mcpServer: createServer,
     mcpEndpoint: createEndpoint,
     fastPath: createFastPath({ ...common, upstream }),

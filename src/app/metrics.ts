@@ -1,33 +1,49 @@
+import type { Config } from "../config/load.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import type { McpEndpoint } from "../transport/http/mcp-endpoint.ts";
-import { type MetricsServer, serveMetrics } from "../transport/http/metrics-server.ts";
-import type { HttpServer } from "../transport/http/server.ts";
+import type { MetricsServer } from "../transport/http/metrics-server.ts";
 import type { CircuitBreaker } from "../upstream/remote/circuit-breaker.ts";
 import type { CoreServices } from "./core-services.ts";
+import type { HttpServers } from "./http-servers.ts";
 
-/** What there is to look at; some of it only once something listens. */
-export interface MeasuredParts extends Pick<CoreServices, "store" | "clock"> {
-  /** Nothing where the product has the queues. */
-  readonly queues: boolean;
+/** What the gauges read. */
+interface MeasuredParts extends Pick<CoreServices, "store" | "clock"> {
+  /** False if the queues belong to a remote service. */
+  readonly hasQueues: boolean;
   readonly circuitBreaker: CircuitBreaker | undefined;
-  server(): HttpServer | undefined;
-  mcp(): McpEndpoint | undefined;
+  readonly servers: Pick<HttpServers, "http" | "mcp">;
 }
 
-/** Counts what can be seen at any time beside what was counted, and serves all of it. */
-export function openMetrics(
-  metrics: Metrics,
-  address: { readonly host: string; readonly port: number },
-  { store, clock, queues, circuitBreaker, server, mcp }: MeasuredParts,
-): Promise<MetricsServer> {
-  metrics.watchGauges({
-    sessions: () => mcp()?.open().sessions ?? 0,
-    subscriptions: () => mcp()?.open().subscriptions ?? 0,
-    load: async () => (await server()?.load()) ?? { connections: 0, requests: 0 },
-    queues: queues ? () => readQueueGauges({ store, clock }) : undefined,
-    circuitBreaker: circuitBreaker && (() => circuitBreaker.state()),
-  });
-  return serveMetrics(address, () => metrics.render());
+/** Serves the metrics on an address of their own. */
+export interface MetricsEndpoint {
+  /** Begins to serve and returns the URL; nothing if metrics are not configured. */
+  open(): Promise<string | undefined>;
+  close(): Promise<void>;
+}
+
+export function createMetricsEndpoint(
+  address: Config["metrics"],
+  metrics: Metrics | undefined,
+  { store, clock, hasQueues, circuitBreaker, servers }: MeasuredParts,
+): MetricsEndpoint {
+  let server: MetricsServer | undefined;
+  return {
+    async open() {
+      if (!metrics || !address) return undefined;
+      metrics.watchGauges({
+        sessions: () => servers.mcp?.open().sessions ?? 0,
+        subscriptions: () => servers.mcp?.open().subscriptions ?? 0,
+        load: async () => (await servers.http?.load()) ?? { connections: 0, requests: 0 },
+        queues: hasQueues ? () => readQueueGauges({ store, clock }) : undefined,
+        circuitBreaker: circuitBreaker && (() => circuitBreaker.state()),
+      });
+      const { serveMetrics } = await import("../transport/http/metrics-server.ts");
+      server = await serveMetrics(address, () => metrics.render());
+      return server.url;
+    },
+    async close() {
+      await server?.close();
+    },
+  };
 }
 
 async function readQueueGauges({ store, clock }: Pick<CoreServices, "store" | "clock">) {

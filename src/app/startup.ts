@@ -1,5 +1,5 @@
 import type { Config } from "../config/load.ts";
-import { scopes, withoutSensitive } from "../contract/scopes.ts";
+import { excludeSensitiveScopes, scopes } from "../contract/scopes.ts";
 import { version } from "../lib/version.ts";
 import { createGreeter } from "../transport/stdio/greeter.ts";
 import { StartupHandshake } from "../transport/stdio/startup-handshake.ts";
@@ -29,6 +29,6 @@ export async function startHandshake(config: Config, stdio?: StdioWire): Promise
 
 /** Those of a token that was never used, or was never seen. */
 function guessScopes({ baseUrl, token, scopes: told }: Config) {
-  if (baseUrl !== undefined) return new Set(told ?? withoutSensitive(scopes));
-  return token === undefined ? withoutSensitive(scopes) : undefined;
+  if (baseUrl !== undefined) return new Set(told ?? excludeSensitiveScopes(scopes));
+  return token === undefined ? excludeSensitiveScopes(scopes) : undefined;
 }

@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import type { Log } from "../lib/log.ts";
 import type { ByteRange, Content, ContentStore, Store } from "../store/port.ts";
-import type { SignedUrl, SignedUrls } from "./signed-urls.ts";
+import type { LinkVerifier, SignedUrl } from "./signed-urls.ts";
 
 /** What a signed link leads to. */
 export interface Download extends Content {
@@ -18,7 +18,7 @@ export interface Downloads {
 }
 
 export interface DownloadDeps {
-  readonly links: SignedUrls;
+  readonly links: LinkVerifier;
   readonly store: Store;
   /** Of files. */
   readonly content: ContentStore;

@@ -33,7 +33,7 @@ async function withHandlers(replaced: Partial<Handlers>, work: (bench: Bench) =>
   const clock = new TestClock();
   const lines: string[] = [];
   const log = pino({}, { write: (line) => lines.push(line) });
-  const links = createSignedUrls(store, clock, async () => "http://127.0.0.1");
+  const links = createSignedUrls(store, async () => "http://127.0.0.1");
   const options = { requestsPerMinute: 300, exportIntervalSeconds: 300, idempotencyStrict: false };
   const pipeline = createPipeline({ store, handlers: { ...handlers, ...replaced }, links, clock, log, options });
   await store.insertBusiness({ businessId: "biz_one", name: "One", createdAt: clock.now().toISOString() });
