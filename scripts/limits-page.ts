@@ -24,13 +24,13 @@ import { defaultBusyTimeoutMs } from "../src/store/open.ts";
 import { maxCountedBacklog } from "../src/store/queues/queue-depths.ts";
 import { minFreeBytes } from "../src/store/sqlite/open.ts";
 import { readBatching } from "../src/telemetry/environment.ts";
-import { maxFound } from "../src/tools/catalog/search.ts";
+import { maxMatches } from "../src/tools/catalog/search.ts";
 import { ttlMs as confirmationTtlMs } from "../src/tools/confirmation/confirm.ts";
 import { maxFileBytes } from "../src/transport/auth/gateway-keys.ts";
 import { fetchTimeoutMs, maxRemembered } from "../src/transport/auth/oauth-token-verifier.ts";
 import { maxUnknownPerMinute } from "../src/transport/auth/unknown-tokens.ts";
 import { computeBodyPauseMs, maxWaitingBodies, smallBodyBytes } from "../src/transport/http/body.ts";
-import { patienceMs } from "../src/transport/http/concurrency-limiter.ts";
+import { slowClientAfterMs } from "../src/transport/http/concurrency-limiter.ts";
 import { maxAddresses, requestsPerMinute } from "../src/transport/http/invitations.ts";
 import { getMessagesPerMinute, maxBatch } from "../src/transport/http/mcp-admission.ts";
 import { maxMetricsConnections } from "../src/transport/http/metrics-server.ts";
@@ -102,7 +102,11 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       set("maxConcurrentRequests", count),
       "503 `unavailable`, come again in a second; first a request whose client has dawdled gives up its place",
     ],
-    ["Dawdling over a request or an answer while others want the place", time(patienceMs), "the connection is closed"],
+    [
+      "Dawdling over a request or an answer while others want the place",
+      time(slowClientAfterMs),
+      "the connection is closed",
+    ],
     ["A request's head", bytes(maxHeaderBytes), "431"],
     ["Time for a request's head", time(httpTimeouts.headersMs), "408"],
     ["Time for all of a request", time(httpTimeouts.requestMs), "408"],
@@ -175,7 +179,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ],
     ["Rows of a list, where a call does not say how many", count(limits.toolRows), "a cursor leads on"],
     ["Rows that one call with `all` gathers", count(limits.gatheredRows), "a cursor leads on"],
-    ["Tools that `find_tools` names", count(maxFound), "the best are named"],
+    ["Tools that `find_tools` names", count(maxMatches), "the best are named"],
     ["How long a confirmation holds", time(confirmationTtlMs), "`confirmation_invalid`: it is asked again"],
     [
       "Waiting for an export with `wait`",

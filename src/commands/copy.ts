@@ -8,7 +8,7 @@ import {
   createStoreOptions,
 } from "../app/copy.ts";
 import { type DatabaseLocation, databaseSettings, parseDatabaseLocation, refusePassword } from "../config/database.ts";
-import { type Config, refusalOf } from "../config/load.ts";
+import { type Config, toUsageError } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { isPostgresAddress } from "../lib/postgres-address.ts";
 import { getTextOption, type Options, print, printJson } from "./output.ts";
@@ -57,7 +57,7 @@ function resolveLocation(config: Config, option: string, given: string | undefin
   if (given === undefined) return config;
   refusePassword(given, option);
   const setting = databaseSettings.database;
-  if (!setting.type.schema.safeParse(given).success) throw refusalOf(option, setting, given);
+  if (!setting.type.schema.safeParse(given).success) throw toUsageError(option, setting, given);
   return parseDatabaseLocation(given, config.database, config.dataDir);
 }
 

@@ -1,5 +1,5 @@
 import { UsageError } from "../config/usage-error.ts";
-import { isScope, readScopes, type Scope, scopes, withoutSensitive } from "../contract/scopes.ts";
+import { excludeSensitiveScopes, isScope, readScopes, type Scope, scopes } from "../contract/scopes.ts";
 import { visibleTokenChars } from "../contract/token-format.ts";
 import type { Token } from "../contract/tokens.ts";
 import { createRandomToken, hashSha256Hex } from "../lib/crypto/crypto.ts";
@@ -24,7 +24,7 @@ export interface TokenRequest {
 }
 
 /** Every scope but the one that shows sensitive personal data. */
-export const ordinaryScopes: readonly Scope[] = [...withoutSensitive(scopes)];
+export const ordinaryScopes: readonly Scope[] = [...excludeSensitiveScopes(scopes)];
 
 /** Makes a token and keeps its SHA-256 (specification 5). */
 export async function issueToken(store: Store, request: TokenRequest): Promise<IssuedToken> {

@@ -1,5 +1,5 @@
 import { confirmationModes } from "../contract/confirmation.ts";
-import { callNames, operationNames, toolsetNames } from "../contract/definition/names.ts";
+import { summarizedCalls, summarizedOperations, summarizedToolsets } from "../contract/definition/names.ts";
 import { privacyModes } from "../contract/privacy.ts";
 import type { Setting } from "./setting.ts";
 import { boolean, createChoiceType, createIntegerType, createListType } from "./values.ts";
@@ -41,7 +41,7 @@ export const agentSettings = {
     variable: "PROGRAMME_APPROVED_TOOLS",
     group: "Agents",
     option: "--approved-tools <names>",
-    type: createListType(operationNames, "tool names"),
+    type: createListType(summarizedOperations, "tool names"),
     default: [],
     help: "Tools that run without a question, for automations.",
     commands: serving,
@@ -50,7 +50,7 @@ export const agentSettings = {
     variable: "PROGRAMME_TOOLSETS",
     group: "Agents",
     option: "--toolsets <names>",
-    type: createListType(toolsetNames, `toolset names (${toolsetNames.join(", ")})`),
+    type: createListType(summarizedToolsets, `toolset names (${summarizedToolsets.join(", ")})`),
     defaultText: "all",
     help: "The nouns whose tools agents are offered; the tools of `PROGRAMME_TOOLS` come beside them.",
     commands: listing,
@@ -59,7 +59,7 @@ export const agentSettings = {
     variable: "PROGRAMME_TOOLS",
     group: "Agents",
     option: "--tools <names>",
-    type: createListType(callNames, "tool names"),
+    type: createListType(summarizedCalls, "tool names"),
     defaultText: "all",
     help: "The tools that agents are offered; those of `PROGRAMME_TOOLSETS` come beside them.",
     commands: listing,

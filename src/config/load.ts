@@ -72,11 +72,11 @@ function read(setting: Setting, variable: string | undefined, option: unknown): 
   const parsed = setting.type.schema.safeParse(given);
   if (parsed.success) return parsed.data;
   const name = fromOption && setting.option ? getLongFlag(setting.option) : setting.variable;
-  throw refusalOf(name, setting, given);
+  throw toUsageError(name, setting, given);
 }
 
 /** What whoever set a value that is not allowed is told. */
-export function refusalOf(name: string, { type, secret }: Setting, given: string): UsageError {
+export function toUsageError(name: string, { type, secret }: Setting, given: string): UsageError {
   const { allowed, choices, explain } = type;
   const wrong = choices ? findWrongChoice(given, choices) : given;
   const why = explain?.(given);

@@ -44,7 +44,7 @@ export const scopes = [...readScopes, ...writeScopes, sensitiveScope] as const;
 export type Scope = (typeof scopes)[number];
 
 /** Returns the scopes without the one that shows sensitive personal data. */
-export function withoutSensitive(granted: Iterable<Scope>): ReadonlySet<Scope> {
+export function excludeSensitiveScopes(granted: Iterable<Scope>): ReadonlySet<Scope> {
   return new Set([...granted].filter((scope) => scope !== sensitiveScope));
 }
 

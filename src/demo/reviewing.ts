@@ -9,7 +9,7 @@ import type { Mail } from "./mail.ts";
 import type { RandomPicker } from "./random-picker.ts";
 import { unread } from "./record-factory.ts";
 import type { Member, Panel } from "./reviewers.ts";
-import type { AssignmentOutcome } from "./scenarios.ts";
+import type { ScriptedOutcome } from "./scenarios.ts";
 import type { GroupSubmission, ReviewerSeat, SubmissionGroup } from "./submission-group.ts";
 import { conflictStatements, declineReasons, noConflictStatement, reassignReasons } from "./texts.ts";
 import type { HistoryTransaction } from "./timeline.ts";
@@ -44,7 +44,7 @@ export class Reviewing {
     history: HistoryTransaction,
     group: SubmissionGroup,
     index: number,
-    outcomes: readonly AssignmentOutcome[],
+    outcomes: readonly ScriptedOutcome[],
   ): Promise<void> {
     const round = group.fixture.rounds[index];
     if (!round) throw new Error(`No round ${index + 1}`);
@@ -144,7 +144,7 @@ export class Reviewing {
   }
 
   /** What a reviewer answers who will come to that outcome; nothing yet for the rest. */
-  #response(outcome: AssignmentOutcome, respondedAt: string): Response | undefined {
+  #response(outcome: ScriptedOutcome, respondedAt: string): Response | undefined {
     const attest = (hasConflict: boolean, statement: string) => ({
       conflictAttestation: { hasConflict, statement, attestedAt: respondedAt },
     });

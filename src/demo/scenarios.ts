@@ -29,7 +29,7 @@ export type ScenarioStep =
   | "release";
 
 /** What becomes of an assignment. `draft`: accepted, with a review begun; `reassigned`: declined and moved. */
-export type AssignmentOutcome = AssignmentStatus | "draft" | "reassigned";
+export type ScriptedOutcome = AssignmentStatus | "draft" | "reassigned";
 
 export interface Scenario {
   /** Each with how many days before the end of the call it happens; where one needs the other, three days apart. */
@@ -37,13 +37,13 @@ export interface Scenario {
   /** How good the application is, from 0 to 1. */
   readonly merit: number;
   /** What becomes of the first round's assignments; submissions take turns. */
-  readonly first?: readonly (readonly AssignmentOutcome[])[];
-  readonly second?: readonly (readonly AssignmentOutcome[])[];
+  readonly first?: readonly (readonly ScriptedOutcome[])[];
+  readonly second?: readonly (readonly ScriptedOutcome[])[];
   /** What becomes of the fee, where there is one; submissions take turns. */
   readonly fee?: readonly PaymentStatus[];
 }
 
-const done = ["completed", "completed", "completed"] as const satisfies AssignmentOutcome[];
+const done = ["completed", "completed", "completed"] as const satisfies ScriptedOutcome[];
 const paid = ["succeeded", "succeeded", "waived"] as const satisfies PaymentStatus[];
 
 /** The steps to a submitted application that was found eligible that many days before the end. */

@@ -1,7 +1,7 @@
 import type { KnownApplicant } from "./people.ts";
 import type { Project } from "./projects.ts";
 import type { Member } from "./reviewers.ts";
-import type { AssignmentOutcome, Scenario } from "./scenarios.ts";
+import type { Scenario, ScriptedOutcome } from "./scenarios.ts";
 import type { RoundFixture, SupplementRequest, TrackFixture } from "./track-fixture.ts";
 
 /** One submission on its way. */
@@ -22,7 +22,7 @@ export interface ReviewerSeat {
   readonly index: number;
   readonly round: RoundFixture;
   readonly member: Member;
-  readonly outcome: AssignmentOutcome;
+  readonly outcome: ScriptedOutcome;
   readonly assignmentIds: string[];
 }
 

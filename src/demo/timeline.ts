@@ -3,7 +3,7 @@ import type { AuditEntry } from "../contract/audit.ts";
 import type { Random } from "../lib/crypto/random.ts";
 import { createSeededIds } from "../lib/ids.ts";
 import { isObject } from "../lib/is-object.ts";
-import type { GateTransaction, Store } from "../store/port.ts";
+import type { PipelineTransaction, Store } from "../store/port.ts";
 import { type NewRow, type Patch, type Row, type TableName, tables } from "../store/tables.ts";
 import type { RandomPicker } from "./random-picker.ts";
 
@@ -54,7 +54,7 @@ type NewId = (prefix: string, timeMs: number) => string;
 
 /** One transaction of the past: writes rows and notes each write for the history. */
 export class HistoryTransaction {
-  readonly tx: GateTransaction;
+  readonly tx: PipelineTransaction;
   readonly nowMs: number;
   readonly now: string;
   /** Whose transaction it is. */
@@ -63,7 +63,7 @@ export class HistoryTransaction {
   readonly #newId: NewId;
   readonly #requestId: string;
 
-  constructor(tx: GateTransaction, nowMs: number, author: HistoryAuthor, newId: NewId) {
+  constructor(tx: PipelineTransaction, nowMs: number, author: HistoryAuthor, newId: NewId) {
     this.tx = tx;
     this.nowMs = nowMs;
     this.now = new Date(nowMs).toISOString();

@@ -2,7 +2,7 @@ import { problem } from "../contract/errors.ts";
 import { create_export } from "../contract/exports.ts";
 import { limits } from "../contract/limits.ts";
 import { shouldHideContacts } from "../contract/privacy.ts";
-import { type Scope, withoutSensitive } from "../contract/scopes.ts";
+import { excludeSensitiveScopes, type Scope } from "../contract/scopes.ts";
 import type { Clock } from "../lib/clock.ts";
 import { isLive } from "../pipeline/authenticate.ts";
 import { authorize, authorizeInput } from "../pipeline/authorize.ts";
@@ -77,7 +77,7 @@ async function write(deps: JobDeps, { job, signal }: HeldExport, spool: Spool): 
   const { store, clock, personsOf, protectionOf, maxBytes } = deps;
   const reader = store.reader(job.businessId);
   const scopes = await loadScopes(deps, job);
-  const view = await loadView(reader, job.privacy === "redact" ? withoutSensitive(scopes) : scopes);
+  const view = await loadView(reader, job.privacy === "redact" ? excludeSensitiveScopes(scopes) : scopes);
   const protect = shouldHideContacts(job.privacy ?? undefined) ? protectionOf(job.businessId) : undefined;
   const generatedAt = clock.now().toISOString();
   await renderDocument({ reader, job, personsOf, signal }, { view, protect }, generatedAt, async (text) => {

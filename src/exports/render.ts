@@ -3,8 +3,8 @@ import { get_submission } from "../contract/submissions.ts";
 import { getOrCreate } from "../lib/bounded-cache.ts";
 import {
   createStandardFieldReader,
+  removePersonalAnswers,
   type StandardFieldsOf,
-  withoutPersonalAnswers,
 } from "../pipeline/personal-answers.ts";
 import { createRedactor, type View } from "../pipeline/redact.ts";
 import { type SectionName, sections } from "./document.ts";
@@ -42,7 +42,7 @@ export async function renderDocument(
     let separator = "\n";
     for await (const row of reading[name]()) {
       const answered =
-        name === "submissions" ? await withoutPersonalAnswers(get_submission, row, answersView, standardFieldsOf) : row;
+        name === "submissions" ? await removePersonalAnswers(get_submission, row, answersView, standardFieldsOf) : row;
       const redacted = redact ? redact(answered, view) : answered;
       await write(separator + JSON.stringify(protect ? protect(schema, redacted) : redacted));
       separator = ",\n";

@@ -2,7 +2,7 @@ import { replaceAddresses } from "./addresses.ts";
 import { replacePhoneNumbers } from "./phone-numbers.ts";
 
 /** The words of a search, each of which must be found. */
-export function wordsOf(search: string): string[] {
+export function splitSearch(search: string): string[] {
   return search.split(/\s+/u).filter((word) => word !== "");
 }
 
@@ -12,7 +12,7 @@ export function wordsOf(search: string): string[] {
  */
 export function matchesShown(search: string, texts: readonly (string | null | undefined)[]): boolean {
   const shown = texts.map((text) => withoutContacts(text ?? "").toLowerCase());
-  return wordsOf(search.toLowerCase()).every((word) => shown.some((text) => text.includes(word)));
+  return splitSearch(search.toLowerCase()).every((word) => shown.some((text) => text.includes(word)));
 }
 
 function withoutContacts(text: string): string {

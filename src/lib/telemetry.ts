@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 /** Where a trace goes on from: `traceparent`, `tracestate` and `baggage` (W3C Trace Context), among other things. */
-export type TraceCarrier = Readonly<Record<string, unknown>>;
+export type TraceHeaders = Readonly<Record<string, unknown>>;
 
 /** What an MCP request is known by: its id, its caller by an opaque name, and what it goes on from. */
 interface Asked {
   readonly requestId: string;
   readonly caller?: string | undefined;
-  readonly trace?: TraceCarrier | undefined;
+  readonly trace?: TraceHeaders | undefined;
   /** `pipe` over stdio, `tcp` over HTTP. */
   readonly transport: "pipe" | "tcp";
 }

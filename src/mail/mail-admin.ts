@@ -3,7 +3,7 @@ import { problem, validationProblem } from "../contract/errors.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createId } from "../lib/ids.ts";
 import { withAudit } from "../pipeline/with-audit.ts";
-import type { GateTransaction, Store } from "../store/port.ts";
+import type { PipelineTransaction, Store } from "../store/port.ts";
 import { isSendable } from "./message.ts";
 import { suppressEmail, unsuppressEmail } from "./suppressions.ts";
 
@@ -26,7 +26,7 @@ const actor = { actorType: "user", actorId: "command_line", tokenId: null, reaso
 const unsent = ["failed", "bounced", "suppressed"] as const;
 
 export function createMailAdmin(store: Store, clock: Clock): MailAdmin {
-  function change<R>(businessId: string, action: string, work: (transaction: GateTransaction) => Promise<R>) {
+  function change<R>(businessId: string, action: string, work: (transaction: PipelineTransaction) => Promise<R>) {
     const now = clock.now();
     const act = { ...actor, businessId, requestId: createId("req"), action, now };
     return store.transaction({ businessId, actorId: actor.actorId, now: now.toISOString() }, (transaction) =>

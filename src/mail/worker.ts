@@ -5,7 +5,7 @@ import { createId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
 import { combineWorkerStates, createLoop, type Worker } from "../lib/worker.ts";
 import { withAudit } from "../pipeline/with-audit.ts";
-import type { GateTransaction, MailLease, Store } from "../store/port.ts";
+import type { MailLease, PipelineTransaction, Store } from "../store/port.ts";
 import { normalizeEmail, type Patch, type Row } from "../store/tables.ts";
 import type { DeliveryResult, MailTransport } from "./mail-transport.ts";
 import { composeMessage, isSendable, type Mailbox } from "./message.ts";
@@ -169,7 +169,7 @@ class Lane {
   async #settle(
     lease: MailLease,
     patch: Patch<"emailSends">,
-    more: (transaction: GateTransaction) => Promise<void> = async () => undefined,
+    more: (transaction: PipelineTransaction) => Promise<void> = async () => undefined,
     dueAt?: string,
   ): Promise<void> {
     const { store, clock, log } = this.#deps;

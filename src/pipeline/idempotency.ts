@@ -4,7 +4,7 @@ import { limits } from "../contract/limits.ts";
 import { toCanonicalJson } from "../lib/canonical-json.ts";
 import { hashSha256Hex } from "../lib/crypto/crypto.ts";
 import type { Caller } from "../store/handler-context.ts";
-import type { GateTransaction } from "../store/port.ts";
+import type { PipelineTransaction } from "../store/port.ts";
 import type { Outcome, PreparedCall } from "./call.ts";
 
 /** Returns the fingerprint that identifies a repeated request: tenant, token, key, method, path and body (specification 8). */
@@ -29,7 +29,7 @@ export function checkIdempotencyKey(key: string): void {
  * @throws Problem `idempotency_key_reused` in strict mode, for a key that was used with another request
  */
 export async function runIdempotently(
-  transaction: GateTransaction,
+  transaction: PipelineTransaction,
   { caller, operation, call, now }: PreparedCall,
   key: string,
   strict: boolean,

@@ -25,7 +25,7 @@ type Row = Readonly<Record<string, unknown>>;
  * Data without answers that the form calls personal, for agents from whom people are hidden: what a form calls `pii` or
  * `restricted` needs the scope that such fields of persons need. The interface itself shows whole applications.
  */
-export async function withoutPersonalAnswers(
+export async function removePersonalAnswers(
   operation: Operation,
   data: unknown,
   { privacy, scopes }: AnswersView,

@@ -1,12 +1,12 @@
 import { problem } from "../contract/errors.ts";
-import type { GateTransaction } from "../store/port.ts";
+import type { PipelineTransaction } from "../store/port.ts";
 import type { PipelineOptions, PreparedCall } from "./call.ts";
 
 /** @throws Problem `export_rate_limited` before the interval since the token's last use of the quota is over */
 export async function checkQuota(
   { exportIntervalSeconds }: PipelineOptions,
   { caller, now }: PreparedCall,
-  transaction: GateTransaction,
+  transaction: PipelineTransaction,
   quota: string,
 ): Promise<void> {
   // Without an interval, concurrent calls must not refuse each other, whichever began first.

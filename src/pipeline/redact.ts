@@ -1,10 +1,10 @@
 import type * as z from "zod";
 import type { FieldAnnotation } from "../contract/definition/field-annotations.ts";
 import { compileTransform, omitted, type Transform } from "../contract/definition/transform.ts";
-import { type Scope, withoutSensitive } from "../contract/scopes.ts";
+import { excludeSensitiveScopes, type Scope } from "../contract/scopes.ts";
 import type { Reader, Store } from "../store/port.ts";
 import type { PreparedCall } from "./call.ts";
-import { createStandardFieldReader, withoutPersonalAnswers } from "./personal-answers.ts";
+import { createStandardFieldReader, removePersonalAnswers } from "./personal-answers.ts";
 
 /** Decides what a caller may see. */
 export interface View {
@@ -29,10 +29,10 @@ export async function redactResult(
   result: unknown,
 ): Promise<unknown> {
   const { privacy } = call;
-  const scopes = privacy === "redact" ? withoutSensitive(caller.scopes) : caller.scopes;
+  const scopes = privacy === "redact" ? excludeSensitiveScopes(caller.scopes) : caller.scopes;
   const reader = store.reader(caller.businessId);
   const standardFields = createStandardFieldReader(reader);
-  const data = await withoutPersonalAnswers(operation, result, { privacy, scopes }, standardFields);
+  const data = await removePersonalAnswers(operation, result, { privacy, scopes }, standardFields);
   const redactor = createRedactor(operation.data);
   return redactor ? redactor(data, await loadView(reader, scopes)) : data;
 }

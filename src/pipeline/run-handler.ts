@@ -1,7 +1,7 @@
 import { shouldHideContacts } from "../contract/privacy.ts";
 import { createId } from "../lib/ids.ts";
 import type { HandlerContext, ReadWork, WriteWork } from "../store/handler-context.ts";
-import type { GateTransaction } from "../store/port.ts";
+import type { PipelineTransaction } from "../store/port.ts";
 import { toAuditContext } from "./audit.ts";
 import { requireScopes } from "./authorize.ts";
 import type { Outcome, PipelineDeps, PreparedCall } from "./call.ts";
@@ -23,7 +23,7 @@ export async function runReadHandler(deps: PipelineDeps, call: PreparedCall): Pr
 export async function runWriteHandler(
   deps: PipelineDeps,
   prepared: PreparedCall,
-  transaction: GateTransaction,
+  transaction: PipelineTransaction,
 ): Promise<unknown> {
   const { operation, caller, call, name, input } = prepared;
   const { quota } = operation;

@@ -1,12 +1,12 @@
 import { type EventPayload, events } from "../contract/events.ts";
 import { createId } from "../lib/ids.ts";
 import type { WriteWork } from "../store/handler-context.ts";
-import type { GateTransaction } from "../store/port.ts";
+import type { PipelineTransaction } from "../store/port.ts";
 import { type AuditContext, createAuditEntries } from "./audit.ts";
 
 /** Runs work that writes. The events that it emits and the audit entries of its changes are of the same transaction. */
 export async function withAudit<R>(
-  transaction: GateTransaction,
+  transaction: PipelineTransaction,
   act: AuditContext,
   work: (emit: WriteWork["emit"]) => Promise<R>,
 ): Promise<R> {

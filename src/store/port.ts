@@ -128,7 +128,7 @@ export interface Transaction extends Reader {
 }
 
 /** What the gate alone does inside the transaction. */
-export interface GateTransaction extends Transaction {
+export interface PipelineTransaction extends Transaction {
   /** What has been written so far. */
   readonly changes: readonly Change[];
   /** Runs `work`; when it throws, what it wrote is undone, `changes` too, and the error passes on. */
@@ -287,7 +287,7 @@ export type DatabaseState = "ok" | "standby" | "changes_wait";
 export interface Store {
   reader(businessId: string): Reader;
   /** Runs `work` in one transaction; it commits when `work` resolves and undoes everything when it throws. */
-  transaction<R>(actor: Actor, work: (transaction: GateTransaction) => Promise<R>): Promise<R>;
+  transaction<R>(actor: Actor, work: (transaction: PipelineTransaction) => Promise<R>): Promise<R>;
   /** Appends audit entries of requests that changed nothing, of any tenant. */
   appendAccess(entries: readonly AuditEntry[]): Promise<void>;
 

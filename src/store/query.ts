@@ -1,5 +1,5 @@
 import { type SelectQueryBuilder, sql } from "kysely";
-import { wordsOf } from "../lib/search-words.ts";
+import { splitSearch } from "../lib/search-words.ts";
 import type { Database, Db, Source } from "./database.ts";
 import { getAdapter } from "./engine.ts";
 
@@ -59,7 +59,13 @@ export function selectMatching(db: Db, source: Source<unknown>, businessId: stri
 const sorted: Readonly<Record<string, string>> = { assignments: "status" };
 
 /** One step through the matching rows in an order: whole rows, as they are stored. */
-export function step(db: Db, source: Source<unknown>, businessId: string, query: AnyQuery, step: SortStep): Select {
+export function selectStep(
+  db: Db,
+  source: Source<unknown>,
+  businessId: string,
+  query: AnyQuery,
+  step: SortStep,
+): Select {
   const column = sorted[source.name] ?? "";
   const values = query.where?.[column];
   if (!Array.isArray(values) || values.length < 2 || step.sort.column !== "createdAt") {
@@ -160,7 +166,7 @@ function toStorable(value: unknown): unknown {
 
 function matchContaining(db: Db, { columns, text }: NonNullable<AnyQuery["search"]>) {
   const adapter = getAdapter(db);
-  const tests = wordsOf(text).map((word) => {
+  const tests = splitSearch(text).map((word) => {
     const pattern = `%${word.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`;
     const inColumns = columns.map((name) => sql`${adapter.lower(sql.ref(`t.${name}`))} like ${pattern} escape '\\'`);
     return sql`(${sql.join(inColumns, sql` or `)})`;

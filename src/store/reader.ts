@@ -13,7 +13,7 @@ import {
   type Statements,
 } from "./database.ts";
 import type { AuditFilter, ChangeEntry, ListOrder, PageRequest, Query, Reader } from "./port.ts";
-import { type AnyQuery, type Sort, selectMatching, step } from "./query.ts";
+import { type AnyQuery, type Sort, selectMatching, selectStep } from "./query.ts";
 import type { EventFilter, LogEntry } from "./queues/event-log.ts";
 import type { Row, TableName } from "./tables.ts";
 
@@ -166,7 +166,7 @@ export class SqlReader implements Reader {
     limit: number,
     after?: readonly unknown[],
   ): Promise<R[]> {
-    const rows = await step(this.db, source, this.businessId, query, { sort, limit, after }).execute();
+    const rows = await selectStep(this.db, source, this.businessId, query, { sort, limit, after }).execute();
     return rows.map((row) => source.codec.decode(row as Readonly<Record<string, unknown>>));
   }
 }

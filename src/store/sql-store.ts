@@ -14,8 +14,8 @@ import type {
   DatabaseState,
   ExpiringRows,
   ExportQueue,
-  GateTransaction,
   MailQueue,
+  PipelineTransaction,
   QueueDepths,
   Reader,
   Store,
@@ -84,7 +84,7 @@ class SqlStore implements Store {
     return new SqlReader(this.#read, this.#shared, businessId);
   }
 
-  transaction<R>(actor: Actor, work: (transaction: GateTransaction) => Promise<R>): Promise<R> {
+  transaction<R>(actor: Actor, work: (transaction: PipelineTransaction) => Promise<R>): Promise<R> {
     return this.#engine.inTurn(actor.businessId, (db, turn) => work(new SqlTransaction(db, this.#shared, actor, turn)));
   }
 

@@ -8,7 +8,7 @@ import type { EventPayload } from "../contract/events.ts";
 import type { TokenChange, TokenPatch } from "../contract/tokens.ts";
 import { insertAudit } from "./audit.ts";
 import { createSource, type Db, type Source } from "./database.ts";
-import type { Actor, Change, ExportLease, GateTransaction, MailLease, StoredAnswer } from "./port.ts";
+import type { Actor, Change, ExportLease, MailLease, PipelineTransaction, StoredAnswer } from "./port.ts";
 import { holdEndpoints } from "./queues/delivery-leases.ts";
 import { endExport } from "./queues/export-queue.ts";
 import { enqueueMail, settleMail } from "./queues/mail-queue.ts";
@@ -26,7 +26,7 @@ const answerColumns = ["fingerprint", "tokenId", "key", "status", "body", "creat
 const listedByChange: ReadonlySet<TableName> = new Set(["submissions", "persons"]);
 
 /** Reads and writes of one tenant inside one database transaction. */
-export class SqlTransaction extends SqlReader implements GateTransaction {
+export class SqlTransaction extends SqlReader implements PipelineTransaction {
   readonly changes: Change[] = [];
   readonly #actor: Actor;
   readonly #turn: number;

@@ -1,4 +1,4 @@
-import { schemaQueries } from "../contract/errors.ts";
+import { errorCatalog } from "../contract/errors.ts";
 import { isCallName, operations } from "../contract/index.ts";
 import type { Log } from "../lib/log.ts";
 import type { HttpExchange, ObservedWork, OperationCall, ToolCall, WorkOutcome } from "../lib/telemetry.ts";
@@ -72,7 +72,7 @@ function chooseLevel(work: LoggedWork, { code }: WorkOutcome): Level {
 }
 
 function chooseCallLevel({ name }: ToolCall | OperationCall, code: string): Level {
-  const failed = Object.hasOwn(schemaQueries, code) && schemaQueries[code as keyof typeof schemaQueries].status >= 500;
+  const failed = Object.hasOwn(errorCatalog, code) && errorCatalog[code as keyof typeof errorCatalog].status >= 500;
   const reads = !isCallName(name) || operations[name].effect === "read";
   return failed || (!reads && code === "ok") ? "info" : "debug";
 }

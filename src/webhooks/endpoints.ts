@@ -6,7 +6,7 @@ import type { Sealer } from "../lib/crypto/envelope-encryption.ts";
 import { createId } from "../lib/ids.ts";
 import type { AuditContext } from "../pipeline/audit.ts";
 import { withAudit } from "../pipeline/with-audit.ts";
-import type { GateTransaction, Store } from "../store/port.ts";
+import type { PipelineTransaction, Store } from "../store/port.ts";
 import type { EndpointKey } from "../store/queues/outbox.ts";
 import type { Row } from "../store/tables.ts";
 import { createSecret } from "./signature.ts";
@@ -141,7 +141,7 @@ class StoredEndpoints implements Endpoints {
   }
 
   disable(key: EndpointKey, reason: DisabledReason): Promise<void> {
-    const createDisabler = async (transaction: GateTransaction) => {
+    const createDisabler = async (transaction: PipelineTransaction) => {
       const row = await loadEndpoint(transaction, key);
       if (row.status === "disabled") return;
       await transaction.cancelDeliveries(key.endpointId);
@@ -182,7 +182,7 @@ class StoredEndpoints implements Endpoints {
   #change<R>(
     businessId: string,
     done: string,
-    work: (transaction: GateTransaction) => Promise<R>,
+    work: (transaction: PipelineTransaction) => Promise<R>,
     by = commandLine,
   ): Promise<R> {
     const now = this.#clock.now();
@@ -199,7 +199,7 @@ function getSecretContext({ businessId, endpointId }: EndpointKey): string {
   return JSON.stringify([businessId, endpointId]);
 }
 
-async function loadEndpoint(transaction: GateTransaction, { endpointId }: EndpointKey): Promise<Endpoint> {
+async function loadEndpoint(transaction: PipelineTransaction, { endpointId }: EndpointKey): Promise<Endpoint> {
   const row = await transaction.get("webhookEndpoints", endpointId);
   if (!row) throw createUnknownEndpointProblem(endpointId);
   return row;

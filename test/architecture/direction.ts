@@ -1,6 +1,6 @@
 /**
- * The rooms of `src` and what each may import, itself aside. Files at the top of `src` are rooms of their own;
- * the store's port is a room inside the store's folder.
+ * The folders of `src` and the other folders that each may import. A file at the top of `src` counts as a folder, and so
+ * does the store's port.
  */
 export const direction = {
   contract: [],
@@ -19,7 +19,7 @@ export const direction = {
   exports: ["contract", "pipeline", "port", "lib"],
   mail: ["contract", "pipeline", "port", "lib"],
   retention: ["contract", "pipeline", "port", "lib"],
-  // Knows what is watched by its interface in `lib` alone: no other room imports it.
+  // Other folders know it only by the interface in `lib/telemetry.ts`.
   telemetry: ["contract", "lib"],
   config: ["contract", "lib"],
   app: [
@@ -48,9 +48,9 @@ export const direction = {
   main: ["cli", "lib"],
 } as const satisfies Record<string, readonly string[]>;
 
-export type Room = keyof typeof direction;
+export type Folder = keyof typeof direction;
 
-/** The files that handlers and the pipeline know the store by. */
+/** The files that make up the store's port: the part of the store that other folders know. */
 export const portFiles = [
   "store/permit-leases.ts",
   "store/port.ts",
@@ -63,8 +63,8 @@ export const portFiles = [
   "store/session-store.ts",
 ];
 
-/** Packages that only some rooms may import; a name ending in a slash stands for a whole scope. */
-export const confined: Readonly<Record<string, readonly Room[]>> = {
+/** Packages that only these folders may import. A name that ends in a slash is a scope. */
+export const confined: Readonly<Record<string, readonly Folder[]>> = {
   "node:sqlite": ["store"],
   pg: ["store"],
   pgpass: ["store"],
@@ -84,17 +84,17 @@ export const confined: Readonly<Record<string, readonly Room[]>> = {
   "@opentelemetry/": ["telemetry"],
 };
 
-/** The packages of rooms that do no I/O; every other room may import what is not confined elsewhere. */
-export const packagesOf: Partial<Record<Room, readonly string[]>> = {
+/** The only packages that a folder without I/O may import. Other folders may import every package that is not confined. */
+export const packagesOf: Partial<Record<Folder, readonly string[]>> = {
   contract: ["zod"],
-  // A regular expression's time can be bounded only in there.
+  // Bounds the time of a regular expression.
   domain: ["node:vm"],
 };
 
-/** Rooms that may write to stdout: over stdio it belongs to the protocol. */
-export const speakers: readonly Room[] = ["cli", "commands"];
-/** The file that carries the protocol there. */
-export const wireFile = "transport/stdio/stdio-transport.ts";
+/** Folders that may write to stdout, which belongs to the protocol over stdio. */
+export const stdoutFolders: readonly Folder[] = ["cli", "commands"];
+/** The file that writes the protocol to stdout. */
+export const stdoutFile = "transport/stdio/stdio-transport.ts";
 
 export const maxFileLines = 400;
 export const maxFunctionLines = 70;

@@ -1,15 +1,22 @@
 import { parseAst } from "vitest/node";
 
-/** What the rules are about, of one file. */
+/** The facts about one file that the rules check. */
 export interface Facts {
   readonly lines: number;
-  /** Every module named, in types too. */
+  /** The specifiers of all imports, those in types included. */
   readonly imports: ReadonlySet<string>;
-  /** Whether a module's name is worked out at run time. */
+  /** Whether it imports a module whose name is computed. */
   readonly computedImport: boolean;
-  /** Whether it touches `process.stdout` or a console method that writes there. */
+  /** Whether it uses `process.stdout` or a console method that writes there. */
   readonly stdout: boolean;
   readonly functions: readonly { readonly startLine: number; readonly lines: number }[];
+  /** The exports that it declares; re-exports are left out. */
+  readonly exports: readonly Export[];
+}
+
+export interface Export {
+  readonly name: string;
+  readonly kind: "function" | "value" | "type";
 }
 
 interface Node {
@@ -29,7 +36,7 @@ const modules = new Set([
 const functions = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"]);
 const stderrMethods = ["error", "warn", "trace"];
 
-/** Reads one TypeScript file. */
+/** Parses one TypeScript file. */
 export function read(path: string, text: string): Facts {
   const lineOf = (offset: number) => text.slice(0, offset).split("\n").length;
   const facts = {
@@ -38,6 +45,7 @@ export function read(path: string, text: string): Facts {
     computedImport: false,
     stdout: false,
     functions: [] as { startLine: number; lines: number }[],
+    exports: [] as Export[],
   };
   const ast: unknown = parseAst(text, { lang: "ts" }, path);
   for (const node of nodesOf(ast)) {
@@ -50,6 +58,9 @@ export function read(path: string, text: string): Facts {
       const startLine = lineOf(node.start);
       facts.functions.push({ startLine, lines: lineOf(node.end) - startLine + 1 });
     }
+    if (node.type === "ExportNamedDeclaration" && isNode(node["declaration"])) {
+      facts.exports.push(...listDeclared(node["declaration"]));
+    }
     if (node.type === "MemberExpression" && writesToStdout(node)) facts.stdout = true;
   }
   return facts;
@@ -61,8 +72,24 @@ function* nodesOf(value: unknown): Generator<Node> {
   for (const child of Object.values(value)) yield* nodesOf(child);
 }
 
-function isNode(value: object): value is Node {
-  return "type" in value && typeof value.type === "string" && "start" in value;
+/** Returns what one exported declaration introduces. */
+function listDeclared(declaration: Node): Export[] {
+  const { declarations } = declaration;
+  if (!Array.isArray(declarations)) {
+    return toExports(declaration["id"], declaration.type === "FunctionDeclaration" ? "function" : "type");
+  }
+  return declarations
+    .filter(isNode)
+    .flatMap(({ id, init }) => toExports(id, isNode(init) && functions.has(init.type) ? "function" : "value"));
+}
+
+/** Returns one export for an identifier, or none: patterns are not exported here. */
+function toExports(id: unknown, kind: Export["kind"]): Export[] {
+  return isObject(id) && typeof id["name"] === "string" ? [{ name: id["name"], kind }] : [];
+}
+
+function isNode(value: unknown): value is Node {
+  return isObject(value) && typeof value["type"] === "string" && "start" in value;
 }
 
 function literal(node: unknown): string | undefined {

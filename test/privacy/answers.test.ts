@@ -1,11 +1,11 @@
 import { Client } from "@modelcontextprotocol/client";
 import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { expect, onTestFinished, test } from "vitest";
-import { scopes, withoutSensitive } from "../../src/contract/scopes.ts";
+import { excludeSensitiveScopes, scopes } from "../../src/contract/scopes.ts";
 import { openRemote } from "../support/remote-server.ts";
 import { openTestServer } from "../support/test-server.ts";
 
-const ordinary = [...withoutSensitive(new Set(scopes))];
+const ordinary = [...excludeSensitiveScopes(new Set(scopes))];
 const phone = "+44 20 7946 0018";
 
 test("through a remote service answers that the form calls personal need the scope, too, and what was read can be written back", async () => {

@@ -3,14 +3,14 @@ import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { fillTemplate } from "../../src/contract/definition/operation.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
-import { type Scope, scopes, withoutSensitive } from "../../src/contract/scopes.ts";
+import { excludeSensitiveScopes, type Scope, scopes } from "../../src/contract/scopes.ts";
 import { buildMatrixData, type MatrixData } from "../matrix/matrix-data.ts";
 import { runDueExports } from "../support/exports.ts";
 import { rest, send } from "../support/raw-http.ts";
 import { openTestServer, type TestServer } from "../support/test-server.ts";
 import { plantedDesk, type Secret } from "./planting.ts";
 
-const ordinary = [...withoutSensitive(new Set(scopes))];
+const ordinary = [...excludeSensitiveScopes(new Set(scopes))];
 const reads = operationNames.filter((name) => operations[name].effect === "read");
 const writes = operationNames.filter((name) => operations[name].effect !== "read");
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, test } from "vitest";
 import { createId } from "../../src/lib/ids.ts";
-import type { GateTransaction, Store } from "../../src/store/port.ts";
+import type { PipelineTransaction, Store } from "../../src/store/port.ts";
 import { type NewRow, type TableName, tables, toRefKey } from "../../src/store/tables.ts";
 import { createFactory } from "../support/seed-factory.ts";
 import { arbitraryOf } from "./arbitrary.ts";
@@ -16,7 +16,7 @@ export const now = "2026-11-20T09:00:00.000Z";
 export interface Bench {
   readonly store: Store;
   readonly seed: ReturnType<typeof createFactory>;
-  write<R>(work: (transaction: GateTransaction) => Promise<R>, businessId?: string): Promise<R>;
+  write<R>(work: (transaction: PipelineTransaction) => Promise<R>, businessId?: string): Promise<R>;
 }
 
 export function benchOf(store: Store): Bench {
@@ -217,7 +217,7 @@ function members(bench: () => Bench): void {
 function transactions(bench: () => Bench): void {
   const names = async () =>
     (await bench().store.reader("biz_one").find("programs", {}, { limit: 10 })).map(({ name }) => name);
-  const newProgram = async (transaction: GateTransaction, name: string) =>
+  const newProgram = async (transaction: PipelineTransaction, name: string) =>
     createFactory((work) => work(transaction)).program({ name });
 
   test("what fails leaves nothing behind", async () => {
@@ -300,11 +300,11 @@ function transactions(bench: () => Bench): void {
 
   test("a transaction kept past its end is of no use", async () => {
     const { write } = bench();
-    let kept: GateTransaction | undefined;
+    let kept: PipelineTransaction | undefined;
     await write(async (transaction) => {
       kept = transaction;
     });
-    await expect(newProgram(kept as GateTransaction, "Late")).rejects.toThrow();
+    await expect(newProgram(kept as PipelineTransaction, "Late")).rejects.toThrow();
     expect(await names()).toEqual([]);
   });
 

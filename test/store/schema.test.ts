@@ -12,7 +12,7 @@ import {
 } from "../../src/store/database.ts";
 import { migrateDatabase } from "../../src/store/migrations/migrate.ts";
 import type { Query } from "../../src/store/port.ts";
-import { type AnyQuery, type Sort, selectMatching, step } from "../../src/store/query.ts";
+import { type AnyQuery, type Sort, selectMatching, selectStep } from "../../src/store/query.ts";
 import { SqliteDialect } from "../../src/store/sqlite/dialect.ts";
 import { type TableName, tables } from "../../src/store/tables.ts";
 
@@ -179,7 +179,7 @@ const lists: readonly List[] = [
 
 async function planOf(source: Source<unknown>, query: AnyQuery, sort: Sort, paged: boolean): Promise<string[]> {
   const after = paged ? ["2026-06-01", ...source.key.map(() => "x")] : undefined;
-  const { sql, parameters } = step(db, source, "biz", query, { sort, limit: 51, after }).compile();
+  const { sql, parameters } = selectStep(db, source, "biz", query, { sort, limit: 51, after }).compile();
   return (await rowsOf(`explain query plan ${sql}`, parameters)).map(({ detail }) => String(detail));
 }
 

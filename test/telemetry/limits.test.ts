@@ -4,7 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { pino } from "pino";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { unwatched } from "../../src/lib/telemetry.ts";
-import { patienceMs } from "../../src/transport/http/concurrency-limiter.ts";
+import { slowClientAfterMs } from "../../src/transport/http/concurrency-limiter.ts";
 import { type HttpSurfaces, httpTimeouts, listenHttp, maxHeaderBytes } from "../../src/transport/http/server.ts";
 import { maxStreamsPerCaller } from "../../src/transport/sessions/listen.ts";
 import { rest, send } from "../support/raw-http.ts";
@@ -146,7 +146,7 @@ describe("places for requests", () => {
     const token = await testServer.token();
     const slow = [dawdle(testServer.origin, token), dawdle(testServer.origin, token)];
     await vi.waitFor(async () => expect((await rest(testServer, token, "list_programs", {})).status).toBe(503));
-    await wait(patienceMs);
+    await wait(slowClientAfterMs);
     expect((await rest(testServer, token, "list_programs", {})).status).toBe(200);
     // One made room; nobody wanted the other's place.
     await slow[0]?.closed;
@@ -163,7 +163,7 @@ describe("places for requests", () => {
     });
     const long = rest(testServer, "c".repeat(64), "list_programs", {});
     await vi.waitFor(() => expect(held).toHaveBeenCalled());
-    await wait(patienceMs + 100);
+    await wait(slowClientAfterMs + 100);
     expect((await rest(testServer, token, "list_programs", {})).status).toBe(503);
     going.resolve();
     expect((await long).status).toBe(401);

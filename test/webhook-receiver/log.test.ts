@@ -10,7 +10,7 @@ import * as eventLog from "../../src/store/migrations/008_event_log.ts";
 import { migrateDatabase } from "../../src/store/migrations/migrate.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port.ts";
-import { step } from "../../src/store/query.ts";
+import { selectStep } from "../../src/store/query.ts";
 import { SqliteDialect } from "../../src/store/sqlite/dialect.ts";
 import { temporaryDirectory } from "../support/directory.ts";
 import { createEvent, type SentEvent } from "./event-sender.ts";
@@ -129,7 +129,7 @@ test("every list follows an index in its order on both sides, from the start and
     for (const after of [undefined, [at(1), "evt_1"]]) {
       const sort = { column: "at", descending: !("at" in where) };
       const query = { where: { ...where, kind: kinds } };
-      const { sql, parameters } = step(db, eventSource, "biz", query, { sort, limit: 51, after }).compile();
+      const { sql, parameters } = selectStep(db, eventSource, "biz", query, { sort, limit: 51, after }).compile();
       const { rows } = await db.executeQuery<{ detail: string }>(
         CompiledQuery.raw(`explain query plan ${sql}`, [...parameters]),
       );

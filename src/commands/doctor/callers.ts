@@ -7,7 +7,7 @@ import { Problem } from "../../contract/errors.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { createId } from "../../lib/ids.ts";
 import {
-  answered,
+  createAnsweredPass,
   createFailure,
   createPass,
   createSkip,
@@ -77,7 +77,9 @@ async function checkTokens(app: App, config: Config, holders: Holders, databaseK
   if (checks.length > 0) return checks;
   const tried = Math.min(byToken.size, maxTokensTried);
   const left = byToken.size > tried ? ` ${byToken.size - tried} more were not tried.` : "";
-  return [answered(name, `The service knows ${formatCount(tried, "access token")} that the keys stand for.${left}`)];
+  return [
+    createAnsweredPass(name, `The service knows ${formatCount(tried, "access token")} that the keys stand for.${left}`),
+  ];
 }
 
 async function checkIssuer(app: App, config: Config): Promise<DoctorCheck> {

@@ -12,7 +12,10 @@ export interface DoctorCheck {
 }
 
 export const createPass = (name: string, found: string): DoctorCheck => ({ name, status: "ok", found });
-export const answered = (name: string, found: string): DoctorCheck => ({ ...createPass(name, found), answered: true });
+export const createAnsweredPass = (name: string, found: string): DoctorCheck => ({
+  ...createPass(name, found),
+  answered: true,
+});
 export const createSkip = (name: string, found: string): DoctorCheck => ({ name, status: "skip", found });
 export const createWarning = (name: string, found: string, fix: string): DoctorCheck => ({
   name,

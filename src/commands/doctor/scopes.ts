@@ -3,7 +3,7 @@ import { createScopeProbe } from "../../contract/definition/scope-probe.ts";
 import type { Problem } from "../../contract/errors.ts";
 import { readScopes, type Scope } from "../../contract/scopes.ts";
 import { createId } from "../../lib/ids.ts";
-import { answered, createFailure, createPass, createSkip, createWarning, type DoctorCheck } from "./check.ts";
+import { createAnsweredPass, createFailure, createPass, createSkip, createWarning, type DoctorCheck } from "./check.ts";
 
 /**
  * Tries what each read scope is for, as the token.
@@ -30,7 +30,10 @@ export async function checkScopes(
 
 function createScopeCheck(scope: Scope, refusal: Problem | undefined, told: boolean | undefined): DoctorCheck {
   if (refusal === undefined) {
-    return answered(scope, told === false ? "The token has it; PROGRAMME_SCOPES leaves it out." : "The token has it.");
+    return createAnsweredPass(
+      scope,
+      told === false ? "The token has it; PROGRAMME_SCOPES leaves it out." : "The token has it.",
+    );
   }
   if (refusal.code !== "insufficient_scope") return createFailure(scope, refusal.message, refusal.remediation);
   if (told === false) return createPass(scope, "The token lacks it, and PROGRAMME_SCOPES leaves it out.");

@@ -2,8 +2,12 @@ import type { CallName, OperationName, Toolset } from "../index.ts";
 import { operationSummaries } from "./operation-summaries.ts";
 
 /** The same names as in `index.ts`, for modules that must not load the schemas. */
-export const callNames = Object.keys(operationSummaries) as CallName[];
+export const summarizedCalls = Object.keys(operationSummaries) as CallName[];
 
-export const operationNames = callNames.filter((name) => operationSummaries[name].hasRoute) as OperationName[];
+export const summarizedOperations = summarizedCalls.filter(
+  (name) => operationSummaries[name].hasRoute,
+) as OperationName[];
 
-export const toolsetNames: readonly Toolset[] = [...new Set(callNames.map((name) => operationSummaries[name].toolset))];
+export const summarizedToolsets: readonly Toolset[] = [
+  ...new Set(summarizedCalls.map((name) => operationSummaries[name].toolset)),
+];

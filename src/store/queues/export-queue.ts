@@ -40,7 +40,7 @@ export function createExportQueue(read: Db, transact: Transact): ExportQueue {
   };
 }
 
-/** See `GateTransaction.endExport`. */
+/** See `PipelineTransaction.endExport`. */
 export async function endExport(db: Db, lease: ExportLease, keptUntil: string | undefined): Promise<boolean> {
   if (keptUntil !== undefined) return change(db, lease, { leaseId: "", keptUntil });
   const { numDeletedRows } = await db

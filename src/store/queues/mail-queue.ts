@@ -32,7 +32,7 @@ export async function enqueueMail(db: Db, businessId: string, emailSendId: strin
     .execute();
 }
 
-/** See `GateTransaction.settleMail`. */
+/** See `PipelineTransaction.settleMail`. */
 export async function settleMail(db: Db, lease: MailLease, dueAt: string | undefined): Promise<boolean> {
   if (dueAt !== undefined) {
     return change(db, lease, { leaseId: "", dueAt, attempt: lease.attempt + 1, handedOverAt: null });

@@ -127,12 +127,12 @@ function requireTool(given: unknown): ToolName {
 }
 
 /** Names that one search gives. */
-export const maxFound = 12;
+export const maxMatches = 12;
 
 function createSearchResult(names: readonly ToolName[], words: string): CallToolResult {
   const wanted = splitWords(words);
   const scored = names.map((name) => ({ name, score: scoreTool(name, wanted) })).filter(({ score }) => score > 0);
-  const best = scored.toSorted((a, b) => b.score - a.score).slice(0, maxFound);
+  const best = scored.toSorted((a, b) => b.score - a.score).slice(0, maxMatches);
   const lines = best.map(({ name }) => `${name}: ${describeForSearch(name).summary}`);
   const nouns = [...new Set(names.map((name) => describeForSearch(name).noun))].join(", ");
   return {

@@ -1,4 +1,4 @@
-import { callNames } from "../../contract/definition/names.ts";
+import { summarizedCalls } from "../../contract/definition/names.ts";
 import { operationSummaries } from "../../contract/definition/operation-summaries.ts";
 import { problem } from "../../contract/errors.ts";
 import type { CallName } from "../../contract/index.ts";
@@ -9,7 +9,7 @@ type OfferSettings = Pick<ToolSettings, "toolsets" | "tools" | "readOnly" | "has
 
 /** The tools that a token with these scopes can use under these settings, always in the same order. */
 export function listOfferedTools(settings: OfferSettings, scopes: ReadonlySet<Scope>): CallName[] {
-  return callNames.filter(
+  return summarizedCalls.filter(
     (name) =>
       findMissingScopes(operationSummaries[name], scopes).length === 0 &&
       disabledBySetting(settings, name) === undefined,

@@ -10,7 +10,7 @@ export interface ConcurrencyLimiter {
 }
 
 /** How long a client may take to send its request or to read its answer while others wait for its place. */
-export const patienceMs = 2_000;
+export const slowClientAfterMs = 2_000;
 
 /**
  * Places for requests. Where all are taken, one whose client dawdles is taken from it: strangers who send or read a byte
@@ -20,7 +20,7 @@ export function createConcurrencyLimiter(places: number): ConcurrencyLimiter {
   const taken = createBag<{ readonly response: ServerResponse; readonly sinceMs: number }>();
 
   function makeRoom(): boolean {
-    const before = performance.now() - patienceMs;
+    const before = performance.now() - slowClientAfterMs;
     const isAtWork = ({ req, writableEnded }: ServerResponse) => req.complete && !writableEnded;
     const dawdler = taken.find(({ response, sinceMs }) => sinceMs <= before && !isAtWork(response));
     if (!dawdler) return false;

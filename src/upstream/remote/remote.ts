@@ -3,7 +3,7 @@ import { Problem, problem } from "../../contract/errors.ts";
 import { type CallName, operations } from "../../contract/index.ts";
 import type { PersonSchema } from "../../contract/persons.ts";
 import { shouldHideContacts } from "../../contract/privacy.ts";
-import { isScope, type Scope, sensitiveScope, withoutSensitive } from "../../contract/scopes.ts";
+import { excludeSensitiveScopes, isScope, type Scope, sensitiveScope } from "../../contract/scopes.ts";
 import { tokenPattern, visibleTokenChars } from "../../contract/token-format.ts";
 import { getOrCreate } from "../../lib/bounded-cache.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -13,7 +13,7 @@ import type { Telemetry } from "../../lib/telemetry.ts";
 import { authorize, authorizeInput, confineScopes, requireScopes } from "../../pipeline/authorize.ts";
 import { toFailure } from "../../pipeline/failure.ts";
 import { checkIdempotencyKey } from "../../pipeline/idempotency.ts";
-import { withoutPersonalAnswers } from "../../pipeline/personal-answers.ts";
+import { removePersonalAnswers } from "../../pipeline/personal-answers.ts";
 import { createRedactor, type Redactor } from "../../pipeline/redact.ts";
 import { validateInput } from "../../pipeline/validate.ts";
 import type { ReadRemote } from "../dry-run/dry-run-reads.ts";
@@ -256,8 +256,8 @@ class Remote {
   async #shown(operation: Operation, redactor: Redactor | undefined, data: unknown, call: UpstreamCall) {
     const { privacy } = call;
     const { scopes: known } = confineScopes({ scopes: this.#memory.scopesOf(call.token ?? "") }, call.within);
-    const scopes = privacy === "redact" ? withoutSensitive(known) : known;
-    const answered = await withoutPersonalAnswers(
+    const scopes = privacy === "redact" ? excludeSensitiveScopes(known) : known;
+    const answered = await removePersonalAnswers(
       operation,
       data,
       { privacy, scopes },

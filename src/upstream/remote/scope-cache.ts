@@ -1,5 +1,5 @@
 import { problem } from "../../contract/errors.ts";
-import { type Scope, scopes, withoutSensitive } from "../../contract/scopes.ts";
+import { excludeSensitiveScopes, type Scope, scopes } from "../../contract/scopes.ts";
 import { remember } from "../../lib/bounded-cache.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { computeSecretFingerprint } from "../../lib/crypto/fingerprint.ts";
@@ -41,7 +41,7 @@ const nothing: Learnt = { missing: new Map(), rejectedUntilMs: 0 };
  */
 export function createScopeCache(clock: Clock, told: readonly Scope[] | undefined): ScopeCache {
   const learnt = new Map<string, Learnt>();
-  const supposed = new Set<Scope>(told ?? withoutSensitive(scopes));
+  const supposed = new Set<Scope>(told ?? excludeSensitiveScopes(scopes));
 
   const getLearnt = (token: string) => learnt.get(computeSecretFingerprint(token)) ?? nothing;
 
