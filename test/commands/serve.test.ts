@@ -29,6 +29,7 @@ describe("what a server says when it starts", () => {
     await started.printed(/webhooks\/shop\n/);
     const { stdout } = await started.stop();
     expect(stdout.split("\n").slice(1)).toEqual([
+      "  Page  https://mcp.example.org/",
       "  MCP   https://mcp.example.org/mcp",
       "  Hooks https://mcp.example.org/webhooks/crm",
       "  Hooks https://mcp.example.org/webhooks/shop",

@@ -27,6 +27,8 @@ export async function listenFor(origin: string, token: string, road: AnswerPath)
     const body = await bodyOf(incoming, road);
     const length = body.length > 0 ? { "content-length": String(body.length) } : {};
     const headers = { ...incoming.headers, ...length, authorization: `Bearer ${token}` };
+    // A page of this address is the server's own page, as behind any proxy.
+    if (headers.origin === `http://${headers.host}`) headers.origin = origin;
     const options = { method: incoming.method, headers, setHost: false };
     const outgoing = httpRequest(`${origin}${incoming.url}`, options, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);

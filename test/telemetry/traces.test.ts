@@ -63,10 +63,11 @@ function call(
 describe("a tool call", () => {
   test("goes on with the trace of its `_meta`, down to the transaction, and links the request that brought it", async () => {
     const { collector, server: testServer } = await tracedDesk();
-    await call(testServer, await testServer.token(), "list_programs", {}, { traceparent, tracestate: "vendor=1" });
-    const trace = await collector.trace("tools/call list_programs");
-    const tool = trace.get("tools/call list_programs");
-    const pipeline = trace.get("gate.invoke list_programs");
+    const person = { kinds: ["contact"], provenance: { source: "crm" }, primaryEmail: "ada@example.org" };
+    await call(testServer, await testServer.token(), "create_person", person, { traceparent, tracestate: "vendor=1" });
+    const trace = await collector.trace("tools/call create_person");
+    const tool = trace.get("tools/call create_person");
+    const pipeline = trace.get("gate.invoke create_person");
     const transaction = trace.get("transaction");
     expect(tool).toMatchObject({
       traceId,
@@ -76,7 +77,7 @@ describe("a tool call", () => {
       attributes: {
         "mcp.method.name": "tools/call",
         "gen_ai.operation.name": "execute_tool",
-        "gen_ai.tool.name": "list_programs",
+        "gen_ai.tool.name": "create_person",
         "network.transport": "tcp",
         "programme.outcome": "ok",
       },

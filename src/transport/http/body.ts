@@ -8,6 +8,8 @@ import { createTurns } from "./body-queue.ts";
 /** A request's body, or nothing where it is too large; of that no more is read than to know. */
 export function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
   if (Number(request.headers["content-length"] ?? 0) > maxBytes) return Promise.resolve(undefined);
+  // Its client left before the reading began: no event follows.
+  if (request.destroyed) return Promise.reject(new Error("The request ended before its body"));
   // By events: to iterate costs as much as the rest of a small request. A promise settles once by itself.
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -76,7 +78,12 @@ export function createBodyReader({ maxBodyBytes: maxBytes, requestsPerMinute }: 
   }
 
   return (caller, request) => {
-    const isSmall = Number(request.headers["content-length"] ?? Number.POSITIVE_INFINITY) <= smallBodyBytes;
-    return isSmall ? read(request) : turns.take(caller, () => read(request));
+    return isSmall(request) ? read(request) : turns.take(caller, () => read(request));
   };
+}
+
+/** Returns whether a request announces a small body: one without a length and an encoding has none (RFC 9112, 6.3). */
+function isSmall({ headers }: IncomingMessage): boolean {
+  const announced = headers["content-length"] ?? ("transfer-encoding" in headers ? Number.POSITIVE_INFINITY : 0);
+  return Number(announced) <= smallBodyBytes;
 }
