@@ -73,7 +73,7 @@ describe.concurrent("a service that never gets better", () => {
     const { code, next, details } = write.result.error ?? { code: "", next: "", details: {} };
     if (persons.length > 0) {
       expect(code).toBe("upstream_uncertain");
-      expect(next).toMatch(/^Read what the call was to change or create before trying again/);
+      expect(next).toMatch(/^Read the record that the call changes or creates/);
     }
     if (code !== "rate_limited") expect(details.requestId).toMatch(/^req_/);
     expect(next).not.toMatch(/unknown|undefined/);

@@ -1,27 +1,29 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import pRetry, { AbortError } from "p-retry";
 import { Problem, type ProblemCode, problem } from "../../contract/errors.ts";
-import type { CircuitBreaker, Permit } from "./circuit-breaker.ts";
+import type { CircuitBreaker } from "./circuit-breaker.ts";
 import type { Timeouts } from "./timeouts.ts";
 
-/** What is tried: it must be safe to repeat, a read or a write under its idempotency key. */
+/** A call that is safe to repeat: a read, or a write under its idempotency key. */
 export interface RetriableWork<R> {
   /** Whether the call changes something. */
   readonly writes: boolean;
   /** Ends the call when its caller has gone. */
   readonly signal: AbortSignal | undefined;
   /**
-   * Milliseconds to wait for before each try.
-   * @throws Problem where waiting is of no use: the call ends with it
+   * Takes the turn of the next attempt.
+   * @returns milliseconds to wait for it
+   * @throws Problem where waiting does not help: the call ends with it
    */
   turnMs(): number;
-  /** One try, which takes no longer. @throws Problem what it ran into */
+  /** Makes one attempt. @throws Problem the failure */
   attempt(timeoutMs: number): Promise<R>;
 }
 
 export interface RetryPolicy {
   /**
-   * Tries until it works, with growing and jittered pauses, for as long as a call may take.
-   * @throws Problem the last one met; `upstream_uncertain` for a change that an earlier try may have made
+   * Attempts the work until it succeeds, with growing and jittered pauses, for as long as a call may take.
+   * @throws Problem of the last attempt; `upstream_uncertain` for a change that an earlier attempt may have made
    */
   run<R>(work: RetriableWork<R>): Promise<R>;
 }
@@ -31,7 +33,7 @@ const firstBackoffMs = 100;
 const maxBackoffMs = 5_000;
 
 /** Problems that the same request may not meet again. */
-const passing: readonly ProblemCode[] = [
+const transient: readonly ProblemCode[] = [
   "upstream_unreachable",
   "upstream_disconnected",
   "upstream_timeout",
@@ -41,8 +43,8 @@ const passing: readonly ProblemCode[] = [
   "idempotency_in_progress",
 ];
 
-/** Of them, those of a service that is down. */
-const ailing: readonly ProblemCode[] = [
+/** Transient problems of a service that is down. */
+const unhealthy: readonly ProblemCode[] = [
   "upstream_unreachable",
   "upstream_disconnected",
   "upstream_timeout",
@@ -59,73 +61,77 @@ const uncertain: readonly ProblemCode[] = [
   "idempotency_in_progress",
 ];
 
-/** Problems by which a try ended without the service's word on the change. */
-const inconclusive: readonly ProblemCode[] = [...passing, "upstream_untrusted", "upstream_failed"];
+/** Problems that leave open whether the service has made the change. */
+const inconclusive: readonly ProblemCode[] = [...transient, "upstream_untrusted", "upstream_failed"];
 
 export function createRetryPolicy(circuitBreaker: CircuitBreaker, timeouts: Timeouts): RetryPolicy {
-  return {
-    async run(work) {
-      const endsAtMs = performance.now() + timeouts.callMs;
-      const getRemainingMs = () => endsAtMs - performance.now();
-      let doubtful = false;
-      for (let attempts = 1; ; attempts += 1) {
-        const outcome = await tryOnce(work, circuitBreaker, timeouts.attemptMs, getRemainingMs);
-        if ("result" in outcome) return outcome.result;
-        const { met, sent } = outcome;
-        doubtful ||= work.writes && sent && uncertain.includes(met.code);
-        const pauseMs = computePauseMs(met, attempts);
-        const worthIt = sent && passing.includes(met.code) && attempts < maxCallAttempts && pauseMs < getRemainingMs();
-        if (!worthIt || work.signal?.aborted) {
-          throw doubtful && inconclusive.includes(met.code) ? toUncertainOutcome(met) : met;
-        }
-        await sleep(pauseMs, undefined, work.signal ? { signal: work.signal } : {}).catch(() => undefined);
-      }
-    },
-  };
+  return { run: (work) => runWithRetries(work, circuitBreaker, timeouts) };
 }
 
-type Outcome<R> = { readonly result: R } | { readonly met: Problem; readonly sent: boolean };
-
-/** One try with its wait for a turn; `sent` is false where it was not even begun. */
-function tryOnce<R>(
+async function runWithRetries<R>(
   work: RetriableWork<R>,
   circuitBreaker: CircuitBreaker,
-  attemptMs: number,
-  leftMs: () => number,
-): Outcome<R> | Promise<Outcome<R>> {
-  const pass = circuitBreaker.pass();
-  if (!pass.allowed) {
-    const { retryAfterSeconds, cause } = pass;
-    return { met: problem("upstream_unavailable", { retryAfterSeconds, cause }), sent: false };
+  { attemptMs, callMs }: Timeouts,
+): Promise<R> {
+  const { signal } = work;
+  const endsAtMs = performance.now() + callMs;
+  const getRemainingMs = () => endsAtMs - performance.now();
+  let mayHaveChanged = false;
+
+  async function attempt(): Promise<R> {
+    const permit = circuitBreaker.pass();
+    if (!permit.allowed) {
+      const { retryAfterSeconds, cause } = permit;
+      throw new AbortError(problem("upstream_unavailable", { retryAfterSeconds, cause }));
+    }
+    await waitForTurn(work, getRemainingMs());
+    try {
+      const result = await work.attempt(Math.min(attemptMs, getRemainingMs()));
+      permit.answered();
+      return result;
+    } catch (error) {
+      const met = signal?.aborted ? createCancelledProblem() : error;
+      if (!(met instanceof Problem)) throw error;
+      mayHaveChanged ||= work.writes && uncertain.includes(met.code);
+      // A caller that has gone says nothing of the service's health.
+      if (!signal?.aborted) {
+        if (unhealthy.includes(met.code)) permit.failed(describeProblem(met));
+        else permit.answered();
+      }
+      throw met;
+    }
   }
-  let turnMs: number;
+
   try {
-    turnMs = work.turnMs();
+    return await pRetry(attempt, {
+      retries: maxCallAttempts - 1,
+      minTimeout: firstBackoffMs,
+      maxTimeout: maxBackoffMs,
+      randomize: true,
+      ...(signal && { signal }),
+      async shouldRetry({ error, retryDelay }) {
+        if (!(error instanceof Problem && transient.includes(error.code))) return false;
+        const pauseMs = Math.max(getRequestedPauseMs(error), retryDelay);
+        if (pauseMs >= getRemainingMs()) return false;
+        // The library pauses for its own delay only, so the rest of a longer pause is waited here.
+        if (pauseMs > retryDelay) await sleep(pauseMs - retryDelay, undefined, { ...(signal && { signal }) });
+        return true;
+      },
+    });
   } catch (error) {
-    if (error instanceof Problem) return { met: error, sent: false };
-    throw error;
+    const met = signal?.aborted ? createCancelledProblem() : error;
+    throw met instanceof Problem && mayHaveChanged && inconclusive.includes(met.code) ? toUncertainOutcome(met) : met;
   }
-  if (turnMs >= leftMs()) return { met: problem("upstream_timeout"), sent: false };
-  const attemptCall = () => runAttempt(work, pass, Math.min(attemptMs, leftMs()));
-  if (turnMs === 0) return attemptCall();
-  return sleep(turnMs, undefined, work.signal ? { signal: work.signal } : {}).then(attemptCall, () => ({
-    met: createCancelledProblem(),
-    sent: false,
-  }));
 }
 
-async function runAttempt<R>(work: RetriableWork<R>, pass: Permit, timeoutMs: number): Promise<Outcome<R>> {
-  if (work.signal?.aborted) return { met: createCancelledProblem(), sent: false };
+/** Waits for the turn of the next attempt. What goes wrong here ends the call: nothing was sent. */
+async function waitForTurn<R>(work: RetriableWork<R>, remainingMs: number): Promise<void> {
   try {
-    const result = await work.attempt(timeoutMs);
-    pass.answered();
-    return { result };
+    const turnMs = work.turnMs();
+    if (turnMs >= remainingMs) throw problem("upstream_timeout");
+    if (turnMs > 0) await sleep(turnMs, undefined, { ...(work.signal && { signal: work.signal }) });
   } catch (error) {
-    if (work.signal?.aborted) return { met: createCancelledProblem(), sent: true };
-    if (!(error instanceof Problem)) throw error;
-    if (ailing.includes(error.code)) pass.failed(describeProblem(error));
-    else pass.answered();
-    return { met: error, sent: true };
+    throw error instanceof Problem ? new AbortError(error) : error;
   }
 }
 
@@ -147,11 +153,7 @@ function describeProblem({ message, details }: Problem): string {
   return cause === undefined ? message : `${message} (${cause})`;
 }
 
-/** What the service asks for, or a random part of a span that doubles. */
-function computePauseMs({ code, details }: Problem, attempts: number): number {
-  const span = Math.min(maxBackoffMs, firstBackoffMs * 2 ** attempts);
-  const backoffMs = span / 2 + Math.random() * (span / 2);
-  // Who is rate-limited waits for a turn, as all of the same token do.
-  const askedMs = code === "rate_limited" ? 0 : Number(details?.["retryAfterSeconds"] ?? 0) * 1000;
-  return Math.max(askedMs, backoffMs);
+/** Returns the pause that the service asks for; a rate-limited caller waits for a turn instead, as all of its token do. */
+function getRequestedPauseMs({ code, details }: Problem): number {
+  return code === "rate_limited" ? 0 : Number(details?.["retryAfterSeconds"] ?? 0) * 1000;
 }
