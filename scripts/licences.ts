@@ -2,7 +2,18 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
 
 /** Terms under which a package may go into what is published. */
-const allowed = ["MIT", "MIT-0", "ISC", "0BSD", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "MIT OR Apache-2.0"];
+const allowed = [
+  "MIT",
+  "MIT-0",
+  "ISC",
+  "0BSD",
+  "Unlicense",
+  "BlueOak-1.0.0",
+  "BSD-2-Clause",
+  "BSD-3-Clause",
+  "Apache-2.0",
+  "MIT OR Apache-2.0",
+];
 
 interface PackageJson {
   readonly name: string;

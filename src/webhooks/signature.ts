@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { Webhook } from "standardwebhooks";
 import { computeHmac } from "../lib/crypto/crypto.ts";
 
 const prefix = "whsec_";
@@ -22,16 +23,11 @@ export interface SignedDelivery {
  */
 export function createSignatureHeaders({ secrets, eventId, body, now }: SignedDelivery): Record<string, string> {
   const timestamp = String(Math.floor(now.getTime() / 1000));
-  const content = `${eventId}.${timestamp}.${body}`;
-  const signatures = secrets.map((secret) => `v1,${computeHmac(decodeSecret(secret), content).toString("base64")}`);
+  const signatures = secrets.map((secret) => new Webhook(secret).sign(eventId, now, body));
   return {
     "x-webhook-signature": `sha256=${computeHmac(secrets[0], body).toString("hex")}`,
     "webhook-id": eventId,
     "webhook-timestamp": timestamp,
     "webhook-signature": signatures.join(" "),
   };
-}
-
-function decodeSecret(secret: string): Buffer {
-  return Buffer.from(secret.slice(prefix.length), "base64");
 }
