@@ -4,7 +4,7 @@ export const verbs: ReadonlySet<string> = new Set(
   abort add allow answer append apply assert assign authenticate authorize await begin bind block build call can
   cancel cancels change check choose classify clear close coerce collect combine compare compile complete compose
   compute configure confine confirm connect consume contains convert copy count create decode decrypt define delete
-  deliver derive describe detect disable disabled discover divide drain dry edit emit enable encode encrypt end
+  deliver derive describe detect disable disabled discover divide drain dry edit emit enable encode encrypt end ends
   enqueue enrol ensure equals escape estimate exclude execute expand expect expire explain export extend fail fetch
   fill filter find finish fit flush follow format forward free get group handle has hash hide hides hold identify
   import infer insert inspect instrument is issue launch lease limit list listen load lock log map mask match matches
@@ -12,10 +12,10 @@ export const verbs: ReadonlySet<string> = new Set(
   print probe process protect prove pseudonymize publish purge push put queue quote rank read reconcile record redact
   reduce refresh refuse refuses register reject relaunch release remember remove rename render replace replay report
   request require requires reset resolve respond restore resume retry return reveal review revoke rotate round run
-  sanitize save scan schedule score screen seed select send serialize serve set settle shorten should show sign simulate
-  skip split start stop store stream submit subscribe suggest sum summarize suppress sweep sync take test to track
-  translate truncate try unsuppress unwrap update upsert validate verify visit wait warn watch with withdraw wrap
-  write
+  sanitize save scan schedule score screen seed select send serialize serve set settle shorten should show sign
+  simulate skip split start stop store stream submit subscribe suggest sum summarize suppress sweep sync take test to
+  track transact translate truncate try unsuppress unwrap update upsert validate verify visit wait warn watch with
+  withdraw wrap write
   `
     .trim()
     .split(/\s+/),
