@@ -1,7 +1,7 @@
 import { sql } from "kysely";
-import type { Stored } from "../../src/store/codec.ts";
 import { type Engine, getAdapter } from "../../src/store/engine.ts";
 import { openEngine, openStore } from "../../src/store/open.ts";
+import type { Stored } from "../../src/store/queries/codec.ts";
 import { readSchema } from "../../src/store/schema/read-schema.ts";
 import type { StoredTable } from "../../src/store/schema/schema-introspection.ts";
 import { Rows } from "./rows.ts";

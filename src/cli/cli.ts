@@ -1,7 +1,7 @@
 import type { CommanderError } from "commander";
-import { watchBrokenPipe } from "../commands/broken-pipe.ts";
-import { paint } from "../commands/output.ts";
-import { Interrupted } from "../commands/signals.ts";
+import { watchBrokenPipe } from "../commands/terminal/broken-pipe.ts";
+import { paint } from "../commands/terminal/output.ts";
+import { Interrupted } from "../commands/terminal/signals.ts";
 import { loadConfig } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Options } from "../commands/output.ts";
+import type { Options } from "../commands/terminal/output.ts";
 import { loadConfig } from "../config/load.ts";
 import { addExamples } from "./help.ts";
 import { businessOption, createSubcommand } from "./options.ts";

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import type { Options } from "../commands/output.ts";
 import { actCommands } from "../commands/portal-options.ts";
+import type { Options } from "../commands/terminal/output.ts";
 import { loadConfig } from "../config/load.ts";
 import { addOptions } from "../config/options.ts";
 import { addExamples } from "./help.ts";

@@ -13,10 +13,10 @@ export function addToken(token: Command): void {
     .option("--business <id or name>", "the organisation it belongs to")
     .addOption(createChoiceOption("--scopes <scopes>", "a comma list, read, or all", scopeChoices, "read"))
     .option(...whenOption)
-    .action(async (options) => (await import("../commands/manage-tokens.ts")).createToken(options));
+    .action(async (options) => (await import("../commands/tokens/manage-tokens.ts")).createToken(options));
   const list = createSubcommand(token, "list", "list tokens; they themselves are not shown", "token").action(
     async (options) =>
-      (await import("../commands/manage-tokens.ts")).listTokens(loadConfig(process.env, options), options),
+      (await import("../commands/tokens/manage-tokens.ts")).listTokens(loadConfig(process.env, options), options),
   );
   const update = createSubcommand(token, "update", "change a token's scopes, expiry or name, at once", "token")
     .argument("<tokenId>", "its id, as list prints it")
@@ -26,12 +26,16 @@ export function addToken(token: Command): void {
     .option("--expires <when>", `${whenOption[1]}; never for no end`)
     .option("--name <name>", "what the token is for")
     .action(async (tokenId: string, options) =>
-      (await import("../commands/manage-tokens.ts")).updateToken(tokenId, options),
+      (await import("../commands/tokens/manage-tokens.ts")).updateToken(tokenId, options),
     );
   const revoke = createSubcommand(token, "revoke", "revoke a token, at once", "token")
     .argument("<tokenId>", "its id, as list prints it")
     .action(async (tokenId: string, options) =>
-      (await import("../commands/manage-tokens.ts")).revokeToken(loadConfig(process.env, options), tokenId, options),
+      (await import("../commands/tokens/manage-tokens.ts")).revokeToken(
+        loadConfig(process.env, options),
+        tokenId,
+        options,
+      ),
     );
   addExamples(
     create,
@@ -74,7 +78,7 @@ export function addGatewayKey(gatewayKey: Command): void {
     .option("--token-variable <name>", "the environment variable with the access token; else PROGRAMME_TOKEN")
     .option("--token-file <file>", "the file with the access token, relative to the file of gateway keys")
     .option(...whenOption)
-    .action(async (options) => (await import("../commands/gateway-key.ts")).createGatewayKey(options));
+    .action(async (options) => (await import("../commands/tokens/gateway-key.ts")).createGatewayKey(options));
   addExamples(create, [
     "gateway-key create --name crm --scopes read --expires 365d",
     "a key for one caller, for a year",

@@ -10,7 +10,7 @@ import { blank, createSettingsFile, type HostName, hosts, resolvePlace } from ".
 import { chooseLaunch, getRunning, type Launcher } from "./hosts/launch.ts";
 import { formatServerTable, mergeSettings } from "./hosts/merge.ts";
 import { readSettings, replaceSettings } from "./hosts/write.ts";
-import { getTextOption, note, type Options, print, printJson } from "./output.ts";
+import { getTextOption, note, type Options, print, printJson } from "./terminal/output.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -11,10 +11,10 @@ import { type DatabaseLocation, databaseSettings, parseDatabaseLocation, refuseP
 import { type Config, toUsageError } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { isPostgresAddress } from "../lib/postgres-address.ts";
-import { getTextOption, type Options, print, printJson } from "./output.ts";
-import { showProgress } from "./progress.ts";
-import { onInterrupt } from "./signals.ts";
-import { formatColumns } from "./table.ts";
+import { getTextOption, type Options, print, printJson } from "./terminal/output.ts";
+import { showProgress } from "./terminal/progress.ts";
+import { onInterrupt } from "./terminal/signals.ts";
+import { formatColumns } from "./terminal/table.ts";
 
 /**
  * Copies a whole database to another, or compares the two.

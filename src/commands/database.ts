@@ -2,7 +2,7 @@ import { createApp } from "../app/app.ts";
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { databaseWaitMs, fillDemo } from "./open-app.ts";
-import { type Options, print, printJson } from "./output.ts";
+import { type Options, print, printJson } from "./terminal/output.ts";
 
 /** Brings the configured database to this version. */
 export async function runMigrate(config: Config, options: Options): Promise<void> {

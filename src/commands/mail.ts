@@ -3,9 +3,9 @@ import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { Problem } from "../contract/errors.ts";
 import { withApp } from "./open-app.ts";
-import { getTextOption, type Options, print, printJson } from "./output.ts";
-import { formatColumns } from "./table.ts";
-import { chooseBusiness } from "./tokens.ts";
+import { getTextOption, type Options, print, printJson } from "./terminal/output.ts";
+import { formatColumns } from "./terminal/table.ts";
+import { chooseBusiness } from "./tokens/tokens.ts";
 
 /** Sees to it that an organisation sends nothing more to an address. */
 export function suppressAddress(config: Config, email: string, options: Options): Promise<void> {

@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import { type App, type AppOptions, createApp } from "../app/app.ts";
 import { type Config, isDemo } from "../config/load.ts";
-import { showProgress } from "./progress.ts";
-import { onInterrupt } from "./signals.ts";
+import { showProgress } from "./terminal/progress.ts";
+import { onInterrupt } from "./terminal/signals.ts";
 
 /** How long a start that nobody watches waits for a database server: both may be started at once. */
 export const databaseWaitMs = 30_000;

@@ -7,10 +7,10 @@ import { UsageError } from "../config/usage-error.ts";
 import { Problem } from "../contract/errors.ts";
 import type { PortalActionName } from "../contract/portal.ts";
 import { withApp } from "./open-app.ts";
-import { getTextOption, type Options, print, printJson } from "./output.ts";
 import { listFields, toFlag } from "./portal-options.ts";
-import { formatColumns } from "./table.ts";
-import { chooseBusiness } from "./tokens.ts";
+import { getTextOption, type Options, print, printJson } from "./terminal/output.ts";
+import { formatColumns } from "./terminal/table.ts";
+import { chooseBusiness } from "./tokens/tokens.ts";
 
 /**
  * Does an act as the one of the product's own people whose it is, and prints the record.

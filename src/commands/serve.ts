@@ -6,12 +6,12 @@ import { type Config, isDemo } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { isPostgresAddress } from "../lib/postgres-address.ts";
 import { version } from "../lib/version.ts";
-import { onBrokenPipe } from "./broken-pipe.ts";
 import { chooseLaunch, getRunning } from "./hosts/launch.ts";
-import { issueProcessToken, loadLocalToken } from "./local-token.ts";
 import { databaseWaitMs, openApp } from "./open-app.ts";
-import { print } from "./output.ts";
-import { stopSignals } from "./signals.ts";
+import { onBrokenPipe } from "./terminal/broken-pipe.ts";
+import { print } from "./terminal/output.ts";
+import { stopSignals } from "./terminal/signals.ts";
+import { issueProcessToken, loadLocalToken } from "./tokens/local-token.ts";
 
 /** Serves MCP over stdin and stdout, or what was heard there already, until the client goes away. */
 export async function serveConnection(config: Config, wire: StartupHandshake | undefined): Promise<void> {

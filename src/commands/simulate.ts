@@ -12,11 +12,11 @@ import { createSeededRandom } from "../lib/crypto/random.ts";
 import { createId } from "../lib/ids.ts";
 import type { Store } from "../store/port.ts";
 import { withApp } from "./open-app.ts";
-import { print, printJson } from "./output.ts";
-import { showProgress } from "./progress.ts";
-import { onInterrupt } from "./signals.ts";
-import { formatColumns } from "./table.ts";
-import { chooseBusiness, issueToken, ordinaryScopes } from "./tokens.ts";
+import { print, printJson } from "./terminal/output.ts";
+import { showProgress } from "./terminal/progress.ts";
+import { onInterrupt } from "./terminal/signals.ts";
+import { formatColumns } from "./terminal/table.ts";
+import { chooseBusiness, issueToken, ordinaryScopes } from "./tokens/tokens.ts";
 
 export interface SimulateOptions extends SeasonSize {
   readonly business: string | undefined;

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { StartupHandshake } from "../app/startup.ts";
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
-import { stopSignals } from "./signals.ts";
+import { stopSignals } from "./terminal/signals.ts";
 
 /** Until the service is opened in any case, for the work that goes on there beside requests. */
 const patienceMs = 250;

@@ -4,8 +4,8 @@ import { UsageError } from "../config/usage-error.ts";
 import { type CallName, getToolset, isCallName, isOperationName, operations } from "../contract/index.ts";
 import type { Scope } from "../contract/scopes.ts";
 import { withApp } from "./open-app.ts";
-import { print, printJson } from "./output.ts";
-import { formatColumns } from "./table.ts";
+import { print, printJson } from "./terminal/output.ts";
+import { formatColumns } from "./terminal/table.ts";
 
 /** Prints the tools that agents are offered, and what their list costs: of the configured token, if there is one. */
 export async function printTools(config: Config, json: boolean): Promise<void> {

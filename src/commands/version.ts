@@ -1,5 +1,5 @@
 import { version } from "../lib/version.ts";
-import { print, printJson } from "./output.ts";
+import { print, printJson } from "./terminal/output.ts";
 
 /** Prints what a report of a fault should name. */
 export function printVersion(json: boolean): void {

@@ -12,11 +12,11 @@ import {
   eventTypes,
 } from "../contract/webhooks.ts";
 import type { ListedDelivery } from "../store/queues/outbox.ts";
-import { parseDuration, parseTime } from "./durations.ts";
 import { withApp } from "./open-app.ts";
-import { getTextOption, note, type Options, print, printJson } from "./output.ts";
-import { formatColumns } from "./table.ts";
-import { chooseBusiness } from "./tokens.ts";
+import { parseDuration, parseTime } from "./terminal/durations.ts";
+import { getTextOption, note, type Options, print, printJson } from "./terminal/output.ts";
+import { formatColumns } from "./terminal/table.ts";
+import { chooseBusiness } from "./tokens/tokens.ts";
 
 type Endpoint = Awaited<ReturnType<Webhooks["endpoints"]["find"]>>;
 

@@ -1,7 +1,7 @@
 import { problem } from "../contract/errors.ts";
 import { remember } from "../lib/bounded-cache.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { PermitLease } from "../store/permit-leases.ts";
+import type { PermitLease } from "../store/coordination/rate-limit-leases.ts";
 import type { Store } from "../store/port.ts";
 
 /** Where a token stands against its request rate; for the rate headers. */

@@ -1,6 +1,6 @@
 import type { AuditEntry } from "../contract/audit.ts";
-import type { Stored } from "./codec.ts";
 import { auditSource, type Db, type PreparedStatement, prepareQuery, type Statements } from "./database.ts";
+import type { Stored } from "./queries/codec.ts";
 
 const { codec } = auditSource;
 const columns = [...codec.names, "kind", "turn"];

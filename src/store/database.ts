@@ -9,8 +9,8 @@ import {
 import * as z from "zod";
 import { AuditEntry } from "../contract/audit.ts";
 import { Token } from "../contract/tokens.ts";
-import { type Codec, createCodec } from "./codec.ts";
 import type { ChangeEntry } from "./port.ts";
+import { type Codec, createCodec } from "./queries/codec.ts";
 import { LogEntry } from "./queues/event-log.ts";
 import { type Row, type Table, type TableName, tables } from "./tables.ts";
 

@@ -1,7 +1,7 @@
 import type { DialectAdapter, Expression, RawBuilder, SelectQueryBuilder } from "kysely";
-import type { Stored } from "./codec.ts";
 import type { Database, Db, PreparedStatement } from "./database.ts";
 import type { DatabaseState } from "./port.ts";
+import type { Stored } from "./queries/codec.ts";
 import type { SchemaQueries, StoredTable } from "./schema/schema-introspection.ts";
 import { prepareCommitSequence } from "./tenant-sequence.ts";
 

@@ -3,11 +3,11 @@ import type { PageOf } from "../contract/definition/operation.ts";
 import type { LoggedEvent } from "../contract/event-log.ts";
 import type { EventPayload } from "../contract/events.ts";
 import type { Token, TokenChange, TokenPatch } from "../contract/tokens.ts";
-import type { Peers } from "./peers.ts";
-import type { PermitGrant, PermitRequest } from "./permit-leases.ts";
+import type { Peers } from "./coordination/peers.ts";
+import type { PermitGrant, PermitRequest } from "./coordination/rate-limit-leases.ts";
+import type { SessionStore } from "./coordination/session-store.ts";
 import type { EventFilter, Inbox, LogEntry } from "./queues/event-log.ts";
 import type { Outbox } from "./queues/outbox.ts";
-import type { SessionStore } from "./session-store.ts";
 import type { NewRow, Patch, Row, TableName, tables } from "./tables.ts";
 
 export type { ByteRange, Content, ContentStore, DeclaredContent, Spool } from "./blobs/blob-store.ts";

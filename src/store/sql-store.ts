@@ -3,11 +3,15 @@ import type { AuditEntry } from "../contract/audit.ts";
 import type { EventPayload } from "../contract/events.ts";
 import type { Token } from "../contract/tokens.ts";
 import { prepareAppend, toAccessValues } from "./audit.ts";
+import type { Peers } from "./coordination/peers.ts";
+import type { PermitGrant, PermitRequest } from "./coordination/rate-limit-leases.ts";
+import type { SessionStore } from "./coordination/session-store.ts";
+import { createPeers } from "./coordination/sql-peers.ts";
+import { leasePermits } from "./coordination/sql-rate-limit-leases.ts";
+import { createSessionStore } from "./coordination/sql-session-store.ts";
 import { createStatements, type Db, type PreparedStatement, prepareQuery, tokenCodec } from "./database.ts";
 import { createNestedEngine, type Engine } from "./engine.ts";
 import { readMigrationStatus } from "./migrations/migrate.ts";
-import type { Peers } from "./peers.ts";
-import type { PermitGrant, PermitRequest } from "./permit-leases.ts";
 import type {
   Actor,
   Business,
@@ -21,6 +25,7 @@ import type {
   Store,
 } from "./port.ts";
 import { purgeOldRows } from "./purge.ts";
+import { type Shared, SqlReader } from "./queries/reader.ts";
 import type { Inbox } from "./queues/event-log.ts";
 import { createExportQueue } from "./queues/export-queue.ts";
 import { createMailQueue } from "./queues/mail-queue.ts";
@@ -28,12 +33,7 @@ import type { Outbox } from "./queues/outbox.ts";
 import { readQueueDepths } from "./queues/queue-depths.ts";
 import { createInbox } from "./queues/sql-inbox.ts";
 import { SqlOutbox } from "./queues/sql-outbox.ts";
-import { leasePermits } from "./rate-limit-leases.ts";
-import { type Shared, SqlReader } from "./reader.ts";
-import type { SessionStore } from "./session-store.ts";
 import { loadMasterKey } from "./settings.ts";
-import { createPeers } from "./sql-peers.ts";
-import { createSessionStore } from "./sql-session-store.ts";
 import { createTokenCache } from "./token-cache.ts";
 import { SqlTransaction } from "./transaction.ts";
 

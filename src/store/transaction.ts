@@ -9,10 +9,10 @@ import type { TokenChange, TokenPatch } from "../contract/tokens.ts";
 import { insertAudit } from "./audit.ts";
 import { createSource, type Db, type Source } from "./database.ts";
 import type { Actor, Change, ExportLease, MailLease, PipelineTransaction, StoredAnswer } from "./port.ts";
+import { type Shared, SqlReader } from "./queries/reader.ts";
 import { holdEndpoints } from "./queues/delivery-leases.ts";
 import { endExport } from "./queues/export-queue.ts";
 import { enqueueMail, settleMail } from "./queues/mail-queue.ts";
-import { type Shared, SqlReader } from "./reader.ts";
 import { type NewRow, type Patch, type Row, type TableName, tables } from "./tables.ts";
 import { changeToken } from "./token-changes.ts";
 

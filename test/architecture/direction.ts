@@ -52,15 +52,15 @@ export type Folder = keyof typeof direction;
 
 /** The files that make up the store's port: the part of the store that other folders know. */
 export const portFiles = [
-  "store/permit-leases.ts",
+  "store/coordination/rate-limit-leases.ts",
   "store/port.ts",
   "store/blobs/blob-store.ts",
-  "store/peers.ts",
+  "store/coordination/peers.ts",
   "store/tables.ts",
   "store/handler-context.ts",
   "store/queues/outbox.ts",
   "store/queues/event-log.ts",
-  "store/session-store.ts",
+  "store/coordination/session-store.ts",
 ];
 
 /** Packages that only these folders may import. A name that ends in a slash is a scope. */

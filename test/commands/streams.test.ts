@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import type { WriteStream } from "node:tty";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { showProgress } from "../../src/commands/progress.ts";
-import { Interrupted, onInterrupt } from "../../src/commands/signals.ts";
+import { showProgress } from "../../src/commands/terminal/progress.ts";
+import { Interrupted, onInterrupt } from "../../src/commands/terminal/signals.ts";
 import { openHome } from "../support/program.ts";
 
 const esc = "\u001b";

@@ -178,7 +178,7 @@ test("over stdio links lead to a page too", async () => {
   const app = await createApp(config);
   onTestFinished(() => app.close());
   await app.store.insertBusiness({ businessId: "biz_1", name: "Fund", createdAt: new Date().toISOString() });
-  const { issueToken } = await import("../../src/commands/tokens.ts");
+  const { issueToken } = await import("../../src/commands/tokens/tokens.ts");
   const { token } = await issueToken(app.store, {
     businessId: "biz_1",
     name: "t",

@@ -2,7 +2,7 @@ import { Client } from "@modelcontextprotocol/client";
 import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { pino } from "pino";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { ordinaryScopes } from "../../src/commands/tokens.ts";
+import { ordinaryScopes } from "../../src/commands/tokens/tokens.ts";
 import { openTestServer, type TestServer } from "../support/test-server.ts";
 
 const secrets = {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Problem } from "../../src/contract/errors.ts";
-import { createCursors, type Position } from "../../src/store/cursor.ts";
+import { createCursors, type Position } from "../../src/store/queries/cursor.ts";
 
 const key = Buffer.alloc(32, 7);
 const list = ["biz_one", "submissions", "createdAt", { where: { state: "DRAFT", trackId: "trk_1" } }];

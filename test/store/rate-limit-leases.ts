@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createId } from "../../src/lib/ids.ts";
-import type { PermitLease } from "../../src/store/permit-leases.ts";
+import type { PermitLease } from "../../src/store/coordination/rate-limit-leases.ts";
 import type { Store } from "../../src/store/port.ts";
 import type { Bench } from "./conformance.ts";
 

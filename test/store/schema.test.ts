@@ -1,6 +1,5 @@
 import { CompiledQuery, Kysely } from "kysely";
 import { beforeAll, describe, expect, test } from "vitest";
-import { createCodec } from "../../src/store/codec.ts";
 import {
   auditSource,
   changeSource,
@@ -12,7 +11,8 @@ import {
 } from "../../src/store/database.ts";
 import { migrateDatabase } from "../../src/store/migrations/migrate.ts";
 import type { Query } from "../../src/store/port.ts";
-import { type AnyQuery, type Sort, selectMatching, selectStep } from "../../src/store/query.ts";
+import { createCodec } from "../../src/store/queries/codec.ts";
+import { type AnyQuery, type Sort, selectMatching, selectStep } from "../../src/store/queries/query.ts";
 import { SqliteDialect } from "../../src/store/sqlite/dialect.ts";
 import { type TableName, tables } from "../../src/store/tables.ts";
 

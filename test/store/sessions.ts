@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { SessionChange, SessionRecord, SessionStore } from "../../src/store/session-store.ts";
+import type { SessionChange, SessionRecord, SessionStore } from "../../src/store/coordination/session-store.ts";
 import type { Bench } from "./conformance.ts";
 
 const expiresAt = "2026-11-27T09:00:00.000Z";

@@ -3,7 +3,7 @@ import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { pino } from "pino";
 import { test as base } from "vitest";
 import { type App, createApp } from "../../src/app/app.ts";
-import { issueToken } from "../../src/commands/tokens.ts";
+import { issueToken } from "../../src/commands/tokens/tokens.ts";
 import { type Config, loadConfig } from "../../src/config/load.ts";
 import { commonErrors, splitInput } from "../../src/contract/definition/operation.ts";
 import type { EventPayload } from "../../src/contract/events.ts";

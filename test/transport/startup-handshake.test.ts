@@ -3,7 +3,7 @@ import { InMemoryTransport, type JSONRPCMessage } from "@modelcontextprotocol/se
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type App, createApp } from "../../src/app/app.ts";
 import { startHandshake } from "../../src/app/startup.ts";
-import { issueProcessToken } from "../../src/commands/local-token.ts";
+import { issueProcessToken } from "../../src/commands/tokens/local-token.ts";
 import { type Config, loadConfig } from "../../src/config/load.ts";
 import type { StartupHandshake } from "../../src/transport/stdio/startup-handshake.ts";
 

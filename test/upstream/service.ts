@@ -1,5 +1,5 @@
 import { onTestFinished } from "vitest";
-import { issueToken } from "../../src/commands/tokens.ts";
+import { issueToken } from "../../src/commands/tokens/tokens.ts";
 import { type Scope, scopes } from "../../src/contract/scopes.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port.ts";

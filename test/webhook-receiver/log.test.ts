@@ -10,7 +10,7 @@ import * as eventLog from "../../src/store/migrations/008_event_log.ts";
 import { migrateDatabase } from "../../src/store/migrations/migrate.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port.ts";
-import { selectStep } from "../../src/store/query.ts";
+import { selectStep } from "../../src/store/queries/query.ts";
 import { SqliteDialect } from "../../src/store/sqlite/dialect.ts";
 import { temporaryDirectory } from "../support/directory.ts";
 import { createEvent, type SentEvent } from "./event-sender.ts";

@@ -1,5 +1,5 @@
-import type { Stored } from "../codec.ts";
 import type { Db } from "../database.ts";
+import type { Stored } from "../queries/codec.ts";
 
 /** What identifies a row: the values of its primary key. */
 export type RowKey = readonly Stored[];

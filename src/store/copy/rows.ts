@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type SqlBool, sql } from "kysely";
-import type { Stored } from "../codec.ts";
 import type { Db } from "../database.ts";
+import type { Stored } from "../queries/codec.ts";
 import type { StoredTable } from "../schema/schema-introspection.ts";
 import { markName, type RowKey } from "./checkpoint.ts";
 

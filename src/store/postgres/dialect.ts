@@ -13,9 +13,9 @@ import {
   type RawBuilder,
   sql,
 } from "kysely";
-import type { Stored } from "../codec.ts";
 import type { Db } from "../database.ts";
 import type { EngineAdapter } from "../engine.ts";
+import type { Stored } from "../queries/codec.ts";
 import { postgresCatalogue, type SchemaQueries, type StoredTable } from "../schema/schema-introspection.ts";
 import { type PostgresSessionOptions, Session } from "./session.ts";
 

@@ -1,7 +1,7 @@
 import { Kysely, sql } from "kysely";
-import type { Stored } from "../codec.ts";
 import type { Database, Db, PreparedStatement } from "../database.ts";
 import { type Engine, getAdapter, type Transact } from "../engine.ts";
+import type { Stored } from "../queries/codec.ts";
 
 import { PostgresDialect } from "./dialect.ts";
 import { findServers, type LookSettings } from "./inspect.ts";

@@ -2,9 +2,9 @@ import { type ExpressionBuilder, sql } from "kysely";
 import { type EventType, events } from "../../contract/events.ts";
 import { WebhookAttempt, WebhookDelivery } from "../../contract/webhooks.ts";
 import { createId } from "../../lib/ids.ts";
-import { createCodec, type StoredRow } from "../codec.ts";
 import { createSource, type Database, type Db } from "../database.ts";
 import type { Engine, Transact, TransactInTurn } from "../engine.ts";
+import { createCodec, type StoredRow } from "../queries/codec.ts";
 import { holdEndpoints, leaseEndpointDeliveries } from "./delivery-leases.ts";
 import type {
   DeliveryExchange,

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
-import type { Stored } from "../codec.ts";
+import type { Stored } from "../queries/codec.ts";
 
 export interface BatchOptions {
   /** A file that exists. */

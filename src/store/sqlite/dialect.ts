@@ -17,10 +17,10 @@ import {
   sql,
 } from "kysely";
 import { problem } from "../../contract/errors.ts";
-import type { Stored } from "../codec.ts";
 import { type Db, type PreparedQuery, prepareQuery } from "../database.ts";
 import type { EngineAdapter } from "../engine.ts";
 import { Mutex } from "../mutex.ts";
+import type { Stored } from "../queries/codec.ts";
 import { type SchemaQueries, type StoredTable, sqliteCatalogue } from "../schema/schema-introspection.ts";
 
 export interface SqliteOptions {

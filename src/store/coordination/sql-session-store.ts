@@ -1,6 +1,6 @@
-import { type Db, prepareQuery } from "./database.ts";
-import { type Engine, forUpdate, type Transact } from "./engine.ts";
-import { createRecordCache } from "./record-cache.ts";
+import { type Db, prepareQuery } from "../database.ts";
+import { type Engine, forUpdate, type Transact } from "../engine.ts";
+import { createRecordCache } from "../record-cache.ts";
 import type { SessionBounds, SessionKey, SessionRecord, SessionStore } from "./session-store.ts";
 
 /** Sessions of which it is remembered what there is. */

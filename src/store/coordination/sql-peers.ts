@@ -1,7 +1,7 @@
-import type { Db } from "./database.ts";
-import { type Engine, forUpdate } from "./engine.ts";
+import type { Db } from "../database.ts";
+import { type Engine, forUpdate } from "../engine.ts";
+import { masterKeyName } from "../settings.ts";
 import type { Marks, Peers } from "./peers.ts";
-import { masterKeyName } from "./settings.ts";
 
 interface Announcement {
   readonly marks: Marks;

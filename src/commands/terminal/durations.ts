@@ -1,4 +1,4 @@
-import { DateFrom } from "../contract/definition/fields.ts";
+import { DateFrom } from "../../contract/definition/fields.ts";
 
 const unitMs: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000 };
 

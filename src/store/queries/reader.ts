@@ -1,7 +1,6 @@
-import type { AuditEntry } from "../contract/audit.ts";
-import type { PageOf } from "../contract/definition/operation.ts";
-import type { LoggedEvent } from "../contract/event-log.ts";
-import { createCursors, type Position } from "./cursor.ts";
+import type { AuditEntry } from "../../contract/audit.ts";
+import type { PageOf } from "../../contract/definition/operation.ts";
+import type { LoggedEvent } from "../../contract/event-log.ts";
 import {
   auditSource,
   changeSource,
@@ -11,11 +10,12 @@ import {
   type PreparedStatement,
   type Source,
   type Statements,
-} from "./database.ts";
-import type { AuditFilter, ChangeEntry, ListOrder, PageRequest, Query, Reader } from "./port.ts";
+} from "../database.ts";
+import type { AuditFilter, ChangeEntry, ListOrder, PageRequest, Query, Reader } from "../port.ts";
+import type { EventFilter, LogEntry } from "../queues/event-log.ts";
+import type { Row, TableName } from "../tables.ts";
+import { createCursors, type Position } from "./cursor.ts";
 import { type AnyQuery, type Sort, selectMatching, selectStep } from "./query.ts";
-import type { EventFilter, LogEntry } from "./queues/event-log.ts";
-import type { Row, TableName } from "./tables.ts";
 
 /** What readers and transactions of one store share. */
 export interface Shared {

@@ -1,12 +1,12 @@
-import { UsageError } from "../config/usage-error.ts";
-import { excludeSensitiveScopes, isScope, readScopes, type Scope, scopes } from "../contract/scopes.ts";
-import { visibleTokenChars } from "../contract/token-format.ts";
-import type { Token } from "../contract/tokens.ts";
-import { createRandomToken, hashSha256Hex } from "../lib/crypto/crypto.ts";
-import { suggestWord } from "../lib/did-you-mean.ts";
-import { createId } from "../lib/ids.ts";
-import type { Store } from "../store/port.ts";
-import { parseDuration, parseTime } from "./durations.ts";
+import { UsageError } from "../../config/usage-error.ts";
+import { excludeSensitiveScopes, isScope, readScopes, type Scope, scopes } from "../../contract/scopes.ts";
+import { visibleTokenChars } from "../../contract/token-format.ts";
+import type { Token } from "../../contract/tokens.ts";
+import { createRandomToken, hashSha256Hex } from "../../lib/crypto/crypto.ts";
+import { suggestWord } from "../../lib/did-you-mean.ts";
+import { createId } from "../../lib/ids.ts";
+import type { Store } from "../../store/port.ts";
+import { parseDuration, parseTime } from "../terminal/durations.ts";
 
 /** A token just made: the only moment at which it can be shown. */
 export interface IssuedToken {

@@ -1,6 +1,6 @@
-import { type Problem, problem } from "../contract/errors.ts";
-import { toCanonicalJson } from "../lib/canonical-json.ts";
-import { computeHmac, equalsInConstantTime, hashSha256Hex } from "../lib/crypto/crypto.ts";
+import { type Problem, problem } from "../../contract/errors.ts";
+import { toCanonicalJson } from "../../lib/canonical-json.ts";
+import { computeHmac, equalsInConstantTime, hashSha256Hex } from "../../lib/crypto/crypto.ts";
 
 /** Where a page ended: the value that the list is sorted by, then what identifies the row. */
 export type Position = readonly [sort: string | number, ...id: (string | number)[]];

@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { getInnerSchema, unwrap } from "../contract/definition/field-annotations.ts";
+import { getInnerSchema, unwrap } from "../../contract/definition/field-annotations.ts";
 
 type Kind = "scalar" | "boolean" | "json";
 

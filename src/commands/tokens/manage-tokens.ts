@@ -1,10 +1,10 @@
-import { type Config, loadConfig } from "../config/load.ts";
-import { UsageError } from "../config/usage-error.ts";
-import { Problem } from "../contract/errors.ts";
-import type { Token } from "../contract/tokens.ts";
-import { withApp } from "./open-app.ts";
-import { getTextOption, note, type Options, print, printJson } from "./output.ts";
-import { formatColumns } from "./table.ts";
+import { type Config, loadConfig } from "../../config/load.ts";
+import { UsageError } from "../../config/usage-error.ts";
+import { Problem } from "../../contract/errors.ts";
+import type { Token } from "../../contract/tokens.ts";
+import { withApp } from "../open-app.ts";
+import { getTextOption, note, type Options, print, printJson } from "../terminal/output.ts";
+import { formatColumns } from "../terminal/table.ts";
 import { chooseBusiness, issueToken, parseExpiry, parseScopes } from "./tokens.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { type SelectQueryBuilder, sql } from "kysely";
-import { splitSearch } from "../lib/search-words.ts";
-import type { Database, Db, Source } from "./database.ts";
-import { getAdapter } from "./engine.ts";
+import { splitSearch } from "../../lib/search-words.ts";
+import type { Database, Db, Source } from "../database.ts";
+import { getAdapter } from "../engine.ts";
 
 /** A query on any table, as `port.ts` types it for each. */
 export interface AnyQuery {

@@ -1,7 +1,7 @@
-import { createId } from "../lib/ids.ts";
-import type { Db } from "./database.ts";
-import { getAdapter } from "./engine.ts";
-import type { PermitGrant, PermitRequest } from "./permit-leases.ts";
+import { createId } from "../../lib/ids.ts";
+import type { Db } from "../database.ts";
+import { getAdapter } from "../engine.ts";
+import type { PermitGrant, PermitRequest } from "./rate-limit-leases.ts";
 
 /** A millisecond, and how many permits were used in it. */
 type Use = readonly [atMs: number, count: number];
