@@ -41,7 +41,7 @@ export async function bundleProgram(folder: string): Promise<void> {
     chunkFileNames: "[name].js",
     // What every start over stdio loads is in one file: each costs as much as many lines do.
     codeSplitting: {
-      groups: [{ name: "start", test: /[\\/]src[\\/](config[\\/]load|commands[\\/]stdio|app[\\/]early)\.ts$/ }],
+      groups: [{ name: "start", test: /[\\/]src[\\/](config[\\/]load|commands[\\/]stdio|app[\\/]startup)\.ts$/ }],
     },
     comments: { legal: true, annotation: false, jsdoc: false },
     // Names and lines are kept: a stack trace tells something, and some packages tell errors by their classes' names.

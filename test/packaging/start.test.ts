@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
@@ -46,8 +47,18 @@ describe("a start over stdio", () => {
     const call = { id: 3, method: "tools/call", params: { name: "list_programs", arguments: {} } };
     const loaded = await loadedFor([...opening, call], { PROGRAMME_DEMO: "true" });
     expect(loaded).toContain("app.js");
-    expect(loaded).toContain("embedded.js");
-    for (const file of ["undici.js", "http.js", "product.js", "smtp-connection.js", "dist-cjs.js", "help.js"]) {
+    expect(loaded).toContain("embedded-wiring.js");
+    const others = [
+      "undici.js",
+      "http-wiring.js",
+      "remote-wiring.js",
+      "smtp-connection.js",
+      "dist-cjs.js",
+      "program.js",
+    ];
+    const built = await readdir(join(import.meta.dirname, "../../dist"));
+    for (const file of others) {
+      expect(built).toContain(file);
       expect(loaded).not.toContain(file);
     }
   });
