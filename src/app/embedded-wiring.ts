@@ -14,7 +14,7 @@ import { createInvitations, type Invitations } from "../pipeline/invitations.ts"
 import { createPortalActions, type PortalActions } from "../pipeline/portal.ts";
 import { createRetention, type Retention } from "../retention/retention.ts";
 import { loadPersonsByRow } from "../service/person-includes.ts";
-import { actHandlers } from "../service/portal/index.ts";
+import { portalActionHandlers } from "../service/portal/index.ts";
 import type { openBlobStore } from "../store/blobs/open-blob-store.ts";
 import { protectRecord } from "../upstream/privacy/pseudonymizing-upstream.ts";
 import type { Pseudonymizer } from "../upstream/privacy/pseudonyms.ts";
@@ -111,7 +111,7 @@ function connectWebhooks(
 
 function connectPeople(config: Config, mailDirectory: string, local: CoreServices): PortalServices {
   const { store, clock } = local;
-  const portal = createPortalActions({ store, handlers: actHandlers, clock });
+  const portal = createPortalActions({ store, handlers: portalActionHandlers, clock });
   return {
     portal,
     invitations: createInvitations({ store, portal, clock, isOpen }),

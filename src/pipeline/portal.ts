@@ -6,7 +6,7 @@ import {
 } from "../contract/portal.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createId } from "../lib/ids.ts";
-import type { ActHandlers, ActWork, Author } from "../store/handler-context.ts";
+import type { Author, PortalActionHandlers, PortalContext } from "../store/handler-context.ts";
 import type { Store } from "../store/port.ts";
 import { checkAllIssues } from "./validate.ts";
 import { withAudit } from "./with-audit.ts";
@@ -23,13 +23,13 @@ export interface PortalActions {
 
 export interface PortalDeps {
   readonly store: Store;
-  readonly handlers: ActHandlers;
+  readonly handlers: PortalActionHandlers;
   readonly clock: Clock;
 }
 
 interface AnyHandler {
   author(store: unknown, input: unknown): Promise<Author>;
-  run(work: ActWork, input: unknown): Promise<unknown>;
+  run(work: PortalContext, input: unknown): Promise<unknown>;
 }
 
 export function createPortalActions({ store, handlers, clock }: PortalDeps): PortalActions {

@@ -1,6 +1,6 @@
 import { shouldHideContacts } from "../contract/privacy.ts";
 import { createId } from "../lib/ids.ts";
-import type { HandlerContext, ReadWork, WriteWork } from "../store/handler-context.ts";
+import type { HandlerContext, ReadContext, WriteContext } from "../store/handler-context.ts";
 import type { PipelineTransaction } from "../store/port.ts";
 import { toAuditContext } from "./audit.ts";
 import { requireScopes } from "./authorize.ts";
@@ -9,7 +9,7 @@ import { applyConfirmation } from "./confirmation.ts";
 import { checkQuota } from "./quota.ts";
 import { withAudit } from "./with-audit.ts";
 
-type AnyHandler = (work: ReadWork | WriteWork, input: Readonly<Record<string, unknown>>) => Promise<unknown>;
+type AnyHandler = (work: ReadContext | WriteContext, input: Readonly<Record<string, unknown>>) => Promise<unknown>;
 
 /** Runs the handler of an operation that reads. */
 export async function runReadHandler(deps: PipelineDeps, call: PreparedCall): Promise<Outcome> {

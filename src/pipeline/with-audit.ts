@@ -1,6 +1,6 @@
 import { type EventPayload, events } from "../contract/events.ts";
 import { createId } from "../lib/ids.ts";
-import type { WriteWork } from "../store/handler-context.ts";
+import type { WriteContext } from "../store/handler-context.ts";
 import type { PipelineTransaction } from "../store/port.ts";
 import { type AuditContext, createAuditEntries } from "./audit.ts";
 
@@ -8,7 +8,7 @@ import { type AuditContext, createAuditEntries } from "./audit.ts";
 export async function withAudit<R>(
   transaction: PipelineTransaction,
   act: AuditContext,
-  work: (emit: WriteWork["emit"]) => Promise<R>,
+  work: (emit: WriteContext["emit"]) => Promise<R>,
 ): Promise<R> {
   const outbox: EventPayload[] = [];
   const result = await work((type, data) => {

@@ -4,13 +4,13 @@ import type { Person } from "../contract/persons.ts";
 import type { Track } from "../contract/programs.ts";
 import type { Submission } from "../contract/submissions.ts";
 import { isActive } from "../domain/persons.ts";
-import type { ChangeWork } from "../store/handler-context.ts";
+import type { ChangeContext } from "../store/handler-context.ts";
 import type { Query, Reader } from "../store/port.ts";
 import { normalizeEmail, type Patch, type Row, toRefKey } from "../store/tables.ts";
 import { findPersonByEmail } from "./person-lookup.ts";
 
-/** Who somebody is said to be. */
-type Given = Pick<
+/** The arguments that identify an applicant. */
+type ApplicantArguments = Pick<
   Input<"create_submission">,
   "innovatorId" | "innovatorEmail" | "innovatorName" | "personId" | "externalRef"
 >;
@@ -21,36 +21,37 @@ export type ApplicantColumns = Pick<
 >;
 
 /**
- * The name of somebody of whom none is known. Never a part of the address: who may see the one may not be meant to see
- * the other.
+ * The name of applicants without a known name. It is not derived from the address, because some callers may see the
+ * name but not the address.
  */
-const unnamed = "";
+const noName = "";
 
 interface Identity {
   readonly innovatorId: string | undefined;
   readonly innovatorEmail: string;
   readonly innovatorName: string;
-  /** The person, where a selector named one. */
+  /** The person, if a selector named one. */
   readonly person: Person | undefined;
-  /** The applicant that this is already, or shares an address with. */
+  /** The existing applicant of this identity or address. */
   readonly applicant: Applicant | undefined;
 }
 
 /**
- * Finds who submits, by a selector or the legacy identity (specification 4.2), and enrols them in the track.
+ * Resolves the applicant of a submission, by a selector or the legacy identity (specification 4.2), and adds them to
+ * the track.
  * @throws Problem `validation_failed`, `not_found`, `person_merged`, `person_inactive`, `identity_mismatch`
  */
 export async function enrolApplicant(
-  work: Omit<ChangeWork, "emit">,
-  given: Given,
+  context: Omit<ChangeContext, "emit">,
+  input: ApplicantArguments,
   track: Track,
 ): Promise<ApplicantColumns> {
-  checkSelectors(given);
-  const person = await loadSelectedPerson(work.store, given);
+  checkSelectors(input);
+  const person = await loadSelectedPerson(context.store, input);
   const identity = await (person
-    ? resolveIdentity(work.store, person, given)
-    : resolveLegacyIdentity(work.store, given));
-  const applicant = await saveApplicant(work, identity, track);
+    ? resolveIdentity(context.store, person, input)
+    : resolveLegacyIdentity(context.store, input));
+  const applicant = await saveApplicant(context, identity, track);
   return {
     applicantId: applicant.applicantId,
     applicantPersonId: identity.person?.personId ?? null,
@@ -60,39 +61,39 @@ export async function enrolApplicant(
   };
 }
 
-function checkSelectors(given: Given): void {
-  if (given.personId !== undefined && given.externalRef !== undefined) {
+function checkSelectors(input: ApplicantArguments): void {
+  if (input.personId !== undefined && input.externalRef !== undefined) {
     const message = "Give only one of personId and externalRef";
     throw validationProblem(...["personId", "externalRef"].map((path) => ({ path, code: "conflicting", message })));
   }
   const identifying = ["personId", "externalRef", "innovatorId", "innovatorEmail"] as const;
-  if (identifying.some((key) => given[key] !== undefined)) return;
+  if (identifying.some((key) => input[key] !== undefined)) return;
   const message = "Name the applicant by one of these";
   throw validationProblem(...identifying.map((path) => ({ path, code: "required", message })));
 }
 
-/** What a selected person fills in; a legacy identity beside the selector must say the same. */
-async function resolveIdentity(store: Reader, person: Person, given: Given): Promise<Identity> {
+/** Returns the identity of a selected person. A legacy identity in the same request must match it. */
+async function resolveIdentity(store: Reader, person: Person, input: ApplicantArguments): Promise<Identity> {
   const { personId, primaryEmail, contactDetails } = person;
   if (!primaryEmail) {
-    const path = given.personId === undefined ? "externalRef" : "personId";
+    const path = input.personId === undefined ? "externalRef" : "personId";
     throw validationProblem({ path, code: "custom", message: "The person has no e-mail address" });
   }
   const ownId = person.platformUserId ?? personId;
   const applicant = await findApplicantOfPerson(store, person, ownId);
-  const own = applicant && mayStandFor(applicant, personId) ? applicant : undefined;
+  const own = applicant && canBelongTo(applicant, personId) ? applicant : undefined;
   const fullName = [contactDetails?.firstName, contactDetails?.lastName].filter(Boolean).join(" ");
   const innovator = {
-    // Whoever has applied before keeps the id known from then.
+    // Applicants keep the id from their first application.
     innovatorId: own?.innovatorId ?? ownId,
     innovatorEmail: primaryEmail,
-    innovatorName: fullName || own?.name || given.innovatorName?.trim() || unnamed,
+    innovatorName: fullName || own?.name || input.innovatorName?.trim() || noName,
   };
-  checkLegacyMatches(given, innovator, ownId);
+  checkLegacyMatches(input, innovator, ownId);
   return { ...innovator, person, applicant };
 }
 
-/** The applicant of a person: linked to them already, or of their id or address. */
+/** Returns the applicant of a person: the linked one, or else the one with the person's id or address. */
 async function findApplicantOfPerson(store: Reader, { personId, primaryEmail }: Person, innovatorId: string) {
   const holder = await findApplicantByEmail(store, primaryEmail ?? "");
   if (holder?.personId === personId) return holder;
@@ -100,12 +101,18 @@ async function findApplicantOfPerson(store: Reader, { personId, primaryEmail }: 
   return linked ?? (await findFirstApplicant(store, { where: { innovatorId } })) ?? holder;
 }
 
-/** An address has one applicant. Another person who uses the same address shares that applicant, but does not own it. */
-function mayStandFor(applicant: Applicant, personId: string): boolean {
+/**
+ * Returns whether an applicant belongs to a person or can be linked to them. Each address has one applicant; another
+ * person with the same address shares it but does not own it.
+ */
+function canBelongTo(applicant: Applicant, personId: string): boolean {
   return applicant.personId === null || applicant.personId === personId;
 }
 
-async function loadSelectedPerson(store: Reader, { personId, externalRef }: Given): Promise<Person | undefined> {
+async function loadSelectedPerson(
+  store: Reader,
+  { personId, externalRef }: ApplicantArguments,
+): Promise<Person | undefined> {
   if (personId === undefined && externalRef === undefined) return undefined;
   const query = externalRef ? { has: { ref: toRefKey(externalRef) } } : { where: { personId } };
   const [person] = await store.find("persons", query, { limit: 1 });
@@ -117,43 +124,47 @@ async function loadSelectedPerson(store: Reader, { personId, externalRef }: Give
 }
 
 function checkLegacyMatches(
-  given: Given,
+  input: ApplicantArguments,
   person: Pick<Submission, "innovatorId" | "innovatorEmail" | "innovatorName">,
   ownId: string,
 ) {
-  const { innovatorId, innovatorEmail, innovatorName } = given;
-  const differs = {
+  const { innovatorId, innovatorEmail, innovatorName } = input;
+  const differences = {
     innovatorId: innovatorId !== undefined && innovatorId !== person.innovatorId && innovatorId !== ownId,
     innovatorEmail:
       innovatorEmail !== undefined && normalizeEmail(innovatorEmail) !== normalizeEmail(person.innovatorEmail),
     innovatorName: innovatorName !== undefined && innovatorName.trim() !== person.innovatorName,
   };
-  const mismatched = Object.entries(differs).flatMap(([name, differing]) => (differing ? [name] : []));
+  const mismatched = Object.entries(differences).flatMap(([name, differing]) => (differing ? [name] : []));
   if (mismatched.length > 0) throw problem("identity_mismatch", { mismatched });
 }
 
-async function resolveLegacyIdentity(store: Reader, given: Given): Promise<Identity> {
-  const { innovatorId } = given;
+async function resolveLegacyIdentity(store: Reader, input: ApplicantArguments): Promise<Identity> {
+  const { innovatorId } = input;
   const holder =
-    given.innovatorEmail === undefined ? undefined : await findApplicantByEmail(store, given.innovatorEmail);
-  const known = innovatorId === undefined ? holder : await findFirstApplicant(store, { where: { innovatorId } });
-  if (holder && holder.applicantId !== known?.applicantId) {
+    input.innovatorEmail === undefined ? undefined : await findApplicantByEmail(store, input.innovatorEmail);
+  const existing = innovatorId === undefined ? holder : await findFirstApplicant(store, { where: { innovatorId } });
+  if (holder && holder.applicantId !== existing?.applicantId) {
     throw problem("identity_mismatch", { mismatched: ["innovatorId"] });
   }
-  if (known && !holder && given.innovatorEmail !== undefined) {
+  if (existing && !holder && input.innovatorEmail !== undefined) {
     throw problem("identity_mismatch", { mismatched: ["innovatorEmail"] });
   }
-  const innovatorEmail = given.innovatorEmail ?? known?.email;
+  const innovatorEmail = input.innovatorEmail ?? existing?.email;
   if (innovatorEmail === undefined) {
     const message = "No applicant has this innovatorId: a new one needs an e-mail address";
     throw validationProblem({ path: "innovatorEmail", code: "required", message });
   }
-  const innovatorName = given.innovatorName ?? known?.name ?? unnamed;
-  return { innovatorId, innovatorEmail, innovatorName, person: undefined, applicant: known };
+  const innovatorName = input.innovatorName ?? existing?.name ?? noName;
+  return { innovatorId, innovatorEmail, innovatorName, person: undefined, applicant: existing };
 }
 
-async function saveApplicant(work: Omit<ChangeWork, "emit">, identity: Identity, track: Track): Promise<Applicant> {
-  const { store, now, newId } = work;
+async function saveApplicant(
+  context: Omit<ChangeContext, "emit">,
+  identity: Identity,
+  track: Track,
+): Promise<Applicant> {
+  const { store, now, newId } = context;
   const { applicant, person, innovatorEmail: email, innovatorName: name } = identity;
   const { programId, trackId } = track;
   if (!applicant) {
@@ -169,14 +180,14 @@ async function saveApplicant(work: Omit<ChangeWork, "emit">, identity: Identity,
     });
   }
   return store.update("applicants", applicant, {
-    ...(await listCanonicalChanges(store, applicant, identity)),
+    ...(await createPersonPatch(store, applicant, identity)),
     programIds: [...new Set([...applicant.programIds, programId])],
     trackIds: [...new Set([...applicant.trackIds, trackId])],
   });
 }
 
-/** What an applicant takes over from their person. */
-async function listCanonicalChanges(
+/** Returns the fields that an applicant takes over from their person. */
+async function createPersonPatch(
   store: Reader,
   applicant: Applicant,
   { person, innovatorEmail, innovatorName }: Identity,
@@ -185,14 +196,14 @@ async function listCanonicalChanges(
     const personId = applicant.personId ?? (await findPersonByEmail(store, applicant.email))?.personId ?? null;
     return { personId, name: applicant.name || innovatorName };
   }
-  if (!mayStandFor(applicant, person.personId)) return {};
+  if (!canBelongTo(applicant, person.personId)) return {};
   const holder = await findApplicantByEmail(store, innovatorEmail);
-  // Where another applicant has the address already, this one stays reachable under the one they had.
-  const free = !holder || holder.applicantId === applicant.applicantId;
-  return { personId: person.personId, name: innovatorName, email: free ? innovatorEmail : applicant.email };
+  // If another applicant has the new address, this one keeps the old address.
+  const isFree = !holder || holder.applicantId === applicant.applicantId;
+  return { personId: person.personId, name: innovatorName, email: isFree ? innovatorEmail : applicant.email };
 }
 
-/** The applicant with an address: there is never more than one. */
+/** Returns the applicant with an address. There is at most one. */
 function findApplicantByEmail(store: Reader, email: string): Promise<Applicant | undefined> {
   return findFirstApplicant(store, { has: { email: normalizeEmail(email) } });
 }

@@ -1,19 +1,19 @@
 import type { Handler } from "../store/handler-context.ts";
-import { expandPersons } from "./person-includes.ts";
+import { createPersonIncluder } from "./person-includes.ts";
 
-export const list_applicants: Handler<"list_applicants"> = async (work, input) => {
+export const list_applicants: Handler<"list_applicants"> = async (context, input) => {
   const { programId, trackId, includePersonFieldIds, ...page } = input;
-  // Whoever is in a track is in its programme: the narrower of the two is all there is to look for.
-  const track = programId && trackId ? await work.store.get("tracks", trackId) : undefined;
+  // Everyone in a track is in its programme, so the query filters by the narrower of the two.
+  const track = programId && trackId ? await context.store.get("tracks", trackId) : undefined;
   const has = { programIds: track?.programId === programId ? undefined : programId, trackIds: trackId };
-  const { rows, lastEvaluatedKey } = await work.store.page("applicants", { has }, "newest", page);
+  const { rows, lastEvaluatedKey } = await context.store.page("applicants", { has }, "newest", page);
   const applicantId = rows.map((row) => row.applicantId);
-  const submissions = await work.store.countBy("submissions", "applicantId", { where: { applicantId } });
-  const personOf = await expandPersons(work, rows, includePersonFieldIds);
+  const submissions = await context.store.countBy("submissions", "applicantId", { where: { applicantId } });
+  const includePerson = await createPersonIncluder(context, rows, includePersonFieldIds);
   return {
     rows: rows.map((row) => {
       const { personId: _, ...applicant } = row;
-      return { ...applicant, submissionCount: submissions.get(row.applicantId) ?? 0, ...personOf(row) };
+      return { ...applicant, submissionCount: submissions.get(row.applicantId) ?? 0, ...includePerson(row) };
     }),
     lastEvaluatedKey,
   };

@@ -20,7 +20,7 @@ import {
   workloadStatuses,
 } from "../domain/assignments.ts";
 import { pickKeys } from "../domain/patch.ts";
-import type { Handler, WriteWork } from "../store/handler-context.ts";
+import type { Handler, WriteContext } from "../store/handler-context.ts";
 import type { Query, Reader } from "../store/port.ts";
 import type { Row } from "../store/tables.ts";
 import { getOrThrow, loadWritableProgram, requireVersion } from "./guards.ts";
@@ -42,8 +42,8 @@ export const delete_assignment: Handler<"delete_assignment"> = async ({ store, n
   return store.update("assignments", assignment, toEndedAssignment(assignment.status, now));
 };
 
-export const reassign_assignment: Handler<"reassign_assignment"> = async (work, input) => {
-  const { store, now } = work;
+export const reassign_assignment: Handler<"reassign_assignment"> = async (context, input) => {
+  const { store, now } = context;
   const assignment = await getOrThrow(store, "assignments", input.assignmentId);
   requireVersion(assignment, input.version);
   const { round } = await loadWritableRound(store, assignment.roundId);
@@ -54,10 +54,10 @@ export const reassign_assignment: Handler<"reassign_assignment"> = async (work, 
   const pair = { submissionId: assignment.submissionId, reviewerId: reviewer.reviewerId };
   const past = await loadPastAssignments(store, { where: pair });
   const { skipped } = planPairs([pair], new Map([[reviewer.reviewerId, reviewer.status]]), past, round.roundId);
-  for (const { reason } of skipped) throw createUnsuitableProblem(refusals[reason]);
+  for (const { reason } of skipped) throw createUnsuitableProblem(skipMessages[reason]);
   await store.update("assignments", assignment, toEndedAssignment(assignment.status, now));
-  return assign(
-    work,
+  return createAssignment(
+    context,
     round,
     { ...pickKeys(assignment, "trackId", "submissionId"), reviewerId: reviewer.reviewerId },
     {
@@ -68,20 +68,20 @@ export const reassign_assignment: Handler<"reassign_assignment"> = async (work, 
   );
 };
 
-const refusals: Readonly<Record<SkipReason, string>> = {
+const skipMessages: Readonly<Record<SkipReason, string>> = {
   reviewer_inactive: "The reviewer declined or is inactive",
   conflict_of_interest: "The reviewer has a conflict of interest with this submission",
   duplicate: "The reviewer has this submission in this round already",
 };
 
-export const auto_assign_reviewers: Handler<"auto_assign_reviewers"> = async (work, input) => {
-  const { store } = work;
+export const auto_assign_reviewers: Handler<"auto_assign_reviewers"> = async (context, input) => {
+  const { store } = context;
   const { round, program } = await loadWritableRound(store, input.roundId);
   const rules = applyRuleArguments(program, input);
   const domainFieldId = rules.useExpertiseMatching ? rules.domainFieldId : null;
   const submissions: { submissionId: string; domains: string[] }[] = [];
-  const inRound = { where: { currentRoundId: round.roundId, state: "IN_REVIEW" as const } };
-  for await (const { submissionId, fields } of store.scan("submissions", inRound)) {
+  const submissionsInRound = { where: { currentRoundId: round.roundId, state: "IN_REVIEW" as const } };
+  for await (const { submissionId, fields } of store.scan("submissions", submissionsInRound)) {
     submissions.push({ submissionId, domains: domainFieldId ? listDomains(fields, domainFieldId) : [] });
   }
   const reviewers: Row<"reviewers">[] = [];
@@ -89,8 +89,8 @@ export const auto_assign_reviewers: Handler<"auto_assign_reviewers"> = async (wo
   for await (const reviewer of store.scan("reviewers", candidates)) reviewers.push(reviewer);
   const limited = reviewers.some(({ maxAssignments }) => maxAssignments !== null);
   const workload = { where: { active: true, status: workloadStatuses } };
-  return apply(
-    work,
+  return applyPlan(
+    context,
     round,
     "auto",
     planAssignments({
@@ -105,15 +105,15 @@ export const auto_assign_reviewers: Handler<"auto_assign_reviewers"> = async (wo
   );
 };
 
-export const bulk_assign_reviewers: Handler<"bulk_assign_reviewers"> = async (work, input) => {
-  const { store } = work;
+export const bulk_assign_reviewers: Handler<"bulk_assign_reviewers"> = async (context, input) => {
+  const { store } = context;
   const pairs = listRequestedPairs(input);
   const { round } = await loadWritableRound(store, input.roundId);
   const submissionId = [...new Set(pairs.map((pair) => pair.submissionId))];
   const reviewerId = [...new Set(pairs.map((pair) => pair.reviewerId))];
   const submissions = await store.find("submissions", { where: { submissionId } }, { limit: submissionId.length });
   const reviewers = await store.find("reviewers", { where: { reviewerId } }, { limit: reviewerId.length });
-  requireKnown(
+  requireRecords(
     pairs,
     new Set(submissions.map((row) => row.submissionId)),
     new Set(reviewers.map((row) => row.reviewerId)),
@@ -121,12 +121,12 @@ export const bulk_assign_reviewers: Handler<"bulk_assign_reviewers"> = async (wo
   for (const submission of submissions) requireInRound(submission, round);
   const statuses = new Map(reviewers.map((reviewer) => [reviewer.reviewerId, reviewer.status]));
   const past = await loadPastAssignments(store, { where: { submissionId, reviewerId } });
-  return apply(work, round, "bulk", planPairs(pairs, statuses, past, round.roundId));
+  return applyPlan(context, round, "bulk", planPairs(pairs, statuses, past, round.roundId));
 };
 
 /**
- * The programme's rules, where arguments do not replace them.
- * @throws Problem `validation_failed` for expertise matching without a field to match by
+ * Returns the programme's assignment rules with the arguments of a request applied.
+ * @throws Problem `validation_failed` for expertise matching without a domain field
  */
 function applyRuleArguments({ assignmentRules }: Program, input: Input<"auto_assign_reviewers">): AssignmentRules {
   const rules = {
@@ -142,7 +142,7 @@ function applyRuleArguments({ assignmentRules }: Program, input: Input<"auto_ass
 }
 
 /**
- * A round about to get assignments, with its programme.
+ * Returns a round that can get assignments, with its programme.
  * @throws Problem `not_found`, `program_archived`, `round_inactive`
  */
 async function loadWritableRound(store: Reader, roundId: string): Promise<{ round: Round; program: Program }> {
@@ -161,7 +161,7 @@ async function loadEarlierRoundIds(store: Reader, { trackId, sequence }: Round):
   return new Set(rounds.map((round) => round.roundId));
 }
 
-/** Only what the planner reads: a track can have very many. */
+/** Returns only the columns that the planner reads, because a track can have many assignments. */
 async function loadPastAssignments(store: Reader, query: Query<"assignments">): Promise<PastAssignment[]> {
   const past: PastAssignment[] = [];
   for await (const row of store.scan("assignments", query)) {
@@ -171,14 +171,14 @@ async function loadPastAssignments(store: Reader, query: Query<"assignments">): 
 }
 
 /** @throws Problem `validation_failed` at every argument that names no record */
-function requireKnown(pairs: readonly RequestedPair[], submissionIds: Set<string>, reviewerIds: Set<string>): void {
-  const unknown = pairs.flatMap(({ submissionId, reviewerId, submissionPath, reviewerPath }) => [
+function requireRecords(pairs: readonly RequestedPair[], submissionIds: Set<string>, reviewerIds: Set<string>): void {
+  const unknownPaths = pairs.flatMap(({ submissionId, reviewerId, submissionPath, reviewerPath }) => [
     ...(submissionIds.has(submissionId) ? [] : [submissionPath]),
     ...(reviewerIds.has(reviewerId) ? [] : [reviewerPath]),
   ]);
-  if (unknown.length === 0) return;
+  if (unknownPaths.length === 0) return;
   throw validationProblem(
-    ...[...new Set(unknown)].map((path) => ({ path, code: "not_found", message: "There is no such record" })),
+    ...[...new Set(unknownPaths)].map((path) => ({ path, code: "not_found", message: "There is no such record" })),
   );
 }
 
@@ -194,18 +194,23 @@ function createUnsuitableProblem(message: string) {
   return validationProblem({ path: "newReviewerId", code: "invalid_value", message });
 }
 
-async function apply(work: WriteWork, round: Round, source: "auto" | "bulk", plan: AssignmentPlan) {
+async function applyPlan(context: WriteContext, round: Round, source: "auto" | "bulk", plan: AssignmentPlan) {
   const created: Assignment[] = [];
   for (const pair of plan.assign) {
-    created.push(await assign(work, round, pair, { source, reassignedFromId: null, reason: null }));
+    created.push(await createAssignment(context, round, pair, { source, reassignedFromId: null, reason: null }));
   }
   const { skipped, truncated } = plan;
   return { created, skipped: [...skipped], ...(truncated.length > 0 ? { truncated } : {}) };
 }
 
-type Origin = Pick<Assignment, "source" | "reassignedFromId" | "reason">;
+type AssignmentOrigin = Pick<Assignment, "source" | "reassignedFromId" | "reason">;
 
-function assign({ store, now, newId }: WriteWork, round: Round, pair: Pair, origin: Origin): Promise<Assignment> {
+function createAssignment(
+  { store, now, newId }: WriteContext,
+  round: Round,
+  pair: Pair,
+  origin: AssignmentOrigin,
+): Promise<Assignment> {
   return store.insert("assignments", {
     ...origin,
     ...pickKeys(round, "programId", "trackId", "roundId"),

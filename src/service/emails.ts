@@ -2,7 +2,7 @@ import type { EmailSend } from "../contract/emails.ts";
 import { validationProblem } from "../contract/errors.ts";
 import type { Input, Result } from "../contract/index.ts";
 import { pickKeys } from "../domain/patch.ts";
-import type { Handler, WriteWork } from "../store/handler-context.ts";
+import type { Handler, WriteContext } from "../store/handler-context.ts";
 import type { Reader } from "../store/port.ts";
 import { normalizeEmail } from "../store/tables.ts";
 import { loadWritableProgram } from "./guards.ts";
@@ -13,20 +13,22 @@ export const list_email_sends: Handler<"list_email_sends"> = async ({ store }, {
   return rows.map(({ body: _, ...send }) => send);
 };
 
-export const send_bulk_email: Handler<"send_bulk_email"> = async (work, input) => {
+export const send_bulk_email: Handler<"send_bulk_email"> = async (context, input) => {
   const { programId, reviewers, applicants } = input;
-  requireSendable(input);
-  await loadWritableProgram(work.store, programId);
-  const outcome: Outcome = { bulkId: work.newId("blk"), programId, queued: 0, suppressed: 0, skipped: [] };
+  checkMessages(input);
+  await loadWritableProgram(context.store, programId);
+  const outcome: Outcome = { bulkId: context.newId("blk"), programId, queued: 0, suppressed: 0, skipped: [] };
   if (reviewers) {
-    const emails = await loadReviewerEmails(work.store, programId, reviewers.reviewerIds);
+    const emails = await loadReviewerEmails(context.store, programId, reviewers.reviewerIds);
     const message = { ...pickKeys(reviewers, "subject", "body"), recipientKind: "reviewer" as const };
-    await send(work, outcome, message, reviewers.reviewerIds, (reviewerId) => emails.get(reviewerId));
+    await queueMessages(context, outcome, message, reviewers.reviewerIds, (reviewerId) => emails.get(reviewerId));
   }
   if (applicants) {
-    const emails = await loadApplicantEmails(work.store, programId, applicants.applicantEmails);
+    const emails = await loadApplicantEmails(context.store, programId, applicants.applicantEmails);
     const message = { ...pickKeys(applicants, "subject", "body"), recipientKind: "applicant" as const };
-    await send(work, outcome, message, applicants.applicantEmails, (email) => emails.get(normalizeEmail(email)));
+    await queueMessages(context, outcome, message, applicants.applicantEmails, (email) =>
+      emails.get(normalizeEmail(email)),
+    );
   }
   return outcome;
 };
@@ -40,10 +42,11 @@ interface Message {
 }
 
 /**
- * At least one block; subjects in one line, for what follows a line break would be read as another header.
+ * Checks that a request has at least one block and that subjects are single lines, because text after a line break
+ * would become another header.
  * @throws Problem `validation_failed`
  */
-function requireSendable({ reviewers, applicants }: Input<"send_bulk_email">): void {
+function checkMessages({ reviewers, applicants }: Input<"send_bulk_email">): void {
   const blocks = { reviewers, applicants };
   if (!reviewers && !applicants) {
     const message = "Give reviewers, applicants or both";
@@ -56,33 +59,36 @@ function requireSendable({ reviewers, applicants }: Input<"send_bulk_email">): v
   if (issues.length > 0) throw validationProblem(...issues);
 }
 
-/** Queues one message for each recipient, once; `emailOf` gives the address of one who is of the programme. */
-async function send(
-  work: WriteWork,
+/**
+ * Queues one message per recipient and skips repeated ones. `getEmail` returns the address of a recipient in the
+ * programme.
+ */
+async function queueMessages(
+  context: WriteContext,
   outcome: Outcome,
   message: Message,
   recipients: readonly string[],
-  emailOf: (recipient: string) => string | undefined,
+  getEmail: (recipient: string) => string | undefined,
 ): Promise<void> {
   const seen = new Set<string>();
   const suppressed = await findSuppressed(
-    work.store,
-    recipients.flatMap((recipient) => emailOf(recipient) ?? []),
+    context.store,
+    recipients.flatMap((recipient) => getEmail(recipient) ?? []),
   );
   for (const recipient of recipients) {
-    const recipientEmail = emailOf(recipient);
+    const recipientEmail = getEmail(recipient);
     if (recipientEmail === undefined) outcome.skipped.push({ recipient, reason: "unknown_recipient" });
     else if (seen.has(recipientEmail)) outcome.skipped.push({ recipient, reason: "duplicate" });
     else {
       seen.add(recipientEmail);
       const status = suppressed.has(normalizeEmail(recipientEmail)) ? "suppressed" : "queued";
-      await queueMessage(work, outcome, { ...message, recipientEmail, status });
+      await queueMessage(context, outcome, { ...message, recipientEmail, status });
       outcome[status] += 1;
     }
   }
 }
 
-/** Those of some addresses that nothing is sent to, by `emailKey`. */
+/** Returns which of the addresses are suppressed, normalised. */
 export async function findSuppressed(store: Reader, emails: readonly string[]): Promise<ReadonlySet<string>> {
   const email = [...new Set(emails.map(normalizeEmail))];
   if (email.length === 0) return new Set();
@@ -92,7 +98,7 @@ export async function findSuppressed(store: Reader, emails: readonly string[]): 
 
 type Addressed = Message & Pick<EmailSend, "recipientEmail" | "status">;
 
-async function queueMessage({ store, now, newId }: WriteWork, outcome: Outcome, message: Addressed) {
+async function queueMessage({ store, now, newId }: WriteContext, outcome: Outcome, message: Addressed) {
   await store.insert("emailSends", {
     ...message,
     ...pickKeys(outcome, "programId", "bulkId"),
@@ -105,7 +111,7 @@ async function queueMessage({ store, now, newId }: WriteWork, outcome: Outcome, 
   });
 }
 
-/** Addresses by id of those reviewers who are of the programme and not inactive. */
+/** Returns the addresses of those reviewers who are in the programme and not inactive, by reviewer id. */
 async function loadReviewerEmails(store: Reader, programId: string, reviewerIds: readonly string[]) {
   const reviewerId = [...new Set(reviewerIds)];
   const query = { where: { reviewerId }, has: { programIds: programId } };
@@ -113,7 +119,7 @@ async function loadReviewerEmails(store: Reader, programId: string, reviewerIds:
   return new Map(rows.filter(({ status }) => status !== "inactive").map((row) => [row.reviewerId, row.email]));
 }
 
-/** The addresses by `emailKey`, as applicants of the programme registered them. */
+/** Returns the addresses as the programme's applicants registered them, by normalised address. */
 async function loadApplicantEmails(store: Reader, programId: string, emails: readonly string[]) {
   const email = [...new Set(emails.map(normalizeEmail))];
   const rows = await store.find("applicants", { has: { email } }, { limit: email.length, orderBy: "applicantId" });

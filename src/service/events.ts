@@ -4,14 +4,14 @@ import type { Input, Result } from "../contract/index.ts";
 import type { Caller } from "../store/handler-context.ts";
 import type { Reader } from "../store/port.ts";
 
-interface EventWork {
+interface EventListContext {
   readonly store: Reader;
   readonly caller: Pick<Caller, "scopes">;
 }
 
-/** The same for whoever may see a log, also where the product's own service is worked on. */
+/** Lists events. The webhook receiver of a remote programme service uses it as well. */
 export async function list_events(
-  { store, caller }: EventWork,
+  { store, caller }: EventListContext,
   input: Input<"list_events">,
 ): Promise<Result<"list_events">> {
   const { since, type, submissionId, limit } = input;

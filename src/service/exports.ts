@@ -8,8 +8,8 @@ import type { Row } from "../store/tables.ts";
 import { getOrThrow } from "./guards.ts";
 import { requirePersonFields } from "./person-includes.ts";
 
-export const create_export: Handler<"create_export"> = async (work, input) => {
-  const { store, caller, newId } = work;
+export const create_export: Handler<"create_export"> = async (context, input) => {
+  const { store, caller, newId } = context;
   const { programId, trackId, persons } = input;
   checkFilters(input);
   await getOrThrow(store, "programs", programId);
@@ -17,7 +17,7 @@ export const create_export: Handler<"create_export"> = async (work, input) => {
     const track = await getOrThrow(store, "tracks", trackId);
     if (track.programId !== programId) throw problem("not_found");
   }
-  if (persons) await requirePersonFields(work, persons.fieldIds, (index) => `persons.fieldIds.${index}`);
+  if (persons) await requirePersonFields(context, persons.fieldIds, (index) => `persons.fieldIds.${index}`);
   const row = await store.insert("exports", {
     exportId: newId("exp"),
     programId,
@@ -33,21 +33,21 @@ export const create_export: Handler<"create_export"> = async (work, input) => {
     sha256: null,
     errorCode: null,
     completedAt: null,
-    privacy: work.privacy ?? null,
+    privacy: context.privacy ?? null,
     tokenId: caller.tokenId,
     scopes: [...caller.scopes],
   });
   return toExportJob(row);
 };
 
-export const get_export: Handler<"get_export"> = async (work, { exportId }) => {
-  const row = await getOrThrow(work.store, "exports", exportId);
+export const get_export: Handler<"get_export"> = async (context, { exportId }) => {
+  const row = await getOrThrow(context.store, "exports", exportId);
   if (row.status !== "completed" || row.completedAt === null) return toExportJob(row);
-  const keptUntilMs = Date.parse(row.completedAt) + limits.exportRetentionSeconds * 1000;
-  const nowMs = Date.parse(work.now);
-  if (nowMs >= keptUntilMs) return { ...toExportJob(row), errorCode: "expired" };
-  const expiresAt = new Date(Math.min(nowMs + limits.exportLinkSeconds * 1000, keptUntilMs)).toISOString();
-  const downloadUrl = await work.links.export(work.caller.businessId, exportId, expiresAt);
+  const expiresAtMs = Date.parse(row.completedAt) + limits.exportRetentionSeconds * 1000;
+  const nowMs = Date.parse(context.now);
+  if (nowMs >= expiresAtMs) return { ...toExportJob(row), errorCode: "expired" };
+  const expiresAt = new Date(Math.min(nowMs + limits.exportLinkSeconds * 1000, expiresAtMs)).toISOString();
+  const downloadUrl = await context.links.export(context.caller.businessId, exportId, expiresAt);
   return { ...toExportJob(row), downloadUrl, downloadExpiresAt: expiresAt };
 };
 
@@ -60,12 +60,13 @@ function checkFilters({ submittedFrom, submittedTo }: Input<"create_export">): v
   );
 }
 
-/** What a caller sees of a job without its file: not the token and scopes that it runs as. */
+/** Returns an export without its internal fields: the token and scopes that it runs with. */
 function toExportJob({ tokenId: _token, scopes: _scopes, privacy, ...job }: Row<"exports">): ExportJob {
   const { state } = job.filters;
-  const warnings = state === null || SubmissionState.safeParse(state).success ? {} : { warnings: [unknownState] };
-  const made = privacy === null ? {} : { privacy };
-  return { ...job, ...made, downloadUrl: null, downloadExpiresAt: null, ...warnings };
+  const warnings =
+    state === null || SubmissionState.safeParse(state).success ? {} : { warnings: [unknownStateWarning] };
+  const privacyMode = privacy === null ? {} : { privacy };
+  return { ...job, ...privacyMode, downloadUrl: null, downloadExpiresAt: null, ...warnings };
 }
 
-const unknownState = `No submission is ever in the state that filters.state names, so the file holds none. The states are ${SubmissionState.options.join(", ")}.`;
+const unknownStateWarning = `No submission is ever in the state that filters.state names, so the file holds none. The states are ${SubmissionState.options.join(", ")}.`;

@@ -8,12 +8,12 @@ export const list_submission_files: Handler<"list_submission_files"> = async ({ 
   return store.find("files", { where: { submissionId } }, { limit: limits.listedFiles, descending: true });
 };
 
-export const get_file_download_url: Handler<"get_file_download_url"> = async (work, { fileId }) => {
-  const file = await getOrThrow(work.store, "files", fileId);
-  // A link works for whoever holds it: nothing is handed on before the scan has found it clean.
+export const get_file_download_url: Handler<"get_file_download_url"> = async (context, { fileId }) => {
+  const file = await getOrThrow(context.store, "files", fileId);
+  // Anyone who has the link can use it, so a file gets one only after a clean scan.
   if (file.scanStatus !== "clean") {
     throw problem("invalid_state_transition", { from: file.scanStatus, operation: "download", allowedFrom: ["clean"] });
   }
-  const expiresAt = new Date(Date.parse(work.now) + limits.fileLinkSeconds * 1000).toISOString();
-  return { fileId, downloadUrl: await work.links.file(work.caller.businessId, fileId, expiresAt), expiresAt };
+  const expiresAt = new Date(Date.parse(context.now) + limits.fileLinkSeconds * 1000).toISOString();
+  return { fileId, downloadUrl: await context.links.file(context.caller.businessId, fileId, expiresAt), expiresAt };
 };

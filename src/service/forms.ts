@@ -3,14 +3,14 @@ import type { Schema } from "../contract/schemas.ts";
 import { checkChange } from "../domain/fields.ts";
 import type { Reader } from "../store/port.ts";
 
-/** An application schema in one version, the latest if none is given. */
+/** Returns an application schema in one version, the latest by default. */
 export async function findForm(store: Reader, schemaId: string, schemaVersion?: number): Promise<Schema | undefined> {
   const where = { schemaId, schemaVersion };
   const [form] = await store.find("schemas", { where }, { limit: 1, orderBy: "schemaVersion", descending: true });
   return form;
 }
 
-/** The schema that a record names. That it is there is not the caller's business: its absence is a fault of ours. */
+/** Returns the schema that a record refers to. A missing one is an internal error, since callers did not name it. */
 export async function loadForm(store: Reader, schemaId: string, schemaVersion?: number): Promise<Schema> {
   const form = await findForm(store, schemaId, schemaVersion);
   if (!form) throw new Error(`Schema ${schemaId} version ${schemaVersion ?? "any"} is missing`);
@@ -19,18 +19,18 @@ export async function loadForm(store: Reader, schemaId: string, schemaVersion?: 
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** What has values and files: a submission, or a supplement of it. */
-interface Owner {
+/** A record with values and files: a submission or one of its supplements. */
+interface FieldOwner {
   readonly submissionId: string;
   readonly supplementResponseId?: string;
   readonly fields: Values;
 }
 
 /**
- * Checks a change of values, named `fields` in the request, against a form and the owner's files.
+ * Checks a change of values, called `fields` in the request, against a form and the record's files.
  * @throws Problem `validation_failed`
  */
-export async function checkFields(store: Reader, form: Schema, change: Values, owner: Owner): Promise<void> {
+export async function checkFields(store: Reader, form: Schema, change: Values, owner: FieldOwner): Promise<void> {
   const issues = checkChange(form.fields, owner.fields, change, "fields");
   if (issues.length > 0) throw validationProblem(...issues);
   const fileFields = form.fields.filter((field) => field.type === "file" && Object.hasOwn(change, field.fieldId));
@@ -42,16 +42,16 @@ export async function checkFields(store: Reader, form: Schema, change: Values, o
 }
 
 /**
- * Checks that files exist and belong to a submission, or to the supplement of it that names them.
- * @param named path in the request and file id
+ * Checks that files exist and belong to a submission, or to the supplement that refers to them.
+ * @param references path in the request and file id
  * @throws Problem `validation_failed`
  */
 export async function checkFileFields(
   store: Reader,
-  named: readonly (readonly [path: string, fileId: string])[],
-  { submissionId, supplementResponseId }: Owner,
+  references: readonly (readonly [path: string, fileId: string])[],
+  { submissionId, supplementResponseId }: FieldOwner,
 ): Promise<void> {
-  const fileId = [...new Set(named.map(([, id]) => id))];
+  const fileId = [...new Set(references.map(([, id]) => id))];
   if (fileId.length === 0) return;
   const files = await store.find("files", { where: { fileId } }, { limit: fileId.length });
   const owned = files.filter(
@@ -59,9 +59,9 @@ export async function checkFileFields(
       file.submissionId === submissionId ||
       (supplementResponseId !== undefined && file.supplementResponseId === supplementResponseId),
   );
-  const known = new Set(owned.map((file) => file.fileId));
-  const issues = named
-    .filter(([, id]) => !known.has(id))
+  const ownedIds = new Set(owned.map((file) => file.fileId));
+  const issues = references
+    .filter(([, id]) => !ownedIds.has(id))
     .map(([path]) => ({ path, code: "invalid_value", message: "The submission has no such file" }));
   if (issues.length > 0) throw validationProblem(...issues);
 }

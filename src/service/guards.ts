@@ -4,8 +4,8 @@ import type { Reader } from "../store/port.ts";
 import type { Row, TableName } from "../store/tables.ts";
 
 /**
- * The record of this id in the caller's tenant.
- * @throws Problem `not_found`, for another tenant's id too
+ * Returns the record with this id in the caller's tenant.
+ * @throws Problem `not_found`, also for an id of another tenant
  */
 export async function getOrThrow<T extends TableName>(store: Reader, table: T, id: string): Promise<Row<T>> {
   const row = await store.get(table, id);
@@ -14,7 +14,7 @@ export async function getOrThrow<T extends TableName>(store: Reader, table: T, i
 }
 
 /**
- * Checks that a record is at the version that a caller names; a caller who names none takes it as it is.
+ * Checks a record's version, if the caller gives one.
  * @throws Problem `version_conflict` with the current version
  */
 export function requireVersion(record: { readonly version: number }, version: number | undefined): void {
@@ -23,7 +23,7 @@ export function requireVersion(record: { readonly version: number }, version: nu
 }
 
 /**
- * The programme of a record about to change.
+ * Returns the programme of a record that is about to change.
  * @throws Problem `program_archived`
  */
 export async function loadWritableProgram(store: Reader, programId: string): Promise<Program> {

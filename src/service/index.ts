@@ -16,7 +16,7 @@ import * as schemas from "./schemas.ts";
 import * as submissions from "./submissions.ts";
 import * as supplements from "./supplements.ts";
 
-/** A handler for whatever can be called; a missing or misspelt one does not compile. */
+/** A handler for every operation. A missing or misspelt one fails the type check. */
 export const handlers: Handlers = {
   ...programs,
   ...submissions,

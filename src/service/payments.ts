@@ -8,7 +8,7 @@ export const get_submission_payment: Handler<"get_submission_payment"> = async (
   return (await loadLatestPayment(store, submissionId)) ?? { submissionId, required: false, status: "not_required" };
 };
 
-/** The payment that counts, if a fee is or was due. */
+/** Returns the latest payment of a submission, if a fee is or was due. */
 export async function loadLatestPayment(store: Reader, submissionId: string): Promise<Payment | undefined> {
   const [latest] = await store.find("payments", { where: { submissionId } }, { limit: 1, descending: true });
   return latest;

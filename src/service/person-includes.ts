@@ -4,45 +4,45 @@ import type { Person, PersonExpansion } from "../contract/persons.ts";
 import { sensitiveScope } from "../contract/scopes.ts";
 import { isActive } from "../domain/persons.ts";
 import { createFieldSuggester } from "../domain/unknown-fields.ts";
-import type { ReadWork } from "../store/handler-context.ts";
+import type { ReadContext } from "../store/handler-context.ts";
 import type { Reader } from "../store/port.ts";
 import { normalizeEmail } from "../store/tables.ts";
 import { findPersonsByEmail, loadActivePersonSchema, loadSurvivors } from "./person-lookup.ts";
 
-/** A row that stands for a person: an applicant or a reviewer. */
-interface Expandable {
+/** A row that refers to a person: an applicant or a reviewer. */
+interface PersonRow {
   readonly personId: string | null;
   readonly email: string;
 }
 
-type Access = Pick<ReadWork, "store" | "requireScopes">;
+type IncludeContext = Pick<ReadContext, "store" | "requireScopes">;
 
 /**
- * Checks person field ids that a caller asks for; `pathOf` names the argument of the id at an index.
+ * Checks the person field ids of a request. `getPath` returns the path of the argument at an index.
  * @throws Problem `validation_failed` for an unknown id, `insufficient_scope` for one that is not `standard`
  */
 export async function requirePersonFields(
-  { store, requireScopes }: Access,
+  { store, requireScopes }: IncludeContext,
   fieldIds: readonly string[],
-  pathOf: (index: number) => string,
+  getPath: (index: number) => string,
 ): Promise<void> {
   const schema = await loadActivePersonSchema(store);
   const sensitivity = new Map(schema?.fields.map((field) => [field.fieldId, field.sensitivity]));
   const suggest = createFieldSuggester(schema?.fields ?? []);
   const issues = fieldIds.flatMap((fieldId, index) =>
-    sensitivity.has(fieldId) ? [] : { path: pathOf(index), code: "unrecognized_keys", message: suggest(fieldId) },
+    sensitivity.has(fieldId) ? [] : { path: getPath(index), code: "unrecognized_keys", message: suggest(fieldId) },
   );
   if (issues.length > 0) throw validationProblem(...issues);
   if (fieldIds.some((fieldId) => sensitivity.get(fieldId) !== "standard")) requireScopes(sensitiveScope);
 }
 
 /**
- * The person part of each row (specification 4.3): the person that the row names, or the one active person with its
- * address. Nothing for the rest, for rows beyond the hundredth, or when no field is asked for.
+ * Returns a function that gives the person data of each row (specification 4.3): the person that the row refers to, or
+ * the only active person with its address. Rows after the hundredth get none.
  * @throws Problem as {@link requirePersonFields}
  */
-export async function expandPersons<R extends Expandable>(
-  access: Access,
+export async function createPersonIncluder<R extends PersonRow>(
+  access: IncludeContext,
   rows: readonly R[],
   fieldIds: readonly string[] | undefined,
 ): Promise<(row: R) => { person?: PersonExpansion }> {
@@ -51,12 +51,12 @@ export async function expandPersons<R extends Expandable>(
   const persons = await loadPersonsByRow(access.store, rows.slice(0, limits.expandedRows));
   return (row) => {
     const person = persons.get(row);
-    return person ? { person: createExpansion(person, fieldIds) } : {};
+    return person ? { person: createPersonExpansion(person, fieldIds) } : {};
   };
 }
 
-/** By each row the active person that it stands for: the one that it names, or the only one with its address. */
-export async function loadPersonsByRow<R extends Expandable>(
+/** Returns the active person of each row: the one that it refers to, or the only one with its address. */
+export async function loadPersonsByRow<R extends PersonRow>(
   store: Reader,
   rows: readonly R[],
 ): Promise<Map<R, Person>> {
@@ -75,8 +75,8 @@ export async function loadPersonsByRow<R extends Expandable>(
   return new Map(persons.filter((entry): entry is [R, Person] => entry[1] !== undefined && isActive(entry[1])));
 }
 
-function createExpansion({ personId, customFields }: Person, fieldIds: readonly string[]): PersonExpansion {
-  const asked = new Set(fieldIds);
-  const shown = Object.entries(customFields).filter(([fieldId]) => asked.has(fieldId));
-  return { personId, customFields: Object.fromEntries(shown) };
+function createPersonExpansion({ personId, customFields }: Person, fieldIds: readonly string[]): PersonExpansion {
+  const requested = new Set(fieldIds);
+  const included = Object.entries(customFields).filter(([fieldId]) => requested.has(fieldId));
+  return { personId, customFields: Object.fromEntries(included) };
 }

@@ -2,10 +2,10 @@ import type { Person, PersonSchema } from "../contract/persons.ts";
 import type { Reader } from "../store/port.ts";
 import { normalizeEmail } from "../store/tables.ts";
 
-/** What `isActive` asks of a person, as conditions of a query. */
+/** The conditions of `isActive` for a query. */
 export const activeOnly = { active: true, anonymizedAt: null };
 
-/** The active published person schema of the tenant, if it has one. */
+/** Returns the tenant's active published person schema, if it has one. */
 export async function loadActivePersonSchema(store: Reader): Promise<PersonSchema | undefined> {
   const where = { active: true, published: true };
   const [row] = await store.find("personSchemas", { where }, { limit: 1, orderBy: "schemaVersion", descending: true });
@@ -14,32 +14,36 @@ export async function loadActivePersonSchema(store: Reader): Promise<PersonSchem
   return schema;
 }
 
-/** The one active person with this address; `undefined` for none and for several. */
+/** Returns the active person with this address, or `undefined` if there is none or more than one. */
 export async function findPersonByEmail(store: Reader, email: string): Promise<Person | undefined> {
   return (await findPersonsByEmail(store, [email])).get(normalizeEmail(email));
 }
 
-/** By `emailKey` the one active person with that address. Addresses of none or several are left out. */
+/**
+ * Returns the active persons with these addresses, by normalised address. Addresses of no person or of several are left
+ * out.
+ */
 export async function findPersonsByEmail(store: Reader, emails: readonly string[]): Promise<Map<string, Person>> {
-  const single = new Map<string, Person>();
+  const uniqueByEmail = new Map<string, Person>();
   let pending = [...new Set(emails.map(normalizeEmail))];
   while (pending.length > 0) {
     const query = { where: activeOnly, has: { email: pending } };
     const limit = 2 * pending.length;
-    // By id, for in another order every person of the tenant would be looked at.
+    // Ordered by id: any other order would scan all persons of the tenant.
     const rows = await store.find("persons", query, { limit, orderBy: "personId" });
     const byEmail = Map.groupBy(rows, ({ primaryEmail = "" }) => normalizeEmail(primaryEmail));
     if (rows.length < limit) {
-      for (const [email, [person, ...others]] of byEmail) if (person && others.length === 0) single.set(email, person);
+      for (const [email, [person, ...others]] of byEmail)
+        if (person && others.length === 0) uniqueByEmail.set(email, person);
       break;
     }
-    // Addresses that many share have filled the step: what is left without them is asked for again.
+    // Addresses of many persons have filled this page, so the query is repeated without them.
     pending = pending.filter((email) => (byEmail.get(email)?.length ?? 0) < 2);
   }
-  return single;
+  return uniqueByEmail;
 }
 
-/** By each id the person that it stands for now: merges are followed to the survivor. Unknown ids are left out. */
+/** Returns the current person for each id by following merges to the survivor. Unknown ids are left out. */
 export async function loadSurvivors(store: Reader, personIds: readonly string[]): Promise<Map<string, Person>> {
   const byId = new Map<string, Person>();
   let pending = [...new Set(personIds)];

@@ -65,7 +65,7 @@ export const update_person: Handler<"update_person"> = async ({ store }, input) 
   if (metadata) checkMetadata(metadata);
   return store.update("persons", person, {
     ...pickKeys(input, "primaryEmail", "platformUserId", "provenance"),
-    contactDetails: contactDetails && joinDetails(person.contactDetails, contactDetails),
+    contactDetails: contactDetails && mergeContactDetails(person.contactDetails, contactDetails),
     kinds: kinds && removeDuplicates(kinds),
     metadata,
     ...(customFields ? await resolveCustomFields(store, person, customFields) : {}),
@@ -104,7 +104,7 @@ export const merge_person: Handler<"merge_person"> = async ({ store }, input) =>
   requireMergeVersion("target", target, targetVersion);
   const schema = await loadActivePersonSchema(store);
   const merged = mergePersons(source, target, schema?.fields ?? [], preferSourceCustomFieldIds);
-  // The source first: a reference can have one holder only.
+  // The source comes first, because a reference has one holder only.
   await store.update("persons", source, merged.source);
   const survivor = await store.update("persons", target, merged.target);
   await repointReferences(store, personId, targetPersonId);
@@ -129,7 +129,7 @@ export const resolve_persons: Handler<"resolve_persons"> = async ({ store }, inp
 };
 
 /**
- * A person about to change.
+ * Returns a person that can be changed.
  * @throws Problem `not_found`, `person_merged` with the survivor, `person_inactive`, `version_conflict`
  */
 async function loadWritablePerson(store: Reader, personId: string, version?: number): Promise<Person> {
@@ -143,8 +143,8 @@ async function loadWritablePerson(store: Reader, personId: string, version?: num
   return person;
 }
 
-/** Details after a change; none where there were none and none are given. */
-function joinDetails(before: Person["contactDetails"], change: NonNullable<Person["contactDetails"]>) {
+/** Returns contact details after a change, or `undefined` if there are none before and after. */
+function mergeContactDetails(before: Person["contactDetails"], change: NonNullable<Person["contactDetails"]>) {
   return before || Object.keys(change).length > 0 ? { ...before, ...change } : undefined;
 }
 
@@ -152,7 +152,10 @@ function requireMergeVersion(record: "source" | "target", person: Person, versio
   if (person.version !== version) throw problem("version_conflict", { currentVersion: person.version, record });
 }
 
-/** Custom fields after a change with the schema version they were checked against; nothing where none changes. */
+/**
+ * Returns custom fields after a change with the schema version they were checked against, or nothing if they stay the
+ * same.
+ */
 async function resolveCustomFields(
   store: Reader,
   person: Person,
@@ -164,7 +167,7 @@ async function resolveCustomFields(
   return { customFields, customFieldSchemaVersion: schema?.schemaVersion ?? person.customFieldSchemaVersion };
 }
 
-/** Whatever stood for the merged person now stands for the survivor. */
+/** Makes references to a merged person refer to the survivor. */
 async function repointReferences(store: Transaction, from: string, to: string): Promise<void> {
   for await (const row of store.scan("persons", { where: { mergedIntoPersonId: from } })) {
     await store.update("persons", row, { mergedIntoPersonId: to });

@@ -17,11 +17,11 @@ export const update_program: Handler<"update_program"> = async ({ store, emit },
   requireVersion(program, input.version);
   const { programId, lifecycleStatus } = program;
   const toStatus = input.lifecycleStatus ?? lifecycleStatus;
-  const moves = toStatus !== lifecycleStatus;
-  if (lifecycleStatus === "archived" && !moves && !changesOnlyStatus(input)) {
+  const changesStatus = toStatus !== lifecycleStatus;
+  if (lifecycleStatus === "archived" && !changesStatus && !changesOnlyStatus(input)) {
     throw problem("program_archived", { programId });
   }
-  if (moves) {
+  if (changesStatus) {
     const [submission] = await store.find("submissions", { where: { programId } }, { limit: 1 });
     checkLifecycleTransition(lifecycleStatus, toStatus, submission !== undefined);
   }
@@ -29,7 +29,7 @@ export const update_program: Handler<"update_program"> = async ({ store, emit },
     ...pickKeys(input, "name", "description", "year", "startDate", "endDate", "lifecycleStatus"),
     ...(input.branding ? { branding: mergeDeep(program.branding, input.branding) } : {}),
   });
-  if (moves) {
+  if (changesStatus) {
     emit("program.lifecycle_status_changed", {
       programId,
       fromStatus: lifecycleStatus,
@@ -40,9 +40,16 @@ export const update_program: Handler<"update_program"> = async ({ store, emit },
   return updated;
 };
 
-/** Naming the status that a programme has already changes nothing, archived or not. */
-function changesOnlyStatus({ programId: _, version: __, lifecycleStatus, ...named }: Input<"update_program">): boolean {
-  return lifecycleStatus !== undefined && Object.values(named).every((value) => value === undefined);
+/**
+ * Returns whether a request only names the status that the programme already has, which is allowed for archived ones.
+ */
+function changesOnlyStatus({
+  programId: _,
+  version: __,
+  lifecycleStatus,
+  ...others
+}: Input<"update_program">): boolean {
+  return lifecycleStatus !== undefined && Object.values(others).every((value) => value === undefined);
 }
 
 export const list_rounds: Handler<"list_rounds"> = async ({ store }, { programId }) => {

@@ -8,93 +8,100 @@ import { mayHoldAddress } from "../lib/addresses.ts";
 import { createRandomToken, hashSha256Hex } from "../lib/crypto/crypto.ts";
 import { toHeaderLine } from "../lib/http/header-line.ts";
 import { matchesShown } from "../lib/search-words.ts";
-import type { Handler, ReadWork, WriteWork } from "../store/handler-context.ts";
+import type { Handler, ReadContext, WriteContext } from "../store/handler-context.ts";
 import type { Query } from "../store/port.ts";
 import { normalizeEmail, type Row } from "../store/tables.ts";
 import { findSuppressed } from "./emails.ts";
 import { getOrThrow, loadWritableProgram } from "./guards.ts";
-import { expandPersons } from "./person-includes.ts";
+import { createPersonIncluder } from "./person-includes.ts";
 import { findPersonByEmail } from "./person-lookup.ts";
 
-export const list_reviewers: Handler<"list_reviewers"> = async (work, input) => {
+export const list_reviewers: Handler<"list_reviewers"> = async (context, input) => {
   const { programId, roundId, status, search, includePersonFieldIds, ...page } = input;
-  // Whoever is in a round is in its programme: the narrower of the two is all there is to look for.
-  const round = programId && roundId ? await work.store.get("rounds", roundId) : undefined;
+  // Everyone in a round is in its programme, so the query filters by the narrower of the two.
+  const round = programId && roundId ? await context.store.get("rounds", roundId) : undefined;
   const query = {
     where: { status },
     has: { programIds: round?.programId === programId ? undefined : programId, roundIds: roundId },
   };
-  const { query: found, wanted } = createSearch(search, work.hidesContacts);
-  const both = { ...query, ...found, has: { ...query.has, ...found?.has } };
-  const { rows, lastEvaluatedKey } = await work.store.page("reviewers", both, "newest", page, wanted);
-  const show = await createReviewerView(work, rows, includePersonFieldIds);
-  return { rows: rows.map(show), lastEvaluatedKey };
+  const { query: found, wanted } = createSearch(search, context.hidesContacts);
+  const combined = { ...query, ...found, has: { ...query.has, ...found?.has } };
+  const { rows, lastEvaluatedKey } = await context.store.page("reviewers", combined, "newest", page, wanted);
+  const toReviewer = await createReviewerMapper(context, rows, includePersonFieldIds);
+  return { rows: rows.map(toReviewer), lastEvaluatedKey };
 };
 
-const named = ["firstName", "lastName", "affiliation"] as const;
+const visibleColumns = ["firstName", "lastName", "affiliation"] as const;
 
 /**
- * How reviewers are searched for. For a caller from whom addresses are hidden by what is shown alone, for otherwise one
- * guess after the other finds out an address; and by a whole address, which is what a handle stands for.
+ * Creates the query of a search. For callers who may not see addresses, the search covers only visible fields, because
+ * repeated guesses would otherwise reveal an address. A whole address, which is what a handle stands for, matches
+ * exactly.
  */
-function createSearch(text: string | undefined, hidesContacts: boolean): Search {
+function createSearch(text: string | undefined, hidesContacts: boolean): ReviewerSearch {
   if (text === undefined) return {};
-  if (!hidesContacts) return { query: { search: { columns: [...named, "email"], text } } };
+  if (!hidesContacts) return { query: { search: { columns: [...visibleColumns, "email"], text } } };
   if (mayHoldAddress(text)) return { query: { has: { email: normalizeEmail(text) } } };
   const isWanted = (row: Row<"reviewers">) =>
     matchesShown(
       text,
-      named.map((name) => row[name]),
+      visibleColumns.map((name) => row[name]),
     );
-  return { query: { search: { columns: named, text } }, wanted: isWanted };
+  return { query: { search: { columns: visibleColumns, text } }, wanted: isWanted };
 }
 
-interface Search {
+interface ReviewerSearch {
   readonly query?: Pick<Query<"reviewers">, "has" | "search">;
   readonly wanted?: (row: Row<"reviewers">) => boolean;
 }
 
-export const get_reviewer: Handler<"get_reviewer"> = async (work, { reviewerId, includePersonFieldIds }) => {
-  const row = await getOrThrow(work.store, "reviewers", reviewerId);
-  return (await createReviewerView(work, [row], includePersonFieldIds))(row);
+export const get_reviewer: Handler<"get_reviewer"> = async (context, { reviewerId, includePersonFieldIds }) => {
+  const row = await getOrThrow(context.store, "reviewers", reviewerId);
+  return (await createReviewerMapper(context, [row], includePersonFieldIds))(row);
 };
 
-export const invite_reviewer: Handler<"invite_reviewer"> = async (work, input) => {
+export const invite_reviewer: Handler<"invite_reviewer"> = async (context, input) => {
   const rounds: Round[] = [];
-  for (const roundId of new Set(input.roundIds)) rounds.push(await getOrThrow(work.store, "rounds", roundId));
+  for (const roundId of new Set(input.roundIds)) rounds.push(await getOrThrow(context.store, "rounds", roundId));
   const programNames = new Map<string, string>();
   for (const { programId } of rounds) {
     if (!programNames.has(programId))
-      programNames.set(programId, (await loadWritableProgram(work.store, programId)).name);
+      programNames.set(programId, (await loadWritableProgram(context.store, programId)).name);
   }
-  const [known] = await work.store.find("reviewers", { has: { email: normalizeEmail(input.email) } }, { limit: 1 });
-  const reviewer = known ? await inviteAgain(work, known, input, rounds) : await inviteNew(work, input, rounds);
-  await writeInvitation(work, reviewer, input, programNames);
-  return (await createReviewerView(work, [reviewer]))(reviewer);
+  const [existing] = await context.store.find(
+    "reviewers",
+    { has: { email: normalizeEmail(input.email) } },
+    { limit: 1 },
+  );
+  const reviewer = existing
+    ? await inviteAgain(context, existing, input, rounds)
+    : await inviteNew(context, input, rounds);
+  await writeInvitation(context, reviewer, input, programNames);
+  return (await createReviewerMapper(context, [reviewer]))(reviewer);
 };
 
-/** How rows are shown: with their assignment counts, and with their persons where fields are asked for. */
-async function createReviewerView(
-  work: Pick<ReadWork, "store" | "requireScopes">,
+/** Returns a function that adds assignment counts to rows, and person data if fields are requested. */
+async function createReviewerMapper(
+  context: Pick<ReadContext, "store" | "requireScopes">,
   rows: readonly Row<"reviewers">[],
   fieldIds?: readonly string[],
 ): Promise<(row: Row<"reviewers">) => Reviewer> {
   const where = { reviewerId: rows.map((row) => row.reviewerId), active: true };
-  const count = (status: readonly (typeof workloadStatuses)[number][]) =>
-    work.store.countBy("assignments", "reviewerId", { where: { ...where, status } });
-  const assigned = await count(workloadStatuses);
-  const completed = await count(["completed"]);
-  const personOf = await expandPersons(work, rows, fieldIds);
+  const countByStatus = (status: readonly (typeof workloadStatuses)[number][]) =>
+    context.store.countBy("assignments", "reviewerId", { where: { ...where, status } });
+  const assigned = await countByStatus(workloadStatuses);
+  const completed = await countByStatus(["completed"]);
+  const includePerson = await createPersonIncluder(context, rows, fieldIds);
   return (row) => ({
     ...row,
     assignmentCounts: { assigned: assigned.get(row.reviewerId) ?? 0, completed: completed.get(row.reviewerId) ?? 0 },
-    ...personOf(row),
+    ...includePerson(row),
   });
 }
 
 type Invitation = Input<"invite_reviewer">;
 
-async function inviteNew({ store, now, newId }: WriteWork, input: Invitation, rounds: readonly Round[]) {
+async function inviteNew({ store, now, newId }: WriteContext, input: Invitation, rounds: readonly Round[]) {
   const person = await findPersonByEmail(store, input.email);
   return store.insert("reviewers", {
     reviewerId: newId("rvw"),
@@ -117,21 +124,21 @@ async function inviteNew({ store, now, newId }: WriteWork, input: Invitation, ro
   });
 }
 
-/** The same reviewer with what the new invitation adds; whoever had accepted stays active. */
+/** Adds an invitation to an existing reviewer. A reviewer who has accepted before stays active. */
 async function inviteAgain(
-  { store, now }: WriteWork,
-  known: Row<"reviewers">,
+  { store, now }: WriteContext,
+  existing: Row<"reviewers">,
   input: Invitation,
   rounds: readonly Round[],
 ) {
   const { firstName, lastName, affiliation, role } = input;
-  const expertise = uniteLists(known.expertise, input.expertise ?? []);
-  if (expertise.length > Math.max(limits.expertise, known.expertise.length)) {
+  const expertise = uniteLists(existing.expertise, input.expertise ?? []);
+  if (expertise.length > Math.max(limits.expertise, existing.expertise.length)) {
     const message = `A reviewer has at most ${limits.expertise} areas of expertise`;
     throw validationProblem({ path: "expertise", code: "too_big", message });
   }
-  const personId = known.personId ?? (await findPersonByEmail(store, known.email))?.personId ?? null;
-  return store.update("reviewers", known, {
+  const personId = existing.personId ?? (await findPersonByEmail(store, existing.email))?.personId ?? null;
+  return store.update("reviewers", existing, {
     firstName,
     lastName,
     affiliation,
@@ -139,20 +146,20 @@ async function inviteAgain(
     expertise,
     personId,
     programIds: uniteLists(
-      known.programIds,
+      existing.programIds,
       rounds.map(({ programId }) => programId),
     ),
     roundIds: uniteLists(
-      known.roundIds,
+      existing.roundIds,
       rounds.map(({ roundId }) => roundId),
     ),
-    ...(known.status === "active" ? {} : { status: "invited", invitedAt: now, acceptedAt: null }),
+    ...(existing.status === "active" ? {} : { status: "invited", invitedAt: now, acceptedAt: null }),
   });
 }
 
-/** The magic link's hash, and the message that carries the link. */
+/** Stores the hash of a magic link and queues the e-mail that contains the link. */
 async function writeInvitation(
-  { store, links, now, newId }: WriteWork,
+  { store, links, now, newId }: WriteContext,
   reviewer: Row<"reviewers">,
   input: Invitation,
   programNames: ReadonlyMap<string, string>,
@@ -190,7 +197,7 @@ async function writeInvitation(
   });
 }
 
-/** The items of both, each once; text without regard to case. */
+/** Combines two lists without duplicates, ignoring case. */
 function uniteLists(before: readonly string[], added: readonly string[]): string[] {
   const byKey = new Map<string, string>();
   for (const item of [...before, ...added]) if (!byKey.has(item.toLowerCase())) byKey.set(item.toLowerCase(), item);

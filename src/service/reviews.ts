@@ -21,8 +21,8 @@ export const get_submission_reviews_summary: Handler<"get_submission_reviews_sum
   const workload = { where: { ...where, active: true, status: workloadStatuses } };
   const assignments = await store.find("assignments", workload, { limit: limits.summarizedReviews });
   const reviews = await store.find("reviews", { where }, { limit: limits.summarizedReviews });
-  const stillHeld = new Set(assignments.map(({ assignmentId }) => assignmentId));
-  // The draft of a removed assignment will not become a review.
-  const counted = reviews.filter((review) => review.status === "submitted" || stillHeld.has(review.assignmentId));
+  const activeIds = new Set(assignments.map(({ assignmentId }) => assignmentId));
+  // Drafts of removed assignments will never be submitted.
+  const counted = reviews.filter((review) => review.status === "submitted" || activeIds.has(review.assignmentId));
   return summarize({ submissionId, roundId: roundId ?? null }, assignments, counted);
 };

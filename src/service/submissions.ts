@@ -19,7 +19,7 @@ import {
   type SubmissionOperation,
 } from "../domain/submissions.ts";
 import { listOutstanding } from "../domain/supplements.ts";
-import type { ChangeWork, Handler, WriteWork } from "../store/handler-context.ts";
+import type { ChangeContext, Handler, WriteContext } from "../store/handler-context.ts";
 import type { Reader, Transaction } from "../store/port.ts";
 import type { Patch } from "../store/tables.ts";
 import { type ApplicantColumns, enrolApplicant } from "./applicant-resolution.ts";
@@ -28,41 +28,41 @@ import { getOrThrow, loadWritableProgram, requireVersion } from "./guards.ts";
 
 export const list_submissions: Handler<"list_submissions"> = async ({ store }, input) => {
   const { programId, trackId, state, roundId, submittedFrom, submittedTo, updatedSince, ...page } = input;
-  const home = await resolveScopeFilter(store, { programId, trackId, roundId });
-  if (!home) return { rows: [] };
+  const scopeFilter = await resolveScopeFilter(store, { programId, trackId, roundId });
+  if (!scopeFilter) return { rows: [] };
   const where = {
-    ...home,
+    ...scopeFilter,
     state,
     submittedAt: { gte: submittedFrom, lte: submittedTo },
     updatedAt: { gte: updatedSince },
   };
   if (updatedSince !== undefined) return store.page("submissions", { where }, "changed", page);
-  // So that the list begins where there can be some.
+  // Limits the scan to submissions that existed at that time.
   const createdAt = submittedTo === undefined ? undefined : { lte: addClockSkew(submittedTo) };
   return store.page("submissions", { where: { ...where, createdAt } }, "newest", page);
 };
 
-/** By how much the clocks of two processes may differ. */
+/** Largest expected difference between the clocks of two processes. */
 const clockSkewMs = 3_600_000;
 
-/** Nothing at the end of the calendar, where times are written otherwise. */
+/** Returns a later time, or `undefined` at the end of the calendar, where the text format of times changes. */
 function addClockSkew(time: string): string | undefined {
   const later = new Date(Date.parse(time) + clockSkewMs).toISOString();
   return later > time ? later : undefined;
 }
 
 /**
- * Where submissions are to be, by the narrowest of these alone: a round is of one track, and a track of one programme.
- * Nothing where they contradict each other: to find that out row by row would take a look at each.
+ * Reduces the filters to the narrowest one, because a round belongs to one track and a track to one programme. Returns
+ * `undefined` if they contradict each other; a query would have to look at every row to find that out.
  */
 async function resolveScopeFilter(
   store: Reader,
-  { programId, trackId, roundId }: Partial<Record<Home, string | undefined>>,
+  { programId, trackId, roundId }: Partial<Record<ScopeFilterKey, string | undefined>>,
 ) {
-  const named = [programId, trackId, roundId].filter((id) => id !== undefined);
-  if (named.length > 1) {
-    const narrow = roundId === undefined ? undefined : await store.get("rounds", roundId);
-    const track = roundId === undefined && trackId !== undefined ? await store.get("tracks", trackId) : narrow;
+  const ids = [programId, trackId, roundId].filter((id) => id !== undefined);
+  if (ids.length > 1) {
+    const round = roundId === undefined ? undefined : await store.get("rounds", roundId);
+    const track = roundId === undefined && trackId !== undefined ? await store.get("tracks", trackId) : round;
     if (!track || (programId ?? track.programId) !== track.programId) return undefined;
     if ((trackId ?? track.trackId) !== track.trackId) return undefined;
   }
@@ -70,16 +70,16 @@ async function resolveScopeFilter(
   return trackId === undefined ? { programId } : { trackId };
 }
 
-type Home = "programId" | "trackId" | "roundId";
+type ScopeFilterKey = "programId" | "trackId" | "roundId";
 
 export const get_submission: Handler<"get_submission"> = ({ store }, { submissionId }) =>
   getOrThrow(store, "submissions", submissionId);
 
-export const create_submission: Handler<"create_submission"> = async (work, input) => {
-  const track = await getOrThrow(work.store, "tracks", input.trackId);
-  const program = await loadWritableProgram(work.store, track.programId);
-  const applicant = await enrolApplicant(work, input, track);
-  return beginDraft(work, {
+export const create_submission: Handler<"create_submission"> = async (context, input) => {
+  const track = await getOrThrow(context.store, "tracks", input.trackId);
+  const program = await loadWritableProgram(context.store, track.programId);
+  const applicant = await enrolApplicant(context, input, track);
+  return createDraft(context, {
     ...pickKeys(input, "fields", "deadline"),
     program,
     track,
@@ -95,13 +95,13 @@ interface NewDraft extends Pick<Submission, "fields" | "deadline" | "source"> {
 }
 
 /**
- * A new draft, with the fee that it will owe.
+ * Creates a draft with its payment, if a fee is due.
  * @throws Problem `validation_failed`
  */
-export async function beginDraft({ store, newId, emit }: ChangeWork, draft: NewDraft): Promise<Submission> {
+export async function createDraft({ store, newId, emit }: ChangeContext, draft: NewDraft): Promise<Submission> {
   const { program, track, applicant, deadline, source } = draft;
   const submissionId = newId("sub");
-  const values = await resolveChangedValues(store, { ...track, submissionId, fields: {} }, draft.fields);
+  const values = await applyFieldChange(store, { ...track, submissionId, fields: {} }, draft.fields);
   const ids = { submissionId, programId: program.programId, trackId: track.trackId };
   const fee = computeFee(program, track);
   const submission = await store.insert("submissions", {
@@ -131,41 +131,42 @@ export async function beginDraft({ store, newId, emit }: ChangeWork, draft: NewD
   return submission;
 }
 
-export const update_submission: Handler<"update_submission"> = async (work, input) => {
-  const { submission, program } = await loadWritable(work.store, input);
-  const to = input.state === "DRAFT" && submission.state === "DRAFT" ? undefined : input.state;
-  if (to === "WITHDRAWN") checkTransition("withdraw", submission.state, program);
-  if (input.fields || input.deadline) checkTransition("edit", to === "DRAFT" ? to : submission.state, program);
+export const update_submission: Handler<"update_submission"> = async (context, input) => {
+  const { submission, program } = await loadWritableSubmission(context.store, input);
+  const toState = input.state === "DRAFT" && submission.state === "DRAFT" ? undefined : input.state;
+  if (toState === "WITHDRAWN") checkTransition("withdraw", submission.state, program);
+  if (input.fields || input.deadline)
+    checkTransition("edit", toState === "DRAFT" ? toState : submission.state, program);
   const patch = {
     deadline: input.deadline,
-    ...(input.fields ? await resolveChangedValues(work.store, submission, input.fields) : {}),
+    ...(input.fields ? await applyFieldChange(context.store, submission, input.fields) : {}),
   };
-  if (!to) return work.store.update("submissions", submission, patch);
-  return applyTransition(work, submission, { operation: "patch", to, reason: input.reason, patch });
+  if (!toState) return context.store.update("submissions", submission, patch);
+  return applyTransition(context, submission, { operation: "patch", toState, reason: input.reason, patch });
 };
 
 export const update_submission_fields: Handler<"update_submission_fields"> = ({ store }, input) =>
   editDraft(store, input, input.fields);
 
 /**
- * Changes what a draft says, and what more is to change with it.
+ * Changes a draft's field values and further columns.
  * @throws Problem `not_found`, `version_conflict`, `program_archived`, `invalid_state_transition`, `validation_failed`
  */
 export async function editDraft(
   store: Transaction,
-  target: Target,
+  target: VersionedSubmission,
   fields: Readonly<Record<string, unknown>>,
-  more: Patch<"submissions"> = {},
+  extra: Patch<"submissions"> = {},
 ): Promise<Submission> {
   const { submission } = await loadForTransition(store, target, "edit");
   return store.update("submissions", submission, {
-    ...more,
-    ...(await resolveChangedValues(store, submission, fields)),
+    ...extra,
+    ...(await applyFieldChange(store, submission, fields)),
   });
 }
 
-export const submit_submission: Handler<"submit_submission"> = async (work, input) => {
-  const { store, now } = work;
+export const submit_submission: Handler<"submit_submission"> = async (context, input) => {
+  const { store, now } = context;
   const { submission, program } = await loadForTransition(store, input, "submit");
   const track = await getOrThrow(store, "tracks", submission.trackId);
   checkDeadline(submission, now);
@@ -179,109 +180,128 @@ export const submit_submission: Handler<"submit_submission"> = async (work, inpu
     );
     if (supplements.length > 0) throw problem("supplement_warnings", { supplements });
   }
-  return applyTransition(work, submission, { operation: "submit", to: "SUBMITTED" });
+  return applyTransition(context, submission, { operation: "submit", toState: "SUBMITTED" });
 };
 
-export const reopen_submission: Handler<"reopen_submission"> = async (work, input) => {
-  const { submission } = await loadForTransition(work.store, input, "reopen");
-  return applyTransition(work, submission, { operation: "reopen", to: "DRAFT", reason: input.reason });
+export const reopen_submission: Handler<"reopen_submission"> = async (context, input) => {
+  const { submission } = await loadForTransition(context.store, input, "reopen");
+  return applyTransition(context, submission, { operation: "reopen", toState: "DRAFT", reason: input.reason });
 };
 
-export const screen_submission: Handler<"screen_submission"> = async (work, input) => {
-  const { submission } = await loadForTransition(work.store, input, "screen");
-  const to = input.eligible ? "ELIGIBLE" : "INELIGIBLE";
-  return applyTransition(work, submission, { operation: "screen", to, reason: input.reason });
+export const screen_submission: Handler<"screen_submission"> = async (context, input) => {
+  const { submission } = await loadForTransition(context.store, input, "screen");
+  const toState = input.eligible ? "ELIGIBLE" : "INELIGIBLE";
+  return applyTransition(context, submission, { operation: "screen", toState, reason: input.reason });
 };
 
-export const advance_submission: Handler<"advance_submission"> = async (work, { toRoundId, ...input }) => {
-  const { submission } = await loadForTransition(work.store, input, "advance");
-  const round = await getOrThrow(work.store, "rounds", toRoundId);
-  const refuse = (message: string) => validationProblem({ path: "toRoundId", code: "custom", message });
-  if (round.trackId !== submission.trackId) throw refuse("The round belongs to another track");
+export const advance_submission: Handler<"advance_submission"> = async (context, { toRoundId, ...input }) => {
+  const { submission } = await loadForTransition(context.store, input, "advance");
+  const round = await getOrThrow(context.store, "rounds", toRoundId);
+  const createRoundProblem = (message: string) => validationProblem({ path: "toRoundId", code: "custom", message });
+  if (round.trackId !== submission.trackId) throw createRoundProblem("The round belongs to another track");
   if (!round.active) throw problem("round_inactive", { roundId: toRoundId });
-  const current = submission.currentRoundId && (await work.store.get("rounds", submission.currentRoundId));
-  if (current && round.sequence <= current.sequence) throw refuse("The round is not later than the current one");
+  const current = submission.currentRoundId && (await context.store.get("rounds", submission.currentRoundId));
+  if (current && round.sequence <= current.sequence)
+    throw createRoundProblem("The round is not later than the current one");
   const patch = { currentRoundId: toRoundId };
-  return applyTransition(work, submission, { operation: "advance", to: "IN_REVIEW", reason: input.reason, patch });
+  return applyTransition(context, submission, {
+    operation: "advance",
+    toState: "IN_REVIEW",
+    reason: input.reason,
+    patch,
+  });
 };
 
-export const eliminate_submission: Handler<"eliminate_submission"> = async (work, input) => {
-  const { submission } = await loadForTransition(work.store, input, "eliminate");
-  return applyTransition(work, submission, { operation: "eliminate", to: "ELIMINATED", reason: input.reason });
+export const eliminate_submission: Handler<"eliminate_submission"> = async (context, input) => {
+  const { submission } = await loadForTransition(context.store, input, "eliminate");
+  return applyTransition(context, submission, { operation: "eliminate", toState: "ELIMINATED", reason: input.reason });
 };
 
-export const set_submission_state: Handler<"set_submission_state"> = async (work, input) => {
-  const { submission } = await loadForTransition(work.store, input, "state");
+export const set_submission_state: Handler<"set_submission_state"> = async (context, input) => {
+  const { submission } = await loadForTransition(context.store, input, "state");
   if (submission.state === input.state) return submission;
-  return applyTransition(work, submission, { operation: "state", to: input.state, reason: input.reason });
+  return applyTransition(context, submission, { operation: "state", toState: input.state, reason: input.reason });
 };
 
-export const withdraw_submission: Handler<"withdraw_submission"> = async (work, input) => {
-  const { submission } = await loadForTransition(work.store, input, "withdraw");
-  return applyTransition(work, submission, { operation: "withdraw", to: "WITHDRAWN", reason: input.reason });
+export const withdraw_submission: Handler<"withdraw_submission"> = async (context, input) => {
+  const { submission } = await loadForTransition(context.store, input, "withdraw");
+  return applyTransition(context, submission, { operation: "withdraw", toState: "WITHDRAWN", reason: input.reason });
 };
 
-interface Target {
+interface VersionedSubmission {
   readonly submissionId: string;
   readonly version: number;
 }
 
-interface Writable {
+interface WritableSubmission {
   readonly submission: Submission;
   readonly program: Program;
 }
 
 /** @throws Problem `not_found`, `version_conflict`, `program_archived` */
-async function loadWritable(store: Reader, { submissionId, version }: Target): Promise<Writable> {
+async function loadWritableSubmission(
+  store: Reader,
+  { submissionId, version }: VersionedSubmission,
+): Promise<WritableSubmission> {
   const submission = await getOrThrow(store, "submissions", submissionId);
   requireVersion(submission, version);
   return { submission, program: await loadWritableProgram(store, submission.programId) };
 }
 
-/** A submission in a state that an operation may start from. */
-async function loadForTransition(store: Reader, target: Target, operation: SubmissionOperation): Promise<Writable> {
-  const { submission, program } = await loadWritable(store, target);
+/** Returns a submission in a state that allows an operation. */
+async function loadForTransition(
+  store: Reader,
+  target: VersionedSubmission,
+  operation: SubmissionOperation,
+): Promise<WritableSubmission> {
+  const { submission, program } = await loadWritableSubmission(store, target);
   checkTransition(operation, submission.state, program);
   return { submission, program };
 }
 
-interface Step<O extends SubmissionOperation> {
+interface TransitionRequest<O extends SubmissionOperation> {
   readonly operation: O;
-  readonly to: Destination<O>;
+  readonly toState: Destination<O>;
   readonly reason?: string | undefined;
-  /** What changes beside the state. */
+  /** Changes in addition to the state. */
   readonly patch?: Patch<"submissions">;
 }
 
-/** Brings a submission to another state, with all that goes along: marks, ended assignments, events. */
+/** Moves a submission to another state, with the fields that depend on it, cancelled assignments and events. */
 async function applyTransition<O extends SubmissionOperation>(
-  { store, now, emit }: WriteWork,
+  { store, now, emit }: WriteContext,
   submission: Submission,
-  { operation, to, reason, patch }: Step<O>,
+  { operation, toState, reason, patch }: TransitionRequest<O>,
 ): Promise<Submission> {
   const updated = await store.update("submissions", submission, {
-    ...createStateFields(to, now),
+    ...createStateFields(toState, now),
     ...patch,
-    state: to,
+    state: toState,
     previousState: submission.state,
     stateReason: reason ?? null,
   });
-  if (endsReviewing(to)) await cancelAssignments(store, submission.submissionId, now);
+  if (endsReviewing(toState)) await cancelAssignments(store, submission.submissionId, now);
   const ids = getEventIds(updated);
-  emit("submission.state_changed", { ...ids, fromState: submission.state, toState: to, operation, actorType: "token" });
-  if (to === "SUBMITTED") emit("submission.submitted", { ...ids, submittedAt: now });
-  if (to === "WITHDRAWN") emit("submission.withdrawn", { ...ids, withdrawnAt: now });
+  emit("submission.state_changed", {
+    ...ids,
+    fromState: submission.state,
+    toState: toState,
+    operation,
+    actorType: "token",
+  });
+  if (toState === "SUBMITTED") emit("submission.submitted", { ...ids, submittedAt: now });
+  if (toState === "WITHDRAWN") emit("submission.withdrawn", { ...ids, withdrawnAt: now });
   return updated;
 }
 
-async function cancelAssignments(store: WriteWork["store"], submissionId: string, now: string): Promise<void> {
+async function cancelAssignments(store: WriteContext["store"], submissionId: string, now: string): Promise<void> {
   for await (const assignment of store.scan("assignments", { where: { submissionId, status: incompleteStatuses } })) {
     await store.update("assignments", assignment, toEndedAssignment(assignment.status, now));
   }
 }
 
-/** `fields` and `title` after a change of application fields, checked against the form. */
-async function resolveChangedValues(
+/** Returns `fields` and `title` after a change of application fields, checked against the form. */
+async function applyFieldChange(
   store: Reader,
   submission: Pick<Submission, "submissionId" | "schemaId" | "schemaVersion" | "fields">,
   change: Readonly<Record<string, unknown>>,

@@ -8,7 +8,7 @@ import { mergeValues } from "../domain/fields.ts";
 import { pickKeys } from "../domain/patch.ts";
 import { getEventIds } from "../domain/submissions.ts";
 import { checkSupplementTransition, createSupplementStateFields } from "../domain/supplements.ts";
-import type { ChangeWork, Handler } from "../store/handler-context.ts";
+import type { ChangeContext, Handler } from "../store/handler-context.ts";
 import type { Reader } from "../store/port.ts";
 import type { Patch } from "../store/tables.ts";
 import { checkFields, checkFileFields, loadForm } from "./forms.ts";
@@ -24,23 +24,23 @@ export const list_submission_supplements: Handler<"list_submission_supplements">
   return store.find("supplements", { where: { submissionId } }, { limit: limits.listedSupplements, descending: true });
 };
 
-export const update_supplement: Handler<"update_supplement"> = (work, input) => saveSupplement(work, input);
+export const update_supplement: Handler<"update_supplement"> = (context, input) => saveSupplement(context, input);
 
 /**
- * Changes what a supplement response says, its status, or both.
+ * Changes a supplement response's content, its status, or both.
  * @throws Problem `not_found`, `version_conflict`, `program_archived`, `invalid_state_transition`, `validation_failed`
  */
 export async function saveSupplement(
-  { store, now, emit }: Pick<ChangeWork, "store" | "now" | "emit">,
+  { store, now, emit }: Pick<ChangeContext, "store" | "now" | "emit">,
   input: Input<"update_supplement">,
 ): Promise<SupplementResponse> {
   const { submission, supplement } = await loadWritableSupplement(store, input);
-  const named = contentKeys.some((key) => input[key] !== undefined);
-  // A closed response takes contents only where the same request moves it out.
-  if (named && (input.status ?? "closed") === "closed") checkSupplementTransition("edit", supplement.status);
+  const namesContent = contentKeys.some((key) => input[key] !== undefined);
+  // The content of a closed response changes only if the same request reopens it.
+  if (namesContent && (input.status ?? "closed") === "closed") checkSupplementTransition("edit", supplement.status);
   const content = await checkContent(store, supplement, input);
-  const edits = !isDeepStrictEqual({ ...supplement, ...content }, supplement);
-  const to = input.status ?? (edits && supplement.status === "not_started" ? "draft" : supplement.status);
+  const changesContent = !isDeepStrictEqual({ ...supplement, ...content }, supplement);
+  const to = input.status ?? (changesContent && supplement.status === "not_started" ? "draft" : supplement.status);
   const updated = await store.update("supplements", supplement, {
     ...content,
     ...createSupplementStateFields(supplement.status, to, now),
@@ -77,7 +77,7 @@ async function loadWritableSupplement(
   return { submission, supplement };
 }
 
-/** The contents that an input names, checked. */
+/** Returns the content fields of an input after checking them. */
 async function checkContent(
   store: Reader,
   supplement: SupplementResponse,

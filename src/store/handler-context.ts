@@ -6,81 +6,80 @@ import type { Privacy } from "../contract/privacy.ts";
 import type { Scope } from "../contract/scopes.ts";
 import type { Reader, Transaction } from "./port.ts";
 
-/** Who calls: a token of one tenant. */
+/** The authenticated caller: a token of one tenant. */
 export interface Caller {
   readonly businessId: string;
   readonly tokenId: string;
   readonly scopes: ReadonlySet<Scope>;
 }
 
-/** Makes links that need no token: signed and short-lived. */
+/** Creates signed, short-lived links that need no token. */
 export interface Links {
   file(businessId: string, fileId: string, expiresAt: string): Promise<string>;
   export(businessId: string, exportId: string, expiresAt: string): Promise<string>;
   invitation(secret: string): Promise<string>;
 }
 
-/** What every handler is given. */
+/** The part of the context that all handlers share. */
 export interface HandlerContext {
   readonly caller: Caller;
-  /** ISO time of the call: one moment for all that it writes. */
+  /** ISO time of the call. Everything that the call writes has this time. */
   readonly now: string;
   readonly links: Links;
-  /** What agents see of people; absent for callers who are none. */
+  /** The privacy mode of agents; absent for other callers. */
   readonly privacy?: Privacy | undefined;
-  /** Whether addresses and telephone numbers are hidden from the caller: then nothing may be found by them but them. */
+  /** Whether contact details are hidden from the caller. Searches must not reveal them either. */
   readonly hidesContacts: boolean;
-  /** A new id: `prefix_` and a ULID. */
+  /** Creates an id: `prefix_` and a ULID. */
   newId(prefix: string): string;
-  /** @throws Problem `insufficient_scope` naming what is missing */
+  /**
+   * Checks that the caller has the scopes.
+   * @throws Problem `insufficient_scope` with the missing ones
+   */
   requireScopes(...scopes: readonly Scope[]): void;
 }
 
-/** The work of an operation that only reads. */
-export interface ReadWork extends HandlerContext {
+export interface ReadContext extends HandlerContext {
   readonly store: Reader;
 }
 
-/** The work of an operation that writes, inside its transaction. */
-export interface WriteWork extends HandlerContext {
+/** Context of an operation that writes, inside its transaction. */
+export interface WriteContext extends HandlerContext {
   readonly store: Transaction;
-  /** Puts an event into the outbox of this transaction; the tenant is added. */
+  /** Adds an event to the outbox of this transaction, with the tenant's id. */
   emit<T extends EventType>(type: T, data: Omit<EventData<T>, "businessId">): void;
 }
 
-/** One handler per operation; what reads gets no transaction. */
 export type Handlers = {
   readonly [Name in CallName]: Handler<Name>;
 };
 
 export type Handler<Name extends CallName> = (
-  work: EffectOf<Name> extends "read" ? ReadWork : WriteWork,
+  context: EffectOf<Name> extends "read" ? ReadContext : WriteContext,
   input: Input<Name>,
 ) => Promise<Result<Name>>;
 
-/** One of the product's own people. */
+/** The person who performs a portal action. */
 export interface Author {
   readonly actorType: Exclude<AuditEntry["actorType"], "token">;
   readonly actorId: string;
 }
 
-/** What a change needs, whoever makes it: by token or in the portal. */
-export type ChangeWork = Pick<WriteWork, "store" | "now" | "newId" | "emit">;
+/** The part of the context that changes by token and in the portal share. */
+export type ChangeContext = Pick<WriteContext, "store" | "now" | "newId" | "emit">;
 
-/** The work of an act, inside its transaction. */
-export interface ActWork extends ChangeWork {
+/** Context of a portal action, inside its transaction. */
+export interface PortalContext extends ChangeContext {
   readonly author: Author;
 }
 
-/** How one act is done. */
-export interface ActHandler<Name extends PortalActionName> {
+export interface PortalActionHandler<Name extends PortalActionName> {
   /**
-   * Who does it, by the records that the input names.
+   * Returns the person who acts, from the records that the input names.
    * @throws Problem `not_found`
    */
   author(store: Reader, input: PortalActionInput<Name>): Promise<Author>;
-  run(work: ActWork, input: PortalActionInput<Name>): Promise<PortalActionResult<Name>>;
+  run(context: PortalContext, input: PortalActionInput<Name>): Promise<PortalActionResult<Name>>;
 }
 
-/** One handler per act. */
-export type ActHandlers = { readonly [Name in PortalActionName]: ActHandler<Name> };
+export type PortalActionHandlers = { readonly [Name in PortalActionName]: PortalActionHandler<Name> };

@@ -1,31 +1,31 @@
 import { checkIntake } from "../../domain/submissions.ts";
 import { createId } from "../../lib/ids.ts";
-import type { ActHandler } from "../../store/handler-context.ts";
+import type { PortalActionHandler } from "../../store/handler-context.ts";
 import type { Reader } from "../../store/port.ts";
 import { normalizeEmail, type Row } from "../../store/tables.ts";
 import { enrolApplicant } from "../applicant-resolution.ts";
 import { getOrThrow, loadWritableProgram } from "../guards.ts";
 
-/** Whoever is registered on the track already stays as they are, and nothing is told. */
-export const register_applicant: ActHandler<"register_applicant"> = {
-  // Somebody new acts under the id that they are about to get.
+/** Registers an applicant. For one who is already registered on the track, nothing changes and no event is sent. */
+export const register_applicant: PortalActionHandler<"register_applicant"> = {
+  // A new applicant acts under the id that this action creates.
   author: async (store, { email }) => ({
     actorType: "applicant",
     actorId: (await findApplicantByEmail(store, email))?.applicantId ?? createId("app"),
   }),
 
-  async run(work, { trackId, email, name }) {
-    const { store, now, emit, author } = work;
+  async run(context, { trackId, email, name }) {
+    const { store, now, emit, author } = context;
     const track = await getOrThrow(store, "tracks", trackId);
     await loadWritableProgram(store, track.programId);
     checkIntake(track, now);
-    const before = await findApplicantByEmail(store, email);
-    const applicantId = before?.applicantId ?? author.actorId;
-    const registered = !before?.trackIds.includes(trackId);
+    const existing = await findApplicantByEmail(store, email);
+    const applicantId = existing?.applicantId ?? author.actorId;
+    const registered = !existing?.trackIds.includes(trackId);
     if (registered) {
-      const actAsApplicant = (prefix: string) => (prefix === "app" ? applicantId : work.newId(prefix));
-      const given = { innovatorEmail: email, innovatorName: before?.name || name };
-      await enrolApplicant({ ...work, newId: actAsApplicant }, given, track);
+      const createIdAsApplicant = (prefix: string) => (prefix === "app" ? applicantId : context.newId(prefix));
+      const identity = { innovatorEmail: email, innovatorName: existing?.name || name };
+      await enrolApplicant({ ...context, newId: createIdAsApplicant }, identity, track);
     }
     const { personId } = await getOrThrow(store, "applicants", applicantId);
     if (registered) emit("applicant.registered", { programId: track.programId, applicantId, personId, trackId });

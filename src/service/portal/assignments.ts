@@ -1,14 +1,14 @@
 import type { Assignment } from "../../contract/assignments.ts";
 import { checkAssignmentTransition } from "../../domain/assignments.ts";
-import type { ActHandler, ActWork } from "../../store/handler-context.ts";
+import type { PortalActionHandler, PortalContext } from "../../store/handler-context.ts";
 import { getOrThrow, loadWritableProgram } from "../guards.ts";
 import { loadReviewerAuthor } from "./authors.ts";
 
-export const respond_to_assignment: ActHandler<"respond_to_assignment"> = {
+export const respond_to_assignment: PortalActionHandler<"respond_to_assignment"> = {
   author: (store, { assignmentId }) => loadReviewerAuthor(store, assignmentId),
 
   async run({ store, now }, { assignmentId, response, reason }) {
-    const assignment = await loadMovableAssignment(store, assignmentId, response);
+    const assignment = await loadAssignmentFor(store, assignmentId, response);
     return store.update("assignments", assignment, {
       status: response === "accept" ? "accepted" : "declined",
       respondedAt: now,
@@ -17,12 +17,12 @@ export const respond_to_assignment: ActHandler<"respond_to_assignment"> = {
   },
 };
 
-/** Whoever has a conflict reviews no more; whoever finds that there is none takes the assignment up again. */
-export const attest_conflict: ActHandler<"attest_conflict"> = {
+/** Records a conflict of interest. Denying one returns the assignment to the reviewer. */
+export const attest_conflict: PortalActionHandler<"attest_conflict"> = {
   author: (store, { assignmentId }) => loadReviewerAuthor(store, assignmentId),
 
   async run({ store, now }, { assignmentId, hasConflict, statement }) {
-    const assignment = await loadMovableAssignment(store, assignmentId, "attest");
+    const assignment = await loadAssignmentFor(store, assignmentId, "attest");
     return store.update("assignments", assignment, {
       conflictAttestation: { hasConflict, statement, attestedAt: now },
       status: getAttestedStatus(assignment.status, hasConflict),
@@ -37,16 +37,16 @@ function getAttestedStatus(from: Assignment["status"], hasConflict: boolean): As
 }
 
 /**
- * An assignment that a reviewer may act on.
+ * Returns an assignment whose status allows a reviewer's action.
  * @throws Problem `not_found`, `program_archived`, `invalid_state_transition`
  */
-export async function loadMovableAssignment(
-  store: ActWork["store"],
+export async function loadAssignmentFor(
+  store: PortalContext["store"],
   assignmentId: string,
-  move: Parameters<typeof checkAssignmentTransition>[0],
+  action: Parameters<typeof checkAssignmentTransition>[0],
 ): Promise<Assignment> {
   const assignment = await getOrThrow(store, "assignments", assignmentId);
   await loadWritableProgram(store, assignment.programId);
-  checkAssignmentTransition(move, assignment);
+  checkAssignmentTransition(action, assignment);
   return assignment;
 }

@@ -2,11 +2,11 @@ import type { Author } from "../../store/handler-context.ts";
 import type { Reader } from "../../store/port.ts";
 import { getOrThrow } from "../guards.ts";
 
-/** Staff: whoever works the command line, which asks for no name. */
+/** Staff: the user of the command line, which has no accounts. */
 export const staff: Author = { actorType: "user", actorId: "command_line" };
 
 /**
- * The applicant of a submission.
+ * Returns the applicant of a submission.
  * @throws Problem `not_found`
  */
 export async function loadApplicantAuthor(store: Reader, submissionId: string): Promise<Author> {
@@ -15,7 +15,7 @@ export async function loadApplicantAuthor(store: Reader, submissionId: string): 
 }
 
 /**
- * The applicant who is asked for a supplement.
+ * Returns the applicant who was asked for a supplement.
  * @throws Problem `not_found`
  */
 export async function loadRespondentAuthor(store: Reader, supplementResponseId: string): Promise<Author> {
@@ -24,7 +24,7 @@ export async function loadRespondentAuthor(store: Reader, supplementResponseId: 
 }
 
 /**
- * The reviewer of an assignment.
+ * Returns the reviewer of an assignment.
  * @throws Problem `not_found`
  */
 export async function loadReviewerAuthor(store: Reader, assignmentId: string): Promise<Author> {

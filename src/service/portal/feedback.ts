@@ -1,10 +1,10 @@
 import { validationProblem } from "../../contract/errors.ts";
 import { pickKeys } from "../../domain/patch.ts";
-import type { ActHandler } from "../../store/handler-context.ts";
+import type { PortalActionHandler } from "../../store/handler-context.ts";
 import { getOrThrow, loadWritableProgram } from "../guards.ts";
 import { staff } from "./authors.ts";
 
-export const prepare_feedback: ActHandler<"prepare_feedback"> = {
+export const prepare_feedback: PortalActionHandler<"prepare_feedback"> = {
   author: async () => staff,
 
   async run({ store, newId }, { submissionId, roundId, subject, body }) {

@@ -6,15 +6,15 @@ import type { Submission } from "../../contract/submissions.ts";
 import { pickKeys } from "../../domain/patch.ts";
 import { checkDeadline } from "../../domain/submissions.ts";
 import { isMediaType } from "../../lib/http/media-type.ts";
-import type { ActHandler, ActWork } from "../../store/handler-context.ts";
+import type { PortalActionHandler, PortalContext } from "../../store/handler-context.ts";
 import type { Row } from "../../store/tables.ts";
 import { getOrThrow } from "../guards.ts";
 import { editDraft } from "../submissions.ts";
 import { saveSupplement } from "../supplements.ts";
 import { loadApplicantAuthor, loadRespondentAuthor } from "./authors.ts";
 
-/** The bytes are kept before; here the record is made, and what it is attached to names it. */
-export const attach_file: ActHandler<"attach_file"> = {
+/** Creates the record of a file whose bytes are already stored, and attaches it to a draft or a supplement response. */
+export const attach_file: PortalActionHandler<"attach_file"> = {
   author: (store, input) => {
     const { submissionId, supplementResponseId } = getFileOwner(input);
     return supplementResponseId === undefined
@@ -22,18 +22,18 @@ export const attach_file: ActHandler<"attach_file"> = {
       : loadRespondentAuthor(store, supplementResponseId);
   },
 
-  async run(work, input) {
+  async run(context, input) {
     if (!isMediaType(input.contentType)) {
       throw validationProblem({ path: "contentType", code: "invalid_format", message: "Expected a media type" });
     }
     const { submissionId, supplementResponseId } = getFileOwner(input);
     return supplementResponseId === undefined
-      ? attachToDraft(work, input, await getOrThrow(work.store, "submissions", submissionId))
-      : attachToSupplement(work, input, await getOrThrow(work.store, "supplements", supplementResponseId));
+      ? attachToDraft(context, input, await getOrThrow(context.store, "submissions", submissionId))
+      : attachToSupplement(context, input, await getOrThrow(context.store, "supplements", supplementResponseId));
   },
 };
 
-type Given = PortalActionInput<"attach_file">;
+type FileArguments = PortalActionInput<"attach_file">;
 
 interface Values {
   readonly fields: Readonly<Record<string, unknown>>;
@@ -44,7 +44,7 @@ type Owner =
   | { readonly submissionId: string; readonly supplementResponseId?: never }
   | { readonly submissionId?: never; readonly supplementResponseId: string };
 
-function getFileOwner({ submissionId, supplementResponseId }: Given): Owner {
+function getFileOwner({ submissionId, supplementResponseId }: FileArguments): Owner {
   if (submissionId !== undefined && supplementResponseId === undefined) return { submissionId };
   if (submissionId === undefined && supplementResponseId !== undefined) return { supplementResponseId };
   const message = "Give either submissionId or supplementResponseId";
@@ -53,38 +53,42 @@ function getFileOwner({ submissionId, supplementResponseId }: Given): Owner {
   );
 }
 
-async function attachToDraft(work: ActWork, given: Given, submission: Submission): Promise<File> {
-  checkDeadline(submission, work.now);
-  const file = await keep(work, given, { submissionId: submission.submissionId, supplementResponseId: null });
-  const { fields, fileIds } = withFile(submission, file);
-  await editDraft(work.store, submission, fields, { fileIds });
+async function attachToDraft(context: PortalContext, input: FileArguments, submission: Submission): Promise<File> {
+  checkDeadline(submission, context.now);
+  const file = await insertFile(context, input, { submissionId: submission.submissionId, supplementResponseId: null });
+  const { fields, fileIds } = addFile(submission, file);
+  await editDraft(context.store, submission, fields, { fileIds });
   return file;
 }
 
-async function attachToSupplement(work: ActWork, given: Given, supplement: Row<"supplements">): Promise<File> {
+async function attachToSupplement(
+  context: PortalContext,
+  input: FileArguments,
+  supplement: Row<"supplements">,
+): Promise<File> {
   const ids = pickKeys(supplement, "submissionId", "supplementResponseId");
-  const file = await keep(work, given, ids);
-  const { fields, fileIds } = withFile(supplement, file);
-  await saveSupplement(work, { ...ids, version: supplement.version, fields, fileIds });
+  const file = await insertFile(context, input, ids);
+  const { fields, fileIds } = addFile(supplement, file);
+  await saveSupplement(context, { ...ids, version: supplement.version, fields, fileIds });
   return file;
 }
 
-function keep(
-  { store, now, newId }: ActWork,
-  given: Given,
+function insertFile(
+  { store, now, newId }: PortalContext,
+  input: FileArguments,
   owner: Pick<File, "submissionId" | "supplementResponseId">,
 ) {
   return store.insert("files", {
-    ...pickKeys(given, "fileName", "contentType", "sizeBytes", "sha256", "scanStatus"),
+    ...pickKeys(input, "fileName", "contentType", "sizeBytes", "sha256", "scanStatus"),
     ...owner,
     fileId: newId("fil"),
-    fieldId: given.fieldId ?? null,
+    fieldId: input.fieldId ?? null,
     uploadedAt: now,
   });
 }
 
-/** The owner's files with one more, and the change of the field that it is for. */
-function withFile({ fields, fileIds }: Values, { fileId, fieldId }: File) {
+/** Returns the owner's files with a new one, and the change of the field that it belongs to. */
+function addFile({ fields, fileIds }: Values, { fileId, fieldId }: File) {
   if (fileIds.length >= limits.attachedFiles) {
     throw validationProblem({
       path: "fileName",
@@ -92,8 +96,8 @@ function withFile({ fields, fileIds }: Values, { fileId, fieldId }: File) {
       message: `There are ${limits.attachedFiles} files already`,
     });
   }
-  const named = fieldId === null ? undefined : fields[fieldId];
-  const before = Array.isArray(named) ? named : named === undefined ? [] : [named];
+  const value = fieldId === null ? undefined : fields[fieldId];
+  const before = Array.isArray(value) ? value : value === undefined ? [] : [value];
   return {
     fileIds: [...fileIds, fileId],
     fields: fieldId === null ? {} : { [fieldId]: [...before, fileId] },

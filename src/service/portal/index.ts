@@ -1,4 +1,4 @@
-import type { ActHandlers } from "../../store/handler-context.ts";
+import type { PortalActionHandlers } from "../../store/handler-context.ts";
 import * as applicants from "./applicants.ts";
 import { attest_conflict, respond_to_assignment } from "./assignments.ts";
 import * as feedback from "./feedback.ts";
@@ -9,8 +9,8 @@ import * as reviews from "./reviews.ts";
 import * as submissions from "./submissions.ts";
 import * as supplements from "./supplements.ts";
 
-/** A handler for every act of the portal; a missing or misspelt one does not compile. */
-export const actHandlers: ActHandlers = {
+/** A handler for every portal action. A missing or misspelt one fails the type check. */
+export const portalActionHandlers: PortalActionHandlers = {
   ...applicants,
   ...submissions,
   ...files,

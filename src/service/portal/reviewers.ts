@@ -1,10 +1,10 @@
 import { problem } from "../../contract/errors.ts";
 import { isOpen } from "../../domain/invitations.ts";
-import type { ActHandler } from "../../store/handler-context.ts";
+import type { PortalActionHandler } from "../../store/handler-context.ts";
 import { getOrThrow } from "../guards.ts";
 
-/** An invitation counts once and until it expires; one that no longer counts is as if there were none. */
-export const accept_invitation: ActHandler<"accept_invitation"> = {
+/** Accepts an invitation once, before it expires. Otherwise it is `not_found`, like an unknown one. */
+export const accept_invitation: PortalActionHandler<"accept_invitation"> = {
   author: async (store, { invitationId }) => ({
     actorType: "reviewer",
     actorId: (await getOrThrow(store, "invitations", invitationId)).reviewerId,

@@ -7,24 +7,24 @@ import { pickKeys } from "../../domain/patch.ts";
 import { checkScores } from "../../domain/reviews.ts";
 import { scoreReview } from "../../domain/scoring.ts";
 import { getEventIds } from "../../domain/submissions.ts";
-import type { ActHandler, ActWork } from "../../store/handler-context.ts";
+import type { PortalActionHandler, PortalContext } from "../../store/handler-context.ts";
 import type { Reader } from "../../store/port.ts";
 import { getOrThrow } from "../guards.ts";
-import { loadMovableAssignment } from "./assignments.ts";
+import { loadAssignmentFor } from "./assignments.ts";
 import { loadReviewerAuthor } from "./authors.ts";
 
-type Given = PortalActionInput<"submit_review">;
+type ReviewArguments = PortalActionInput<"submit_review">;
 
-export const submit_review: ActHandler<"submit_review"> = {
+export const submit_review: PortalActionHandler<"submit_review"> = {
   author: (store, { assignmentId }) => loadReviewerAuthor(store, assignmentId),
 
-  async run(work, input) {
-    const { store, now, emit } = work;
-    const assignment = await loadMovableAssignment(store, input.assignmentId, "review");
+  async run(context, input) {
+    const { store, now, emit } = context;
+    const assignment = await loadAssignmentFor(store, input.assignmentId, "review");
     const rubric = await loadRubric(store, assignment.roundId);
     const issues = checkScores(rubric.criteria, input.scores, !input.draft);
     if (issues.length > 0) throw validationProblem(...issues);
-    const review = await save(work, input, assignment, rubric);
+    const review = await saveReview(context, input, assignment, rubric);
     if (input.draft) return review;
     await store.update("assignments", assignment, { status: "completed", completedAt: now });
     const submission = await getOrThrow(store, "submissions", assignment.submissionId);
@@ -35,7 +35,7 @@ export const submit_review: ActHandler<"submit_review"> = {
 };
 
 /**
- * What a round is reviewed by.
+ * Returns the rubric of an active round.
  * @throws Problem `round_inactive`
  */
 async function loadRubric(store: Reader, roundId: string): Promise<Rubric> {
@@ -46,10 +46,10 @@ async function loadRubric(store: Reader, roundId: string): Promise<Rubric> {
   return rubric;
 }
 
-/** The assignment's one review: what was kept as a draft becomes what is submitted. */
-async function save(
-  { store, now, newId }: ActWork,
-  input: Given,
+/** Saves the assignment's only review: submitting updates its draft. */
+async function saveReview(
+  { store, now, newId }: PortalContext,
+  input: ReviewArguments,
   assignment: Assignment,
   rubric: Rubric,
 ): Promise<Review> {

@@ -3,33 +3,38 @@ import type { PortalActionInput } from "../../contract/portal.ts";
 import type { Submission } from "../../contract/submissions.ts";
 import { pickKeys } from "../../domain/patch.ts";
 import { checkDeadline, checkIntake } from "../../domain/submissions.ts";
-import type { ActHandler, ActWork } from "../../store/handler-context.ts";
+import type { PortalActionHandler, PortalContext } from "../../store/handler-context.ts";
 import { getOrThrow, loadWritableProgram } from "../guards.ts";
-import { beginDraft, editDraft } from "../submissions.ts";
+import { createDraft, editDraft } from "../submissions.ts";
 import { loadApplicantAuthor } from "./authors.ts";
 
-type Given = PortalActionInput<"save_draft">;
+type DraftArguments = PortalActionInput<"save_draft">;
 
-export const save_draft: ActHandler<"save_draft"> = {
+export const save_draft: PortalActionHandler<"save_draft"> = {
   author: async (store, { submissionId, applicantId }) => {
     if (submissionId !== undefined) return loadApplicantAuthor(store, submissionId);
     if (applicantId === undefined) throw createIncompleteProblem();
     return { actorType: "applicant", actorId: (await getOrThrow(store, "applicants", applicantId)).applicantId };
   },
 
-  run(work, input) {
+  run(context, input) {
     const { submissionId, trackId, applicantId } = input;
     if (submissionId !== undefined) {
       if (trackId !== undefined || applicantId !== undefined) throw createIncompleteProblem();
-      return saveAgain(work, input, submissionId);
+      return updateDraft(context, input, submissionId);
     }
     if (trackId === undefined || applicantId === undefined) throw createIncompleteProblem();
-    return begin(work, input, trackId, applicantId);
+    return beginDraft(context, input, trackId, applicantId);
   },
 };
 
-async function begin(work: ActWork, input: Given, trackId: string, applicantId: string): Promise<Submission> {
-  const { store, now } = work;
+async function beginDraft(
+  context: PortalContext,
+  input: DraftArguments,
+  trackId: string,
+  applicantId: string,
+): Promise<Submission> {
+  const { store, now } = context;
   const track = await getOrThrow(store, "tracks", trackId);
   const program = await loadWritableProgram(store, track.programId);
   checkIntake(track, now);
@@ -45,7 +50,7 @@ async function begin(work: ActWork, input: Given, trackId: string, applicantId: 
       message: "The track's intake has no end to take it from",
     });
   }
-  return beginDraft(work, {
+  return createDraft(context, {
     program,
     track,
     applicant: {
@@ -60,7 +65,11 @@ async function begin(work: ActWork, input: Given, trackId: string, applicantId: 
   });
 }
 
-async function saveAgain({ store, now }: ActWork, input: Given, submissionId: string): Promise<Submission> {
+async function updateDraft(
+  { store, now }: PortalContext,
+  input: DraftArguments,
+  submissionId: string,
+): Promise<Submission> {
   const { fields = {}, deadline } = input;
   if (deadline !== undefined) {
     throw validationProblem({

@@ -3,13 +3,13 @@ import { limits } from "../../contract/limits.ts";
 import { listMissingRequired } from "../../domain/fields.ts";
 import { pickKeys } from "../../domain/patch.ts";
 import { checkSupplementTransition } from "../../domain/supplements.ts";
-import type { ActHandler } from "../../store/handler-context.ts";
+import type { PortalActionHandler } from "../../store/handler-context.ts";
 import { findForm, loadForm } from "../forms.ts";
 import { getOrThrow, loadWritableProgram } from "../guards.ts";
 import { saveSupplement } from "../supplements.ts";
 import { loadRespondentAuthor, staff } from "./authors.ts";
 
-export const request_supplement: ActHandler<"request_supplement"> = {
+export const request_supplement: PortalActionHandler<"request_supplement"> = {
   author: async () => staff,
 
   async run({ store, newId }, input) {
@@ -43,20 +43,20 @@ export const request_supplement: ActHandler<"request_supplement"> = {
   },
 };
 
-/** Unlike staff, who set any status by token, applicants submit what is complete. */
-export const submit_supplement: ActHandler<"submit_supplement"> = {
+/** Applicants submit only complete responses. Staff can set any status through the interface. */
+export const submit_supplement: PortalActionHandler<"submit_supplement"> = {
   author: (store, { supplementResponseId }) => loadRespondentAuthor(store, supplementResponseId),
 
-  async run(work, { supplementResponseId, fields, fileIds }) {
-    const supplement = await getOrThrow(work.store, "supplements", supplementResponseId);
+  async run(context, { supplementResponseId, fields, fileIds }) {
+    const supplement = await getOrThrow(context.store, "supplements", supplementResponseId);
     checkSupplementTransition("submit", supplement.status);
-    const saved = await saveSupplement(work, {
+    const saved = await saveSupplement(context, {
       ...pickKeys(supplement, "submissionId", "supplementResponseId", "version"),
       fields,
       fileIds,
       status: "submitted",
     });
-    const form = await loadForm(work.store, saved.schemaId);
+    const form = await loadForm(context.store, saved.schemaId);
     const missing = listMissingRequired(form.fields, saved.fields);
     if (missing.length > 0) throw problem("incomplete_application", { missing });
     return saved;
