@@ -1,44 +1,40 @@
 import { globSync } from "node:fs";
 import { defineConfig } from "vitest/config";
 
-/** Rooms of what works in one process and waits for no other, nor for a clock: most of what a change can break. */
-const quickRooms = [
-  "architecture",
-  "config",
-  "blobs",
-  "contract",
-  "demo",
-  "domain",
-  "pipeline",
-  "lib",
-  "matrix",
-  "privacy",
-  "service",
-  "store",
-  "tools",
-  "transport",
+/** Tests that start the built program or several processes, end them, or run for long: `npm run test:slow`. */
+const slow = [
+  "test/{conformance,crash,e2e,packaging,replicas}/**/*.test.ts",
+  "test/*/{commands,crash}.test.ts",
+  "test/commands/{doctor-callers,examples,first-start,postgres,streams}.test.ts",
+  "test/demo/seed.test.ts",
+  "test/portal/simulate.test.ts",
+  "test/store/{copy,postgres*,rolling}.test.ts",
+  "test/telemetry/shutdown.test.ts",
+  "test/tools/command.test.ts",
+  "test/upstream/{doctor,faults,thousand,wrong-configurations}.test.ts",
 ];
 
-/** In these rooms, what starts a program or a server, or waits for long. */
-const others = [
-  "demo/seed",
-  "pipeline/{access-log,rate-limiter}",
-  "lib/log",
-  "store/{postgres*,copy,distribution,rolling,sqlite}",
-  "transport/{caller-resolver,gateway-keys,oauth-token-verifier,oauth,tenants}",
-  "tools/command",
-  "tools/await-export",
+/** Folders whose tests run in one process and wait for nothing: `npm run test:quick`. */
+const quickFolders =
+  "{architecture,blobs,config,contract,demo,domain,lib,matrix,pipeline,privacy,service,store,tools,transport}";
+
+/** Tests of these folders that start a process or a server, or wait. */
+const isolated = [
+  "test/lib/log.test.ts",
+  "test/pipeline/{access-log,rate-limiter}.test.ts",
+  "test/store/{distribution,sqlite}.test.ts",
+  "test/tools/await-export.test.ts",
+  "test/transport/{caller-resolver,gateway-keys,oauth-token-verifier,oauth,tenants}.test.ts",
 ];
 
-/** `npm run test:quick`. */
 const quick = {
-  // What a process loads serves the files after it, too: half of the time is otherwise spent on loading.
+  // Half of the time would otherwise be spent on loading modules.
   isolate: false,
-  include: quickRooms.map((room) => `test/${room}/**/*.test.ts`),
-  exclude: others.map((name) => `test/${name}.test.ts`),
+  include: [`test/${quickFolders}/**/*.test.ts`],
+  exclude: [...isolated, ...slow],
 };
 
-/** Of the service's own tests, those that are worth running through a remote upstream each time; `test:remote` runs all. */
+/** Tests of the service that also run through a remote upstream; `npm run test:remote` runs all of them. */
 const throughRemote = ["season", "submissions-states", "persons-redaction", "assignments-bulk", "reviewers-invite"];
 
 // The program, which some tests start, refuses variables that it does not know.
@@ -52,7 +48,11 @@ export default defineConfig({
       { extends: true, test: { name: "quick", ...quick } },
       {
         extends: true,
-        test: { name: "slow", include: ["test/**/*.test.ts"], exclude: [...filesOf(quick), "test/clients/**"] },
+        test: {
+          name: "isolated",
+          include: ["test/**/*.test.ts"],
+          exclude: [...listQuickFiles(), ...slow, "test/clients/**"],
+        },
       },
       {
         extends: true,
@@ -62,10 +62,11 @@ export default defineConfig({
           env: { TEST_UPSTREAM: "remote" },
         },
       },
+      { extends: true, test: { name: "slow", include: slow } },
     ],
     // Processes, not threads: tests handle signals, start servers and run the program itself.
     pool: "forks",
-    // Many tests wait for a process, a clock or a socket: three at a time keep two cores busy.
+    // Many tests wait for a process or a socket: three at a time keep two cores busy.
     maxWorkers: 3,
     setupFiles: ["test/support/matchers.ts"],
     testTimeout: 30_000,
@@ -74,6 +75,6 @@ export default defineConfig({
   },
 });
 
-function filesOf({ include, exclude }: typeof quick): string[] {
-  return globSync(include, { exclude }).map((path) => path.replaceAll("\\", "/"));
+function listQuickFiles(): string[] {
+  return globSync(quick.include, { exclude: quick.exclude }).map((path) => path.replaceAll("\\", "/"));
 }

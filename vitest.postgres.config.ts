@@ -3,29 +3,29 @@ import shared from "./vitest.config.ts";
 
 const { projects: _, ...test } = shared.test ?? {};
 
-/** What goes by the data: services of these tests stand on PostgreSQL in place of SQLite. `replicas` always do. */
+/** Folders whose tests depend on the database; here they use PostgreSQL instead of SQLite. `replicas` always does. */
 const suites = [
-  "confirm",
-  "content",
+  "blobs",
   "crash",
   "demo",
-  "desk",
   "exports",
-  "gate",
   "mail",
   "matrix",
-  "operation",
+  "pipeline",
+  "portal",
   "privacy",
-  "remote",
   "resources",
+  "retention",
   "service",
+  "telemetry",
   "tools",
   "transport",
+  "upstream",
+  "webhook-receiver",
   "webhooks",
-  "webhooks-in",
 ];
 
-/** These run the built program on files of its own, or choose their database themselves. */
+/** Tests that run the built program on its own files, or choose their database themselves. */
 const onTheirOwn = [
   "test/*/commands.test.ts",
   "test/crash/{database-away,full-disk}.test.ts",

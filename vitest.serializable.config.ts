@@ -1,5 +1,5 @@
 import { mergeConfig } from "vitest/config";
 import onPostgres from "./vitest.postgres.config.ts";
 
-/** The same with every transaction of the server at the strictest level of isolation. */
+/** The tests on PostgreSQL, with every transaction serializable. */
 export default mergeConfig(onPostgres, { test: { provide: { isolation: "serializable" } } });
