@@ -1,6 +1,6 @@
+import { LRUCache } from "lru-cache";
 import type * as z from "zod";
 import { get_submission } from "../contract/submissions.ts";
-import { getOrCreate } from "../lib/bounded-cache.ts";
 import {
   createStandardFieldReader,
   removePersonalAnswers,
@@ -59,6 +59,11 @@ const maxForms = 1000;
 
 /** Reads each form once: an export holds very many answers to few of them. */
 function rememberForms(standardFieldsOf: StandardFieldsOf): StandardFieldsOf {
-  const known = new Map<string, ReturnType<StandardFieldsOf>>();
-  return (form, given) => getOrCreate(known, JSON.stringify(form), maxForms, () => standardFieldsOf(form, given));
+  const known = new LRUCache<string, ReturnType<StandardFieldsOf>>({ max: maxForms });
+  return (form, given) => {
+    const key = JSON.stringify(form);
+    const standardFields = known.get(key) ?? standardFieldsOf(form, given);
+    known.set(key, standardFields);
+    return standardFields;
+  };
 }

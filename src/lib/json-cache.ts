@@ -1,5 +1,3 @@
-import { remember } from "./bounded-cache.ts";
-
 /** For as long as each object lives. */
 const written = new WeakMap<object, string>();
 
@@ -49,7 +47,7 @@ function quoteName(name: string): string {
   const known = names.get(name);
   if (known !== undefined) return known;
   const text = JSON.stringify(name);
-  if (name.length <= maxNameChars) remember(names, name, text, maxNames);
+  if (name.length <= maxNameChars && names.size < maxNames) names.set(name, text);
   return text;
 }
 

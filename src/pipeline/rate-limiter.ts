@@ -1,5 +1,5 @@
+import { LRUCache } from "lru-cache";
 import { problem } from "../contract/errors.ts";
-import { remember } from "../lib/bounded-cache.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { PermitLease } from "../store/coordination/rate-limit-leases.ts";
 import type { Store } from "../store/port.ts";
@@ -41,7 +41,7 @@ interface Holding {
  * costs no write; a lease that ends reports when each permit was used, so that the window stays exact.
  */
 export function createRateLimiter(store: Store, clock: Clock, limit: number): RateLimiter {
-  const holdings = new Map<string, Holding>();
+  const holdings = new LRUCache<string, Holding>({ max: maxLimitedTokens });
   const chunk = Math.min(maxChunk, Math.max(1, Math.ceil(limit / 10)));
 
   function getHolding(tokenId: string): Holding {
@@ -49,7 +49,7 @@ export function createRateLimiter(store: Store, clock: Clock, limit: number): Ra
     if (!holding) {
       // A forgotten lease counts in full until it ends: never too many requests, at worst too few for a minute.
       holding = { lease: undefined, usedAtMs: [], remaining: 0, blockedUntilMs: 0, leasing: undefined };
-      remember(holdings, tokenId, holding, maxLimitedTokens);
+      holdings.set(tokenId, holding);
     }
     return holding;
   }

@@ -1,11 +1,10 @@
-import { getOrCreate } from "../bounded-cache.ts";
+import { LRUCache } from "lru-cache";
 import { hashSha256Hex } from "./crypto.ts";
 
 /** Of secrets seen last, so that the steps of one call do not each work it out anew; those are in memory all the while. */
-const recent = new Map<string, string>();
-const maxRecent = 64;
+const recent = new LRUCache<string, string>({ max: 64, memoMethod: (secret) => hashSha256Hex(secret) });
 
 /** By what a secret is known where it must not be kept: its SHA-256 in hexadecimal. */
 export function computeSecretFingerprint(secret: string): string {
-  return getOrCreate(recent, secret, maxRecent, () => hashSha256Hex(secret));
+  return recent.memo(secret);
 }

@@ -1,8 +1,8 @@
 import type { JWTPayload, JWTVerifyGetKey, JWTVerifyResult } from "jose";
+import { LRUCache } from "lru-cache";
 import * as z from "zod";
 import { Problem, problem } from "../../contract/errors.ts";
 import { isScope, type Scope } from "../../contract/scopes.ts";
-import { remember } from "../../lib/bounded-cache.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { hashSha256Hex } from "../../lib/crypto/crypto.ts";
 import { isLoopback } from "../../lib/http/loopback.ts";
@@ -82,7 +82,7 @@ interface Remembered {
 export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
   const { issuer, audience, clock, log } = options;
   const keys = createKeys(options);
-  const remembered = new Map<string, Remembered>();
+  const remembered = new LRUCache<string, Remembered>({ max: maxRemembered });
 
   async function verifyToken(token: string): Promise<Remembered> {
     const { errors, jwtVerify } = await import("jose");
@@ -113,7 +113,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
       if (known && known.untilMs > nowMs) return known.claims;
       remembered.delete(key);
       const fresh = await verifyToken(token);
-      remember(remembered, key, fresh, maxRemembered);
+      remembered.set(key, fresh);
       return fresh.claims;
     },
     probe: () => keys.probe(),

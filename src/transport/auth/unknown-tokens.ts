@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
+import { LRUCache } from "lru-cache";
 import { problem } from "../../contract/errors.ts";
-import { remember } from "../../lib/bounded-cache.ts";
 import { computeSecretFingerprint } from "../../lib/crypto/fingerprint.ts";
 import { getClientAddress } from "../http/client-address.ts";
 import { createMinuteCounter, getSecondsToNextMinute } from "../http/minute-counter.ts";
@@ -23,7 +23,7 @@ export interface UnknownTokens {
 }
 
 export function createUnknownTokens(perMinute = maxUnknownPerMinute): UnknownTokens {
-  const known = new Map<string, true>();
+  const known = new LRUCache<string, true>({ max: maxKnown });
   const counter = createMinuteCounter(perMinute, maxAddresses);
   return {
     check({ socket }, token) {
@@ -34,7 +34,7 @@ export function createUnknownTokens(perMinute = maxUnknownPerMinute): UnknownTok
     },
     learn(token, isGood) {
       if (token === undefined) return;
-      if (isGood) remember(known, computeSecretFingerprint(token), true, maxKnown);
+      if (isGood) known.set(computeSecretFingerprint(token), true);
       else known.delete(computeSecretFingerprint(token));
     },
   };

@@ -1,5 +1,5 @@
 import { type AuthInfo, type JSONRPCResponse, type Result, SERVER_INFO_META_KEY } from "@modelcontextprotocol/server";
-import { remember } from "../../lib/bounded-cache.ts";
+import { LRUCache } from "lru-cache";
 import { toJsonText } from "../../lib/json-cache.ts";
 import { succeeded } from "../../lib/telemetry.ts";
 import { answerCall, isAnsweredAtOnce, listTools } from "../../tools/register.ts";
@@ -36,7 +36,7 @@ export function createFastPath(deps: FastPathDeps): FastPath {
   const stamp = { resultType: "complete", _meta: { [SERVER_INFO_META_KEY]: createServerInfo(version) } };
   // The same in each of them, it is written out once.
   toJsonText(stamp._meta);
-  const lists = new Map<string, Result>();
+  const lists = new LRUCache<string, Result>({ max: maxLists });
 
   async function listFor(session: ToolSession, stateless: boolean): Promise<Result> {
     const { scopes } = await session.upstream.identify(session.token);
@@ -45,7 +45,7 @@ export function createFastPath(deps: FastPathDeps): FastPath {
     if (known) return known;
     const tools = await listTools(session);
     const result: Result = stateless ? { tools, ...stamp, ...toolListCache } : { tools };
-    remember(lists, key, result, maxLists);
+    lists.set(key, result);
     // Written out here, a list is at hand as text.
     toJsonText(result);
     return result;

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { ClientCapabilities } from "@modelcontextprotocol/server";
-import { remember } from "../../lib/bounded-cache.ts";
+import { LRUCache } from "lru-cache";
 import { computeHmac, equalsInConstantTime } from "../../lib/crypto/crypto.ts";
 
 /** What a 2025-era client and this server agreed on, for whichever process gets the client's next request. */
@@ -35,7 +35,7 @@ interface Opened {
 const maxOpened = 1_000;
 
 export function createSessionIds(key: Uint8Array, now: () => Date): SessionIds {
-  const opened = new Map<string, Opened>();
+  const opened = new LRUCache<string, Opened>({ max: maxOpened });
   const computeSignature = (...parts: readonly string[]) => computeHmac(key, parts.join(" ")).toString("base64url");
 
   return {
@@ -65,7 +65,7 @@ export function createSessionIds(key: Uint8Array, now: () => Date): SessionIds {
     if (rest.length > 0 || !equalsInConstantTime(signed, computeSignature("session", payload))) return undefined;
     const terms = JSON.parse(Buffer.from(payload, "base64url").toString("utf8")) as SessionTerms;
     const found = { terms, expiresAtMs: Date.parse(terms.expiresAt) };
-    remember(opened, text, found, maxOpened);
+    opened.set(text, found);
     return found;
   }
 }

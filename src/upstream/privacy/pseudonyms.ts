@@ -1,9 +1,9 @@
 import { hkdfSync } from "node:crypto";
 import { aessiv } from "@noble/ciphers/aes.js";
 import { base32nopad } from "@scure/base";
+import { LRUCache } from "lru-cache";
 import type { HandleKind } from "../../contract/definition/field-annotations.ts";
 import { type Problem, problem } from "../../contract/errors.ts";
-import { getOrCreate } from "../../lib/bounded-cache.ts";
 
 /**
  * Handles stand for values by which a person can be reached, so that an agent can compare, look up and act without
@@ -56,15 +56,18 @@ export function isHandleAt(json: string, at: number): boolean {
 }
 
 /** The same people are read again and again: a cipher costs more than everything else that is done to a record. */
-const maxMade = 2_000;
+const maxMade = 5_000;
 
 /** Realms whose handles are at hand at once. */
-const maxRealms = 1_000;
+const maxRealms = 100;
 
 /** Gives the handles of each realm: its keys are made when it is first met. */
 export function loadPseudonymizer(secret: Uint8Array): (realm: string) => Pseudonymizer {
-  const known = new Map<string, Pseudonymizer>();
-  return (realm) => getOrCreate(known, realm, maxRealms, () => createPseudonymizer(secret, realm));
+  const known = new LRUCache<string, Pseudonymizer>({
+    max: maxRealms,
+    memoMethod: (realm) => createPseudonymizer(secret, realm),
+  });
+  return (realm) => known.memo(realm);
 }
 
 /** The handles of one organisation's data (`realm`) under a secret of at least 32 bytes. */
@@ -93,16 +96,15 @@ export function createPseudonymizer(secret: Uint8Array, realm: string): Pseudony
     return `${local}@${labels.map((label) => `${label}.`).join("")}${addressDomain}`;
   }
 
-  /** Handles that were made last, by their values: whoever could read these here could read the keys as well. */
-  const made: Readonly<Record<HandleKind, Map<string, string>>> = {
-    email: new Map(),
-    phone: new Map(),
-    externalId: new Map(),
-  };
+  /** Recent handles by kind and value: anyone who could read these here could read the key as well. */
+  const made = new LRUCache<string, string>({ max: maxMade });
 
   return {
     seal(kind, value) {
-      return getOrCreate(made[kind], value, maxMade, () => createHandle(kind, value));
+      const key = `${kind} ${value}`;
+      const handle = made.get(key) ?? createHandle(kind, value);
+      made.set(key, handle);
+      return handle;
     },
 
     open(kind, text, path) {

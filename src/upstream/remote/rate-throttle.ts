@@ -1,5 +1,5 @@
+import { LRUCache } from "lru-cache";
 import { problem } from "../../contract/errors.ts";
-import { remember } from "../../lib/bounded-cache.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { computeSecretFingerprint } from "../../lib/crypto/fingerprint.ts";
 
@@ -45,20 +45,15 @@ export function createRateThrottle(
   requestsPerMinute: number,
   exportIntervalSeconds: number,
 ): RateThrottle {
-  const lanes = new Map<string, Lane>();
-  /** The one that was in use last. */
-  let latest: string | undefined;
+  const lanes = new LRUCache<string, Lane>({ max: maxThrottledTokens });
   const getNowMs = () => clock.now().getTime();
 
   function getLane(token: string, now = getNowMs()): Lane {
     const key = computeSecretFingerprint(token);
-    const known = lanes.get(key);
-    const lane = known ?? { turns: createTurns(), limit: requestsPerMinute, blockedUntilMs: 0, exportFromMs: 0 };
-    if (key !== latest) {
-      // Taken out and put back, the tokens in use are the last to be forgotten.
-      lanes.delete(key);
-      remember(lanes, key, lane, maxThrottledTokens);
-      latest = key;
+    let lane = lanes.get(key);
+    if (!lane) {
+      lane = { turns: createTurns(), limit: requestsPerMinute, blockedUntilMs: 0, exportFromMs: 0 };
+      lanes.set(key, lane);
     }
     lane.turns.forget(now - windowMs);
     // Turns and blocks further off than any that are given come from a clock that was set back.

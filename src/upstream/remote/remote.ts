@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { type InputParts, type Operation, splitInput } from "../../contract/definition/operation.ts";
 import { Problem, problem } from "../../contract/errors.ts";
 import { type CallName, operations } from "../../contract/index.ts";
@@ -5,7 +6,6 @@ import type { PersonSchema } from "../../contract/persons.ts";
 import { shouldHideContacts } from "../../contract/privacy.ts";
 import { excludeSensitiveScopes, isScope, type Scope, sensitiveScope } from "../../contract/scopes.ts";
 import { tokenPattern, visibleTokenChars } from "../../contract/token-format.ts";
-import { getOrCreate } from "../../lib/bounded-cache.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { computeSecretFingerprint } from "../../lib/crypto/fingerprint.ts";
 import type { Log } from "../../lib/log.ts";
@@ -100,7 +100,10 @@ class Remote {
   readonly #requestPersons: Request;
   readonly #searchShown: Request;
   readonly #standardFields: StandardFields;
-  readonly #holders = new Map<string, Holder>();
+  readonly #holders = new LRUCache<string, Holder>({
+    max: maxHolders,
+    memoMethod: (token) => createTokenHolder(this.#origin, token),
+  });
 
   constructor(options: RemoteOptions) {
     const { baseUrl, client, clock, timeouts, circuitBreaker, telemetry } = options;
@@ -117,7 +120,7 @@ class Remote {
 
   identify(token: string | undefined): Identity {
     if (token === undefined || token === "") throw problem("unauthorized");
-    const holder = getOrCreate(this.#holders, token, maxHolders, () => createTokenHolder(this.#origin, token));
+    const holder = this.#holders.memo(token);
     if (this.#memory.isRejected(token)) throw problem("invalid_token");
     return { scopes: this.#memory.scopesOf(token), realm: holder.realm, caller: holder.caller };
   }

@@ -1,6 +1,6 @@
+import { LRUCache } from "lru-cache";
 import { problem } from "../../contract/errors.ts";
 import { excludeSensitiveScopes, type Scope, scopes } from "../../contract/scopes.ts";
-import { remember } from "../../lib/bounded-cache.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { computeSecretFingerprint } from "../../lib/crypto/fingerprint.ts";
 import type { Watch, Watcher } from "../port.ts";
@@ -40,7 +40,7 @@ const nothing: Learnt = { missing: new Map(), rejectedUntilMs: 0 };
  *   shows sensitive data: what nobody granted in words stays hidden.
  */
 export function createScopeCache(clock: Clock, told: readonly Scope[] | undefined): ScopeCache {
-  const learnt = new Map<string, Learnt>();
+  const learnt = new LRUCache<string, Learnt>({ max: maxTokens });
   const supposed = new Set<Scope>(told ?? excludeSensitiveScopes(scopes));
 
   const getLearnt = (token: string) => learnt.get(computeSecretFingerprint(token)) ?? nothing;
@@ -49,7 +49,7 @@ export function createScopeCache(clock: Clock, told: readonly Scope[] | undefine
   function getOrCreateLearnt(token: string): Learnt {
     const key = computeSecretFingerprint(token);
     const known = learnt.get(key) ?? { missing: new Map(), rejectedUntilMs: 0 };
-    remember(learnt, key, known, maxTokens);
+    learnt.set(key, known);
     return known;
   }
 

@@ -1,6 +1,6 @@
+import { LRUCache } from "lru-cache";
 import { createScopeProbe } from "../../contract/definition/scope-probe.ts";
 import type { Scope } from "../../contract/scopes.ts";
-import { remember } from "../../lib/bounded-cache.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { computeSecretFingerprint } from "../../lib/crypto/fingerprint.ts";
 import { createId } from "../../lib/ids.ts";
@@ -25,7 +25,7 @@ const maxProofs = 20_000;
 
 /** Asks by the cheapest read that each scope is for; what is being asked is not asked twice at once. */
 export function createScopeProber(call: Upstream["call"], clock: Clock): ScopeProber {
-  const scopeProber = new Map<string, Proof>();
+  const proofs = new LRUCache<string, Proof>({ max: maxProofs });
 
   async function proveScope(token: string, scope: Scope): Promise<boolean> {
     const { operation, input, isAnswered } = createScopeProbe(scope);
@@ -39,12 +39,12 @@ export function createScopeProber(call: Upstream["call"], clock: Clock): ScopePr
   function holdsScope(token: string, scope: Scope): Promise<boolean> {
     const key = `${computeSecretFingerprint(token)} ${scope}`;
     const nowMs = clock.now().getTime();
-    const known = scopeProber.get(key);
+    const known = proofs.get(key);
     if (known && Math.abs(nowMs - known.atMs) < lastsMs) return known.holds;
-    scopeProber.delete(key);
+    proofs.delete(key);
     const proof = { atMs: nowMs, holds: proveScope(token, scope) };
-    remember(scopeProber, key, proof, maxProofs);
-    proof.holds.catch(() => scopeProber.get(key) === proof && scopeProber.delete(key));
+    proofs.set(key, proof);
+    proof.holds.catch(() => proofs.get(key) === proof && proofs.delete(key));
     return proof.holds;
   }
 

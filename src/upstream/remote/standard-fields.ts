@@ -1,6 +1,6 @@
+import { LRUCache } from "lru-cache";
 import { type Operation, splitInput } from "../../contract/definition/operation.ts";
 import { operations } from "../../contract/index.ts";
-import { remember } from "../../lib/bounded-cache.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { computeSecretFingerprint } from "../../lib/crypto/fingerprint.ts";
 import type { UpstreamCall } from "../port.ts";
@@ -34,7 +34,7 @@ interface Known {
  * may have changed.
  */
 export function createStandardFields(request: Request, clock: Clock): StandardFields {
-  const knownOf = new Map<string, Known>();
+  const knownOf = new LRUCache<string, Known>({ max: maxKnown });
   /** As the caller, but not for the caller's call alone: its end is not this one's. */
   async function ask({ token, requestId }: UpstreamCall, declared: Declared): Promise<ReadonlySet<string>> {
     const operation: Operation = operations[declared.operation];
@@ -53,7 +53,7 @@ export function createStandardFields(request: Request, clock: Clock): StandardFi
       if (ageMs < againMs || given.isSubsetOf(ids)) return ids;
     }
     const ids = ask(call, declared);
-    remember(knownOf, key, { ids, askedAtMs: nowMs }, maxKnown);
+    knownOf.set(key, { ids, askedAtMs: nowMs });
     return ids;
   };
 }
