@@ -123,11 +123,10 @@ interface End {
 async function settle({ store }: JobDeps, held: HeldExport, { now, action, patch, keptUntil }: End): Promise<void> {
   const { lease, requestId } = held;
   const { businessId, exportId } = lease;
-  await store.transaction({ businessId, actorId: "exports", now: now.toISOString() }, async (transaction) => {
+  const change = { businessId, actorType: "system", actorId: "exports", requestId, action, now } as const;
+  await withAudit(store, change, async (transaction) => {
     const job = await transaction.get("exports", exportId);
     if (!job || !(await transaction.endExport(lease, keptUntil))) throw new LeaseLost();
-    const by = { actorType: "system", actorId: "exports", tokenId: null } as const;
-    const act = { ...by, businessId, requestId, action, reason: null, now };
-    await withAudit(transaction, act, () => transaction.update("exports", job, patch));
+    await transaction.update("exports", job, patch);
   });
 }

@@ -1,8 +1,7 @@
 import type { Suppression } from "../contract/emails.ts";
 import { problem, validationProblem } from "../contract/errors.ts";
 import type { Clock } from "../lib/clock.ts";
-import { createId } from "../lib/ids.ts";
-import { withAudit } from "../pipeline/with-audit.ts";
+import { commandLine, withAudit } from "../pipeline/with-audit.ts";
 import type { PipelineTransaction, Store } from "../store/port.ts";
 import { isSendable } from "./message.ts";
 import { suppressEmail, unsuppressEmail } from "./suppressions.ts";
@@ -22,16 +21,11 @@ export interface MailAdmin {
   retry(businessId: string, emailSendId: string): Promise<void>;
 }
 
-const actor = { actorType: "user", actorId: "command_line", tokenId: null, reason: null } as const;
 const unsent = ["failed", "bounced", "suppressed"] as const;
 
 export function createMailAdmin(store: Store, clock: Clock): MailAdmin {
   function change<R>(businessId: string, action: string, work: (transaction: PipelineTransaction) => Promise<R>) {
-    const now = clock.now();
-    const act = { ...actor, businessId, requestId: createId("req"), action, now };
-    return store.transaction({ businessId, actorId: actor.actorId, now: now.toISOString() }, (transaction) =>
-      withAudit(transaction, act, () => work(transaction)),
-    );
+    return withAudit(store, { ...commandLine, businessId, action, now: clock.now() }, work);
   }
 
   return {

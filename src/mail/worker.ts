@@ -1,7 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Problem } from "../contract/errors.ts";
 import type { Clock } from "../lib/clock.ts";
-import { createId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
 import { combineWorkerStates, createLoop, type Worker } from "../lib/worker.ts";
 import { withAudit } from "../pipeline/with-audit.ts";
@@ -31,7 +30,6 @@ const idleMs = 500;
 /** A lease outlasts the attempt by this: clocks of several machines differ. */
 const leaseMarginMs = 5_000;
 const lastPatienceMs = 2_000;
-const actorId = "mail";
 
 /**
  * Sends what is queued, each message to its one recipient. That a message is about to be handed over is written down
@@ -174,17 +172,14 @@ class Lane {
   ): Promise<void> {
     const { store, clock, log } = this.#deps;
     const { businessId, emailSendId } = lease;
-    const now = clock.now();
     const action = `email_send.${patch.status ?? "deferred"}`;
-    const settled = { businessId, actorType: "system", actorId, tokenId: null, reason: null } as const;
-    await store.transaction({ businessId, actorId, now: now.toISOString() }, (transaction) =>
-      withAudit(transaction, { ...settled, requestId: createId("req"), action, now }, async () => {
-        if (!(await transaction.settleMail(lease, dueAt))) return;
-        const send = await transaction.get("emailSends", emailSendId);
-        if (send) await transaction.update("emailSends", send, patch);
-        await more(transaction);
-      }),
-    );
+    const change = { businessId, actorType: "system", actorId: "mail", action, now: clock.now() } as const;
+    await withAudit(store, change, async (transaction) => {
+      if (!(await transaction.settleMail(lease, dueAt))) return;
+      const send = await transaction.get("emailSends", emailSendId);
+      if (send) await transaction.update("emailSends", send, patch);
+      await more(transaction);
+    });
     const { status = "queued", error } = patch;
     log[status === "failed" ? "warn" : "debug"]({ emailSendId, status, error }, "A message was worked on");
   }

@@ -39,14 +39,10 @@ export function createPortalActions({ store, handlers, clock }: PortalDeps): Por
     const input = checkAllIssues([declaration.input, given]);
     const author = await handler.author(store.reader(businessId), input);
     const now = clock.now();
-    const at = now.toISOString();
     const reason = typeof input["reason"] === "string" ? input["reason"] : null;
-    const action = declaration.audit(input);
-    const done = { businessId, ...author, tokenId: null, requestId: createId("req"), action, reason, now };
-    return store.transaction({ businessId, actorId: author.actorId, now: at }, (transaction) =>
-      withAudit(transaction, done, (emit) =>
-        handler.run({ store: transaction, now: at, newId: createId, emit, author }, input),
-      ),
+    const change = { businessId, ...author, action: declaration.audit(input), reason, now };
+    return withAudit(store, change, (transaction, emit) =>
+      handler.run({ store: transaction, now: now.toISOString(), newId: createId, emit, author }, input),
     );
   }
 

@@ -1,11 +1,11 @@
 import { problem } from "../contract/errors.ts";
 import type { Token, TokenPatch } from "../contract/tokens.ts";
 import type { Clock } from "../lib/clock.ts";
-import { createId } from "../lib/ids.ts";
 import type { Store } from "../store/port.ts";
 import { createTokenEntry } from "./audit.ts";
+import { commandLine, withAudit } from "./with-audit.ts";
 
-/** Changes of access tokens by the operator. They hold from the next call on, in every process, and are audited. */
+/** Changes access tokens for the operator. A change applies from the next call on, in every process, and is audited. */
 export interface TokenAdmin {
   /** @throws Problem `not_found` for a token that does not exist or is revoked */
   update(tokenId: string, patch: Omit<TokenPatch, "revokedAt">): Promise<Token>;
@@ -13,18 +13,16 @@ export interface TokenAdmin {
   revoke(tokenId: string): Promise<Token>;
 }
 
-const actor = { actorType: "user", actorId: "command_line", tokenId: null, reason: null } as const;
-
 export function createTokenAdmin(store: Store, clock: Clock): TokenAdmin {
   async function change(tokenId: string, action: string, patch: TokenPatch): Promise<Token> {
     const token = await store.getToken(tokenId);
     if (!token) throw problem("not_found");
     const { businessId } = token;
-    const now = clock.now();
-    return store.transaction({ businessId, actorId: actor.actorId, now: now.toISOString() }, async (transaction) => {
+    const tokenChange = { ...commandLine, businessId, action, now: clock.now() };
+    return withAudit(store, tokenChange, async (transaction, _, context) => {
       const changed = await transaction.changeToken(tokenId, patch);
       if (!changed) throw problem("not_found");
-      const entry = createTokenEntry({ ...actor, businessId, requestId: createId("req"), action, now }, changed);
+      const entry = createTokenEntry(context, changed);
       if (entry.changes.length > 0) await transaction.appendAudit([entry]);
       return changed.after;
     });

@@ -1,13 +1,35 @@
 import { type EventPayload, events } from "../contract/events.ts";
 import { createId } from "../lib/ids.ts";
-import type { WriteContext } from "../store/handler-context.ts";
-import type { PipelineTransaction } from "../store/port.ts";
+import type { Author, WriteContext } from "../store/handler-context.ts";
+import type { PipelineTransaction, Store } from "../store/port.ts";
 import { type AuditContext, createAuditEntries } from "./audit.ts";
 
-/** Runs work that writes. The events that it emits and the audit entries of its changes are of the same transaction. */
-export async function withAudit<R>(
+/** The operator, who gives no name on the command line. */
+export const commandLine: Author = { actorType: "user", actorId: "command_line" };
+
+/** A change that is made outside a call: by a worker, in the portal or on the command line. */
+export interface AuditedChange extends Omit<AuditContext, "tokenId" | "requestId" | "reason"> {
+  readonly requestId?: string;
+  readonly reason?: string | null;
+}
+
+/** Makes a change outside a call, in one transaction with its events and audit entries. */
+export function withAudit<R>(
+  store: Pick<Store, "transaction">,
+  change: AuditedChange,
+  work: (transaction: PipelineTransaction, emit: WriteContext["emit"], context: AuditContext) => Promise<R>,
+): Promise<R> {
+  const { businessId, actorId, now } = change;
+  const context = { requestId: createId("req"), reason: null, ...change, tokenId: null };
+  return store.transaction({ businessId, actorId, now: now.toISOString() }, (transaction) =>
+    auditChanges(transaction, context, (emit) => work(transaction, emit, context)),
+  );
+}
+
+/** Runs work that writes, and appends its events and the audit entries of its changes to the same transaction. */
+export async function auditChanges<R>(
   transaction: PipelineTransaction,
-  act: AuditContext,
+  context: AuditContext,
   work: (emit: WriteContext["emit"]) => Promise<R>,
 ): Promise<R> {
   const outbox: EventPayload[] = [];
@@ -15,11 +37,11 @@ export async function withAudit<R>(
     outbox.push({
       eventType: type,
       eventId: createId("evt"),
-      timestamp: act.now.toISOString(),
-      data: events[type].parse({ businessId: act.businessId, ...data }) as EventPayload["data"],
+      timestamp: context.now.toISOString(),
+      data: events[type].parse({ businessId: context.businessId, ...data }) as EventPayload["data"],
     });
   });
   await transaction.appendEvents(outbox);
-  await transaction.appendAudit(createAuditEntries(act, transaction.changes));
+  await transaction.appendAudit(createAuditEntries(context, transaction.changes));
   return result;
 }

@@ -29,7 +29,14 @@ export function createReading({ upstream, token: own, ...rest }: ResourceSession
   const { signal } = context.mcpReq;
   return {
     ...rest,
-    ask: (operation, input) => upstream.call({ operation, input, token, requestId, signal }),
+    async ask(operation, input) {
+      const head = { operation, token, requestId };
+      const admission = await upstream.admit(head);
+      if (!admission.ok) return admission;
+      const answer = await upstream.call({ ...head, input, signal, admission });
+      if (!answer.ok) await admission.refuse(answer.problem, input);
+      return answer;
+    },
     identify: () => upstream.identify(token),
   };
 }

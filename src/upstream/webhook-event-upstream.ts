@@ -72,9 +72,9 @@ class Received {
     }
   }
 
-  async #list({ token = "", input: given, within }: UpstreamCall): Promise<Answer> {
+  async #list({ token = "", input: given, within, admission }: UpstreamCall): Promise<Answer> {
     const operation = operations.list_events;
-    const { realm, scopes: supposed } = await this.#upstream.identify(token);
+    const { realm, scopes: supposed } = admission?.identity ?? (await this.#upstream.identify(token));
     const { scopes } = confineScopes({ scopes: supposed }, within);
     authorize({ scopes }, operation);
     const own = this.#options.logOf(realm);

@@ -4,8 +4,8 @@ import type { DisabledReason } from "../contract/webhooks.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Sealer } from "../lib/crypto/envelope-encryption.ts";
 import { createId } from "../lib/ids.ts";
-import type { AuditContext } from "../pipeline/audit.ts";
-import { withAudit } from "../pipeline/with-audit.ts";
+import { commandLine, withAudit } from "../pipeline/with-audit.ts";
+import type { Author } from "../store/handler-context.ts";
 import type { PipelineTransaction, Store } from "../store/port.ts";
 import type { EndpointKey } from "../store/queues/outbox.ts";
 import type { Row } from "../store/tables.ts";
@@ -22,12 +22,7 @@ export interface NewSecret extends EndpointKey {
   readonly secret: string;
 }
 
-/** Who changes an endpoint. */
-type Operator = Pick<AuditContext, "actorType" | "actorId">;
-
-/** Whoever works the command line: it asks for no name. */
-const commandLine: Operator = { actorType: "user", actorId: "command_line" };
-const deliveryWorker: Operator = { actorType: "system", actorId: "webhooks" };
+const deliveryWorker: Author = { actorType: "system", actorId: "webhooks" };
 
 /** The endpoints of every tenant, and who may know their secrets. */
 export interface Endpoints {
@@ -178,19 +173,15 @@ class StoredEndpoints implements Endpoints {
     return previous === undefined ? [secret] : [secret, previous];
   }
 
-  /** A change with its audit entry, in one transaction; `done` is what the entry calls it. */
+  /** Makes a change; `done` names it in its audit entry. */
   #change<R>(
     businessId: string,
     done: string,
     work: (transaction: PipelineTransaction) => Promise<R>,
-    by = commandLine,
+    by: Author = commandLine,
   ): Promise<R> {
-    const now = this.#clock.now();
     const action = `webhook_endpoint.${done}`;
-    const act = { ...by, businessId, tokenId: null, requestId: createId("req"), action, reason: null, now };
-    return this.#store.transaction({ businessId, actorId: by.actorId, now: now.toISOString() }, (transaction) =>
-      withAudit(transaction, act, () => work(transaction)),
-    );
+    return withAudit(this.#store, { ...by, businessId, action, now: this.#clock.now() }, work);
   }
 }
 
