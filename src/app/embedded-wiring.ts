@@ -127,14 +127,14 @@ function connectMail(config: Config, directory: string, { store, clock, log, tel
   const common = { store, clock, log, timeoutMs };
   if (url !== undefined && mailFrom !== undefined) {
     const createTransport = () => instrumentTransport(createSmtpTransport({ url, timeoutMs }), telemetry);
-    return createMailWorker({ ...common, from: mailFrom, carrier: createTransport, lanes: mailConcurrency });
+    return createMailWorker({ ...common, from: mailFrom, createTransport, concurrency: mailConcurrency });
   }
   const from = mailFrom ?? { name: "", address: "no-reply@localhost" };
   return createMailWorker({
     ...common,
     from,
-    carrier: () => instrumentTransport(createFileTransport(directory, log), telemetry),
-    lanes: 1,
+    createTransport: () => instrumentTransport(createFileTransport(directory, log), telemetry),
+    concurrency: 1,
     yields: () => isMailServed(store, clock),
   });
 }

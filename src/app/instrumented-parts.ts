@@ -49,14 +49,14 @@ export function instrumentSender(send: Sender, telemetry: Telemetry): Sender {
     telemetry.watch({ kind: "delivery", of: "webhook" }, () => send(delivery, signal), toOutcome);
 }
 
-export function instrumentTransport(carrier: MailTransport, telemetry: Telemetry): MailTransport {
+export function instrumentTransport(transport: MailTransport, telemetry: Telemetry): MailTransport {
   return {
     deliver: (...parcel) =>
       telemetry.watch(
         { kind: "delivery", of: "mail" },
-        () => carrier.deliver(...parcel),
+        () => transport.deliver(...parcel),
         ({ kind }) => ({ code: kind === "accepted" ? "ok" : kind }),
       ),
-    rest: () => carrier.rest(),
+    close: () => transport.close(),
   };
 }

@@ -7,7 +7,7 @@ import { Reviewer } from "../contract/reviewers.ts";
 import { Review } from "../contract/reviews.ts";
 import { Submission } from "../contract/submissions.ts";
 
-/** The rows of each section of an export (specification 2.7), in the order in which they are written. */
+/** The row schema of each section of an export (specification 2.7), in file order. */
 export const sections = {
   applicants: Applicant.pick({ applicantId: true, name: true, email: true }),
   reviewers: Reviewer.pick({ reviewerId: true, email: true }).extend({ name: personal(z.string().nullable()) }),
@@ -20,7 +20,7 @@ export const sections = {
     submissionId: true,
     reviewerId: true,
   }).extend({ hasConflict: z.boolean(), statement: personal(z.string()), attestedAt: Timestamp }),
-  /** Only when it was asked for: who of the applicants and reviewers has a person record. */
+  /** Present on request: the person records of applicants and reviewers. */
   persons: PersonExpansion.extend({ applicantIds: z.array(Id), reviewerIds: z.array(Id) }),
 };
 

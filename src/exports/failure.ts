@@ -1,23 +1,23 @@
 import { Problem } from "../contract/errors.ts";
 
-/** What an export can fail with beside `invalid_token` and `insufficient_scope`: its `errorCode`. */
+/** The error codes of exports besides `invalid_token` and `insufficient_scope`. */
 const failures = {
-  artifact_too_large: { again: false },
-  storage_full: { again: false },
-  /** The place for finished files cannot be reached, or refuses. */
-  storage_unavailable: { again: true },
-  /** Each process that worked on it ended in the middle. */
-  abandoned: { again: false },
-  internal_error: { again: true },
+  artifact_too_large: { retryable: false },
+  storage_full: { retryable: false },
+  /** The blob store cannot be reached or refuses the file. */
+  storage_unavailable: { retryable: true },
+  /** Every process that worked on the export ended before it was done. */
+  abandoned: { retryable: false },
+  internal_error: { retryable: true },
 } as const;
 
 export interface ExportFailureDetails {
   readonly errorCode: string;
-  /** Whether it may succeed later. */
-  readonly again: boolean;
+  /** Whether a later attempt may succeed. */
+  readonly retryable: boolean;
 }
 
-/** Says what went wrong with an export, where the error itself does not. */
+/** Ends an export with an error code that the original error does not carry. */
 export class ExportFailure extends Error {
   readonly errorCode: keyof typeof failures;
 
@@ -28,7 +28,7 @@ export class ExportFailure extends Error {
   }
 }
 
-/** Another process works on the export now: nothing that is done here counts. */
+/** Another process holds the lease of the export now, so this process must not change it. */
 export class LeaseLost extends Error {
   constructor() {
     super("The lease of an export was lost");
@@ -36,22 +36,22 @@ export class LeaseLost extends Error {
   }
 }
 
-const full = new Set(["ENOSPC", "EDQUOT"]);
-const refusals = new Set(["invalid_token", "insufficient_scope"]);
+const diskFullCodes = new Set(["ENOSPC", "EDQUOT"]);
+const accessRefusals = new Set(["invalid_token", "insufficient_scope"]);
 
-/** What an export fails with, or would. */
+/** Returns the error code of an export and whether it may be retried. */
 export function toExportFailure(error: unknown): ExportFailureDetails {
-  if (error instanceof Problem && refusals.has(error.code)) return { errorCode: error.code, again: false };
+  if (error instanceof Problem && accessRefusals.has(error.code)) return { errorCode: error.code, retryable: false };
   const errorCode = getFailureCode(error);
   return { errorCode, ...failures[errorCode] };
 }
 
 function getFailureCode(error: unknown): keyof typeof failures {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  if (full.has(code)) return "storage_full";
+  if (diskFullCodes.has(code)) return "storage_full";
   if (code === "EFBIG") return "artifact_too_large";
   if (!(error instanceof ExportFailure)) return "internal_error";
-  // The disk that is full may be found out by the last step too.
+  // Storing the finished file can also fail because the disk is full.
   const cause = error.cause === undefined ? undefined : getFailureCode(error.cause);
   return cause === "storage_full" || cause === "artifact_too_large" ? cause : error.errorCode;
 }

@@ -21,40 +21,40 @@ export interface JobDeps {
   readonly artifacts: ContentStore;
   readonly clock: Clock;
   readonly personsOf: PersonLoader;
-  /** How rows of an organisation are shown to agents. */
+  /** Returns how rows of a tenant are shown to agents. */
   readonly protectionOf: (businessId: string) => Protect;
-  /** The largest file that an export may come to. */
+  /** Limits the size of the file. */
   readonly maxBytes: number;
 }
 
-/** An export that this process holds the lease of. */
-export interface HeldExport {
+/** An export whose lease this process holds. */
+export interface LeasedExport {
   readonly lease: ExportLease;
   readonly job: Job;
-  /** Under which name it shows in the log and in audit entries. */
+  /** Identifies the attempt in the log and in audit entries. */
   readonly requestId: string;
-  /** Aborted when the lease is lost, or the process ends. */
+  /** Aborts when the lease is lost or the process ends. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Writes an export's file, keeps it, and completes the job: all of it, or nothing that anybody sees.
+ * Writes an export's file, stores it and completes the job. A failure leaves nothing visible.
  * @throws Problem `invalid_token`, `insufficient_scope`; ExportFailure, LeaseLost; the signal's reason
  */
-export async function performExport(deps: JobDeps, held: HeldExport): Promise<Content> {
+export async function performExport(deps: JobDeps, leased: LeasedExport): Promise<Content> {
   const { store, artifacts } = deps;
-  const spool = await artifacts.spool(held.lease.exportId);
+  const spool = await artifacts.spool(leased.lease.exportId);
   try {
-    await write(deps, held, spool);
+    await write(deps, leased, spool);
     const content = await spool.finish();
-    // Whoever lost access while it was written gets nothing.
-    await loadScopes(deps, held.job);
-    held.signal.throwIfAborted();
-    // Noted first, so that whoever takes over after a crash finds what this process had kept.
-    if (!(await store.exportQueue.note(held.lease, content.sha256))) throw new LeaseLost();
-    await keep(spool);
-    await complete(deps, held, content).catch(async (error: unknown) => {
-      // Whoever took over may have looked for it before it was there.
+    // The token may have lost access while the file was written.
+    await loadScopes(deps, leased.job);
+    leased.signal.throwIfAborted();
+    // Noted first, so that the process that takes over after a crash finds the stored file.
+    if (!(await store.exportQueue.note(leased.lease, content.sha256))) throw new LeaseLost();
+    await storeFile(spool);
+    await complete(deps, leased, content).catch(async (error: unknown) => {
+      // The process that took over may have looked for the file before it was stored.
       if (error instanceof LeaseLost) await artifacts.remove(content.sha256);
       throw error;
     });
@@ -64,8 +64,8 @@ export async function performExport(deps: JobDeps, held: HeldExport): Promise<Co
   }
 }
 
-/** @throws ExportFailure `storage_unavailable`: what was noted is removed by the next to try */
-async function keep(spool: Spool): Promise<void> {
+/** @throws ExportFailure `storage_unavailable`; the next attempt removes the noted file */
+async function storeFile(spool: Spool): Promise<void> {
   try {
     await spool.keep();
   } catch (error) {
@@ -73,7 +73,7 @@ async function keep(spool: Spool): Promise<void> {
   }
 }
 
-async function write(deps: JobDeps, { job, signal }: HeldExport, spool: Spool): Promise<void> {
+async function write(deps: JobDeps, { job, signal }: LeasedExport, spool: Spool): Promise<void> {
   const { store, clock, personsOf, protectionOf, maxBytes } = deps;
   const reader = store.reader(job.businessId);
   const scopes = await loadScopes(deps, job);
@@ -87,7 +87,7 @@ async function write(deps: JobDeps, { job, signal }: HeldExport, spool: Spool): 
 }
 
 /**
- * The scopes that an export runs with: those that its token had when it asked, and has still.
+ * Loads the scopes of an export: those that its token had when it created the export and still has.
  * @throws Problem `invalid_token` when the token was revoked or has expired, `insufficient_scope`
  */
 async function loadScopes({ store, clock }: JobDeps, job: Job): Promise<ReadonlySet<Scope>> {
@@ -100,17 +100,17 @@ async function loadScopes({ store, clock }: JobDeps, job: Job): Promise<Readonly
 }
 
 /** @throws LeaseLost */
-async function complete(deps: JobDeps, held: HeldExport, content: Content): Promise<void> {
+async function complete(deps: JobDeps, leased: LeasedExport, content: Content): Promise<void> {
   const now = deps.clock.now();
   const keptUntil = new Date(now.getTime() + limits.exportRetentionSeconds * 1000).toISOString();
   const patch = { status: "completed", ...content, completedAt: now.toISOString() } as const;
-  await settle(deps, held, { now, action: "export.completed", patch, keptUntil });
+  await settle(deps, leased, { now, action: "export.completed", patch, keptUntil });
 }
 
 /** @throws LeaseLost */
-export async function failExport(deps: JobDeps, held: HeldExport, errorCode: string): Promise<void> {
+export async function failExport(deps: JobDeps, leased: LeasedExport, errorCode: string): Promise<void> {
   const patch = { status: "failed", errorCode } as const;
-  await settle(deps, held, { now: deps.clock.now(), action: "export.failed", patch });
+  await settle(deps, leased, { now: deps.clock.now(), action: "export.failed", patch });
 }
 
 interface End {
@@ -120,8 +120,8 @@ interface End {
   readonly keptUntil?: string;
 }
 
-async function settle({ store }: JobDeps, held: HeldExport, { now, action, patch, keptUntil }: End): Promise<void> {
-  const { lease, requestId } = held;
+async function settle({ store }: JobDeps, leased: LeasedExport, { now, action, patch, keptUntil }: End): Promise<void> {
+  const { lease, requestId } = leased;
   const { businessId, exportId } = lease;
   const change = { businessId, actorType: "system", actorId: "exports", requestId, action, now } as const;
   await withAudit(store, change, async (transaction) => {

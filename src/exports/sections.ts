@@ -6,19 +6,19 @@ import type { Reader, Where } from "../store/port.ts";
 import type { Row } from "../store/tables.ts";
 import type { SectionName, SectionRow } from "./document.ts";
 
-/** An applicant or a reviewer, as far as it says whose person record is theirs. */
+/** Identifies the person record of an applicant or a reviewer. */
 export interface NamedPerson {
   readonly personId: string | null;
   readonly email: string;
 }
 
-/** Somebody in the export. */
-interface Known extends NamedPerson {
+/** An applicant or reviewer in the export. */
+interface ExportedPerson extends NamedPerson {
   readonly applicantId?: string;
   readonly reviewerId?: string;
 }
 
-/** By each of them the active person record that is theirs; those without one are left out. */
+/** Loads the active person record of each applicant or reviewer that has one. */
 export type PersonLoader = <S extends NamedPerson>(reader: Reader, people: readonly S[]) => Promise<Map<S, Person>>;
 
 export interface ExportScope {
@@ -28,49 +28,49 @@ export interface ExportScope {
   readonly signal: AbortSignal;
 }
 
-/** Rows that one step works on; after each, other work gets its turn. */
+/** Rows in one step; after each step, other work runs. */
 const stepRows = 200;
 
-/** Reads what an export holds, section by section, a bounded number of rows at a time. */
+/** Reads the sections of an export, a bounded number of rows at a time. */
 export class Sections {
   readonly #scope: ExportScope;
-  /** The first people of the export, as many as may be looked up. */
-  readonly #people: Known[] = [];
-  /** Whether there are more people than may be looked up. */
-  #crowded = false;
+  /** The first people of the export, up to the limit of lookups. */
+  readonly #people: ExportedPerson[] = [];
+  /** Whether the export has more people than the limit. */
+  #isTruncated = false;
 
   constructor(scope: ExportScope) {
     this.#scope = scope;
   }
 
-  /** Those who registered on the programme or track; where submissions are filtered, those who have one that matches. */
+  /** Reads the applicants of the programme or track; with a filter, those who have a matching submission. */
   async *applicants(): AsyncIterable<SectionRow<"applicants">> {
     const { reader, job } = this.#scope;
     const has = { programIds: job.programId, trackIds: job.trackId ?? undefined };
     for await (const step of this.#steps(reader.scan("applicants", { has }))) {
-      const matching = this.#filtered && (await this.#matching("applicantId", step));
+      const matching = this.#isFiltered && (await this.#matching("applicantId", step));
       for (const { applicantId, name, email, personId } of step) {
         if (matching && !matching.has(applicantId)) continue;
-        this.#know({ applicantId, email, personId });
+        this.#addPerson({ applicantId, email, personId });
         yield { applicantId, name, email };
       }
     }
   }
 
-  /** Those invited to the programme, or to a round of the track, and whoever has an assignment there. */
+  /** Reads the reviewers who are invited to the programme or a round of the track, or have an assignment there. */
   async *reviewers(): AsyncIterable<SectionRow<"reviewers">> {
     const { reader, job } = this.#scope;
     const { programId, trackId } = job;
     const rounds =
       trackId === null ? [] : await reader.find("rounds", { where: { trackId } }, { limit: limits.listedRounds });
     const roundIds = new Set(rounds.map((round) => round.roundId));
-    const toInvitedReviewer = (row: Row<"reviewers">) =>
+    const isInvited = (row: Row<"reviewers">) =>
       trackId === null ? row.programIds.includes(programId) : row.roundIds.some((roundId) => roundIds.has(roundId));
     for await (const step of this.#steps(reader.scan("reviewers", {}))) {
       for (const row of step) {
         const { reviewerId, email, firstName, lastName, personId } = row;
-        if (!toInvitedReviewer(row) && !(await this.#hasAssignment(reviewerId))) continue;
-        this.#know({ reviewerId, email, personId });
+        if (!isInvited(row) && !(await this.#hasAssignment(reviewerId))) continue;
+        this.#addPerson({ reviewerId, email, personId });
         yield { reviewerId, name: [firstName, lastName].filter(Boolean).join(" ") || null, email };
       }
     }
@@ -80,16 +80,16 @@ export class Sections {
     for await (const step of this.#steps(this.#scope.reader.scan("submissions", { where: this.#where }))) yield* step;
   }
 
-  /** Of the submissions that are exported, drafts too: their status tells them apart. */
+  /** Reads the reviews of exported submissions, including drafts. */
   async *reviews(): AsyncIterable<SectionRow<"reviews">> {
     const { reader, job } = this.#scope;
     for await (const step of this.#steps(reader.scan("reviews", { where: { programId: job.programId } }))) {
-      const matching = (this.#filtered || job.trackId !== null) && (await this.#matching("submissionId", step));
+      const matching = (this.#isFiltered || job.trackId !== null) && (await this.#matching("submissionId", step));
       yield* matching ? step.filter((row) => matching.has(row.submissionId)) : step;
     }
   }
 
-  /** Of the whole programme, whatever track or filter was asked for (specification 2.7). */
+  /** Reads the attestations of the whole programme, for any track or filter (specification 2.7). */
   async *conflictAttestations(): AsyncIterable<SectionRow<"conflictAttestations">> {
     const { reader, job } = this.#scope;
     for await (const step of this.#steps(reader.scan("assignments", { where: { programId: job.programId } }))) {
@@ -101,7 +101,7 @@ export class Sections {
     }
   }
 
-  /** After applicants and reviewers: the persons of the first 500 of them, each once; nothing unless it was asked for. */
+  /** Reads the persons of the first 500 applicants and reviewers, each once. It must run after those sections. */
   async *persons(): AsyncIterable<SectionRow<"persons">> {
     const { reader, job, personsOf } = this.#scope;
     const asked = new Set(job.persons?.fieldIds);
@@ -117,21 +117,21 @@ export class Sections {
     }
   }
 
-  /** Which submissions are exported. */
+  /** The filter of exported submissions. */
   get #where(): Where<"submissions"> {
     const { job } = this.#scope;
     const { state, submittedFrom, submittedTo } = job.filters;
     return {
       programId: job.programId,
       trackId: job.trackId ?? undefined,
-      // One that does not exist matches nothing.
+      // An unknown state matches nothing.
       state: state === null ? undefined : (state as SubmissionState),
       submittedAt: { gte: submittedFrom ?? undefined, lte: submittedTo ?? undefined },
     };
   }
 
-  /** Whether submissions are exported by more than where they belong. */
-  get #filtered(): boolean {
+  /** Whether submissions are filtered by more than programme and track. */
+  get #isFiltered(): boolean {
     return Object.values(this.#scope.job.filters).some((value) => value !== null);
   }
 
@@ -141,7 +141,7 @@ export class Sections {
     return (await reader.find("assignments", { where }, { limit: 1 })).length > 0;
   }
 
-  /** The ids in some rows to which an exported submission belongs. */
+  /** Finds the ids in some rows that have an exported submission. */
   async #matching<Column extends "applicantId" | "submissionId">(
     column: Column,
     rows: readonly Readonly<Record<Column, string>>[],
@@ -150,16 +150,16 @@ export class Sections {
     return this.#scope.reader.countBy("submissions", column, { where });
   }
 
-  /** The sections that do not hold all that was asked for, and what they are bounded by. */
+  /** The incomplete sections with the limit of each. */
   get truncated(): readonly { section: SectionName; of: string; limit: number }[] {
-    if (!this.#crowded) return [];
+    if (!this.#isTruncated) return [];
     return [{ section: "persons", of: "applicants and reviewers looked up", limit: limits.exportedPersons }];
   }
 
-  #know(somebody: Known): void {
+  #addPerson(person: ExportedPerson): void {
     if (this.#scope.job.persons === null) return;
-    if (this.#people.length < limits.exportedPersons) this.#people.push(somebody);
-    else this.#crowded = true;
+    if (this.#people.length < limits.exportedPersons) this.#people.push(person);
+    else this.#isTruncated = true;
   }
 
   async *#steps<R>(rows: AsyncIterable<R>): AsyncIterable<R[]> {

@@ -5,42 +5,42 @@ import { succeeded, type Telemetry, unwatched } from "../lib/telemetry.ts";
 import { combineWorkerStates, createLoop, type Worker, type WorkerState } from "../lib/worker.ts";
 import type { ExportClaim, ExportLease } from "../store/port.ts";
 import { ExportFailure, LeaseLost, toExportFailure } from "./failure.ts";
-import { failExport, type HeldExport, type JobDeps, performExport } from "./job.ts";
+import { failExport, type JobDeps, type LeasedExport, performExport } from "./job.ts";
 
 export interface ExportWorkerDeps extends Omit<JobDeps, "maxBytes"> {
   readonly log: Log;
   readonly telemetry?: Telemetry;
-  /** The largest file that an export may come to. */
+  /** Limits the size of a file. */
   readonly maxBytes?: number;
 }
 
 export interface ExportWorker extends Worker {
   /**
-   * Claims one export that waits and works on it to its end; false where none waits.
-   *
-   * @param signal - gives the export back, for another process to take up
+   * Claims one pending export and works on it to its end.
+   * @param signal - returns the export to the queue for another process
+   * @returns false if no export is pending
    */
   step(signal?: AbortSignal): Promise<boolean>;
-  /** Removes the files of exports that are kept no longer, and what processes that ended have left. */
+  /** Deletes the files of expired exports and the leftovers of ended processes. */
   sweep(): Promise<void>;
 }
 
 const leaseMs = 30_000;
 const renewMs = 10_000;
-/** Claims of one export, by whichever process: one that brings its process down must not do so for ever. */
+/** Limits the claims of one export by all processes, because an export that crashes its process must not do so forever. */
 export const maxExportAttempts = 10;
 const firstRetryMs = 2_000;
 const maxRetryMs = 5 * 60_000;
 
-/** Exports worked on at once, so that a large one does not hold up all others. */
+/** The number of concurrent exports, so that a large one does not delay all others. */
 export const exportConcurrency = 2;
 const idleMs = 500;
 const sweepMs = 60_000;
 const sweepStep = 20;
-/** What no process can still be writing. */
+/** Longer than a process can take to write a file. */
 const leftoverMs = 24 * 60 * 60 * 1000;
 
-/** Works off exports beside requests; any number of processes may do so on one database. */
+/** Runs pending exports in the background; any number of processes may do so on one database. */
 export function createExportWorker(deps: ExportWorkerDeps): ExportWorker {
   return new Exports(deps);
 }
@@ -48,14 +48,14 @@ export function createExportWorker(deps: ExportWorkerDeps): ExportWorker {
 class Exports implements ExportWorker {
   readonly #deps: ExportWorkerDeps & JobDeps;
   readonly #loops: readonly Worker[];
-  #troubled = false;
+  #hasFailed = false;
 
   constructor(deps: ExportWorkerDeps) {
     this.#deps = { ...deps, maxBytes: deps.maxBytes ?? limits.maxExportBytes };
-    const handleFailure = (error: unknown) => this.#trouble(error);
+    const handleFailure = (error: unknown) => this.#logFailure(error);
     const runJobs = async (signal: AbortSignal) => {
       const worked = await this.step(signal);
-      this.#troubled = false;
+      this.#hasFailed = false;
       return worked;
     };
     const sweepArtifacts = async () => {
@@ -93,7 +93,7 @@ class Exports implements ExportWorker {
       for (const artifact of expired) {
         await artifacts.remove(artifact.sha256);
         await store.exportQueue.forget(artifact);
-        log.info({ exportId: artifact.exportId }, "The file of an export is kept no longer");
+        log.info({ exportId: artifact.exportId }, "The file of an expired export was deleted");
       }
       count = expired.length;
     }
@@ -105,13 +105,13 @@ class Exports implements ExportWorker {
     const job = await store.reader(lease.businessId).get("exports", lease.exportId);
     if (!job) return;
     const losing = new AbortController();
-    const held: HeldExport = {
+    const leased: LeasedExport = {
       lease,
       job,
       requestId: createId("req"),
       signal: AbortSignal.any([stopping, losing.signal]),
     };
-    const line = { exportId: lease.exportId, requestId: held.requestId, attempt: attempts };
+    const line = { exportId: lease.exportId, requestId: leased.requestId, attempt: attempts };
     const renewing = setInterval(() => void this.#renew(lease, losing), renewMs);
     try {
       if (abandonedSha256 !== undefined) await artifacts.remove(abandonedSha256);
@@ -120,14 +120,14 @@ class Exports implements ExportWorker {
       const work = { kind: "delivery", of: "export" } as const;
       const { sizeBytes } = await telemetry.watch(
         work,
-        () => performExport(this.#deps, held),
+        () => performExport(this.#deps, leased),
         () => succeeded,
       );
-      log.info({ ...line, sizeBytes }, "An export is completed");
+      log.info({ ...line, sizeBytes }, "An export was completed");
     } catch (error) {
       if (error instanceof LeaseLost || losing.signal.aborted) log.warn(line, "Another process took an export over");
       else if (stopping.aborted) await store.exportQueue.release(lease, this.#inMs(0));
-      else await this.#giveUp(held, attempts, error);
+      else await this.#retryOrFail(leased, attempts, error);
     } finally {
       clearInterval(renewing);
     }
@@ -137,31 +137,31 @@ class Exports implements ExportWorker {
     try {
       if (!(await this.#deps.store.exportQueue.renew(lease, this.#inMs(leaseMs)))) losing.abort(new LeaseLost());
     } catch (error) {
-      // There is time for another try before the lease ends.
+      // Another attempt follows before the lease ends.
       this.#deps.log.warn({ err: error, exportId: lease.exportId }, "The lease of an export could not be renewed");
     }
   }
 
-  /** Fails the export where it cannot succeed or has been tried often enough; else it is tried again later. */
-  async #giveUp(held: HeldExport, attempts: number, error: unknown): Promise<void> {
+  /** Retries the export later, or fails it if it cannot succeed or was tried often enough. */
+  async #retryOrFail(leased: LeasedExport, attempts: number, error: unknown): Promise<void> {
     const { store, log } = this.#deps;
-    const { errorCode, again } = toExportFailure(error);
-    const { exportId } = held.lease;
-    const line = { err: error, exportId, requestId: held.requestId, attempt: attempts, errorCode };
-    if (again && attempts < maxExportAttempts) {
-      log.error(line, "An export broke off and is tried again");
+    const { errorCode, retryable } = toExportFailure(error);
+    const { exportId } = leased.lease;
+    const line = { err: error, exportId, requestId: leased.requestId, attempt: attempts, errorCode };
+    if (retryable && attempts < maxExportAttempts) {
+      log.error(line, "An export failed and is retried");
       const retryMs = Math.min(firstRetryMs * 2 ** (attempts - 1), maxRetryMs);
-      await store.exportQueue.release(held.lease, this.#inMs(retryMs));
+      await store.exportQueue.release(leased.lease, this.#inMs(retryMs));
     } else {
       log.error(line, "An export failed");
-      await failExport(this.#deps, held, errorCode);
+      await failExport(this.#deps, leased, errorCode);
     }
   }
 
-  /** Once, not twice a second. */
-  #trouble(error: unknown): void {
-    if (!this.#troubled) this.#deps.log.error({ err: error }, "Exports cannot be worked on");
-    this.#troubled = true;
+  /** Logs the first failure only, not every poll. */
+  #logFailure(error: unknown): void {
+    if (!this.#hasFailed) this.#deps.log.error({ err: error }, "Exports cannot be worked on");
+    this.#hasFailed = true;
   }
 
   #inMs(ms: number): string {

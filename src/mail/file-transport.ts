@@ -3,39 +3,38 @@ import { join } from "node:path";
 import type { Log } from "../lib/log.ts";
 import type { MailTransport } from "./mail-transport.ts";
 
-/** Ids as this service makes them: no character of one means anything in a path. */
+/** The ids of this service, which have no special characters of paths. */
 const idPattern = /^[\w-]{1,200}$/;
 
 /**
- * Keeps messages as `.eml` files in a directory that only its owner can read. A message always has the same file, so
- * one that is kept again is still kept once. The log says where, with the first of them. While the disk does not take
- * them they wait, as for a server.
+ * Writes messages as `.eml` files to a directory that only its owner can read. A message always has the same file name,
+ * so a repetition replaces its file. While the disk fails, messages wait as they do for a server.
  */
 export function createFileTransport(directory: string, log: Log): MailTransport {
-  let told = false;
+  let isLogged = false;
   return {
     async deliver({ emailSendId, bytes }, _, signal) {
       if (signal.aborted) return { kind: "stopped" };
-      if (!idPattern.test(emailSendId)) throw new Error("Not an id");
+      if (!idPattern.test(emailSendId)) throw new Error("The id of a message is malformed");
       try {
-        await keep(directory, emailSendId, bytes);
+        await writeMessage(directory, emailSendId, bytes);
       } catch (error) {
-        log.error({ err: error, directory, emailSendId }, "A message could not be kept");
+        log.error({ err: error, directory, emailSendId }, "A message could not be written");
         const { code = "unknown" } = error as NodeJS.ErrnoException;
         return { kind: "deferred", error: `The message could not be kept (${code})`, serverTrouble: true };
       }
-      if (!told) log.info({ directory }, "No mail server is set: messages are kept as files");
-      told = true;
+      if (!isLogged) log.info({ directory }, "No mail server is set: messages are written to files");
+      isLogged = true;
       return { kind: "accepted" };
     },
-    rest: () => undefined,
+    close: () => undefined,
   };
 }
 
-async function keep(directory: string, emailSendId: string, bytes: Uint8Array): Promise<void> {
+async function writeMessage(directory: string, emailSendId: string, bytes: Uint8Array): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   await chmod(directory, 0o700);
-  // Written beside and moved into place, so that no half message is under a whole one's name.
+  // The file is moved into place when it is complete, so that no `.eml` file is partial.
   const partial = join(directory, `.${emailSendId}.partial`);
   try {
     await writeFile(partial, bytes, { mode: 0o600, flush: true });

@@ -6,16 +6,16 @@ import type { PipelineTransaction, Store } from "../store/port.ts";
 import { isSendable } from "./message.ts";
 import { suppressEmail, unsuppressEmail } from "./suppressions.ts";
 
-/** What staff do about mail. */
+/** Manages suppressed addresses and failed messages for staff. */
 export interface MailAdmin {
-  /** Addresses that nothing is sent to, oldest first. */
+  /** Lists the addresses that receive no mail, oldest first. */
   suppressions(businessId: string): AsyncIterable<Suppression>;
   /** @returns false when the address was suppressed already. @throws Problem `validation_failed` */
   suppress(businessId: string, email: string, reason: Suppression["reason"]): Promise<boolean>;
   /** @returns false when the address was not suppressed */
   unsuppress(businessId: string, email: string): Promise<boolean>;
   /**
-   * Queues a message again that was not sent, or of which it is not known.
+   * Queues a message again that was not sent or whose delivery is unknown.
    * @throws Problem `not_found`, `invalid_state_transition`
    */
   retry(businessId: string, emailSendId: string): Promise<void>;

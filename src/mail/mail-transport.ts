@@ -1,30 +1,30 @@
 import type { Message } from "./message.ts";
 
-/** What came of an attempt to send a message. */
+/** The result of an attempt to send a message. */
 export type DeliveryResult =
   | { readonly kind: "accepted" }
-  /** For good; `noMailbox`: the address is one that nothing can be sent to. */
+  /** Refused permanently. `noMailbox`: the address does not exist. */
   | {
       readonly kind: "refused";
       readonly status: "bounced" | "failed";
       readonly error: string;
       readonly noMailbox: boolean;
     }
-  /** Not now; `serverTrouble`: nor would any other message be taken. */
+  /** Refused for now. `serverTrouble`: the server would refuse any message. */
   | { readonly kind: "deferred"; readonly error: string; readonly serverTrouble: boolean }
-  /** It was handed over and no answer came: it may have been taken or not. */
+  /** Handed over without an answer: the server may have accepted it or not. */
   | { readonly kind: "uncertain" }
-  /** Given up before it was handed over. */
+  /** Stopped before the message was handed over. */
   | { readonly kind: "stopped" };
 
-/** Takes messages to where they go, one at a time. */
+/** Delivers messages, one at a time. */
 export interface MailTransport {
   /**
-   * Attempts to send a message; never throws for what others do.
-   * @param handOver - to be called once, right before the message could be taken; when it gives false, it must not be
-   * @param signal - that the attempt is to end: at once while nothing was handed over, in good time afterwards
+   * Attempts to send a message; never throws for a fault of the server.
+   * @param handOver - called once, right before the server could accept the message; if it returns false, the message must not be sent
+   * @param signal - ends the attempt: at once before the message is handed over, soon afterwards
    */
   deliver(message: Message, handOver: () => Promise<boolean>, signal: AbortSignal): Promise<DeliveryResult>;
-  /** Lets go of what was kept for the next message. */
-  rest(): void;
+  /** Closes the connection that is open for the next message. */
+  close(): void;
 }

@@ -2,7 +2,7 @@ import { Email } from "../contract/definition/fields.ts";
 import type { EmailSend } from "../contract/emails.ts";
 import { toHeaderLine } from "../lib/http/header-line.ts";
 
-/** Who messages come from. */
+/** The sender of messages. */
 export interface Mailbox {
   readonly name: string;
   readonly address: string;
@@ -12,7 +12,7 @@ export type QueuedMessage = Pick<EmailSend, "emailSendId" | "recipientEmail" | "
   readonly body: string;
 };
 
-/** A message as it goes out: to one recipient, who sees no other. */
+/** A message to one recipient. */
 export interface Message {
   readonly emailSendId: string;
   readonly from: string;
@@ -21,12 +21,12 @@ export interface Message {
   readonly bytes: Buffer;
 }
 
-/** Whether something can be sent to an address: as the interface takes them, so nothing in one ends a header or a command. */
+/** Returns whether an address is valid. A valid address cannot end a header or a command. */
 export function isSendable(address: string): boolean {
   return Email.safeParse(address).success;
 }
 
-/** Puts a message together. Its Message-ID is the same each time, so that receivers can tell a repetition. */
+/** Composes a message. Its Message-ID never changes, so that receivers recognize a repetition. */
 export async function composeMessage(queued: QueuedMessage, from: Mailbox): Promise<Message> {
   const { default: MailComposer } = await import("nodemailer/lib/mail-composer");
   const { emailSendId, recipientEmail, subject, body, queuedAt } = queued;

@@ -1,6 +1,6 @@
 const [minutes, hours] = [60_000, 3_600_000];
 
-/** How long after each attempt that the server put off the next one follows; after one more there is none. */
+/** The delay after each deferred attempt. The attempt after the last delay is the last one. */
 export const mailRetryDelaysMs: readonly number[] = [
   1 * minutes,
   5 * minutes,
@@ -14,5 +14,5 @@ export const mailRetryDelaysMs: readonly number[] = [
   24 * hours,
 ];
 
-/** How long nothing is tried after the server itself failed: longer each time it fails again. */
+/** The pause after each consecutive failure of the server. */
 export const pausesMs: readonly number[] = [1_000, 5_000, 15_000, 60_000];

@@ -1,21 +1,21 @@
 import { Readable } from "node:stream";
 
-/** What an attempt is bound by. */
+/** Limits an attempt to send a message. */
 export interface AttemptLimits {
-  /** Notes durably that the message is about to be handed over; false when it must not be. */
+  /** Records durably that the message is about to be handed over; returns false if it must not be. */
   readonly handOver: () => Promise<boolean>;
-  /** That the attempt is to end: at once while nothing was handed over, in good time afterwards. */
+  /** Ends the attempt: at once before the message is handed over, soon afterwards. */
   readonly signal: AbortSignal;
-  /** For the way to handing the message over, and again for the answer after that. */
+  /** Limits the time until the message is handed over, and again the time until the answer. */
   readonly timeoutMs: number;
 }
 
-/** How long the answer to a message that was handed over is still waited for when the end has come. */
+/** Limits the wait for the answer to a message after the attempt must end. */
 const drainMs = 10_000;
 
-/** How far one attempt to send has got, and until when it may go on. */
+/** Tracks the progress and the deadline of one attempt to send a message. */
 export class SendAttempt {
-  readonly #bounds: AttemptLimits;
+  readonly #limits: AttemptLimits;
   readonly #over = Promise.withResolvers<never>();
   readonly #onAbort = () => this.#hurry();
   #timer: NodeJS.Timeout | undefined;
@@ -23,13 +23,13 @@ export class SendAttempt {
   #handedOver = false;
   #stopped = false;
 
-  constructor(bounds: AttemptLimits) {
-    this.#bounds = bounds;
-    // It is told to whoever waits, and mostly nobody does.
+  constructor(limits: AttemptLimits) {
+    this.#limits = limits;
+    // Usually nothing waits for it.
     this.#over.promise.catch(() => undefined);
-    this.#endIn(bounds.timeoutMs);
-    bounds.signal.addEventListener("abort", this.#onAbort);
-    if (bounds.signal.aborted) this.#hurry();
+    this.#endIn(limits.timeoutMs);
+    limits.signal.addEventListener("abort", this.#onAbort);
+    if (limits.signal.aborted) this.#hurry();
   }
 
   /** Whether the message may have reached the server. */
@@ -37,42 +37,42 @@ export class SendAttempt {
     return this.#handedOver;
   }
 
-  /** Whether it was given up with nothing handed over. */
+  /** Whether the attempt was stopped before the message was handed over. */
   get stopped(): boolean {
     return this.#stopped;
   }
 
-  /** What comes of some work, unless the attempt is over before. */
-  through<R>(work: Promise<R>): Promise<R> {
+  /** Waits for work; rejects when the attempt ends before. */
+  race<R>(work: Promise<R>): Promise<R> {
     return Promise.race([work, this.#over.promise]);
   }
 
-  /** The message, of which nothing is read before the server has asked for it. */
-  contentOf(bytes: Buffer): Readable {
+  /** Streams the message, which is not read before the server asks for it. */
+  streamContent(bytes: Buffer): Readable {
     return Readable.from(this.#content(bytes));
   }
 
   end(): void {
     this.#ended = true;
     clearTimeout(this.#timer);
-    this.#bounds.signal.removeEventListener("abort", this.#onAbort);
+    this.#limits.signal.removeEventListener("abort", this.#onAbort);
   }
 
   async *#content(bytes: Buffer): AsyncGenerator<Buffer> {
-    const allowed = await this.#bounds.handOver();
-    // The attempt may have come to its end while that was written down.
+    const allowed = await this.#limits.handOver();
+    // The attempt may have ended during the write.
     if (!allowed || this.#ended || this.#stopped) {
       this.#stopped = true;
       throw new Error("The message is not to be handed over");
     }
     this.#handedOver = true;
-    this.#endIn(this.#bounds.timeoutMs);
+    this.#endIn(this.#limits.timeoutMs);
     yield bytes;
   }
 
   #hurry(): void {
     if (this.#handedOver) {
-      this.#endIn(Math.min(drainMs, this.#bounds.timeoutMs));
+      this.#endIn(Math.min(drainMs, this.#limits.timeoutMs));
     } else {
       this.#stopped = true;
       this.#over.reject(new Error("The attempt was stopped"));

@@ -2,7 +2,7 @@ import type { NodemailerError } from "nodemailer";
 import { toHeaderLine } from "../lib/http/header-line.ts";
 import type { DeliveryResult } from "./mail-transport.ts";
 
-/** What went wrong while a message was sent, and how far it was. */
+/** A fault of an attempt to send a message. */
 export interface SmtpFault {
   readonly error: NodemailerError;
   readonly recipient: string;
@@ -11,8 +11,8 @@ export interface SmtpFault {
 }
 
 /**
- * What a failure means for the message. A reply of the server always counts: one that follows the message too tells
- * that it was not taken. No reply to a message that was handed over leaves it unknown.
+ * Classifies a fault. A negative reply always means that the server did not accept the message, even after the message
+ * was handed over. Without a reply to a message that was handed over, the result is uncertain.
  */
 export function classifySmtpFault({ error, recipient, handedOver }: SmtpFault): DeliveryResult {
   const { responseCode, permanent, code = "" } = error;
@@ -21,22 +21,22 @@ export function classifySmtpFault({ error, recipient, handedOver }: SmtpFault): 
     if (code === "EMESSAGE" || code === "EENVELOPE") return createRefusal("failed", localFaults[code]);
     return { kind: "deferred", error: describeConnectionFault(error), serverTrouble: true };
   }
-  const said = formatReply(error.response ?? String(responseCode), recipient);
+  const reply = formatReply(error.response ?? String(responseCode), recipient);
   const aboutMessage = messageCommands.has(error.command ?? "");
-  if (!permanent || !aboutMessage) return { kind: "deferred", error: said, serverTrouble: !aboutMessage };
-  const enhanced = parseEnhancedCode(said);
-  if (enhanced !== undefined && noMailboxCodes.has(enhanced)) return createRefusal("bounced", said, true);
-  return createRefusal(error.command === "RCPT TO" ? "bounced" : "failed", said);
+  if (!permanent || !aboutMessage) return { kind: "deferred", error: reply, serverTrouble: !aboutMessage };
+  const enhanced = parseEnhancedCode(reply);
+  if (enhanced !== undefined && noMailboxCodes.has(enhanced)) return createRefusal("bounced", reply, true);
+  return createRefusal(error.command === "RCPT TO" ? "bounced" : "failed", reply);
 }
 
 function createRefusal(status: "bounced" | "failed", error: string, noMailbox = false): DeliveryResult {
   return { kind: "refused", status, error, noMailbox };
 }
 
-/** Commands whose refusal is about this message; that of any other is about the connection. */
+/** Commands whose refusal concerns this message. A refusal of any other command concerns the connection. */
 const messageCommands: ReadonlySet<string> = new Set(["MAIL FROM", "RCPT TO", "DATA"]);
 
-/** Enhanced status codes (RFC 3463) that say of an address that it leads nowhere. */
+/** Enhanced status codes (RFC 3463) for an address that does not exist. */
 const noMailboxCodes: ReadonlySet<string> = new Set(["5.1.1", "5.1.2", "5.1.3", "5.1.6", "5.1.10"]);
 
 function parseEnhancedCode(reply: string): string | undefined {
@@ -44,7 +44,7 @@ function parseEnhancedCode(reply: string): string | undefined {
 }
 
 const localFaults = {
-  EMESSAGE: "The message is larger than the mail server takes",
+  EMESSAGE: "The message is larger than the mail server accepts",
   EENVELOPE: "The address is not one that can be sent to",
 } as const;
 
@@ -67,7 +67,7 @@ function describeConnectionFault({ code = "", originalCode = code }: NodemailerE
 
 const maxReplyChars = 300;
 
-/** A reply as one line without whom it is about. Servers repeat the address, whole or in parts. */
+/** Formats a reply as one line without the recipient, because servers repeat the address, whole or in parts. */
 function formatReply(reply: string, recipient: string): string {
   // The lines of one reply all begin with its code.
   const joined = toHeaderLine(reply.replace(/[\r\n]+\d{3}[ -](?:[245]\.\d{1,3}\.\d{1,3} )?/g, " "));

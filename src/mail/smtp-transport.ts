@@ -8,33 +8,33 @@ import { SendAttempt } from "./send-attempt.ts";
 import { classifySmtpFault } from "./smtp-reply.ts";
 
 export interface SmtpServer {
-  /** `smtp://` or `smtps://`, with credentials if it asks for any. */
+  /** A `smtp://` or `smtps://` address, with credentials if the server needs them. */
   readonly url: string;
-  /** For the way to handing a message over, and again for the answer after that. */
+  /** Limits the time until a message is handed over, and again the time until the answer. */
   readonly timeoutMs: number;
 }
 
-/** Messages over one connection: servers count them. */
+/** The number of messages over one connection, because servers limit it. */
 export const maxMessages = 100;
 const greetingTimeoutMs = 30_000;
 
-/** Sends by SMTP, over one connection that is kept as long as there is something to send. */
+/** Sends by SMTP over one connection, which stays open while there are messages. */
 export function createSmtpTransport(server: SmtpServer): MailTransport {
-  let kept: Connection | undefined;
+  let idle: Connection | undefined;
 
   async function deliverMessage(
     message: Message,
     handOver: () => Promise<boolean>,
     signal: AbortSignal,
   ): Promise<DeliveryResult> {
-    const reused = kept;
-    kept = undefined;
+    const reused = idle;
+    idle = undefined;
     const connection = reused ?? (await createConnection(server));
     const sendAttempt = new SendAttempt({ handOver, signal, timeoutMs: server.timeoutMs });
     try {
-      if (!reused) await sendAttempt.through(connection.open());
-      await sendAttempt.through(connection.send(message, sendAttempt.contentOf(message.bytes)));
-      if (connection.sent < maxMessages) kept = connection;
+      if (!reused) await sendAttempt.race(connection.open());
+      await sendAttempt.race(connection.send(message, sendAttempt.streamContent(message.bytes)));
+      if (connection.sent < maxMessages) idle = connection;
       else connection.quit();
       return { kind: "accepted" };
     } catch (error) {
@@ -42,9 +42,9 @@ export function createSmtpTransport(server: SmtpServer): MailTransport {
       if (sendAttempt.stopped) return { kind: "stopped" };
       const { handedOver } = sendAttempt;
       const outcome = classifySmtpFault({ error: error as NodemailerError, recipient: message.to, handedOver });
-      // A server may have ended the kept connection meanwhile: that says nothing of a new one.
-      const stale = reused && outcome.kind === "deferred" && outcome.serverTrouble;
-      return stale ? deliverMessage(message, handOver, signal) : outcome;
+      // The server may have closed the reused connection meanwhile; a new one may work.
+      const isStale = reused && outcome.kind === "deferred" && outcome.serverTrouble;
+      return isStale ? deliverMessage(message, handOver, signal) : outcome;
     } finally {
       sendAttempt.end();
     }
@@ -52,9 +52,9 @@ export function createSmtpTransport(server: SmtpServer): MailTransport {
 
   return {
     deliver: deliverMessage,
-    rest() {
-      kept?.quit();
-      kept = undefined;
+    close() {
+      idle?.quit();
+      idle = undefined;
     },
   };
 }
@@ -70,11 +70,11 @@ class Connection {
     this.#credentials = credentials;
   }
 
-  /** Connects, and logs in where there are credentials. */
+  /** Connects, and logs in if there are credentials. */
   async open(): Promise<void> {
     const smtp = this.#smtp;
     const broken = new Promise<never>((_, reject) => {
-      // The listener stays: without any, an error of a connection that nobody waits for would end the process.
+      // The listener stays, because an error event without a listener would end the process.
       smtp.on("error", reject);
       smtp.once("end", () => reject(Object.assign(new Error("The connection has ended"), { code: "ECONNECTION" })));
     });
@@ -109,18 +109,18 @@ async function createConnection({ url, timeoutMs }: SmtpServer): Promise<Connect
   const secure = protocol === "smtps:";
   const local = isLoopback(hostname);
   const credentials = username && { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
-  const patienceMs = Math.min(timeoutMs, greetingTimeoutMs);
+  const connectTimeoutMs = Math.min(timeoutMs, greetingTimeoutMs);
   const smtp = new Smtp({
     host: hostname.replace(/^\[(.*)\]$/, "$1"),
     ...(port === "" ? {} : { port: Number(port) }),
     secure,
-    // Credentials leave this machine encrypted or not at all; what stays on it need not be.
+    // Credentials must not leave this machine unencrypted.
     requireTLS: !secure && !local && credentials !== "",
     ignoreTLS: local,
-    connectionTimeout: patienceMs,
-    greetingTimeout: patienceMs,
-    dnsTimeout: patienceMs,
-    // The attempt is bounded as a whole.
+    connectionTimeout: connectTimeoutMs,
+    greetingTimeout: connectTimeoutMs,
+    dnsTimeout: connectTimeoutMs,
+    // SendAttempt limits the attempt as a whole.
     socketTimeout: 2 * timeoutMs,
   });
   return new Connection(smtp, credentials || undefined);

@@ -16,67 +16,67 @@ export interface MailWorkerDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly from: Mailbox;
-  /** For the way to handing a message over, and again for the answer after that. */
+  /** Limits the time until a message is handed over, and again the time until the answer. */
   readonly timeoutMs: number;
-  /** Makes what takes messages away; each lane has its own. */
-  readonly carrier: () => MailTransport;
-  /** Messages on their way at once. */
-  readonly lanes: number;
-  /** Whether messages are left to other processes. */
+  /** Creates the transport of one sender. */
+  readonly createTransport: () => MailTransport;
+  /** The number of messages that are sent concurrently. */
+  readonly concurrency: number;
+  /** Returns whether this process leaves messages to others. */
   readonly yields?: () => Promise<boolean>;
 }
 
 const idleMs = 500;
-/** A lease outlasts the attempt by this: clocks of several machines differ. */
+/** A lease is longer than the attempt by this margin, because the clocks of machines differ. */
 const leaseMarginMs = 5_000;
-const lastPatienceMs = 2_000;
+const shutdownRetryMs = 2_000;
 
 /**
- * Sends what is queued, each message to its one recipient. That a message is about to be handed over is written down
- * before, and what came of it after. A process that ends in between leaves it unknown whether the server took the
- * message: then it is not sent again, and shown as failed.
+ * Sends queued messages, each to its one recipient. The handover is recorded before it happens, the result afterwards.
+ * If a process ends in between, it is unknown whether the server accepted the message: it is then not sent again and
+ * marked as failed.
  */
 export function createMailWorker(deps: MailWorkerDeps): Worker {
   const health = createHealth();
-  const lanes = Array.from({ length: deps.lanes }, () => {
-    const carrier = deps.carrier();
-    const lane = new Lane(deps, carrier, health);
-    const handleFailure = (error: unknown) => deps.log.error({ err: error }, "Mail could not be worked on");
+  const senders = Array.from({ length: deps.concurrency }, () => {
+    const transport = deps.createTransport();
+    const sender = new MailSender(deps, transport, health);
+    const handleFailure = (error: unknown) => deps.log.error({ err: error }, "Mail could not be sent");
     const loop = createLoop({
-      step: async (signal) => !(await deps.yields?.()) && (await lane.step(signal)),
+      step: async (signal) => !(await deps.yields?.()) && (await sender.step(signal)),
       idleMs,
       failed: handleFailure,
     });
-    return { carrier, loop };
+    return { transport, loop };
   });
   return {
     start() {
-      for (const { loop } of lanes) loop.start();
+      for (const { loop } of senders) loop.start();
     },
     async stop() {
-      await Promise.all(lanes.map(({ loop }) => loop.stop()));
-      for (const { carrier } of lanes) carrier.rest();
+      await Promise.all(senders.map(({ loop }) => loop.stop()));
+      for (const { transport } of senders) transport.close();
     },
-    state: () => combineWorkerStates(lanes.map(({ loop }) => loop)),
+    state: () => combineWorkerStates(senders.map(({ loop }) => loop)),
   };
 }
 
-/** Whether the server is one to be asked: known to all lanes, so that none asks in vain what another has found out. */
-interface Health {
-  isGood(): boolean;
-  note(outcome: DeliveryResult): void;
+/** Pauses all senders after a failure of the server. */
+interface ServerHealth {
+  isHealthy(): boolean;
+  record(outcome: DeliveryResult): void;
 }
 
-function createHealth(): Health {
+function createHealth(): ServerHealth {
   let failures = 0;
   let pausedUntilMs = 0;
   return {
-    isGood: () => performance.now() >= pausedUntilMs,
-    note(outcome) {
-      const trouble = outcome.kind === "uncertain" || (outcome.kind === "deferred" && outcome.serverTrouble);
+    isHealthy: () => performance.now() >= pausedUntilMs,
+    record(outcome) {
+      const isServerFault = outcome.kind === "uncertain" || (outcome.kind === "deferred" && outcome.serverTrouble);
       if (outcome.kind === "accepted" || outcome.kind === "refused") failures = 0;
-      // Lanes that were already under way say nothing new.
-      if (!trouble || performance.now() < pausedUntilMs) return;
+      // Attempts that began before the pause add no information.
+      if (!isServerFault || performance.now() < pausedUntilMs) return;
       pausedUntilMs = performance.now() + (pausesMs[Math.min(failures, pausesMs.length - 1)] ?? 0);
       failures += 1;
     },
@@ -84,39 +84,37 @@ function createHealth(): Health {
 }
 
 type Send = Row<"emailSends">;
-type Fate = DeliveryResult | { readonly kind: "suppressed" };
+type SendResult = DeliveryResult | { readonly kind: "suppressed" };
 
-/** One message after another. */
-class Lane {
+/** Sends one message after another. */
+class MailSender {
   readonly #deps: MailWorkerDeps;
-  readonly #carrier: MailTransport;
-  readonly #health: Health;
+  readonly #transport: MailTransport;
+  readonly #health: ServerHealth;
 
-  constructor(deps: MailWorkerDeps, carrier: MailTransport, health: Health) {
+  constructor(deps: MailWorkerDeps, transport: MailTransport, health: ServerHealth) {
     this.#deps = deps;
-    this.#carrier = carrier;
+    this.#transport = transport;
     this.#health = health;
   }
 
   async step(signal: AbortSignal): Promise<boolean> {
     const { store } = this.#deps;
-    const lease = this.#health.isGood() ? await store.mailQueue.lease(this.#at(0), this.#leaseEnd()) : undefined;
+    const lease = this.#health.isHealthy() ? await store.mailQueue.lease(this.#at(0), this.#leaseEnd()) : undefined;
     if (!lease) {
-      this.#carrier.rest();
+      this.#transport.close();
       return false;
     }
     const send = await store.reader(lease.businessId).get("emailSends", lease.emailSendId);
     if (!send) throw new Error(`The queued message ${lease.emailSendId} is missing`);
-    const deliveryResult = await this.#fateOf(lease, send, signal);
-    await this.#untilWritten(signal, () =>
-      deliveryResult.kind === "stopped"
-        ? store.mailQueue.giveBack(lease, this.#at(0))
-        : this.#record(lease, send, deliveryResult),
+    const result = await this.#send(lease, send, signal);
+    await this.#retryWrite(signal, () =>
+      result.kind === "stopped" ? store.mailQueue.giveBack(lease, this.#at(0)) : this.#record(lease, send, result),
     );
     return true;
   }
 
-  async #fateOf(lease: MailLease, send: Send, signal: AbortSignal): Promise<Fate> {
+  async #send(lease: MailLease, send: Send, signal: AbortSignal): Promise<SendResult> {
     if (lease.handedOverAt !== undefined) return { kind: "uncertain" };
     const { recipientEmail } = send;
     const has = { email: normalizeEmail(recipientEmail) };
@@ -124,8 +122,8 @@ class Lane {
     if (suppression) return { kind: "suppressed" };
     if (!isSendable(recipientEmail)) return { kind: "refused", status: "failed", error: badAddress, noMailbox: false };
     const message = await composeMessage(send, this.#deps.from);
-    const outcome = await this.#carrier.deliver(message, () => this.#handOver(lease), signal);
-    this.#health.note(outcome);
+    const outcome = await this.#transport.deliver(message, () => this.#handOver(lease), signal);
+    this.#health.record(outcome);
     return outcome;
   }
 
@@ -138,32 +136,28 @@ class Lane {
     }
   }
 
-  async #record(lease: MailLease, send: Send, deliveryResult: Exclude<Fate, { kind: "stopped" }>): Promise<void> {
-    switch (deliveryResult.kind) {
+  async #record(lease: MailLease, send: Send, result: Exclude<SendResult, { kind: "stopped" }>): Promise<void> {
+    switch (result.kind) {
       case "accepted":
         return this.#settle(lease, { status: "sent", sentAt: this.#at(0), error: null });
       case "suppressed":
         return this.#settle(lease, { status: "suppressed", error: null });
       case "refused":
-        return this.#settle(
-          lease,
-          { status: deliveryResult.status, error: deliveryResult.error },
-          async (transaction) => {
-            if (deliveryResult.noMailbox) await suppressEmail(transaction, send.recipientEmail, "bounced");
-          },
-        );
+        return this.#settle(lease, { status: result.status, error: result.error }, async (transaction) => {
+          if (result.noMailbox) await suppressEmail(transaction, send.recipientEmail, "bounced");
+        });
       case "uncertain":
-        return this.#settle(lease, { status: "failed", error: unknownFate });
+        return this.#settle(lease, { status: "failed", error: unknownResult });
       case "deferred": {
         const delayMs = mailRetryDelaysMs[lease.attempt];
-        const { error } = deliveryResult;
+        const { error } = result;
         if (delayMs !== undefined) return this.#settle(lease, { error }, undefined, this.#at(delayMs));
         return this.#settle(lease, { status: "failed", error: `${error} (${lease.attempt + 1} attempts)` });
       }
     }
   }
 
-  /** Ends the attempt and shows what came of it, in one transaction; `dueAt`: when the next one follows. */
+  /** Ends an attempt and records its result, in one transaction. @param dueAt - the time of the next attempt, if any */
   async #settle(
     lease: MailLease,
     patch: Patch<"emailSends">,
@@ -181,22 +175,22 @@ class Lane {
       await more(transaction);
     });
     const { status = "queued", error } = patch;
-    log[status === "failed" ? "warn" : "debug"]({ emailSendId, status, error }, "A message was worked on");
+    log[status === "failed" ? "warn" : "debug"]({ emailSendId, status, error }, "A message was processed");
   }
 
   /**
-   * What came of a message is worth patience with a database that is busy or away: it would be taken for unknown.
-   * Nobody else looks at the message before the lease ends; at the end of the process there is less time.
+   * Retries a write while the database is unavailable, because an unrecorded result counts as unknown. No other process
+   * claims the message before the lease ends. At shutdown there is less time.
    */
-  async #untilWritten(stopping: AbortSignal, write: () => Promise<void>): Promise<void> {
+  async #retryWrite(stopping: AbortSignal, write: () => Promise<void>): Promise<void> {
     const startedMs = performance.now();
     for (;;) {
       try {
         return await write();
       } catch (error) {
         if (!(error instanceof Problem) || error.code !== "unavailable") throw error;
-        const patienceMs = stopping.aborted ? lastPatienceMs : this.#deps.timeoutMs;
-        if (performance.now() - startedMs > patienceMs) throw error;
+        const limitMs = stopping.aborted ? shutdownRetryMs : this.#deps.timeoutMs;
+        if (performance.now() - startedMs > limitMs) throw error;
       }
       await delay(200);
     }
@@ -212,5 +206,5 @@ class Lane {
 }
 
 const badAddress = "The address is not one that can be sent to";
-const unknownFate =
+const unknownResult =
   "It is not known whether the mail server took the message, for no answer came; it is not sent again";

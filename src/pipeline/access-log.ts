@@ -4,11 +4,11 @@ import type { Log } from "../lib/log.ts";
 import type { Store } from "../store/port.ts";
 
 export interface AccessLog {
-  /** @throws Problem `unavailable` while entries wait that cannot be written, as many as may */
+  /** @throws Problem `unavailable` if the queue is full because entries cannot be written */
   expectRoom(): void;
-  /** Takes an entry off the request's path; waits only while the queue is full. */
+  /** Queues an entry, so that the request does not wait for the write; waits only while the queue is full. */
   record(entry: AuditEntry): Promise<void>;
-  /** Writes what is queued. */
+  /** Writes the queued entries. */
   flush(): Promise<void>;
   close(): Promise<void>;
 }
@@ -16,12 +16,12 @@ export interface AccessLog {
 const intervalMs = 400;
 export const maxQueued = 5_000;
 
-/** Records requests that changed nothing, and when tokens were last used, in batches (specification 1). */
+/** Records requests that changed nothing, and the last use of tokens, in batches (specification 1). */
 export function createAccessLog(store: Store, log: Log): AccessLog {
   let queued: AuditEntry[] = [];
   let writing: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
-  let troubled = false;
+  let hasFailed = false;
 
   async function write(): Promise<void> {
     const entries = queued;
@@ -33,13 +33,13 @@ export function createAccessLog(store: Store, log: Log): AccessLog {
     try {
       await store.appendAccess(entries);
       await store.touchTokens(uses);
-      troubled = false;
+      hasFailed = false;
     } catch (error) {
-      // Kept for the next attempt: an audit trail with holes is none. The bound on the queue holds the callers back.
+      // Entries are never dropped, or the audit trail would have gaps. The bound on the queue holds callers back.
       queued = entries.concat(queued);
-      // Once, not every time that it is tried.
-      if (!troubled) log.error({ err: error }, "The access log cannot be written");
-      troubled = true;
+      // Log the first failure only, not every attempt.
+      if (!hasFailed) log.error({ err: error }, "The access log cannot be written");
+      hasFailed = true;
     }
   }
 
@@ -57,7 +57,7 @@ export function createAccessLog(store: Store, log: Log): AccessLog {
     if (queued.length >= maxQueued) await flush();
   }
 
-  function requireRoom(): void {
+  function expectRoom(): void {
     if (queued.length >= 2 * maxQueued) throw problem("unavailable", { retryAfterSeconds: 60 });
   }
 
@@ -73,5 +73,5 @@ export function createAccessLog(store: Store, log: Log): AccessLog {
     await flush();
   }
 
-  return { expectRoom: requireRoom, record, flush, close };
+  return { expectRoom, record, flush, close };
 }

@@ -10,7 +10,7 @@ import type { Caller } from "../store/handler-context.ts";
 import type { Change } from "../store/port.ts";
 import { tables } from "../store/tables.ts";
 
-/** The call that an entry is about. */
+/** The facts of a call that its audit entries record. */
 export interface AuditedCall {
   readonly caller: Caller;
   readonly operation: Pick<Operation, "audit" | "params">;
@@ -19,64 +19,64 @@ export interface AuditedCall {
   readonly now: Date;
 }
 
-/** Stands for the operation of a request that was refused before it was known what it asks for. */
+/** Replaces the operation of a request that was refused before its operation was known. */
 export const unreadOperation: AuditedCall["operation"] = { audit: "request.refused", params: z.strictObject({}) };
 
-/** What somebody did, as the audit trail tells it. */
+/** What the audit entries of one change have in common. */
 export interface AuditContext
   extends Pick<AuditEntry, "businessId" | "actorType" | "actorId" | "tokenId" | "requestId"> {
-  /** Entity type, dot, what happened. */
+  /** The entity type, a dot and a verb in the past tense. */
   readonly action: string;
   readonly reason: string | null;
   readonly now: Date;
 }
 
-/** A call by token as an act. */
+/** Returns the audit context of a call. */
 export function toAuditContext({ caller, operation, requestId, input, now }: AuditedCall): AuditContext {
   const { businessId, tokenId } = caller;
   const reason = typeof input["reason"] === "string" ? input["reason"] : null;
   return { businessId, actorType: "token", actorId: tokenId, tokenId, requestId, action: operation.audit, reason, now };
 }
 
-/** Bookkeeping that changes with every write and says nothing. */
+/** Columns that change with every write. */
 const bookkeeping = new Set(["businessId", "version", "createdAt", "updatedAt", "createdBy", "updatedBy"]);
 
-/** One entry per record that an act changed; the act's own word for its own kind of record. */
-export function createAuditEntries(act: AuditContext, changes: readonly Change[]): AuditEntry[] {
+/** Returns an entry for each changed record. The context's action names changes of its own entity type. */
+export function createAuditEntries(context: AuditContext, changes: readonly Change[]): AuditEntry[] {
   return combineChanges(changes).map((change) => {
     const { entity, id } = tables[change.table];
     const row = change.after ?? change.before ?? {};
-    const own = act.action.startsWith(`${entity}.`);
+    const isOwn = context.action.startsWith(`${entity}.`);
     return {
-      ...createEntryBase(act),
-      action: own ? act.action : `${entity}.${getAuditVerb(change)}`,
+      ...createEntryBase(context),
+      action: isOwn ? context.action : `${entity}.${getAuditVerb(change)}`,
       entityType: entity,
       entityId: String(row[id]),
       programId: toTextOrNull(row["programId"]),
       submissionId: toTextOrNull(row["submissionId"]),
       status: null,
       changes: listDifferencesIn(tables[change.table].record.shape, change.before, change.after),
-      reason: act.reason,
+      reason: context.reason,
     };
   });
 }
 
-/** The entry of a change to an access token, which is no record of the interface. */
-export function createTokenEntry(act: AuditContext, { before, after }: TokenChange): AuditEntry {
+/** Returns the entry of a change to an access token, which is not a record of the interface. */
+export function createTokenEntry(context: AuditContext, { before, after }: TokenChange): AuditEntry {
   return {
-    ...createEntryBase(act),
-    action: act.action,
+    ...createEntryBase(context),
+    action: context.action,
     entityType: "token",
     entityId: after.tokenId,
     programId: null,
     submissionId: null,
     status: null,
     changes: listDifferencesIn(Token.shape, before, after),
-    reason: act.reason,
+    reason: context.reason,
   };
 }
 
-/** The entry of a call that changed nothing: a read, or a refusal. No content, only who, what and how it ended. */
+/** Returns the entry of a call that changed nothing: a read or a refusal. It has no content, only caller, action and status. */
 export function createAccessEntry(audited: AuditedCall, status: number): AuditEntry {
   const { operation, input } = audited;
   const lastVariable = Object.keys(operation.params.shape).at(-1);
@@ -105,7 +105,7 @@ function createEntryBase({ businessId, actorType, actorId, tokenId, requestId, n
   };
 }
 
-/** Several writes to one row in a call are one change: from before the first to after the last. */
+/** Combines several writes to one row into one change: from before the first to after the last. */
 function combineChanges(changes: readonly Change[]): Change[] {
   const byRow = new Map<string, Change>();
   for (const change of changes) {
@@ -121,7 +121,7 @@ function getAuditVerb({ before, after }: Change): string {
   return after ? "updated" : "removed";
 }
 
-/** What a change made of a record: personal paths are named without their values. */
+/** Lists the changed paths of a record. Personal paths are listed without their values. */
 function listDifferencesIn(
   shape: Readonly<Record<string, z.core.$ZodType>>,
   before: Readonly<Record<string, unknown>> = {},
@@ -131,17 +131,19 @@ function listDifferencesIn(
     const [from, to] = [before[path] ?? null, after[path] ?? null];
     if (bookkeeping.has(path) || isDeepStrictEqual(from, to)) return [];
     if (!hasPersonalData(schema)) return [{ path, from, to }];
-    return hasSecretKeys(schema) ? [{ path }] : listChangedNames(path, from, to);
+    return hasCallerChosenKeys(schema) ? [{ path }] : listChangedNames(path, from, to);
   });
 }
 
-/** Whether a caller chose the keys of a sensitive map: they may say as much as its values. */
-function hasSecretKeys(schema: z.core.$ZodType): boolean {
-  const mark = getAnnotation(schema);
-  return mark?.sensitive !== undefined && mark.byField === undefined && unwrap(schema)._zod.def.type === "record";
+/** Returns whether callers choose the keys of a sensitive map: the keys may then reveal as much as the values. */
+function hasCallerChosenKeys(schema: z.core.$ZodType): boolean {
+  const annotation = getAnnotation(schema);
+  return (
+    annotation?.sensitive !== undefined && annotation.byField === undefined && unwrap(schema)._zod.def.type === "record"
+  );
 }
 
-/** Names of what changed within personal data, never its values. */
+/** Lists the names of changed properties within personal data, never their values. */
 function listChangedNames(path: string, from: unknown, to: unknown): AuditEntry["changes"] {
   if (!isObject(from ?? {}) || !isObject(to ?? {})) return [{ path }];
   const [before, after] = [(from ?? {}) as Record<string, unknown>, (to ?? {}) as Record<string, unknown>];
@@ -152,22 +154,22 @@ function listChangedNames(path: string, from: unknown, to: unknown): AuditEntry[
 
 const personalSchemas = new WeakMap<z.core.$ZodType, boolean>();
 
-/** Whether a schema is marked personal or has anything personal inside. */
+/** Returns whether a schema or a schema inside it is marked personal. */
 function hasPersonalData(schema: z.core.$ZodType): boolean {
-  let holds = personalSchemas.get(schema);
-  if (holds === undefined) {
+  let isPersonal = personalSchemas.get(schema);
+  if (isPersonal === undefined) {
     const definition = unwrap(schema)._zod.def as {
       shape?: Record<string, z.core.$ZodType>;
       element?: z.core.$ZodType;
     };
     const inside = [...Object.values(definition.shape ?? {}), ...(definition.element ? [definition.element] : [])];
-    holds = getAnnotation(schema)?.personal === true || inside.some(hasPersonalData);
-    personalSchemas.set(schema, holds);
+    isPersonal = getAnnotation(schema)?.personal === true || inside.some(hasPersonalData);
+    personalSchemas.set(schema, isPersonal);
   }
-  return holds;
+  return isPersonal;
 }
 
 function toTextOrNull(value: unknown): string | null {
-  // Of a request that was refused nothing need be fit to be kept.
+  // The input of a refused request is not validated.
   return typeof value === "string" ? value.slice(0, 255).replaceAll("\0", "").toWellFormed() : null;
 }

@@ -7,7 +7,8 @@ import type { Caller } from "../store/handler-context.ts";
 import type { Store } from "../store/port.ts";
 
 /**
- * Who a bearer token is (specification 5). The store is asked every time, so a revocation holds from the next call on.
+ * Returns the caller of a bearer token (specification 5). Reads the store every time, so a revocation applies from the
+ * next call on.
  * @throws Problem `unauthorized` without a token, `invalid_token` for one that is malformed, unknown, revoked or expired
  */
 export async function authenticate(store: Store, clock: Clock, bearer: string | undefined): Promise<Caller> {
@@ -31,7 +32,7 @@ function toCaller(token: Token): Caller {
   return caller;
 }
 
-/** Whether a token is neither revoked nor expired. */
+/** Returns whether a token is neither revoked nor expired. */
 export function isLive({ revokedAt, expiresAt }: Token, now: Date): boolean {
   return revokedAt === null && (expiresAt === null || expiresAt > now.toISOString());
 }

@@ -7,35 +7,35 @@ import { listRecordChanges, type RecordChange } from "./event-record-map.ts";
 
 export type { RecordChange };
 
-/** Somebody who follows an organisation's records. */
+/** Receives notifications of changes to a tenant's records. */
 export interface Watcher {
-  /** These records changed, whoever changed them; `many` where too much did to tell. */
+  /** Records changed; `many` if there are too many to list. */
   changed(changes: readonly RecordChange[] | "many"): void;
-  /** The token's scopes are others now. */
+  /** The token's scopes changed. */
   rescoped(scopes: ReadonlySet<Scope>): void;
-  /** The token is no longer valid: nothing more will be told. */
+  /** The token is no longer valid, and notifications end. */
   ended(): void;
 }
 
 export interface Watch {
   /** The token's scopes at the start. */
   readonly scopes: ReadonlySet<Scope>;
-  /** Absent where no records are told of. */
+  /** Absent if the watch does not report records. */
   readonly position?: WatchPosition;
   stop(): void;
 }
 
-/** Where a watch has begun, for whoever goes on where another one ended. */
+/** The start of a watch, so that it can continue an earlier one. */
 export interface WatchPosition {
-  /** What is committed in later turns is told by itself. */
+  /** The watch reports commits of later turns by itself. */
   readonly turn: number;
-  /** Tells what was committed between an earlier turn and this one. */
+  /** Reports the changes that were committed between an earlier turn and this one. */
   since(turn: number): Promise<void>;
 }
 
 export interface ChangeFeed {
   /**
-   * Tells a watcher of the records of its token's organisation whatever is committed from now on, within a second.
+   * Notifies a watcher within a second of changes to the records of its token's tenant.
    * @throws Problem `unauthorized`, `invalid_token`; `unavailable` with too many watchers
    */
   watch(token: string | undefined, watcher: Watcher): Promise<Watch>;
@@ -50,17 +50,17 @@ export interface ChangeFeedDeps {
 }
 
 const pollMs = 400;
-/** Told one by one between two looks. */
+/** Changes reported one by one between two polls. */
 export const maxChanges = 5_000;
 export const maxFeedWatchers = 4_096;
 
-/** What transactions told of, by their turns (see `Reader.lastTurn`). */
+/** The changes of one transaction, with its turn (see `Reader.lastTurn`). */
 interface TrailEntry {
   readonly turn: number;
   readonly changes: readonly RecordChange[];
 }
 
-/** Something that changes can be read from, oldest first. */
+/** Reads changes, oldest first. */
 type Trail = (reader: Reader, afterTurn: number, limit: number) => Promise<readonly TrailEntry[]>;
 
 const trails: readonly Trail[] = [
@@ -74,7 +74,7 @@ const trails: readonly Trail[] = [
   },
 ];
 
-/** A trail of one organisation, read up to some turn. */
+/** A trail of one tenant and the turn up to which it was read. */
 interface Tail {
   readonly trail: Trail;
   readonly businessId: string;
@@ -89,8 +89,8 @@ interface Follower {
 }
 
 /**
- * Follows the audit trail and the event log of every organisation that somebody watches: so what other processes change
- * or are sent shows too.
+ * Polls the audit trail and the event log of every tenant with a watcher, so changes by other processes and received
+ * events show too.
  */
 export function createChangeFeed(deps: ChangeFeedDeps): ChangeFeed {
   const feed = new TrailFeed(deps);
@@ -102,7 +102,7 @@ class TrailFeed implements ChangeFeed {
   readonly #followers = new Set<Follower>();
   readonly #tails = new Map<string, Promise<readonly Tail[]>>();
   #timer: NodeJS.Timeout | undefined;
-  #troubled = false;
+  #hasFailed = false;
   #polling: Promise<void> | undefined;
 
   constructor(deps: ChangeFeedDeps) {
@@ -142,7 +142,7 @@ class TrailFeed implements ChangeFeed {
       const entries = await trail(reader, afterTurn, maxChanges + 1);
       const missed = entries.filter((entry) => entry.turn <= turn).flatMap(({ changes }) => changes);
       const changes = entries.length > maxChanges ? "many" : missed;
-      if (changes.length > 0) this.#tell([follower], (watcher) => watcher.changed(changes));
+      if (changes.length > 0) this.#notify([follower], (watcher) => watcher.changed(changes));
     }
   }
 
@@ -154,7 +154,7 @@ class TrailFeed implements ChangeFeed {
         this.#arm();
       });
     }, pollMs);
-    // What is told matters only while something else keeps the process up.
+    // Notifications alone must not keep the process running.
     this.#timer.unref();
   }
 
@@ -165,40 +165,40 @@ class TrailFeed implements ChangeFeed {
         await this.#checkTokens(own);
         for (const tail of (await this.#tails.get(businessId)) ?? []) {
           const changes = await readOn(this.#deps, tail);
-          if (changes.length > 0) this.#tell(own, (watcher) => watcher.changed(changes));
+          if (changes.length > 0) this.#notify(own, (watcher) => watcher.changed(changes));
         }
       } catch (error) {
         failure = error;
       }
     }
-    // Once, not each time that it is tried.
-    if (failure !== undefined && !this.#troubled) {
+    // Log the first failure only, not every poll.
+    if (failure !== undefined && !this.#hasFailed) {
       this.#deps.log.error({ err: failure }, "Changes could not be followed");
     }
-    this.#troubled = failure !== undefined;
+    this.#hasFailed = failure !== undefined;
   }
 
-  /** Whose token was revoked is told nothing more. */
+  /** Ends the watches of revoked tokens. */
   async #checkTokens(own: readonly Follower[]): Promise<void> {
     for (const [token, sharing] of Map.groupBy(own, (follower) => follower.token)) {
       const caller = await this.#deps.identify(token).catch(handleRefusal);
       for (const follower of sharing) {
         if (caller === undefined) {
-          this.#tell([follower], (watcher) => watcher.ended());
+          this.#notify([follower], (watcher) => watcher.ended());
           this.#leave(follower);
         } else if (caller.scopes.symmetricDifference(follower.scopes).size > 0) {
           follower.scopes = caller.scopes;
-          this.#tell([follower], (watcher) => watcher.rescoped(caller.scopes));
+          this.#notify([follower], (watcher) => watcher.rescoped(caller.scopes));
         }
       }
     }
   }
 
-  #tell(own: readonly Follower[], what: (watcher: Watcher) => void): void {
+  #notify(own: readonly Follower[], call: (watcher: Watcher) => void): void {
     for (const follower of own) {
       if (!this.#followers.has(follower)) continue;
       try {
-        what(follower.watcher);
+        call(follower.watcher);
       } catch (error) {
         this.#deps.log.error({ err: error }, "A watcher failed");
       }
@@ -208,7 +208,7 @@ class TrailFeed implements ChangeFeed {
   #leave(follower: Follower): void {
     this.#followers.delete(follower);
     const { businessId } = follower;
-    // A tail that nobody reads on from would tell the next one of things long past.
+    // A later watcher must start at its own turn, not where the last one stopped.
     if (![...this.#followers].some((other) => other.businessId === businessId)) this.#tails.delete(businessId);
   }
 }
@@ -218,7 +218,7 @@ async function startTails({ store }: ChangeFeedDeps, businessId: string): Promis
   return trails.map((trail) => ({ trail, businessId, turn }));
 }
 
-/** What was committed since the last time. Turns are those of commits: behind one that was seen none is missing. */
+/** Reads the changes since the last poll. Turns follow the order of commits, so none can appear before one already read. */
 async function readOn({ store }: ChangeFeedDeps, tail: Tail): Promise<readonly RecordChange[] | "many"> {
   const reader = store.reader(tail.businessId);
   const last = await reader.lastTurn();

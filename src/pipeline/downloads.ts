@@ -3,68 +3,71 @@ import type { Log } from "../lib/log.ts";
 import type { ByteRange, Content, ContentStore, Store } from "../store/port.ts";
 import type { LinkVerifier, SignedUrl } from "./signed-urls.ts";
 
-/** What a signed link leads to. */
+/** The content behind a signed link. */
 export interface Download extends Content {
   readonly fileName: string;
   readonly contentType: string;
   open(range?: ByteRange): Promise<Readable>;
-  /** Where to get it instead, if that is not here; `disposition` is the header that it is to come with. */
+  /** Returns the address of the blob store that serves the content, if it does; `disposition` is the response header. */
   readonly address: ((disposition: string) => Promise<string>) | undefined;
 }
 
 export interface Downloads {
-  /** What a link leads to; nothing where the link is altered, expired or foreign, or its content gone: all alike. */
+  /** Returns undefined if the link is altered, expired or foreign, or its content is gone. The cases look alike. */
   find(link: SignedUrl): Promise<Download | undefined>;
 }
 
 export interface DownloadDeps {
   readonly links: LinkVerifier;
   readonly store: Store;
-  /** Of files. */
+  /** Stores uploaded files. */
   readonly content: ContentStore;
-  /** Of exports. */
+  /** Stores the files of exports. */
   readonly artifacts: ContentStore;
   readonly log: Log;
 }
 
-/** Downloads of files and exports, by signed links alone. */
+/** Serves downloads of files and exports to anyone who has a signed link. */
 export function createDownloads({ links, store, content, artifacts, log }: DownloadDeps): Downloads {
-  const kept: Record<SignedUrl["kind"], (businessId: string, id: string) => Promise<Kept | undefined>> = {
+  const loaders: Record<SignedUrl["kind"], (businessId: string, id: string) => Promise<StoredDownload | undefined>> = {
     async file(businessId, fileId) {
       const file = await store.reader(businessId).get("files", fileId);
-      // What was found infected since the link was made is not handed on.
-      return file?.scanStatus === "clean" ? { ...file, where: content } : undefined;
+      // A scan may have found the file infected since the link was made.
+      return file?.scanStatus === "clean" ? { ...file, blobs: content } : undefined;
     },
     async export(businessId, exportId) {
       const job = await store.reader(businessId).get("exports", exportId);
       const { status, sha256, sizeBytes } = job ?? {};
       if (status !== "completed" || !sha256 || sizeBytes === undefined || sizeBytes === null) return undefined;
-      const shown = { fileName: `${exportId}.json`, contentType: "application/json" };
-      return { ...shown, sha256, sizeBytes, where: artifacts };
+      const header = { fileName: `${exportId}.json`, contentType: "application/json" };
+      return { ...header, sha256, sizeBytes, blobs: artifacts };
     },
   };
 
   return {
     async find(link) {
       const verified = await links.verify(link);
-      const found = verified && (await kept[link.kind](verified.businessId, link.id));
-      if (!found) return undefined;
-      const { fileName, contentType, sha256, sizeBytes, where } = found;
+      const record = verified && (await loaders[link.kind](verified.businessId, link.id));
+      if (!record) return undefined;
+      const { fileName, contentType, sha256, sizeBytes, blobs } = record;
       const idName = `${link.kind}Id`;
-      const stored = await where.find(sha256);
+      const stored = await blobs.find(sha256);
       if (stored?.sizeBytes !== sizeBytes) {
-        log.error({ [idName]: link.id }, stored ? "Content has another size than it had" : "Content is missing");
+        log.error(
+          { [idName]: link.id },
+          stored ? "The stored content has an unexpected size" : "The stored content is missing",
+        );
         return undefined;
       }
-      const { address } = where;
+      const { address } = blobs;
       return {
         fileName,
         contentType,
         sha256,
         sizeBytes,
         async open(range) {
-          const stream = await where.open(sha256, range);
-          return stream.once("error", (error) => log.error({ err: error, [idName]: link.id }, "A download broke off"));
+          const stream = await blobs.open(sha256, range);
+          return stream.once("error", (error) => log.error({ err: error, [idName]: link.id }, "A download failed"));
         },
         address: address && ((disposition) => address(sha256, { contentType, disposition })),
       };
@@ -72,8 +75,8 @@ export function createDownloads({ links, store, content, artifacts, log }: Downl
   };
 }
 
-interface Kept extends Content {
+interface StoredDownload extends Content {
   readonly fileName: string;
   readonly contentType: string;
-  readonly where: ContentStore;
+  readonly blobs: ContentStore;
 }

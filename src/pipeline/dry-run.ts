@@ -104,7 +104,7 @@ const recipients = [
 /** More names than a confirmation question can show. */
 const maxLabels = 500;
 
-/** Returns the names of the records that changed rows refer to, where the caller may read such records. */
+/** Loads the names of the records that changes refer to, as far as the caller may read them. */
 async function loadLabels(
   store: Reader,
   scopes: ReadonlySet<Scope>,

@@ -1,20 +1,23 @@
 import type { ChangeEntry } from "../store/port.ts";
 import type { LogEntry } from "../store/queues/event-log.ts";
 
-/** Which record changed, by kind and ids: nothing personal. */
+/** Identifies a changed record by its type and ids, without personal data. */
 export interface RecordChange extends Omit<ChangeEntry, "auditId" | "occurredAt" | "turn"> {
-  /** Of an entry of the event log. */
+  /** Present for an entry of the event log. */
   readonly eventType?: string;
 }
 
-/** What changed by the word of an event, the log itself first. The embedded service's own records tell of themselves. */
+/**
+ * Lists the records that an event reports as changed, the log entry itself first. For events of the embedded service
+ * that is all: the audit trail lists its changed records.
+ */
 export function listRecordChanges({ eventId, webhook, payload: { eventType, data } }: LogEntry): RecordChange[] {
   const { programId, submissionId } = data;
-  const about = { programId: toTextOrNull(programId), submissionId: toTextOrNull(submissionId) };
-  const entry = { ...about, entityType: "event", entityId: eventId, eventType };
+  const parents = { programId: toTextOrNull(programId), submissionId: toTextOrNull(submissionId) };
+  const entry = { ...parents, entityType: "event", entityId: eventId, eventType };
   if (webhook === null) return [entry];
   const records = listMappings(eventType).map(({ entityType, id }) => ({
-    ...about,
+    ...parents,
     entityType,
     entityId: toTextOrNull(data[id]),
   }));
@@ -32,11 +35,11 @@ const [submission, assignment] = [
   { entityType: "assignment", id: "assignmentId" },
 ];
 
-/** Kinds of record that are others after an event of a type, or of its noun. */
-const told: Readonly<Record<string, readonly RecordMapping[]>> = {
+/** Types of records that change with an event of a type or of its noun. */
+const mappings: Readonly<Record<string, readonly RecordMapping[]>> = {
   applicant: [{ entityType: "applicant", id: "applicantId" }],
   submission: [submission],
-  // What is withdrawn, or a draft again, has no assignments under way.
+  // Withdrawing a submission or returning it to draft cancels its assignments.
   "submission.withdrawn": [submission, assignment],
   "submission.state_changed": [submission, assignment],
   supplement: [{ entityType: "supplement", id: "supplementResponseId" }],
@@ -46,11 +49,11 @@ const told: Readonly<Record<string, readonly RecordMapping[]>> = {
   program: [{ entityType: "program", id: "programId" }],
 };
 
-/** Of a noun that the interface does not know, whatever goes by its name. */
+/** Maps an unknown noun to records of that name. */
 function listMappings(eventType: string): readonly RecordMapping[] {
   const noun = eventType.split(".")[0] ?? "";
-  const known = [eventType, noun].find((name) => Object.hasOwn(told, name));
-  return (known !== undefined && told[known]) || [{ entityType: noun, id: `${noun}Id` }];
+  const known = [eventType, noun].find((name) => Object.hasOwn(mappings, name));
+  return (known !== undefined && mappings[known]) || [{ entityType: noun, id: `${noun}Id` }];
 }
 
 function toTextOrNull(value: unknown): string | null {

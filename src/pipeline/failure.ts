@@ -7,29 +7,29 @@ export interface Failure {
   readonly problem: Problem;
   readonly rate?: Rate;
   readonly replayed?: boolean;
-  /** The id of the token that called. */
+  /** The id of the calling token. */
   readonly caller?: string | undefined;
 }
 
 /**
- * Returns the failure that a refusal is.
- * @throws whatever is not a refusal
+ * Turns a refusal into a failure.
+ * @throws the error itself if it is not a refusal
  */
 export function toFailure(error: unknown): Failure {
   if (error instanceof Problem) return { ok: false, problem: error };
   throw error;
 }
 
-interface Refused {
+interface CallLabel {
   readonly requestId: string;
   readonly operation?: string | undefined;
 }
 
-/** A catalogue refusal for whatever was thrown; what is unforeseen goes to the log and stays out of the answer. */
-export function toProblem(error: unknown, { requestId, operation }: Refused, log: Log): Problem {
+/** Turns any error into a catalogue refusal. An unexpected error is logged, and the answer does not reveal it. */
+export function toProblem(error: unknown, { requestId, operation }: CallLabel, log: Log): Problem {
   if (error instanceof RateLimited) return error.problem;
   if (error instanceof Problem) {
-    // The caller is told to come again; what is the matter is for the operator.
+    // The caller only learns to try again; the cause is for the operator.
     if (error.cause !== undefined)
       log.warn({ err: error.cause, requestId, operation }, "The call could not be answered");
     return error;

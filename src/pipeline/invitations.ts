@@ -6,17 +6,17 @@ import type { Store } from "../store/port.ts";
 import type { Row } from "../store/tables.ts";
 import type { PortalActions } from "./portal.ts";
 
-/** What an invitation is to. */
-export interface Invited {
+/** The organisation and programmes of an invitation. */
+export interface InvitationSummary {
   readonly organisation: string;
   readonly programmes: readonly string[];
 }
 
-/** Invitations to review, by the secret of their link alone. */
+/** Reads and accepts invitations to review by the secret of their link. */
 export interface Invitations {
-  /** Nothing where there is none, or it has expired or been used: all alike. */
-  find(secret: string): Promise<Invited | undefined>;
-  /** False as above. */
+  /** Returns undefined if the invitation does not exist, has expired or was used. The cases look alike. */
+  find(secret: string): Promise<InvitationSummary | undefined>;
+  /** Returns false in the same cases. */
   accept(secret: string): Promise<boolean>;
 }
 
@@ -27,15 +27,15 @@ export interface InvitationDeps {
   readonly isOpen: (invitation: Row<"invitations">, status: ReviewerStatus, now: string) => boolean;
 }
 
-/** Names that a page shows; one person may review for very many programmes. */
+/** Limits the names on the page: one person may review for very many programmes. */
 const maxProgrammes = 20;
 
 export function createInvitations({ store, portal, clock, isOpen }: InvitationDeps): Invitations {
-  const deriveInvitationKey = (secret: string) => store.findInvitation(hashSha256Hex(secret));
+  const findKey = (secret: string) => store.findInvitation(hashSha256Hex(secret));
 
   return {
     async find(secret) {
-      const key = await deriveInvitationKey(secret);
+      const key = await findKey(secret);
       if (!key) return undefined;
       const reader = store.reader(key.businessId);
       const invitation = await reader.get("invitations", key.invitationId);
@@ -48,7 +48,7 @@ export function createInvitations({ store, portal, clock, isOpen }: InvitationDe
     },
 
     async accept(secret) {
-      const key = await deriveInvitationKey(secret);
+      const key = await findKey(secret);
       if (!key) return false;
       const { businessId, invitationId } = key;
       return portal.act(businessId, "accept_invitation", { invitationId }).then(() => true, handleRefusal);
@@ -56,7 +56,7 @@ export function createInvitations({ store, portal, clock, isOpen }: InvitationDe
   };
 }
 
-/** Of two who use a link at once, one comes too late. */
+/** Handles the second of two concurrent uses of a link. */
 function handleRefusal(error: unknown): false {
   if (error instanceof Problem && ["not_found", "version_conflict"].includes(error.code)) return false;
   throw error;

@@ -4,16 +4,16 @@ import { type Privacy, shouldHideContacts } from "../contract/privacy.ts";
 import { type Scope, sensitiveScope } from "../contract/scopes.ts";
 import type { Reader } from "../store/port.ts";
 
-/** Which form a record answers. Supplements name no version: the latest one counts. */
+/** The form that a record answers. Supplements name no version and use the latest one. */
 export interface FormName {
   readonly schemaId: string;
   readonly schemaVersion: number | undefined;
 }
 
-/** The ids of a form's `standard` fields, to leave others out of those given; none where the form cannot be read. */
-export type StandardFieldsOf = (form: FormName, given: ReadonlySet<string>) => Promise<ReadonlySet<string>>;
+/** Returns the ids of a form's `standard` fields among those given; none if the form cannot be read. */
+export type LoadStandardFields = (form: FormName, given: ReadonlySet<string>) => Promise<ReadonlySet<string>>;
 
-/** What of a call decides whether answers are left out. */
+/** Decides which answers a caller may see. */
 export interface AnswersView {
   readonly privacy: Privacy | undefined;
   readonly scopes: ReadonlySet<Scope>;
@@ -22,31 +22,31 @@ export interface AnswersView {
 type Row = Readonly<Record<string, unknown>>;
 
 /**
- * Data without answers that the form calls personal, for agents from whom people are hidden: what a form calls `pii` or
- * `restricted` needs the scope that such fields of persons need. The interface itself shows whole applications.
+ * Removes answers to personal form fields for agents whose privacy mode hides contacts: `pii` and `restricted` fields
+ * need the scope of sensitive person fields. The REST interface shows whole applications.
  */
 export async function removePersonalAnswers(
   operation: Operation,
   data: unknown,
   { privacy, scopes }: AnswersView,
-  standardFieldsOf: StandardFieldsOf,
+  loadStandardFields: LoadStandardFields,
 ): Promise<unknown> {
   if (!shouldHideContacts(privacy) || scopes.has(sensitiveScope) || !holdsAnswers(operation)) return data;
-  const known = new Map<string, Promise<ReadonlySet<string>>>();
-  const shown = async (row: Row): Promise<Row> => {
+  const standardByForm = new Map<string, Promise<ReadonlySet<string>>>();
+  const showRow = async (row: Row): Promise<Row> => {
     const form = { schemaId: String(row["schemaId"]), schemaVersion: (row["schemaVersion"] ?? undefined) as number };
     const given = Object.entries(row["fields"] ?? {});
     const key = JSON.stringify(form);
-    const standard = known.get(key) ?? standardFieldsOf(form, new Set(given.map(([fieldId]) => fieldId)));
-    known.set(key, standard);
+    const standard = standardByForm.get(key) ?? loadStandardFields(form, new Set(given.map(([fieldId]) => fieldId)));
+    standardByForm.set(key, standard);
     const ids = await standard;
     return { ...row, fields: Object.fromEntries(given.filter(([fieldId]) => ids.has(fieldId))) };
   };
-  return Array.isArray(data) ? Promise.all(data.map(shown)) : shown(data as Row);
+  return Array.isArray(data) ? Promise.all(data.map(showRow)) : showRow(data as Row);
 }
 
-/** Reads forms of a tenant. */
-export function createStandardFieldReader(reader: Reader): StandardFieldsOf {
+/** Reads the forms of a tenant. */
+export function createStandardFieldReader(reader: Reader): LoadStandardFields {
   return async ({ schemaId, schemaVersion }) => {
     const where = { schemaId, schemaVersion };
     const [form] = await reader.find("schemas", { where }, { limit: 1, orderBy: "schemaVersion", descending: true });

@@ -8,10 +8,10 @@ import type { Clock } from "../lib/clock.ts";
 import { createId } from "../lib/ids.ts";
 import type { Author, PortalActionHandlers, PortalContext } from "../store/handler-context.ts";
 import type { Store } from "../store/port.ts";
-import { checkAllIssues } from "./validate.ts";
+import { validateParts } from "./validate.ts";
 import { withAudit } from "./with-audit.ts";
 
-/** Where applicants, reviewers and staff act: by the rules, and with the events and audit entries, that tokens have too. */
+/** Runs actions of applicants, reviewers and staff, with the rules, events and audit entries of calls. */
 export interface PortalActions {
   /** @throws Problem with a catalogue code */
   act<Name extends PortalActionName>(
@@ -36,7 +36,7 @@ export function createPortalActions({ store, handlers, clock }: PortalDeps): Por
   async function performAct(businessId: string, name: PortalActionName, given: unknown): Promise<unknown> {
     const declaration = portalActionDeclarations[name];
     const handler = handlers[name] as unknown as AnyHandler;
-    const input = checkAllIssues([declaration.input, given]);
+    const input = validateParts([declaration.input, given]);
     const author = await handler.author(store.reader(businessId), input);
     const now = clock.now();
     const reason = typeof input["reason"] === "string" ? input["reason"] : null;

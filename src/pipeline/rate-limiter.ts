@@ -4,22 +4,22 @@ import type { Clock } from "../lib/clock.ts";
 import type { PermitLease } from "../store/coordination/rate-limit-leases.ts";
 import type { Store } from "../store/port.ts";
 
-/** Where a token stands against its request rate; for the rate headers. */
+/** The state of a token's request rate, for the rate headers. */
 export interface Rate {
   readonly limit: number;
   readonly remaining: number;
   readonly windowSeconds: number;
-  /** When a refused caller may come again. */
+  /** Present if the request was refused. */
   readonly retryAfterSeconds?: number;
 }
 
 export interface RateLimiter {
   /**
-   * Uses one permit of the token's sliding window (specification 8).
+   * Uses a permit of the token's sliding window (specification 8).
    * @throws RateLimited
    */
   consume(tokenId: string): Promise<Rate>;
-  /** Where the token stands, without using a permit. */
+  /** Returns the state of the token's rate, without using a permit. */
   peek(tokenId: string): Promise<Rate>;
 }
 
@@ -37,8 +37,8 @@ interface Holding {
 }
 
 /**
- * A sliding window that all processes on one store share. A process leases a chunk of permits at a time, so a request
- * costs no write; a lease that ends reports when each permit was used, so that the window stays exact.
+ * Limits requests by a sliding window that all processes on one store share. A process leases a chunk of permits at a
+ * time, so a request needs no write. A lease that ends reports when each permit was used, so the window stays exact.
  */
 export function createRateLimiter(store: Store, clock: Clock, limit: number): RateLimiter {
   const holdings = new LRUCache<string, Holding>({ max: maxLimitedTokens });
@@ -47,7 +47,7 @@ export function createRateLimiter(store: Store, clock: Clock, limit: number): Ra
   function getHolding(tokenId: string): Holding {
     let holding = holdings.get(tokenId);
     if (!holding) {
-      // A forgotten lease counts in full until it ends: never too many requests, at worst too few for a minute.
+      // An evicted lease counts in full until it ends, so the token gets too few permits for a minute, never too many.
       holding = { lease: undefined, usedAtMs: [], remaining: 0, blockedUntilMs: 0, leasing: undefined };
       holdings.set(tokenId, holding);
     }
@@ -79,14 +79,14 @@ export function createRateLimiter(store: Store, clock: Clock, limit: number): Ra
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
   });
 
-  async function take(tokenId: string): Promise<Rate> {
+  async function consume(tokenId: string): Promise<Rate> {
     const holding = getHolding(tokenId);
     for (;;) {
       const nowMs = clock.now().getTime();
-      const { lease: held } = holding;
-      if (held && nowMs < held.expiresAtMs && holding.usedAtMs.length < held.granted) {
+      const { lease: current } = holding;
+      if (current && nowMs < current.expiresAtMs && holding.usedAtMs.length < current.granted) {
         holding.usedAtMs.push(nowMs);
-        return createRate(holding.remaining + held.granted - holding.usedAtMs.length);
+        return createRate(holding.remaining + current.granted - holding.usedAtMs.length);
       }
       if (holding.blockedUntilMs > nowMs) {
         throw new RateLimited(createRate(0, Math.max(1, Math.ceil((holding.blockedUntilMs - nowMs) / 1000))));
@@ -95,21 +95,21 @@ export function createRateLimiter(store: Store, clock: Clock, limit: number): Ra
     }
   }
 
-  async function look(tokenId: string): Promise<Rate> {
+  async function peek(tokenId: string): Promise<Rate> {
     const holding = getHolding(tokenId);
     const nowMs = clock.now().getTime();
     if (holding.blockedUntilMs <= nowMs && (holding.lease?.expiresAtMs ?? 0) <= nowMs) {
       await leaseOnce(tokenId, holding);
     }
-    const { lease: held, remaining, usedAtMs, blockedUntilMs } = holding;
+    const { lease: current, remaining, usedAtMs, blockedUntilMs } = holding;
     if (blockedUntilMs > nowMs) return createRate(0, Math.max(1, Math.ceil((blockedUntilMs - nowMs) / 1000)));
-    return createRate(remaining + (held?.granted ?? 0) - usedAtMs.length);
+    return createRate(remaining + (current?.granted ?? 0) - usedAtMs.length);
   }
 
-  return { consume: take, peek: look };
+  return { consume, peek };
 }
 
-/** The refusal of one request too many, with what its headers say. */
+/** Refuses a request over the limit, with the rate for its headers. */
 export class RateLimited extends Error {
   readonly rate: Rate;
 

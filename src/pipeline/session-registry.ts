@@ -4,35 +4,35 @@ import type { Store } from "../store/port.ts";
 
 export type { SessionAnswer, SessionRecord };
 
-/** A session, and when it ends by itself (ISO time). */
+/** A session and the time at which it expires (ISO 8601). */
 export interface RememberedSession extends SessionKey {
   readonly expiresAt: string;
 }
 
-/** What is remembered of MCP sessions, the same for all processes on one store. */
+/** Shares the state of MCP sessions between all processes on one store. */
 export interface SessionRegistry {
-  /** Nothing where there is nothing to remember: then the session is as it was opened. */
+  /** Returns undefined for a session without stored state, which is as it was when it was opened. */
   find(session: RememberedSession): Promise<SessionRecord | undefined>;
-  /** From now on nothing counts any more that comes under its name. */
+  /** Ends a session. Later requests under its id are refused. */
   end(session: RememberedSession): Promise<void>;
   /**
-   * Its client is told of changes by this stream and no other, from a turn on.
-   * @returns the record as it was before
+   * Makes a stream the only one that notifies the session's client of changes, after a turn.
+   * @returns the record before the change
    */
   tellBy(session: RememberedSession, streamId: string, turn: number | undefined): Promise<SessionRecord>;
-  /** @param turn - up to which the client needs no telling of this */
+  /** @param turn - the turn after which the client is notified of this resource */
   follow(session: RememberedSession, uri: string, turn: number | undefined): Promise<void>;
   unfollow(session: RememberedSession, uri: string): Promise<void>;
-  /** Leaves what a client answered where the process that asked finds it. */
+  /** Stores a client's answer for the process that asked. */
   leaveAnswer(session: RememberedSession, answer: SessionAnswer): Promise<void>;
   takeAnswers(callerId: string, questionIds: readonly string[]): Promise<readonly SessionAnswer[]>;
-  /** Forgets what has expired. */
+  /** Deletes expired records. */
   sweep(): Promise<void>;
 }
 
-/** Sessions of one caller of which something is remembered: those that follow changes, and with those that were ended. */
+/** Limits the stored sessions of one caller: those that follow changes, and all with the ended ones. */
 export const sessionBounds = { live: 100, all: 10_000 };
-/** As long as an answer may be waited for, and more. */
+/** Longer than any process waits for an answer. */
 const answerMs = 60 * 60_000;
 const maxSwept = 1_000;
 

@@ -4,12 +4,12 @@ import { findUnstorable } from "../contract/definition/storable.ts";
 import { type Issue, validationProblem } from "../contract/errors.ts";
 
 /**
- * Checks a call against its operation and joins path, query and body into the handler's flat input.
+ * Validates a call against its operation and merges path, query and body into the handler's flat input.
  * @throws Problem `validation_failed` with every issue and its path
  */
 export function validateInput(operation: Operation, parts: InputParts): Record<string, unknown> {
   const hasBody = operation.body !== undefined || parts.body !== undefined;
-  return checkAllIssues(
+  return validateParts(
     [operation.params, parts.params],
     [operation.queryObject, parts.query],
     ...(hasBody ? ([[operation.body ?? noBody, parts.body ?? {}]] as const) : []),
@@ -17,7 +17,7 @@ export function validateInput(operation: Operation, parts: InputParts): Record<s
 }
 
 /** @throws Problem `validation_failed` with every issue and its path */
-export function checkAllIssues(
+export function validateParts(
   ...parts: readonly (readonly [schema: z.ZodType, value: unknown])[]
 ): Record<string, unknown> {
   const issues: Issue[] = [];
@@ -35,7 +35,7 @@ export function checkAllIssues(
 
 const noBody = z.strictObject({});
 
-/** Enough to mend a request by; a hostile body could name a million. */
+/** Enough to correct a request; a hostile body could cause a million. */
 export const maxIssues = 50;
 
 function toIssues(issue: z.core.$ZodIssue): Issue[] {

@@ -2,7 +2,7 @@ import type { HttpBindings } from "@hono/node-server";
 import { Hono } from "hono";
 import { html } from "hono/html";
 import { pageHeaders, renderPage } from "../../pages/layout.ts";
-import type { Invitations, Invited } from "../../pipeline/invitations.ts";
+import type { InvitationSummary, Invitations } from "../../pipeline/invitations.ts";
 import { getClientAddress } from "./client-address.ts";
 import { createMinuteCounter } from "./minute-counter.ts";
 
@@ -37,7 +37,7 @@ export function createInvitationApp(invitations: Invitations): Hono<{ Bindings: 
   return app;
 }
 
-function renderInvitationPage({ organisation, programmes }: Invited) {
+function renderInvitationPage({ organisation, programmes }: InvitationSummary) {
   const list = programmes.length > 0 ? html`<ul>${programmes.map((name) => html`<li>${name}</li>`)}</ul>` : "";
   return renderPage(
     "Invitation to review",
