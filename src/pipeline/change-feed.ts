@@ -225,7 +225,7 @@ async function readOn({ store }: ChangeFeedDeps, tail: Tail): Promise<readonly R
   if (last === tail.turn) return [];
   const entries = await tail.trail(reader, tail.turn, maxChanges + 1);
   const many = entries.length > maxChanges;
-  // There may be entries of a turn that ended between the two reads.
+  // A transaction may commit between the two reads.
   tail.turn = many ? last : Math.max(last, entries.at(-1)?.turn ?? 0);
   return many ? "many" : entries.flatMap(({ changes }) => changes);
 }
