@@ -34,7 +34,7 @@ export function argumentLimits(): string {
   );
   return `## Arguments
 
-What the contract bounds, argument by argument, where the specification names a bound and where it does not; \`[]\` is each entry of a list, \`{}\` each value of a map. Anything else is refused: 400 \`validation_failed\`. An id has ${idLimit}.
+The contract limits these arguments, whether or not the specification does. \`[]\` stands for each entry of a list, \`{}\` for each value of a map. Other values fail with 400 \`validation_failed\`. An id has ${idLimit}.
 
 | argument | limit | of |
 | --- | --- | --- |

@@ -53,7 +53,7 @@ import { maxUrlChars } from "../src/webhooks/url.ts";
 import { perEndpoint, slowForMs, slowMs } from "../src/webhooks/worker.ts";
 import { argumentLimits } from "./argument-limits.ts";
 
-/** What is limited, the limit, and what happens when it is reached. */
+/** A limited quantity, its limit, and the effect of reaching it. */
 type Row = readonly [what: string, limit: string, reached: string];
 
 const count = (number: number) => number.toLocaleString("en-US");
@@ -78,134 +78,130 @@ type Numeric = {
   [K in keyof typeof table]: (typeof table)[K] extends { default: number } ? K : never;
 }[keyof typeof table];
 
-/** A limit that a setting sets: its default, and the setting. */
+/** Returns the default of a configurable limit, with a link to its setting. */
 function set(name: Numeric, written: (value: number) => string): string {
   const setting = settings.find(([each]) => each === name)?.[1];
   return `${written(table[name].default)} ([${setting?.variable}](configuration.md#${setting?.variable.toLowerCase()}))`;
 }
 
 const sections: Readonly<Record<string, readonly Row[]>> = {
-  "HTTP, of all callers together": [
-    ["Connections open at once", set("maxConnections", count), "one more is closed as it comes"],
+  "HTTP, all callers together": [
+    ["Open connections", set("maxConnections", count), "the server closes a further connection at once"],
     [
-      "Those from one address, of IPv6 from one /64",
+      "Open connections from one address (IPv6: from one /64)",
       set("maxConnectionsPerAddress", count),
-      "one more is closed as it comes",
+      "the server closes a further connection at once",
     ],
     [
-      "Requests a minute from one address without a token that was found good before",
+      "Requests a minute from one address without a token that was valid before",
       count(maxUnknownPerMinute),
-      "429 `rate_limited`; tokens found good before go on working",
+      "429 `rate_limited`; tokens that were valid before keep working",
     ],
     [
-      "Requests worked on at once",
+      "Requests in flight",
       set("maxConcurrentRequests", count),
-      "503 `unavailable`, come again in a second; first a request whose client has dawdled gives up its place",
+      "503 `unavailable`, retry after a second; slow clients are disconnected first",
     ],
-    [
-      "Dawdling over a request or an answer while others want the place",
-      time(slowClientAfterMs),
-      "the connection is closed",
-    ],
-    ["A request's head", bytes(maxHeaderBytes), "431"],
-    ["Time for a request's head", time(httpTimeouts.headersMs), "408"],
-    ["Time for all of a request", time(httpTimeouts.requestMs), "408"],
-    ["Time without reading any of an answer", time(httpTimeouts.stallMs), "the connection is closed"],
-    ["Time between two requests of a connection", time(httpTimeouts.keepAliveMs), "the connection is closed"],
+    ["Time for a slow client to send or read while others wait", time(slowClientAfterMs), "the connection is closed"],
+    ["A request's headers", bytes(maxHeaderBytes), "431"],
+    ["Time for a request's headers", time(httpTimeouts.headersMs), "408"],
+    ["Time for a whole request", time(httpTimeouts.requestMs), "408"],
+    ["Time in which a client reads nothing of a response", time(httpTimeouts.stallMs), "the connection is closed"],
+    ["Time between two requests on a connection", time(httpTimeouts.keepAliveMs), "the connection is closed"],
     ["A request's body", set("maxBodyBytes", bytes), "413 `payload_too_large`"],
     ["Nesting of free-form JSON", count(limits.maxJsonDepth), "400 `validation_failed`"],
     [
-      `Bodies of more than ${bytes(smallBodyBytes)} that one caller sends at once`,
+      `Concurrent bodies of more than ${bytes(smallBodyBytes)} of one caller`,
       `one is read, and the next after ${time(computeBodyPauseMs(table.requestsPerMinute.default))}; ${count(maxWaitingBodies)} wait`,
-      "429 `rate_limited`, come again in a second",
+      "429 `rate_limited`, retry after a second",
     ],
     ["Arguments of a tool call", count(limits.maxArguments), "`validation_failed`"],
-    ["Values in a request's JSON, however they are nested", count(limits.maxJsonValues), "400 `validation_failed`"],
-    ["Things wrong with a request that are told", count(maxIssues), "the rest is not"],
-    ["Time for requests under way when the program stops", set("shutdownSeconds", seconds), "they are cut off"],
+    ["Values in a request's JSON, nested ones included", count(limits.maxJsonValues), "400 `validation_failed`"],
+    ["Issues that an error lists", count(maxIssues), "further issues are omitted"],
+    ["Time for requests in flight at shutdown", set("shutdownSeconds", seconds), "they are aborted"],
     [
       "Requests a minute for invitations, from one address",
       count(requestsPerMinute),
-      `429; so is an address beyond the first ${count(maxAddresses)} of a minute`,
+      `429; also for addresses beyond the first ${count(maxAddresses)} of a minute`,
     ],
   ],
-  "Of one token": [
+  "One token": [
     ["Requests in any minute", set("requestsPerMinute", count), "429 `rate_limited` with `Retry-After`"],
     ["Time between two exports", set("exportIntervalSeconds", seconds), "429 `export_rate_limited` with `Retry-After`"],
     [
-      "Tokens whose rate is remembered",
+      "Tokens whose rate is in memory",
       count(maxLimitedTokens),
-      "the oldest is forgotten; what it had leased counts as used",
+      "the oldest is dropped; its leased permits count as used",
     ],
     ["An idempotency key", `${limits.idempotencyKeyChars} characters`, "400 `validation_failed`"],
-    ["How long an idempotency key counts", seconds(limits.idempotencyTtlSeconds), "the request is carried out again"],
+    ["Validity of an idempotency key", seconds(limits.idempotencyTtlSeconds), "the request is executed again"],
   ],
   MCP: [
     [
-      "Messages a minute of one caller over HTTP, whatever they ask for",
-      `${count(getMessagesPerMinute(table.requestsPerMinute.default))}; ${getMessagesPerMinute(0)} and twice the requests that a token may make`,
-      "429 `rate_limited` with `Retry-After`, before the message is read",
+      "Messages of any kind a minute of one caller over HTTP",
+      `${count(getMessagesPerMinute(table.requestsPerMinute.default))}; ${getMessagesPerMinute(0)} plus twice the requests of a token`,
+      "429 `rate_limited` with `Retry-After`, before the server reads the message",
     ],
-    ["Messages of one batch", count(maxBatch), "400 `validation_failed`; each counts"],
+    ["Messages of one batch", count(maxBatch), "400 `validation_failed`; each message counts"],
     ["A message over stdio", bytes(STDIO_DEFAULT_MAX_BUFFER_SIZE), "the connection ends"],
-    ["How long a session of a 2025-era client over HTTP lasts", time(sessionMs), "404; the client opens another"],
+    ["Lifetime of a session over HTTP (2025-11-25 and older)", time(sessionMs), "404; the client opens another"],
     [
       "Sessions of one caller that follow changes",
       count(sessionBounds.live),
-      "what is remembered of the one that changed longest ago is forgotten",
+      "the least recently changed session is dropped",
     ],
     ["Streams of sessions", set("maxSessions", count), "503 `unavailable`"],
     ["Streams of one caller's sessions", count(maxStreamsPerCaller), "503 `unavailable`"],
-    ["A client's answer to a question", `${count(maxAnswerChars)} characters`, "it is refused"],
+    ["A client's response to an elicitation", `${count(maxAnswerChars)} characters`, "it is refused"],
     ["Streams of `subscriptions/listen` over HTTP", count(maxStreams), "refused: `Subscription limit reached`"],
-    ["Those of one caller", count(maxStreamsPerCaller), "the same"],
-    ["The same on one stdio connection", count(maxListens), "refused"],
     [
-      "Resources followed by one client",
+      "Streams of `subscriptions/listen` of one caller",
+      count(maxStreamsPerCaller),
+      "refused: `Subscription limit reached`",
+    ],
+    ["Streams of `subscriptions/listen` on one stdio connection", count(maxListens), "refused"],
+    [
+      "Subscriptions of one client",
       count(maxFollowed),
-      "refused; of one `subscriptions/listen` the rest is left out of the acknowledgement",
+      "refused; the acknowledgement of `subscriptions/listen` omits the rest",
     ],
     [
-      "Clients that follow changes, in one process",
-      `${count(maxFeedWatchers)}; with the product's service ${count(maxRemoteWatchers)}`,
+      "Clients with subscriptions in one process",
+      `${count(maxFeedWatchers)}; with a remote service ${count(maxRemoteWatchers)}`,
       "refused: `unavailable`",
     ],
-    ["Notifications that a client leaves unread", count(maxUnread), "its stream ends; it listens again"],
-    ["Changes told one by one at a time", count(maxChanges), "whoever follows anything is told to read it again"],
+    ["Unread notifications of a client", count(maxUnread), "its stream ends; the client listens again"],
+    ["Changes reported one by one", count(maxChanges), "every subscriber receives a notification"],
     [
       "A tool result's data",
       set("resultBytes", bytesOrPlain),
-      "lists are cut between rows with a cursor, records lose their largest fields; a note says so",
+      "lists are truncated between rows with a cursor, records lose their largest fields; a note explains it",
     ],
-    ["Rows of a list, where a call does not say how many", count(limits.toolRows), "a cursor leads on"],
-    ["Rows that one call with `all` gathers", count(limits.gatheredRows), "a cursor leads on"],
-    ["Tools that `find_tools` names", count(maxMatches), "the best are named"],
-    ["How long a confirmation holds", time(confirmationTtlMs), "`confirmation_invalid`: it is asked again"],
+    ["Rows of a list without `limit`", count(limits.toolRows), "the result has a cursor"],
+    ["Rows that one call with `all` gathers", count(limits.gatheredRows), "the result has a cursor"],
+    ["Tools that `find_tools` returns", count(maxMatches), "the best matches are returned"],
+    ["Validity of a confirmation", time(confirmationTtlMs), "`confirmation_invalid`: call again without it"],
     [
       "Waiting for an export with `wait`",
       set("exportWaitSeconds", seconds),
-      "the job as it is, with a note; it goes on",
+      "the call returns the job as it is, with a note; the export continues",
     ],
-    ["A resource's URI", `${count(maxUriChars)} characters`, "it is not found"],
+    ["A resource's URI", `${count(maxUriChars)} characters`, "not found"],
     ["A prompt's argument", `${count(maxArgumentChars)} characters`, "refused"],
     ["Completions of one argument", count(maxValues), "`hasMore` is true"],
   ],
   "Lists and records": [
     [
       "Rows of a page",
-      `${maxLimit}; ${defaultLimit} where a request does not say`,
-      `a larger \`limit\` is read as ${maxLimit}, one below 1 is 400 \`validation_failed\`; a cursor leads on`,
+      `${maxLimit}; ${defaultLimit} by default`,
+      `a larger \`limit\` becomes ${maxLimit}, and one below 1 is 400 \`validation_failed\`; the result has a cursor`,
     ],
-    [
-      "Ids in `includePersonFieldIds`, as they are sent",
-      `${limits.expandedFieldIds}, the same twice is two`,
-      "400 `validation_failed`",
-    ],
-    ["Rows of a page with a person's fields", count(limits.expandedRows), "the others have none"],
-    ["People of an export with a person record", count(limits.exportedPersons), "the others have none"],
+    ["Ids in `includePersonFieldIds`", `${limits.expandedFieldIds}, repeats included`, "400 `validation_failed`"],
+    ["Rows of a page with person fields", count(limits.expandedRows), "further rows have none"],
+    ["People of an export with a person record", count(limits.exportedPersons), "further people have none"],
     ["Assignments in one bulk request", count(limits.bulkAssignments), "400 `validation_failed`"],
-    ["Assignments planned at once", count(maxPlanned), "the next run goes on where it stopped"],
-    ["Pairs left out of a plan that the answer names", count(maxSkipped), "the rest is not"],
+    ["Assignments in one plan", count(maxPlanned), "the next run continues"],
+    ["Skipped pairs that a plan lists", count(maxSkipped), "further pairs are omitted"],
     ["Recipients of one bulk e-mail", `${count(maxRecipients)} of each kind`, "400 `validation_failed`"],
     [
       "Rounds of a programme; files, and supplement responses, of a submission",
@@ -220,120 +216,116 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
       "400 `validation_failed`",
     ],
     ["Areas of expertise of a reviewer", count(limits.expertise), "400 `validation_failed`"],
-    ["How long the link of an invitation works", seconds(limits.invitationSeconds), "invite again"],
-    ["External references of a person, over all changes", count(maxExternalRefs), "400 `validation_failed`"],
+    ["Validity of an invitation link", seconds(limits.invitationSeconds), "invite again"],
+    ["External references of a person, in all", count(maxExternalRefs), "400 `validation_failed`"],
     ["Metadata of a person", bytes(maxMetadataBytes), "400 `validation_failed`"],
     [
-      "A text in a field; entries of a list in one, and each of them",
-      `${count(limits.fieldChars)} characters; ${count(limits.fieldItems)}, of ${count(limits.fieldItemChars)} characters`,
+      "A text in a field; entries of a list in a field; a text in such an entry",
+      `${count(limits.fieldChars)} characters; ${count(limits.fieldItems)}; ${count(limits.fieldItemChars)} characters`,
       "400 `validation_failed`",
     ],
-    ["Time for a pattern of a schema to match", time(patternBudgetMs), "the value counts as unfit"],
+    ["Time for a pattern of a schema to match", time(patternBudgetMs), "the value counts as invalid"],
     [
-      "How long a download link of a file works, and of an export",
+      "Validity of a download link of a file, and of an export",
       `${seconds(limits.fileLinkSeconds)} and ${time(limits.exportLinkSeconds * 1000)}`,
-      "404; a new one is to be had",
+      "404; request a new link",
     ],
   ],
-  "The product's own service": [
+  "Remote service": [
     [
-      "A call, its repetitions included",
+      "A call, retries included",
       set("timeoutSeconds", seconds),
-      "`upstream_timeout`; of a change that may have been made, `upstream_uncertain`",
+      "`upstream_timeout`, or `upstream_uncertain` for a write that may have been applied",
     ],
-    ["Tries of a call", count(upstreamAttempts), "what the last one met"],
-    ["Waiting for a token's turn", time(maxWaitMs), "`rate_limited` with when to come again"],
+    ["Attempts of a call", count(upstreamAttempts), "the error of the last attempt"],
+    ["Waiting for a token's rate limit", time(maxWaitMs), "`rate_limited` with the time to retry"],
     [
-      "Failures in a row before calls are held back",
+      "Failures in a row before the circuit breaker opens",
       count(failuresToOpen),
-      `\`upstream_unavailable\` at once, for ${time(firstPauseMs)} at first and ${time(maxPauseMs)} at most; then one call tries`,
+      `\`upstream_unavailable\` at once, for ${time(firstPauseMs)} at first and ${time(maxPauseMs)} at most; then one call tries again`,
     ],
     ["Connections", count(connections), "calls wait for one within their time"],
-    ["An answer", bytes(maxAnswerBytes), "`upstream_invalid_answer`"],
-    ["Tokens whose rate is remembered", count(maxPacedTokens), "the one that was used longest ago is forgotten"],
+    ["A response", bytes(maxAnswerBytes), "`upstream_invalid_answer`"],
+    ["Tokens whose rate is in memory", count(maxPacedTokens), "the least recently used one is dropped"],
   ],
-  "Webhooks that go out": [
+  "Outgoing webhooks": [
     ["Endpoints of an organisation", count(maxEndpoints), "refused"],
     [
-      "Attempts at once",
+      "Concurrent attempts",
       set("webhookConcurrency", count),
-      "the others wait; a quarter of the places is for receivers that fail or are slow",
+      "the others wait; a quarter of the concurrency is for receivers that fail or are slow",
     ],
     [
-      "Attempts at once to one endpoint",
+      "Concurrent attempts to one endpoint",
       `${perEndpoint}; one while it fails or has taken more than ${time(slowMs)} in the last ${time(slowForMs)}`,
       "the others wait",
     ],
-    ["An attempt", time(attemptTimeoutMs), "it has failed"],
+    ["An attempt", time(attemptTimeoutMs), "it fails"],
     [
       "Attempts at a delivery",
       count(webhookRetryDelaysMs.length + 1),
-      "the delivery has failed; `webhook replay` makes another",
+      "the delivery fails; `webhook replay` creates another",
     ],
-    ["A wait that a receiver asks for", time(maxRetryAfterMs), "no longer is waited"],
-    ["Time of nothing but failure", time(giveUpAfterMs), "the endpoint is disabled"],
-    ["What is kept of a receiver's answer", bytes(answerBytes), "the rest is not read"],
+    ["A receiver's `Retry-After`", time(maxRetryAfterMs), "a longer delay is shortened to this"],
+    ["Time of failures without a success", time(giveUpAfterMs), "the endpoint is disabled"],
+    ["The part of a receiver's response that is stored", bytes(answerBytes), "the rest is not read"],
     ["An endpoint's address", `${count(maxUrlChars)} characters`, "refused"],
   ],
-  "Webhooks that come in": [
+  "Received webhooks": [
     ["A delivery", bytes(maxEventBytes), "413"],
     ["Time for it to arrive", time(bodyTimeoutMs), "the connection is closed"],
     ["Difference of clocks", time(toleranceMs), "refused as a replay"],
-    ["Events kept of one webhook", `${count(maxEvents)}, for ${time(keptMs)}`, "the oldest are forgotten"],
+    ["Stored events of one webhook", `${count(maxEvents)}, for ${time(keptMs)}`, "the oldest are deleted"],
   ],
   "Mail and exports": [
-    ["Messages on their way at once", set("mailConcurrency", count), "the others wait"],
-    ["Handing over a message", set("smtpTimeoutSeconds", seconds), "it is tried again, or of unknown fate"],
-    ["Attempts at a message", count(mailDelaysMs.length + 1), "it has failed; `mail retry` queues it again"],
+    ["Concurrent messages", set("mailConcurrency", count), "the others wait"],
+    ["Handing over a message", set("smtpTimeoutSeconds", seconds), "it is tried again, or its result is unknown"],
+    ["Attempts at a message", count(mailDelaysMs.length + 1), "it fails; `mail retry` queues it again"],
     ["Messages over one connection", count(maxMessages), "another is opened"],
-    ["Exports worked on at once, in one process", count(exportLanes), "the others wait"],
-    ["Attempts at an export", count(exportAttempts), "it has failed"],
-    ["An export's file", bytes(limits.maxExportBytes), "it has failed: `artifact_too_large`"],
-    ["How long a finished export is kept", seconds(limits.exportRetentionSeconds), "404; ask for another"],
+    ["Concurrent exports in one process", count(exportLanes), "the others wait"],
+    ["Attempts at an export", count(exportAttempts), "it fails"],
+    ["An export's file", bytes(limits.maxExportBytes), "it fails: `artifact_too_large`"],
+    ["Retention of a finished export", seconds(limits.exportRetentionSeconds), "404; create another export"],
   ],
-  "The program itself": [
-    [
-      "Waiting for the database to let a transaction begin",
-      time(defaultBusyTimeoutMs),
-      "503 `unavailable`, come again",
-    ],
+  "The program": [
+    ["Waiting for the database to begin a transaction", time(defaultBusyTimeoutMs), "503 `unavailable`, retry"],
     [
       "Connections to a PostgreSQL database",
       set("databaseConnections", count),
-      "transactions wait for one within that time",
+      "transactions wait for one, within that time",
     ],
     [
-      "Requests that still have to be recorded in the audit log",
+      "Requests that are not yet in the audit log",
       count(maxQueued),
-      "further ones wait until they are; at twice as many 503 `unavailable`",
+      "further requests wait; at twice as many 503 `unavailable`",
     ],
-    ["The file of gateway keys", bytes(maxFileBytes), "it is not taken; the keys that were read before stay"],
-    ["Asking an OAuth issuer for its keys", time(fetchTimeoutMs), "503 `unavailable`"],
-    ["Tokens of an issuer that are remembered", count(maxRemembered), "the oldest is checked again when it comes"],
-    ["A text in the log", `${count(maxLogTextChars)} characters`, "it is cut, with its length"],
-    ["How long a look for `/readyz` is good", time(goodForMs), "the database is asked again"],
-    ["Room on the disk of a SQLite database", bytes(minFreeBytes), "with less `/readyz` sends requests elsewhere"],
-    ["Connections to `/metrics`", count(maxMetricsConnections), "one more is closed as it comes"],
-    ["Work of a queue that metrics count", count(maxCountedBacklog), "more is told as that many"],
+    ["The file of gateway keys", bytes(maxFileBytes), "it is refused; the previous keys stay valid"],
+    ["Loading the keys of an OAuth issuer", time(fetchTimeoutMs), "503 `unavailable`"],
+    ["Cached tokens of an issuer", count(maxRemembered), "the oldest is verified again on its next request"],
+    ["A text in the log", `${count(maxLogTextChars)} characters`, "it is truncated, with its length"],
+    ["Cache of `/readyz` results", time(goodForMs), "the checks run again"],
+    ["Free disk space of a SQLite database", bytes(minFreeBytes), "with less, `/readyz` responds with 503"],
+    ["Connections to `/metrics`", count(maxMetricsConnections), "the server closes a further connection at once"],
+    ["Items of a queue that metrics count", count(maxCountedBacklog), "metrics show this number"],
     [
-      "Spans that wait to be sent",
+      "Spans that wait for export",
       `${count(readBatching({}).maxQueueSize)} (OTEL_BSP_MAX_QUEUE_SIZE)`,
-      "further ones are dropped; the log says how many",
+      "further spans are dropped; the log reports their number",
     ],
   ],
 };
 
-/** A number of bytes that is no power of two. */
+/** Formats a number of bytes that is not a power of two. */
 function bytesOrPlain(number: number): string {
   return `${count(number)} bytes`;
 }
 
-/** `docs/limits.md`, from the limits themselves. */
+/** Renders `docs/limits.md` from the limits in the code. */
 export function limitsPage(): string {
   const told = Object.entries(sections).map(
     ([title, rows]) => `## ${title}
 
-| what | limit | when it is reached |
+| quantity | limit | effect |
 | --- | --- | --- |
 ${rows.map((row) => `| ${row.join(" | ")} |`).join("\n")}
 `,
@@ -342,7 +334,7 @@ ${rows.map((row) => `| ${row.join(" | ")} |`).join("\n")}
 
 <!-- Generated by \`npm run gen\` from the limits in the code. -->
 
-Everything that somebody else can make grow has a bound. Those with a variable beside them can be changed; the others are the same everywhere.
+Everything that others can make grow has a limit. Limits with a variable are configurable; the others are fixed.
 
 ${told.join("\n")}
 ${argumentLimits()}`;

@@ -13,35 +13,35 @@ export function resourcesPage(): string {
 
 ## Resources
 
-Everything that a tool reads can be browsed too, with the same scopes, redaction and handles. What \`--toolsets\`, \`--tools\` or \`--read-only\` keep from agents is no resource either.
+Every read of a tool is also a resource, with the same scopes, redaction and handles. Tools that \`--toolsets\`, \`--tools\` or \`--read-only\` disable have no resources.
 
-| URI | shows | like the tool | scope |
+| URI | shows | same as the tool | scope |
 | --- | --- | --- | --- |
 ${rows.join("\n")}
 
-Texts are JSON: \`{"notes"?, "data", "page"?, "next"?}\`. \`next\` is the URI of the rest of a list: with the same filters, from the very next row. The rows of one text come to at most \`PROGRAMME_RESULT_BYTES\`, unless one row alone is larger.
+A resource's text is JSON: \`{"notes"?, "data", "page"?, "next"?}\`. \`next\` is the URI of the rest of a list, with the same filters, from the next row on. The rows have at most \`PROGRAMME_RESULT_BYTES\`, unless a single row is larger.
 
-\`resources/list\` shows programmes, those underway and configured first and with their parts, then the lists of the whole organisation. Every variable is completed: by the beginning of an id, or by a part of the name or title behind it, within what is chosen already.
+\`resources/list\` shows programmes first, those underway and configured before others and with their parts, then the lists of the whole organisation. Completion works for every variable: by the beginning of an id, or by a part of its name or title, within the values that are already chosen.
 
-| refusal | code | \`data\` |
+| error | code | \`data\` |
 | --- | --- | --- |
 | unknown, malformed or another tenant's | -32602 | \`{uri}\`, the same for all three |
 | arguments that do not fit | -32602 | \`{uri, code, details, next}\` |
-| missing scope, too many requests, not offered here | -32600 | \`{uri, code, details, next}\` |
+| missing scope, too many requests, disabled by a setting | -32600 | \`{uri, code, details, next}\` |
 
 ## Subscriptions
 
-A change of a record is told within a second, whoever makes it: a tool, the REST interface, another process on the same database. Clients of 2026-07-28 ask with \`subscriptions/listen\`, older ones with \`resources/subscribe\` on a connection that lasts (stdio, or a session over HTTP). A session over HTTP is told by the stream that it opened last, in whichever process; what changed while it had none is told when it opens one.
+Subscribers receive a notification within one second of a change, whether a tool, the REST interface or another process on the same database made it. Clients of 2026-07-28 use \`subscriptions/listen\`. Older clients use \`resources/subscribe\` over stdio or in a session over HTTP. A session over HTTP receives notifications on its latest stream, in any process. When it opens a stream, it receives the changes that it missed.
 
-Any URI of the table can be followed, with any arguments but those that name a person. A list is told of when a record that it may show changes; sums and counts when what they count does. Where it cannot be known whether an argument still fits, the change is told: read again to see. Notifications carry the URI that was followed and nothing else.
+Clients can subscribe to any URI of the table, with any arguments except those that identify a person. A list changes when a record that it may show changes. A sum or count changes when what it counts changes. If the server cannot decide whether an argument still matches, it sends the notification, and the client reads the resource again. A notification contains only the subscribed URI.
 
-Only changes of the token's own organisation are told, and only what its scopes allow then. When its scopes change, the lists of tools, resources and prompts are told as changed; a revoked token is told nothing more, and its stream ends. A client follows at most 256 URIs; a token has at most 16 streams over HTTP.
+A client receives changes of the token's organisation only, within the token's current scopes. When the scopes change, the client receives \`list_changed\` for tools, resources and prompts. When the token is revoked, its stream ends. A client has at most 256 subscriptions, and a token at most 16 streams over HTTP.
 
-With the product's own service (\`PROGRAMME_BASE_URL\`) changes are told as far as it tells them by webhooks, to the tokens whose those are: see [webhooks-in.md](webhooks-in.md). Without webhooks only the lists of tools, resources and prompts can be followed there.
+With a remote service (\`PROGRAMME_BASE_URL\`), notifications follow from the webhooks that it sends, for the tokens that these are bound to: see [receiving webhooks](webhooks-in.md). Without webhooks, clients can follow only the lists of tools, resources and prompts.
 
 ## Prompts
 
-Each is a job told step by step: the tools in order, what to check, and where to wait for agreement. A caller is offered those all of whose tools it may use. Arguments are completed like variables of the same name.
+Each prompt describes a job step by step: the tools in order, what to check, and where to wait for agreement. A caller sees the prompts whose tools it may all use. Arguments are completed like variables of the same name.
 
 | prompt | title | arguments | for | needs |
 | --- | --- | --- | --- | --- |
