@@ -1,6 +1,6 @@
 /**
- * What requests cost as a database grows: p50 and p99 of every list, of single records and of the main writes, through
- * the gate, at each size on each engine. Ends with 1 where a page or a single record costs more than twice as much at
+ * Measures requests as a database grows: p50 and p99 of every list, of single records and of the main writes, through
+ * the pipeline, at each size on each engine. Exits with 1 if a page or a single record takes more than twice as long at
  * the largest size as at the smallest.
  *
  * `node bench/scale.ts [--sizes 10000,100000,1000000] [--engines SQLite,PostgreSQL] [--directory DIR] [--rounds 12]`
@@ -39,7 +39,7 @@ for (const engine of engines) {
   grown.push(...grownOf(results).map((label) => `${engine}: ${label}`));
 }
 for (const label of grown) console.log(`More than ${allowedGrowth} times as much at the largest size: ${label}`);
-// Said outright: the package that runs PostgreSQL ends a process with 0, whatever its exit code is to be.
+// Explicit, because the package that runs PostgreSQL exits with 0 whatever `process.exitCode` is.
 process.exit(grown.length > 0 ? 1 : 0);
 
 async function examine(engine: EngineName): Promise<Results> {

@@ -1,7 +1,7 @@
 /**
- * How long a start takes over stdio, from the process to the answer to `tools/list`, and how much memory it holds when
- * it is left alone: the program, and a bare server of the SDK that is bundled in the same way, turn by turn. Processor
- * time is told too: on a machine with other work it is the steadier of the two.
+ * Measures a start over stdio, from the process to the response to `tools/list`, and the memory of the idle process: of
+ * the program, and of a bare SDK server that is bundled in the same way, alternately. Also prints the processor time,
+ * which varies less on a busy machine.
  *
  *     node bench/start.ts [ROUNDS]
  */

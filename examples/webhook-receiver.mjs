@@ -18,7 +18,7 @@ if (!secret) {
 /** Ids of events that were taken. Where a restart must forget none, keep them in a table with a unique key. */
 const taken = new Set();
 
-/** What is to be done about an event. What takes long belongs into a queue: a delivery has 15 seconds. */
+/** Processes an event. Put long work into a queue: a delivery has 15 seconds. */
 function handle(event) {
   console.log(JSON.stringify(event));
 }

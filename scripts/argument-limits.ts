@@ -74,7 +74,7 @@ function limitOf(unit: string, min: number | undefined, max: number | undefined)
   return `${min ? `${min} to` : "at most"} ${max.toLocaleString("en-US")} ${unit}`;
 }
 
-/** Counters and sizes of pages, which any whole number will do for, are not told. */
+/** Returns a number's range; nothing for counters and page sizes, which accept any integer. */
 function rangeOf({ type, minimum, maximum }: Schema): string | undefined {
   if (minimum === undefined || maximum === undefined) return undefined;
   if (type === "integer" && maximum === Number.MAX_SAFE_INTEGER) return undefined;

@@ -14,7 +14,7 @@ const inputs = ["src/**", "scripts/**", "package*.json", "node_modules/.package-
 const startedAt = new Date();
 if (timeOf(main) < Math.max(...globSync(inputs, { cwd: root }).map((path) => timeOf(join(root, path))))) {
   await bundleProgram(dist);
-  // What is changed meanwhile is newer.
+  // A file that changes during the build is newer.
   utimesSync(main, startedAt, startedAt);
 }
 

@@ -9,7 +9,7 @@ import { packageFacts } from "./package-facts.ts";
 import { bundleName, serverJson } from "./server-json.ts";
 
 /**
- * `npm run bundle`: the desktop bundle, and beside it `server.json` with its hash, as the registry is told of them.
+ * `npm run bundle`: the desktop bundle, and beside it `server.json` with its hash, for the MCP registry.
  * They go to `build`, or to the folder named.
  */
 const root = fileURLToPath(new URL("..", import.meta.url));

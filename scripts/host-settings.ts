@@ -1,7 +1,7 @@
 import type { Setting } from "../src/config/setting.ts";
 import { type SettingName, table } from "../src/config/table.ts";
 
-/** A setting that whoever installs the server in a host is asked for. */
+/** A setting that the desktop bundle asks for when it is installed. */
 export interface HostSetting {
   /** Its name in the host's form. */
   readonly key: string;

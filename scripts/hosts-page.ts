@@ -88,8 +88,8 @@ const ways: Readonly<Record<HostName, readonly [stdio: string, http: string]>> =
 
 function referenced(name: HostName): readonly [string, string] {
   const host: Host = hosts[name];
-  const told = `\`${host.reference?.("PROGRAMME_TOKEN")}\`, from its environment`;
-  return [told, told];
+  const way = `\`${host.reference?.("PROGRAMME_TOKEN")}\`, from its environment`;
+  return [way, way];
 }
 
 function fileRow(name: HostName): string {

@@ -322,7 +322,7 @@ function bytesOrPlain(number: number): string {
 
 /** Renders `docs/limits.md` from the limits in the code. */
 export function limitsPage(): string {
-  const told = Object.entries(sections).map(
+  const tables = Object.entries(sections).map(
     ([title, rows]) => `## ${title}
 
 | quantity | limit | effect |
@@ -336,6 +336,6 @@ ${rows.map((row) => `| ${row.join(" | ")} |`).join("\n")}
 
 Everything that others can make grow has a limit. Limits with a variable are configurable; the others are fixed.
 
-${told.join("\n")}
+${tables.join("\n")}
 ${argumentLimits()}`;
 }

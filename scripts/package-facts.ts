@@ -18,5 +18,5 @@ export const packageFacts = JSON.parse(
 /** How people read the name. */
 export const displayName = "Programme";
 
-/** Where the project is told of; under a domain that is nobody's (RFC 2606) until it has one of its own. */
+/** The project's web site, under a reserved domain (RFC 2606) until the project has its own. */
 export const site = "https://programme-mcp.example";

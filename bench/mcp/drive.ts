@@ -69,7 +69,7 @@ export async function httpClient(origin: string, revision: Revision, endpoint: s
     revision === "2026-07-28"
       ? { ...common, "mcp-method": "tools/call", "mcp-name": callOf(revision, 1).params.name }
       : { ...common, ...(await sessionHeaders(origin, endpoint, common)) };
-  // Within a session, calls in flight are told apart by their ids.
+  // The ids distinguish calls in flight within a session.
   const [before = "", after = ""] = JSON.stringify(callOf(revision, 7)).split('"id":7');
   let id = 0;
   const next = () => ({ method: "POST" as const, path: endpoint, headers, body: `${before}"id":${++id}${after}` });

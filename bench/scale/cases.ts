@@ -3,7 +3,7 @@ import type { Random } from "../../src/lib/crypto/random.ts";
 import { createId } from "../../src/lib/ids.ts";
 import { fieldId, type Landmarks } from "./tenant.ts";
 
-/** A page or one record must cost the same however many there are. What a write and a scan cost is told. */
+/** The cost of a page or a single record must not depend on the size. The cost of a write or a scan is only reported. */
 export type Kind = "page" | "read" | "write" | "scan";
 
 /** A request of a case. */

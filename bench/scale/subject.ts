@@ -13,7 +13,7 @@ import type { Landmarks } from "./tenant.ts";
 export interface Subject {
   readonly size: number;
   readonly samples: Samples;
-  /** Sends a request through the gate; gives the data, and how many rows they are. */
+  /** Sends a request through the pipeline. Returns the data and the number of rows. */
   send(request: Request): Promise<Sent>;
   close(): Promise<void>;
 }

@@ -119,7 +119,7 @@ function* applies(
     innovatorEmail: email,
     innovatorName: name,
   };
-  // Whoever applies again has applied lately.
+  // A repeated application is a recent one.
   if (tenant.applicants.length < 500) tenant.applicants.push(applicant);
   else tenant.applicants[Math.floor(maker.random() * 500)] = applicant;
   return applicant;

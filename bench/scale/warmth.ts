@@ -16,7 +16,7 @@ async function readFile(path: string): Promise<void> {
   try {
     for await (const _ of createReadStream(path, { highWaterMark: 2 ** 20 }));
   } catch (error) {
-    // A server removes files of its own meanwhile.
+    // A running server removes its own files.
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   }
 }

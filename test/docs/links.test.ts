@@ -113,10 +113,10 @@ describe("the page on security", () => {
 
   test("says of each threat what is done, where, and which test shows it", () => {
     const [, ...sections] = text.split(/^## (?=\S)/m);
-    const threats = sections.filter((section) => section.includes("| what is done | where | shown by |"));
+    const threats = sections.filter((section) => section.includes("| measure | code | test |"));
     expect(threats.length).toBeGreaterThan(8);
     for (const section of threats) {
-      const rows = section.split("\n").filter((line) => line.startsWith("| ") && !/^\| (what is done|---)/.test(line));
+      const rows = section.split("\n").filter((line) => line.startsWith("| ") && !/^\| (measure|---)/.test(line));
       expect(rows.length, section.slice(0, 30)).toBeGreaterThan(0);
       for (const row of rows) expect(row).toMatch(/\]\(\.\.\/.*\| .*\]\(\.\.\/test\//);
     }

@@ -1,0 +1,31 @@
+import { globSync, readFileSync } from "node:fs";
+import { createLinter, loadTextlintrc } from "textlint";
+
+/** Checks the prose of pages and comments by the rules of `.textlintrc.json`. Quotations are not checked. */
+const linter = createLinter({ descriptor: await loadTextlintrc() });
+
+const pages = ["*.md", "docs/**/*.md", ".github/**/*.md"];
+const exclude = ["**/node_modules/**", "docs/commands.md", "docs/configuration.md", "docs/errors.md"];
+const sources = ["scripts/**/*.ts", "bench/**/*.ts", "examples/*.mjs"];
+
+for (const path of globSync([...pages, ...sources], { exclude })) {
+  const text = readFileSync(path, "utf8");
+  const prose = path.endsWith(".md") ? text : keepComments(text);
+  const { messages } = await linter.lintText(prose.replace(/“[^”]*”/g, blank), path);
+  for (const { line, column, message } of messages) console.error(`${path}:${line}:${column} ${message}`);
+  if (messages.length > 0) process.exitCode = 1;
+}
+
+/** Replaces code by spaces, so that comments keep their lines and columns. */
+function keepComments(source: string): string {
+  const comments = /^[ \t]*\/\*[\s\S]*?\*\/|(?<=^[ \t]*|[ \t])\/\/ .*$/gm;
+  let kept = "";
+  for (const { 0: comment, index } of source.matchAll(comments)) {
+    kept += blank(source.slice(kept.length, index)) + comment.replace(/`[^`]*`/g, blank);
+  }
+  return kept;
+}
+
+function blank(text: string): string {
+  return text.replace(/[^\n]/g, " ");
+}
