@@ -11,7 +11,8 @@ import { openBlobStore } from "../store/blobs/open-blob-store.ts";
 import type { ContentStore, Store } from "../store/port.ts";
 import type { HttpServer } from "../transport/http/server.ts";
 import type { ServerFactory } from "../transport/mcp-server.ts";
-import { connectStdio, type StdioConnection, type Wire } from "../transport/stdio/connect-stdio.ts";
+import { connectStdio, type StdioConnection } from "../transport/stdio/connect-stdio.ts";
+import type { StdioTransport } from "../transport/stdio/stdio-transport.ts";
 import { createEmbeddedUpstream } from "../upstream/embedded.ts";
 import type { Upstream } from "../upstream/port.ts";
 import { createPseudonymizingUpstream } from "../upstream/privacy/pseudonymizing-upstream.ts";
@@ -63,8 +64,8 @@ export interface App {
   listen(): Promise<HttpServer>;
   /** Reads the file of gateway keys again, if there is one. */
   reloadKeys(): void;
-  /** Serves one MCP connection as the holder of a token, on stdin and stdout unless another wire is given. */
-  connectStdio(token: string, wire?: Wire): StdioConnection;
+  /** Serves one MCP connection as the holder of a token, on stdin and stdout unless another transport is given. */
+  connectStdio(token: string, transport?: StdioTransport): StdioConnection;
   /** Creates the MCP server of a connection whose requests carry no token. */
   mcpServer(token: string | undefined): ServerFactory;
   /** Makes `/readyz` report that requests should go elsewhere. Requests are still answered. */
@@ -122,8 +123,13 @@ export async function createApp(config: Config, options: AppOptions = {}): Promi
     listen: () => servers.listen({ upstream, pipeline: rest, mcpEndpoint, webhooks: remote?.webhooks }, services),
     serveMetrics: metricsEndpoint.open,
     reloadKeys: () => servers.reloadKeys(),
-    connectStdio: (token, wire) =>
-      connectStdio({ factory: mcpServer(token), fastPath, upstream, disabledBySetting, token, log }, wire),
+    connectStdio(token, transport) {
+      const drainMs = config.shutdownSeconds * 1000;
+      return connectStdio(
+        { factory: mcpServer(token), fastPath, upstream, disabledBySetting, token, log, drainMs },
+        transport,
+      );
+    },
     drain: readiness.drain,
     async close() {
       const stopped = Promise.all([servers.stopListening(), ...workers.map((worker) => worker.stop())]);

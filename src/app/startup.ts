@@ -1,34 +1,35 @@
 import type { Config } from "../config/load.ts";
 import { excludeSensitiveScopes, scopes } from "../contract/scopes.ts";
 import { version } from "../lib/version.ts";
-import { createGreeter } from "../transport/stdio/greeter.ts";
-import { StartupHandshake } from "../transport/stdio/startup-handshake.ts";
-import type { StdioWire } from "../transport/stdio/stdio-transport.ts";
+import { answerStartup, createStartupServerFactory } from "../transport/stdio/startup-handshake.ts";
+import { StdioTransport } from "../transport/stdio/stdio-transport.ts";
 
-export type { StartupHandshake };
+export interface StartupHandshake {
+  /** Buffers what the client has sent, for the server that connects to it. */
+  readonly transport: StdioTransport;
+  /** Resolves to whether a message needs the service; false if the client ends its input before. */
+  readonly needsService: Promise<boolean>;
+}
 
 /**
- * Greets the client on stdin and shows it the tools, long before the service is open. Nothing where only the service
- * can say which tools those are.
- * @param stdio - another transport in place of stdin and stdout
+ * Answers a client's handshake and lists the tools before the service is open. Returns undefined if only the service
+ * knows which tools there are.
  */
-export async function startHandshake(config: Config, stdio?: StdioWire): Promise<StartupHandshake | undefined> {
+export function startHandshake(config: Config, transport = new StdioTransport()): StartupHandshake | undefined {
   const supposed = guessScopes(config);
   if (!supposed || config.toolMode === "search") return undefined;
-  const greeter = createGreeter({
+  const createServer = createStartupServerFactory({
     version,
     settings: config,
     scopes: supposed,
     followed: true,
     watchesRecords: config.hasEvents,
   });
-  const wire = new StartupHandshake(greeter, stdio);
-  await wire.greet();
-  return wire;
+  return { transport, needsService: answerStartup(transport, createServer) };
 }
 
-/** Those of a token that was never used, or was never seen. */
-function guessScopes({ baseUrl, token, scopes: told }: Config) {
-  if (baseUrl !== undefined) return new Set(told ?? excludeSensitiveScopes(scopes));
+/** Returns the scopes of a token that was never used, or was never seen. */
+function guessScopes({ baseUrl, token, scopes: configured }: Config) {
+  if (baseUrl !== undefined) return new Set(configured ?? excludeSensitiveScopes(scopes));
   return token === undefined ? excludeSensitiveScopes(scopes) : undefined;
 }

@@ -13,24 +13,19 @@ import { print } from "./terminal/output.ts";
 import { stopSignals } from "./terminal/signals.ts";
 import { issueProcessToken, loadLocalToken } from "./tokens/local-token.ts";
 
-/** Serves MCP over stdin and stdout, or what was heard there already, until the client goes away. */
-export async function serveConnection(config: Config, wire: StartupHandshake | undefined): Promise<void> {
+/** Serves MCP over stdin and stdout until the client goes away, beginning with the messages that `handshake` has buffered. */
+export async function serveConnection(config: Config, handshake: StartupHandshake | undefined): Promise<void> {
   const app = await openToServe(config);
   if (config.token !== undefined && config.baseUrl === undefined) await refuseUnknownToken(app, config.token);
   await startWork(app);
   const local = config.token === undefined ? await issueProcessToken(app) : undefined;
   await serveMetrics(app, config);
-  const connection = app.connectStdio(config.token ?? local?.token ?? "", wire);
+  const connection = app.connectStdio(config.token ?? local?.token ?? "", handshake?.transport);
   const stop = handleStopSignals(app, async () => {
-    // Calls that came in are still answered: a client may end its input right after the last one.
-    await connection.settled(config.shutdownSeconds * 1000);
     await connection.close();
     await local?.revoke();
   });
-  // Not by a signal to itself: without its input the process would end before that arrives.
-  process.stdin.once("end", () => void stop());
-  // It may have ended before anybody listened; what was said is heard first.
-  if (process.stdin.readableEnded) setImmediate(() => void stop());
+  void connection.closed.then(stop);
   onBrokenPipe(() => void stop());
 }
 

@@ -2,6 +2,9 @@ import type { ServerOptions } from "@modelcontextprotocol/server";
 import { limits } from "../contract/limits.ts";
 import { resourceCacheHints } from "../resources/cache-hints.ts";
 
+/** Opens a stream of change notifications (revision 2026-07-28). */
+export const listenMethod = "subscriptions/listen";
+
 const instructions = [
   "Tools act on an organisation's calls for applications: programmes with tracks and review rounds, submissions, reviewers, feedback, persons.",
   "Changes take the record's current version: read the record first and pass its version; on version_conflict read again.",

@@ -1,8 +1,8 @@
 import { Client } from "@modelcontextprotocol/client";
-import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { expect, onTestFinished, test } from "vitest";
 import { excludeSensitiveScopes, scopes } from "../../src/contract/scopes.ts";
 import { openRemote } from "../support/remote-server.ts";
+import { createStdioPair } from "../support/stdio-pair.ts";
 import { openTestServer } from "../support/test-server.ts";
 
 const ordinary = [...excludeSensitiveScopes(new Set(scopes))];
@@ -28,7 +28,7 @@ test("through a remote service answers that the form calls personal need the sco
       PROGRAMME_SCOPES: granted.join(),
     });
     onTestFinished(() => agents.close());
-    const [here, there] = InMemoryTransport.createLinkedPair();
+    const [here, there] = createStdioPair();
     agents.connectStdio(await server.token(granted), there);
     const client = new Client({ name: "test", version: "1.0.0" });
     await client.connect(here);

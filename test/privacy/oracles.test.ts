@@ -1,8 +1,8 @@
 import { Client } from "@modelcontextprotocol/client";
-import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { computeChangeDigest } from "../../src/pipeline/change-digest.ts";
 import { openRemote, throughRemote } from "../support/remote-server.ts";
+import { createStdioPair } from "../support/stdio-pair.ts";
 import { openTestServer, type TestServer } from "../support/test-server.ts";
 
 /** Of which no part may be found out: in it are letters that no name here has. */
@@ -13,7 +13,7 @@ const alphabet = [..."abcdefghijklmnopqrstuvwxyz0123456789.-@_"];
 type Data = any;
 
 async function agentOf(server: TestServer, agents: TestServer["app"]) {
-  const [here, there] = InMemoryTransport.createLinkedPair();
+  const [here, there] = createStdioPair();
   agents.connectStdio(await server.token(), there);
   const client = new Client({ name: "test", version: "1.0.0" });
   await client.connect(here);

@@ -1,5 +1,4 @@
 import { Client } from "@modelcontextprotocol/client";
-import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { fillTemplate } from "../../src/contract/definition/operation.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
@@ -7,6 +6,7 @@ import { excludeSensitiveScopes, type Scope, scopes } from "../../src/contract/s
 import { buildMatrixData, type MatrixData } from "../matrix/matrix-data.ts";
 import { runDueExports } from "../support/exports.ts";
 import { rest, send } from "../support/raw-http.ts";
+import { createStdioPair } from "../support/stdio-pair.ts";
 import { openTestServer, type TestServer } from "../support/test-server.ts";
 import { plantedDesk, type Secret } from "./planting.ts";
 
@@ -30,11 +30,11 @@ async function overMcp(
   selecting = true,
 ): Promise<string> {
   const traffic: string[] = [];
-  const [here, there] = InMemoryTransport.createLinkedPair();
+  const [here, there] = createStdioPair();
   const send = there.send.bind(there);
-  there.send = (message, options) => {
+  there.send = (message) => {
     traffic.push(JSON.stringify(message));
-    return send(message, options);
+    return send(message);
   };
   server.app.connectStdio(await server.token(granted), there);
   const client = new Client({ name: "test", version: "1.0.0" });

@@ -1,8 +1,8 @@
 import { Client } from "@modelcontextprotocol/client";
-import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { pino } from "pino";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ordinaryScopes } from "../../src/commands/tokens/tokens.ts";
+import { createStdioPair } from "../support/stdio-pair.ts";
 import { openTestServer, type TestServer } from "../support/test-server.ts";
 
 const secrets = {
@@ -45,7 +45,7 @@ type Answer = { data: Data; isError: boolean; text: string };
 /** A client of either revision whose every message, both ways, is kept. */
 async function tapped(server: TestServer, token: string, mode: "legacy" | { pin: string }) {
   const traffic: string[] = [];
-  const [here, there] = InMemoryTransport.createLinkedPair();
+  const [here, there] = createStdioPair();
   for (const end of [here, there]) {
     const send = end.send.bind(end);
     end.send = (message, options) => {

@@ -7,9 +7,9 @@ import {
   ResourceUpdatedNotificationSchema,
   ToolListChangedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
-import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { onTestFinished } from "vitest";
 import { namingMethods } from "../support/clients.ts";
+import { createStdioPair } from "../support/stdio-pair.ts";
 import type { TestServer } from "../support/test-server.ts";
 
 /** What a client was told without asking for it just then. */
@@ -57,7 +57,7 @@ function http(server: TestServer, token: string, send: typeof fetch = fetch) {
 }
 
 function stdio(server: TestServer, token: string) {
-  const [here, there] = InMemoryTransport.createLinkedPair();
+  const [here, there] = createStdioPair();
   server.app.connectStdio(token, there);
   return here;
 }

@@ -2,8 +2,9 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { Client as FirstMajorClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as FirstMajorTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { InMemoryTransport, type Tool } from "@modelcontextprotocol/server";
+import type { Tool } from "@modelcontextprotocol/server";
 import { onTestFinished } from "vitest";
+import { createStdioPair } from "./stdio-pair.ts";
 import type { TestServer } from "./test-server.ts";
 
 /** A tool result as far as tests look into it. */
@@ -74,7 +75,7 @@ export const namingMethods: typeof fetch = (address, init) => {
 };
 
 function stdio(server: TestServer, token: string) {
-  const [here, there] = InMemoryTransport.createLinkedPair();
+  const [here, there] = createStdioPair();
   server.app.connectStdio(token, there);
   return here;
 }

@@ -1,5 +1,4 @@
 import { Client } from "@modelcontextprotocol/client";
-import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { pino } from "pino";
 import { test as base } from "vitest";
 import { type App, createApp } from "../../src/app/app.ts";
@@ -16,6 +15,7 @@ import { newDatabase, onPostgres } from "./database.ts";
 import { createSettings } from "./database-settings.ts";
 import { openRemote, throughRemote } from "./remote-server.ts";
 import { createFactory, type Factory } from "./seed-factory.ts";
+import { createStdioPair } from "./stdio-pair.ts";
 
 /** A clock that stands still until a test moves it. */
 export class TestClock {
@@ -222,7 +222,7 @@ function restParts(name: OperationName, input: Record<string, unknown>) {
 }
 
 async function mcpCall({ agents, clients }: Running, token: string): Promise<Call> {
-  const [here, there] = InMemoryTransport.createLinkedPair();
+  const [here, there] = createStdioPair();
   agents.connectStdio(token, there);
   const client = new Client({ name: "test", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
   await client.connect(here);

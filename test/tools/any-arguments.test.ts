@@ -1,4 +1,4 @@
-import { InMemoryTransport, type JSONRPCMessage } from "@modelcontextprotocol/server";
+import type { JSONRPCMessage } from "@modelcontextprotocol/server";
 import * as fc from "fast-check";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -8,6 +8,7 @@ import { limits } from "../../src/contract/limits.ts";
 import { buildMatrixData, type MatrixData } from "../matrix/matrix-data.ts";
 import { exampleArguments } from "../support/arguments.ts";
 import { send } from "../support/raw-http.ts";
+import { createStdioPair } from "../support/stdio-pair.ts";
 import { openTestServer, type TestServer } from "../support/test-server.ts";
 
 /** JSON text by argument name: only text can say all that may come. */
@@ -165,7 +166,7 @@ const roads: readonly Road[] = [
 ];
 
 async function overStdio(server: TestServer, message: string): Promise<unknown> {
-  const [here, there] = InMemoryTransport.createLinkedPair();
+  const [here, there] = createStdioPair();
   const connection = server.app.connectStdio(token, there);
   const answered = new Promise<Answered>((resolve) => {
     here.onmessage = (answer) => {

@@ -1,7 +1,8 @@
-import { InMemoryTransport, type JSONRPCMessage } from "@modelcontextprotocol/server";
+import type { JSONRPCMessage } from "@modelcontextprotocol/server";
 import { describe, expect, onTestFinished } from "vitest";
 import { type AnswerPath, answerPaths, byAnswerPath } from "../support/answer-paths.ts";
 import { send } from "../support/raw-http.ts";
+import { createStdioPair } from "../support/stdio-pair.ts";
 import { type TestServer, tenantTest as test } from "../support/test-server.ts";
 
 interface Request {
@@ -68,7 +69,7 @@ async function session(server: TestServer, token: string, road: AnswerPath): Pro
 
 /** A connection over a wire: an answer is known by its id. */
 function wired(server: TestServer, token: string) {
-  const [here, there] = InMemoryTransport.createLinkedPair();
+  const [here, there] = createStdioPair();
   const waiting = new Map<unknown, (message: JSONRPCMessage) => void>();
   here.onmessage = (message) => {
     if ("id" in message) waiting.get(message.id)?.(message);

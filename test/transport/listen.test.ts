@@ -1,6 +1,7 @@
 import { pino } from "pino";
 import { expect, vi } from "vitest";
-import { createListening, listenMethod } from "../../src/transport/sessions/listen.ts";
+import { listenMethod } from "../../src/transport/server-info.ts";
+import { createListening } from "../../src/transport/sessions/listen.ts";
 import type { Upstream, Watcher } from "../../src/upstream/port.ts";
 import { type TestServer, tenantTest as test } from "../support/test-server.ts";
 

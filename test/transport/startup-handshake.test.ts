@@ -1,11 +1,12 @@
 import { Client } from "@modelcontextprotocol/client";
-import { InMemoryTransport, type JSONRPCMessage } from "@modelcontextprotocol/server";
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type App, createApp } from "../../src/app/app.ts";
-import { startHandshake } from "../../src/app/startup.ts";
+import { type StartupHandshake, startHandshake } from "../../src/app/startup.ts";
 import { issueProcessToken } from "../../src/commands/tokens/local-token.ts";
 import { type Config, loadConfig } from "../../src/config/load.ts";
-import type { StartupHandshake } from "../../src/transport/stdio/startup-handshake.ts";
+import type { StdioTransport } from "../../src/transport/stdio/stdio-transport.ts";
+import { createStdioPair } from "../support/stdio-pair.ts";
 
 const productToken = "0123456789abcdef".repeat(4);
 const product = { PROGRAMME_BASE_URL: "http://127.0.0.1:9", PROGRAMME_TOKEN: productToken };
@@ -42,7 +43,7 @@ async function open(config: Config): Promise<{ app: App; token: string }> {
 }
 
 /** A client, and everything that it is told. */
-function clientOn(transport: InMemoryTransport, mode: (typeof revisions)[keyof typeof revisions]) {
+function clientOn(transport: Transport, mode: (typeof revisions)[keyof typeof revisions]) {
   const heard: JSONRPCMessage[] = [];
   const client = new Client({ name: "test", version: "1.0.0" }, { versionNegotiation: { mode } });
   onTestFinished(() => client.close());
@@ -57,15 +58,10 @@ function clientOn(transport: InMemoryTransport, mode: (typeof revisions)[keyof t
   return { client, connect, heard };
 }
 
-/** A wire in place of stdin and stdout. */
-function standard(wire: InMemoryTransport) {
-  return { wire, ended: new Promise<void>(() => undefined) };
-}
-
-async function greeted(config: Config, transport: InMemoryTransport): Promise<StartupHandshake> {
-  const wire = await startHandshake(config, standard(transport));
-  if (!wire) throw new Error("Nobody is greeted");
-  return wire;
+function answerHandshake(config: Config, transport: StdioTransport): StartupHandshake {
+  const handshake = startHandshake(config, transport);
+  if (!handshake) throw new Error("The handshake is not answered early");
+  return handshake;
 }
 
 describe.each(Object.entries(revisions))("a client of %s", (_, mode) => {
@@ -73,14 +69,14 @@ describe.each(Object.entries(revisions))("a client of %s", (_, mode) => {
     Object.entries(environments),
   )("is told early what it would be told later: %s", async (_name, environment) => {
     const config = configOf(environment);
-    const [here, there] = InMemoryTransport.createLinkedPair();
-    await greeted(config, there);
+    const [here, there] = createStdioPair();
+    answerHandshake(config, there);
     const early = clientOn(here, mode);
     await early.connect();
     const { tools } = await early.client.listTools();
 
     const { app, token } = await open(config);
-    const [ownEnd, serverEnd] = InMemoryTransport.createLinkedPair();
+    const [ownEnd, serverEnd] = createStdioPair();
     app.connectStdio(token, serverEnd);
     const late = clientOn(ownEnd, mode);
     await late.connect();
@@ -97,15 +93,15 @@ describe.each(Object.entries(revisions))("a client of %s", (_, mode) => {
 
   test("goes on with the service that is opened once it wants more, and hears nothing twice", async () => {
     const config = configOf({});
-    const [here, there] = InMemoryTransport.createLinkedPair();
-    const wire = await greeted(config, there);
+    const [here, there] = createStdioPair();
+    const handshake = answerHandshake(config, there);
     const { client, connect, heard } = clientOn(here, mode);
     await connect();
     await client.listTools();
     const calling = client.callTool({ name: "get_connection", arguments: {} });
-    expect(await wire.wanted).toBe(true);
+    expect(await handshake.needsService).toBe(true);
     const { app, token } = await open(config);
-    app.connectStdio(token, wire);
+    app.connectStdio(token, handshake.transport);
     expect((await calling).structuredContent).toMatchObject({ data: { upstream: "embedded" } });
     expect((await client.listTools()).tools).toHaveLength(60);
     const ids = heard.flatMap((message) => ("id" in message ? [message.id] : []));
@@ -117,28 +113,28 @@ describe("the wire", () => {
   const ping = (id: number): JSONRPCMessage => ({ jsonrpc: "2.0", id, method: "ping" });
 
   test("says that nothing is wanted of a client that only looked", async () => {
-    const [here, there] = InMemoryTransport.createLinkedPair();
-    const wire = await greeted(configOf({}), there);
+    const [here, there] = createStdioPair();
+    const handshake = answerHandshake(configOf({}), there);
     const { client, connect } = clientOn(here, "legacy");
     await connect();
     await client.listTools();
     await client.close();
-    expect(await wire.wanted).toBe(false);
+    expect(await handshake.needsService).toBe(false);
   });
 
   test("keeps no more than a few messages", async () => {
-    const [here, there] = InMemoryTransport.createLinkedPair();
-    const wire = await greeted(configOf(product), there);
+    const [here, there] = createStdioPair();
+    const handshake = answerHandshake(configOf(product), there);
     await here.start();
     for (let id = 1; id < 64; id++) await here.send(ping(id));
-    expect(await Promise.race([wire.wanted, Promise.resolve("not yet")])).toBe("not yet");
+    expect(await Promise.race([handshake.needsService, Promise.resolve("not yet")])).toBe("not yet");
     await here.send(ping(64));
-    expect(await wire.wanted).toBe(true);
+    expect(await handshake.needsService).toBe(true);
   });
 });
 
 test("nobody is greeted where only the service can say which tools there are", async () => {
-  const [, there] = InMemoryTransport.createLinkedPair();
-  expect(await startHandshake(configOf({ PROGRAMME_TOKEN: productToken }), standard(there))).toBeUndefined();
-  expect(await startHandshake(configOf({ PROGRAMME_TOOL_MODE: "search" }), standard(there))).toBeUndefined();
+  const [, there] = createStdioPair();
+  expect(startHandshake(configOf({ PROGRAMME_TOKEN: productToken }), there)).toBeUndefined();
+  expect(startHandshake(configOf({ PROGRAMME_TOOL_MODE: "search" }), there)).toBeUndefined();
 });

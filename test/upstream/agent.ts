@@ -1,9 +1,9 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { onTestFinished } from "vitest";
 import type { App } from "../../src/app/app.ts";
 import { type OperationName, operationNames } from "../../src/contract/index.ts";
 import { idempotencyMetaKey } from "../../src/tools/idempotency.ts";
+import { createStdioPair } from "../support/stdio-pair.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely by tests
 type Data = any;
@@ -36,7 +36,7 @@ export type Finishing = (work: () => Promise<void>) => void;
 
 /** An agent of a token, with a client of 2026-07-28. */
 export async function openAgent(app: App, token: string, finishing: Finishing = onTestFinished): Promise<Agent> {
-  const [here, there] = InMemoryTransport.createLinkedPair();
+  const [here, there] = createStdioPair();
   app.connectStdio(token, there);
   return connected(here, "auto", finishing);
 }

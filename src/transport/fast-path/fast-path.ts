@@ -1,108 +1,150 @@
 import { type AuthInfo, type JSONRPCResponse, type Result, SERVER_INFO_META_KEY } from "@modelcontextprotocol/server";
 import { LRUCache } from "lru-cache";
+import { isObject } from "../../lib/is-object.ts";
 import { toJsonText } from "../../lib/json-cache.ts";
 import { succeeded } from "../../lib/telemetry.ts";
 import { answerCall, isAnsweredAtOnce, listTools } from "../../tools/register.ts";
 import type { ToolContext, ToolSession } from "../../tools/session.ts";
 import { describeRequest, type ServerDeps, toClientError } from "../mcp-server.ts";
 import { createServerInfo, toolListCache } from "../server-info.ts";
-import type { PlainRequest } from "./plain-request.ts";
+import { createInFlightRequests } from "./in-flight-requests.ts";
+import { type PlainRequest, toPlainRequest } from "./plain-request.ts";
 
-/** Whose request it is, and what is known of its connection. */
-export interface FastPathCaller {
+/** The connection, session or HTTP request that a message came by. */
+export interface FastPathConnection {
+  /** Request ids are unique in it, by caller; undefined if the client cannot cancel its requests by another message. */
+  readonly id: string | undefined;
   readonly authInfo?: AuthInfo | undefined;
-  /** Of a connection whose requests bring no token. */
+  /** The token of a connection whose requests carry none. */
   readonly token?: string | undefined;
-  /** The revision that a handshake agreed on; nothing where each request says so itself. */
-  readonly revision: string | undefined;
-  readonly signal: AbortSignal;
+  /** Whether each request states its revision, as those of 2026-07-28 do. */
+  readonly stateless: boolean;
+  /** Returns the revision that a handshake agreed on; undefined leaves the request to the SDK. */
+  revision(): string | undefined | Promise<string | undefined>;
 }
 
-/** Answers plain requests beside the SDK, at a fraction of what an exchange costs there. */
 export interface FastPath {
-  /** Whether the lane answers the request; whatever may need more than an answer is left to the SDK. */
-  takes(request: PlainRequest): boolean;
-  answer(request: PlainRequest, caller: FastPathCaller): Promise<JSONRPCResponse>;
+  /**
+   * Answers a parsed message if it is a plain request that needs no question and no waiting. Aborts the call that a
+   * cancellation names, and leaves the cancellation itself to the SDK.
+   * @param controller - aborts the call
+   * @returns undefined, at once or later, if the SDK has to answer
+   */
+  answer(
+    message: unknown,
+    connection: FastPathConnection,
+    controller: AbortController,
+  ): Promise<JSONRPCResponse | undefined> | undefined;
 }
 
 export type FastPathDeps = Omit<ServerDeps, "token">;
 
-/** Lists are the same for all tokens of the same scopes, and long. */
+/** Tool lists are long, and the same for all tokens with the same scopes. */
 const maxLists = 100;
 
+/** Answers plain `tools/call` and `tools/list` requests without the SDK: see docs/decisions/0009-fast-path.md. */
 export function createFastPath(deps: FastPathDeps): FastPath {
   const { log, version, upstream, confirmation, settings, telemetry } = deps;
-  /** How revision 2026-07-28 marks a result. */
-  const stamp = { resultType: "complete", _meta: { [SERVER_INFO_META_KEY]: createServerInfo(version) } };
-  // The same in each of them, it is written out once.
-  toJsonText(stamp._meta);
-  const lists = new LRUCache<string, Result>({ max: maxLists });
+  const inFlight = createInFlightRequests();
+  /** The fields by which revision 2026-07-28 marks a result. */
+  const resultFields = { resultType: "complete", _meta: { [SERVER_INFO_META_KEY]: createServerInfo(version) } };
+  const listToolsFor = createToolListCache({ ...resultFields, ...toolListCache });
 
-  async function listFor(session: ToolSession, stateless: boolean): Promise<Result> {
-    const { scopes } = await session.upstream.identify(session.token);
-    const key = `${stateless} ${[...scopes].join(" ")}`;
-    const known = lists.get(key);
-    if (known) return known;
-    const tools = await listTools(session);
-    const result: Result = stateless ? { tools, ...stamp, ...toolListCache } : { tools };
-    lists.set(key, result);
-    // Written out here, a list is at hand as text.
-    toJsonText(result);
-    return result;
-  }
-
-  function createResult(request: PlainRequest, caller: FastPathCaller, stateless: boolean): Promise<Result> {
-    const { authInfo, revision } = caller;
-    // Name by name: of what else there is to copy, each call would pay for it.
+  async function computeResult(request: PlainRequest, call: PlainCall): Promise<Result> {
+    const { authInfo, revision, stateless } = call;
     const session: ToolSession = {
       upstream,
       confirmation,
       settings,
       telemetry,
-      token: authInfo?.token ?? caller.token,
-      // Only who may have to be asked is looked at for what it declared.
+      token: authInfo?.token ?? call.token,
+      // Only calls that may ask the client something look at its capabilities.
       clientCapabilities: () => undefined,
       protocolVersion: () => revision,
     };
-    const context = createToolContext(request, caller);
-    if (request.method === "tools/list") {
-      const asked = { ...describeRequest(context), kind: "mcp", method: request.method } as const;
-      return telemetry.watch(
-        asked,
-        () => listFor(session, stateless),
-        () => succeeded,
-      );
+    const context = createToolContext(request, call);
+    if (request.method === "tools/call") {
+      const result = await answerCall(session, context, request.name, request.args);
+      return stateless ? { ...result, ...resultFields } : result;
     }
-    return answerCall(session, context, request.name, request.args);
+    const described = { ...describeRequest(context), kind: "mcp", method: request.method } as const;
+    return telemetry.watch(
+      described,
+      () => listToolsFor(session, stateless),
+      () => succeeded,
+    );
+  }
+
+  async function answerRequest(
+    request: PlainRequest,
+    connection: FastPathConnection,
+    controller: AbortController,
+  ): Promise<JSONRPCResponse | undefined> {
+    const { id } = request;
+    const { stateless, authInfo, token } = connection;
+    const revision = stateless ? undefined : await connection.revision();
+    if (!stateless && revision === undefined) return undefined;
+    const end = inFlight.begin(connection.id, id, controller);
+    try {
+      const call = { authInfo, token, stateless, revision, signal: controller.signal };
+      return { jsonrpc: "2.0", id, result: await computeResult(request, call) };
+    } catch (error) {
+      const { code, message, data } = toClientError(error, log);
+      return { jsonrpc: "2.0", id, error: { code, message, ...(data === undefined ? {} : { data }) } };
+    } finally {
+      end();
+    }
   }
 
   return {
-    takes: (request) => request.method === "tools/list" || isAnsweredAtOnce(deps, request.name, request.args),
-
-    async answer(request, caller) {
-      const { id } = request;
-      const stateless = caller.revision === undefined;
-      try {
-        const result = await createResult(request, caller, stateless);
-        const marked = stateless && request.method === "tools/call" ? { ...result, ...stamp } : result;
-        return { jsonrpc: "2.0", id, result: marked };
-      } catch (error) {
-        const { code, message, data } = toClientError(error, log);
-        return { jsonrpc: "2.0", id, error: { code, message, ...(data === undefined ? {} : { data }) } };
-      }
+    answer(message, connection, controller) {
+      const request = toPlainRequest(message, connection.stateless);
+      if (request?.method === "tools/call" && !isAnsweredAtOnce(deps, request.name, request.args)) return undefined;
+      if (request) return answerRequest(request, connection, controller);
+      inFlight.cancel(connection.id, getCancelledId(message));
+      return undefined;
     },
   };
 }
 
-function createToolContext({ meta }: PlainRequest, { authInfo, revision, signal }: FastPathCaller): ToolContext {
+/** Returns a function that lists a caller's tools, and keeps each list. */
+function createToolListCache(statelessFields: object) {
+  const lists = new LRUCache<string, Result>({ max: maxLists });
+  return async (session: ToolSession, stateless: boolean): Promise<Result> => {
+    const { scopes } = await session.upstream.identify(session.token);
+    const key = `${stateless} ${[...scopes].join(" ")}`;
+    const known = lists.get(key);
+    if (known) return known;
+    const tools = await listTools(session);
+    const result: Result = stateless ? { tools, ...statelessFields } : { tools };
+    lists.set(key, result);
+    // Each answer takes the text of the list from this cache.
+    toJsonText(result);
+    return result;
+  };
+}
+
+interface PlainCall extends Pick<FastPathConnection, "authInfo" | "token" | "stateless"> {
+  readonly revision: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+function createToolContext({ meta }: PlainRequest, { authInfo, stateless, signal }: PlainCall): ToolContext {
   return {
     mcpReq: {
       ...(meta === undefined ? {} : { _meta: meta }),
-      ...(revision === undefined ? { envelope: meta as ToolContext["mcpReq"]["envelope"] } : {}),
+      ...(stateless ? { envelope: meta as ToolContext["mcpReq"]["envelope"] } : {}),
       signal,
       notify: async () => undefined,
       requestState: () => undefined,
     },
     ...(authInfo === undefined ? {} : { http: { authInfo } }),
   } as ToolContext;
+}
+
+/** Returns the id of the request that a `notifications/cancelled` message names. */
+function getCancelledId(message: unknown): unknown {
+  if (!isObject(message) || message["method"] !== "notifications/cancelled") return undefined;
+  const { params } = message;
+  return isObject(params) ? params["requestId"] : undefined;
 }

@@ -8,11 +8,12 @@ import {
 import { Problem, problem } from "../../contract/errors.ts";
 import { listScopesToAskFor } from "../auth/step-up.ts";
 import { createFastPath, type FastPathDeps } from "../fast-path/fast-path.ts";
-import { createHttpFastPath } from "../fast-path/http-fast-path.ts";
 import { statelessRevision } from "../fast-path/plain-request.ts";
-import { createListening, type ListenDeps, listenMethod } from "../sessions/listen.ts";
+import { listenMethod } from "../server-info.ts";
+import { createListening, type ListenDeps } from "../sessions/listen.ts";
 import { createSessions, type SessionOptions } from "../sessions/sessions.ts";
 import { createMcpDoor, type EnteredRequest, type McpDoorDeps, toMcpRefusal } from "./mcp-admission.ts";
+import { createHttpFastPath } from "./mcp-fast-path.ts";
 
 export interface McpDeps extends SessionOptions, ListenDeps, FastPathDeps, McpDoorDeps {}
 

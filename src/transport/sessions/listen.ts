@@ -16,8 +16,7 @@ import {
 } from "../../resources/subscriber.ts";
 import type { Upstream } from "../../upstream/port.ts";
 import type { ServerFactory } from "../mcp-server.ts";
-
-export const listenMethod = "subscriptions/listen";
+import { listenMethod } from "../server-info.ts";
 
 const ListenRequest = z.looseObject({
   id: z.union([z.string(), z.number()]),

@@ -1,118 +1,68 @@
-import type {
-  JSONRPCMessage,
-  McpRequestContext,
-  MessageExtraInfo,
-  Server,
-  Transport,
-  TransportSendOptions,
-} from "@modelcontextprotocol/server";
+import { type McpRequestContext, Server, type Transport } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import { openStdioTransport, type StdioWire } from "./stdio-transport.ts";
+import type { Scope } from "../../contract/scopes.ts";
+import { listToolDefinitions } from "../../tools/catalog/definitions.ts";
+import type { ToolSettings } from "../../tools/settings.ts";
+import { createServerInfo, createServerOptions, type SubscriptionSupport } from "../server-info.ts";
+import type { StdioTransport } from "./stdio-transport.ts";
 
-/** What a client says before there is anything to do. */
-const smallTalk: readonly string[] = [
+export interface StartupServerDeps extends SubscriptionSupport {
+  readonly version: string;
+  readonly settings: ToolSettings;
+  readonly scopes: ReadonlySet<Scope>;
+}
+
+/** The requests that are answered before the service is open. */
+const startupMethods: readonly string[] = [
   "initialize",
   "notifications/initialized",
   "server/discover",
   "ping",
   "tools/list",
 ];
-/** As much of it as is kept until the server comes. */
-const maxKept = 64;
+/** Messages that are buffered before the service is opened in any case. */
+const maxBuffered = 64;
 
 /**
- * A wire whose client is greeted, and shown the tools, by a server that needs nothing for that. The server that is
- * connected to the wire later hears everything from the beginning; what it answers to what was answered is dropped.
+ * Returns a factory of servers that answer {@link startupMethods} as those of `createServerFactory` do. They need
+ * neither the contract nor the service, so a client sees the tools at once.
  */
-export class StartupHandshake implements Transport {
-  onclose?: () => void;
-  onerror?: (error: Error) => void;
-  onmessage?: NonNullable<Transport["onmessage"]>;
-  /** Whether something is said that takes the server before the client is gone. */
-  readonly wanted: Promise<boolean>;
-  readonly lines: StdioWire["lines"];
-  readonly #inner: Transport;
-  readonly #greeting = new Greeting((message) => this.#greeted(message));
-  readonly #kept: [message: JSONRPCMessage, extra: MessageExtraInfo | undefined][] = [];
-  readonly #answered = new Set<unknown>();
-  #want: (wanted: boolean) => void = () => undefined;
-  #connected = false;
-
-  /** @param greeter - makes the server that greets: it knows of the methods above and nothing else */
-  constructor(
-    greeter: (context: McpRequestContext) => Server,
-    { wire: inner, ended, lines }: StdioWire = openStdioTransport(),
-  ) {
-    this.lines = lines;
-    this.#inner = inner;
-    this.wanted = new Promise((resolve) => {
-      this.#want = resolve;
-    });
-    inner.onmessage = (message, extra) => this.#heard(message, extra);
-    inner.onerror = (error) => this.onerror?.(error);
-    inner.onclose = () => {
-      this.#want(false);
-      this.onclose?.();
-    };
-    void ended.then(() => this.#want(false));
-    serveStdio(greeter, { transport: this.#greeting });
-  }
-
-  /** Listens to the client. */
-  async greet(): Promise<void> {
-    await this.#inner.start();
-  }
-
-  /** Connects the server. */
-  async start(): Promise<void> {
-    this.#connected = true;
-    for (const [message, extra] of this.#kept.splice(0)) this.onmessage?.(message, extra);
-  }
-
-  async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
-    if (isAnswer(message) && this.#answered.delete(message.id)) return;
-    await this.#inner.send(message, options);
-  }
-
-  async close(): Promise<void> {
-    await this.#inner.close();
-  }
-
-  #heard(message: JSONRPCMessage, extra: MessageExtraInfo | undefined): void {
-    if (this.#connected) {
-      this.onmessage?.(message, extra);
-      return;
-    }
-    this.#kept.push([message, extra]);
-    if (!("method" in message) || !smallTalk.includes(message.method) || this.#kept.length >= maxKept) this.#want(true);
-    else this.#greeting.onmessage?.(message, extra);
-  }
-
-  /** The server that greets has an answer: too late once the other one is there. */
-  async #greeted(message: JSONRPCMessage): Promise<void> {
-    if (this.#connected) return;
-    if (isAnswer(message)) this.#answered.add(message.id);
-    await this.#inner.send(message);
-  }
+export function createStartupServerFactory({
+  version,
+  settings,
+  scopes,
+  ...support
+}: StartupServerDeps): (context: McpRequestContext) => Server {
+  return () => {
+    const server = new Server(createServerInfo(version), createServerOptions(support));
+    server.setRequestHandler("tools/list", () => ({ tools: listToolDefinitions(settings, scopes) }));
+    return server;
+  };
 }
 
-/** The end of the wire that the greeting server holds. */
-class Greeting implements Transport {
-  onclose?: () => void;
-  onmessage?: NonNullable<Transport["onmessage"]>;
-  readonly send: Transport["send"];
-
-  constructor(send: (message: JSONRPCMessage) => Promise<void>) {
-    this.send = send;
-  }
-
-  async start(): Promise<void> {}
-
-  async close(): Promise<void> {
-    this.onclose?.();
-  }
-}
-
-function isAnswer(message: JSONRPCMessage): message is Extract<JSONRPCMessage, { readonly id?: unknown }> {
-  return !("method" in message);
+/**
+ * Answers the messages that `transport` buffers until a server connects to it.
+ * @returns whether a message needs the service; false if the client ends its input before
+ */
+export function answerStartup(
+  transport: StdioTransport,
+  createServer: (context: McpRequestContext) => Server,
+): Promise<boolean> {
+  const startup: Transport = {
+    start: async () => undefined,
+    close: async () => undefined,
+    send: (message) => transport.sendEarly(message),
+  };
+  serveStdio(createServer, { transport: startup });
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  let buffered = 0;
+  transport.onbuffered = (message) => {
+    buffered += 1;
+    const isStartup = "method" in message && startupMethods.includes(message.method);
+    if (isStartup && buffered < maxBuffered) startup.onmessage?.(message);
+    else resolve(true);
+  };
+  void transport.ended.then(() => resolve(false));
+  transport.read();
+  return promise;
 }

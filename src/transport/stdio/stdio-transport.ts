@@ -1,58 +1,198 @@
 import { once } from "node:events";
-import { PassThrough } from "node:stream";
-import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
-import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+import type { Readable, Writable } from "node:stream";
+import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/server";
 import { chooseEncoding, composeJsonText } from "../../lib/json-cache.ts";
-import { LineSplitter } from "./line-splitter.ts";
+import { listenMethod } from "../server-info.ts";
 
-/** stdin and stdout as a wire. */
-export interface StdioWire {
-  readonly wire: Transport;
-  /** Resolves when the client has ended its input. */
-  readonly ended: Promise<void>;
-  /** What comes in, before the wire reads it. */
-  readonly lines?: LineSplitter;
+/** Longest message, in bytes; a client that sends a longer one is disconnected. */
+const maxMessageBytes = 10 * 1024 * 1024;
+const newline = 0x0a;
+
+export interface StdioStreams {
+  readonly input: Readable;
+  readonly output: Writable;
 }
 
-export function openStdioTransport(): StdioWire {
-  const { stdin } = process;
-  const ended = new Promise<void>((resolve) => {
-    if (stdin.readableEnded || stdin.destroyed) resolve();
-    else stdin.once("end", resolve).once("close", resolve);
-  });
-  const input = new PassThrough();
-  const lines = new LineSplitter(stdin, input);
-  return { wire: new PatientTransport(input, lines), ended, lines };
+export interface MessageHandlers {
+  /** Answers a parsed message, or returns or resolves to undefined to leave it to the server. */
+  answer(message: unknown): Promise<JSONRPCMessage | undefined> | undefined;
+  /** Returns the message that the server receives in place of the given one. */
+  prepare(message: JSONRPCMessage): Promise<JSONRPCMessage>;
 }
 
 /**
- * A client that ends its input is still answered what it has asked before: the SDK's own transport closes right then,
- * so the end is kept from it. And what is written is not made into text again where its text is at hand.
+ * Exchanges MCP messages over stdin and stdout, one JSON text a line. Messages are buffered until a server connects.
+ * The end of the input does not close the transport, so that calls in flight are still answered: `drain` waits for them.
  */
-class PatientTransport extends StdioServerTransport {
-  readonly #lines: LineSplitter;
-  #closed = false;
+export class StdioTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  /** Receives each message that is buffered. */
+  onbuffered?: (message: JSONRPCMessage) => void;
+  handlers?: MessageHandlers;
+  /** Resolves when the client has ended its input, or the transport is closed. */
+  readonly ended: Promise<void>;
+  readonly closed: Promise<void>;
+  readonly #streams: StdioStreams;
+  readonly #end: () => void;
+  readonly #close: () => void;
+  /** The beginning of a line. */
+  #partial: Buffer = Buffer.alloc(0);
+  /** Messages that no server has received yet; undefined once a server is connected. */
+  #buffered: JSONRPCMessage[] | undefined = [];
+  /** Ids of requests that `sendEarly` has answered. */
+  readonly #answeredEarly = new Set<unknown>();
+  /** Ids of requests that are not answered yet. */
+  readonly #inFlight = new Set<unknown>();
+  readonly #drained = new Set<() => void>();
+  /** Keeps messages in order while they are prepared. */
+  #delivery: Promise<void> = Promise.resolve();
+  #isReading = false;
+  #isClosed = false;
 
-  constructor(input: PassThrough, lines: LineSplitter) {
-    super(input);
-    this.#lines = lines;
+  constructor(streams: StdioStreams = { input: process.stdin, output: process.stdout }) {
+    this.#streams = streams;
+    ({ promise: this.ended, resolve: this.#end } = Promise.withResolvers<void>());
+    ({ promise: this.closed, resolve: this.#close } = Promise.withResolvers<void>());
   }
 
-  override async start(): Promise<void> {
-    await super.start();
-    this.#lines.start();
+  /** Starts to read messages, which are buffered until `start` is called. */
+  read(): void {
+    if (this.#isReading) return;
+    this.#isReading = true;
+    const { input, output } = this.#streams;
+    if (input.readableEnded || input.destroyed) this.#end();
+    input.on("data", this.#readChunk).once("end", this.#end).once("close", this.#end);
+    input.on("error", (error) => this.onerror?.(error));
+    // Stays attached after the transport is closed: a late failure to write would otherwise end the process.
+    output.on("error", (error) => {
+      this.onerror?.(error);
+      void this.close();
+    });
   }
 
-  override async send(message: JSONRPCMessage): Promise<void> {
-    if (this.#closed) throw new Error("The connection is closed");
+  /** Delivers buffered messages, and from now on each message as it arrives. */
+  async start(): Promise<void> {
+    this.read();
+    const buffered = this.#buffered ?? [];
+    this.#buffered = undefined;
+    for (const message of buffered) this.#receive(message);
+  }
+
+  /** Sends a message before a server is connected. What the server answers to the same request is dropped. */
+  async sendEarly(message: JSONRPCMessage): Promise<void> {
+    if (!this.#buffered) return;
+    if (!("method" in message)) this.#answeredEarly.add(message.id);
+    await this.#write(message);
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    try {
+      if ("method" in message || !this.#answeredEarly.delete(message.id)) await this.#write(message);
+    } finally {
+      if (!("method" in message)) this.#settle(message.id);
+    }
+  }
+
+  /** Resolves when every request has been answered or cancelled, or after `maxMs`. */
+  async drain(maxMs: number): Promise<void> {
+    // Lines that were read in this turn of the event loop are still being delivered.
+    await new Promise((resolve) => setImmediate(resolve));
+    if (this.#inFlight.size === 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#drained.add(resolve);
+    const timer = setTimeout(resolve, maxMs);
+    await promise;
+    clearTimeout(timer);
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    // A paused input does not keep the process running.
+    this.#streams.input.off("data", this.#readChunk).pause();
+    for (const id of this.#inFlight) this.#settle(id);
+    this.#end();
+    this.#close();
+    this.onclose?.();
+  }
+
+  readonly #readChunk = (chunk: Buffer): void => {
+    let rest = this.#partial.length > 0 ? Buffer.concat([this.#partial, chunk]) : chunk;
+    for (let end = rest.indexOf(newline); end >= 0 && !this.#isClosed; end = rest.indexOf(newline)) {
+      this.#parseLine(rest.toString("utf8", 0, end));
+      rest = rest.subarray(end + 1);
+    }
+    this.#partial = rest;
+    if (rest.length <= maxMessageBytes) return;
+    this.onerror?.(new Error(`A message has more than ${maxMessageBytes} bytes`));
+    void this.close();
+  };
+
+  #parseLine(line: string): void {
+    let message: unknown;
+    try {
+      message = JSON.parse(line);
+    } catch {
+      // Some clients print other text too; the SDK's transport ignores it as well.
+      return;
+    }
+    this.#receive(message);
+  }
+
+  #receive(message: unknown): void {
+    try {
+      if (this.#buffered) {
+        const checked = parseJSONRPCMessage(message);
+        this.#buffered.push(checked);
+        this.onbuffered?.(checked);
+        return;
+      }
+      // The schema of all messages costs more than most answers: only what the server receives is parsed by it.
+      const answering = this.handlers?.answer(message);
+      const checked = answering ? (message as JSONRPCMessage) : parseJSONRPCMessage(message);
+      this.#track(checked);
+      if (!answering) this.#deliver(checked);
+      else void this.#sendAnswer(answering, checked);
+    } catch (error) {
+      this.onerror?.(error as Error);
+    }
+  }
+
+  async #sendAnswer(answering: Promise<JSONRPCMessage | undefined>, request: JSONRPCMessage): Promise<void> {
+    try {
+      const answer = await answering;
+      if (!answer) this.#deliver(request);
+      // A client does not wait for the answer to a request that it cancelled.
+      else if (!("id" in request) || this.#inFlight.has(request.id)) await this.send(answer);
+    } catch (error) {
+      this.onerror?.(error as Error);
+    }
+  }
+
+  #deliver(message: JSONRPCMessage): void {
+    this.#delivery = this.#delivery.then(async () => {
+      this.onmessage?.((await this.handlers?.prepare(message)) ?? message);
+    });
+  }
+
+  #track(message: JSONRPCMessage): void {
+    if (!("method" in message)) return;
+    if (message.method === "notifications/cancelled") this.#settle(message.params?.["requestId"]);
+    // A subscription is answered when it ends, which nobody waits for.
+    else if ("id" in message && message.method !== listenMethod) this.#inFlight.add(message.id);
+  }
+
+  #settle(requestId: unknown): void {
+    this.#inFlight.delete(requestId);
+    if (this.#inFlight.size === 0) for (const resolve of this.#drained) resolve();
+  }
+
+  async #write(message: JSONRPCMessage): Promise<void> {
+    if (this.#isClosed) throw new Error("The connection is closed");
+    const { output } = this.#streams;
     const line = `${composeJsonText(message)}\n`;
-    if (!process.stdout.write(line, chooseEncoding(line))) await once(process.stdout, "drain");
-  }
-
-  override async close(): Promise<void> {
-    this.#closed = true;
-    // Else the process would stay up to go on reading.
-    this.#lines.stop();
-    await super.close();
+    if (!output.write(line, chooseEncoding(line))) await once(output, "drain");
   }
 }

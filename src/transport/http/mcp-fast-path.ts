@@ -1,0 +1,94 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { type AuthInfo, isJsonContentType, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
+import { isObject } from "../../lib/is-object.ts";
+import { composeJsonText } from "../../lib/json-cache.ts";
+import type { FastPath, FastPathConnection } from "../fast-path/fast-path.ts";
+import { endInBatch } from "../fast-path/flush.ts";
+import { statelessRevision } from "../fast-path/plain-request.ts";
+import type { Sessions } from "../sessions/sessions.ts";
+import type { EnteredRequest } from "./mcp-admission.ts";
+
+export interface HttpFastPathDeps {
+  readonly fastPath: FastPath;
+  readonly sessions: Sessions;
+}
+
+/** Answers an MCP request over HTTP by the fast path. Resolves to false if the SDK has to answer. */
+export type HttpFastPath = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  requestId: string,
+  entered: EnteredRequest,
+) => Promise<boolean>;
+
+/** The revision of 2025-era requests without session and revision header (specification of 2025-06-18, transports). */
+const assumedRevision = "2025-03-26";
+
+export function createHttpFastPath({ fastPath, sessions }: HttpFastPathDeps): HttpFastPath {
+  function describeConnection({ headers }: IncomingMessage, authInfo: AuthInfo): FastPathConnection {
+    const sessionId = getSingleHeader(headers["mcp-session-id"]);
+    const revision = getSingleHeader(headers["mcp-protocol-version"]);
+    const { clientId } = authInfo;
+    return {
+      id: sessionId === undefined ? undefined : `${clientId} ${sessionId}`,
+      authInfo,
+      stateless: revision === statelessRevision,
+      revision: () =>
+        sessionId === undefined
+          ? (revision ?? assumedRevision)
+          : sessions.find(sessionId, clientId).then(
+              (terms) => terms?.revision,
+              // The SDK's handler meets the same error and reports it.
+              () => undefined,
+            ),
+    };
+  }
+
+  return async (request, response, requestId, { message, identity, authInfo }) => {
+    // Callers who can get more scopes are told which ones before the call.
+    if (!isCandidate(request) || identity.attainable) return false;
+    const connection = describeConnection(request, authInfo);
+    if (connection.stateless && !matchesHeaders(message, request)) return false;
+    const controller = new AbortController();
+    response.on("close", () => response.writableEnded || controller.abort());
+    const answer = await fastPath.answer(message, connection, controller);
+    if (!answer) return false;
+    const text = composeJsonText(answer);
+    const bytes = Buffer.byteLength(text);
+    const headers: OutgoingHttpHeaders = {
+      "content-type": "application/json",
+      "content-length": bytes,
+      "x-request-id": requestId,
+    };
+    const sessionId = request.headers["mcp-session-id"];
+    if (sessionId !== undefined) headers["mcp-session-id"] = sessionId;
+    response.writeHead(200, headers);
+    endInBatch(response, text, bytes);
+    return true;
+  };
+}
+
+/** Returns whether the headers of a request allow that its message is a plain request or a cancellation. */
+function isCandidate({ method, headers }: IncomingMessage): boolean {
+  const { accept = "", "mcp-protocol-version": revision, "mcp-session-id": sessionId, "mcp-method": named } = headers;
+  return (
+    method === "POST" &&
+    isJsonContentType(headers["content-type"] ?? null) &&
+    accept.includes("application/json") &&
+    accept.includes("text/event-stream") &&
+    (revision === statelessRevision
+      ? sessionId === undefined && (named === "tools/call" || named === "tools/list")
+      : revision === undefined || SUPPORTED_PROTOCOL_VERSIONS.includes(String(revision)))
+  );
+}
+
+/** Returns whether the headers of a request of 2026-07-28 repeat its body (specification, streamable HTTP). */
+function matchesHeaders(message: unknown, { headers }: IncomingMessage): boolean {
+  if (!isObject(message) || headers["mcp-method"] !== message["method"]) return false;
+  if (message["method"] === "tools/list") return true;
+  return isObject(message["params"]) && headers["mcp-name"] === message["params"]["name"];
+}
+
+function getSingleHeader(header: string | readonly string[] | undefined): string | undefined {
+  return typeof header === "string" ? header : undefined;
+}
