@@ -6,7 +6,12 @@ const linter = createLinter({ descriptor: await loadTextlintrc() });
 
 const pages = ["*.md", "docs/**/*.md", ".github/**/*.md"];
 const exclude = ["**/node_modules/**", "docs/commands.md", "docs/configuration.md", "docs/errors.md"];
-const sources = ["scripts/**/*.ts", "bench/**/*.ts", "examples/*.mjs"];
+const sources = [
+  "src/{contract,domain,retention,service}/**/*.ts",
+  "scripts/**/*.ts",
+  "bench/**/*.ts",
+  "examples/*.mjs",
+];
 
 for (const path of globSync([...pages, ...sources], { exclude })) {
   const text = readFileSync(path, "utf8");

@@ -40,7 +40,7 @@ export function describeSpan(work: ObservedWork): Description {
       };
     case "operation":
       return {
-        name: `gate.invoke ${work.name}`,
+        name: `pipeline.execute ${work.name}`,
         kind: SpanKind.INTERNAL,
         attributes: { "programme.operation": work.name, "programme.request_id": work.requestId },
       };

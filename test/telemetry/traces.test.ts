@@ -67,7 +67,7 @@ describe("a tool call", () => {
     await call(testServer, await testServer.token(), "create_person", person, { traceparent, tracestate: "vendor=1" });
     const trace = await collector.trace("tools/call create_person");
     const tool = trace.get("tools/call create_person");
-    const pipeline = trace.get("gate.invoke create_person");
+    const pipeline = trace.get("pipeline.execute create_person");
     const transaction = trace.get("transaction");
     expect(tool).toMatchObject({
       traceId,
@@ -113,7 +113,7 @@ describe("a tool call", () => {
       attributes: { "error.type": "tool_error", "programme.outcome": "not_found" },
     });
     // To the service it is an answer like any other.
-    expect(trace.get("gate.invoke get_program")).toMatchObject({
+    expect(trace.get("pipeline.execute get_program")).toMatchObject({
       status: 0,
       attributes: { "http.response.status_code": 404 },
     });
@@ -148,7 +148,7 @@ test("a REST request goes on with the trace of its header and is named by its ro
       "http.response.status_code": 200,
     },
   });
-  expect(trace.has("gate.invoke get_program")).toBe(true);
+  expect(trace.has("pipeline.execute get_program")).toBe(true);
 });
 
 test("the product's service is told of the trace with each try, and not of the caller's baggage", async () => {
@@ -229,7 +229,7 @@ test("spans come under the program's name and the operator's, and those that are
   await rest(testServer, await testServer.token(), "list_programs", {});
   expect(collector.spans).toEqual([]);
   await close();
-  expect(collector.spans.map(({ name }) => name)).toContain("gate.invoke list_programs");
+  expect(collector.spans.map(({ name }) => name)).toContain("pipeline.execute list_programs");
   expect(collector.resources[0]).toMatchObject({
     "service.name": "programme-mcp",
     "service.version": expect.stringMatching(/^\d/),
