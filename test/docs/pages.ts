@@ -23,11 +23,11 @@ export interface Page {
   /** What follows `#` in addresses of its headings. */
   readonly anchors: ReadonlySet<string>;
   readonly links: readonly string[];
-  /** What stands between backticks in its text. */
+  /** The code spans of its text. */
   readonly codes: readonly string[];
 }
 
-const inside = ["*.md", "docs/**/*.md", "examples/**/*.md", ".github/**/*.md"];
+const inside = ["*.md", "test/*.md", "docs/**/*.md", "examples/**/*.md", ".github/**/*.md"];
 
 /** Every page that people read. */
 export const pages: readonly Page[] = globSync(inside, { cwd: root })

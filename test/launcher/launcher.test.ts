@@ -45,7 +45,7 @@ function oldNode(): string | undefined {
 
 /** A program in place of ours behind the launcher: says what it runs on and does what it is told. */
 const program = `
-export async function main(argv) {
+export async function runCli(argv) {
   await import("node:sqlite");
   process.emitWarning("SQLite is an experimental feature and might change at any time", "ExperimentalWarning");
   process.emitWarning("another warning");

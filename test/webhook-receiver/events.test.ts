@@ -310,7 +310,7 @@ describe("settings", () => {
     const agent = await agentOf(server);
     expect(await agent.list()).toHaveLength(3);
     const found = (await agent.call("find_tools", { words: "what happened, events" })).content[0]?.text ?? "";
-    expect(found.split("\n")[0]).toBe("list_events: List events: what happened");
+    expect(found.split("\n")[0]).toBe("list_events: List events");
     const described = JSON.parse((await agent.call("describe_tool", { name: "list_events" })).content[0]?.text ?? "{}");
     expect(Object.keys(described.inputSchema.properties)).toEqual(
       expect.arrayContaining(["since", "type", "submissionId", "limit", "cursor"]),
