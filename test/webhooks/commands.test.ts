@@ -137,7 +137,8 @@ describe("deliveries", () => {
     expect((await fetch(`${origin}/integrations/v1/programs`, { headers })).status).toBe(200);
     const emitted = await emitOne(home.database, businessId);
     await receiver.waitFor(3);
-    await expect.poll(async () => (await json("deliveries", endpointId))[0]?.status).toBe("delivered");
+    const getStatus = async () => (await json("deliveries", endpointId))[0]?.status;
+    await expect.poll(getStatus, { timeout: 20_000 }).toBe("delivered");
     const [delivery] = await json("deliveries", endpointId, "--status", "delivered");
     expect(delivery).toMatchObject({ eventId: emitted, attempt: 1, lastStatusCode: 200 });
     const attempts = await run("deliveries", delivery.deliveryId);
