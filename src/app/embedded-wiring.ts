@@ -6,12 +6,13 @@ import { createExportWorker } from "../exports/worker.ts";
 import { createSealer } from "../lib/crypto/envelope-encryption.ts";
 import { version } from "../lib/version.ts";
 import type { Worker } from "../lib/worker.ts";
-import { createFileTransport, sweepFiles } from "../mail/file-transport.ts";
+import { createFileTransport } from "../mail/file-transport.ts";
 import { createMailAdmin, type MailAdmin } from "../mail/mail-admin.ts";
 import { createSmtpTransport } from "../mail/smtp-transport.ts";
 import { createMailWorker } from "../mail/worker.ts";
 import { createInvitations, type Invitations } from "../pipeline/invitations.ts";
 import { createPortalActions, type PortalActions } from "../pipeline/portal.ts";
+import { sweepMailFolder } from "../retention/mail-folder.ts";
 import { createRetention, type Retention } from "../retention/retention.ts";
 import { loadPersonsByRow } from "../service/person-includes.ts";
 import { portalActionHandlers } from "../service/portal/index.ts";
@@ -104,7 +105,9 @@ function connectWebhooks(
         answers: idempotencyDays,
         confirmations: 0,
       },
-      files: [{ keptDays: config.mailFileDays, sweep: (before, signal) => sweepFiles(mailDirectory, before, signal) }],
+      files: [
+        { keptDays: config.mailFileDays, sweep: (before, signal) => sweepMailFolder(mailDirectory, before, signal) },
+      ],
     }),
   };
 }

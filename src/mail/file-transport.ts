@@ -1,4 +1,4 @@
-import { chmod, mkdir, opendir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Log } from "../lib/log.ts";
 import type { MailTransport } from "./mail-transport.ts";
@@ -19,7 +19,7 @@ export function createFileTransport(directory: string, log: Log): MailTransport 
       try {
         await writeMessage(directory, emailSendId, bytes);
       } catch (error) {
-        log.error({ err: error, directory, emailSendId }, "A message could not be written");
+        log.error({ err: error, directory, emailSendId }, "A message could not be kept");
         const { code = "unknown" } = error as NodeJS.ErrnoException;
         return { kind: "deferred", error: `The message could not be kept (${code})`, serverTrouble: true };
       }
@@ -43,32 +43,4 @@ async function writeMessage(directory: string, emailSendId: string, bytes: Uint8
     await rm(partial, { force: true }).catch(() => undefined);
     throw error;
   }
-}
-
-/** Whole messages, and what a process that ended has left of one. */
-const keptPattern = /^(?:[\w-]{1,200}\.eml|\.[\w-]{1,200}\.partial)$/;
-
-/**
- * Removes the messages that were kept before a moment, one after the other; other files are left alone.
- * @returns how many it was
- */
-export async function sweepFiles(directory: string, before: Date, signal?: AbortSignal): Promise<number> {
-  let removed = 0;
-  for await (const name of listNames(directory)) {
-    if (signal?.aborted) break;
-    const path = join(directory, name);
-    const kept = keptPattern.test(name) ? await stat(path).catch(() => undefined) : undefined;
-    if (!kept || kept.mtime >= before) continue;
-    await rm(path, { force: true });
-    removed += 1;
-  }
-  return removed;
-}
-
-/** Names as they are read: a directory may hold more than fit in memory. */
-async function* listNames(directory: string): AsyncIterable<string> {
-  const entries = await opendir(directory).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== "ENOENT") throw error;
-  });
-  for await (const entry of entries ?? []) if (entry.isFile()) yield entry.name;
 }

@@ -7,29 +7,30 @@ export interface RetentionDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
-  /** How many days each kind is kept. */
+  /** The retention period of each kind of rows, in days. */
   readonly keptDays: Readonly<Record<ExpiringRows, number>>;
-  /** What is kept in files for a time only. */
-  readonly files: readonly PassingFiles[];
+  /** Files with a retention period. */
+  readonly files: readonly ExpiringFiles[];
 }
 
-export interface PassingFiles {
+/** A folder of files with a retention period. */
+export interface ExpiringFiles {
   readonly keptDays: number;
-  /** Deletes what is from before a moment, bit by bit, unless the signal says that the end has come; how many it was. */
+  /** Deletes the files from before a time until the signal aborts. @returns the number of deleted files */
   sweep(before: Date, signal?: AbortSignal): Promise<number>;
 }
 
 export interface Retention extends Worker {
-  /** Deletes, without starting, all that is old now; how many rows and files it was. */
+  /** Deletes what has expired, without starting the loop. @returns the number of deleted rows and files */
   sweep(): Promise<number>;
 }
 
 const intervalMs = 600_000;
-/** Small enough to hold up nobody who wants to write. */
+/** Small, because other writers wait for each batch. */
 const batchRows = 200;
 const dayMs = 86_400_000;
 
-/** Deletes what is kept for a time only, a batch at a time. */
+/** Deletes rows and files after their retention period, a batch at a time. */
 export function createRetention({ store, clock, log, keptDays, files }: RetentionDeps): Retention {
   const subtractDays = (days: number) => new Date(clock.now().getTime() - days * dayMs);
 
@@ -47,7 +48,7 @@ export function createRetention({ store, clock, log, keptDays, files }: Retentio
     for (const { businessId } of await store.listBusinesses()) {
       for (const kind of passing) deleted += await sweepKind(businessId, kind, signal);
     }
-    for (const kept of files) deleted += await kept.sweep(subtractDays(kept.keptDays), signal);
+    for (const { keptDays, sweep } of files) deleted += await sweep(subtractDays(keptDays), signal);
     return deleted;
   }
 

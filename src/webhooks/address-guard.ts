@@ -1,11 +1,11 @@
 import { BlockList, isIP } from "node:net";
 import { isLoopback } from "../lib/http/loopback.ts";
 
-/** Says of an IP address whether nothing may be sent to it. */
+/** Returns whether an IP address is blocked. */
 export type AddressGuard = (address: string) => boolean;
 
 /**
- * Refuses what is not an address of the public internet (IANA's special-purpose registries): private, link-local,
+ * Blocks addresses outside the public internet (IANA's special-purpose registries): private, link-local,
  * shared, reserved, documentation, multicast and unspecified ones, and IPv6 addresses that stand for IPv4 ones.
  * @param allowLoopback - whether this machine itself may be reached
  */
@@ -18,7 +18,7 @@ export function createAddressGuard({ allowLoopback }: { readonly allowLoopback: 
   };
 }
 
-/** Loopback apart. */
+/** Without loopback addresses. */
 const specialIPv4 = new BlockList();
 for (const [network, bits] of [
   ["0.0.0.0", 8],
@@ -42,7 +42,7 @@ for (const [network, bits] of [
   specialIPv4.addSubnet(network, bits, "ipv4");
 }
 
-/** Loopback apart. */
+/** Without loopback addresses. */
 const specialIPv6 = new BlockList();
 specialIPv6.addAddress("::", "ipv6");
 // Global addresses begin with the bits 001. Below: IPv4-mapped, IPv4-compatible, NAT64, discard.

@@ -17,35 +17,35 @@ type Endpoint = Row<"webhookEndpoints">;
 /** An endpoint without its secrets. */
 export type ShownEndpoint = Omit<Endpoint, "secret" | "previousSecret" | "afterPosition">;
 
-/** The only moment at which a secret can be shown. */
+/** A new secret, which can be shown only now. */
 export interface NewSecret extends EndpointKey {
   readonly secret: string;
 }
 
 const deliveryWorker: Author = { actorType: "system", actorId: "webhooks" };
 
-/** The endpoints of every tenant, and who may know their secrets. */
+/** Manages the webhook endpoints of every tenant. */
 export interface Endpoints {
-  /** @throws Problem `validation_failed` for an address that may not be sent to, is known already, or is one too many */
+  /** @throws Problem `validation_failed` for an address that is blocked, exists already or exceeds the limit */
   add(businessId: string, url: string, eventTypes: readonly EventType[]): Promise<NewSecret>;
   list(businessId: string): Promise<ShownEndpoint[]>;
   /** @throws Problem `not_found` */
   find(endpointId: string): Promise<ShownEndpoint>;
   /** @throws Problem `not_found` */
   remove(key: EndpointKey): Promise<void>;
-  /** Sends to it again, from now on. @throws Problem `not_found` */
+  /** Resumes deliveries, from now on. @throws Problem `not_found` */
   enable(key: EndpointKey): Promise<void>;
-  /** Calls off what is on its way. @throws Problem `not_found` */
+  /** Stops deliveries and cancels pending ones. @throws Problem `not_found` */
   disable(key: EndpointKey, reason: DisabledReason): Promise<void>;
-  /** Makes a new secret; the one before signs too for `overlapMs`. @throws Problem `not_found` */
+  /** Creates a new secret. The previous one also signs for `overlapMs`. @throws Problem `not_found` */
   rotateSecret(key: EndpointKey, overlapMs: number): Promise<NewSecret>;
-  /** What to send to now, unless it is disabled or gone. */
+  /** Returns where to send; undefined if the endpoint is disabled or removed. */
   target(key: EndpointKey): Promise<EndpointTarget | undefined>;
 }
 
 export interface EndpointTarget {
   readonly url: string;
-  /** The valid secrets, newest first; `undefined` when they were sealed under another key. */
+  /** The valid secrets, newest first; `undefined` if they were encrypted with another key. */
   readonly secrets: readonly [string, ...string[]] | undefined;
 }
 
@@ -56,7 +56,7 @@ export interface EndpointsDeps {
   readonly rules: UrlRules;
 }
 
-/** Events are multiplied by endpoints. */
+/** Limits the endpoints of a tenant, because each receives every event. */
 export const maxEndpoints = 20;
 
 export function createEndpoints(deps: EndpointsDeps): Endpoints {
@@ -85,8 +85,8 @@ class StoredEndpoints implements Endpoints {
     await this.#change(businessId, "created", async (transaction) => {
       const others = await transaction.find("webhookEndpoints", {}, { limit: maxEndpoints });
       if (others.length >= maxEndpoints) throw createUrlProblem(`there are ${maxEndpoints} endpoints already`);
-      const known = others.find((other) => other.url === url);
-      if (known) throw createUrlProblem(`it is the address of ${known.endpointId} already`);
+      const duplicate = others.find((other) => other.url === url);
+      if (duplicate) throw createUrlProblem(`it is the address of ${duplicate.endpointId} already`);
       await transaction.insert("webhookEndpoints", {
         endpointId: key.endpointId,
         url,
@@ -130,19 +130,24 @@ class StoredEndpoints implements Endpoints {
     await this.#change(key.businessId, "enabled", async (transaction) => {
       const row = await loadEndpoint(transaction, key);
       if (row.status === "enabled") return;
-      const clean = { disabledReason: null, firstFailureAt: null, pausedUntil: null };
-      await transaction.update("webhookEndpoints", row, { status: "enabled", ...clean, afterPosition });
+      const reset = { disabledReason: null, firstFailureAt: null, pausedUntil: null };
+      await transaction.update("webhookEndpoints", row, { status: "enabled", ...reset, afterPosition });
     });
   }
 
   disable(key: EndpointKey, reason: DisabledReason): Promise<void> {
-    const createDisabler = async (transaction: PipelineTransaction) => {
+    const disableEndpoint = async (transaction: PipelineTransaction) => {
       const row = await loadEndpoint(transaction, key);
       if (row.status === "disabled") return;
       await transaction.cancelDeliveries(key.endpointId);
       await transaction.update("webhookEndpoints", row, { status: "disabled", disabledReason: reason });
     };
-    return this.#change(key.businessId, "disabled", createDisabler, reason === "manual" ? commandLine : deliveryWorker);
+    return this.#change(
+      key.businessId,
+      "disabled",
+      disableEndpoint,
+      reason === "manual" ? commandLine : deliveryWorker,
+    );
   }
 
   async rotateSecret(key: EndpointKey, overlapMs: number): Promise<NewSecret> {
@@ -162,14 +167,14 @@ class StoredEndpoints implements Endpoints {
   async target(key: EndpointKey): Promise<EndpointTarget | undefined> {
     const row = await this.#store.reader(key.businessId).get("webhookEndpoints", key.endpointId);
     if (row?.status !== "enabled") return undefined;
-    return { url: row.url, secrets: this.#secretsOf(row) };
+    return { url: row.url, secrets: this.#decryptSecrets(row) };
   }
 
-  #secretsOf(row: Endpoint): EndpointTarget["secrets"] {
+  #decryptSecrets(row: Endpoint): EndpointTarget["secrets"] {
     const secret = this.#encryption.open(row.secret, getSecretContext(row));
     if (secret === undefined) return undefined;
-    const held = (row.previousSecretUntil ?? "") > this.#clock.now().toISOString() ? row.previousSecret : null;
-    const previous = held === null ? undefined : this.#encryption.open(held, getSecretContext(row));
+    const sealed = (row.previousSecretUntil ?? "") > this.#clock.now().toISOString() ? row.previousSecret : null;
+    const previous = sealed === null ? undefined : this.#encryption.open(sealed, getSecretContext(row));
     return previous === undefined ? [secret] : [secret, previous];
   }
 
@@ -185,7 +190,7 @@ class StoredEndpoints implements Endpoints {
   }
 }
 
-/** What a sealed secret belongs to: copied to another endpoint it is of no use. */
+/** Binds an encrypted secret to its endpoint, so that a copy at another endpoint cannot be decrypted. */
 function getSecretContext({ businessId, endpointId }: EndpointKey): string {
   return JSON.stringify([businessId, endpointId]);
 }

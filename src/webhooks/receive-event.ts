@@ -3,7 +3,7 @@ import { DateTime } from "../contract/definition/fields.ts";
 import type { EventFields } from "../contract/event-log.ts";
 import { events } from "../contract/events.ts";
 
-/** The body of a delivery (specification 6.2), as far as it must be right. */
+/** The required form of a delivery's body (specification 6.2). */
 const Delivery = z.object({
   eventId: z.string().regex(/^[\x21-\x7e]{1,255}$/),
   eventType: z
@@ -16,7 +16,7 @@ const Delivery = z.object({
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** The event in a body; nothing where it is none. */
+/** Parses the event in a body; returns undefined if the body is not an event. */
 export function parseEvent(body: Buffer): EventFields | undefined {
   try {
     const delivery = Delivery.parse(JSON.parse(decoder.decode(body)));
@@ -30,19 +30,19 @@ const declared: ReadonlySet<string> = new Set(Object.values(events).flatMap(({ s
 const [maxProperties, maxNameChars] = [60, 64];
 
 /**
- * Ids, states, times and numbers: that is all that is kept of an event's data, which the specification does not show.
- * What else a service may put there, like names and texts, is read from it when it is needed, with the caller's scopes.
+ * Keeps ids, states, times and numbers of an event's data, whose form the specification does not define. Names and texts
+ * are read from the service when they are needed, with the caller's scopes.
  */
 function reduceData(data: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const kept = Object.entries(data).filter(([name, value]) => isTelling(name) && isPlain(value));
+  const kept = Object.entries(data).filter(([name, value]) => isKeptName(name) && isPlain(value));
   return Object.fromEntries(kept.slice(0, maxProperties));
 }
 
-function isTelling(name: string): boolean {
+function isKeptName(name: string): boolean {
   return declared.has(name) || (name.length <= maxNameChars && /^[a-z]\w*?(Id|State|Status|Type|At)$/.test(name));
 }
 
-/** One word, and no address. */
+/** Returns whether a value is a single word without `@`, a number, a boolean or null. */
 function isPlain(value: unknown): boolean {
   if (typeof value === "string") return /^[\x21-\x3f\x41-\x7e]{0,255}$/.test(value);
   return value === null || typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value));

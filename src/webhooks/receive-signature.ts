@@ -4,23 +4,23 @@ import { computeHmac, equalsInConstantTime } from "../lib/crypto/crypto.ts";
 
 export interface SignedWebhook {
   readonly headers: IncomingHttpHeaders;
-  /** As it came. */
+  /** The body as received. */
   readonly body: Buffer;
 }
 
-/** Whether a delivery is genuine and, if its sender signs that too, when this attempt was made. */
+/** Whether a delivery is genuine, with the time of the attempt if the sender signs it. */
 export type Verification = { readonly genuine: false } | { readonly genuine: true; readonly attemptMs?: number };
 
 /**
- * Verifies `X-Webhook-Signature` (specification 6.3) and the headers of Standard Webhooks: whichever there are must all
- * be right, and one of the two there must be. Several secrets are valid while one is being replaced.
+ * Verifies `X-Webhook-Signature` (specification 6.3) and the headers of Standard Webhooks. At least one of the two must be
+ * present, and each one that is present must be valid. Several secrets are valid while one is being replaced.
  */
 export function verifySignature({ headers, body }: SignedWebhook, secrets: readonly string[]): Verification {
   const plain = headers["x-webhook-signature"];
   const standard = standardNames.map((name) => headers[name]);
   const isStandard = standard.some((value) => value !== undefined);
   if (plain === undefined && !isStandard) return { genuine: false };
-  if (plain !== undefined && !isPlainlySigned(plain, body, secrets)) return { genuine: false };
+  if (plain !== undefined && !hasValidSignature(plain, body, secrets)) return { genuine: false };
   if (!isStandard) return { genuine: true };
   const attemptMs = findSignedTime(standard, body, secrets);
   return attemptMs === undefined ? { genuine: false } : { genuine: true, attemptMs };
@@ -30,7 +30,7 @@ const standardNames = ["webhook-id", "webhook-timestamp", "webhook-signature"] a
 
 type Header = string | readonly string[] | undefined;
 
-function isPlainlySigned(header: Header, body: Buffer, secrets: readonly string[]): boolean {
+function hasValidSignature(header: Header, body: Buffer, secrets: readonly string[]): boolean {
   const digits = typeof header === "string" ? /^sha256=([0-9a-f]{64})$/i.exec(header)?.[1] : undefined;
   if (digits === undefined) return false;
   const given = [Buffer.from(digits, "hex")];
@@ -40,7 +40,7 @@ function isPlainlySigned(header: Header, body: Buffer, secrets: readonly string[
   );
 }
 
-/** When the attempt was made, in milliseconds, where a version 1 signature (HMAC-SHA256) is right. */
+/** Returns the time of the attempt in milliseconds if a version 1 signature (HMAC-SHA256) is valid. */
 function findSignedTime([id, timestamp, signatures]: readonly Header[], body: Buffer, secrets: readonly string[]) {
   if (typeof id !== "string" || !/^[\x21-\x7e]{1,255}$/.test(id)) return undefined;
   if (typeof timestamp !== "string" || !/^\d{1,12}$/.test(timestamp)) return undefined;
@@ -53,10 +53,10 @@ function findSignedTime([id, timestamp, signatures]: readonly Header[], body: Bu
   return isAny(given, right) ? attemptMs : undefined;
 }
 
-/** A header has no more than a few; each is compared with several. */
+/** Limits the signatures of a header, because each is compared with several. */
 const maxSignatures = 16;
 
-/** The version 1 signatures in a list like `v1,<base64> v1a,<base64>`; what else there is does not count. */
+/** Parses the version 1 signatures in a list such as `v1,<base64> v1a,<base64>`; ignores others. */
 export function parseSignatures(list: string): Buffer[] {
   return list
     .split(" ", maxSignatures)
@@ -67,7 +67,7 @@ export function parseSignatures(list: string): Buffer[] {
 
 const prefix = "whsec_";
 
-/** The keys that a secret may stand for: its bytes in Base64, or, of a secret in no such form, itself. */
+/** Lists the possible keys of a secret: its decoded bytes if it is Base64, otherwise the secret itself. */
 function listKeys(secret: string): Buffer[] {
   const base64 = secret.startsWith(prefix) ? secret.slice(prefix.length) : secret;
   const bytes = Buffer.from(base64, "base64");
@@ -75,7 +75,7 @@ function listKeys(secret: string): Buffer[] {
   return [...(isBase64 ? [bytes] : []), ...(secret.startsWith(prefix) && isBase64 ? [] : [Buffer.from(secret)])];
 }
 
-/** Compares all with all, so that the time tells nothing of which one it was. */
+/** Compares all with all, so that the time does not reveal which one matched. */
 function isAny(given: readonly Buffer[], right: readonly Buffer[]): boolean {
   let found = false;
   for (const one of given) {

@@ -6,17 +6,17 @@ import type { Inbox } from "../store/queues/event-log.ts";
 import { parseEvent } from "./receive-event.ts";
 import { type SignedWebhook, verifySignature } from "./receive-signature.ts";
 
-/** A webhook that comes in. */
+/** A configured webhook that receives deliveries. */
 export interface Incoming {
-  /** Under which its events are kept. */
+  /** The log that stores its events. */
   readonly log: string;
-  /** The signing secret; while it is being replaced, the new one and the old one. */
+  /** The signing secret; during a replacement the new and the old one. */
   readonly secrets: readonly string[];
 }
 
 export interface Receiver {
   knows(webhook: string): boolean;
-  /** Verifies a delivery and keeps its event. Once this resolves, a crash loses nothing. */
+  /** Verifies a delivery and stores its event durably. */
   receive(webhook: string, delivery: SignedWebhook): Promise<WebhookResponse>;
 }
 
@@ -31,18 +31,18 @@ export interface ReceiverDeps {
 const [minuteMs, dayMs] = [60_000, 86_400_000];
 export const toleranceMs = 5 * minuteMs;
 /**
- * How late an event may come where the attempt itself bears no date: tries go on for days with the very same body and
- * signature. What was received is remembered for longer, so what is sent again in the meantime counts once all the same.
+ * The maximum age of an event if the attempt has no signed time: senders retry for days with the same body and signature.
+ * Received events are stored for longer, so a repeated delivery counts once.
  */
 const latenessMs = 4 * dayMs;
 export const keptMs = 30 * dayMs;
 export const maxEvents = 50_000;
 
-/** Takes what senders deliver to named webhooks: genuine events that are not too old, each once. */
+/** Receives deliveries to named webhooks: genuine events that are not stale, each once. */
 export function createReceiver({ webhooks, inbox, clock, log }: ReceiverDeps): Receiver {
   const warnedMs = new Map<string, number>();
 
-  /** Anybody can send something unsigned: that must not fill the log. */
+  /** Warns once a minute, because anyone can send unsigned requests and must not fill the log. */
   function warn(webhook: string, receipt: WebhookResponse): void {
     const nowMs = clock.now().getTime();
     if (nowMs - (warnedMs.get(webhook) ?? 0) < minuteMs) return;
@@ -50,9 +50,9 @@ export function createReceiver({ webhooks, inbox, clock, log }: ReceiverDeps): R
     log.warn({ webhook, receipt }, "A delivery was refused");
   }
 
-  async function take(
+  async function store(
     webhook: string,
-    { log: kept, secrets }: Incoming,
+    { log: logName, secrets }: Incoming,
     delivery: SignedWebhook,
   ): Promise<WebhookResponse> {
     const verification = verifySignature(delivery, secrets);
@@ -62,8 +62,8 @@ export function createReceiver({ webhooks, inbox, clock, log }: ReceiverDeps): R
     const now = clock.now();
     if (isStale(event, verification.attemptMs, now.getTime())) return "stale";
     const notBefore = new Date(now.getTime() - keptMs).toISOString();
-    const isNew = await inbox.keep(kept, { ...event, webhook }, now.toISOString(), { notBefore, maxEvents });
-    log.debug({ webhook, eventId: event.eventId, eventType: event.eventType, isNew }, "An event came in");
+    const isNew = await inbox.keep(logName, { ...event, webhook }, now.toISOString(), { notBefore, maxEvents });
+    log.debug({ webhook, eventId: event.eventId, eventType: event.eventType, isNew }, "An event was received");
     return isNew ? "accepted" : "repeated";
   }
 
@@ -72,14 +72,14 @@ export function createReceiver({ webhooks, inbox, clock, log }: ReceiverDeps): R
     async receive(webhook, delivery) {
       const incoming = webhooks.get(webhook);
       if (!incoming) return "unsigned";
-      const receipt = await take(webhook, incoming, delivery);
+      const receipt = await store(webhook, incoming, delivery);
       if (receipt !== "accepted" && receipt !== "repeated") warn(webhook, receipt);
       return receipt;
     },
   };
 }
 
-/** By the date of the attempt, which its sender signed; without one, by that of the event. */
+/** Checks the signed time of the attempt; without one, the time of the event. */
 function isStale({ timestamp }: EventFields, attemptMs: number | undefined, nowMs: number): boolean {
   const agoMs = nowMs - (attemptMs ?? Date.parse(timestamp));
   return agoMs < -toleranceMs || agoMs > (attemptMs === undefined ? latenessMs : toleranceMs);

@@ -3,17 +3,17 @@ import type { Clock } from "../lib/clock.ts";
 import type { Outbox } from "../store/queues/outbox.ts";
 import type { ShownEndpoint } from "./endpoints.ts";
 
-/** Sends events again, the same bodies under the same ids; what waits for its next attempt is sent at once. */
+/** Sends events again with the same bodies and ids. Deliveries that wait for their next attempt become due at once. */
 export interface Replay {
   /**
-   * The event of one delivery, whatever became of that.
-   * @returns how many deliveries are due; none when it is under way at this moment
+   * Replays the event of one delivery, whatever its status.
+   * @returns the number of due deliveries; 0 if an attempt is in progress
    * @throws Problem `not_found`
    */
   delivery(businessId: string, deliveryId: string): Promise<number>;
   /**
-   * What the endpoint takes and has not received since a time, whatever the reason; with `arrivedToo` what it has, too.
-   * @returns how many deliveries are due
+   * Replays the endpoint's events since a time that it has not received; with `arrivedToo` also those it has.
+   * @returns the number of due deliveries
    */
   since(endpoint: ShownEndpoint, since: string, arrivedToo: boolean): Promise<number>;
 }
@@ -25,7 +25,7 @@ export function createReplay(outbox: Outbox, clock: Clock): Replay {
   return {
     async delivery(businessId, deliveryId) {
       const delivery = await outbox.getDelivery(businessId, deliveryId);
-      if (!delivery) throw problem("not_found", { deliveryId }, `${deliveryId} is no delivery of ${businessId}`);
+      if (!delivery) throw problem("not_found", { deliveryId }, `${deliveryId} is not a delivery of ${businessId}`);
       const { endpointId, eventId } = delivery;
       return outbox.replay({ businessId, endpointId, eventIds: [eventId], arrivedToo: true, at: getTime() });
     },

@@ -8,10 +8,10 @@ export interface ResolvedAddress {
   readonly family: 4 | 6;
 }
 
-/** Finds the addresses of a host name; rejects when it has none. */
+/** Resolves a host name to addresses; rejects if it has none. */
 export type Resolve = (hostname: string) => Promise<readonly ResolvedAddress[]>;
 
-/** Nothing may be sent to where a name or address leads. */
+/** The host's address is blocked. */
 export class AddressRefused extends Error {
   constructor() {
     super("The address is private or reserved");
@@ -22,19 +22,19 @@ export class AddressRefused extends Error {
 const resolving = { timeout: 2_000, tries: 2 };
 
 /**
- * Asks the name servers directly. What the system offers instead runs on the few threads that files are read on too:
- * some names that are slow to resolve would hold up everything.
+ * Resolves a host name by asking the name servers directly. The system's resolver uses the thread pool of file access,
+ * so a few slow names would delay everything.
  */
 export async function resolveName(hostname: string): Promise<readonly ResolvedAddress[]> {
   if (isLocalName(hostname)) return [toResolvedAddress("127.0.0.1"), toResolvedAddress("::1")];
-  // One for each name: its servers are read when it is made, and networks change.
+  // A resolver reads its servers when it is created, and networks change.
   const resolver = new dns.Resolver(resolving);
   const [v4, v6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
-  const found = [v4, v6].flatMap((answer) =>
+  const addresses = [v4, v6].flatMap((answer) =>
     answer.status === "fulfilled" ? answer.value.map(toResolvedAddress) : [],
   );
-  if (found.length === 0 && v4.status === "rejected") throw v4.reason;
-  return found;
+  if (addresses.length === 0 && v4.status === "rejected") throw v4.reason;
+  return addresses;
 }
 
 function toResolvedAddress(address: string): ResolvedAddress {
@@ -47,8 +47,8 @@ function isLocalName(hostname: string): boolean {
 }
 
 /**
- * Opens connections, but none to an address that the guard refuses. The address that is checked is the one that is
- * dialled, for no name is resolved in between.
+ * Creates a connector that refuses blocked addresses. It connects to the very address that it checked, because no name
+ * is resolved in between.
  */
 export async function createSafeConnector(
   isBlocked: AddressGuard,
@@ -58,8 +58,8 @@ export async function createSafeConnector(
   const lookup: LookupFunction = (hostname, options, callback) => {
     const family = options.family === "IPv4" ? 4 : options.family === "IPv6" ? 6 : options.family;
     resolve(hostname)
-      .then((found) => {
-        const usable = found.filter((each) => !isBlocked(each.address) && (!family || each.family === family));
+      .then((addresses) => {
+        const usable = addresses.filter((each) => !isBlocked(each.address) && (!family || each.family === family));
         const [first] = usable;
         if (!first) throw new AddressRefused();
         if (options.all) callback(null, [...usable]);
@@ -68,10 +68,10 @@ export async function createSafeConnector(
       .catch((error: Error) => callback(error, ""));
   };
   const undici = await import("undici");
-  const dial = undici.buildConnector({ lookup, timeout: timeoutMs, allowH2: false });
+  const connect = undici.buildConnector({ lookup, timeout: timeoutMs, allowH2: false });
   return (options, callback) => {
-    // An address is dialled without a lookup.
+    // An IP address needs no lookup.
     if (isIP(options.hostname) !== 0 && isBlocked(options.hostname)) return callback(new AddressRefused(), null);
-    return dial(options, callback);
+    return connect(options, callback);
   };
 }

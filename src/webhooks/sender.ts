@@ -5,7 +5,7 @@ import type { AddressGuard } from "./address-guard.ts";
 import type { Attempt } from "./retry-schedule.ts";
 import { AddressRefused, createSafeConnector, type Resolve } from "./safe-connector.ts";
 
-/** Makes one attempt. Rejects only with the reason of `signal`. */
+/** Makes one attempt; rejects only with the reason of `signal`. */
 export type Sender = (request: SendRequest, signal: AbortSignal) => Promise<Attempt>;
 
 export interface SendRequest {
@@ -18,31 +18,31 @@ export interface SenderOptions {
   readonly isBlocked: AddressGuard;
   readonly resolve: Resolve;
   readonly userAgent: string;
-  /** For an attempt in all. */
+  /** Limits the whole attempt. */
   readonly timeoutMs?: number;
 }
 
 export const attemptTimeoutMs = 15_000;
 const connectTimeoutMs = 10_000;
-/** How long the rest of an answer is waited for once its status is known. */
+/** Limits the wait for the response body after its status. */
 const answerTimeoutMs = 2_000;
 export const answerBytes = 1_024;
 
-/** Sends by a connection of its own each time, so that no receiver can leave one behind in a state of its choosing. */
+/** Sends each attempt over a new connection, so that no receiver can affect a later attempt. */
 export function createSender({ isBlocked, resolve, userAgent, timeoutMs = attemptTimeoutMs }: SenderOptions): Sender {
-  let dialler: Promise<buildConnector.connector> | undefined;
+  let connector: Promise<buildConnector.connector> | undefined;
 
   async function postRequest(
     { url, headers, body }: SendRequest,
     signal: AbortSignal,
   ): Promise<Omit<Attempt, "durationMs">> {
     const { origin, pathname, search, protocol, hostname } = new URL(url);
-    // What is not encrypted stays on this machine.
+    // Unencrypted requests must not leave this machine.
     if (protocol !== "https:" && !isLocal(hostname)) throw new AddressRefused();
-    // Loaded with the first webhook: most starts have none to send.
+    // Loaded with the first webhook, because most starts send none.
     const { Client } = await import("undici");
-    dialler ??= createSafeConnector(isBlocked, resolve, Math.min(timeoutMs, connectTimeoutMs));
-    const client = new Client(origin, { connect: await dialler, headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
+    connector ??= createSafeConnector(isBlocked, resolve, Math.min(timeoutMs, connectTimeoutMs));
+    const client = new Client(origin, { connect: await connector, headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
     try {
       const response = await client.request({
         method: "POST",
@@ -73,7 +73,7 @@ export function createSender({ isBlocked, resolve, userAgent, timeoutMs = attemp
   };
 }
 
-/** Whether an endpoint's host is this machine by its name or address alone. */
+/** Returns whether a host is this machine, by its name or address alone. */
 export function isLocal(hostname: string): boolean {
   return isLoopback(hostname) || hostname.endsWith(".localhost");
 }
@@ -92,7 +92,7 @@ function classifyResponse({
   };
 }
 
-/** For whoever looks into the log. The status counts already: what goes wrong from here on changes nothing. */
+/** Reads the beginning of the response body for the log. The status already decides the result, so errors are ignored. */
 async function readBeginning(body: Dispatcher.ResponseData["body"]): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -105,15 +105,15 @@ async function readBeginning(body: Dispatcher.ResponseData["body"]): Promise<str
       if (bytes >= answerBytes) break;
     }
   } catch {
-    // It was cut off; what came before is kept.
+    // The body was cut off; the part before is used.
   } finally {
     clearTimeout(timer);
   }
-  // Some databases take no zero bytes in texts.
+  // PostgreSQL does not store zero bytes in texts.
   return Buffer.concat(chunks).subarray(0, answerBytes).toString("utf8").replaceAll("\0", "\u{fffd}");
 }
 
-/** Kinds of failure alone: messages of the network stack may hold addresses, headers and worse. */
+/** Classifies a failure. Messages of the network stack are not used, because they may contain addresses and headers. */
 function classifyFailure(error: unknown): DeliveryError {
   if (error instanceof AddressRefused) return "address_refused";
   const { name = "", code = "" } = error as { name?: string; code?: string };

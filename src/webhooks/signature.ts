@@ -4,13 +4,13 @@ import { computeHmac } from "../lib/crypto/crypto.ts";
 
 const prefix = "whsec_";
 
-/** A new signing secret: 256 random bits, as Standard Webhooks writes them. */
+/** Creates a signing secret of 256 random bits in the form of Standard Webhooks. */
 export function createSecret(): string {
   return prefix + randomBytes(32).toString("base64");
 }
 
 export interface SignedDelivery {
-  /** The secret that is valid now, then the one before it while it still is. */
+  /** The current secret, then the previous one while it is valid. */
   readonly secrets: readonly [string, ...string[]];
   readonly eventId: string;
   readonly body: string;
@@ -18,8 +18,8 @@ export interface SignedDelivery {
 }
 
 /**
- * The headers by which a receiver knows that a delivery is genuine: `X-Webhook-Signature` (specification 6.3), keyed with
- * the secret as it was shown, and those of Standard Webhooks, keyed with the bytes that the secret stands for.
+ * Creates the signature headers of a delivery: `X-Webhook-Signature` (specification 6.3), keyed with the secret as it was
+ * shown, and those of Standard Webhooks, keyed with the decoded secret.
  */
 export function createSignatureHeaders({ secrets, eventId, body, now }: SignedDelivery): Record<string, string> {
   const timestamp = String(Math.floor(now.getTime() / 1000));

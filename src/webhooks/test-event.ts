@@ -9,7 +9,7 @@ import type { Sender } from "./sender.ts";
 import { createSignatureHeaders } from "./signature.ts";
 import { findUrlFault, type UrlRules } from "./url.ts";
 
-/** Sends an invented event of a type at once, signed like every other, once and without a record. */
+/** Sends an example event at once, signed like any other, without a retry or a record. */
 export type TestEventSender = (key: EndpointKey, eventType: EventType) => Promise<TestEventResult>;
 
 export type TestEventResult = Attempt & { readonly eventId: string };
@@ -21,7 +21,7 @@ export interface TestEventDeps {
   readonly rules: UrlRules;
 }
 
-/** @throws Error when the endpoint is disabled, its address may not be sent to, or its secret was sealed under another key */
+/** @throws Error if the endpoint is disabled, its address is blocked or its secret was encrypted with another key */
 export function createTestEventSender({ endpoints, send, clock, rules }: TestEventDeps): TestEventSender {
   return async (key, eventType) => {
     const target = await endpoints.target(key);

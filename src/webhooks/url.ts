@@ -10,8 +10,8 @@ export interface UrlRules {
 export const maxUrlChars = 2_000;
 
 /**
- * What keeps an address from being sent to, as far as it can be told without looking its name up; `undefined` if nothing.
- * Where the name leads is checked each time that it is dialled.
+ * Returns why an address is not allowed, as far as it is known without resolving its name; undefined if it is allowed.
+ * The resolved address is checked at each connection.
  */
 export function findUrlFault(text: string, { isBlocked, allowLoopback }: UrlRules): string | undefined {
   const url = URL.parse(text);

@@ -24,56 +24,58 @@ export interface DeliveryWorkerDeps {
   readonly send: Sender;
   readonly clock: Clock;
   readonly log: Log;
-  /** Attempts made at once. */
+  /** The number of concurrent attempts. */
   readonly concurrency: number;
   readonly random?: Random;
 }
 
 export interface DeliveryWorker extends Worker {
-  /** Delivers, without starting, what is due now and waits for it. */
+  /** Delivers what is due now and waits for it, without starting the loop. */
   drain(): Promise<void>;
 }
 
-/** Longer than an attempt and its record can take. */
+/** Longer than an attempt and its recording can take. */
 const leaseMs = 45_000;
 const pollMs = 250;
 const gatherMs = 10;
-/** Deliveries made in one transaction, which others wait for. */
-const madeAtOnce = 100;
-/** Attempts that one endpoint gets at once, in all processes; one alone while it is failing or slow. */
+/** Limits the deliveries created in one transaction, because other writers wait for it. */
+const fanOutBatch = 100;
+/** The number of concurrent attempts to one endpoint in all processes; 1 while it fails or is slow. */
 export const perEndpoint = 8;
 export const slowMs = 2_000;
 export const slowForMs = 600_000;
-/** When an endpoint whose secret cannot be read is looked at again. */
+/** The delay before the next attempt to an endpoint whose secret cannot be decrypted. */
 const unreadableMs = 300_000;
-/** How long attempts under way may take to end when the process does. */
+/** Limits the wait for attempts in flight at shutdown. */
 const graceMs = 5_000;
 
-type DeliveryQueueName = "sound" | "doubtful";
-interface UnderWay {
-  readonly lane: DeliveryQueueName;
+/** Endpoints that fail or are slow are `degraded` and have a share of attempts of their own. */
+type EndpointHealth = "healthy" | "degraded";
+
+interface AttemptInFlight {
+  readonly health: EndpointHealth;
   readonly startedMs: number;
   readonly attempt: Promise<void>;
 }
 
-type NamedLane = EndpointLeases & { readonly name: DeliveryQueueName };
+type HealthLeases = EndpointLeases & { readonly health: EndpointHealth };
 
 export function createDeliveryWorker(deps: DeliveryWorkerDeps): DeliveryWorker {
   return new Deliveries(deps);
 }
 
-/** Makes deliveries of events, leases those that are due, attempts them and records what came of it. */
+/** Creates deliveries of events, leases those that are due, attempts them and records the results. */
 class Deliveries implements DeliveryWorker {
   readonly #deps: DeliveryWorkerDeps;
   readonly #loop: Worker;
   readonly #ending = new AbortController();
-  /** Attempts under way or not yet recorded, by lease and delivery. */
-  readonly #underWay = new Map<Lease, UnderWay>();
+  /** Attempts in flight or not yet recorded. */
+  readonly #inFlight = new Map<Lease, AttemptInFlight>();
   #outcomes: DeliveryOutcome[] = [];
   #unsent: Lease[] = [];
-  /** Until when an endpoint counts as slow. */
+  /** The time until which an endpoint counts as slow. */
   readonly #slow = new Map<string, number>();
-  #troubled = false;
+  #hasFailed = false;
 
   constructor(deps: DeliveryWorkerDeps) {
     this.#deps = deps;
@@ -81,9 +83,9 @@ class Deliveries implements DeliveryWorker {
       step: () => this.#step(),
       idleMs: pollMs,
       failed: (error) => {
-        // Once, not four times a second.
-        if (!this.#troubled) deps.log.error({ err: error }, "Webhook deliveries cannot be worked on");
-        this.#troubled = true;
+        // Log the first failure only, not every poll.
+        if (!this.#hasFailed) deps.log.error({ err: error }, "Webhook deliveries cannot be worked on");
+        this.#hasFailed = true;
       },
     });
   }
@@ -94,14 +96,14 @@ class Deliveries implements DeliveryWorker {
 
   async stop(): Promise<void> {
     await this.#loop.stop();
-    await waitAtMost(graceMs, this.#allEnded());
+    await waitAtMost(graceMs, this.#waitForAll());
     this.#ending.abort();
-    await this.#allEnded();
+    await this.#waitForAll();
     try {
       await this.#giveBack();
       if (this.#outcomes.length > 0) await this.#exchange([...this.#outcomes], []);
     } catch (error) {
-      // What is not recorded is attempted again when the leases end.
+      // Unrecorded deliveries are attempted again when their leases end.
       this.#deps.log.error({ err: error }, "The last webhook deliveries could not be recorded");
     }
   }
@@ -111,57 +113,58 @@ class Deliveries implements DeliveryWorker {
   }
 
   async drain(): Promise<void> {
-    while ((await this.#turn()) || this.#underWay.size > 0) await this.#someEnded();
+    while ((await this.#runOnce()) || this.#inFlight.size > 0) await this.#waitForAny();
   }
 
   async #step(): Promise<boolean> {
-    const more = await this.#turn();
-    this.#troubled = false;
-    if (more || this.#underWay.size === 0) return more;
-    // An attempt that ends makes room for another; until then there may be new events. What ends together is recorded
-    // together: each time the database waits for its disk.
-    await waitAtMost(pollMs, this.#someEnded());
+    const more = await this.#runOnce();
+    this.#hasFailed = false;
+    if (more || this.#inFlight.size === 0) return more;
+    // An attempt that ends makes room for another, and new events may arrive before. Attempts that end together are
+    // recorded together, because each write waits for the disk.
+    await waitAtMost(pollMs, this.#waitForAny());
     await delay(gatherMs);
     return true;
   }
 
-  /** One look at everything; true when it found something to do. */
-  async #turn(): Promise<boolean> {
+  /** Creates, records and begins what is due. @returns whether there was work */
+  async #runOnce(): Promise<boolean> {
     const { outbox } = this.#deps;
-    let found = 0;
-    for (const businessId of await outbox.behind()) found += await outbox.fanOut(businessId, this.#at(), madeAtOnce);
+    let count = 0;
+    for (const businessId of await outbox.behind()) count += await outbox.fanOut(businessId, this.#at(), fanOutBatch);
     await this.#giveBack();
     const outcomes = [...this.#outcomes];
     const due = await outbox.due(this.#at());
-    const lanes = this.#lanes(due, new Set(outcomes.map(({ lease }) => lease)));
-    if (outcomes.length + lanes.length > 0) found += await this.#exchange(outcomes, lanes);
-    return found > 0;
+    const lanes = this.#planLeases(due, new Set(outcomes.map(({ lease }) => lease)));
+    if (outcomes.length + lanes.length > 0) count += await this.#exchange(outcomes, lanes);
+    return count > 0;
   }
 
-  /** Places for what is due, besides what is under way and not about to be recorded. */
-  #lanes(due: readonly DueEndpoint[], ended: ReadonlySet<Lease>): NamedLane[] {
+  /** Plans how many deliveries of which endpoints to lease, besides the attempts in flight. */
+  #planLeases(due: readonly DueEndpoint[], ended: ReadonlySet<Lease>): HealthLeases[] {
     const { concurrency } = this.#deps;
-    // Receivers that fail or dawdle have places of their own: however many there are, the others keep theirs.
-    const doubtful = Math.max(1, Math.floor(concurrency / 4));
-    const places: Record<DeliveryQueueName, number> = { sound: Math.max(1, concurrency - doubtful), doubtful };
+    // Degraded endpoints have a fixed share of attempts, so that they cannot delay healthy ones.
+    const degraded = Math.max(1, Math.floor(concurrency / 4));
+    const places: Record<EndpointHealth, number> = { healthy: Math.max(1, concurrency - degraded), degraded };
     const nowMs = performance.now();
-    for (const [lease, { lane, startedMs }] of this.#underWay) {
+    for (const [lease, { health, startedMs }] of this.#inFlight) {
       if (ended.has(lease)) continue;
-      // Nobody else waits for one that hangs.
+      // An attempt that hangs must not use a place of healthy endpoints.
       const hangs = nowMs - startedMs > slowMs;
       if (hangs) this.#slow.set(lease.endpointId, nowMs + slowForMs);
-      places[hangs ? "doubtful" : lane]--;
+      places[hangs ? "degraded" : health]--;
     }
-    places.sound = Math.min(places.sound, 2 * concurrency - this.#underWay.size);
-    return [...Map.groupBy(due, (endpoint) => this.#laneOf(endpoint))].flatMap(([name, endpoints]) => {
-      const limit = places[name];
+    places.healthy = Math.min(places.healthy, 2 * concurrency - this.#inFlight.size);
+    return [...Map.groupBy(due, (endpoint) => this.#getHealth(endpoint))].flatMap(([health, endpoints]) => {
+      const limit = places[health];
       const share = Math.max(1, Math.floor(limit / endpoints.length));
-      return limit > 0 ? [{ name, endpoints, limit, atOnce: name === "sound" ? Math.min(perEndpoint, share) : 1 }] : [];
+      const atOnce = health === "healthy" ? Math.min(perEndpoint, share) : 1;
+      return limit > 0 ? [{ health, endpoints, limit, atOnce }] : [];
     });
   }
 
-  /** Records what has ended and begins what is due; what cannot be recorded now is kept for the next time. */
-  async #exchange(outcomes: readonly DeliveryOutcome[], lanes: readonly NamedLane[]): Promise<number> {
+  /** Records ended attempts and begins due ones. Outcomes that cannot be recorded now are recorded the next time. */
+  async #exchange(outcomes: readonly DeliveryOutcome[], lanes: readonly HealthLeases[]): Promise<number> {
     const { outbox } = this.#deps;
     const { leases, failing } = await outbox.exchange({
       outcomes,
@@ -170,27 +173,27 @@ class Deliveries implements DeliveryWorker {
       leaseUntil: this.#at(leaseMs),
     });
     this.#outcomes = this.#outcomes.slice(outcomes.length);
-    for (const { lease } of outcomes) this.#underWay.delete(lease);
-    const doubtful = lanes.find(({ name }) => name === "doubtful")?.endpoints ?? [];
-    const ids = new Set(doubtful.map(({ endpointId }) => endpointId));
+    for (const { lease } of outcomes) this.#inFlight.delete(lease);
+    const degraded = lanes.find(({ health }) => health === "degraded")?.endpoints ?? [];
+    const degradedIds = new Set(degraded.map(({ endpointId }) => endpointId));
     for (const lease of leases) {
-      this.#underWay.set(lease, {
-        lane: ids.has(lease.endpointId) ? "doubtful" : "sound",
+      this.#inFlight.set(lease, {
+        health: degradedIds.has(lease.endpointId) ? "degraded" : "healthy",
         startedMs: performance.now(),
         attempt: this.#attempt(lease),
       });
     }
-    await this.#giveUp(outcomes, failing);
+    await this.#disableFailing(outcomes, failing);
     return leases.length;
   }
 
-  #laneOf({ endpointId, failing }: DueEndpoint): DeliveryQueueName {
+  #getHealth({ endpointId, failing }: DueEndpoint): EndpointHealth {
     const nowMs = performance.now();
     for (const [id, untilMs] of this.#slow) if (untilMs <= nowMs) this.#slow.delete(id);
-    return failing || this.#slow.has(endpointId) ? "doubtful" : "sound";
+    return failing || this.#slow.has(endpointId) ? "degraded" : "healthy";
   }
 
-  /** Never rejects: what becomes of it stands in the lists. */
+  /** Makes one attempt; never rejects, because results go to the lists of outcomes and unsent leases. */
   async #attempt(lease: Lease): Promise<void> {
     const { endpoints, send, clock, log } = this.#deps;
     const { endpointId, eventId, payload } = lease;
@@ -198,27 +201,27 @@ class Deliveries implements DeliveryWorker {
     try {
       const target = await endpoints.target(lease);
       if (!target?.secrets) {
-        if (target) log.error({ endpointId }, "The webhook secret was sealed under another key: rotate it");
+        if (target) log.error({ endpointId }, "The webhook secret was encrypted with another key: rotate it");
         this.#unsent.push(lease);
         return;
       }
       const headers = createSignatureHeaders({ secrets: target.secrets, eventId, body: payload, now });
       const attempt = await send({ url: target.url, headers, body: payload }, this.#ending.signal);
-      this.#keep(lease, now, attempt);
+      this.#recordAttempt(lease, now, attempt);
     } catch (error) {
       this.#unsent.push(lease);
       if (!this.#ending.signal.aborted) log.error({ err: error, endpointId }, "A webhook could not be attempted");
     }
   }
 
-  #keep(lease: Lease, startedAt: Date, attempt: Attempt): void {
+  #recordAttempt(lease: Lease, startedAt: Date, attempt: Attempt): void {
     const { clock, log, random = Math.random } = this.#deps;
     const { endpointId, deliveryId, eventId } = lease;
     const { statusCode, error, answer, durationMs } = attempt;
     if (durationMs > slowMs) this.#slow.set(endpointId, performance.now() + slowForMs);
     else this.#slow.delete(endpointId);
-    const facts = { endpointId, deliveryId, eventId, attempt: lease.attempt + 1, statusCode, error, durationMs };
-    log[error === null ? "debug" : "info"](facts, error === null ? "Webhook delivered" : "Webhook not delivered");
+    const line = { endpointId, deliveryId, eventId, attempt: lease.attempt + 1, statusCode, error, durationMs };
+    log[error === null ? "debug" : "info"](line, error === null ? "Webhook delivered" : "Webhook not delivered");
     this.#outcomes.push({
       lease,
       startedAt: startedAt.toISOString(),
@@ -230,15 +233,15 @@ class Deliveries implements DeliveryWorker {
     });
   }
 
-  /** What could not be attempted counts for nothing. */
+  /** Returns leases without an attempt to the queue. */
   async #giveBack(): Promise<void> {
     const unsent = [...this.#unsent];
     await this.#deps.outbox.giveBack(unsent, this.#at(this.#ending.signal.aborted ? 0 : unreadableMs));
     this.#unsent = this.#unsent.slice(unsent.length);
-    for (const lease of unsent) this.#underWay.delete(lease);
+    for (const lease of unsent) this.#inFlight.delete(lease);
   }
 
-  async #giveUp(outcomes: readonly DeliveryOutcome[], failing: readonly FailingEndpoint[]): Promise<void> {
+  async #disableFailing(outcomes: readonly DeliveryOutcome[], failing: readonly FailingEndpoint[]): Promise<void> {
     for (const { lease, statusCode } of outcomes) if (statusCode === 410) await this.#disable(lease, "gone");
     for (const endpoint of failing) {
       if (endpoint.firstFailureAt <= this.#at(-giveUpAfterMs)) await this.#disable(endpoint, "failing");
@@ -250,18 +253,18 @@ class Deliveries implements DeliveryWorker {
       await this.#deps.endpoints.disable({ businessId, endpointId }, reason);
       this.#deps.log.warn({ endpointId, reason }, "A webhook endpoint was disabled");
     } catch (error) {
-      // Removed meanwhile.
+      // The endpoint was removed meanwhile.
       if (!(error instanceof Problem && error.code === "not_found")) throw error;
     }
   }
 
-  async #someEnded(): Promise<void> {
-    if (this.#underWay.size === 0) return;
-    await Promise.race([...this.#underWay.values()].map(({ attempt }) => attempt));
+  async #waitForAny(): Promise<void> {
+    if (this.#inFlight.size === 0) return;
+    await Promise.race([...this.#inFlight.values()].map(({ attempt }) => attempt));
   }
 
-  async #allEnded(): Promise<void> {
-    await Promise.all([...this.#underWay.values()].map(({ attempt }) => attempt));
+  async #waitForAll(): Promise<void> {
+    await Promise.all([...this.#inFlight.values()].map(({ attempt }) => attempt));
   }
 
   #at(fromNowMs = 0): string {
@@ -269,7 +272,7 @@ class Deliveries implements DeliveryWorker {
   }
 }
 
-/** Waits for something, but no longer than this. */
+/** Waits for a promise for a limited time. */
 async function waitAtMost(ms: number, awaited: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const elapsed = new Promise<void>((resolve) => {
