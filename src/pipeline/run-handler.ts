@@ -7,7 +7,7 @@ import { requireScopes } from "./authorize.ts";
 import type { Outcome, PipelineDeps, PreparedCall } from "./call.ts";
 import { applyConfirmation } from "./confirmation.ts";
 import { checkQuota } from "./quota.ts";
-import { auditChanges } from "./with-audit.ts";
+import { recordChanges } from "./with-audit.ts";
 
 type AnyHandler = (work: ReadContext | WriteContext, input: Readonly<Record<string, unknown>>) => Promise<unknown>;
 
@@ -28,7 +28,7 @@ export async function runWriteHandler(
   const { operation, caller, call, name, input } = prepared;
   const { quota } = operation;
   if (quota) await checkQuota(deps.options, prepared, transaction, quota);
-  return auditChanges(transaction, toAuditContext(prepared), async (emit) => {
+  return recordChanges(transaction, toAuditContext(prepared), async (emit) => {
     const handler = deps.handlers[name] as AnyHandler;
     const result = await handler({ ...createHandlerContext(deps, prepared), store: transaction, emit }, input);
     if (call.confirmed) await applyConfirmation(transaction, call.confirmed);

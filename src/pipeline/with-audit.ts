@@ -22,12 +22,12 @@ export function withAudit<R>(
   const { businessId, actorId, now } = change;
   const context = { requestId: createId("req"), reason: null, ...change, tokenId: null };
   return store.transaction({ businessId, actorId, now: now.toISOString() }, (transaction) =>
-    auditChanges(transaction, context, (emit) => work(transaction, emit, context)),
+    recordChanges(transaction, context, (emit) => work(transaction, emit, context)),
   );
 }
 
 /** Runs work that writes, and appends its events and the audit entries of its changes to the same transaction. */
-export async function auditChanges<R>(
+export async function recordChanges<R>(
   transaction: PipelineTransaction,
   context: AuditContext,
   work: (emit: WriteContext["emit"]) => Promise<R>,
