@@ -24,18 +24,18 @@ export interface ServerDeps {
   readonly confirmation: ConfirmationPolicy;
   readonly settings: ToolSettings;
   readonly telemetry: Telemetry;
-  /** The setting that keeps an operation from agents, if one does. */
+  /** Returns the setting that disables an operation for agents, if one does. */
   readonly disabledBySetting: (name: CallName) => string | undefined;
-  /** The token of a connection that carries none itself (stdio). */
+  /** The token of a connection whose requests carry none (stdio). */
   readonly token?: string | undefined;
 }
 
-/** @param subscriptions - where a 2025-era connection that does not last keeps what its client follows */
+/** @param subscriptions - stores what the client of a 2025-era session follows, since the server lasts for one request only */
 export type ServerFactory = (context: McpRequestContext, subscriptions?: Subscriptions) => GuardedServer;
 
 /**
- * Makes the MCP server of one HTTP request or one stdio connection, for either protocol revision. The SDK's low-level
- * server: it answers about twice as many calls as its high-level one.
+ * Returns a factory of the MCP server of one HTTP request or one stdio connection, for either protocol revision. Uses the
+ * SDK's low-level server, which answers about twice as many calls a second as its high-level one.
  */
 export function createServerFactory({
   upstream,
@@ -74,11 +74,11 @@ export function createServerFactory({
   };
 }
 
-/** The SDK sends whatever a handler throws as it is; here only what was meant to be seen passes. */
+/** Hides unexpected errors from clients: the SDK sends whatever a handler throws. */
 export class GuardedServer extends Server {
   #log: Log | undefined;
   #telemetry = unwatched;
-  /** What is done when the connection has closed. */
+  /** Runs when the connection has closed. */
   readonly closing: (() => void)[] = [];
 
   watch(telemetry: Telemetry, log: Log): void {
@@ -86,7 +86,7 @@ export class GuardedServer extends Server {
     this.#log = log;
   }
 
-  /** Does work of which nobody who watches is told. */
+  /** Does work without telemetry. */
   async unwatched(work: () => Promise<void>): Promise<void> {
     const telemetry = this.#telemetry;
     this.#telemetry = unwatched;
@@ -102,16 +102,16 @@ export class GuardedServer extends Server {
   protected override _wrapHandler(...[method, handler]: Parameters<Server["_wrapHandler"]>) {
     return super._wrapHandler(method, async (request, context) => {
       try {
-        // Tool calls are watched where both roads to them meet.
+        // Tool calls are recorded where the SDK and the fast path meet.
         if (method === "tools/call") return await handler(request, context);
-        const asked = {
+        const described = {
           ...describeRequest(context),
           kind: "mcp",
           method,
           prompt: findPromptName(method, request),
         } as const;
         return await this.#telemetry.watch(
-          asked,
+          described,
           async () => handler(request, context),
           () => succeeded,
         );
@@ -122,7 +122,7 @@ export class GuardedServer extends Server {
   }
 }
 
-/** What is known of an MCP request before it is answered. */
+/** Describes an MCP request for telemetry. */
 export function describeRequest(context: ToolContext) {
   const transport = context.http ? "tcp" : "pipe";
   return {
@@ -133,13 +133,13 @@ export function describeRequest(context: ToolContext) {
   } as const;
 }
 
-/** The prompt that is got, where there is one of that name. */
+/** Returns the name of the prompt that a request gets, if there is such a prompt. */
 function findPromptName(method: string, request: unknown): string | undefined {
   const name = (request as { readonly params?: { readonly name?: unknown } }).params?.name;
   return method === "prompts/get" && typeof name === "string" ? findPrompt(name)?.name : undefined;
 }
 
-/** What a client may see of an error. */
+/** Converts an error to one that a client may see. Logs unexpected ones. */
 export function toClientError(error: unknown, log: Log | undefined): ProtocolError {
   if (error instanceof ProtocolError) return error;
   if (error instanceof Problem) {

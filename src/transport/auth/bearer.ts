@@ -1,17 +1,17 @@
 import type { Problem } from "../../contract/errors.ts";
 
-/** The token of an `Authorization: Bearer` header (RFC 6750), if it is one. */
+/** Returns the token of an `Authorization: Bearer` header (RFC 6750), or undefined for any other header. */
 export function parseBearer(authorization: string | undefined): string | undefined {
   return authorization === undefined ? undefined : /^bearer +(\S+) *$/i.exec(authorization)?.[1];
 }
 
-/** Where a client without a good token is sent for one (RFC 9728), and what it is told to ask for there. */
+/** Tells a client where to get a token (RFC 9728), and with which scopes. */
 export interface AuthChallenge {
   readonly metadataUrl: string;
   readonly scopes: readonly string[];
 }
 
-/** The `WWW-Authenticate` header that a refusal carries (RFC 6750 section 3), as a header map. */
+/** Returns the `WWW-Authenticate` header of a refusal (RFC 6750, section 3), as a header map. */
 export function createChallengeHeader(
   { code, details }: Problem,
   authChallenge?: AuthChallenge,
@@ -32,7 +32,7 @@ export function createChallengeHeader(
   }
 }
 
-/** What is empty is left out; none of the values can hold a quotation mark or a backslash. */
+/** Formats a Bearer challenge without empty parameters. No value can contain a quotation mark or a backslash. */
 function formatChallenge(parameters: Readonly<Record<string, string | readonly string[] | undefined>>) {
   const given = Object.entries(parameters).flatMap(([name, value = []]) => {
     const text = [value].flat().join(" ");

@@ -9,15 +9,15 @@ import type { Claims, TokenVerifier } from "./oauth-token-verifier.ts";
 export interface CallerResolverDeps {
   readonly keys: GatewayKeys | undefined;
   readonly issuer: TokenVerifier | undefined;
-  /** The product token that tokens of the issuer stand for, where no entry names their subject. */
+  /** The product token for callers with a token of the issuer whose subject no entry names. */
   readonly token: string | undefined;
 }
 
 const allScopes: ReadonlySet<Scope> = new Set(scopes);
 
 /**
- * Who calls MCP over HTTP, where callers hold no product tokens: those of the operator's keys, and those whom the issuer
- * vouches for. A product token is refused like anything else.
+ * Resolves callers of MCP over HTTP who hold no product token: by an operator's gateway key, or by an access token of the
+ * issuer. Anything else is refused, also a product token.
  */
 export function createCallerResolver({ keys, issuer, token }: CallerResolverDeps): GrantOf {
   function createKeyGrant(key: string): Grant {
@@ -30,10 +30,10 @@ export function createCallerResolver({ keys, issuer, token }: CallerResolverDeps
     const caller = toOpaqueId("oauth", subject, client ?? "");
     const holder = keys?.subject(subject);
     if (holder) {
-      const most = holder.scopes ?? allScopes;
-      return { ...holder, caller, scopes: given.intersection(most), attainable: most };
+      const allowed = holder.scopes ?? allScopes;
+      return { ...holder, caller, scopes: given.intersection(allowed), attainable: allowed };
     }
-    // Where subjects are named, those who are not named have been left out.
+    // If the file names subjects, it names all that are allowed.
     if (token === undefined || keys?.namesSubjects) throw problem("gateway_not_admitted");
     return { name: `oauth:${caller.slice(0, 12)}`, token, caller, scopes: given, attainable: allScopes };
   }

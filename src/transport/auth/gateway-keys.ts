@@ -7,23 +7,23 @@ import { equalsInConstantTime, hashSha256Hex } from "../../lib/crypto/crypto.ts"
 import type { Log } from "../../lib/log.ts";
 import { readFileState, readPrivateFile } from "../../lib/private-file.ts";
 
-/** A caller that the operator lets in, with the product token that its calls run as. */
+/** A caller that the operator has admitted, with the product token that its calls use. */
 export interface KeyHolder {
   readonly name: string;
   readonly token: string;
-  /** No more than these of the token's scopes; all of them without. */
+  /** Limits the token's scopes; undefined for all of them. */
   readonly scopes: ReadonlySet<Scope> | undefined;
 }
 
-/** The callers that a file names. A change to the file, or to one that holds a product token, counts within a second. */
+/** The callers that a file names. A change to the file, or to a file with a product token, applies within a second. */
 export interface GatewayKeys {
-  /** Whose key this is; nothing for one that is unknown or has expired. */
+  /** Returns the holder of a key, or undefined if it is unknown or has expired. */
   holderOf(key: string): KeyHolder | undefined;
-  /** Who the subject of an issuer's tokens is; nothing for one that is unknown or has expired. */
+  /** Returns the holder that an entry names for a subject of the issuer, or undefined if there is none or it has expired. */
   subject(name: string): KeyHolder | undefined;
-  /** Everybody whom an entry names, expired or not. */
+  /** Returns the holders of all entries, also of expired ones. */
   holders(): readonly (KeyHolder & { readonly expiresAt: string | undefined })[];
-  /** Whether any entry names a subject: then those that none names are not let in. */
+  /** Whether any entry names a subject: then other subjects are refused. */
   readonly namesSubjects: boolean;
   /** Reads the file again at once. */
   reload(): void;
@@ -31,7 +31,7 @@ export interface GatewayKeys {
 
 export interface GatewayKeysOptions {
   readonly file: string;
-  /** Where entries' `tokenVariable` is looked up. */
+  /** The variables that entries name as `tokenVariable`. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The product token of entries that name none. */
   readonly token: string | undefined;
@@ -48,24 +48,24 @@ interface Held {
   readonly holder: KeyHolder;
 }
 
-/** What was read last, all of it fit. */
+/** The last valid content of the file. */
 interface Read {
   readonly bySha256: ReadonlyMap<string, Held>;
   readonly bySubject: ReadonlyMap<string, Held>;
-  /** The files that it came from, as each was when it was read. */
+  /** The files that were read, each with its state at that time. */
   readonly files: ReadonlyMap<string, string>;
 }
 
 /**
- * Reads the file of gateway keys. Later, one that is unfit, half written or gone leaves what was read before in force,
- * and the log says so.
- * @throws Error that names what is wrong with the file, without its content
+ * Reads the file of gateway keys. If the file later becomes invalid or is removed, the keys stay as they were, and a log
+ * line reports it.
+ * @throws Error that says what is wrong with the file, without its content
  */
 export function openGatewayKeys(options: GatewayKeysOptions): GatewayKeys {
   const { clock, log } = options;
   let read = readKeys(options);
   let checkedAtMs = performance.now();
-  /** Why the files as they are now cannot be read. */
+  /** The reason why the current files cannot be used. */
   let fault: string | undefined;
 
   function reloadKeys(): void {
@@ -119,7 +119,7 @@ function isStale({ files }: Read): boolean {
 function readKeys({ file, env, token }: GatewayKeysOptions): Read {
   const files = new Map<string, string>();
   const readText = (path: string, maxBytes: number) => {
-    // Looked at before it is read: what changes meanwhile shows the next time.
+    // Taken before the content is read, so that a change in between is noticed the next time.
     files.set(path, readFileState(path));
     return readPrivateFile(path, maxBytes);
   };
@@ -138,7 +138,7 @@ function readKeys({ file, env, token }: GatewayKeysOptions): Read {
 function parseEntries(file: string, text: string): readonly GatewayEntry[] {
   const result = GatewayEntries.safeParse(parseJson(file, text));
   if (result.success) return result.data;
-  // The place and the rule; the value may be a secret in the wrong place.
+  // Without the value, which may be a secret in the wrong place.
   const [issue] = result.error.issues;
   throw new Error(`${file}: ${issue?.path.join(".") || "the list"}: ${issue?.message}`);
 }
@@ -147,7 +147,7 @@ function parseJson(file: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The parser's own message repeats some of the text.
+    // The message of the parser contains some of the text.
     throw new Error(`${file} is not valid JSON`);
   }
 }

@@ -11,40 +11,40 @@ import { version } from "../../lib/version.ts";
 import { createHttpClient, type HttpClient } from "../../upstream/remote/http-client.ts";
 
 export interface TokenVerifierOptions {
-  /** As tokens name it in `iss`, to the letter. */
+  /** Exactly as in the `iss` claim of tokens. */
   readonly issuer: string;
-  /** What tokens must name in `aud`: this server (RFC 8707). */
+  /** The required `aud` claim: this server (RFC 8707). */
   readonly audience: string;
-  /** Where the issuer's keys are; looked up in its metadata without. */
+  /** The address of the issuer's keys; undefined to take it from the issuer's metadata. */
   readonly jwksUri: string | undefined;
-  /** Where proxies are looked up. */
+  /** The variables that name proxies. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** What an access token says of who holds it. */
+/** The claims of an access token. */
 export interface Claims {
   readonly subject: string;
-  /** The client that it was issued to, where it says so. */
+  /** The client that the token was issued to, if it names one. */
   readonly client: string | undefined;
-  /** Those of its scopes that exist here. */
+  /** The token's scopes that exist here. */
   readonly scopes: ReadonlySet<Scope>;
 }
 
-/** Verifies access tokens of one issuer (RFC 9068), by its public keys. */
+/** Verifies access tokens of one issuer (RFC 9068) with its public keys. */
 export interface TokenVerifier {
-  /** @throws Problem `invalid_token`; `unavailable` while the issuer's keys cannot be had */
+  /** @throws Problem `invalid_token`; `unavailable` while the issuer's keys cannot be fetched */
   verify(token: string): Promise<Claims>;
   /**
-   * Fetches the issuer's metadata and keys anew, to see whether they can be had.
-   * @throws Error that says which of them cannot, and why
+   * Fetches the issuer's metadata and keys again, as a check.
+   * @throws Error that says which of them cannot be fetched, and why
    */
   probe(): Promise<{ readonly jwksUri: string; readonly keys: number }>;
   close(): Promise<void>;
 }
 
-/** Signatures by a private key alone: a public key must never do as a shared secret, nor nothing as a signature. */
+/** Asymmetric signatures only: a public key must never be used as a shared secret, and `none` is not a signature. */
 const algorithms = [
   "RS256",
   "RS384",
@@ -71,7 +71,7 @@ const skewSeconds = 10;
 const rememberMs = 60_000;
 export const maxRemembered = 10_000;
 export const fetchTimeoutMs = 5_000;
-/** After a failure nothing is fetched for so long: strangers' tokens must not become requests to the issuer. */
+/** Pause after a failed fetch: unauthenticated requests must not become requests to the issuer. */
 const pauseMs = 5_000;
 
 interface Remembered {
@@ -100,7 +100,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
         log.debug({ code: error.code }, "An access token was refused");
         throw problem("invalid_token");
       }
-      log.warn({ err: error }, "A key of the issuer is of no use");
+      log.warn({ err: error }, "A key of the issuer cannot be used");
       throw createUnavailableProblem();
     }
   }
@@ -121,20 +121,20 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
   };
 }
 
-/** @throws Problem `invalid_token` for a signed token of another kind */
+/** @throws Problem `invalid_token` for a signed token that is not an access token */
 function toClaims(verified: JWTVerifyResult): Claims {
   const { payload } = verified;
   const { sub, client_id, azp, cnf } = payload;
-  // A token bound to a key counts only with a proof of that key, which a bearer does not bring (RFC 9449).
+  // A token bound to a key needs a proof of possession, which bearer authentication has not (RFC 9449).
   if (!isAccessToken(verified) || cnf !== undefined || !sub) throw problem("invalid_token");
   const client = [client_id, azp].find((name) => typeof name === "string");
   return { subject: sub, client: client as string | undefined, scopes: parseScopes(payload) };
 }
 
 /**
- * Tells access tokens from what else an issuer signs for the same audience, ID tokens above all. Where neither header
- * nor claims say which it is (Auth0's older profile, Entra and Okta sign both as `JWT`), an access token names its
- * scopes and an ID token has claims that only ID tokens have.
+ * Returns whether a token is an access token, and not an ID token or another token for the same audience. Auth0's older
+ * profile, Entra and Okta sign both with the type `JWT`: then an access token names its scopes, and an ID token has
+ * claims that only ID tokens have.
  */
 function isAccessToken({ payload, protectedHeader }: JWTVerifyResult): boolean {
   const type = protectedHeader.typ?.toLowerCase();
@@ -151,7 +151,7 @@ function getExpiryMs({ exp = 0 }: JWTPayload): number {
   return (exp + skewSeconds) * 1000;
 }
 
-/** `scope` as RFC 9068 has it, or `scp` as others do: a text with spaces or a list. */
+/** Returns the known scopes of the claim `scope` (RFC 9068) or `scp`: a text with spaces or a list. */
 function parseScopes({ scope, scp }: JWTPayload): Set<Scope> {
   const texts = [scope, scp].flat().filter((text) => typeof text === "string");
   return new Set(texts.flatMap((text) => text.split(" ")).filter(isScope));
@@ -160,7 +160,7 @@ function parseScopes({ scope, scp }: JWTPayload): Set<Scope> {
 const Metadata = z.looseObject({ issuer: z.string(), jwks_uri: z.url({ protocol: /^https?$/ }) });
 const KeySet = z.looseObject({ keys: z.array(z.looseObject({ kty: z.string() })).max(1_000) });
 
-/** Reads JSON from addresses, over a connection to each server. */
+/** Creates a reader of JSON documents, with one HTTP client for each server. */
 function createReader(env: TokenVerifierOptions["env"]) {
   const clients = new Map<string, HttpClient>();
 
@@ -181,20 +181,20 @@ function createReader(env: TokenVerifierOptions["env"]) {
   };
 }
 
-/** The issuer's public keys: fetched when first needed, and again when they are ten minutes old or one is not among them. */
+/** Fetches the issuer's public keys when first needed, and again after ten minutes or for an unknown key. */
 function createKeys({ issuer, jwksUri, env, log }: TokenVerifierOptions) {
   const { jsonAt, close } = createReader(env);
   let keys: Promise<JWTVerifyGetKey> | undefined;
   let failedAtMs = Number.NEGATIVE_INFINITY;
 
-  /** @throws Problem `unavailable` where it fails or takes too long, and for a while after that */
+  /** @throws Problem `unavailable` if it fails or takes too long, and during the pause after that */
   async function fetchWithTimeout<R>(work: (signal: AbortSignal) => Promise<R>): Promise<R> {
     if (performance.now() - failedAtMs < pauseMs) throw createUnavailableProblem();
     try {
       return await work(AbortSignal.timeout(fetchTimeoutMs));
     } catch (error) {
       failedAtMs = performance.now();
-      log.warn({ err: error, issuer }, "The issuer's keys cannot be had");
+      log.warn({ err: error, issuer }, "The issuer's keys cannot be fetched");
       throw createUnavailableProblem();
     }
   }
@@ -242,7 +242,7 @@ function createKeys({ issuer, jwksUri, env, log }: TokenVerifierOptions) {
   };
 }
 
-/** Where an issuer's metadata may be: RFC 8414, OpenID Connect, and OpenID Connect in the manner of RFC 8414. */
+/** Returns where an issuer's metadata may be: by RFC 8414, by OpenID Connect, and by a mixture that some issuers use. */
 function listMetadataAddresses(issuer: string): string[] {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, "");
@@ -251,7 +251,7 @@ function listMetadataAddresses(issuer: string): string[] {
   return [...new Set([...inserted, `${origin}${path}${places[1]}`])];
 }
 
-/** Keys come over https; from this machine alone, where the issuer itself is on it. */
+/** Returns whether keys may be fetched from `address`: over https, or from this machine if the issuer runs on it. */
 function isSafe(address: string, issuer: string): boolean {
   const { protocol, hostname } = new URL(address);
   return protocol === "https:" || (isLoopback(hostname) && isLoopback(new URL(issuer).hostname));

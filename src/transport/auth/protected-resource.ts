@@ -2,21 +2,21 @@ import { getOAuthProtectedResourceMetadataUrl } from "@modelcontextprotocol/serv
 import type { Scope } from "../../contract/scopes.ts";
 
 export interface OAuthOptions {
-  /** Address of MCP, as clients reach it. */
+  /** The address at which clients reach MCP. */
   readonly resource: string;
   readonly issuer: string;
-  /** The scopes that what is offered here needs. */
+  /** The scopes that the offered tools need. */
   readonly scopes: readonly Scope[];
 }
 
-/** MCP as a resource that an authorization server issues tokens for (RFC 9728). */
+/** The metadata of MCP as a protected resource (RFC 9728). */
 export interface ProtectedResource {
-  /** Address of the document. */
+  /** The address of the document. */
   readonly metadataUrl: string;
   /** Paths at which the document is served. */
   readonly paths: readonly string[];
   readonly document: Readonly<Record<string, unknown>>;
-  /** What a client without a token is told to ask for. */
+  /** The scopes that a client without a token should ask for. */
   readonly scopes: readonly Scope[];
 }
 
@@ -26,7 +26,7 @@ export function createProtectedResource({ resource, issuer, scopes }: OAuthOptio
   const metadataUrl = getOAuthProtectedResourceMetadataUrl(new URL(resource));
   return {
     metadataUrl,
-    // At its own address, and where clients look that know the server alone, with or without a proxy's path before it.
+    // Also where clients look that know only the server's address, with or without the path of a proxy.
     paths: [...new Set([root, `${root}/mcp`, new URL(metadataUrl).pathname])],
     document: {
       resource,

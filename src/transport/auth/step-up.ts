@@ -8,7 +8,7 @@ import type { Identity } from "../../upstream/port.ts";
 
 const Arguments = z.record(z.string(), z.unknown());
 
-/** What a message asks for, as far as scopes depend on it. */
+/** The parts of a message that determine the required scopes. */
 const Message = z.discriminatedUnion("method", [
   z.object({
     method: z.literal("tools/call"),
@@ -18,7 +18,7 @@ const Message = z.discriminatedUnion("method", [
   z.object({ method: z.literal("prompts/get"), params: z.object({ name: z.string() }) }),
 ]);
 
-/** The tool that calls others, where only three are listed. */
+/** Arguments of `call_tool`, which calls another tool (tool mode `search`). */
 const Indirect = z.object({ name: z.string(), arguments: Arguments.optional() });
 
 interface Need {
@@ -27,8 +27,8 @@ interface Need {
 }
 
 /**
- * The scopes that a request needs and its caller could have with a new token, all at once; none where it lacks none, or
- * some that no token of the caller's would have: then the answer itself tells what to do.
+ * Returns the scopes that a request lacks and its caller can get with a new token. Returns none if a lacking scope cannot
+ * be had with any token of the caller: then the tool's answer explains what to do.
  */
 export function listScopesToAskFor(
   message: unknown,
@@ -51,7 +51,7 @@ function listNeeds(message: unknown): Need[] {
   switch (request?.method) {
     case "tools/call": {
       const { name, arguments: args = {} } = request.params;
-      return callNeeds(name, args);
+      return listCallNeeds(name, args);
     }
     case "resources/read": {
       const target = parseTarget(request.params.uri);
@@ -64,7 +64,7 @@ function listNeeds(message: unknown): Need[] {
   }
 }
 
-function callNeeds(name: string, args: Readonly<Record<string, unknown>>): Need[] {
+function listCallNeeds(name: string, args: Readonly<Record<string, unknown>>): Need[] {
   if (isCallName(name)) return [{ name, input: prepareInput(name, args) }];
   const inner = name === "call_tool" ? Indirect.safeParse(args).data : undefined;
   return inner && isCallName(inner.name)
@@ -72,7 +72,7 @@ function callNeeds(name: string, args: Readonly<Record<string, unknown>>): Need[
     : [];
 }
 
-/** What a tool makes of its arguments; where they do not fit, the call itself says so. */
+/** Returns the input that a tool derives from its arguments. The call itself reports invalid ones. */
 function prepareInput(name: CallName, args: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   try {
     return prepareArguments(name, args).input;

@@ -5,21 +5,21 @@ import { computeSecretFingerprint } from "../../lib/crypto/fingerprint.ts";
 import { getClientAddress } from "../http/client-address.ts";
 import { createMinuteCounter, getSecondsToNextMinute } from "../http/minute-counter.ts";
 
-/** Requests a minute from one address whose token was not found good before. */
+/** Requests a minute from one address with tokens that have never been valid. */
 export const maxUnknownPerMinute = 1_000;
 const maxAddresses = 10_000;
-/** Tokens found good that are remembered. */
+/** Valid tokens that are remembered. */
 const maxKnown = 10_000;
 
 /**
- * Keeps the store, the issuer and the product's service from being asked about one invented token after the other. Who
- * came with a good token before is never held up: behind a proxy, where all share its address, that is nearly everybody.
+ * Limits how many unknown tokens are looked up in the store, at the issuer or by the product's service. Tokens that were
+ * valid before are never limited: behind a proxy, all callers share its address.
  */
 export interface UnknownTokens {
-  /** @throws Problem `rate_limited` where too many of them came from the request's address */
+  /** @throws Problem `rate_limited` if the request's address has sent too many unknown tokens */
   check(request: IncomingMessage, token: string | undefined): void;
-  /** Learns whether a token was found good. */
-  learn(token: string | undefined, isGood: boolean): void;
+  /** Records whether a token was valid. */
+  learn(token: string | undefined, isValid: boolean): void;
 }
 
 export function createUnknownTokens(perMinute = maxUnknownPerMinute): UnknownTokens {
@@ -29,12 +29,12 @@ export function createUnknownTokens(perMinute = maxUnknownPerMinute): UnknownTok
     check({ socket }, token) {
       if (token !== undefined && known.has(computeSecretFingerprint(token))) return;
       if (counter.count(getClientAddress(socket.remoteAddress))) return;
-      const message = "Too many requests without a token that is known here came from this address.";
+      const message = "Too many requests with unknown tokens came from this address.";
       throw problem("rate_limited", { retryAfterSeconds: getSecondsToNextMinute() }, message);
     },
-    learn(token, isGood) {
+    learn(token, isValid) {
       if (token === undefined) return;
-      if (isGood) known.set(computeSecretFingerprint(token), true);
+      if (isValid) known.set(computeSecretFingerprint(token), true);
       else known.delete(computeSecretFingerprint(token));
     },
   };

@@ -1,38 +1,38 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { problem } from "../../contract/errors.ts";
 
-/** Lets each of many do one thing at a time, and not one right after the other. */
-export interface Turns {
+/** Runs the tasks of each key one after the other, with a pause between them. */
+export interface TaskQueue {
   /**
-   * Does work when that before it by the same one has ended.
-   * @throws Problem `rate_limited` with too much waiting already, and whatever the work throws
+   * Runs a task once the tasks of the same key before it have ended.
+   * @throws Problem `rate_limited` if too many tasks wait, and whatever the task throws
    */
-  take<R>(who: string, work: () => Promise<R>): Promise<R>;
+  run<R>(key: string, task: () => Promise<R>): Promise<R>;
 }
 
-export interface TurnsOptions {
-  /** Of one. */
+export interface TaskQueueOptions {
+  /** Tasks of one key. */
   readonly maxWaiting: number;
-  /** Between the end of one's turn and its next. */
+  /** Between the end of a task and the start of the next of its key. */
   readonly pauseMs: number;
 }
 
-export function createTurns({ maxWaiting, pauseMs }: TurnsOptions): Turns {
-  const lines = new Map<string, { last: Promise<unknown>; length: number }>();
+export function createTaskQueue({ maxWaiting, pauseMs }: TaskQueueOptions): TaskQueue {
+  const queues = new Map<string, { last: Promise<unknown>; length: number }>();
   return {
-    async take(who, work) {
-      const line = lines.get(who) ?? { last: Promise.resolve(), length: 0 };
-      if (line.length > maxWaiting) throw problem("rate_limited", { retryAfterSeconds: 1 });
-      lines.set(who, line);
-      line.length += 1;
-      const turn = line.last.then(work);
-      // The next one comes whether this one went well or not.
-      line.last = turn.catch(() => undefined).then(() => wait(pauseMs, undefined, { ref: false }));
-      void line.last.then(() => {
-        line.length -= 1;
-        if (line.length === 0) lines.delete(who);
+    async run(key, task) {
+      const queue = queues.get(key) ?? { last: Promise.resolve(), length: 0 };
+      if (queue.length > maxWaiting) throw problem("rate_limited", { retryAfterSeconds: 1 });
+      queues.set(key, queue);
+      queue.length += 1;
+      const result = queue.last.then(task);
+      // The next task runs whether or not this one fails.
+      queue.last = result.catch(() => undefined).then(() => wait(pauseMs, undefined, { ref: false }));
+      void queue.last.then(() => {
+        queue.length -= 1;
+        if (queue.length === 0) queues.delete(key);
       });
-      return turn;
+      return result;
     },
   };
 }

@@ -3,14 +3,14 @@ import { unboundedIssues } from "../../contract/definition/storable.ts";
 import { problem, validationProblem } from "../../contract/errors.ts";
 import { limits } from "../../contract/limits.ts";
 import { findJsonExcess } from "../../lib/bounded-json.ts";
-import { createTurns } from "./body-queue.ts";
+import { createTaskQueue } from "./body-queue.ts";
 
-/** A request's body, or nothing where it is too large; of that no more is read than to know. */
+/** Reads a request's body. Returns undefined if it is larger than `maxBytes`, and then stops reading. */
 export function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
   if (Number(request.headers["content-length"] ?? 0) > maxBytes) return Promise.resolve(undefined);
   // Its client left before the reading began: no event follows.
   if (request.destroyed) return Promise.reject(new Error("The request ended before its body"));
-  // By events: to iterate costs as much as the rest of a small request. A promise settles once by itself.
+  // Events, since async iteration costs as much as the rest of a small request.
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -29,11 +29,11 @@ export function readBytes(request: IncomingMessage, maxBytes: number): Promise<B
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** Nothing is let through for its depth that is not looked into again: there it is known where it is too deep. */
+/** Twice the depth that validation allows, which reports where a value is too deep. */
 const bounds = { maxDepth: 2 * limits.maxJsonDepth, maxValues: limits.maxJsonValues };
 
 /**
- * Parses a body, unless its text alone shows that it holds too much.
+ * Parses a JSON body. Refuses one that is too deep or has too many values before it parses it.
  * @throws Problem `invalid_json`, `validation_failed`
  */
 export function parseBody(bytes: Buffer): unknown {
@@ -46,12 +46,12 @@ export function parseBody(bytes: Buffer): unknown {
   }
 }
 
-/** Bodies up to this many bytes are read as they come. */
+/** Bodies up to this many bytes are read at once, without the queue. */
 export const smallBodyBytes = 16 * 1024;
-/** Requests of one caller that may wait to have their larger body read. */
+/** Requests of one caller whose larger bodies may wait to be read. */
 export const maxWaitingBodies = 16;
 
-/** Returns how long after a larger body the same caller's next one is read: sooner than its rate allows in the long run. */
+/** Returns the pause between two larger bodies of a caller: half the time between two requests at its full rate. */
 export function computeBodyPauseMs(requestsPerMinute: number): number {
   return Math.min(100, 60_000 / requestsPerMinute / 2);
 }
@@ -62,14 +62,14 @@ export interface BodyReaderOptions {
 }
 
 /**
- * Reads bodies: of each caller no more than one large one at a time, for what it costs to read them is taken from all
- * others. Meanwhile the network holds back the rest.
+ * Reads a request's body. Reads one large body of each caller at a time, because reading and parsing slow down all
+ * other requests; TCP holds back the rest.
  * @throws Problem `payload_too_large`, `rate_limited`
  */
 export type ReadBody = (caller: string, request: IncomingMessage) => Promise<Buffer>;
 
 export function createBodyReader({ maxBodyBytes: maxBytes, requestsPerMinute }: BodyReaderOptions): ReadBody {
-  const turns = createTurns({ maxWaiting: maxWaitingBodies, pauseMs: computeBodyPauseMs(requestsPerMinute) });
+  const queue = createTaskQueue({ maxWaiting: maxWaitingBodies, pauseMs: computeBodyPauseMs(requestsPerMinute) });
 
   async function read(request: IncomingMessage): Promise<Buffer> {
     const bytes = await readBytes(request, maxBytes);
@@ -78,7 +78,7 @@ export function createBodyReader({ maxBodyBytes: maxBytes, requestsPerMinute }: 
   }
 
   return (caller, request) => {
-    return isSmall(request) ? read(request) : turns.take(caller, () => read(request));
+    return isSmall(request) ? read(request) : queue.run(caller, () => read(request));
   };
 }
 

@@ -1,8 +1,8 @@
 import { isIPv6 } from "node:net";
 
 /**
- * Returns by what a client is told from others: its IPv4 address, or the /64 that its IPv6 address is in, of which one
- * client has all.
+ * Returns the key that identifies a client: its IPv4 address, or the /64 network of its IPv6 address, which usually
+ * belongs to one client.
  */
 export function getClientAddress(remoteAddress: string | undefined): string {
   if (remoteAddress === undefined || !isIPv6(remoteAddress)) return remoteAddress ?? "";

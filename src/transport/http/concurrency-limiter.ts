@@ -1,10 +1,10 @@
 import type { ServerResponse } from "node:http";
 import { createBag } from "../../lib/bag.ts";
 
-/** Requests at work, never more than there are places for. */
+/** Limits how many requests are served at once. */
 export interface ConcurrencyLimiter {
   readonly size: number;
-  /** Takes a place for a request, until its answer has ended or `leave` is called; false where there is none. */
+  /** Takes a place until the response is closed or `leave` is called. Returns false if there is none. */
   enter(response: ServerResponse): boolean;
   leave(response: ServerResponse): void;
 }
@@ -13,19 +13,19 @@ export interface ConcurrencyLimiter {
 export const slowClientAfterMs = 2_000;
 
 /**
- * Places for requests. Where all are taken, one whose client dawdles is taken from it: strangers who send or read a byte
- * at a time must not keep out those who have something to do.
+ * Creates a limiter with so many places. If all are taken, a slow client is disconnected and its place given away:
+ * clients that send or read one byte at a time must not keep out the others.
  */
 export function createConcurrencyLimiter(places: number): ConcurrencyLimiter {
   const taken = createBag<{ readonly response: ServerResponse; readonly sinceMs: number }>();
 
   function makeRoom(): boolean {
     const before = performance.now() - slowClientAfterMs;
-    const isAtWork = ({ req, writableEnded }: ServerResponse) => req.complete && !writableEnded;
-    const dawdler = taken.find(({ response, sinceMs }) => sinceMs <= before && !isAtWork(response));
-    if (!dawdler) return false;
-    taken.take(dawdler);
-    dawdler.item.response.destroy();
+    const isProcessing = ({ req, writableEnded }: ServerResponse) => req.complete && !writableEnded;
+    const slowest = taken.find(({ response, sinceMs }) => sinceMs <= before && !isProcessing(response));
+    if (!slowest) return false;
+    taken.take(slowest);
+    slowest.item.response.destroy();
     return true;
   }
 
@@ -36,7 +36,6 @@ export function createConcurrencyLimiter(places: number): ConcurrencyLimiter {
     enter(response) {
       if (taken.size >= places && !makeRoom()) return false;
       const place = taken.put({ response, sinceMs: performance.now() });
-      // However it ends.
       response.on("close", () => taken.take(place));
       return true;
     },

@@ -2,7 +2,7 @@ import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { getClientAddress } from "./client-address.ts";
 
-/** Closes connections as they come of a client that has as many open as one may: others must find one to be had. */
+/** Closes new connections of a client that has `perClient` open, so that one client cannot take all of them. */
 export function limitConnections(server: Server, perClient: number): void {
   const open = new Map<string, number>();
   server.on("connection", (socket: Socket) => {

@@ -4,46 +4,48 @@ import { localhostAllowedHostnames, validateOriginHeader } from "@modelcontextpr
 import { isLoopback } from "../../lib/http/loopback.ts";
 
 export interface RebindingOptions {
-  /** Host names that requests may be addressed to, beside loopback names. */
+  /** Host names that requests may name, beside loopback names. */
   readonly allowedHosts: readonly string[];
-  /** Origins of pages whose requests are let in, beside pages of this server and of its other names. */
+  /** Origins whose pages may send requests, beside this server's own. */
   readonly allowedOrigins: readonly string[];
 }
 
-/** Returns whether a request may go on; answers it with 403 where it may not. */
+/** Returns whether a request is allowed. Answers it with 403 if not. */
 export type RebindingGuard = (request: IncomingMessage, response: ServerResponse, requestId: string) => boolean;
 
-/** Names that were found good are remembered: looking into one costs as much as the rest of a small request. */
-const maxRemembered = 100;
+/** Allowed pairs of host and origin are cached: a check costs as much as the rest of a small request. */
+const maxAllowed = 100;
 
-/** Keeps browsers from reaching this server under a stranger's name or from a stranger's page. */
+/** Refuses requests of browsers under another host's name (DNS rebinding), or from another site's page. */
 export function createRebindingGuard({ allowedHosts, allowedOrigins }: RebindingOptions): RebindingGuard {
-  // A loopback name leads to whoever asks: no stranger's page has one.
+  // A loopback name always leads to the browser's own machine, so no remote page has one.
   const isHost = hostHeaderValidation([...localhostAllowedHostnames(), ...allowedHosts]);
   const namedOrigins = new Set(allowedOrigins);
-  // Each port of this machine is another program, whose pages are strangers: a loopback name alone says nothing.
+  // Each port of this machine may be another program: a page's loopback name without its port proves nothing.
   const pageHosts = allowedHosts.filter((name) => !isLoopback(name));
-  const good = new Set<string>();
+  const allowed = new Set<string>();
 
   function isOrigin({ headers: { origin }, socket }: IncomingMessage): boolean {
     if (origin === undefined || namedOrigins.has(origin)) return true;
-    const isOwn = localhostAllowedHostnames().some((name) => origin === originOf(`http://${name}:${socket.localPort}`));
+    const isOwn = localhostAllowedHostnames().some(
+      (name) => origin === normalizeOrigin(`http://${name}:${socket.localPort}`),
+    );
     return isOwn || validateOriginHeader(origin, pageHosts).ok;
   }
 
   return (request, response, requestId) => {
     const names = `${request.headers.host} ${request.headers.origin}`;
-    if (good.has(names)) return true;
+    if (allowed.has(names)) return true;
     response.setHeader("x-request-id", requestId);
     if (!isHost(request, response)) return false;
     if (!isOrigin(request)) return refuseOrigin(request, response);
-    if (good.size < maxRemembered) good.add(names);
+    if (allowed.size < maxAllowed) allowed.add(names);
     return true;
   };
 }
 
-/** Without the port where it is the scheme's own, as browsers write it. */
-function originOf(address: string): string {
+/** Returns an origin as browsers write it: without the default port. */
+function normalizeOrigin(address: string): string {
   return new URL(address).origin;
 }
 

@@ -13,7 +13,7 @@ interface DownloadDeps {
   readonly log: Log;
 }
 
-/** The signed link that a request follows, as far as its path is one of a download. */
+/** Returns the signed link of a request, or undefined if its path is not that of a download. */
 export function parseLink({ method, url = "" }: IncomingMessage): SignedUrl | undefined {
   const [path = "", ...query] = url.split("?");
   const [, folder, id, ...more] = path.split("/");
@@ -23,8 +23,8 @@ export function parseLink({ method, url = "" }: IncomingMessage): SignedUrl | un
 }
 
 /**
- * Sends what a signed link leads to, whole or in part (RFC 9110); every bad link gets the same answer. Settles when the
- * answer has begun. Never throws.
+ * Sends the file that a signed link names, whole or in part (RFC 9110). Every invalid link gets the same answer. Resolves
+ * when the answer has begun; never rejects.
  */
 export async function serveDownload(
   { downloads, log }: DownloadDeps,
@@ -54,8 +54,8 @@ async function send(download: Download, request: IncomingMessage, response: Serv
     const location = await download.address(headers["content-disposition"]);
     return end(response, 302, { location, "cache-control": "no-store" });
   }
-  const goesOn = asked["if-range"] === undefined || asked["if-range"] === headers.etag;
-  const range = goesOn ? parseRange(asked.range, sizeBytes) : undefined;
+  const isRangeValid = asked["if-range"] === undefined || asked["if-range"] === headers.etag;
+  const range = isRangeValid ? parseRange(asked.range, sizeBytes) : undefined;
   if (range === "unsatisfiable") return end(response, 416, { "content-range": `bytes */${sizeBytes}` });
   const content = await download.open(range);
   if (range) {
@@ -63,7 +63,7 @@ async function send(download: Download, request: IncomingMessage, response: Serv
     const part = { "content-length": String(last - start + 1), "content-range": `bytes ${start}-${last}/${sizeBytes}` };
     response.writeHead(206, { ...headers, ...part });
   } else response.writeHead(200, whole);
-  // What goes wrong from here on cuts the connection: the client must not take what it has for all there is.
+  // A later failure closes the connection, so that the client does not take a part for the whole file.
   pipeline(content, response, () => undefined);
 }
 
@@ -73,7 +73,7 @@ function createHeaders({ sha256, contentType, fileName }: Download) {
     "accept-ranges": "bytes",
     "repr-digest": `sha-256=:${Buffer.from(sha256, "hex").toString("base64")}:`,
     "content-type": isMediaType(contentType) ? contentType : "application/octet-stream",
-    // Always a download, never a page of this origin, whatever an applicant uploaded.
+    // An upload must never be shown as a page of this origin.
     "content-disposition": formatContentDisposition(fileName),
     "content-security-policy": "sandbox",
     "x-content-type-options": "nosniff",
@@ -81,17 +81,17 @@ function createHeaders({ sha256, contentType, fileName }: Download) {
   };
 }
 
-/** Names that say the same to every client: no quotes, escapes or characters beyond ASCII (RFC 6266, appendix D). */
+/** Names that every client reads alike: no quotes, escapes or characters beyond ASCII (RFC 6266, appendix D). */
 const plainName = /^[\w.()-][\w .()-]*$/;
 
-/** A download by the name of its file; where that is not plain, a plain one before it, for clients that read no other. */
+/** Formats a `Content-Disposition` header, with a plain name for clients that do not read the extended one. */
 function formatContentDisposition(fileName: string): string {
   if (plainName.test(fileName)) return `attachment; filename="${fileName}"`;
   const plain = fileName.replace(/[^\w.()-]/gu, "_");
   return `attachment; filename="${plain}"; filename*=UTF-8''${encodeExtendedValue(fileName)}`;
 }
 
-/** The characters that stand for themselves in an extended value, `attr-char`, and all others in percent (RFC 8187, 3.2.1). */
+/** Percent-encodes all characters of an extended value but `attr-char` (RFC 8187, section 3.2.1). */
 function encodeExtendedValue(text: string): string {
   return encodeURIComponent(text.toWellFormed()).replace(
     /['()*]/g,
@@ -99,12 +99,12 @@ function encodeExtendedValue(text: string): string {
   );
 }
 
-/** Whether a list of entity tags has this one, or is `*`. */
+/** Returns whether a list of entity tags includes `etag`, or is `*`. */
 function listsTag(list: string | undefined, etag: string): boolean {
   return list?.split(",").some((entry) => [etag, "*"].includes(entry.trim().replace(/^W\//, ""))) === true;
 }
 
-/** A part of a path as it was meant; one that is not well encoded names nothing either way. */
+/** Decodes a segment of a path. Returns a badly encoded one unchanged: it names nothing either way. */
 function decodePart(part: string): string {
   try {
     return decodeURIComponent(part);

@@ -6,16 +6,16 @@ import type { InvitationSummary, Invitations } from "../../pipeline/invitations.
 import { getClientAddress } from "./client-address.ts";
 import { createMinuteCounter } from "./minute-counter.ts";
 
-/** Below it what a link's secret leads to. */
+/** The path of invitations; a link's secret follows it. */
 export const invitationPath = "/invitations";
 
 /**
- * The page behind the link of an invitation. Reading it accepts nothing, for programs that look for bad links read what
- * they find in mail; a person presses a button. Links that are unknown, expired or used are answered alike.
+ * Creates the page of an invitation's link. Opening it does not accept the invitation, because mail scanners open links
+ * too: a person presses a button. Unknown, expired and used links get the same answer.
  */
 export function createInvitationApp(invitations: Invitations): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
-  // Secrets cannot be guessed; this keeps looking them up cheap.
+  // Secrets cannot be guessed; the limit keeps the number of lookups low.
   const counter = createMinuteCounter(requestsPerMinute, maxAddresses);
   app.use("*", async (context, next) => {
     if (!counter.count(getClientAddress(context.env.incoming.socket.remoteAddress))) {

@@ -11,38 +11,38 @@ import { type BodyReaderOptions, createBodyReader, parseBody } from "./body.ts";
 import { createMinuteCounter, getSecondsToNextMinute } from "./minute-counter.ts";
 import { writeJson } from "./write-json.ts";
 
-/** An MCP request whose caller is known, with its body. */
+/** An MCP request with its authenticated caller and its parsed body. */
 export interface EnteredRequest {
   readonly identity: Identity;
   readonly authInfo: AuthInfo;
-  /** Nothing of a request without a body, and of a body that is no JSON. */
+  /** Undefined for a request without a body, and for a body that is not JSON. */
   readonly message: unknown;
 }
 
 export interface McpDoorDeps extends BodyReaderOptions {
   readonly upstream: Upstream;
   readonly log: Log;
-  /** Where clients get tokens, if there is an issuer. */
+  /** Tells clients where to get a token, if there is an issuer. */
   readonly authChallenge?: AuthChallenge | undefined;
 }
 
 export interface McpDoor {
-  /** Lets a request in, or answers with why not. */
+  /** Returns an admitted request; answers any other and returns undefined. */
   enter(request: IncomingMessage, response: ServerResponse, requestId: string): Promise<EnteredRequest | undefined>;
 }
 
-/** Returns how many messages one caller may send in a minute: a call may take several, and its client's greeting does. */
+/** Returns how many messages one caller may send in a minute: a handshake takes several, and a call may. */
 export function getMessagesPerMinute(requestsPerMinute: number): number {
   return 60 + 2 * requestsPerMinute;
 }
 
 const maxCallers = 10_000;
-/** Messages of one batch, which revision 2025-03-26 knew. */
+/** Messages in one batch (revision 2025-03-26). */
 export const maxBatch = 50;
 
 /**
- * Lets in requests by their heads alone, before anything is read that its sender may make large: by a good token, and
- * no more than one caller may send whatever it asks for. What calls do is limited where they are carried out.
+ * Admits MCP requests. Authenticates the caller and counts its messages from the headers alone, before it reads a body
+ * that may be large. The pipeline limits the rate of the calls themselves.
  */
 export function createMcpDoor(deps: McpDoorDeps): McpDoor {
   const { upstream, log, requestsPerMinute, authChallenge } = deps;
@@ -70,7 +70,7 @@ export function createMcpDoor(deps: McpDoorDeps): McpDoor {
   /** @throws Problem `payload_too_large`, `validation_failed`, `rate_limited` */
   async function readMessage(request: IncomingMessage, identity: Identity): Promise<unknown> {
     const bytes = await readBody(identity.caller, request);
-    // Where it is looked for by whoever reads the request again.
+    // The SDK's adapter takes the body from here when it reads the request again.
     Object.assign(request, { rawBody: bytes });
     const message = parseMessage(bytes);
     if (!Array.isArray(message)) return message;
@@ -83,7 +83,7 @@ export function createMcpDoor(deps: McpDoorDeps): McpDoor {
     const token = parseBearer(request.headers.authorization);
     const identity = await identify(request, token);
     count(identity, 1);
-    const authInfo = authInfoOf(token, identity, requestId);
+    const authInfo = toAuthInfo(token, identity, requestId);
     if (request.method !== "POST") return { identity, authInfo, message: undefined };
     try {
       return { identity, authInfo, message: await readMessage(request, identity) };
@@ -97,7 +97,7 @@ export function createMcpDoor(deps: McpDoorDeps): McpDoor {
       try {
         return await enter(request, requestId);
       } catch (error) {
-        // Who has gone needs no answer.
+        // The client has disconnected.
         if (request.destroyed && !request.complete) throw error;
         if (!(error instanceof Problem)) log.error({ err: error, requestId }, "An MCP request failed");
         const refusal = error instanceof Problem ? error : problem("internal_error", { requestId });
@@ -109,7 +109,7 @@ export function createMcpDoor(deps: McpDoorDeps): McpDoor {
   };
 }
 
-/** What is refused before it is known what it asks for counts against its token's rate too, and is recorded. */
+/** Counts a request that is refused before its message is known against the token's rate, and records it. */
 async function refuseUnread(upstream: Upstream, head: CallHead, refusal: Problem): Promise<Problem> {
   const admission = await upstream.admit(head);
   if (!admission.ok) return admission.problem;
@@ -119,7 +119,7 @@ async function refuseUnread(upstream: Upstream, head: CallHead, refusal: Problem
 
 const batchTooLarge = { path: "", code: "too_big", message: `Expected at most ${maxBatch} messages in a batch` };
 
-/** Returns nothing for what is no JSON: the SDK says so in its own words. */
+/** Returns undefined for a body that is not JSON, which the SDK refuses. */
 function parseMessage(bytes: Buffer): unknown {
   try {
     return parseBody(bytes);
@@ -129,8 +129,8 @@ function parseMessage(bytes: Buffer): unknown {
   }
 }
 
-function authInfoOf(token: string | undefined, { scopes, caller }: Identity, requestId: string): AuthInfo {
-  // The client id only tells callers apart; it must not give away who they are.
+function toAuthInfo(token: string | undefined, { scopes, caller }: Identity, requestId: string): AuthInfo {
+  // Identifies the caller without disclosing who it is.
   const clientId = computeSecretFingerprint(caller).slice(0, 16);
   return {
     token: token ?? "",
@@ -140,7 +140,7 @@ function authInfoOf(token: string | undefined, { scopes, caller }: Identity, req
   };
 }
 
-/** Returns the HTTP answer by which an MCP request as a whole is refused. */
+/** Returns the HTTP response that refuses a whole MCP request. */
 export function toMcpRefusal(refusal: Problem, authChallenge: AuthChallenge | undefined) {
   const { code, message, remediation, status, details } = refusal;
   const error = { code: -32_001, message, data: { code, next: remediation } };

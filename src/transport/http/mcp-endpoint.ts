@@ -19,20 +19,21 @@ export interface McpDeps extends SessionOptions, ListenDeps, FastPathDeps, McpDo
 
 export interface McpEndpoint {
   /**
-   * Answers a request that is plain or not let in; false where the SDK must, by `fetch`.
-   * @param requestId - what the answer's `X-Request-Id` says, and the audit entries of what was called
+   * Answers a request that the fast path can answer or that is refused. Resolves to false if `fetch` has to answer.
+   * @param requestId - the answer's `X-Request-Id`, also in audit entries
    */
   answer(request: IncomingMessage, response: ServerResponse, requestId: string): Promise<boolean>;
-  /** @param incoming - the same request, as it was let in by `answer` */
+  /** @param incoming - the same request, for which `answer` resolved to false */
   fetch(request: Request, incoming: IncomingMessage): Promise<Response>;
-  /** Sessions and streams of subscriptions that are open. */
+  /** Returns the numbers of open sessions and subscription streams. */
   open(): { readonly sessions: number; readonly subscriptions: number };
   close(): Promise<void>;
 }
 
 /**
- * MCP over streamable HTTP, both protocol revisions: every request brings its caller's own bearer token. Of 2026-07-28
- * nothing is kept between requests; 2025-era clients that introduce themselves get a session, so that they can be asked.
+ * Creates the endpoint of MCP over streamable HTTP for both protocol revisions. Every request carries its caller's bearer
+ * token. Requests of 2026-07-28 are stateless; 2025-era clients that send `initialize` get a session, so that the server
+ * can ask them questions.
  */
 export function createMcpEndpoint(deps: McpDeps): McpEndpoint {
   const { factory, log, maxBodyBytes, authChallenge, disabledBySetting } = deps;
@@ -45,26 +46,26 @@ export function createMcpEndpoint(deps: McpDeps): McpEndpoint {
 
   const callerCheck = createMcpDoor(deps);
   const fast = createHttpFastPath({ fastPath: createFastPath(deps), sessions });
-  /** Requests that were let in and are left to the SDK. */
+  /** Admitted requests that the SDK has to answer. */
   const entered = new WeakMap<IncomingMessage, EnteredRequest>();
 
   async function route(request: Request, { message, authInfo }: EnteredRequest): Promise<Response> {
     const options = { authInfo, ...(message === undefined ? {} : { parsedBody: message }) };
     const sessionId = request.headers.get("mcp-session-id");
     if (sessionId !== null) return sessions.handle(request, sessionId, options);
-    // Earlier revisions require no header, but some of their clients name the method in one too: it does not tell the era.
+    // Some clients of earlier revisions send this header too, so it does not identify the era.
     if (request.headers.get("mcp-method") === listenMethod && message !== undefined)
       return listening.open(request, message, authInfo);
     const stateless = request.headers.get("mcp-protocol-version") === statelessRevision;
-    // The SDK refuses a request of 2026-07-28 whose body is of another method than its header.
+    // The SDK refuses a request of 2026-07-28 whose body and header name different methods.
     if (!stateless && isInitializeRequest(message) && (await isLegacyRequest(request, message)))
       return sessions.open(request, { parsedBody: message, authInfo });
     return handler.fetch(request, options);
   }
 
   /**
-   * Of callers alone that can come back with more scopes: their client asks for these, where others' agents are told
-   * what to do.
+   * Checks the scopes of callers who can get a token with more of them: their client asks for it. Other callers learn
+   * about missing scopes from the tool's answer.
    * @throws Problem `insufficient_scope`
    */
   function requireAttainable({ identity, message }: EnteredRequest): void {

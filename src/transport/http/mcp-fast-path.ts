@@ -1,9 +1,8 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { type AuthInfo, isJsonContentType, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
 import { isObject } from "../../lib/is-object.ts";
-import { composeJsonText } from "../../lib/json-cache.ts";
+import { chooseEncoding, composeJsonText } from "../../lib/json-cache.ts";
 import type { FastPath, FastPathConnection } from "../fast-path/fast-path.ts";
-import { endInBatch } from "../fast-path/flush.ts";
 import { statelessRevision } from "../fast-path/plain-request.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import type { EnteredRequest } from "./mcp-admission.ts";
@@ -63,7 +62,7 @@ export function createHttpFastPath({ fastPath, sessions }: HttpFastPathDeps): Ht
     const sessionId = request.headers["mcp-session-id"];
     if (sessionId !== undefined) headers["mcp-session-id"] = sessionId;
     response.writeHead(200, headers);
-    endInBatch(response, text, bytes);
+    response.end(text, chooseEncoding(text, bytes));
     return true;
   };
 }

@@ -1,7 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Where numbers are asked for. */
 export interface MetricsServer {
   /** `http://127.0.0.1:9464/metrics` */
   readonly url: string;
@@ -13,13 +12,13 @@ export interface MetricsPage {
   readonly text: string;
 }
 
-/** Those who ask are few. */
+/** Scrapers are few. */
 export const maxMetricsConnections = 16;
 const timeoutMs = 5_000;
 
 /**
- * Serves `GET /metrics` and nothing else, on an address of its own: who may reach the tools is no reason to be told how
- * they are used, and numbers are wanted most when the other door is full.
+ * Serves `GET /metrics` on an address of its own: not everyone who may call tools may read metrics, and metrics are needed
+ * most when the main server is overloaded.
  */
 export async function serveMetrics(
   { host, port }: { readonly host: string; readonly port: number },

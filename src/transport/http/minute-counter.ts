@@ -1,29 +1,29 @@
-/** Counts what each of many does within a minute, so that none does more than its share. */
+/** Counts the requests of each client within a minute. */
 export interface MinuteCounter {
-  /** Counts what somebody does; false where that is more than may be, or somebody too many is counted already. */
-  count(who: string, times?: number): boolean;
+  /** Counts requests of a client. Returns false if they exceed the limit, or if too many clients are counted already. */
+  count(client: string, times?: number): boolean;
 }
 
-/** @param maxCounted - how many are told apart in a minute */
+/** @param maxCounted - clients counted in one minute */
 export function createMinuteCounter(perMinute: number, maxCounted: number): MinuteCounter {
   const counts = new Map<string, number>();
   let minute = 0;
   return {
-    count(who, times = 1) {
+    count(client, times = 1) {
       const current = Math.floor(performance.now() / 60_000);
       if (current !== minute) counts.clear();
       minute = current;
-      const before = counts.get(who);
+      const before = counts.get(client);
       if (before === undefined && counts.size >= maxCounted) return false;
       const count = (before ?? 0) + times;
       if (count > perMinute) return false;
-      counts.set(who, count);
+      counts.set(client, count);
       return true;
     },
   };
 }
 
-/** Seconds until counts begin anew. */
+/** Returns the seconds until all counts start again at zero. */
 export function getSecondsToNextMinute(): number {
   return 60 - (Math.floor(performance.now() / 1000) % 60);
 }

@@ -1,24 +1,24 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-/** Whether requests should come here, and what that was judged by. */
+/** Whether the program can serve requests, with the checks behind it. */
 export interface Readiness {
   readonly ready: boolean;
-  /** `draining` from when the program was told to stop. */
+  /** `draining` once the program has been asked to stop. */
   readonly status: "ready" | "not_ready" | "draining";
-  /** Each thing by its name, in a word: it is told to anybody. */
+  /** The result of each check in a word. It is public. */
   readonly checks: Readonly<Record<string, string>>;
 }
 
-/** Answers `/healthz` (the process lives) and `/readyz`; false where the request is neither. */
+/** Answers `/healthz` (the process runs) and `/readyz`. Returns false for any other request. */
 export type Probes = (request: IncomingMessage, response: ServerResponse) => boolean;
 
-/** @param look - never rejects */
-export function createProbes(look: () => Promise<Readiness>): Probes {
+/** @param checkReadiness - never rejects */
+export function createProbes(checkReadiness: () => Promise<Readiness>): Probes {
   return (request, response) => {
     const { url, method = "" } = request;
     if ((url !== "/healthz" && url !== "/readyz") || !["GET", "HEAD"].includes(method)) return false;
     if (url === "/healthz") sendJson(response, 200, { status: "ok" });
-    else void look().then(({ ready, ...told }) => sendJson(response, ready ? 200 : 503, told));
+    else void checkReadiness().then(({ ready, ...body }) => sendJson(response, ready ? 200 : 503, body));
     return true;
   };
 }

@@ -4,8 +4,8 @@ interface Range {
 }
 
 /**
- * The part of some bytes that a `Range` header asks for (RFC 9110, section 14). Nothing for a header that is to be
- * ignored: another unit, several parts, no range at all. `unsatisfiable` where no byte is in the range.
+ * Parses a `Range` header (RFC 9110, section 14). Returns undefined for a header to ignore: another unit, several ranges
+ * or no header. Returns `unsatisfiable` if no byte is in the range.
  */
 export function parseRange(header: string | undefined, sizeBytes: number): Range | "unsatisfiable" | undefined {
   const match = /^bytes=\s*(\d{0,15})-(\d{0,15})\s*$/i.exec(header ?? "");

@@ -24,15 +24,15 @@ import { type WebhookHandler, webhookPath } from "./webhook-receiver.ts";
 
 export interface HttpOptions extends RebindingOptions {
   readonly host: string;
-  /** 0 takes any free one. */
+  /** 0 for any free port. */
   readonly port: number;
   /** Requests served at once; more are answered 503. */
   readonly maxConcurrentRequests: number;
   /** Connections open at once; more are closed as they come. */
   readonly maxConnections: number;
-  /** Those of one client's address. */
+  /** Connections open at once from one client's address. */
   readonly maxConnectionsPerAddress: number;
-  /** How long requests under way may take to end when the server closes. */
+  /** How long requests in flight may take to end when the server closes. */
   readonly shutdownSeconds: number;
   readonly timeouts?: typeof httpTimeouts;
 }
@@ -43,9 +43,9 @@ export interface HttpSurfaces {
   readonly downloads: Downloads;
   readonly invitations?: Invitations | undefined;
   readonly webhooks?: WebhookHandler | undefined;
-  /** What the page at `/` tells, if there is one. */
+  /** Content of the page at `/`, if there is one. */
   readonly home?: HomeFacts;
-  /** What says where tokens for MCP are issued, if they are. */
+  /** The metadata document that names the issuer of tokens for MCP, if there is one. */
   readonly resource?: ProtectedResource | undefined;
   readonly readiness: () => Promise<Readiness>;
   readonly telemetry: Telemetry;
@@ -55,7 +55,7 @@ export interface HttpSurfaces {
 export interface HttpServer {
   /** `http://127.0.0.1:3000`, without a slash at the end. */
   readonly origin: string;
-  /** Connections that are open, and requests that are at work. */
+  /** Open connections and requests in flight. */
   load(): Promise<{ readonly connections: number; readonly requests: number }>;
   close(): Promise<void>;
 }
@@ -68,14 +68,14 @@ export const httpTimeouts = {
   headersMs: 10_000,
   /** To send all of it. */
   requestMs: 60_000,
-  /** To read some more of an answer that waits for it. */
+  /** To read more of an answer. */
   stallMs: 30_000,
-  /** To send the next request. Longer than balancers keep an idle connection: else they would meet one that is closing. */
+  /** To send the next request. Longer than load balancers keep an idle connection, so that they never use a closing one. */
   keepAliveMs: 65_000,
 };
 export const maxHeaderBytes = 16 * 1024;
 
-/** Serves REST, MCP, downloads, pages, webhooks that come in, `/healthz` and `/readyz` on one port. */
+/** Serves REST, MCP, downloads, pages, incoming webhooks, `/healthz` and `/readyz` on one port. */
 export async function listenHttp(options: HttpOptions, surfaces: HttpSurfaces): Promise<HttpServer> {
   const { headersMs, requestMs, keepAliveMs, stallMs } = options.timeouts ?? httpTimeouts;
   const work = createConcurrencyLimiter(options.maxConcurrentRequests);
@@ -104,14 +104,14 @@ export async function listenHttp(options: HttpOptions, surfaces: HttpSurfaces): 
   };
 }
 
-/** Ends connections whose client has long read nothing of an answer that waits for it. */
+/** Closes connections whose client has not read from a waiting answer for `stallMs`. */
 function endStalled(server: Server, stallMs: number): void {
   const answers = new WeakMap<Socket, ServerResponse>();
   server.on("request", ({ socket }, response) => answers.set(socket, response));
-  // Once for a connection: to set a time for each answer costs more than to look up a record.
+  // One timeout for each connection costs less than one for each answer.
   server.setTimeout(stallMs, (socket: Socket) => {
     const answer = answers.get(socket);
-    // Of what is still being worked on or streamed, nothing waits to be read.
+    // An answer in progress without buffered bytes is waiting for this server, not for the client.
     if (!answer || answer.writableEnded || answer.writableLength > 0) socket.destroy();
   });
 }
@@ -125,12 +125,12 @@ function countConnections(server: Server): Promise<number> {
 function createListener(options: HttpOptions, surfaces: HttpSurfaces, work: ConcurrencyLimiter) {
   const isProbe = createProbes(surfaces.readiness);
   const isAllowed = createRebindingGuard(options);
-  const serve = createServing(surfaces, work);
+  const serve = createDispatcher(surfaces, work);
 
   return (request: IncomingMessage, response: ServerResponse): void => {
     const requestId = createId("req");
     const surface = chooseSurface(request, surfaces);
-    // The others say it with the rest of the head: to set a header alone costs more than to write them all.
+    // REST and MCP write it with the other headers, which costs less than to set it alone.
     if (surface !== "rest" && surface !== "mcp") response.setHeader("x-request-id", requestId);
     surfaces.telemetry.exchange({ surface, request, response, requestId }, () => {
       if (surface === "probe" && isProbe(request, response)) return;
@@ -141,14 +141,14 @@ function createListener(options: HttpOptions, surfaces: HttpSurfaces, work: Conc
 }
 
 /**
- * An invitation's page counts on the secret in its address alone, whoever leads there; and a browser that keeps that
- * address to itself says of the page's own form that it comes from nowhere.
+ * Returns whether requests from any host and origin are allowed. An invitation's page is protected by the secret in its
+ * address alone, and a browser that hides this address sends `Origin: null` with the page's own form.
  */
 function isOpen(surface: Surface): boolean {
   return surface === "invitation";
 }
 
-/** What answers a request, by its path. */
+/** Returns the surface that answers a request, by its path. */
 function chooseSurface(request: IncomingMessage, { rest, webhooks, mcp }: HttpSurfaces): Surface {
   const { url = "" } = request;
   if (rest && isBelow(restPath, url)) return "rest";
@@ -161,7 +161,7 @@ function chooseSurface(request: IncomingMessage, { rest, webhooks, mcp }: HttpSu
 
 type Serve = (surface: Surface, request: IncomingMessage, response: ServerResponse, requestId: string) => void;
 
-function createServing(surfaces: HttpSurfaces, work: ConcurrencyLimiter): Serve {
+function createDispatcher(surfaces: HttpSurfaces, work: ConcurrencyLimiter): Serve {
   const serveOther = getRequestListener(createApp(surfaces, work).fetch);
 
   async function serveMcp(request: IncomingMessage, response: ServerResponse, requestId: string) {
@@ -172,7 +172,7 @@ function createServing(surfaces: HttpSurfaces, work: ConcurrencyLimiter): Serve 
       response.setHeader("x-request-id", requestId);
       await serveOther(request, response);
     } catch (error) {
-      surfaces.log.debug({ err: error, requestId }, "An MCP request broke off");
+      surfaces.log.debug({ err: error, requestId }, "An MCP request failed");
       response.destroy();
     }
   }
@@ -182,7 +182,7 @@ function createServing(surfaces: HttpSurfaces, work: ConcurrencyLimiter): Serve 
     if (surface === "rest") void surfaces.rest?.(request, response, requestId);
     else if (surface === "webhook") void surfaces.webhooks?.(request, response, requestId);
     else if (surface === "mcp") void serveMcp(request, response, requestId);
-    // A download lasts as long as its client takes; only what led to it is work.
+    // A download lasts as long as its client reads; only finding the file counts as a request in flight.
     else if (link) void serveDownload(surfaces, link, request, response).then(() => work.leave(response));
     else void serveOther(request, response);
   };
@@ -199,7 +199,7 @@ function createApp(
   const app = new Hono<{ Bindings: HttpBindings }>();
   app.use("*", async (context, next) => {
     await next();
-    // A stream lasts as long as its client listens; only what led to it is work.
+    // A stream lasts as long as its client listens; only opening it counts as a request in flight.
     work.leave(context.env.outgoing as ServerResponse);
   });
   const getRequestId = (outgoing: ServerResponse) => String(outgoing.getHeader("x-request-id"));
@@ -217,7 +217,7 @@ function createApp(
   return app;
 }
 
-/** Answers people, whose browsers ask for HTML; programs that try `/` are told that there is nothing. */
+/** Shows the home page to browsers, which ask for HTML; answers programs with 404. */
 function answerHome(context: Context, home: HomeFacts): Response | Promise<Response> {
   const type = accepts(context, { header: "Accept", supports: ["text/html"], default: "" });
   if (type !== "text/html") return context.notFound();
@@ -235,7 +235,7 @@ const sweepMs = 50;
 
 async function closeServer(server: Server, drainMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  // Again and again: a connection whose answer ends only now would stay until its client lets go of it.
+  // Repeated: a connection whose answer ends later would otherwise stay open until its client closes it.
   const sweeper = setInterval(() => server.closeIdleConnections(), sweepMs);
   const timer = setTimeout(() => server.closeAllConnections(), drainMs);
   await closed;

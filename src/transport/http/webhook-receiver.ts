@@ -3,10 +3,10 @@ import { type WebhookResponse, webhookResponses } from "../../contract/webhook-r
 import type { Log } from "../../lib/log.ts";
 import { readBytes } from "./body.ts";
 
-/** Below it the webhooks that come in, by name. */
+/** The path of incoming webhooks; the name of one follows it. */
 export const webhookPath = "/webhooks";
 
-/** Takes what is delivered. */
+/** Receives deliveries of webhooks. */
 export interface WebhookIntake {
   knows(webhook: string): boolean;
   receive(
@@ -25,24 +25,24 @@ export interface WebhookDeps {
 /** Answers a request whose path begins with {@link webhookPath}. */
 export type WebhookHandler = (request: IncomingMessage, response: ServerResponse, requestId: string) => Promise<void>;
 
-/** No event comes near it. */
+/** Far more than any event has. */
 export const maxEventBytes = 256 * 1024;
-/** For a body to arrive. Anybody can begin to send one. */
+/** How long a body may take to arrive: a sender is authenticated only after it. */
 export const bodyTimeoutMs = 10_000;
 
-/** A 401 has to name a way to be let in (RFC 9110 section 15.5.2); for signatures of webhooks none is registered. */
+/** A 401 must name an authentication scheme (RFC 9110, section 15.5.2); none is registered for webhook signatures. */
 const challenge = { "www-authenticate": "Webhook-Signature" };
 
 /**
- * The door for webhooks: `POST /webhooks/{name}` is answered 204 once the event is kept or known. What is refused is told
- * no more than its status says to whoever cannot sign.
+ * Creates the handler of `POST /webhooks/{name}`. It answers 204 once the event is stored or was received before. A
+ * sender that cannot sign learns nothing but the status.
  */
 export function createWebhookHandler({ webhookReceiver, log, maxBodyBytes }: WebhookDeps): WebhookHandler {
   const maxBytes = Math.min(maxBodyBytes, maxEventBytes);
 
   return async (request, response, requestId) => {
     try {
-      const webhook = nameIn(request.url ?? "");
+      const webhook = parseWebhookName(request.url ?? "");
       if (!webhookReceiver.knows(webhook)) return answer(response, 404, "There is no such webhook.");
       if (request.method !== "POST") return answer(response, 405, "Deliveries are posted.", { allow: "POST" });
       const body = await readBody(request, maxBytes);
@@ -51,15 +51,15 @@ export function createWebhookHandler({ webhookReceiver, log, maxBodyBytes }: Web
       const { status, message } = webhookResponses[receipt];
       answer(response, status, message, receipt === "unsigned" ? challenge : {});
     } catch (error) {
-      // Whoever went away needs no answer.
+      // The client has disconnected.
       if (request.destroyed && !request.complete) return;
-      log.error({ err: error, requestId }, "A delivery could not be taken");
-      answer(response, 503, "The delivery could not be taken now.", { "retry-after": "5" });
+      log.error({ err: error, requestId }, "A delivery could not be received");
+      answer(response, 503, "The delivery could not be received now.", { "retry-after": "5" });
     }
   };
 }
 
-function nameIn(url: string): string {
+function parseWebhookName(url: string): string {
   return url.slice(webhookPath.length + 1).replace(/\?.*$/, "");
 }
 
@@ -78,7 +78,7 @@ function answer(
   message: string,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  // What is left of a body that was not read to its end must not be taken for the next request.
+  // The rest of a body that was not read must not be parsed as the next request.
   const unread = response.req.complete ? {} : { connection: "close" };
   const content = message === "" ? {} : { "content-type": "text/plain; charset=utf-8" };
   response.writeHead(status, { ...content, "cache-control": "no-store", ...headers, ...unread });

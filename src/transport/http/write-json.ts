@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { chooseEncoding } from "../../lib/json-cache.ts";
 
-/** Answers with JSON text, whether or not the request's body was read. */
+/** Answers with JSON text. Closes the connection if too much of the request's body is unread. */
 export function writeJson(
   response: ServerResponse,
   status: number,
@@ -20,12 +20,12 @@ export function writeJson(
   response.end(body, chooseEncoding(body, bytes));
 }
 
-/** More of a body is not read only to be thrown away: that costs more than to refuse it. */
+/** A longer body is not read to the end only to be discarded. */
 const maxUnreadBytes = 64 * 1024;
 
 /**
- * Whether what is left of a body is worth waiting for: Node reads it and throws it away, and the client, which may not
- * listen before it has sent it all, keeps its connection. Of a longer one the rest must not be taken for a request.
+ * Returns whether a request's body is read or short enough to read and discard, as Node does by itself. The client, which
+ * may read no answer before it has sent everything, then keeps its connection.
  */
 function isSoonComplete({ req: { complete, headers } }: ServerResponse): boolean {
   return complete || Number(headers["content-length"] ?? Number.POSITIVE_INFINITY) <= maxUnreadBytes;

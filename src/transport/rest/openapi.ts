@@ -58,7 +58,7 @@ for (const [id, schema] of Object.entries(named)) names.add(schema, { id });
 
 type Json = Record<string, unknown>;
 
-/** The OpenAPI 3.1 document of the interface (specification 9.4), made from the contract alone. */
+/** Creates the OpenAPI 3.1 document (specification 9.4) from the contract. */
 export function createOpenapiDocument(): Json {
   const components: Json = {};
   const paths: Record<string, Json> = {};
@@ -197,27 +197,27 @@ function createFailureExample(code: ProblemCode): Json {
   return { success: false, error: { code, message: errorCatalog[code].message } };
 }
 
-/** The JSON Schema of a zod type; named records become references and are put into `components`. */
+/** Converts a zod type to JSON Schema. Named records become references, and are added to `components`. */
 function toJsonSchema(schema: z.ZodType, io: "input" | "output", components: Json): Json {
   const { $defs = {}, $schema: _, ...root } = z.toJSONSchema(schema, { io, metadata: names, unrepresentable: "any" });
-  for (const [id, definition] of Object.entries($defs)) components[id] = tidySchema(definition);
-  return tidySchema(root) as Json;
+  for (const [id, definition] of Object.entries($defs)) components[id] = rewriteSchema(definition);
+  return rewriteSchema(root) as Json;
 }
 
-/** Formats speak for themselves without zod's patterns, and an answer may gain fields without notice. */
-function tidySchema(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(tidySchema);
+/** Removes zod's patterns beside formats, and points references to the document's components. */
+function rewriteSchema(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(rewriteSchema);
   if (typeof node !== "object" || node === null) return node;
   const tidied: Json = {};
   for (const [keyword, value] of Object.entries(node)) {
     if (keyword === "id" || (keyword === "pattern" && "format" in node)) continue;
     if (keyword === "$ref") tidied[keyword] = String(value).replace("#/$defs/", "#/components/schemas/");
-    else if (keyword === "properties") tidied[keyword] = tidyEach(value as Json);
-    else tidied[keyword] = tidySchema(value);
+    else if (keyword === "properties") tidied[keyword] = rewriteEach(value as Json);
+    else tidied[keyword] = rewriteSchema(value);
   }
   return tidied;
 }
 
-function tidyEach(properties: Json): Json {
-  return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, tidySchema(schema)]));
+function rewriteEach(properties: Json): Json {
+  return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, rewriteSchema(schema)]));
 }

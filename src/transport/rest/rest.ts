@@ -27,12 +27,12 @@ export const restPath = "/integrations/v1";
 
 type Headers = Readonly<Record<string, string>>;
 
-/** What a path leads to: an operation, or the methods that it answers. */
+/** The target of a path: an operation, the methods that the path allows, or the OpenAPI document. */
 type Route = { readonly name: OperationName } | { readonly allow: string } | { readonly document: true };
 
 /**
- * The REST interface (specification 4): one route per operation, all through the gate. Written to Node's own request
- * and response: with web requests and responses in between a point read takes half as long again.
+ * Creates the REST interface (specification 4): one route for each operation. Uses Node's own request and response,
+ * because a point read takes 1.5 times as long with web requests and responses in between.
  */
 export function createRestHandler(given: RestDeps): RestHandler {
   const deps = { ...given, unknownTokens: createUnknownTokens(), readBody: createBodyReader(given) };
@@ -58,7 +58,7 @@ export function createRestHandler(given: RestDeps): RestHandler {
   };
 }
 
-/** Refuses one request too many at once. */
+/** Answers 503 when too many requests are served at once. */
 export function refuseBusy(response: ServerResponse, requestId: string): void {
   const send: Send = (status, body, headers) =>
     writeJson(response, status, body, { ...headers, "x-request-id": requestId });
@@ -78,7 +78,7 @@ function createRouter(): TrieRouter<Route> {
   return router;
 }
 
-/** Operations by path, paths without variables first: `/persons/resolve` is no person's id. */
+/** Groups operations by path, paths without variables first, so that `/persons/resolve` is not read as a person's id. */
 function groupByPath(names: readonly OperationName[]): [string, OperationName[]][] {
   const paths = Map.groupBy(names, (name) => operations[name].path);
   return [...paths].sort(([a], [b]) => a.split("{").length - b.split("{").length);
@@ -130,7 +130,7 @@ async function answerRequest(
     token,
     parts: { params, query: parseQuery(operation, search), body: undefined },
     readBody:
-      operation.method === "GET" ? undefined : async () => parsed(request, await readBody(token ?? "", request)),
+      operation.method === "GET" ? undefined : async () => parseJsonBody(request, await readBody(token ?? "", request)),
     idempotencyKey: operation.effect === "read" || Array.isArray(key) ? undefined : key,
     requestId,
   });
@@ -150,7 +150,7 @@ function parseQuery(operation: Operation, search: string): Record<string, unknow
 }
 
 /** @throws Problem for a body that is no JSON, or more of it than any operation takes */
-function parsed(request: IncomingMessage, bytes: Buffer): unknown {
+function parseJsonBody(request: IncomingMessage, bytes: Buffer): unknown {
   if (bytes.byteLength === 0) return undefined;
   const type = request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json") throw problem("unsupported_media_type");
@@ -181,7 +181,7 @@ function refuse(send: Send, refusal: Problem, headers: Headers = {}): void {
   });
 }
 
-/** The IETF draft's headers, and the older ones beside them (`X-RateLimit-Reset` in epoch seconds). */
+/** Returns the rate limit headers of the IETF draft and the older ones (`X-RateLimit-Reset` in epoch seconds). */
 function createRateHeaders({ limit, remaining, windowSeconds, retryAfterSeconds }: Rate): Record<string, string> {
   const resetSeconds = retryAfterSeconds ?? windowSeconds;
   return {

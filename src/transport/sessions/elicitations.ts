@@ -4,21 +4,21 @@ import type { Log } from "../../lib/log.ts";
 import type { SessionAnswer, SessionRegistry } from "../../pipeline/session-registry.ts";
 import type { SessionIds, SessionTerms } from "./session-id.ts";
 
-/** What clients of sessions are asked. A client's answer may reach another process than the one that asked. */
+/** Questions to clients of sessions. A client's answer may reach another process than the one that asked. */
 export interface Elicitations {
-  /** A name for a question, by which its answer is known wherever it arrives, and is delivered here. */
+  /** Returns an id for a question. Its answer is passed to `deliver`, whichever process receives it. */
   ask(terms: SessionTerms, deliver: (answer: JSONRPCResponse) => void): string;
-  /** Nobody waits for the answer any more. */
+  /** Stops waiting for an answer. */
   drop(questionId: string): void;
-  /** Delivers an answer that has arrived here, or leaves it for the process that asked. */
+  /** Delivers an answer, or stores it for the process that asked. */
   answer(terms: SessionTerms, answer: JSONRPCResponse): void;
   close(): void;
 }
 
 const pollMs = 250;
-/** How often, and after what pauses, it is tried to leave an answer: its client has been told that it arrived. */
-const [leaveTries, leavePauseMs] = [20, 500];
-/** What a client may answer to a question that is asked here; more is refused for it. */
+/** Attempts to store an answer, and the pause between them: its client believes that it has arrived. */
+const [storeAttempts, storePauseMs] = [20, 500];
+/** A longer answer becomes an error. */
 export const maxAnswerChars = 16_384;
 
 interface Waiting {
@@ -42,7 +42,7 @@ export function createElicitations({ registry, ids, log }: ElicitationsDeps): El
     asked?.deliver(answer);
   }
 
-  async function look(): Promise<void> {
+  async function takeAnswers(): Promise<void> {
     const byCaller = Map.groupBy(waiting, ([, { callerId }]) => callerId);
     for (const [callerId, own] of byCaller) {
       const taken = await registry.takeAnswers(
@@ -53,34 +53,34 @@ export function createElicitations({ registry, ids, log }: ElicitationsDeps): El
     }
   }
 
-  function scheduleTimeout(): void {
+  function schedulePoll(): void {
     if (timer || waiting.size === 0) return;
     timer = setTimeout(async () => {
-      await look().catch((error: unknown) => log.warn({ err: error }, "Answers could not be looked for"));
+      await takeAnswers().catch((error: unknown) => log.warn({ err: error }, "Answers could not be read"));
       timer = undefined;
-      scheduleTimeout();
+      schedulePoll();
     }, pollMs);
     timer.unref();
   }
 
-  async function leaveAnswer(terms: SessionTerms, answer: SessionAnswer): Promise<void> {
-    for (let triesLeft = leaveTries; triesLeft > 0; triesLeft--) {
+  async function storeAnswer(terms: SessionTerms, answer: SessionAnswer): Promise<void> {
+    for (let triesLeft = storeAttempts; triesLeft > 0; triesLeft--) {
       try {
         await registry.leaveAnswer(terms, answer);
         return;
       } catch (error) {
-        if (triesLeft === leaveTries) log.warn({ err: error }, "A client's answer could not be kept yet");
+        if (triesLeft === storeAttempts) log.warn({ err: error }, "A client's answer could not be stored yet");
       }
-      await delay(leavePauseMs, undefined, { ref: false });
+      await delay(storePauseMs, undefined, { ref: false });
     }
-    log.error("A client's answer was lost: it could not be kept");
+    log.error("A client's answer was lost: it could not be stored");
   }
 
   return {
-    ask(terms, deliverTo) {
+    ask(terms, deliver) {
       const questionId = ids.question(terms);
-      waiting.set(questionId, { callerId: terms.callerId, deliver: deliverTo });
-      scheduleTimeout();
+      waiting.set(questionId, { callerId: terms.callerId, deliver });
+      schedulePoll();
       return questionId;
     },
     drop: (questionId) => void waiting.delete(questionId),
@@ -89,9 +89,9 @@ export function createElicitations({ registry, ids, log }: ElicitationsDeps): El
       if (!ids.isQuestion(terms, id)) return;
       const text = JSON.stringify(answer);
       const error = { code: -32_600, message: `An answer has at most ${maxAnswerChars} characters` };
-      const kept: JSONRPCResponse = text.length > maxAnswerChars ? { jsonrpc: "2.0", id, error } : answer;
-      if (waiting.has(id)) deliverAnswer(id, kept);
-      else void leaveAnswer(terms, { questionId: id, answer: JSON.stringify(kept) });
+      const accepted: JSONRPCResponse = text.length > maxAnswerChars ? { jsonrpc: "2.0", id, error } : answer;
+      if (waiting.has(id)) deliverAnswer(id, accepted);
+      else void storeAnswer(terms, { questionId: id, answer: JSON.stringify(accepted) });
     },
     close() {
       clearTimeout(timer);

@@ -28,13 +28,13 @@ const ListenRequest = z.looseObject({
 
 export interface Listen<Message = unknown> {
   readonly id: string | number;
-  /** The request without what cannot be followed: the SDK acknowledges what it names. */
+  /** The request without resources that cannot be followed: the SDK acknowledges all that it names. */
   readonly message: Message;
   readonly uris: readonly string[];
 }
 
 /**
- * Starts to follow what a `subscriptions/listen` request names; does nothing with any other message.
+ * Follows the resources that a `subscriptions/listen` request names. Returns undefined for any other message.
  * @throws Problem, as {@link Subscriber.start} does
  */
 export async function startListening<Message>(
@@ -68,11 +68,11 @@ export interface ListenDeps {
 }
 
 export interface Listening {
-  /** Streams that are open. */
+  /** Open streams. */
   readonly size: number;
   /**
-   * Answers a `subscriptions/listen` request with a stream; whatever else, as the SDK refuses it.
-   * @throws Problem `unavailable` and what else following changes can be refused with
+   * Answers a `subscriptions/listen` request with a stream. The SDK refuses any other message.
+   * @throws Problem `unavailable`, and as {@link Subscriber.start} does
    */
   open(request: Request, parsedBody: unknown, authInfo: AuthInfo): Promise<Response>;
   close(): Promise<void>;
@@ -85,15 +85,15 @@ export const maxStreamsPerCaller = 16;
 export const maxUnread = 1_000;
 
 /**
- * Subscriptions over HTTP. Each stream has a bus of its own that carries what its caller may know: one bus for all
- * would tell every caller of every tenant's changes.
+ * Serves subscriptions over HTTP. Each stream has its own event bus with the events that its caller may see: a common
+ * bus would send every tenant's changes to every caller.
  */
 export function createListening({ factory, upstream, disabledBySetting, log }: ListenDeps): Listening {
-  /** Open streams and whose they are. */
+  /** Open streams and their clients' ids. */
   const streams = new Map<McpHttpHandler, string>();
 
   function isFull(clientId: string): boolean {
-    const own = [...streams.values()].filter((holder) => holder === clientId);
+    const own = [...streams.values()].filter((owner) => owner === clientId);
     return streams.size >= maxStreams || own.length >= maxStreamsPerCaller;
   }
 
@@ -125,7 +125,7 @@ export function createListening({ factory, upstream, disabledBySetting, log }: L
       try {
         const listen = await startListening(parsedBody, subscriber);
         const answer = await handler.fetch(request, { authInfo, parsedBody: listen?.message ?? parsedBody });
-        return streaming ? outlet.counted(answer) : answer;
+        return streaming ? outlet.countRead(answer) : answer;
       } finally {
         if (!streaming) release();
       }
@@ -137,7 +137,7 @@ export function createListening({ factory, upstream, disabledBySetting, log }: L
   };
 }
 
-/** Where notifications go out to one stream, as long as its client reads them. */
+/** Sends notifications to one stream. Calls `end` when its client leaves too many of them unread. */
 export function createOutlet(end: () => void) {
   let deliver: ((event: ServerEvent) => void) | undefined;
   let unread = 0;
@@ -155,8 +155,8 @@ export function createOutlet(end: () => void) {
     deliverTo(to: (event: ServerEvent) => void): void {
       deliver = to;
     },
-    /** The same answer, which counts what is read of it. */
-    counted({ body, status, headers }: Response): Response {
+    /** Returns the same response, and counts what the client reads of it. */
+    countRead({ body, status, headers }: Response): Response {
       const read = new TransformStream<Uint8Array, Uint8Array>({
         transform(frame, controller) {
           unread = Math.max(0, unread - 1);

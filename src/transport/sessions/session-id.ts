@@ -3,26 +3,26 @@ import type { ClientCapabilities } from "@modelcontextprotocol/server";
 import { LRUCache } from "lru-cache";
 import { computeHmac, equalsInConstantTime } from "../../lib/crypto/crypto.ts";
 
-/** What a 2025-era client and this server agreed on, for whichever process gets the client's next request. */
+/** What a 2025-era client and this server negotiated, for the process that receives the client's next request. */
 export interface SessionTerms {
   readonly sessionId: string;
-  /** Whose it is: another caller's request finds no such session. */
+  /** The only caller who can use the session. */
   readonly callerId: string;
   readonly revision: string;
-  /** What the client can be asked for, as far as it is asked here. */
+  /** The kinds of questions that the client can answer. */
   readonly elicitation: ClientCapabilities["elicitation"];
   /** ISO time. */
   readonly expiresAt: string;
 }
 
-/** Session ids that say themselves what was agreed on, signed. Nothing in them is personal. */
+/** Session ids that contain the negotiated terms, signed. They contain nothing personal. */
 export interface SessionIds {
   seal(terms: SessionTerms): string;
-  /** Nothing for an id that was not made here, or has expired. */
+  /** Returns undefined for an id that is not signed by this server or has expired. */
   open(text: string): SessionTerms | undefined;
-  /** The id of a question asked within a session. */
+  /** Creates the id of a question within a session. */
   question(terms: SessionTerms): string;
-  /** Whether such a question was asked within the session. */
+  /** Returns whether `id` was created for a question within the session. */
   isQuestion(terms: SessionTerms, id: unknown): id is string;
 }
 
@@ -31,7 +31,7 @@ interface Opened {
   readonly expiresAtMs: number;
 }
 
-/** Ids whose signature was found good: each request brings one, and to look at it again costs as much as a point read. */
+/** Verified ids are cached: each request carries one, and a verification costs as much as a point read. */
 const maxOpened = 1_000;
 
 export function createSessionIds(key: Uint8Array, now: () => Date): SessionIds {
@@ -70,7 +70,7 @@ export function createSessionIds(key: Uint8Array, now: () => Date): SessionIds {
   }
 }
 
-/** 128 random bits. */
+/** Returns 128 random bits as text. */
 export function createName(): string {
   return randomBytes(16).toString("base64url");
 }

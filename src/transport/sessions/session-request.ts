@@ -16,60 +16,60 @@ import {
 import type { Elicitations } from "./elicitations.ts";
 import type { SessionTerms } from "./session-id.ts";
 
-export interface ExchangeDeps {
-  /** Makes the server that answers. */
-  readonly serve: () => GreetedServer;
-  readonly questions: Elicitations;
+export interface SessionRequestDeps {
+  /** Creates the server that answers. */
+  readonly createServer: () => InitializableServer;
+  readonly elicitations: Elicitations;
   /** Requests that are being answered, by session and id. */
   readonly running: Map<string, SessionRequest>;
   readonly maxBodyBytes: number;
 }
 
-/** A server that can be made to know a client without anybody noticing. */
-export interface GreetedServer extends Server {
+/** A server that can be initialized without a trace in telemetry. */
+export interface InitializableServer extends Server {
   unwatched(work: () => Promise<void>): Promise<void>;
 }
 
-const greetingId = "greeting";
+const initializeId = "initialize";
 
 /**
- * One HTTP request of a session, with a server of its own: it is told what client and server agreed on when the session
- * was opened, in whichever process that was.
+ * Answers one HTTP request of a session with a server of its own. The server is initialized with the terms that client
+ * and server negotiated when the session was opened, in whichever process that was.
  */
 export class SessionRequest implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: NonNullable<Transport["onmessage"]>;
-  readonly #deps: ExchangeDeps;
+  readonly #deps: SessionRequestDeps;
   readonly #inner: WebStandardStreamableHTTPServerTransport;
-  /** Questions that this exchange waits for, by the server's own number, and their names. */
-  readonly #asked = new Map<unknown, string>();
+  /** Ids of the questions that this request waits for, by the id that the server gave them. */
+  readonly #questionIds = new Map<unknown, string>();
   readonly #terms: SessionTerms | undefined;
-  #opened = "";
+  #newSessionId = "";
   #server: Promise<void> | undefined;
-  #greeted: (() => void) | undefined;
+  #initialized: (() => void) | undefined;
 
-  /** @param terms - nothing for the request that opens the session */
-  constructor(deps: ExchangeDeps, terms: SessionTerms | undefined) {
+  /** @param terms - undefined for the request that opens the session */
+  constructor(deps: SessionRequestDeps, terms: SessionTerms | undefined) {
     this.#deps = deps;
     this.#terms = terms;
     this.#inner = new WebStandardStreamableHTTPServerTransport({
       maxRequestBodySize: deps.maxBodyBytes,
-      ...(terms ? {} : { sessionIdGenerator: () => this.#opened }),
+      ...(terms ? {} : { sessionIdGenerator: () => this.#newSessionId }),
     });
-    this.#inner.onmessage = (message, extra) => this.#take(message, extra);
+    this.#inner.onmessage = (message, extra) => this.#receive(message, extra);
     this.#inner.onerror = (error) => this.onerror?.(error);
     this.#inner.onclose = () => this.#end();
   }
 
   /**
    * Answers the request that opens a session.
-   * @param seal - gives the session its id
+   * @param seal - returns the session's id
    */
   async open(request: Request, opening: SessionOpening, seal: (server: Server) => string): Promise<Response> {
     const { parsedBody, authInfo } = opening;
-    const server = await this.#serve(parsedBody.params);
-    this.#opened = seal(server);
+    const server = await this.#initialize(parsedBody.params);
+    this.#newSessionId = seal(server);
     return this.#inner.handleRequest(request, { parsedBody, authInfo });
   }
 
@@ -84,52 +84,52 @@ export class SessionRequest implements Transport {
   }
 
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
-    if (this.#greeted && isJSONRPCResponse(message) && message.id === greetingId) {
-      this.#greeted();
-      this.#greeted = undefined;
+    if (this.#initialized && isJSONRPCResponse(message) && message.id === initializeId) {
+      this.#initialized();
+      this.#initialized = undefined;
       return;
     }
     if (isJSONRPCResponse(message)) this.#deps.running.delete(this.#key(message.id));
     const { relatedRequestId } = options ?? {};
-    await this.#inner.send(this.#named(message), relatedRequestId === undefined ? {} : { relatedRequestId });
+    await this.#inner.send(this.#replaceId(message), relatedRequestId === undefined ? {} : { relatedRequestId });
   }
 
   close(): Promise<void> {
     return this.#inner.close();
   }
 
-  /** Calls off a request that is being answered. */
+  /** Cancels a request that is being answered. */
   cancel(message: JSONRPCMessage): void {
     this.onmessage?.(message);
   }
 
-  /** What the server asks gets a name that is known wherever the answer arrives: its own number is another one's too. */
-  #named(message: JSONRPCMessage): JSONRPCMessage {
+  /** Gives each question of the server an id that is unique in all processes: the server's own ids are not. */
+  #replaceId(message: JSONRPCMessage): JSONRPCMessage {
     const terms = this.#terms;
     if (!terms || !("method" in message)) return message;
     if (isJSONRPCRequest(message)) {
       const { id } = message;
-      const name = this.#deps.questions.ask(terms, (answer) => this.#hear({ ...answer, id }));
-      this.#asked.set(id, name);
-      return { ...message, id: name };
+      const questionId = this.#deps.elicitations.ask(terms, (answer) => this.#deliverAnswer({ ...answer, id }));
+      this.#questionIds.set(id, questionId);
+      return { ...message, id: questionId };
     }
-    const asked = message.method === "notifications/cancelled" ? message.params?.["requestId"] : undefined;
-    const name = this.#asked.get(asked);
-    if (name === undefined) return message;
-    this.#forget(asked);
-    return { ...message, params: { ...message.params, requestId: name } };
+    const cancelled = message.method === "notifications/cancelled" ? message.params?.["requestId"] : undefined;
+    const questionId = this.#questionIds.get(cancelled);
+    if (questionId === undefined) return message;
+    this.#dropQuestion(cancelled);
+    return { ...message, params: { ...message.params, requestId: questionId } };
   }
 
-  #hear(answer: JSONRPCResponse): void {
-    this.#asked.delete(answer.id);
+  #deliverAnswer(answer: JSONRPCResponse): void {
+    this.#questionIds.delete(answer.id);
     this.onmessage?.(answer);
   }
 
-  #take(message: JSONRPCMessage, extra: MessageExtraInfo | undefined): void {
+  #receive(message: JSONRPCMessage, extra: MessageExtraInfo | undefined): void {
     const terms = this.#terms;
     if (!terms) this.onmessage?.(message, extra);
     else if (isJSONRPCRequest(message)) void this.#run(message, extra, terms).catch((error) => this.onerror?.(error));
-    else if (isJSONRPCResponse(message)) this.#deps.questions.answer(terms, message);
+    else if (isJSONRPCResponse(message)) this.#deps.elicitations.answer(terms, message);
     else if (message.method === "notifications/cancelled") {
       this.#deps.running.get(this.#key(message.params?.["requestId"]))?.cancel(message);
     }
@@ -145,19 +145,21 @@ export class SessionRequest implements Transport {
     this.#deps.running.set(this.#key(id), this);
     const { revision: protocolVersion, elicitation } = terms;
     const capabilities = elicitation ? { elicitation } : {};
-    this.#server ??= this.#serve({ protocolVersion, capabilities, clientInfo: unknownClient }).then(() => undefined);
+    this.#server ??= this.#initialize({ protocolVersion, capabilities, clientInfo: unknownClient }).then(
+      () => undefined,
+    );
     await this.#server;
     this.onmessage?.(request, extra);
   }
 
-  async #serve(params: InitializeRequestParams): Promise<Server> {
-    const server = this.#deps.serve();
+  async #initialize(params: InitializeRequestParams): Promise<Server> {
+    const server = this.#deps.createServer();
     await server.connect(this);
     await server.unwatched(
       () =>
         new Promise((resolve) => {
-          this.#greeted = resolve;
-          this.onmessage?.({ jsonrpc: "2.0", id: greetingId, method: "initialize", params: { ...params } });
+          this.#initialized = resolve;
+          this.onmessage?.({ jsonrpc: "2.0", id: initializeId, method: "initialize", params: { ...params } });
         }),
     );
     return server;
@@ -167,24 +169,24 @@ export class SessionRequest implements Transport {
     return `${this.#terms?.sessionId} ${JSON.stringify(requestId)}`;
   }
 
-  #forget(asked: unknown): void {
-    const name = this.#asked.get(asked);
-    if (name !== undefined) this.#deps.questions.drop(name);
-    this.#asked.delete(asked);
+  #dropQuestion(serverId: unknown): void {
+    const questionId = this.#questionIds.get(serverId);
+    if (questionId !== undefined) this.#deps.elicitations.drop(questionId);
+    this.#questionIds.delete(serverId);
   }
 
   #end(): void {
-    for (const asked of [...this.#asked.keys()]) this.#forget(asked);
-    for (const [key, exchange] of this.#deps.running) if (exchange === this) this.#deps.running.delete(key);
+    for (const serverId of [...this.#questionIds.keys()]) this.#dropQuestion(serverId);
+    for (const [key, running] of this.#deps.running) if (running === this) this.#deps.running.delete(key);
     this.onclose?.();
   }
 }
 
-/** What opens a session, and who. */
+/** A parsed `initialize` request and its caller. */
 export interface SessionOpening {
   readonly parsedBody: { readonly params: InitializeRequestParams };
   readonly authInfo: AuthInfo;
 }
 
-/** What it is called is of no use to any server. */
+/** No server uses the client's name. */
 const unknownClient = { name: "", version: "" };

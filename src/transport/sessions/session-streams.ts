@@ -17,20 +17,20 @@ export interface SessionStreamsDeps {
   readonly disabledBySetting: FollowedResource["disabledBySetting"];
   readonly registry: SessionRegistry;
   readonly log: Log;
-  /** Open at once, of all callers together. */
+  /** Streams open at once, of all callers together. */
   readonly maxSessions: number;
 }
 
-/** Streams by which clients of 2025-era sessions are told what changed. */
+/** Streams of change notifications to clients of 2025-era sessions. */
 export interface SessionStreams {
-  /** Open ones. */
+  /** Open streams. */
   readonly size: number;
   /**
-   * Answers a request for a session's stream. An older one of the session ends.
-   * @throws Problem `unavailable` with too many streams, and what following changes is refused with
+   * Opens a session's stream, and ends an older one of the session.
+   * @throws Problem `unavailable` for too many streams, and as {@link Subscriber.start} does
    */
   open(request: Request, terms: SessionTerms, authInfo: AuthInfo): Promise<Response>;
-  /** Ends a session's stream, if it is here. */
+  /** Ends a session's stream, if this process has it. */
   end(terms: SessionTerms): void;
   /** Ends streams of sessions that have ended, or have another stream in another process. */
   sweep(): Promise<void>;
@@ -39,8 +39,8 @@ export interface SessionStreams {
 
 interface Stream {
   readonly terms: SessionTerms;
-  /** Ends the stream unless it is still the one by which the session's client is told. */
-  look(): Promise<void>;
+  /** Ends the stream unless it is still the session's current one. */
+  refresh(): Promise<void>;
   end(): void;
 }
 
@@ -84,14 +84,14 @@ export function createSessionStreams(deps: SessionStreamsDeps): SessionStreams {
         stream.end();
         throw error;
       }
-      const { body, headers } = outlet.counted(answer);
+      const { body, headers } = outlet.countRead(answer);
       return new Response(body && watchStreamEnd(body, () => stream.end()), { headers });
     },
 
     end: ({ sessionId }) => streams.get(sessionId)?.end(),
 
     async sweep() {
-      for (const stream of [...streams.values()]) await stream.look();
+      for (const stream of [...streams.values()]) await stream.refresh();
     },
 
     async close() {
@@ -102,7 +102,10 @@ export function createSessionStreams(deps: SessionStreamsDeps): SessionStreams {
 
 type Listener = Parameters<typeof createSubscriber>[1];
 
-/** What tells one session's client; what it follows is read again before it is told, for it may have said so elsewhere. */
+/**
+ * Creates the stream of one session. Before each notification it reads again what the client follows, because another
+ * process may have received the client's request.
+ */
 function createStream(
   { upstream, disabledBySetting, registry, log }: SessionStreamsDeps,
   terms: SessionTerms,
@@ -113,7 +116,7 @@ function createStream(
   const streamId = createName();
   const followed = new Set<string>();
   const ready = Promise.withResolvers<void>();
-  let telling = ready.promise;
+  let sending = ready.promise;
   let watching: Watch | undefined;
   let open = true;
   const subscriber = createSubscriber(
@@ -121,31 +124,31 @@ function createStream(
     listener,
   );
 
-  /** Tells in the order in which it was told, after a look at what the client follows. */
+  /** Sends changes in order, each after a fresh read of what the client follows. */
   async function watch(of: string | undefined, watcher: Watcher): Promise<Watch> {
-    const scheduleTask = (what: () => void) => {
-      telling = telling.then(async () => {
-        await look();
-        if (open) what();
+    const schedule = (send: () => void) => {
+      sending = sending.then(async () => {
+        await refresh();
+        if (open) send();
       });
     };
     if (!upstream.watch) throw problem("unavailable", { retryAfterSeconds });
     watching = await upstream.watch(of, {
-      changed: (changes) => scheduleTask(() => watcher.changed(changes)),
-      rescoped: (scopes) => scheduleTask(() => watcher.rescoped(scopes)),
+      changed: (changes) => schedule(() => watcher.changed(changes)),
+      rescoped: (scopes) => schedule(() => watcher.rescoped(scopes)),
       ended: () => watcher.ended(),
     });
     return watching;
   }
 
-  async function look(): Promise<void> {
+  async function refresh(): Promise<void> {
     try {
       const record = await registry.find(terms);
       if (!record || record.ended || record.streamId !== streamId) end();
       else follow(subscriber, followed, record);
     } catch (error) {
-      // What was followed so far is told all the same.
-      log.warn({ err: error }, "A session could not be looked at");
+      // Changes to what was followed so far are still sent.
+      log.warn({ err: error }, "A session could not be read");
     }
   }
 
@@ -158,9 +161,9 @@ function createStream(
 
   return {
     terms,
-    look,
+    refresh,
     end,
-    /** Begins to tell: first what happened since another stream of the session was open, or since it was followed. */
+    /** Starts to send, first the changes since the session's last stream or since its first subscription. */
     async start(): Promise<void> {
       await subscriber.start();
       const position = watching?.position;
@@ -171,7 +174,7 @@ function createStream(
   };
 }
 
-/** Follows what a session's record names, and nothing else. */
+/** Makes a subscriber follow exactly the resources that a session's record names. */
 export function follow(subscriber: Subscriber, followed: Set<string>, record: SessionRecord): void {
   const wanted = new Set(record.followed);
   for (const uri of followed.difference(wanted)) {
@@ -183,7 +186,7 @@ export function follow(subscriber: Subscriber, followed: Set<string>, record: Se
       subscriber.add(uri);
       followed.add(uri);
     } catch {
-      // Its token is no longer let to see it; one that is finds it there again.
+      // The token may not read it now. It stays in the record for a token that may.
     }
   }
 }
@@ -196,14 +199,14 @@ function toNotification(event: ServerEvent): JSONRPCNotification {
   return { jsonrpc: "2.0", method: `notifications/${list}/list_changed` };
 }
 
-/** The same body, of which it is known when nobody reads it any more. */
+/** Returns the same body, and calls `ended` when it ends or nobody reads it any more. */
 function watchStreamEnd(body: ReadableStream<Uint8Array>, ended: () => void): ReadableStream<Uint8Array> {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   body.pipeTo(writable).then(ended, ended);
   return readable;
 }
 
-/** There are no changes to tell of (specification of 2025-06-18, transports: listening for messages from the server). */
+/** Refuses a stream because there are no notifications (specification of 2025-06-18, transports). */
 function createNotOfferedResponse(): Response {
   const error = { code: -32_000, message: "Method not allowed." };
   return Response.json({ jsonrpc: "2.0", id: null, error }, { status: 405, headers: { allow: "POST, DELETE" } });

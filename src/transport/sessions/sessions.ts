@@ -22,24 +22,24 @@ export interface SessionOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly maxBodyBytes: number;
-  /** That are told of changes at once, of all callers together. */
+  /** Sessions with an open stream, of all callers together. */
   readonly maxSessions: number;
 }
 
-/** Whose request it is, and its body as it was read; without one the SDK says what is wrong with it. */
+/** A request's caller and its parsed body; without one the SDK refuses the request. */
 export interface IncomingExchange {
   readonly authInfo: AuthInfo;
   readonly parsedBody?: unknown;
 }
 
 export interface Sessions {
-  /** Those whose clients listen. */
+  /** Sessions with an open stream. */
   readonly size: number;
-  /** What a caller's session of that id agreed on; nothing where the caller has none. */
+  /** Returns the terms of a caller's session, or undefined if the caller has no such session. */
   find(sessionId: string, clientId: string): Promise<SessionTerms | undefined>;
   /**
-   * Answers a request within its session; 404 where the caller has none of that id.
-   * @throws Problem `invalid_token` of a token that the service does not know; `unavailable`
+   * Answers a request within its session, or with 404 if the caller has no such session.
+   * @throws Problem `invalid_token` for a token that the service does not know; `unavailable`
    */
   handle(request: Request, sessionId: string, given: IncomingExchange): Promise<Response>;
   /** Answers an `initialize` request with a new session. */
@@ -47,18 +47,18 @@ export interface Sessions {
   close(): Promise<void>;
 }
 
-/** A session ends so long after it was opened. */
+/** Time from the start of a session to its end. */
 export const sessionMs = 7 * 24 * 60 * 60_000;
 const sweepMs = 60_000;
 
 /**
- * Sessions of 2025-era clients, bound to their caller. What was agreed on stands in a session's id, so that any process
- * on the same database takes a session up; only what follows changes, and what has ended, is remembered there.
+ * Serves sessions of 2025-era clients, each bound to its caller. A session's id contains the negotiated terms, so any
+ * process on the same database can continue it. The database stores only subscriptions and ended sessions.
  */
 export function createSessions(options: SessionOptions): Sessions {
   const { factory, upstream, sessionRegistry: registry, sessionKey, clock, log, maxBodyBytes } = options;
   const ids = createSessionIds(sessionKey, () => clock.now());
-  const questions = createElicitations({ registry, ids, log });
+  const elicitations = createElicitations({ registry, ids, log });
   const streams = createSessionStreams({ ...options, registry });
   const running = new Map<string, SessionRequest>();
   const sweeper = setInterval(() => {
@@ -77,10 +77,10 @@ export function createSessions(options: SessionOptions): Sessions {
     return terms && (await registry.find(terms))?.ended !== true ? terms : undefined;
   }
 
-  function createExchange(request: Request, authInfo: AuthInfo, terms?: SessionTerms): SessionRequest {
+  function createRequest(request: Request, authInfo: AuthInfo, terms?: SessionTerms): SessionRequest {
     const subscriptions = terms && createSubscriptions(options, terms, authInfo);
-    const serve = () => factory({ era: "legacy", authInfo, requestInfo: request }, subscriptions);
-    return new SessionRequest({ serve, questions, running, maxBodyBytes }, terms);
+    const createServer = () => factory({ era: "legacy", authInfo, requestInfo: request }, subscriptions);
+    return new SessionRequest({ createServer, elicitations, running, maxBodyBytes }, terms);
   }
 
   async function end(request: Request, terms: SessionTerms): Promise<Response> {
@@ -103,27 +103,27 @@ export function createSessions(options: SessionOptions): Sessions {
       const terms = await find(sessionId, authInfo.clientId);
       if (!terms) return createSessionNotFound();
       if (request.method !== "GET" && request.method !== "DELETE") {
-        return createExchange(request, authInfo, terms).answer(request, given);
+        return createRequest(request, authInfo, terms).answer(request, given);
       }
       await requireKnownCaller(upstream, authInfo);
       return request.method === "GET" ? streams.open(request, terms, authInfo) : end(request, terms);
     },
 
     open: (request, opening) =>
-      createExchange(request, opening.authInfo).open(request, opening, (server) =>
+      createRequest(request, opening.authInfo).open(request, opening, (server) =>
         ids.seal(createSessionTerms(server, opening.authInfo, clock.now())),
       ),
 
     async close() {
       clearInterval(sweeper);
-      questions.close();
+      elicitations.close();
       await streams.close();
       await Promise.all([...new Set(running.values())].map((each) => each.close()));
     },
   };
 }
 
-/** What a session's client follows is remembered for whichever process tells it. */
+/** Stores what a session's client follows, for the process that sends it notifications. */
 function createSubscriptions(
   { upstream, disabledBySetting, sessionRegistry: registry }: SessionOptions,
   terms: SessionTerms,
@@ -155,7 +155,7 @@ function createSubscriptions(
 }
 
 /**
- * Only for callers whom the service knows anything is remembered, or held open.
+ * Checks that the service knows the caller, before anything is stored or held open for it.
  * @throws Problem `invalid_token`
  */
 async function requireKnownCaller(upstream: Upstream, authInfo: AuthInfo): Promise<void> {
@@ -172,7 +172,7 @@ function createSessionTerms(server: Server, { clientId: callerId }: AuthInfo, no
 
 const silent = { updated: () => undefined, listChanged: () => undefined };
 
-/** As much of what a client declared as is looked into here. */
+/** Returns the kinds of questions that a client has declared to answer. */
 function getElicitationCapability(server: Server): SessionTerms["elicitation"] {
   const declared = server.getClientCapabilities()?.elicitation;
   if (!declared) return undefined;
