@@ -19,9 +19,9 @@ export function planArtsTenant({ timeline, picker, year, maxPerReviewer }: Setti
   const forms = createForms(timeline);
   const form = forms.residency(112);
   const jury = createRubrics(timeline).jury(112);
-  timeline.on(112, "office", async (history) => {
-    await history.add("schemas", form, { action: "schema.published" });
-    await history.add("rubrics", jury.row, { action: "rubric.published" });
+  timeline.on(112, "office", async (session) => {
+    await session.add("schemas", form);
+    await session.add("rubrics", jury.row);
   });
   const program = createProgram({
     programId: timeline.newId("prg", 110),
@@ -47,6 +47,7 @@ export function planArtsTenant({ timeline, picker, year, maxPerReviewer }: Setti
     form,
     deadline: timeline.time(-18, 22),
     supplements: [],
+    automatic: true,
     endsDaysAgo: 0,
     nextProject: picker.createDeck(residencyProjects),
     rounds: [

@@ -60,13 +60,13 @@ function planForms({ timeline, forms }: Setting): PublishedForms {
     reading,
     panel,
   };
-  timeline.on(450, "office", async (history) => {
-    for (const form of [lastYear, sheets.support]) await history.add("schemas", form, { action: "schema.published" });
-    await history.add("rubrics", readingBefore.row, { action: "rubric.published" });
+  timeline.on(450, "office", async (session) => {
+    for (const form of [lastYear, sheets.support]) await session.add("schemas", form);
+    await session.add("rubrics", readingBefore.row);
   });
-  timeline.on(124, "office", async (history) => {
-    for (const form of [community, sheets.pilot]) await history.add("schemas", form, { action: "schema.published" });
-    for (const { row } of [reading, panel]) await history.add("rubrics", row, { action: "rubric.published" });
+  timeline.on(124, "office", async (session) => {
+    for (const form of [community, sheets.pilot]) await session.add("schemas", form);
+    for (const { row } of [reading, panel]) await session.add("rubrics", row);
   });
   return sheets;
 }
@@ -158,6 +158,7 @@ function planCompletedProgram(
     deadline: timeline.time(345, 22),
     supplements: [letterOfSupport(timeline, sheets.support)],
     endsDaysAgo: lastYearEnds,
+    automatic: true,
     nextProject: picker.createDeck(fundProjects),
     rounds: [
       round(track, 1, "Reading", sheets.readingBefore, { opens: 396, ends: 350 }),

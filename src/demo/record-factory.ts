@@ -86,37 +86,3 @@ export function createRoundFactory(timeline: Timeline, daysAgo: number) {
     ...(opens === undefined ? {} : { opensDaysAgo: opens }),
   });
 }
-
-/** What a submission or an assignment has not had yet. */
-export const unsubmitted = {
-  currentRoundId: null,
-  state: "DRAFT",
-  eligible: null,
-  stateReason: null,
-  previousState: null,
-  submittedAt: null,
-  screenedAt: null,
-  withdrawnAt: null,
-  decidedAt: null,
-} as const satisfies Partial<NewRow<"submissions">>;
-
-export const unanswered = {
-  contributorId: null,
-  contributorIndex: null,
-  fileIds: [] as string[],
-  status: "not_started",
-  submittedAt: null,
-  closedAt: null,
-  reopenedAt: null,
-} as const satisfies Partial<NewRow<"supplements">>;
-
-export const unread = {
-  status: "assigned",
-  active: true,
-  reassignedFromId: null,
-  reason: null,
-  respondedAt: null,
-  completedAt: null,
-  removedAt: null,
-  conflictAttestation: null,
-} as const satisfies Partial<NewRow<"assignments">>;

@@ -1,32 +1,29 @@
-import type { NewRow } from "../store/tables.ts";
-import type { Mail } from "./mail.ts";
-import type { NewPerson } from "./names.ts";
+import type { Reviewer } from "../contract/reviewers.ts";
+import type { HistorySession } from "./history-session.ts";
+import type { MailHistory } from "./mail.ts";
 import type { People } from "./people.ts";
 import type { RandomPicker } from "./random-picker.ts";
-import type { HistoryAuthor, HistoryTransaction, Timeline } from "./timeline.ts";
+import type { Timeline } from "./timeline.ts";
 import type { TrackFixture } from "./track-fixture.ts";
 
-/** A reviewer who takes part, with what can still be given to read. */
-export interface Member {
-  readonly reviewerId: string;
-  readonly by: HistoryAuthor;
-  readonly person: NewPerson;
+/** A reviewer who takes part, with what can still be given to review. */
+interface Member {
   readonly expertise: readonly string[];
-  readonly roundIds: readonly string[];
   /** Assignments in all, at most; null: no bound. */
   readonly maxAssignments: number | null;
+  reviewerId: string;
+  readonly roundIds: Set<string>;
   readonly heldByRound: Map<string, number>;
 }
 
 interface Invitation {
-  /** What has become of it. */
-  readonly fate: "active" | "invited" | "declined" | "inactive";
+  readonly status: Reviewer["status"];
   readonly invitedDaysAgo: number;
   readonly fixtures: readonly [TrackFixture, ...TrackFixture[]];
-  /** Courses that were added later. */
+  /** Tracks that a second invitation adds. */
   readonly addedLater?: readonly TrackFixture[];
   readonly lead?: boolean;
-  /** Rounds beyond those of the courses that all members read. */
+  /** The rounds of finalists too. */
   readonly final?: boolean;
   readonly maxAssignments?: number;
 }
@@ -35,19 +32,17 @@ export interface PanelOptions {
   readonly timeline: Timeline;
   readonly picker: RandomPicker;
   readonly people: People;
-  readonly mail: Mail;
+  readonly mail: MailHistory;
   readonly domains: readonly string[];
 }
 
-/** Reads of a batch of submissions that are to be given out. */
-interface Reading {
+/** A submission that needs reviewers in a round. */
+interface Need {
   readonly roundId: string;
   readonly domain: string;
-  readonly submissions: number;
   readonly reviewers: number;
-  /** Reviewers who must not have these submissions. */
+  /** Reviewers who must not have this submission. */
   readonly barred: ReadonlySet<string>;
-  /** Most assignments of a reviewer in the round. */
   readonly maxPerReviewer: number;
 }
 
@@ -63,120 +58,71 @@ export class Panel {
 
   /** Plans an invitation and what followed from it. */
   invite(invitation: Invitation): void {
-    const { timeline, people, picker } = this.#options;
-    const { fate, invitedDaysAgo, fixtures, addedLater = [] } = invitation;
-    const reviewerId = timeline.newId("rvw", invitedDaysAgo);
-    const { roundIds, programIds } = scopeOf([...fixtures, ...addedLater], invitation);
-    const member: Member = {
-      reviewerId,
-      by: { type: "reviewer", id: reviewerId },
-      person: people.nextPerson(),
-      expertise: [...new Set([this.#nextDomain(), this.#nextDomain(), this.#nextDomain()])].slice(
-        0,
-        picker.pickInteger(2, 3),
-      ),
-      roundIds,
-      maxAssignments: invitation.maxAssignments ?? null,
-      heldByRound: new Map(),
+    const { timeline, people, picker, mail } = this.#options;
+    const { status, invitedDaysAgo, fixtures, addedLater = [], lead, maxAssignments = null } = invitation;
+    const person = people.nextPerson();
+    const domains = [this.#nextDomain(), this.#nextDomain(), this.#nextDomain()];
+    const expertise = [...new Set(domains)].slice(0, picker.pickInteger(2, 3));
+    const member: Member = { reviewerId: "", expertise, maxAssignments, roundIds: new Set(), heldByRound: new Map() };
+    const { email, firstName, lastName, organization: affiliation } = person;
+
+    const send = async (session: HistorySession, tracks: readonly TrackFixture[]) => {
+      const rounds = tracks
+        .flatMap((fixture) => fixture.rounds)
+        .filter(({ row }) => row.sequence < 3 || invitation.final);
+      const roundIds = rounds.map(({ row }) => row.roundId);
+      const { now } = session;
+      const role = lead ? "lead_reviewer" : "reviewer";
+      const given = { email, firstName, lastName, affiliation, expertise, role, roundIds };
+      ({ reviewerId: member.reviewerId } = await session.call("invite_reviewer", given));
+      for (const roundId of roundIds) member.roundIds.add(roundId);
+      await mail.deliverQueued(session, now);
     };
-    if (fate === "active") this.#members.push(member);
-    const invitationId = timeline.newId("inv", invitedDaysAgo);
-    timeline.on(invitedDaysAgo, "office", (history) => this.#write(history, member, invitation, invitationId));
-    if (fate === "invited") return;
-    timeline.on(invitedDaysAgo - 3, "portal", async (history) => {
-      const note = { action: fate === "declined" ? "reviewer.declined" : "reviewer.accepted", by: member.by };
-      const answer =
-        fate === "declined"
-          ? ({ status: "declined" } as const)
-          : ({ status: "active", acceptedAt: history.now } as const);
-      await history.change("reviewers", reviewerId, answer, note);
-      await history.change("invitations", invitationId, { usedAt: history.now }, { by: member.by });
+    timeline.on(invitedDaysAgo, "office", async (session) => {
+      const kinds: ("reviewer" | "contact")[] = picker.isLikely(0.3) ? ["reviewer", "contact"] : ["reviewer"];
+      await people.addPerson(session, { person, kinds, source: "manual" });
+      await send(session, fixtures);
+      if (maxAssignments !== null) await session.change("reviewers", member.reviewerId, { maxAssignments });
+      if (status === "active") this.#members.push(member);
     });
-    if (addedLater.length > 0) {
-      timeline.on(
-        90,
-        "office",
-        async (history) => void (await history.change("reviewers", reviewerId, { roundIds, programIds })),
-      );
-    }
-    if (fate !== "inactive") return;
-    timeline.on(
-      41,
-      "office",
-      async (history) => void (await history.change("reviewers", reviewerId, { status: "inactive" })),
-    );
+    if (status === "invited") return;
+    timeline.on(invitedDaysAgo - 3, "portal", (session) => answer(session, member.reviewerId, status === "declined"));
+    if (addedLater.length > 0) timeline.on(90, "office", (session) => send(session, addedLater));
+    if (status !== "inactive") return;
+    timeline.on(invitedDaysAgo - 15, "office", (session) => session.change("reviewers", member.reviewerId, { status }));
   }
 
-  /** Chooses reviewers with the least to read, those of the domain first, and counts the submissions to their load. */
-  seat({ roundId, domain, submissions, reviewers, barred, maxPerReviewer }: Reading): Member[] {
+  /** Chooses reviewers with the least to review, those of the domain first, and counts the submission to their load. */
+  choose({ roundId, domain, reviewers, barred, maxPerReviewer }: Need): string[] {
     const free = this.#members.filter(({ reviewerId, roundIds, heldByRound, maxAssignments }) => {
-      const inRound = (heldByRound.get(roundId) ?? 0) + submissions <= maxPerReviewer;
-      const inAll = maxAssignments === null || sum(heldByRound.values()) + submissions <= maxAssignments;
-      return inRound && inAll && roundIds.includes(roundId) && !barred.has(reviewerId);
+      const total = [...heldByRound.values()].reduce((sum, held) => sum + held, 0);
+      const fits = (heldByRound.get(roundId) ?? 0) < maxPerReviewer && total < (maxAssignments ?? Infinity);
+      return fits && roundIds.has(roundId) && !barred.has(reviewerId);
     });
     const rank = ({ expertise, heldByRound }: Member) =>
       (expertise.includes(domain) ? 0 : 1_000_000) + (heldByRound.get(roundId) ?? 0);
-    const seated = free.toSorted((a, b) => rank(a) - rank(b)).slice(0, reviewers);
-    for (const { heldByRound } of seated) heldByRound.set(roundId, (heldByRound.get(roundId) ?? 0) + submissions);
-    return seated;
+    const chosen = free.toSorted((a, b) => rank(a) - rank(b)).slice(0, reviewers);
+    return chosen.map(({ reviewerId }) => this.count(reviewerId, roundId));
   }
 
-  async #write(
-    history: HistoryTransaction,
-    member: Member,
-    invitation: Invitation,
-    invitationId: string,
-  ): Promise<void> {
-    const { people, mail, picker } = this.#options;
-    const { reviewerId, person, expertise, maxAssignments } = member;
-    const [{ program }] = invitation.fixtures;
-    const { firstName, lastName, email, organization } = person;
-    const { personId } = await people.addPerson(history, {
-      person,
-      kinds: picker.isLikely(0.3) ? ["reviewer", "contact"] : ["reviewer"],
-      source: "manual",
-    });
-    const row: NewRow<"reviewers"> = {
-      reviewerId,
-      email,
-      firstName,
-      lastName,
-      affiliation: organization,
-      expertise: [...expertise],
-      role: invitation.lead ? "lead_reviewer" : "reviewer",
-      status: "invited",
-      ...scopeOf(invitation.fixtures, invitation),
-      personId,
-      maxAssignments,
-      invitedAt: history.now,
-      acceptedAt: null,
-    };
-    await history.add("reviewers", row, { action: "reviewer.invited" });
-    const expiresAt = new Date(history.nowMs + 14 * 24 * 60 * 60 * 1000).toISOString();
-    await history.add("invitations", {
-      invitationId,
-      reviewerId,
-      sha256: picker.pickDigest(),
-      expiresAt,
-      usedAt: null,
-    });
-    const to = { email, name: firstName, kind: "reviewer" } as const;
-    await mail(history, "invited", to, { programId: program.programId, programName: program.name });
+  /** Counts an assignment to a reviewer's load. */
+  count(reviewerId: string, roundId: string): string {
+    const held = this.#members.find((member) => member.reviewerId === reviewerId)?.heldByRound;
+    held?.set(roundId, (held.get(roundId) ?? 0) + 1);
+    return reviewerId;
   }
 }
 
-/** What a member of these courses reads. */
-function scopeOf(
-  fixtures: readonly TrackFixture[],
-  { final }: Invitation,
-): Pick<NewRow<"reviewers">, "roundIds" | "programIds"> {
-  const rounds = fixtures.flatMap((fixture) => fixture.rounds).filter(({ row }) => row.sequence < 3 || final);
-  return {
-    programIds: [...new Set(fixtures.map(({ program }) => program.programId))],
-    roundIds: rounds.map(({ row }) => row.roundId),
-  };
-}
-
-function sum(numbers: Iterable<number>): number {
-  return [...numbers].reduce((total, number) => total + number, 0);
+/** Accepts the latest invitation. Only the product's own pages can decline one. */
+async function answer(session: HistorySession, reviewerId: string, declined: boolean): Promise<void> {
+  const newest = { limit: 1, descending: true } as const;
+  const [invitation] = await session.reader.find("invitations", { where: { reviewerId } }, newest);
+  const invitationId = invitation?.invitationId ?? "";
+  if (!declined) {
+    await session.act("accept_invitation", { invitationId });
+    return;
+  }
+  const reviewer = { actorType: "reviewer", actorId: reviewerId } as const;
+  await session.change("reviewers", reviewerId, { status: "declined" }, reviewer);
+  await session.change("invitations", invitationId, { usedAt: session.now }, reviewer);
 }

@@ -1,277 +1,193 @@
-import type { Assignment, AssignmentStatus } from "../contract/assignments.ts";
-import type { Review } from "../contract/reviews.ts";
+import type { Assignment } from "../contract/assignments.ts";
 import type { Criterion } from "../contract/schemas.ts";
-import { incompleteStatuses, toEndedAssignment } from "../domain/assignments.ts";
-import { scoreReview } from "../domain/scoring.ts";
-import type { Patch } from "../store/tables.ts";
 import { confidentialComments, overallComments } from "./comments.ts";
-import type { Mail } from "./mail.ts";
+import type { HistorySession } from "./history-session.ts";
+import type { MailHistory } from "./mail.ts";
 import type { RandomPicker } from "./random-picker.ts";
-import { unread } from "./record-factory.ts";
-import type { Member, Panel } from "./reviewers.ts";
+import type { Panel } from "./reviewers.ts";
 import type { ScriptedOutcome } from "./scenarios.ts";
-import type { GroupSubmission, ReviewerSeat, SubmissionGroup } from "./submission-group.ts";
+import { type PlannedAssignment, pickAlternative, type SubmissionPlan } from "./submission-plan.ts";
 import { conflictStatements, declineReasons, noConflictStatement, reassignReasons } from "./texts.ts";
-import type { HistoryTransaction } from "./timeline.ts";
 import type { RoundFixture } from "./track-fixture.ts";
-
-const open: ReadonlySet<AssignmentStatus> = new Set(incompleteStatuses);
 
 export interface ReviewingOptions {
   readonly picker: RandomPicker;
   readonly panel: Panel;
-  readonly mail: Mail;
+  readonly mail: MailHistory;
 }
 
-/** Steps of reviewing; `index` is the round's, from 0. */
+/** Steps of reviewing. `round` is an index, from 0. */
 export class Reviewing {
   readonly #options: ReviewingOptions;
-  readonly #write: ReturnType<typeof createReviewWriter>;
   readonly #nextSource: () => Assignment["source"];
-  readonly #nextConflict: () => string;
   readonly #nextDecline: () => string;
+  readonly #nextConflict: () => string;
 
   constructor(options: ReviewingOptions) {
-    const { picker } = options;
     this.#options = options;
-    this.#write = createReviewWriter(picker);
-    this.#nextSource = picker.createDeck(["auto", "auto", "bulk", "manual"] as const);
-    this.#nextConflict = picker.createDeck(conflictStatements);
-    this.#nextDecline = picker.createDeck(declineReasons);
+    this.#nextSource = options.picker.createDeck(["bulk", "bulk", "manual"] as const);
+    this.#nextDecline = options.picker.createDeck(declineReasons);
+    this.#nextConflict = options.picker.createDeck(conflictStatements);
   }
 
-  async assign(
-    history: HistoryTransaction,
-    group: SubmissionGroup,
-    index: number,
-    outcomes: readonly ScriptedOutcome[],
-  ): Promise<void> {
-    const round = group.fixture.rounds[index];
-    if (!round) throw new Error(`No round ${index + 1}`);
-    for (const [place, member] of this.#seat(group, round, outcomes.length).entries()) {
-      const seat: ReviewerSeat = { index, round, member, outcome: outcomes[place] ?? "assigned", assignmentIds: [] };
-      group.seats.push(seat);
-      await this.#addAssignments(history, group, seat);
+  async assign(session: HistorySession, plan: SubmissionPlan, round: number): Promise<void> {
+    const outcomes = pickAlternative(round === 0 ? plan.scenario.first : plan.scenario.second, plan) ?? [];
+    const { roundId } = getRound(plan, round).row;
+    if (plan.fixture.automatic && round === 0) {
+      await session.call("auto_assign_reviewers", { roundId, reviewsPerSubmission: outcomes.length });
+    } else if (this.#nextSource() === "bulk") {
+      const reviewerIds = await this.#choose(session, plan, roundId, outcomes.length);
+      const pairs = reviewerIds.map((reviewerId) => ({ submissionId: plan.submissionId, reviewerId }));
+      await session.call("bulk_assign_reviewers", { roundId, pairs });
+    } else {
+      for (const reviewerId of await this.#choose(session, plan, roundId, outcomes.length)) {
+        await this.#assignManually(session, plan, round, reviewerId);
+      }
     }
+    await this.#take(session, plan, round, outcomes);
   }
 
-  /** Reviewers accept, decline or tell of a conflict of interest. */
-  async respond(history: HistoryTransaction, group: SubmissionGroup, index: number): Promise<void> {
-    for (const seat of group.seats.filter((each) => each.index === index)) {
-      const { patch, action } = this.#response(seat.outcome, history.now) ?? {};
-      if (patch && action) await changeAll(history, seat, patch, action);
+  /** Reviewers accept, decline or state a conflict of interest. */
+  async respond(session: HistorySession, plan: SubmissionPlan, round: number): Promise<void> {
+    for (const { assignmentId, outcome } of plan.assignments.filter((each) => each.round === round)) {
+      if (outcome === "assigned" || outcome === "cancelled") continue;
+      if (outcome === "declined" || outcome === "reassigned") {
+        const reason = this.#nextDecline();
+        await session.act("respond_to_assignment", { assignmentId, response: "decline", reason });
+        continue;
+      }
+      const hasConflict = outcome === "conflict";
+      if (!hasConflict) await session.act("respond_to_assignment", { assignmentId, response: "accept" });
+      const statement = hasConflict ? this.#nextConflict() : noConflictStatement;
+      await session.act("attest_conflict", { assignmentId, hasConflict, statement });
     }
   }
 
   /** The office takes assignments back and moves declined ones to others. */
-  async rearrange(history: HistoryTransaction, group: SubmissionGroup): Promise<void> {
-    for (const seat of [...group.seats]) {
-      if (seat.outcome !== "cancelled" && seat.outcome !== "reassigned") continue;
-      const action = seat.outcome === "cancelled" ? "assignment.removed" : "assignment.reassigned";
-      for (const assignmentId of seat.assignmentIds) {
-        await history.change("assignments", assignmentId, ({ status }) => toEndedAssignment(status, history.now), {
-          action,
-        });
-      }
-      const [member] = seat.outcome === "reassigned" ? this.#seat(group, seat.round, 1) : [];
-      if (!member) continue;
-      const next: ReviewerSeat = { ...seat, member, outcome: "assigned", assignmentIds: [] };
-      group.seats.push(next);
-      await this.#addAssignments(history, group, next, seat);
+  async rearrange(session: HistorySession, plan: SubmissionPlan): Promise<void> {
+    for (const { assignmentId, outcome, round } of [...plan.assignments]) {
+      if (outcome === "cancelled") await session.call("delete_assignment", { assignmentId });
+      if (outcome !== "reassigned") continue;
+      const [newReviewerId] = await this.#choose(session, plan, getRound(plan, round).row.roundId, 1);
+      if (newReviewerId === undefined) continue;
+      const reason = this.#options.picker.pick(reassignReasons);
+      await session.callOn("reassign_assignment", "assignments", assignmentId, { newReviewerId, reason });
+      await this.#take(session, plan, round, []);
     }
   }
 
   /** Reviewers hand in reviews, or begin them. */
-  async review(history: HistoryTransaction, group: SubmissionGroup, index: number): Promise<void> {
-    for (const seat of group.seats) {
-      if (seat.index !== index || (seat.outcome !== "completed" && seat.outcome !== "draft")) continue;
-      for (const [place, copy] of group.copies.entries()) await this.#write(history, group, seat, copy, place);
-      if (seat.outcome === "completed") {
-        await changeAll(history, seat, { status: "completed", completedAt: history.now }, "assignment.completed");
+  async review(session: HistorySession, plan: SubmissionPlan, index: number): Promise<void> {
+    const round = getRound(plan, index);
+    const { picker } = this.#options;
+    for (const assignment of plan.assignments) {
+      const { assignmentId, outcome } = assignment;
+      if (assignment.round !== index || (outcome !== "completed" && outcome !== "draft")) continue;
+      if (outcome === "draft") {
+        const scores = pickScores(round, plan.merit, picker).slice(0, 2);
+        await session.act("submit_review", { assignmentId, scores, draft: true });
+        continue;
       }
+      const review = pickReview(round, plan.merit, picker);
+      const confidentialComment = picker.isLikely(0.3)
+        ? { confidentialComment: picker.pick(confidentialComments) }
+        : {};
+      await session.act("submit_review", { assignmentId, ...review, ...confidentialComment });
     }
   }
 
-  /** Nobody reviews a submission that is out of consideration. */
-  async cancelOpen(history: HistoryTransaction, group: SubmissionGroup): Promise<void> {
-    for (const assignmentId of group.seats.flatMap((seat) => seat.assignmentIds)) {
-      await history.change("assignments", assignmentId, ({ status }) =>
-        open.has(status) ? toEndedAssignment(status, history.now) : {},
-      );
-    }
-  }
-
-  #seat(group: SubmissionGroup, { row: { roundId } }: RoundFixture, reviewers: number): Member[] {
-    return this.#options.panel.seat({
+  async #choose(
+    session: HistorySession,
+    { submissionId, ...plan }: SubmissionPlan,
+    roundId: string,
+    reviewers: number,
+  ) {
+    const before = await session.reader.find("assignments", { where: { submissionId } }, { limit: 100 });
+    return this.#options.panel.choose({
       roundId,
-      domain: group.project.domain,
-      submissions: group.copies.length,
+      domain: plan.project.domain,
       reviewers,
-      barred: new Set(group.seats.map(({ member }) => member.reviewerId)),
-      maxPerReviewer: group.fixture.program.assignmentRules.maxPerReviewer ?? Number.POSITIVE_INFINITY,
+      barred: new Set(before.map(({ reviewerId }) => reviewerId)),
+      maxPerReviewer: plan.fixture.program.assignmentRules.maxPerReviewer ?? Number.POSITIVE_INFINITY,
     });
   }
 
-  /** Adds one assignment of each submission; `from`: those that it takes over. */
-  async #addAssignments(
-    history: HistoryTransaction,
-    group: SubmissionGroup,
-    seat: ReviewerSeat,
-    from?: ReviewerSeat,
-  ): Promise<void> {
-    const { picker, mail } = this.#options;
-    const { roundId, deadline } = seat.round.row;
-    const { programId, trackId } = group.fixture.track;
-    const { reviewerId, person } = seat.member;
-    const source = from ? "reassign" : this.#nextSource();
-    for (const [index, { submissionId }] of group.copies.entries()) {
-      const assignmentId = history.newId("asg");
-      seat.assignmentIds.push(assignmentId);
-      const ids = { assignmentId, programId, trackId, roundId, submissionId, reviewerId };
-      const reassignedFromId = from?.assignmentIds[index];
-      const taken = reassignedFromId === undefined ? {} : { reassignedFromId, reason: picker.pick(reassignReasons) };
-      await history.add("assignments", {
-        ...unread,
-        ...ids,
-        ...taken,
-        source,
-        dueAt: deadline,
-        assignedAt: history.now,
-      });
-    }
-    const to = { email: person.email, name: person.firstName, kind: "reviewer" } as const;
-    await mail(history, "assigned", to, { programId, programName: group.fixture.program.name });
+  /** Only the product's own pages assign one submission to one reviewer. */
+  #assignManually(session: HistorySession, plan: SubmissionPlan, round: number, reviewerId: string) {
+    const { programId, trackId, roundId, deadline } = getRound(plan, round).row;
+    return session.add("assignments", {
+      assignmentId: session.newId("asg"),
+      ...{ programId, trackId, roundId, reviewerId },
+      submissionId: plan.submissionId,
+      status: "assigned",
+      source: "manual",
+      active: true,
+      dueAt: deadline,
+      assignedAt: session.now,
+      reassignedFromId: null,
+      reason: null,
+      respondedAt: null,
+      completedAt: null,
+      removedAt: null,
+      conflictAttestation: null,
+    });
   }
 
-  /** What a reviewer answers who will come to that outcome; nothing yet for the rest. */
-  #response(outcome: ScriptedOutcome, respondedAt: string): Response | undefined {
-    const attest = (hasConflict: boolean, statement: string) => ({
-      conflictAttestation: { hasConflict, statement, attestedAt: respondedAt },
-    });
-    switch (outcome) {
-      case "accepted":
-      case "draft":
-      case "completed":
-        return {
-          patch: { status: "accepted", respondedAt, ...attest(false, noConflictStatement) },
-          action: "assignment.accepted",
-        };
-      case "declined":
-      case "reassigned":
-        return {
-          patch: { status: "declined", respondedAt, reason: this.#nextDecline() },
-          action: "assignment.declined",
-        };
-      case "conflict":
-        return {
-          patch: { status: "conflict", respondedAt, ...attest(true, this.#nextConflict()) },
-          action: "assignment.conflict_declared",
-        };
-      default:
-        return undefined;
+  /** Adds new assignments of the submission to its plan, with the outcomes in turn, and tells their reviewers. */
+  async #take(session: HistorySession, plan: SubmissionPlan, round: number, outcomes: readonly ScriptedOutcome[]) {
+    const { programId, roundId } = getRound(plan, round).row;
+    const known = new Set(plan.assignments.map(({ assignmentId }) => assignmentId));
+    const where = { submissionId: plan.submissionId, roundId, active: true };
+    const rows = await session.reader.find("assignments", { where }, { limit: 100 });
+    const added = rows.filter(({ assignmentId }) => !known.has(assignmentId));
+    for (const [index, { assignmentId, reviewerId }] of added.entries()) {
+      const planned: PlannedAssignment = { assignmentId, reviewerId, round, outcome: outcomes[index] ?? "assigned" };
+      plan.assignments.push(planned);
+      const reviewer = await session.reader.get("reviewers", reviewerId);
+      const letter = { email: reviewer?.email ?? "", name: reviewer?.firstName ?? "", kind: "reviewer" as const };
+      const programName = plan.fixture.program.name;
+      await this.#options.mail.addLetter(session, "assigned", { ...letter, programId, programName });
     }
   }
 }
 
-interface Response {
-  readonly patch: Patch<"assignments">;
-  readonly action: string;
+function getRound({ fixture }: SubmissionPlan, index: number): RoundFixture {
+  const round = fixture.rounds[index];
+  if (!round) throw new Error(`There is no round ${index + 1}`);
+  return round;
 }
 
-/** A reviewer's step with all assignments of a seat. */
-async function changeAll(
-  history: HistoryTransaction,
-  seat: ReviewerSeat,
-  patch: Patch<"assignments">,
-  action: string,
-): Promise<void> {
-  for (const assignmentId of seat.assignmentIds) {
-    await history.change("assignments", assignmentId, patch, { action, by: seat.member.by });
-  }
+/** Picks a whole review for an application of that merit, from 0 to 1. */
+export function pickReview(round: RoundFixture, merit: number, picker: RandomPicker) {
+  const scores = pickScores(round, merit, picker);
+  const mean = scores.reduce((sum, { value }) => sum + value, 0) / Math.max(1, scores.length);
+  const recommendation = toRecommendation(mean);
+  return { scores, recommendation, overallComment: picker.pick<string>(overallComments[recommendation]) };
 }
 
-/** Writes reviews: scores around the application's merit, remarks that go with the scores. */
-function createReviewWriter(picker: RandomPicker) {
-  const decks = new Map<readonly string[], () => string>();
-  const say = (texts: readonly string[]): string => {
-    const next = decks.get(texts) ?? picker.createDeck(texts);
-    decks.set(texts, next);
-    return next();
-  };
-
-  function scoresOf(copy: GroupSubmission, { rubric }: RoundFixture, criteria: readonly Criterion[]): Review["scores"] {
-    return criteria.map((criterion) => {
-      const value = pickScore(copy.merit, criterion, picker);
-      const remarks = rubric.remarks.get(criterion.criterionId);
-      const band = toScoreBand((value - criterion.min) / (criterion.max - criterion.min));
-      const comment = remarks && picker.isLikely(0.75) ? say(remarks[band]) : null;
-      return { criterionId: criterion.criterionId, value, comment };
-    });
-  }
-
-  return async (
-    history: HistoryTransaction,
-    { fixture }: SubmissionGroup,
-    seat: ReviewerSeat,
-    copy: GroupSubmission,
-    place: number,
-  ): Promise<void> => {
-    const { round, member } = seat;
-    const { rubricId, rubricVersion, criteria } = round.rubric.row;
-    const submitted = seat.outcome === "completed";
-    const scores = scoresOf(copy, round, submitted ? criteria : criteria.slice(0, 2));
-    const totals = submitted ? scoreReview(round.rubric.row, scores) : { totalScore: null, weightedScore: null };
-    const verdict = toRecommendation(totals.weightedScore ?? 0);
-    const row = {
-      reviewId: history.newId("rev"),
-      assignmentId: seat.assignmentIds[place] ?? "",
-      submissionId: copy.submissionId,
-      programId: fixture.program.programId,
-      roundId: round.row.roundId,
-      reviewerId: member.reviewerId,
-      rubricId,
-      rubricVersion,
-      scores,
-      ...totals,
-    };
-    await history.add(
-      "reviews",
-      submitted
-        ? {
-            ...row,
-            status: "submitted",
-            recommendation: verdict,
-            overallComment: say(overallComments[verdict]),
-            confidentialComment: picker.isLikely(0.3) ? say(confidentialComments) : null,
-            submittedAt: history.now,
-          }
-        : {
-            ...row,
-            status: "draft",
-            recommendation: "none",
-            overallComment: null,
-            confidentialComment: null,
-            submittedAt: null,
-          },
-      { action: submitted ? "review.submitted" : "review.created", by: member.by },
-    );
-  };
+function pickScores({ rubric }: RoundFixture, merit: number, picker: RandomPicker) {
+  return rubric.row.criteria.map((criterion) => {
+    const { criterionId, min, max } = criterion;
+    const value = pickScore(merit, criterion, picker);
+    const remarks = rubric.remarks.get(criterionId)?.[toScoreBand((value - min) / (max - min))];
+    return { criterionId, value, comment: remarks ? picker.pick(remarks) : null };
+  });
 }
 
-/** A score on the criterion's scale, the more often near the merit (0 to 1) the nearer it is. */
-export function pickScore(merit: number, { min, max, step }: Criterion, picker: RandomPicker): number {
+/** Picks a score on the criterion's scale, near the merit more often than far from it. */
+function pickScore(merit: number, { min, max, step }: Criterion, picker: RandomPicker): number {
   const noise = (picker.pickInteger(-20, 20) + picker.pickInteger(-20, 20)) / 100;
   const share = Math.min(1, Math.max(0, merit + noise));
   return min + Math.round((share * (max - min)) / step) * step;
 }
 
-export function toScoreBand(share: number): "low" | "middle" | "high" {
+function toScoreBand(share: number): "low" | "middle" | "high" {
   if (share < 0.4) return "low";
   return share < 0.7 ? "middle" : "high";
 }
 
-/** On a scale from 1 to 5. */
-export function toRecommendation(score: number): "accept" | "revise" | "reject" {
+/** Maps a mean score on a scale from 1 to 5. */
+function toRecommendation(score: number): "accept" | "revise" | "reject" {
   if (score >= 3.8) return "accept";
   return score >= 2.7 ? "revise" : "reject";
 }

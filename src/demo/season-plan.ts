@@ -37,9 +37,9 @@ export async function planSeason(options: SeasonOptions): Promise<PlannedSeason>
   const [communityForm] = forms.community(1, 1);
   const sheets = { community: communityForm, pilot: forms.pilot(1), support: forms.support(1) };
   const [rubric] = createRubrics(timeline).reading(1, 1);
-  timeline.on(1, "office", async (history) => {
-    for (const form of Object.values(sheets)) await history.add("schemas", form, { action: "schema.published" });
-    await history.add("rubrics", rubric.row, { action: "rubric.published" });
+  timeline.on(1, "office", async (session) => {
+    for (const form of Object.values(sheets)) await session.add("schemas", form);
+    await session.add("rubrics", rubric.row);
   });
 
   const year = now.getUTCFullYear();

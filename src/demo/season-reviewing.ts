@@ -1,7 +1,6 @@
 import type { Assignment } from "../contract/assignments.ts";
-import { overallComments } from "./comments.ts";
 import type { RandomPicker } from "./random-picker.ts";
-import { pickScore, toRecommendation, toScoreBand } from "./reviewing.ts";
+import { pickReview } from "./reviewing.ts";
 import { calendar, type SeasonContext } from "./season-context.ts";
 import type { PlannedSeason } from "./season-plan.ts";
 import * as texts from "./texts.ts";
@@ -129,19 +128,9 @@ export class SeasonReviewing {
     }
     await act("respond_to_assignment", { assignmentId, response: "accept" });
     await act("attest_conflict", { assignmentId, hasConflict: false, statement: texts.noConflictStatement });
-    const scores = this.#scores(round, this.#merits.get(submissionId) ?? 0.5);
-    const mean = scores.reduce((sum, { value }) => sum + value, 0) / Math.max(1, scores.length);
-    const recommendation = toRecommendation(mean);
-    const overallComment = this.#picker.pick(overallComments[recommendation]);
-    await act("submit_review", { assignmentId, scores, recommendation, overallComment });
-  }
-
-  #scores({ rubric }: RoundFixture, merit: number) {
-    return rubric.row.criteria.map((criterion) => {
-      const { criterionId, min, max } = criterion;
-      const value = pickScore(merit, criterion, this.#picker);
-      const remarks = rubric.remarks.get(criterionId)?.[toScoreBand((value - min) / (max - min))];
-      return { criterionId, value, comment: remarks ? this.#picker.pick(remarks) : null };
+    await act("submit_review", {
+      assignmentId,
+      ...pickReview(round, this.#merits.get(submissionId) ?? 0.5, this.#picker),
     });
   }
 

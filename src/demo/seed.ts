@@ -1,13 +1,11 @@
-import { scopes } from "../contract/scopes.ts";
 import { createSeededRandom } from "../lib/crypto/random.ts";
 import { createSeededIds } from "../lib/ids.ts";
 import type { ContentStore, Store } from "../store/port.ts";
 import { planArtsTenant } from "./arts-tenant.ts";
 import { type Documents, storeDocuments } from "./documents.ts";
-import { createFees } from "./fees.ts";
 import { planFundTenant } from "./fund-tenant.ts";
-import { createMail, type Mail } from "./mail.ts";
-import { People, type PeopleOptions, planContacts } from "./people.ts";
+import { MailHistory } from "./mail.ts";
+import { People, planContacts } from "./people.ts";
 import { createPersonForms } from "./person-form.ts";
 import { fundDomains, fundProjects, residencyDomains, residencyProjects } from "./projects.ts";
 import { createRandomPicker, type RandomPicker } from "./random-picker.ts";
@@ -19,14 +17,15 @@ import {
   lastYearCounts,
   pilotCounts,
   residencyCounts,
+  type Scenario,
   type ScenarioCounts,
   type ScenarioName,
   type ScenarioStep,
   scenarios,
 } from "./scenarios.ts";
-import type { SubmissionGroup } from "./submission-group.ts";
-import { createSteps } from "./submissions.ts";
-import { Supplements } from "./supplements.ts";
+import type { SubmissionPlan } from "./submission-plan.ts";
+import { createSteps } from "./submission-steps.ts";
+import { fillPlaceholders, letters } from "./texts.ts";
 import { type Channel, dayMs, type OnProgress, Timeline } from "./timeline.ts";
 import type { TrackFixture } from "./track-fixture.ts";
 
@@ -40,9 +39,6 @@ export interface DemoOptions {
   /** Is told now and then how much is done, from 0 to 1, and waited for; what it throws ends the work. */
   readonly onProgress?: OnProgress;
 }
-
-/** Submissions that share each step of their journey; more of them take turns. */
-const groupSize = 50;
 
 /** How much of the work is the first organisation's, about. */
 const foundationShare = 0.8;
@@ -74,13 +70,12 @@ async function fillOrganisations(store: Store, documents: Documents, options: De
     await store.insertBusiness({ businessId, name, createdAt: new Date(openedMs).toISOString() });
     const timeline = new Timeline({ store, businessId, now, random, picker });
     await store.insertToken({
-      tokenId: timeline.crm.id,
-      businessId,
+      ...timeline.caller,
       name: "CRM synchronisation",
-      // The digest of nothing that is known: nobody can come in with this token.
+      // The digest of an unknown secret: nobody can use this token.
       sha256: picker.pickDigest(),
       prefix: picker.pickDigest().slice(0, 6),
-      scopes: scopes.filter((scope) => !scope.startsWith("exports:")),
+      scopes: [...timeline.caller.scopes],
       expiresAt: null,
       revokedAt: null,
       lastUsedAt: timeline.time(1, 4),
@@ -107,24 +102,24 @@ async function fillFundTenant(setting: TenantSetting, scale: number, onProgress:
   // With more submissions there are more reviewers, and each reads more.
   const growth = Math.sqrt(Math.max(1, scale));
   const calls = planFundTenant({ ...setting, maxPerReviewer: Math.ceil(16 * growth) });
-  const { people, peopleOptions, panel, mail, planSubmissions } = createTenantServices(setting, fundDomains, 520);
+  const { people, panel, mail, planSubmissions } = createTenantServices(setting, fundDomains, 520);
   const { community, pilot, lastYear } = calls;
 
-  const before = { fate: "active", invitedDaysAgo: 430, fixtures: [lastYear], addedLater: [community] } as const;
+  const before = { status: "active", invitedDaysAgo: 430, fixtures: [lastYear], addedLater: [community] } as const;
   panel.invite({ ...before, lead: true, final: true });
   panel.invite({ ...before, addedLater: [community, pilot] });
   panel.invite({ ...before, maxAssignments: Math.ceil(24 * growth) });
   panel.invite(before);
-  panel.invite({ ...before, fate: "inactive", addedLater: [] });
-  const both = { fate: "active", invitedDaysAgo: 88, fixtures: [community, pilot] } as const;
+  panel.invite({ ...before, status: "inactive", addedLater: [] });
+  const both = { status: "active", invitedDaysAgo: 88, fixtures: [community, pilot] } as const;
   panel.invite({ ...both, lead: true, final: true });
   for (let more = 0; more < Math.round(5 * growth + 9 * (growth - 1)); more++) {
     panel.invite(more % 3 === 0 ? { ...both, maxAssignments: Math.ceil(28 * growth) } : both);
   }
-  panel.invite({ ...both, fate: "declined" });
-  panel.invite({ ...both, fate: "invited", invitedDaysAgo: 32 });
-  panel.invite({ ...both, fate: "invited", invitedDaysAgo: 5, fixtures: [community] });
-  planContacts(people, peopleOptions);
+  panel.invite({ ...both, status: "declined" });
+  panel.invite({ ...both, status: "invited", invitedDaysAgo: 32 });
+  panel.invite({ ...both, status: "invited", invitedDaysAgo: 5, fixtures: [community] });
+  planContacts(people, timeline);
 
   planSubmissions(lastYear, lastYearCounts, 1);
   planSubmissions(community, communityCounts, scale);
@@ -136,84 +131,64 @@ async function fillFundTenant(setting: TenantSetting, scale: number, onProgress:
 async function fillArtsTenant(setting: TenantSetting, onProgress: OnProgress): Promise<void> {
   const fixture = planArtsTenant({ ...setting, maxPerReviewer: 12 });
   const { people, panel, planSubmissions } = createTenantServices(setting, residencyDomains, 120);
-  setting.timeline.on(100, "crm", async (history) => {
-    for (let count = 0; count < 4; count++) await people.addPerson(history, { kinds: ["contact"], source: "crm" });
+  setting.timeline.on(100, "crm", async (session) => {
+    for (let count = 0; count < 4; count++) await people.addPerson(session, { kinds: ["contact"], source: "crm" });
   });
   for (let count = 0; count < 4; count++) {
-    panel.invite({ fate: "active", invitedDaysAgo: 85, fixtures: [fixture], lead: count === 0 });
+    panel.invite({ status: "active", invitedDaysAgo: 85, fixtures: [fixture], lead: count === 0 });
   }
-  panel.invite({ fate: "invited", invitedDaysAgo: 6, fixtures: [fixture] });
+  panel.invite({ status: "invited", invitedDaysAgo: 6, fixtures: [fixture] });
   planSubmissions(fixture, residencyCounts, 1);
   await setting.timeline.run(onProgress);
 }
 
-/** The people of a tenant, and what sends submissions of a course on their journeys. */
+/** Creates the people of a tenant, and a function that plans the submissions of a track. */
 function createTenantServices(
   { timeline, picker, documents }: TenantSetting,
   domains: readonly string[],
   daysAgo: number,
 ) {
-  const [first, form] = createPersonForms(timeline, domains, daysAgo, 110);
-  timeline.on(
-    daysAgo,
-    "office",
-    async (history) => void (await history.add("personSchemas", first, { action: "person_schema.published" })),
-  );
-  timeline.on(110, "office", async (history) => {
-    await history.change("personSchemas", first.personSchemaId, { active: false });
-    await history.add("personSchemas", form, { action: "person_schema.published" });
+  const forms = createPersonForms(timeline, domains, daysAgo, 110);
+  const [first, second] = forms;
+  timeline.on(daysAgo, "office", (session) => session.add("personSchemas", first));
+  timeline.on(110, "office", async (session) => {
+    await session.change("personSchemas", first.personSchemaId, { active: false });
+    await session.add("personSchemas", second);
   });
-  const peopleOptions: PeopleOptions = { timeline, picker, forms: [first, form], domains };
-  const people = new People(peopleOptions);
-  const mail = createMail(picker);
+  const people = new People({ timeline, picker, forms, domains });
+  const mail = new MailHistory(picker);
   const panel = new Panel({ timeline, picker, people, mail, domains });
-  const steps = createSteps({
-    picker,
-    people,
-    documents,
-    mail,
-    fees: createFees(picker, timeline.staff[0]),
-    supplements: new Supplements({ picker, documents, nextPerson: people.nextPerson }),
-    reviewing: new Reviewing({ picker, panel, mail }),
-  });
+  const reviewing = new Reviewing({ picker, panel, mail });
+  const steps = createSteps({ picker, people, documents, mail, reviewing });
   let submissions = 0;
 
   const planSubmissions = (fixture: TrackFixture, counts: ScenarioCounts, scale: number): void => {
     for (const [name, count] of Object.entries(counts)) {
-      for (let index = 0; index < count; index++) {
+      const scenario: Scenario = scenarios[name as ScenarioName];
+      for (let variant = 0; variant < count; variant++) {
         const source = ++submissions % integrationEvery === 0 ? "integration" : "portal";
-        for (const size of listGroupSizes(scale)) {
-          const scenario = scenarios[name as ScenarioName];
-          const group: SubmissionGroup = {
+        for (let copy = 0; copy < Math.max(1, Math.floor(scale)); copy++) {
+          const merit = scenario.merit + picker.pickInteger(-8, 8) / 100;
+          const project = fixture.nextProject();
+          const plan: SubmissionPlan = {
             fixture,
             scenario,
-            variant: index,
-            size,
+            variant,
             source,
-            project: fixture.nextProject(),
-            copies: [],
-            seats: [],
+            project,
+            merit,
+            submissionId: "",
+            assignments: [],
           };
           for (const [step, daysBefore] of scenario.steps) {
-            const day = toWorkingDay(fixture.endsDaysAgo + daysBefore + computeStaggerDays(index));
-            timeline.on(day, getChannel(step, source), (history) => steps[step](history, group), size);
+            const day = fixture.endsDaysAgo + daysBefore + computeStaggerDays(variant);
+            timeline.on(day, getChannel(step, source), (session) => steps[step](session, plan));
           }
         }
       }
     }
   };
-  return { people, peopleOptions, panel, mail, planSubmissions };
-}
-
-function* listGroupSizes(scale: number): Generator<number> {
-  for (let left = Math.max(1, Math.floor(scale)); left > 0; left -= groupSize) yield Math.min(left, groupSize);
-}
-
-/** Work of three days is told as that of the last, for every transaction waits for the disk. */
-const workEveryDays = 3;
-
-function toWorkingDay(daysAgo: number): number {
-  return daysAgo - ((daysAgo - 1) % workEveryDays);
+  return { people, panel, mail, planSubmissions };
 }
 
 const portalSteps: ReadonlySet<ScenarioStep> = new Set([
@@ -225,21 +200,23 @@ const portalSteps: ReadonlySet<ScenarioStep> = new Set([
   "withdraw",
 ]);
 
-/** What applicants do who come by the interface: the CRM does it. */
+/** Steps of applicants. The CRM takes them for those who come by the interface. */
 const applicantSteps: ReadonlySet<ScenarioStep> = new Set(["begin", "create", "pay", "submit"]);
 
-function getChannel(step: ScenarioStep, source: SubmissionGroup["source"]): Channel {
+function getChannel(step: ScenarioStep, source: SubmissionPlan["source"]): Channel {
   if (applicantSteps.has(step)) return source === "portal" ? "portal" : "crm";
   return portalSteps.has(step) ? "portal" : "office";
 }
 
-/** A message to many applicants at once; the latest are still in the queue. */
-function planInformation(timeline: Timeline, people: People, mail: Mail, { program }: TrackFixture): void {
-  timeline.on(1, "office", async (history) => {
-    const about = { programId: program.programId, programName: program.name, bulkId: history.newId("blk") };
-    for (const [index, { email, name }] of people.known.slice(-14).entries()) {
-      const status = index < 10 ? {} : ({ status: "queued" } as const);
-      await mail(history, "session", { email, name, kind: "applicant" }, { ...about, ...status });
-    }
+/** Plans a message to many applicants at once, the latest of which are still queued. */
+function planInformation(timeline: Timeline, people: People, mail: MailHistory, { program }: TrackFixture): void {
+  timeline.on(1, "office", async (session) => {
+    const { now } = session;
+    const { subject, body } = letters.session;
+    const fill = (text: string) => fillPlaceholders(text, { name: "applicant", program: program.name });
+    const applicantEmails = people.known.slice(-14).map(({ email }) => email);
+    const applicants = { applicantEmails, subject: fill(subject), body: fill(body) };
+    await session.call("send_bulk_email", { programId: program.programId, applicants });
+    await mail.deliverQueued(session, now, 4);
   });
 }

@@ -1,6 +1,6 @@
-import { computeFee } from "../domain/payments.ts";
 import type { NewRow } from "../store/tables.ts";
 import type { Form } from "./forms.ts";
+import type { HistorySession } from "./history-session.ts";
 import type { Project } from "./projects.ts";
 import type { RubricWithRemarks } from "./rubrics.ts";
 import type { Timeline } from "./timeline.ts";
@@ -31,13 +31,11 @@ export interface TrackFixture {
   readonly rounds: readonly RoundFixture[];
   readonly supplements: readonly SupplementRequest[];
   readonly deadline: string;
-  /** The day that journeys are counted back from. */
+  /** Whether the service chooses the reviewers of the first round. */
+  readonly automatic?: boolean;
+  /** The day that scenarios are counted back from. */
   readonly endsDaysAgo: number;
   nextProject(): Project;
-}
-
-export function computeTrackFee({ program, track }: TrackFixture) {
-  return computeFee(program, track);
 }
 
 /** When a programme came to each status that it has had so far; counted in days ago. */
@@ -57,28 +55,29 @@ export function planProgram(
   const [{ program }] = fixtures;
   const { programId } = program;
   const rounds = fixtures.flatMap((fixture) => fixture.rounds);
-  timeline.on(lifecycle.drafted, "office", async (history) => {
-    await history.add("programs", { ...program, lifecycleStatus: "draft" });
-    for (const { track } of fixtures) await history.add("tracks", { ...track, intakeOpen: false });
-    for (const { row } of rounds) await history.add("rounds", { ...row, active: false });
+  timeline.on(lifecycle.drafted, "office", async (session) => {
+    await session.add("programs", { ...program, lifecycleStatus: "draft" });
+    for (const { track } of fixtures) await session.add("tracks", { ...track, intakeOpen: false });
+    for (const { row } of rounds) await session.add("rounds", { ...row, active: false });
   });
-  for (const status of ["configured", "underway", "completed"] as const) {
-    const daysAgo = lifecycle[status];
+  const setActive = (session: HistorySession, { row }: RoundFixture, active: boolean) =>
+    session.callOn("update_round", "rounds", row.roundId, { programId, trackId: row.trackId, active });
+  for (const lifecycleStatus of ["configured", "underway", "completed"] as const) {
+    const daysAgo = lifecycle[lifecycleStatus];
     if (daysAgo === undefined) continue;
-    timeline.on(daysAgo, "office", async (history) => {
-      await history.change("programs", programId, { lifecycleStatus: status });
-      const intakeOpen = status === "underway";
-      for (const { track } of fixtures) await history.change("tracks", track.trackId, { intakeOpen });
-      if (status !== "completed") return;
-      for (const { row } of rounds) await history.change("rounds", row.roundId, { active: false });
+    timeline.on(daysAgo, "office", async (session) => {
+      await session.callOn("update_program", "programs", programId, { lifecycleStatus });
+      const intakeOpen = lifecycleStatus === "underway";
+      for (const { track } of fixtures) {
+        await session.callOn("update_track", "tracks", track.trackId, { programId, intakeOpen });
+      }
+      if (lifecycleStatus !== "completed") return;
+      for (const round of rounds) await setActive(session, round, false);
     });
   }
-  for (const { row, opensDaysAgo } of rounds) {
-    if (opensDaysAgo === undefined) continue;
-    timeline.on(
-      opensDaysAgo,
-      "office",
-      async (history) => void (await history.change("rounds", row.roundId, { active: true })),
-    );
+  for (const round of rounds) {
+    if (round.opensDaysAgo !== undefined) {
+      timeline.on(round.opensDaysAgo, "office", (session) => setActive(session, round, true));
+    }
   }
 }

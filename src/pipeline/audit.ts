@@ -29,6 +29,8 @@ export interface AuditContext
   readonly action: string;
   readonly reason: string | null;
   readonly now: Date;
+  /** Default: `createId`. */
+  readonly newId?: ((prefix: string) => string) | undefined;
 }
 
 /** Returns the audit context of a call. */
@@ -93,9 +95,9 @@ export function createAccessEntry(audited: AuditedCall, status: number): AuditEn
   };
 }
 
-function createEntryBase({ businessId, actorType, actorId, tokenId, requestId, now }: AuditContext) {
+function createEntryBase({ businessId, actorType, actorId, tokenId, requestId, now, newId = createId }: AuditContext) {
   return {
-    auditId: createId("aud"),
+    auditId: newId("aud"),
     businessId,
     actorType,
     actorId,

@@ -25,24 +25,34 @@ export interface PortalDeps {
   readonly store: Store;
   readonly handlers: PortalActionHandlers;
   readonly clock: Clock;
+  /** Default: `createId`. */
+  readonly newId?: (prefix: string) => string;
 }
 
 interface AnyHandler {
-  author(store: unknown, input: unknown): Promise<Author>;
+  author(store: unknown, input: unknown, newId: PortalContext["newId"]): Promise<Author>;
   run(work: PortalContext, input: unknown): Promise<unknown>;
 }
 
-export function createPortalActions({ store, handlers, clock }: PortalDeps): PortalActions {
+export function createPortalActions({ store, handlers, clock, newId = createId }: PortalDeps): PortalActions {
   async function performAct(businessId: string, name: PortalActionName, given: unknown): Promise<unknown> {
     const declaration = portalActionDeclarations[name];
     const handler = handlers[name] as unknown as AnyHandler;
     const input = validateParts([declaration.input, given]);
-    const author = await handler.author(store.reader(businessId), input);
+    const author = await handler.author(store.reader(businessId), input, newId);
     const now = clock.now();
     const reason = typeof input["reason"] === "string" ? input["reason"] : null;
-    const change = { businessId, ...author, action: declaration.audit(input), reason, now };
+    const change = {
+      businessId,
+      ...author,
+      requestId: newId("req"),
+      action: declaration.audit(input),
+      reason,
+      now,
+      newId,
+    };
     return withAudit(store, change, (transaction, emit) =>
-      handler.run({ store: transaction, now: now.toISOString(), newId: createId, emit, author }, input),
+      handler.run({ store: transaction, now: now.toISOString(), newId, emit, author }, input),
     );
   }
 

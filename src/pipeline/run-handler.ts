@@ -1,4 +1,5 @@
 import { shouldHideContacts } from "../contract/privacy.ts";
+import { createRandomToken } from "../lib/crypto/crypto.ts";
 import { createId } from "../lib/ids.ts";
 import type { HandlerContext, ReadContext, WriteContext } from "../store/handler-context.ts";
 import type { PipelineTransaction } from "../store/port.ts";
@@ -45,6 +46,7 @@ function createHandlerContext({ links }: PipelineDeps, { caller, now, call }: Pr
     hidesContacts: shouldHideContacts(call.privacy),
     now: now.toISOString(),
     newId: createId,
+    newSecret: createRandomToken,
     requireScopes: (...scopes) => requireScopes(caller, scopes),
   };
 }

@@ -32,11 +32,12 @@ export async function recordChanges<R>(
   context: AuditContext,
   work: (emit: WriteContext["emit"]) => Promise<R>,
 ): Promise<R> {
+  const { newId = createId } = context;
   const outbox: EventPayload[] = [];
   const result = await work((type, data) => {
     outbox.push({
       eventType: type,
-      eventId: createId("evt"),
+      eventId: newId("evt"),
       timestamp: context.now.toISOString(),
       data: events[type].parse({ businessId: context.businessId, ...data }) as EventPayload["data"],
     });

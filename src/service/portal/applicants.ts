@@ -1,5 +1,4 @@
 import { checkIntake } from "../../domain/submissions.ts";
-import { createId } from "../../lib/ids.ts";
 import type { PortalActionHandler } from "../../store/handler-context.ts";
 import type { Reader } from "../../store/port.ts";
 import { normalizeEmail, type Row } from "../../store/tables.ts";
@@ -9,9 +8,9 @@ import { getOrThrow, loadWritableProgram } from "../guards.ts";
 /** Registers an applicant. For one who is already registered on the track, nothing changes and no event is sent. */
 export const register_applicant: PortalActionHandler<"register_applicant"> = {
   // A new applicant acts under the id that this action creates.
-  author: async (store, { email }) => ({
+  author: async (store, { email }, newId) => ({
     actorType: "applicant",
-    actorId: (await findApplicantByEmail(store, email))?.applicantId ?? createId("app"),
+    actorId: (await findApplicantByEmail(store, email))?.applicantId ?? newId("app"),
   }),
 
   async run(context, { trackId, email, name }) {

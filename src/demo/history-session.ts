@@ -1,0 +1,139 @@
+import { type Operation, splitInput } from "../contract/definition/operation.ts";
+import { type OperationName, operations, type Result } from "../contract/index.ts";
+import type { PortalActionArguments, PortalActionName, PortalActionResult } from "../contract/portal.ts";
+import { type AuditContext, toAuditContext } from "../pipeline/audit.ts";
+import { createPortalActions, type PortalActions } from "../pipeline/portal.ts";
+import { validateInput } from "../pipeline/validate.ts";
+import { auditChanges } from "../pipeline/with-audit.ts";
+import { handlers } from "../service/index.ts";
+import { portalActionHandlers } from "../service/portal/index.ts";
+import type { Author, Caller, WriteContext } from "../store/handler-context.ts";
+import type { PipelineTransaction, Reader, Store } from "../store/port.ts";
+import { type NewRow, type Patch, type Row, type TableName, tables } from "../store/tables.ts";
+
+export interface HistoryOptions {
+  readonly store: Store;
+  /** The token that operations are called with. */
+  readonly caller: Caller;
+  /** Who sets up programmes, forms and whatever else the interface cannot create. */
+  readonly staff: Author;
+  newId(prefix: string, timeMs: number): string;
+  newSecret(): string;
+}
+
+/** By how much the clock of a session advances with each step. */
+const stepMs = 250;
+
+type AnyHandler = (work: WriteContext, input: Readonly<Record<string, unknown>>) => Promise<unknown>;
+
+/**
+ * One session of the past. Calls operations and portal actions at a shifted time, so that records, audit entries and
+ * events are those that the service writes. Nothing is delivered: see {@link HistorySession.settleMail}.
+ */
+export class HistorySession {
+  readonly reader: Reader;
+  nowMs: number;
+  readonly #options: HistoryOptions;
+  readonly #portal: PortalActions;
+
+  constructor(options: HistoryOptions, nowMs: number) {
+    const { store, caller } = options;
+    this.#options = options;
+    this.nowMs = nowMs;
+    this.reader = store.reader(caller.businessId);
+    const clock = { now: () => new Date(this.nowMs) };
+    this.#portal = createPortalActions({ store, handlers: portalActionHandlers, clock, newId: this.newId });
+  }
+
+  get now(): string {
+    return new Date(this.nowMs).toISOString();
+  }
+
+  readonly newId = (prefix: string): string => this.#options.newId(prefix, this.nowMs);
+
+  /** Calls an operation by the tenant's token. */
+  async call<Name extends OperationName>(name: Name, given: Readonly<Record<string, unknown>>): Promise<Result<Name>> {
+    const { caller, newSecret } = this.#options;
+    const operation: Operation = operations[name];
+    const input = validateInput(operation, splitInput(operation, given));
+    const requestId = this.newId("req");
+    const context = toAuditContext({ caller, operation, requestId, input, now: new Date(this.nowMs) });
+    const handler = handlers[name] as unknown as AnyHandler;
+    return this.#write({ ...context, newId: this.newId }, (store, emit) => {
+      const { now, newId } = this;
+      const work = { caller, now, newId, newSecret, links, hidesContacts: false, requireScopes: () => undefined };
+      return handler({ ...work, store, emit }, input);
+    }) as Promise<Result<Name>>;
+  }
+
+  /** Calls an operation on a record as it is now: its id and version are added. */
+  async callOn<Name extends OperationName>(
+    name: Name,
+    table: TableName,
+    id: string,
+    given: Readonly<Record<string, unknown>> = {},
+  ): Promise<Result<Name>> {
+    const { version } = await this.#load(table, id);
+    return this.call(name, { [tables[table].id]: id, version, ...given });
+  }
+
+  /** Performs an action of an applicant, a reviewer or staff in the portal. */
+  act<Name extends PortalActionName>(
+    name: Name,
+    given: PortalActionArguments<Name>,
+  ): Promise<PortalActionResult<Name>> {
+    this.nowMs += stepMs;
+    return this.#portal.act(this.#options.caller.businessId, name, given);
+  }
+
+  /** Adds a record that the interface cannot create. */
+  add<T extends TableName>(table: T, row: NewRow<T>, author?: Author): Promise<Row<T>> {
+    return this.#set(`${tables[table].entity}.created`, (store) => store.insert(table, row), author);
+  }
+
+  /** Changes a record in a way that the interface cannot. */
+  async change<T extends TableName>(table: T, id: string, patch: Patch<T>, author?: Author): Promise<Row<T>> {
+    const before = await this.#load(table, id);
+    return this.#set(`${tables[table].entity}.updated`, (store) => store.update(table, before, patch), author);
+  }
+
+  /** Takes a message out of the queue, so that no worker sends it. */
+  async settleMail(emailSendId: string): Promise<void> {
+    const { businessId } = this.#options.caller;
+    const lease = { businessId, emailSendId, leaseId: "", attempt: 0, handedOverAt: undefined };
+    await this.#options.store.transaction({ businessId, actorId: "mail", now: this.now }, (store) =>
+      store.settleMail(lease),
+    );
+  }
+
+  #set<R>(action: string, work: (store: PipelineTransaction) => Promise<R>, author = this.#options.staff): Promise<R> {
+    const { businessId } = this.#options.caller;
+    const { newId } = this;
+    const act = { businessId, ...author, tokenId: null, requestId: newId("req"), action, reason: null, newId };
+    return this.#write({ ...act, now: new Date(this.nowMs) }, work);
+  }
+
+  #write<R>(
+    act: AuditContext,
+    work: (store: PipelineTransaction, emit: WriteContext["emit"]) => Promise<R>,
+  ): Promise<R> {
+    const { businessId, actorId, now } = act;
+    this.nowMs += stepMs;
+    return this.#options.store.transaction({ businessId, actorId, now: now.toISOString() }, (store) =>
+      auditChanges(store, act, (emit) => work(store, emit)),
+    );
+  }
+
+  async #load<T extends TableName>(table: T, id: string): Promise<Row<T>> {
+    const row = await this.reader.get(table, id);
+    if (!row) throw new Error(`There is no ${tables[table].entity} ${id}`);
+    return row;
+  }
+}
+
+/** Links of the past lead nowhere. */
+const links = {
+  file: async () => "https://portal.example.org/files",
+  export: async () => "https://portal.example.org/exports",
+  invitation: async () => "https://portal.example.org/invitations",
+};
