@@ -6,153 +6,43 @@ export interface Name {
 }
 
 /** First and last names that go together. */
-const peoples: readonly (readonly [first: readonly string[], last: readonly string[]])[] = [
-  [
-    ["Ama", "Kofi", "Efua", "Kwame", "Abena", "Yaw"],
-    ["Mensah", "Owusu", "Boateng", "Asante", "Amoah"],
-  ],
-  [
-    ["Ingrid", "Lars", "Solveig", "Henrik", "Astrid", "Magnus"],
-    ["Lindqvist", "Bergström", "Nordahl", "Ekelund", "Sjöberg"],
-  ],
-  [
-    ["Priya", "Arjun", "Meera", "Rohan", "Lakshmi", "Vikram"],
-    ["Raman", "Kulkarni", "Banerjee", "Iyer", "Deshpande"],
-  ],
-  [
-    ["Camila", "Mateo", "Valentina", "Joaquín", "Renata", "Emilio"],
-    ["Fuentes", "Carranza", "Villalobos", "Ibarra", "Quiroga"],
-  ],
-  [
-    ["Yuki", "Haruto", "Sakura", "Kenji", "Aiko", "Daichi"],
-    ["Tanabe", "Kurosawa", "Morimoto", "Hayashi", "Okabe"],
-  ],
-  [
-    ["Leila", "Karim", "Samira", "Youssef", "Nadia", "Tarek"],
-    ["Haddad", "Benali", "Mansour", "El Amrani", "Khoury"],
-  ],
-  [
-    ["Katarzyna", "Tomasz", "Zofia", "Paweł", "Magdalena", "Wojciech"],
-    ["Wrona", "Sikora", "Malec", "Kania", "Wołek"],
-  ],
-  [
-    ["Giulia", "Matteo", "Chiara", "Davide", "Elena", "Stefano"],
-    ["Ferrante", "Bellini", "Marchetti", "Santoro", "Valli"],
-  ],
-  [
-    ["Aoife", "Cillian", "Niamh", "Eoin", "Sinéad", "Declan"],
-    ["Brennan", "O'Dwyer", "Keane", "Tierney", "Mulcahy"],
-  ],
-  [
-    ["Mei", "Jun", "Xiaoling", "Wei", "Lihua", "Bo"],
-    ["Zhao", "Lin", "Shen", "Gao", "Tang"],
-  ],
-  [
-    ["Amélie", "Julien", "Clémence", "Bastien", "Manon", "Théo"],
-    ["Laurent", "Rousselle", "Delacourt", "Vasseur", "Perrin"],
-  ],
-  [
-    ["Lena", "Jonas", "Annika", "Moritz", "Theresa", "Falk"],
-    ["Novak", "Brandt", "Hoffstätter", "Seidel", "Kessler"],
-  ],
-  [
-    ["Thandiwe", "Sipho", "Nomsa", "Bongani", "Zanele", "Themba"],
-    ["Dlamini", "Nkosi", "Mokoena", "Khumalo", "Mahlangu"],
-  ],
-  [
-    ["Elif", "Emre", "Zeynep", "Murat", "Defne", "Onur"],
-    ["Yıldız", "Aksoy", "Demirel", "Karaca", "Erdem"],
-  ],
-  [
-    ["Marit", "Jeroen", "Femke", "Bas", "Sanne", "Ruben"],
-    ["van Dijk", "Hoekstra", "de Groot", "Postma", "Verhoeven"],
-  ],
-  [
-    ["Olivia", "Daniel", "Grace", "Samuel", "Hannah", "Marcus"],
-    ["Whitfield", "Ashdown", "Carraway", "Penrose", "Okafor"],
-  ],
-];
+const peoples = [
+  "Ama, Kofi, Efua, Kwame, Abena, Yaw | Mensah, Owusu, Boateng, Asante, Amoah",
+  "Ingrid, Lars, Solveig, Henrik, Astrid, Magnus | Lindqvist, Bergström, Nordahl, Ekelund, Sjöberg",
+  "Priya, Arjun, Meera, Rohan, Lakshmi, Vikram | Raman, Kulkarni, Banerjee, Iyer, Deshpande",
+  "Camila, Mateo, Valentina, Joaquín, Renata, Emilio | Fuentes, Carranza, Villalobos, Ibarra, Quiroga",
+  "Yuki, Haruto, Sakura, Kenji, Aiko, Daichi | Tanabe, Kurosawa, Morimoto, Hayashi, Okabe",
+  "Leila, Karim, Samira, Youssef, Nadia, Tarek | Haddad, Benali, Mansour, El Amrani, Khoury",
+  "Katarzyna, Tomasz, Zofia, Paweł, Magdalena, Wojciech | Wrona, Sikora, Malec, Kania, Wołek",
+  "Giulia, Matteo, Chiara, Davide, Elena, Stefano | Ferrante, Bellini, Marchetti, Santoro, Valli",
+  "Aoife, Cillian, Niamh, Eoin, Sinéad, Declan | Brennan, O'Dwyer, Keane, Tierney, Mulcahy",
+  "Mei, Jun, Xiaoling, Wei, Lihua, Bo | Zhao, Lin, Shen, Gao, Tang",
+  "Amélie, Julien, Clémence, Bastien, Manon, Théo | Laurent, Rousselle, Delacourt, Vasseur, Perrin",
+  "Lena, Jonas, Annika, Moritz, Theresa, Falk | Novak, Brandt, Hoffstätter, Seidel, Kessler",
+  "Thandiwe, Sipho, Nomsa, Bongani, Zanele, Themba | Dlamini, Nkosi, Mokoena, Khumalo, Mahlangu",
+  "Elif, Emre, Zeynep, Murat, Defne, Onur | Yıldız, Aksoy, Demirel, Karaca, Erdem",
+  "Marit, Jeroen, Femke, Bas, Sanne, Ruben | van Dijk, Hoekstra, de Groot, Postma, Verhoeven",
+  "Olivia, Daniel, Grace, Samuel, Hannah, Marcus | Whitfield, Ashdown, Carraway, Penrose, Okafor",
+].map((names) => names.split(" | ").map((list) => list.split(", ")));
+
+function splitList(list: string): string[] {
+  return list.split(", ");
+}
 
 /** Towns where work takes place. */
-export const places = [
-  "Aldersund",
-  "Ballymoyne",
-  "Casal Verde",
-  "Dunmore Bay",
-  "Eskildal",
-  "Fontenelle",
-  "Grünau",
-  "Havnsted",
-  "Inverlay",
-  "Jasenovo",
-  "Kilbrannan",
-  "Lagoa Nova",
-  "Montclar",
-  "Nordvik",
-  "Oakhampton",
-  "Porto Selva",
-  "Quercy Vale",
-  "Rosenheim West",
-  "Santa Lucía",
-  "Tarnowice",
-  "Uppervale",
-  "Valdemar",
-  "Westerholm",
-  "Ystradfawr",
-  "Zandvoorde",
-];
+export const places = splitList(
+  "Aldersund, Ballymoyne, Casal Verde, Dunmore Bay, Eskildal, Fontenelle, Grünau, Havnsted, Inverlay, Jasenovo, Kilbrannan, Lagoa Nova, Montclar, Nordvik, Oakhampton, Porto Selva, Quercy Vale, Rosenheim West, Santa Lucía, Tarnowice, Uppervale, Valdemar, Westerholm, Ystradfawr, Zandvoorde",
+);
 
-const organizations = [
-  "Riverbank Trust",
-  "Nordvik Community Energy",
-  "Institute for Rural Building",
-  "Valley Growers Cooperative",
-  "Open Workshop Association",
-  "Harbour Conservation Society",
-  "Centre for Soil Studies",
-  "Montclar Housing Cooperative",
-  "Westerholm University of Applied Sciences",
-  "Tidewater Research Station",
-  "Municipality of Grünau",
-  "Fontenelle School of Design",
-  "Coastal Communities Network",
-  "Second Life Materials",
-  "Upland Farmers Union",
-  "Santa Lucía Water Board",
-];
+const organizations = splitList(
+  "Riverbank Trust, Nordvik Community Energy, Institute for Rural Building, Valley Growers Cooperative, Open Workshop Association, Harbour Conservation Society, Centre for Soil Studies, Montclar Housing Cooperative, Westerholm University of Applied Sciences, Tidewater Research Station, Municipality of Grünau, Fontenelle School of Design, Coastal Communities Network, Second Life Materials, Upland Farmers Union, Santa Lucía Water Board",
+);
 
-export const countries = [
-  "Denmark",
-  "France",
-  "Germany",
-  "Ghana",
-  "India",
-  "Ireland",
-  "Italy",
-  "Japan",
-  "Mexico",
-  "Morocco",
-  "Netherlands",
-  "Norway",
-  "Poland",
-  "Portugal",
-  "South Africa",
-  "Sweden",
-  "Türkiye",
-  "United Kingdom",
-];
+export const countries = splitList(
+  "Denmark, France, Germany, Ghana, India, Ireland, Italy, Japan, Mexico, Morocco, Netherlands, Norway, Poland, Portugal, South Africa, Sweden, Türkiye, United Kingdom",
+);
 
-export const languages = [
-  "Arabic",
-  "English",
-  "French",
-  "German",
-  "Hindi",
-  "Japanese",
-  "Polish",
-  "Portuguese",
-  "Spanish",
-];
+export const languages = splitList("Arabic, English, French, German, Hindi, Japanese, Polish, Portuguese, Spanish");
 
 const streets = ["Quay Street", "Mill Lane", "Station Road", "Market Square", "Orchard Way", "Lighthouse Road"];
 
@@ -170,7 +60,7 @@ export function createNames(picker: RandomPicker): () => NewPerson {
   const nextOrganization = picker.createDeck(organizations);
   const taken = new Map<string, number>();
   return () => {
-    const [first, last] = nextPeople();
+    const [first = [], last = []] = nextPeople();
     const [firstName, lastName] = [picker.pick(first), picker.pick(last)];
     const local = `${toAscii(firstName)}.${toAscii(lastName)}`;
     const times = (taken.get(local) ?? 0) + 1;
