@@ -4,7 +4,7 @@ import type { PortalActionArguments, PortalActionName, PortalActionResult } from
 import { type AuditContext, toAuditContext } from "../pipeline/audit.ts";
 import { createPortalActions, type PortalActions } from "../pipeline/portal.ts";
 import { validateInput } from "../pipeline/validate.ts";
-import { auditChanges } from "../pipeline/with-audit.ts";
+import { recordChanges } from "../pipeline/with-audit.ts";
 import { handlers } from "../service/index.ts";
 import { portalActionHandlers } from "../service/portal/index.ts";
 import type { Author, Caller, WriteContext } from "../store/handler-context.ts";
@@ -120,7 +120,7 @@ export class HistorySession {
     const { businessId, actorId, now } = act;
     this.nowMs += stepMs;
     return this.#options.store.transaction({ businessId, actorId, now: now.toISOString() }, (store) =>
-      auditChanges(store, act, (emit) => work(store, emit)),
+      recordChanges(store, act, (emit) => work(store, emit)),
     );
   }
 
