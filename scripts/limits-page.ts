@@ -1,5 +1,5 @@
 import { STDIO_DEFAULT_MAX_BUFFER_SIZE } from "@modelcontextprotocol/server";
-import { goodForMs } from "../src/app/readiness.ts";
+import { cacheMs } from "../src/app/readiness.ts";
 import { settings, table } from "../src/config/table.ts";
 import { defaultLimit, maxLimit } from "../src/contract/definition/page.ts";
 import { maxRecipients } from "../src/contract/emails.ts";
@@ -303,7 +303,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ["Loading the keys of an OAuth issuer", time(fetchTimeoutMs), "503 `unavailable`"],
     ["Cached tokens of an issuer", count(maxRemembered), "the oldest is verified again on its next request"],
     ["A text in the log", `${count(maxLogTextChars)} characters`, "it is truncated, with its length"],
-    ["Cache of `/readyz` results", time(goodForMs), "the checks run again"],
+    ["Cache of `/readyz` results", time(cacheMs), "the checks run again"],
     ["Free disk space of a SQLite database", bytes(minFreeBytes), "with less, `/readyz` responds with 503"],
     ["Connections to `/metrics`", count(maxMetricsConnections), "the server closes a further connection at once"],
     ["Items of a queue that metrics count", count(maxCountedBacklog), "metrics show this number"],

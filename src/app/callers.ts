@@ -12,7 +12,7 @@ import { createGatewayUpstream } from "../upstream/gateway.ts";
 import type { Upstream } from "../upstream/port.ts";
 import type { CoreServices } from "./core-services.ts";
 
-/** Whoever calls MCP over HTTP, and the service as they meet it. */
+/** Resolves the callers of MCP over HTTP, and the upstream that they call. */
 export interface Callers {
   readonly upstream: Upstream;
   readonly keys?: GatewayKeys | undefined;
@@ -24,7 +24,7 @@ export interface CallerCheck extends Callers {
   readonly mcp: McpEndpoint;
 }
 
-/** The door for MCP over HTTP, and who comes in by it. */
+/** Creates the MCP endpoint over HTTP with its callers. */
 export async function connectCallerCheck(
   config: Config,
   upstream: Upstream,
@@ -35,7 +35,7 @@ export async function connectCallerCheck(
   return { ...callers, mcp: await mcpEndpoint(callers) };
 }
 
-/** Callers with access tokens of the service; or, where the operator set that up, with what stands for one. */
+/** Accepts access tokens of the service or, if configured, gateway keys and tokens of an OAuth issuer. */
 export function connectCallers(
   config: Config,
   upstream: Upstream,

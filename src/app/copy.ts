@@ -6,7 +6,7 @@ export type { ComparedTable, CopyReport } from "../store/copy/copy.ts";
 export { compareDatabases, copyDatabase } from "../store/copy/copy.ts";
 export { CopyRefused } from "../store/copy/target.ts";
 
-/** How a database beside the configured one is opened: with what is set for that one. */
+/** Returns how to open another database, with the settings of the configured one. */
 export function createStoreOptions(config: Config, database: string): StoreOptions {
   return getStoreOptions({ ...config, database, databaseGiven: true });
 }

@@ -8,8 +8,8 @@ import { inspectStore, type StoreOptions } from "../store/open.ts";
 export { MissingRights } from "../store/open.ts";
 
 /**
- * Returns how the store is opened.
- * @throws UsageError where a named database would need a directory that does not exist
+ * Returns how to open the configured database.
+ * @throws UsageError if its directory does not exist
  */
 export function getStoreOptions(config: Config): StoreOptions {
   const { database, databaseConnections, databasePooler } = config;
@@ -22,16 +22,16 @@ export function getStoreOptions(config: Config): StoreOptions {
   return { database, maxConnections: databaseConnections, pooler: databasePooler };
 }
 
-export const directoryFix = "Correct the path, make the directory, or have it made with --create (PROGRAMME_CREATE=1).";
+export const directoryFix = "Correct the path, create the directory, or pass --create (PROGRAMME_CREATE=1).";
 
-/** Returns the directory that a named database lacks: more likely a misspelt path than a wish for a new directory. */
+/** Returns the missing directory of a database that is named in the settings: its path is probably misspelt. */
 export function findMissingDirectory({ database, databaseGiven, create }: Config): string | undefined {
   if (!databaseGiven || create || database === ":memory:" || isPostgresAddress(database)) return undefined;
   const directory = dirname(database);
   return existsSync(directory) ? undefined : directory;
 }
 
-/** Which migrations the configured database has and lacks; changes nothing. */
+/** Returns the migrations that the configured database has and lacks; changes nothing. */
 export function inspectDatabase(config: Config): ReturnType<typeof inspectStore> {
   return inspectStore(getStoreOptions(config));
 }

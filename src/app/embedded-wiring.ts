@@ -45,7 +45,7 @@ export interface PortalServices {
   readonly mailer: Worker;
 }
 
-/** What the embedded service does beside requests. */
+/** Creates the parts of the embedded service that run beside requests. */
 export function connectEmbedded(
   config: Config,
   serverKey: () => Buffer,
@@ -123,7 +123,7 @@ function connectPeople(config: Config, mailDirectory: string, local: CoreService
   };
 }
 
-/** What sends mail: through a server, or into a directory where there is none. */
+/** Creates the worker that sends mail through a server, or writes it to a directory if none is configured. */
 function connectMail(config: Config, directory: string, { store, clock, log, telemetry }: CoreServices): Worker {
   const { smtpUrl: url, mailFrom, smtpTimeoutSeconds, mailConcurrency } = config;
   const timeoutMs = smtpTimeoutSeconds * 1000;

@@ -10,12 +10,12 @@ import type { CoreServices } from "./core-services.ts";
 import { createWebhookReceiver } from "./webhook-receiver.ts";
 
 let document: string | undefined;
-/** It takes longer to make than all else at the start, and few ask for it. */
+/** Creates the document on first use, because that takes longer than the rest of the start. */
 const getOpenapi = () => (document ??= JSON.stringify(createOpenapiDocument()));
 
 export interface HttpWiring {
   readonly upstream: Upstream;
-  /** The embedded service's gate; nothing where the product has its own REST interface. */
+  /** The pipeline of the embedded service; nothing with a remote service, which serves REST itself. */
   readonly pipeline: OperationPipeline | undefined;
   readonly mcpEndpoint: (callers: Callers) => Promise<CallerCheck["mcp"]>;
   readonly webhooks: Parameters<typeof createWebhookReceiver>[1];

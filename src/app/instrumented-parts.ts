@@ -4,7 +4,7 @@ import type { OperationPipeline } from "../pipeline/execute.ts";
 import type { HttpClient } from "../upstream/remote/http-client.ts";
 import type { Sender } from "../webhooks/sender.ts";
 
-/** A gate whose calls are watched as those of one face. */
+/** Wraps a pipeline to report its calls to telemetry under one surface. */
 export function instrumentPipeline(
   pipeline: OperationPipeline,
   surface: OperationCall["surface"],
@@ -25,7 +25,7 @@ export function instrumentPipeline(
   };
 }
 
-/** A client whose tries are watched, and carry the trace on to the service. */
+/** Wraps a client to report each attempt to telemetry and to send the trace headers. */
 export function instrumentClient(client: HttpClient, origin: string, telemetry: Telemetry): HttpClient {
   return {
     ...client,

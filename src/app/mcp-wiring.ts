@@ -10,7 +10,7 @@ import type { Upstream } from "../upstream/port.ts";
 import type { Callers } from "./callers.ts";
 import type { CoreServices } from "./core-services.ts";
 
-/** How agents meet the service: what they are offered, and when somebody is asked first. */
+/** Creates MCP over stdio and HTTP: the tools that are offered, and the confirmation policy. */
 export async function connectMcp(config: Config, upstream: Upstream, { store, clock, log, telemetry }: CoreServices) {
   const isDisabled = (name: CallName) => disabledBySetting(config, name);
   const confirmation: ConfirmationPolicy = {

@@ -7,18 +7,19 @@ import { createLoop, type Worker } from "../lib/worker.ts";
 import type { Store } from "../store/port.ts";
 import type { CoreServices } from "./core-services.ts";
 
-/** Another process counts as there for so long after it was heard of, and says so again well before. */
-const [heardMs, sayMs] = [60_000, 15_000];
-/** How long after the last process with a mail server was there mail is left to it. */
+/** A process counts as running for this long after its last announcement, and announces itself well before that. */
+const [announcedMs, announceEveryMs] = [60_000, 15_000];
+/** How long mail waits for a process with a mail server after the last one was running. */
 const mailServedMs = 24 * 60 * 60 * 1000;
 
+/** A setting that all processes on a database should share. */
 interface Agreement {
   readonly setting: string;
-  /** What two processes are to have in common; only a digest of it is kept. */
+  /** Returns the compared value. The database stores only its digest. */
   readonly value: (config: Config, serverKey: () => Buffer) => string;
-  /** What comes of it where they do not. */
+  /** The consequence of different values. */
   readonly otherwise: string;
-  /** Nothing that one writes can be read by the other. */
+  /** Set if a process with another value must not start. */
   readonly refused?: true;
 }
 
@@ -37,7 +38,7 @@ const agreements: readonly Agreement[] = [
   {
     setting: "PROGRAMME_S3_BUCKET",
     value: ({ bucket }) => (bucket ? `${bucket.endpoint ?? ""} ${bucket.name}` : ""),
-    otherwise: "neither finds the files and exports that the other keeps",
+    otherwise: "neither finds the files and exports that the other stores",
   },
   {
     setting: "PROGRAMME_WEBHOOK_LOOPBACK",
@@ -47,12 +48,12 @@ const agreements: readonly Agreement[] = [
   {
     setting: "PROGRAMME_REQUESTS_PER_MINUTE",
     value: ({ requestsPerMinute }) => String(requestsPerMinute),
-    otherwise: "a token has more requests at one than at the other",
+    otherwise: "a token may make more requests to one than to the other",
   },
   {
     setting: "PROGRAMME_EXPORT_INTERVAL_SECONDS",
     value: ({ exportIntervalSeconds }) => String(exportIntervalSeconds),
-    otherwise: "a token waits longer between exports at one than at the other",
+    otherwise: "a token waits longer between exports with one than with the other",
   },
   {
     setting: "PROGRAMME_IDEMPOTENCY_STRICT",
@@ -63,20 +64,20 @@ const agreements: readonly Agreement[] = [
 
 export interface Membership extends Worker {
   /**
-   * Tells other processes on the database what this one runs with, and warns of what is different.
-   * @throws UsageError where it cannot work beside them
+   * Announces this process to the others on the database, and warns about settings that differ.
+   * @throws UsageError if it cannot run beside them
    */
   join(): Promise<void>;
 }
 
-/** Makes what keeps a process known to the others on its database for as long as it runs. */
+/** Creates the worker that announces this process to the others on its database. */
 export function createMembership(
   config: Config,
   serverKey: () => Buffer,
   { store, clock, log }: CoreServices,
 ): Membership {
   const processId = createId("prc");
-  const told = new Set<string>();
+  const warned = new Set<string>();
 
   async function announceSettings(): Promise<Agreement[]> {
     const key = await store.secret("peers");
@@ -85,22 +86,22 @@ export function createMembership(
       setting,
       computeSettingDigest(`${setting} ${value(config, serverKey)}`),
     ]);
-    const marks: Readonly<Record<string, string>> = Object.fromEntries(entries);
+    const digests: Readonly<Record<string, string>> = Object.fromEntries(entries);
     const now = clock.now();
-    const until = new Date(now.getTime() + heardMs).toISOString();
-    const others = await store.peers.announce(processId, marks, now.toISOString(), until);
+    const until = new Date(now.getTime() + announcedMs).toISOString();
+    const others = await store.peers.announce(processId, digests, now.toISOString(), until);
     if (config.smtpUrl !== undefined) await store.peers.noteMailServer(now.toISOString());
-    // Of a process of another version what only one of the two knows is not compared.
+    // Another version may not know every setting; unknown ones are not compared.
     return agreements.filter(({ setting }) =>
-      others.some((other) => other[setting] !== undefined && other[setting] !== marks[setting]),
+      others.some((other) => other[setting] !== undefined && other[setting] !== digests[setting]),
     );
   }
 
   function warn(different: readonly Agreement[]): void {
     for (const { setting, otherwise } of different) {
-      if (told.has(setting)) continue;
-      told.add(setting);
-      log.warn({ setting, otherwise }, "Another process on this database runs with another value of a setting");
+      if (warned.has(setting)) continue;
+      warned.add(setting);
+      log.warn({ setting, otherwise }, "Another process on this database has a different value for a setting");
     }
   }
 
@@ -109,8 +110,8 @@ export function createMembership(
       warn(await announceSettings());
       return false;
     },
-    idleMs: sayMs,
-    failed: (error) => log.warn({ err: error }, "Other processes on the database could not be told of this one"),
+    idleMs: announceEveryMs,
+    failed: (error) => log.warn({ err: error }, "Announcing this process to others on the database failed"),
   });
 
   return {
@@ -120,14 +121,12 @@ export function createMembership(
       if (refused) {
         await store.peers.leave(processId);
         throw new UsageError(
-          `${refused.setting} is different from that of another process on this database: ${refused.otherwise}. Give both the same. (One that has vanished counts for a minute.)`,
+          `${refused.setting} is different from that of another process on this database: ${refused.otherwise}. Use the same value for both. (A process that ended without notice counts for a minute.)`,
         );
       }
       warn(different);
       if (config.smtpUrl === undefined && (await isMailServed(store, clock))) {
-        log.warn(
-          "Mail waits for a process with the mail server that this database was served with: PROGRAMME_SMTP_URL",
-        );
+        log.warn("Mail waits for a process with a mail server, which this database had before: set PROGRAMME_SMTP_URL");
       }
     },
     start: loop.start,
@@ -140,7 +139,7 @@ export function createMembership(
   };
 }
 
-/** Whether mail has a server in another process, or had one so lately that it is waited for. */
+/** Reports whether another process sends mail through a server, or did so in the last day. */
 export async function isMailServed({ peers }: Pick<Store, "peers">, clock: Clock): Promise<boolean> {
   const seenAt = await peers.mailServerSeenAt();
   return seenAt !== undefined && clock.now().getTime() - Date.parse(seenAt) < mailServedMs;

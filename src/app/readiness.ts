@@ -7,36 +7,36 @@ import type { CircuitBreaker } from "../upstream/remote/circuit-breaker.ts";
 export interface ReadinessDeps {
   readonly store: Pick<Store, "check" | "hasRoom">;
   readonly workers: readonly Worker[];
-  /** @throws Error when there is none */
+  /** @throws Error if there is none */
   readonly serverKey: () => unknown;
   readonly circuitBreaker: CircuitBreaker | undefined;
   readonly clock: Clock;
 }
 
 export interface ReadinessProbe {
-  /** Never rejects. */
+  /** Checks whether requests can be served. Never rejects. */
   look(): Promise<Readiness>;
-  /** From now on nothing new should come. */
+  /** Reports `draining` from now on. */
   drain(): void;
 }
 
-/** How long a look is good for: anybody may ask, and each look asks the database. */
-export const goodForMs = 1_000;
+/** Results are cached for this long, because anyone may ask and each check queries the database. */
+export const cacheMs = 1_000;
 /** How long the database may take to answer. */
-const patienceMs = 2_000;
+const timeoutMs = 2_000;
 
 /**
- * Whether requests should come here. What the product's service does is told and does not count: if it is down for one
- * process it is for all, and a server that answers what is wrong is of more use than none.
+ * Reports whether requests should go to this process. The state of a remote service is reported but does not count: if
+ * it fails for one process it fails for all, and a server that explains the failure is more useful than none.
  */
 export function createReadiness(deps: ReadinessDeps): ReadinessProbe {
-  let seen: { readonly readiness: Promise<Readiness>; readonly atMs: number } | undefined;
+  let cached: { readonly readiness: Promise<Readiness>; readonly atMs: number } | undefined;
   let draining = false;
   return {
     async look() {
       const atMs = deps.clock.now().getTime();
-      if (!seen || Math.abs(atMs - seen.atMs) >= goodForMs) seen = { readiness: lookAt(deps), atMs };
-      const readiness = await seen.readiness;
+      if (!cached || Math.abs(atMs - cached.atMs) >= cacheMs) cached = { readiness: checkReadiness(deps), atMs };
+      const readiness = await cached.readiness;
       return draining ? { ...readiness, ready: false, status: "draining" } : readiness;
     },
     drain() {
@@ -45,7 +45,7 @@ export function createReadiness(deps: ReadinessDeps): ReadinessProbe {
   };
 }
 
-async function lookAt({ store, workers, serverKey, circuitBreaker }: ReadinessDeps): Promise<Readiness> {
+async function checkReadiness({ store, workers, serverKey, circuitBreaker }: ReadinessDeps): Promise<Readiness> {
   const state = combineWorkerStates(workers);
   const [database, hasRoom] = await Promise.all([finishInTime(store.check()), finishInTime(store.hasRoom())]);
   const checks = {
@@ -55,21 +55,19 @@ async function lookAt({ store, workers, serverKey, circuitBreaker }: ReadinessDe
     key: hasKey(serverKey) ? "ok" : "failed",
     ...(circuitBreaker ? { upstream: circuitBreaker.state() } : {}),
   };
-  // Where changes wait, reads are answered all the same. A worker that fails does no harm to requests; that it never
-  // began does.
+  // Reads are answered while changes wait. A failing worker does not affect requests, but one that never started does.
   const answers = database === "ok" || database === "changes_wait";
   const ready = answers && checks.disk !== "full" && state !== "idle" && checks.key === "ok";
   return { ready, status: ready ? "ready" : "not_ready", checks };
 }
 
-/** What is found out; false where that fails or takes too long. */
-async function finishInTime<Found>(finding: Promise<Found>): Promise<Found | false> {
+/** Returns the result of a check; false if it fails or takes too long. */
+async function finishInTime<Result>(check: Promise<Result>): Promise<Result | false> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {
-    timer = setTimeout(resolve, patienceMs, false);
+    timer = setTimeout(resolve, timeoutMs, false);
   });
-  const found = finding.catch(() => false as const);
-  const outcome = await Promise.race([found, late]);
+  const outcome = await Promise.race([check.catch(() => false as const), late]);
   clearTimeout(timer);
   return outcome;
 }

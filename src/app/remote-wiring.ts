@@ -13,7 +13,7 @@ import { createWebhookEventUpstream } from "../upstream/webhook-event-upstream.t
 import type { CoreServices } from "./core-services.ts";
 import { instrumentClient } from "./instrumented-parts.ts";
 
-/** The product's own service as an upstream; what must be remembered of it is in the local store. */
+/** Creates the upstream of a remote service. Used confirmations are stored locally. */
 export function connectRemote(config: Config, baseUrl: string, { store, clock, log, telemetry }: CoreServices) {
   const timeouts = divideTimeout(config.timeoutSeconds);
   const { origin } = new URL(baseUrl);
@@ -43,7 +43,7 @@ export function connectRemote(config: Config, baseUrl: string, { store, clock, l
   return { client, upstream, circuitBreaker };
 }
 
-/** The product's own service, with what it tells by webhooks. */
+/** Creates the upstream of a remote service, with the events that it sends by webhooks. */
 export function connectRemoteProduct(config: Config, baseUrl: string, local: CoreServices) {
   const { client, upstream, circuitBreaker } = connectRemote(config, baseUrl, local);
   const { origin } = new URL(baseUrl);

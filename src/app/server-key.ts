@@ -5,17 +5,17 @@ import { readOrMakeKey } from "../lib/crypto/key-file.ts";
 import { isPostgresAddress } from "../lib/postgres-address.ts";
 
 /**
- * Checks that there is a key where none can be made, before anything is opened.
+ * Checks before anything is opened that a key is configured if none can be created.
  * @throws UsageError
  */
 export function requireServerKey({ secretKey, database }: Pick<Config, "secretKey" | "database">): void {
   if (secretKey !== undefined || !isPostgresAddress(database)) return;
   throw new UsageError(
-    "PROGRAMME_SECRET_KEY is needed with a PostgreSQL database, the same for all processes on it: openssl rand -hex 32",
+    "PROGRAMME_SECRET_KEY is needed with a PostgreSQL database, the same for all processes on it. Create one with: openssl rand -hex 32",
   );
 }
 
-/** The key under which secrets are kept in the database: not in the database. */
+/** Returns a loader of the key that encrypts secrets in the database. The key itself is stored elsewhere. */
 export function createServerKeyLoader({ secretKey, database, filesBeside }: Config): () => Buffer {
   let key: Buffer | undefined;
   return () => {

@@ -8,11 +8,11 @@ import { searchTools } from "../tools/catalog/search.ts";
 
 export interface TelemetryParts {
   readonly telemetry: ProgramTelemetry;
-  /** Where somebody asks for them. */
+  /** Set if metrics are configured. */
   readonly metrics: Metrics | undefined;
 }
 
-/** Who watches: the request log always; what else is wanted is loaded only then. */
+/** Creates the request log, and loads metrics and traces if they are configured. */
 export async function connectTelemetry(wantsMetrics: boolean, env: Environment, log: Log): Promise<TelemetryParts> {
   const requestLog = createRequestLog(log);
   const tools = [...toolNames, ...searchTools.map(({ name }) => name)];

@@ -4,7 +4,7 @@ import { createWebhookHandler } from "../transport/http/webhook-receiver.ts";
 import { createReceiver } from "../webhooks/receive.ts";
 import type { CoreServices } from "./core-services.ts";
 
-/** Where webhooks come in, if there are any; in the embedded service, for its organisations. */
+/** Creates the handler of incoming webhooks, if any are configured. */
 export async function createWebhookReceiver(
   config: Config,
   beside: ReadonlyMap<string, WebhookLog> | undefined,

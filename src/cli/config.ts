@@ -8,16 +8,19 @@ import { createChoiceArgument, jsonOption } from "./options.ts";
 export function addConfig(command: Command): void {
   command
     .addArgument(createChoiceArgument("<client>", "the AI client", listedHosts))
-    .option("--write", "merge them into the client's own file, and keep a copy of what was there")
+    .option("--write", "merge them into the client's own file, and back up the previous file")
     .option("--file <file>", "another file of that client, such as a project's .mcp.json")
-    .option("--http <address>", "of a server that runs, instead of one that the client starts")
+    .option("--http <address>", "connect to a running server, instead of one that the client starts")
     .option("--name <name>", "what the client calls the server", "programme")
     .addOption(
       new Option("--launch <how>", "how the client starts this program: as it runs now, by node or by npx")
         .choices(launchers)
         .default("auto"),
     )
-    .option("--inline-token", "write the token itself, where the client would take it from its environment or its user")
+    .option(
+      "--inline-token",
+      "write the token itself, even if the client could read it from its environment or ask its user",
+    )
     .option("--token-variable <name>", "with --http, the environment variable that holds the token or gateway key")
     .option(...jsonOption);
   addOptions(command, "stdio").action(async (client: HostName, options) => {
@@ -27,11 +30,11 @@ export function addConfig(command: Command): void {
   addExamples(
     command,
     ["config claude-desktop --write", "let Claude Desktop start this program on the demonstration data"],
+    ["config vscode --base-url https://programmes.example.org", "use a remote service; VS Code asks for the token"],
+    ["config codex --http https://mcp.example.org/mcp --write", "connect to a server that runs elsewhere"],
     [
-      "config vscode --base-url https://programmes.example.org",
-      "work on the product's own service; VS Code asks for the token",
+      "config claude-code --file .mcp.json --write --launch npx",
+      "share the server with everyone who works on a project",
     ],
-    ["config codex --http https://mcp.example.org/mcp --write", "use a server that runs elsewhere"],
-    ["config claude-code --file .mcp.json --write --launch npx", "for everybody who works on a project"],
   );
 }

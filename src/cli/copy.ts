@@ -5,15 +5,12 @@ import { jsonOption } from "./options.ts";
 
 export function addCopy(command: Command): void {
   command
-    .option(
-      "--from <file or address>",
-      "the database to copy; PROGRAMME_DATABASE or the default one where it is not given",
-    )
+    .option("--from <file or address>", "the database to copy; default: PROGRAMME_DATABASE, or the default database")
     .option(
       "--to <file or address>",
-      "the database to fill: a new one, or a copy that was begun; else PROGRAMME_DATABASE",
+      "the database to fill: a new one, or an unfinished copy; default: PROGRAMME_DATABASE",
     )
-    .option("--verify", "copy nothing: compare every row of the two")
+    .option("--verify", "compare every row of the two databases; copies nothing")
     .option(...jsonOption)
     .action(async (options) => {
       const { copyData } = await import("../commands/copy.ts");
@@ -23,9 +20,9 @@ export function addCopy(command: Command): void {
     command,
     [
       "copy --from programme.db --to postgres://programme@db.internal/programme",
-      "from SQLite to PostgreSQL, whose password is in PGPASSWORD",
+      "copy from SQLite to PostgreSQL, whose password is in PGPASSWORD",
     ],
-    ["copy --from programme.db", "to the database in PROGRAMME_DATABASE; again, to go on or to catch up"],
-    ["copy --from programme.db --to copy.db --verify", "whether two databases hold the same"],
+    ["copy --from programme.db", "copy to the database in PROGRAMME_DATABASE; repeat it to continue or to catch up"],
+    ["copy --from programme.db --to copy.db --verify", "compare two databases"],
   );
 }

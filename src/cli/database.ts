@@ -11,14 +11,17 @@ export function addMigrate(command: Command): void {
       const { runMigrate } = await import("../commands/database.ts");
       await runMigrate(loadConfig(process.env, options), options);
     });
-  addExamples(command, ["migrate --database programme.db", "before several processes of a new version start on it"]);
+  addExamples(command, [
+    "migrate --database programme.db",
+    "migrate once before several processes of a new version start",
+  ]);
 }
 
 export function addSeed(command: Command): void {
   addOptions(command, "seed")
-    .requiredOption("--demo", "invented programmes, submissions, reviewers and persons of two organisations")
-    .option("--seed <number>", "another number makes other data", "1")
-    .option("--scale <number>", "how many times the usual volume", "1")
+    .requiredOption("--demo", "create programmes, submissions, reviewers and persons of two invented organisations")
+    .option("--seed <number>", "the seed of the random data; equal seeds repeat the data", "1")
+    .option("--scale <number>", "a factor for the volume of data", "1")
     .option(...jsonOption)
     .action(async ({ demo: _, ...options }) => {
       const given = {
@@ -28,5 +31,5 @@ export function addSeed(command: Command): void {
       const { runSeed } = await import("../commands/database.ts");
       await runSeed(loadConfig(process.env, options), { ...given, json: options.json === true });
     });
-  addExamples(command, ["seed --demo --scale 10 --database demo.db", "ten times as many submissions as usual"]);
+  addExamples(command, ["seed --demo --scale 10 --database demo.db", "create ten times as many submissions"]);
 }

@@ -28,10 +28,10 @@ export function getExamples(command: Command): readonly Example[] {
 
 /** What the process ends with, at the end of the program's help and on the page of commands. */
 export const exitCodes: readonly (readonly [code: string, meaning: string])[] = [
-  ["0", "done; or a server that was told to stop has finished what it began"],
-  ["1", "failed, for the reason that is told; doctor: something does not work yet, or no call could be tried"],
-  ["2", "an argument or a setting is wrong, and nothing was done"],
-  ["129, 130, 143", "interrupted (SIGHUP, SIGINT, SIGTERM) before it was done"],
+  ["0", "success, or a server that stopped on request after finishing its work"],
+  ["1", "failure, for the reason printed; doctor: a check failed, or no call could be tested"],
+  ["2", "an argument or a setting is wrong; nothing was done"],
+  ["129, 130, 143", "interrupted (SIGHUP, SIGINT, SIGTERM) before the end"],
 ];
 
 export function formatExitCodes(): string {
@@ -62,7 +62,7 @@ export function describeOption({ flags, description, argChoices, defaultValue, m
   const isShown = argChoices && argChoices.length <= maxShownChoices && !flags.includes("|");
   const choices = isShown ? [`one of ${argChoices.join(", ")}`] : [];
   const preset = defaultValue === undefined || defaultValue === false ? [] : [`default: ${defaultValue}`];
-  const extra = [...(mandatory ? ["needed"] : []), ...choices, ...preset];
+  const extra = [...(mandatory ? ["required"] : []), ...choices, ...preset];
   return extra.length === 0 ? description : `${description} (${extra.join("; ")})`;
 }
 

@@ -14,8 +14,8 @@ export function addMail(mail: Command): void {
 
   const suppress = addSubcommand("suppress", "send nothing more to an address")
     .argument(...address)
-    .option("--unsubscribed", "because its owner asked for that")
-    .option("--bounced", "because there is no such mailbox")
+    .option("--unsubscribed", "because its owner asked for it")
+    .option("--bounced", "because the mailbox does not exist")
     .action(async (email: string, options) =>
       (await loadCommands()).suppressAddress(loadSettings(options), email, options),
     );
@@ -27,11 +27,11 @@ export function addMail(mail: Command): void {
   const suppressed = addSubcommand("suppressed", "list the addresses that nothing is sent to").action(async (options) =>
     (await loadCommands()).listSuppressions(loadSettings(options), options),
   );
-  const retry = addSubcommand("retry", "queue a message again that failed, bounced or was suppressed")
+  const retry = addSubcommand("retry", "queue a failed, bounced or suppressed message again")
     .argument("<emailSendId>", "its id")
     .action(async (id: string, options) => (await loadCommands()).retryMessage(loadSettings(options), id, options));
   addExamples(suppress, ["mail suppress noor@example.org --unsubscribed", "as its owner asked"]);
-  addExamples(allow, ["mail allow noor@example.org", "she has asked for it"]);
-  addExamples(retry, ["mail retry eml_01JB2Q5Y8ZV3K7N4M6P9R0S1T2", "once the mailbox is there again"]);
-  addExamples(suppressed, ["mail suppressed --json", "a line of JSON for each address"]);
+  addExamples(allow, ["mail allow noor@example.org", "its owner wants mail again"]);
+  addExamples(retry, ["mail retry eml_01JB2Q5Y8ZV3K7N4M6P9R0S1T2", "once the mailbox exists again"]);
+  addExamples(suppressed, ["mail suppressed --json", "print a line of JSON for each address"]);
 }

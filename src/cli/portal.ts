@@ -22,10 +22,10 @@ export function addPortal(portal: Command): void {
 export function addSimulate(command: Command): void {
   addOptions(command, "simulate")
     .option(...businessOption)
-    .option("--seed <number>", "another number makes other choices", "1")
-    .option("--applicants <number>", "at least 16, so that everything happens", "200")
-    .option("--reviewers <number>", "at least 4", "40")
-    .option("--pace <pace>", "fast, or how many times faster than life: 86400 is a day a second", "fast")
+    .option("--seed <number>", "the seed of the random choices; equal seeds repeat the season", "1")
+    .option("--applicants <number>", "the number of applicants, at least 16", "200")
+    .option("--reviewers <number>", "the number of reviewers, at least 4", "40")
+    .option("--pace <pace>", "fast, or the factor of speed: 86400 is one day per second", "fast")
     .option(...jsonOption)
     .action(async (options: Options) => {
       const pace = String(options["pace"]);
@@ -42,7 +42,7 @@ export function addSimulate(command: Command): void {
     });
   addExamples(
     command,
-    ["simulate --applicants 50 --reviewers 10", "a small season, as fast as it goes"],
-    ["simulate --pace 86400", "a day a second, to watch what webhooks and subscribers make of it"],
+    ["simulate --applicants 50 --reviewers 10", "simulate a small season at full speed"],
+    ["simulate --pace 86400", "simulate one day per second, to watch webhooks and subscriptions"],
   );
 }

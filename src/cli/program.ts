@@ -32,67 +32,67 @@ const branches: readonly Branch[] = [
   },
   {
     name: "config",
-    description: "print or write the settings by which an AI client finds this server",
+    description: "print or write the settings that connect an AI client to this server",
     group: use,
     load: async () => (await import("./config.ts")).addConfig,
   },
   {
     name: "tools",
-    description: "list the tools with their scopes, effects and what their list costs",
+    description: "list the tools with their scopes, effects and the tokens that their list costs",
     group: use,
     load: async () => (await import("./tools.ts")).addTools,
   },
   {
     name: "doctor",
-    description: "try the configuration from end to end and say what to fix",
+    description: "test the configuration from end to end and report what to fix",
     group: use,
     load: async () => (await import("./tools.ts")).addDoctor,
   },
   {
     name: "completion",
-    description: "print the script by which a shell completes this program's commands",
+    description: "print the script that completes this program's commands in a shell",
     group: use,
     load: async () => (await import("./completion.ts")).addCompletion,
   },
   {
     name: "version",
-    description: "print the version of the program and of what it runs on",
+    description: "print the versions of the program and of its platform",
     group: use,
     load: async () => (await import("./tools.ts")).addVersion,
   },
   {
     name: "token",
-    description: "make, list and revoke access tokens",
+    description: "create, list and revoke access tokens",
     group: manage,
     load: async () => (await import("./token.ts")).addToken,
   },
   {
     name: "gateway-key",
-    description: "make keys for callers of MCP over HTTP",
+    description: "create keys for callers of MCP over HTTP",
     group: manage,
     load: async () => (await import("./token.ts")).addGatewayKey,
   },
   {
     name: "webhook",
-    description: "manage where events are sent",
+    description: "manage webhook endpoints and their deliveries",
     group: manage,
     load: async () => (await import("./webhook.ts")).addWebhookCommands,
   },
   {
     name: "mail",
-    description: "see to the e-mail that is sent",
+    description: "manage outgoing e-mail",
     group: manage,
     load: async () => (await import("./mail.ts")).addMail,
   },
   {
     name: "migrate",
-    description: "bring the database to this version",
+    description: "migrate the database to this version",
     group: manage,
     load: async () => (await import("./database.ts")).addMigrate,
   },
   {
     name: "copy",
-    description: "copy a database to another, between SQLite and PostgreSQL too",
+    description: "copy a database to another, also between SQLite and PostgreSQL",
     group: manage,
     load: async () => (await import("./copy.ts")).addCopy,
   },
@@ -110,13 +110,13 @@ const branches: readonly Branch[] = [
   },
   {
     name: "simulate",
-    description: "play a whole season: applicants, reviewers, decisions, all types of events",
+    description: "simulate a whole season: applicants, reviewers, decisions, all types of events",
     group: tryOut,
     load: async () => (await import("./portal.ts")).addSimulate,
   },
   {
     name: "complete",
-    description: "what may follow a command line that is being typed",
+    description: "print the words that may follow a command line",
     group: use,
     hidden: true,
     load: async () => {
@@ -135,10 +135,10 @@ export async function buildProgram(args?: readonly string[]): Promise<Command> {
   const root = new Command("programme-mcp")
     .description("Calls for applications as MCP tools, with an embedded programme service.")
     .version(version, "-V, --version", "print the version")
-    .option("--no-color", "no colours on a terminal, as with NO_COLOR; --color asks for them elsewhere")
+    .option("--no-color", "print without colours, as with NO_COLOR; --color prints colours everywhere")
     .addOption(new Option("--color").hideHelp())
-    .helpOption("-h, --help", "print help, also of a command")
-    .helpCommand("help [command]", "print help, of a command")
+    .helpOption("-h, --help", "print help for the program or a command")
+    .helpCommand("help [command]", "print help for a command")
     .commandsGroup(use)
     .configureHelp(helpConfiguration)
     .configureOutput({ outputError: () => undefined })
@@ -146,8 +146,8 @@ export async function buildProgram(args?: readonly string[]): Promise<Command> {
   addExamples(
     root,
     ["http", "serve the demonstration, and print what a client needs"],
-    ["config claude-desktop --write", "let Claude Desktop find this server"],
-    ["doctor", "say what does not work yet"],
+    ["config claude-desktop --write", "connect Claude Desktop to this server"],
+    ["doctor", "report what does not work yet"],
   );
   if (args) refuseUnknown(args);
   const wanted = args && new Set(listNamedCommands(args));
@@ -179,7 +179,7 @@ function refuseUnknown(args: readonly string[]): void {
   const known = [...branches.filter(({ hidden }) => !hidden).map(({ name }) => name), "help"];
   if (operand === undefined || isOption(operand) || [...known, "complete"].includes(operand)) return;
   throw new UsageError(
-    `${JSON.stringify(operand)} is no command.${suggestWord(operand, known)} See: programme-mcp --help`,
+    `${JSON.stringify(operand)} is not a command.${suggestWord(operand, known)} See: programme-mcp --help`,
   );
 }
 

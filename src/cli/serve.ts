@@ -11,7 +11,7 @@ export function addStdio(command: Command): void {
   addExamples(
     command,
     ["stdio --database programme.db", "serve a database of your own"],
-    ["stdio --read-only --toolsets programs,submissions", "offer some tools, none of which changes anything"],
+    ["stdio --read-only --toolsets programs,submissions", "offer some tools, read-only"],
   );
 }
 
@@ -25,7 +25,7 @@ export function addHttp(command: Command): void {
     ["http --port 8080 --database programme.db", "serve a database of your own on another port"],
     [
       "http --host 0.0.0.0 --public-url https://mcp.example.org",
-      "serve others, behind a proxy that brings the encryption",
+      "serve other machines, behind a proxy that terminates TLS",
     ],
   );
 }

@@ -8,28 +8,36 @@ const scopeChoices = ["read", "all", ...scopes];
 const whenOption = ["--expires <when>", "30d, 12h, a date or a time"] as const;
 
 export function addToken(token: Command): void {
-  const create = createSubcommand(token, "create", "make a token; it is shown once", "token")
+  const create = createSubcommand(token, "create", "create a token; it is shown once", "token")
     .option("--name <name>", "what the token is for", "command line")
-    .option("--business <id or name>", "the organisation it belongs to")
-    .addOption(createChoiceOption("--scopes <scopes>", "a comma list, read, or all", scopeChoices, "read"))
+    .option("--business <id or name>", "the organisation that the token belongs to")
+    .addOption(createChoiceOption("--scopes <scopes>", "a comma-separated list, or read, or all", scopeChoices, "read"))
     .option(...whenOption)
     .action(async (options) => (await import("../commands/tokens/manage-tokens.ts")).createToken(options));
-  const list = createSubcommand(token, "list", "list tokens; they themselves are not shown", "token").action(
-    async (options) =>
-      (await import("../commands/tokens/manage-tokens.ts")).listTokens(loadConfig(process.env, options), options),
+  const list = createSubcommand(token, "list", "list tokens, without their secrets", "token").action(async (options) =>
+    (await import("../commands/tokens/manage-tokens.ts")).listTokens(loadConfig(process.env, options), options),
   );
-  const update = createSubcommand(token, "update", "change a token's scopes, expiry or name, at once", "token")
-    .argument("<tokenId>", "its id, as list prints it")
+  const update = createSubcommand(
+    token,
+    "update",
+    "change a token's scopes, expiry or name; takes effect at once",
+    "token",
+  )
+    .argument("<tokenId>", "the id that list prints")
     .addOption(
-      createChoiceOption("--scopes <scopes>", "a comma list, read, or all, in place of those it has", scopeChoices),
+      createChoiceOption(
+        "--scopes <scopes>",
+        "a comma-separated list that replaces the current scopes, or read, or all",
+        scopeChoices,
+      ),
     )
-    .option("--expires <when>", `${whenOption[1]}; never for no end`)
+    .option("--expires <when>", `${whenOption[1]}, or never`)
     .option("--name <name>", "what the token is for")
     .action(async (tokenId: string, options) =>
       (await import("../commands/tokens/manage-tokens.ts")).updateToken(tokenId, options),
     );
-  const revoke = createSubcommand(token, "revoke", "revoke a token, at once", "token")
-    .argument("<tokenId>", "its id, as list prints it")
+  const revoke = createSubcommand(token, "revoke", "revoke a token; takes effect at once", "token")
+    .argument("<tokenId>", "the id that list prints")
     .action(async (tokenId: string, options) =>
       (await import("../commands/tokens/manage-tokens.ts")).revokeToken(
         loadConfig(process.env, options),
@@ -39,44 +47,41 @@ export function addToken(token: Command): void {
     );
   addExamples(
     create,
-    ["token create --database programme.db", "a token that reads everything but sensitive personal data"],
+    ["token create --database programme.db", "a token that reads everything except sensitive personal data"],
     [
       "token create --scopes programs:read,submissions:write --expires 30d --name triage",
-      "a narrow one that ends by itself",
+      "a token with few scopes that expires",
     ],
   );
-  addExamples(list, ["token list --json", "all tokens, without themselves, for a program"]);
+  addExamples(list, ["token list --json", "print all tokens as JSON"]);
   addExamples(
     update,
-    [
-      "token update tok_01JB2Q5Y8ZV3K7N4M6P9R0S1T2 --expires 90d",
-      "it works for 90 days from now, with the same scopes",
-    ],
+    ["token update tok_01JB2Q5Y8ZV3K7N4M6P9R0S1T2 --expires 90d", "let it work for 90 more days, with the same scopes"],
     [
       "token update tok_01JB2Q5Y8ZV3K7N4M6P9R0S1T2 --scopes programs:read,submissions:read --name reporting",
-      "narrower from the next call on; clients that follow see their list of tools change",
+      "restrict it from the next call on; subscribed clients are notified that their tools changed",
     ],
   );
-  addExamples(revoke, ["token revoke tok_01JB2Q5Y8ZV3K7N4M6P9R0S1T2", "from now on its calls are refused"]);
+  addExamples(revoke, ["token revoke tok_01JB2Q5Y8ZV3K7N4M6P9R0S1T2", "refuse its calls from now on"]);
 }
 
 export function addGatewayKey(gatewayKey: Command): void {
   const create = createSubcommand(
     gatewayKey,
     "create",
-    "make a key for a caller, who then needs no access token; it is shown once",
+    "create a key for a caller, who then needs no access token; it is shown once",
   )
-    .requiredOption("--name <name>", "who the caller is, for the log")
+    .requiredOption("--name <name>", "the caller's name in the log")
     .addOption(
       createChoiceOption(
         "--scopes <scopes>",
-        "what the caller may use of the access token: a comma list, read, or all",
+        "the scopes of the access token that the caller may use: a comma-separated list, or read, or all",
         scopeChoices,
         "read",
       ),
     )
-    .option("--token-variable <name>", "the environment variable with the access token; else PROGRAMME_TOKEN")
-    .option("--token-file <file>", "the file with the access token, relative to the file of gateway keys")
+    .option("--token-variable <name>", "the environment variable that holds the access token; default: PROGRAMME_TOKEN")
+    .option("--token-file <file>", "the file that holds the access token, relative to the file of gateway keys")
     .option(...whenOption)
     .action(async (options) => (await import("../commands/tokens/gateway-key.ts")).createGatewayKey(options));
   addExamples(create, [

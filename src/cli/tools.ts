@@ -13,8 +13,8 @@ export function addTools(command: Command): void {
     });
   addExamples(
     command,
-    ["tools --toolsets submissions,reviews", "what the tools of two nouns cost"],
-    ["tools --read-only --json", "the same facts for a program"],
+    ["tools --toolsets submissions,reviews", "the tokens that the tools of two nouns cost"],
+    ["tools --read-only --json", "print the same as JSON"],
   );
 }
 
@@ -27,8 +27,8 @@ export function addDoctor(command: Command): void {
     });
   addExamples(
     command,
-    ["doctor --database programme.db", "try an embedded service"],
-    ["doctor --base-url https://programmes.example.org", "try the product's own, with the token of PROGRAMME_TOKEN"],
+    ["doctor --database programme.db", "test an embedded service"],
+    ["doctor --base-url https://programmes.example.org", "test a remote service with the token in PROGRAMME_TOKEN"],
   );
 }
 
@@ -37,5 +37,5 @@ export function addVersion(command: Command): void {
     const { printVersion } = await import("../commands/version.ts");
     printVersion(options.json === true);
   });
-  addExamples(command, ["version --json", "what to name in a report of a fault"]);
+  addExamples(command, ["version --json", "print what a bug report should include"]);
 }

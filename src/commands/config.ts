@@ -39,7 +39,7 @@ export async function configureHost(hostName: HostName, env: Environment, option
     throw new UsageError(`${getTextOption(options, "tokenVariable") ?? tokenName} is needed with --inline-token`);
   }
   if (server.kind === "stdio" && !host.starts) {
-    throw new UsageError(`${host.label} starts no servers: name the address of one that runs with --http`);
+    throw new UsageError(`${host.label} cannot start servers: give the address of a running one with --http`);
   }
   const given = getTextOption(options, "file");
   const file = given === undefined ? host.file(resolvePlace(env, homedir())) : resolve(given);
@@ -108,7 +108,7 @@ function createWanted(host: Host, env: Environment, options: Options): Wanted {
 
 /** This program, started with the settings that it was given now. */
 function createStdioServer(env: Environment, options: Options): Wanted {
-  if (options["tokenVariable"] !== undefined) throw new UsageError("--token-variable goes with --http only");
+  if (options["tokenVariable"] !== undefined) throw new UsageError("--token-variable needs --http");
   const { baseUrl, token } = loadConfig(env, options);
   const given = settings.filter(([, setting]) => setting.commands.includes("stdio") && setting.variable !== tokenName);
   const carried = given.flatMap(([name, setting]) => {
@@ -138,7 +138,7 @@ function createHttpServer(env: Environment, options: Options): Wanted {
   const ofStdio = settings.find(([name]) => options[name] !== undefined);
   if (ofStdio) {
     const [option] = ofStdio[1].option?.split(" ") ?? [];
-    throw new UsageError(`${option} does not go with --http: a server that runs has its own settings`);
+    throw new UsageError(`${option} does not go with --http: a running server has its own settings`);
   }
   const variable = getTextOption(options, "tokenVariable") ?? tokenName;
   if (!/^[A-Za-z_]\w{0,199}$/.test(variable))

@@ -82,7 +82,7 @@ async function serveMetrics(app: App, { metrics }: Config): Promise<void> {
     await app.close();
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "EADDRINUSE" && code !== "EADDRNOTAVAIL") throw error;
-    const why = code === "EADDRINUSE" ? "is in use" : "is no address of this machine";
+    const why = code === "EADDRINUSE" ? "is in use" : "is not an address of this machine";
     throw new UsageError(`--metrics ${metrics?.host}:${metrics?.port} ${why}; choose another.`);
   }
 }

@@ -45,7 +45,7 @@ export async function runSimulation(config: Config, options: SimulateOptions): P
 
 async function playSeason(app: App, businessId: string, options: SimulateOptions): Promise<string> {
   const { store, content, pipeline, portalServices } = app;
-  if (!portalServices) throw new UsageError("A season is played on the embedded service, not on the product's own");
+  if (!portalServices) throw new UsageError("`simulate` needs the embedded service: unset PROGRAMME_BASE_URL");
   const { seed, factor } = options;
   const now = new Date();
   const picker = createRandomPicker(createSeededRandom(seed));

@@ -176,7 +176,7 @@ async function findDelivery(store: App["store"], deliveryId: string): Promise<Li
     const delivery = await store.outbox.getDelivery(businessId, deliveryId);
     if (delivery) return delivery;
   }
-  throw new UsageError(`${deliveryId} is no delivery of this database`);
+  throw new UsageError(`${deliveryId} is not a delivery of this database`);
 }
 
 async function withEndpoint(
@@ -199,7 +199,7 @@ async function withWebhooks(config: Config, work: (webhooks: Webhooks, app: App)
 function parseEventType(given: string): EventType {
   const type = eventTypes.find((known) => known === given.trim());
   if (type) return type;
-  throw new UsageError(`${JSON.stringify(given)} is no event type; take some of ${eventTypes.join(", ")}`);
+  throw new UsageError(`${JSON.stringify(given)} is not an event type: choose from ${eventTypes.join(", ")}`);
 }
 
 function parseStatus(given: string | undefined): DeliveryStatus | undefined {

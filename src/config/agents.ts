@@ -5,7 +5,7 @@ import type { Setting } from "./setting.ts";
 import { boolean, createChoiceType, createIntegerType, createListType } from "./values.ts";
 
 const serving = ["stdio", "http"] as const;
-/** Commands that make the list of tools. */
+/** Commands that list the tools. */
 const listing = ["stdio", "http", "tools"] as const;
 
 /** What agents see, and what they may do. */
@@ -13,19 +13,19 @@ export const agentSettings = {
   privacy: {
     variable: "PROGRAMME_PRIVACY",
     group: "Agents",
-    option: "--privacy <posture>",
+    option: "--privacy <mode>",
     type: createChoiceType(privacyModes),
     default: "pseudonymize",
-    help: "What agents see of people: `off` what the interface shows; `pseudonymize` handles instead of e-mail addresses, phone numbers and external ids; `redact` that, and nothing sensitive whatever the token's scopes.",
+    help: "What agents see of people. `off` shows all that the interface shows; `pseudonymize` shows handles instead of e-mail addresses, phone numbers and external ids; `redact` also hides sensitive fields, whatever the token's scopes.",
     commands: serving,
   },
   confirm: {
     variable: "PROGRAMME_CONFIRM",
     group: "Agents",
-    option: "--confirm <posture>",
+    option: "--confirm <mode>",
     type: createChoiceType(confirmationModes),
     default: "ask",
-    help: "What happens before a tool call that destroys, sends or cannot be undone: `ask` shows a preview and asks the human, or lets the model call twice where the client cannot ask; `human` refuses where no human can be asked; `off` asks nobody.",
+    help: "What happens before a tool call that destroys, sends or cannot be undone. `ask` shows a preview and asks the human; if the client cannot ask, the model has to call twice. `human` refuses the call if no human can be asked. `off` does not ask.",
     commands: serving,
   },
   readOnly: {
@@ -34,7 +34,7 @@ export const agentSettings = {
     option: "--read-only",
     type: boolean,
     default: false,
-    help: "Offer agents only tools that change nothing, whatever else is offered.",
+    help: "Offer only tools that change nothing, whatever other settings offer.",
     commands: listing,
   },
   approvedTools: {
@@ -43,7 +43,7 @@ export const agentSettings = {
     option: "--approved-tools <names>",
     type: createListType(summarizedOperations, "tool names"),
     default: [],
-    help: "Tools that run without a question, for automations.",
+    help: "The tools that run without confirmation, for automations.",
     commands: serving,
   },
   toolsets: {
@@ -52,7 +52,7 @@ export const agentSettings = {
     option: "--toolsets <names>",
     type: createListType(summarizedToolsets, `toolset names (${summarizedToolsets.join(", ")})`),
     defaultText: "all",
-    help: "The nouns whose tools agents are offered; the tools of `PROGRAMME_TOOLS` come beside them.",
+    help: "The toolsets to offer, in addition to the tools in `PROGRAMME_TOOLS`.",
     commands: listing,
   },
   tools: {
@@ -61,7 +61,7 @@ export const agentSettings = {
     option: "--tools <names>",
     type: createListType(summarizedCalls, "tool names"),
     defaultText: "all",
-    help: "The tools that agents are offered; those of `PROGRAMME_TOOLSETS` come beside them.",
+    help: "The tools to offer, in addition to those of `PROGRAMME_TOOLSETS`.",
     commands: listing,
   },
   toolMode: {
@@ -70,7 +70,7 @@ export const agentSettings = {
     option: "--tool-mode <mode>",
     type: createChoiceType(["full", "search"]),
     default: "full",
-    help: "`full` lists every tool offered; `search` lists three that find, describe and call them, for hosts with little room.",
+    help: "`full` lists every tool that is offered; `search` lists three tools that find, describe and call the others, for clients with a small context.",
     commands: listing,
   },
   results: {
@@ -79,7 +79,7 @@ export const agentSettings = {
     option: "--results <form>",
     type: createChoiceType(["both", "text", "structured"]),
     default: "both",
-    help: "What tool results carry: `text` for the model, `structured` content, or `both`; one of them is enough where the host gives its model both.",
+    help: "The form of tool results: `text`, `structured` content, or `both`. If the client gives both to its model, one of them is enough.",
     commands: serving,
   },
   resultBytes: {
@@ -88,7 +88,7 @@ export const agentSettings = {
     option: "--result-bytes <number>",
     type: createIntegerType(2_000, 10_000_000),
     default: 40_000,
-    help: "The most JSON that the data of one tool result comes to. Longer lists are cut between rows and say how to go on.",
+    help: "The largest size of a tool result's data as JSON. Longer lists are cut between rows and say how to continue.",
     commands: serving,
   },
   exportWaitSeconds: {
@@ -97,7 +97,7 @@ export const agentSettings = {
     option: "--export-wait-seconds <number>",
     type: createIntegerType(1, 3_600),
     default: 50,
-    help: "How long the tool `create_export` waits with `wait`; many clients give up after 60 seconds.",
+    help: "How long the tool `create_export` waits for the export if `wait` is set; many clients give up after 60 seconds.",
     commands: serving,
   },
 } as const satisfies Record<string, Setting>;

@@ -23,7 +23,7 @@ const database: ValueType<string> = {
   explain: (given) => (isPostgresAddress(given) ? findAddressFault(given) : undefined),
 };
 
-/** Why an address cannot be used, without any of its values. */
+/** Returns why an address is invalid, without repeating any part of it. */
 function findAddressFault(address: string): string | undefined {
   try {
     parsePostgresAddress(address.trim());
@@ -36,7 +36,7 @@ function findAddressFault(address: string): string | undefined {
 
 const everywhere = commandNames;
 
-/** Where records are kept. */
+/** The database. */
 export const databaseSettings = {
   database: {
     variable: "PROGRAMME_DATABASE",
@@ -45,7 +45,7 @@ export const databaseSettings = {
     type: database,
     defaultText: "`programme.db` in the data directory, filled with demonstration data on first use",
     secret: true,
-    help: "Where records are kept: a SQLite file, or a PostgreSQL database by its address; `:memory:` keeps nothing. A database that is named starts empty. An address with a password is not taken as an option, because other users can see a process's arguments.",
+    help: "The database: a SQLite file, the address of a PostgreSQL database, or `:memory:`, which keeps nothing. A database that is named here starts empty. An option must not have an address with a password, because other users can see a process's arguments.",
     commands: everywhere,
   },
   create: {
@@ -54,7 +54,7 @@ export const databaseSettings = {
     option: "--create",
     type: boolean,
     default: false,
-    help: "Make the directory of a named database where it does not exist. Without it such a path is refused, because it is more often misspelt than new.",
+    help: "Create the directory of the database if it does not exist. By default, such a path is refused, because it is usually a misspelling.",
     commands: everywhere,
   },
   databaseConnections: {
@@ -63,7 +63,7 @@ export const databaseSettings = {
     option: "--database-connections <number>",
     type: createIntegerType(2, 1_000),
     default: 10,
-    help: "Connections of this process to a PostgreSQL database at once: half of them for changes, half for reads.",
+    help: "The number of concurrent connections to a PostgreSQL database: half of them for changes, half for reads.",
     commands: everywhere,
   },
   databasePooler: {
@@ -72,20 +72,20 @@ export const databaseSettings = {
     option: "--database-pooler",
     type: boolean,
     default: false,
-    help: "The PostgreSQL database is reached through a pooler that gives each transaction another connection, such as PgBouncer in transaction mode: statements are not prepared, and nothing is set for a connection.",
+    help: "Connect to the PostgreSQL database through a pooler that gives each transaction another connection, such as PgBouncer in transaction mode. Statements are not prepared, and connections have no settings.",
     commands: everywhere,
   },
 } as const satisfies Record<string, Setting>;
 
-/** What follows from the setting of the database. */
+/** The values that follow from the setting of the database. */
 export interface DatabaseLocation {
   /** An absolute path, `:memory:` or the address of a PostgreSQL database. */
   readonly database: string;
   /** Whether the database was named, rather than the default one. */
   readonly databaseGiven: boolean;
-  /** What messages call it: never with a password. */
+  /** Its name in messages, without a password. */
   readonly databaseName: string;
-  /** What the paths of files that belong to it begin with; none for one in memory. */
+  /** The prefix of the paths of its files; none for a database in memory. */
   readonly filesBeside: string | undefined;
 }
 

@@ -3,15 +3,15 @@ import { createTextType, filePath, issuerUrl, serviceUrl } from "./values.ts";
 
 const listening = ["http"] as const;
 
-/** Who may call MCP over HTTP without a product token of their own. */
+/** Callers of MCP over HTTP that have no access token of their own. */
 export const gatewaySettings = {
   gatewayKeys: {
     variable: "PROGRAMME_GATEWAY_KEYS",
     group: "Callers of MCP",
     option: "--gateway-keys <file>",
     type: filePath,
-    defaultText: "none: callers of MCP present access tokens of the service themselves",
-    help: "A JSON file of the callers that are let in to MCP over HTTP, by keys that `gateway-key create` makes or as subjects of `PROGRAMME_OAUTH_ISSUER`, with the access token that each stands for and the scopes of it that each may use. Nobody but its owner may have rights to it. Changes count within a second, and at once on SIGHUP; a file that is unfit changes nothing.",
+    defaultText: "none: callers of MCP present access tokens of the service",
+    help: "A JSON file of the callers that may use MCP over HTTP, with the access token of each and the scopes that each may use. Callers are known by keys from `gateway-key create`, or as subjects of `PROGRAMME_OAUTH_ISSUER`. Only its owner may have rights to the file. Changes take effect within a second, and at once on SIGHUP; an invalid file changes nothing.",
     commands: listening,
   },
   oauthIssuer: {
@@ -20,7 +20,7 @@ export const gatewaySettings = {
     option: "--oauth-issuer <address>",
     type: issuerUrl,
     defaultText: "none",
-    help: "The OAuth 2.1 authorization server whose access tokens (signed JWTs) are taken at MCP over HTTP, exactly as they name it in `iss`. Their `scope` counts as far as it names scopes of the service; they run as the access token of the `PROGRAMME_GATEWAY_KEYS` entry of their subject, or, where no entry names a subject, as `PROGRAMME_TOKEN`. Needs `PROGRAMME_PUBLIC_URL`.",
+    help: "The OAuth 2.1 authorization server whose access tokens (signed JWTs) MCP over HTTP accepts, exactly as they name it in `iss`. Their `scope` grants the scopes of the service that it names. A call uses the access token of the `PROGRAMME_GATEWAY_KEYS` entry for its subject, or `PROGRAMME_TOKEN` if no entry names a subject. Needs `PROGRAMME_PUBLIC_URL`.",
     commands: listening,
   },
   oauthAudience: {
@@ -29,7 +29,7 @@ export const gatewaySettings = {
     option: "--oauth-audience <identifier>",
     type: createTextType("what tokens name in aud"),
     defaultText: "the address of MCP: `PROGRAMME_PUBLIC_URL` with `/mcp`",
-    help: "What tokens of `PROGRAMME_OAUTH_ISSUER` must name in `aud`, for an issuer that does not name this server by its address.",
+    help: "The value that tokens of `PROGRAMME_OAUTH_ISSUER` must have in `aud`, if the issuer does not use this server's address.",
     commands: listening,
   },
   oauthJwksUri: {
@@ -39,7 +39,7 @@ export const gatewaySettings = {
     type: serviceUrl,
     defaultText: "looked up in the metadata of `PROGRAMME_OAUTH_ISSUER`",
     secret: true,
-    help: "Where the public keys of `PROGRAMME_OAUTH_ISSUER` are.",
+    help: "The address of the public keys of `PROGRAMME_OAUTH_ISSUER`.",
     commands: listening,
   },
 } as const satisfies Record<string, Setting>;

@@ -1,7 +1,7 @@
 import type { Setting } from "./setting.ts";
 import { baseUrl, createIntegerType, createTextType, hostNames, origins } from "./values.ts";
 
-/** Where the program listens, and whom it answers there. */
+/** The address that the program listens on, and the requests that it accepts there. */
 export const listeningSettings = {
   host: {
     variable: "PROGRAMME_HOST",
@@ -18,7 +18,7 @@ export const listeningSettings = {
     option: "--port <number>",
     type: createIntegerType(0, 65_535),
     default: 3000,
-    help: "The port to listen on; 0 takes a free one.",
+    help: "The port to listen on; 0 chooses a free one.",
     commands: ["http"],
   },
   allowedHosts: {
@@ -27,7 +27,7 @@ export const listeningSettings = {
     option: "--allowed-hosts <names>",
     type: hostNames,
     defaultText: "the host of `PROGRAMME_PUBLIC_URL`, if that is set",
-    help: "Names in the `Host` header that are answered beside loopback names: a guard against DNS rebinding.",
+    help: "The names that the `Host` header may have, besides loopback names: a guard against DNS rebinding.",
     commands: ["http"],
   },
   allowedOrigins: {
@@ -35,8 +35,8 @@ export const listeningSettings = {
     group: "HTTP",
     option: "--allowed-origins <origins>",
     type: origins,
-    defaultText: "the origin of `PROGRAMME_PUBLIC_URL`, which is always among them",
-    help: "Web pages whose requests are let in, by their `Origin` header, beside pages under a name of `PROGRAMME_ALLOWED_HOSTS` and this server's own. A page of another port of this machine must be named here.",
+    defaultText: "the origin of `PROGRAMME_PUBLIC_URL`, which is always included",
+    help: "The origins of web pages whose requests are accepted, by their `Origin` header, besides pages of this server and of hosts in `PROGRAMME_ALLOWED_HOSTS`. A page on another port of this machine must be listed.",
     commands: ["http"],
   },
   publicUrl: {

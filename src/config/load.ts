@@ -18,27 +18,27 @@ type Values = {
     | ((typeof table)[Name] extends { default: unknown } ? never : undefined);
 };
 
-/** What the program runs with: every setting with its default worked out. Paths are absolute. */
+/** Every setting, with its default applied. Paths are absolute. */
 export interface Config
   extends Omit<Values, "dataDir" | "database" | "allowedHosts" | "allowedOrigins">,
     DatabaseLocation {
   readonly dataDir: string;
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
-  /** Where files are, if not beside the database. */
+  /** The storage of files, if it is not a directory beside the database. */
   readonly bucket: BucketConfig | undefined;
-  /** Whether events come to this server: the embedded service's own, or those of webhooks. */
+  /** Whether this server has events: those of the embedded service, or of webhooks that it receives. */
   readonly hasEvents: boolean;
-  /** Whose tokens are taken at MCP over HTTP, if any issuer's. */
+  /** The issuer whose tokens MCP over HTTP accepts. */
   readonly oauth: OAuthConfig | undefined;
 }
 
 interface OAuthConfig {
   readonly issuer: string;
   readonly jwksUri: string | undefined;
-  /** The address of MCP, by which tokens are asked for. */
+  /** The address of MCP, for which clients request tokens. */
   readonly resource: string;
-  /** What tokens must name in `aud`. */
+  /** The value that tokens must have in `aud`. */
   readonly audience: string;
 }
 
@@ -54,7 +54,7 @@ interface BucketConfig {
  * Reads the configuration: an option wins over its variable, a variable over the default; empty text counts as not given.
  *
  * @param options - a command's parsed options, by setting name; others are left alone
- * @throws UsageError naming the first unknown `PROGRAMME_*` variable or unfit value
+ * @throws UsageError naming the first unknown `PROGRAMME_*` variable or invalid value
  */
 export function loadConfig(env: Environment, options: Readonly<Record<string, unknown>> = {}): Config {
   refuseUnknownVariables(env);
@@ -75,7 +75,7 @@ function read(setting: Setting, variable: string | undefined, option: unknown): 
   throw toUsageError(name, setting, given);
 }
 
-/** What whoever set a value that is not allowed is told. */
+/** Returns the error for a value that a setting does not allow. */
 export function toUsageError(name: string, { type, secret }: Setting, given: string): UsageError {
   const { allowed, choices, explain } = type;
   const wrong = choices ? findWrongChoice(given, choices) : given;
@@ -102,7 +102,7 @@ function getLongFlag(flags: string): string {
 
 function complete(values: Values, env: Environment): Config {
   const dataDir = resolve(values.dataDir ?? getUserDataDir(env));
-  // Beside the product's own service, the database holds this program's keys and nothing of programmes.
+  // With a remote service, the database holds only this program's keys.
   const byDefault = join(dataDir, values.baseUrl === undefined ? "programme.db" : "remote.db");
   const allowedHosts = values.allowedHosts ?? (values.publicUrl ? [new URL(values.publicUrl).hostname] : []);
   if (!isLoopback(values.host) && allowedHosts.length === 0) {
@@ -134,12 +134,12 @@ function toOAuthConfig(values: Values): OAuthConfig | undefined {
   }
   if (publicUrl === undefined || !serviceUrl.schema.safeParse(publicUrl).success) {
     throw new UsageError(
-      "PROGRAMME_PUBLIC_URL is needed with PROGRAMME_OAUTH_ISSUER, with https beyond this machine: tokens are issued for that address.",
+      "PROGRAMME_PUBLIC_URL is needed with PROGRAMME_OAUTH_ISSUER, with https unless it is on this machine: tokens are issued for that address.",
     );
   }
   if (gatewayKeys === undefined && token === undefined) {
     throw new UsageError(
-      "PROGRAMME_OAUTH_ISSUER needs PROGRAMME_TOKEN or PROGRAMME_GATEWAY_KEYS: the access tokens that its own stand for.",
+      "PROGRAMME_OAUTH_ISSUER needs PROGRAMME_TOKEN or PROGRAMME_GATEWAY_KEYS: the access tokens that its callers use.",
     );
   }
   const resource = `${publicUrl}/mcp`;
@@ -167,7 +167,7 @@ function toBucketConfig(values: Values): BucketConfig | undefined {
   };
 }
 
-/** Where a user's programs keep their data, by the custom of the platform. */
+/** Returns the user's directory for data, by the convention of the platform. */
 export function getUserDataDir(
   env: Environment,
   platform: NodeJS.Platform = process.platform,

@@ -3,7 +3,7 @@ import { createIntegerType, mailbox, smtpUrl } from "./values.ts";
 
 const serving = ["stdio", "http"] as const;
 
-/** How messages go out. */
+/** Outgoing mail. */
 export const mailSettings = {
   smtpUrl: {
     variable: "PROGRAMME_SMTP_URL",
@@ -11,7 +11,7 @@ export const mailSettings = {
     type: smtpUrl,
     defaultText: "none: messages are kept as `.eml` files beside the database",
     secret: true,
-    help: "The mail server that messages are sent through: `smtp://` (encrypted where the server can, and always where there are credentials) or `smtps://`. Has no option, because other users can see a process's arguments.",
+    help: "The mail server that sends messages: `smtp://` (encrypted if the server supports it, and always with credentials) or `smtps://`. Has no option, because other users can see a process's arguments.",
     commands: serving,
   },
   mailFrom: {
@@ -20,7 +20,7 @@ export const mailSettings = {
     option: "--mail-from <mailbox>",
     type: mailbox,
     defaultText: "`no-reply@localhost` in files; needed with `PROGRAMME_SMTP_URL`",
-    help: "Who messages come from: an address, or a name and an address as in `Open Calls <calls@example.org>`.",
+    help: "The sender of messages: an address, or a name and an address as in `Open Calls <calls@example.org>`.",
     commands: serving,
   },
   smtpTimeoutSeconds: {
@@ -29,7 +29,7 @@ export const mailSettings = {
     option: "--smtp-timeout-seconds <number>",
     type: createIntegerType(1, 3_600),
     default: 600,
-    help: "How long the mail server may take until a message can be handed over, and again for its answer to that. A message without an answer is not sent again.",
+    help: "How long the mail server may take to accept a connection, and again to answer after a message. A message without an answer is not sent again.",
     commands: serving,
   },
   mailConcurrency: {
@@ -38,7 +38,7 @@ export const mailSettings = {
     option: "--mail-concurrency <number>",
     type: createIntegerType(1, 32),
     default: 4,
-    help: "Connections to the mail server at once.",
+    help: "The number of concurrent connections to the mail server.",
     commands: serving,
   },
   mailFileDays: {
@@ -47,7 +47,7 @@ export const mailSettings = {
     option: "--mail-file-days <number>",
     type: createIntegerType(1, 36_500),
     default: 30,
-    help: "How long messages stay that were kept as `.eml` files; `list_email_sends` shows them all the same.",
+    help: "The number of days that `.eml` files are kept; `list_email_sends` shows the messages afterwards too.",
     commands: serving,
   },
 } as const satisfies Record<string, Setting>;

@@ -1,15 +1,15 @@
 import type { Setting } from "./setting.ts";
 import { createIntegerType, listenAddress } from "./values.ts";
 
-/** What whoever runs the program decides. */
+/** Metrics, shutdown and connections. */
 export const operationSettings = {
   metrics: {
     variable: "PROGRAMME_METRICS",
     group: "Log",
     option: "--metrics <address>",
     type: listenAddress,
-    defaultText: "none: nothing is counted",
-    help: "An address of its own to serve `/metrics` on, in the text format of Prometheus, to whoever reaches it: one inside the network. See [operations.md](operations.md).",
+    defaultText: "none: no metrics",
+    help: "The address that serves `/metrics` in the text format of Prometheus, to anyone who can reach it: choose one inside the network. See [operations.md](operations.md).",
     commands: ["stdio", "http"],
   },
   drainSeconds: {
@@ -18,7 +18,7 @@ export const operationSettings = {
     option: "--drain-seconds <number>",
     type: createIntegerType(0, 600),
     default: 0,
-    help: "How long, once told to stop, everything is still served while `/readyz` answers 503: time for a balancer to notice.",
+    help: "How long the server keeps serving after a stop signal, while `/readyz` answers 503, so that a load balancer can notice.",
     commands: ["http"],
   },
   shutdownSeconds: {
@@ -27,7 +27,7 @@ export const operationSettings = {
     option: "--shutdown-seconds <number>",
     type: createIntegerType(0, 600),
     default: 8,
-    help: "How long, after that, requests and calls under way may take to end before they are cut off. The default fits the ten seconds that Docker waits.",
+    help: "How long requests and calls in flight may take to end after that, before they are cut off. The default fits the ten seconds that Docker waits.",
     commands: ["stdio", "http"],
   },
   maxConnections: {
@@ -36,7 +36,7 @@ export const operationSettings = {
     option: "--max-connections <number>",
     type: createIntegerType(1, 1_000_000),
     default: 4_096,
-    help: "HTTP connections open at once; more are closed as they come.",
+    help: "The number of concurrent HTTP connections; further connections are closed.",
     commands: ["http"],
   },
   maxConnectionsPerAddress: {
@@ -45,7 +45,7 @@ export const operationSettings = {
     option: "--max-connections-per-address <number>",
     type: createIntegerType(1, 1_000_000),
     default: 1_024,
-    help: "HTTP connections open at once from one address, of IPv6 from one /64; more are closed as they come. All that comes through a proxy comes from its address: where it keeps more connections open, set this to `PROGRAMME_MAX_CONNECTIONS` and let the proxy limit its own clients.",
+    help: "The number of concurrent HTTP connections from one address, or from one /64 of IPv6; further connections are closed. All connections through a proxy come from its address: if it keeps more open, set this to `PROGRAMME_MAX_CONNECTIONS` and let the proxy limit its clients.",
     commands: ["http"],
   },
 } as const satisfies Record<string, Setting>;

@@ -25,12 +25,12 @@ function createOption(flags: string, setting: Setting): Option {
   const { help, variable, group, type } = setting;
   const described = `${getFirstSentence(help)} Default: ${describeDefault(setting)}. (${variable})`;
   const option = new Option(flags, described.replaceAll("`", "")).helpGroup(`${group}:`);
-  // For completion and help alone: whether a value fits is said by `loadConfig`, of options and variables alike.
+  // For completion and help only: `loadConfig` validates options and variables alike.
   if (type.choices) option.argChoices = [...type.choices];
   return option;
 }
 
-/** The rest is in `docs/configuration.md`. */
+/** Help shows one sentence; `docs/configuration.md` has the whole text. */
 function getFirstSentence(text: string): string {
   return /^.*?[.;:](?=\s|$)(?<!e\.g\.)/s.exec(text)?.[0].replace(/[;:]$/, ".") ?? text;
 }

@@ -15,7 +15,7 @@ export const commandNames = [
 ] as const;
 export type CommandName = (typeof commandNames)[number];
 
-/** What settings are about: the headings under which `--help` lists them, what people need first before tuning. */
+/** The headings under which `--help` lists settings, the most needed first. */
 export const settingGroups = [
   "Agents",
   "Service",
@@ -37,9 +37,9 @@ export interface Setting<Value = unknown> {
   readonly option?: string;
   readonly type: ValueType<Value>;
   readonly default?: Value;
-  /** Says in words what `load.ts` works out when there is no fixed default. */
+  /** Describes the default that `load.ts` computes. */
   readonly defaultText?: string;
-  /** The value may hold a secret, if only by mistake: messages do not repeat it. */
+  /** The value may contain a secret, even if by mistake, so messages do not repeat it. */
   readonly secret?: true;
   readonly help: string;
   readonly commands: readonly CommandName[];

@@ -33,7 +33,7 @@ const keeping = ["stdio", "http", "token", "portal", "simulate", "seed"] as cons
 /** Commands that send webhooks. */
 const sending = ["stdio", "http", "webhook"] as const;
 
-/** Every setting, once: configuration, options and `docs/configuration.md` follow from it. */
+/** Declares every setting. The configuration, the options and `docs/configuration.md` are derived from it. */
 export const table = {
   dataDir: {
     variable: "PROGRAMME_DATA_DIR",
@@ -41,7 +41,7 @@ export const table = {
     option: "--data-dir <directory>",
     type: createTextType("a directory"),
     defaultText: "`programme-mcp` in the user's data directory",
-    help: "Where the database is kept, and what belongs to it: files, finished exports, messages, keys.",
+    help: "The directory of the database and of what belongs to it: files, finished exports, messages, keys.",
     commands: everywhere,
   },
   ...databaseSettings,
@@ -52,7 +52,7 @@ export const table = {
     type: serviceUrl,
     defaultText: "none: the embedded service",
     secret: true,
-    help: "The base address of the product's own service, without `/integrations/v1`: tools work on it instead of the embedded one. `https` unless it is on this machine.",
+    help: "The base address of a remote service, without `/integrations/v1`. Tools call it instead of the embedded service. It must be `https` unless it is on this machine.",
     commands: using,
   },
   scopes: {
@@ -60,8 +60,8 @@ export const table = {
     group: "Service",
     option: "--scopes <scopes>",
     type: createListType(scopes, "scopes"),
-    defaultText: "learnt from refusals; `persons:sensitive:read` counts only when it is named here",
-    help: "The scopes that the token has with the product's own service, which cannot be asked for.",
+    defaultText: "learnt from refusals; `persons:sensitive:read` is assumed only if it is listed here",
+    help: "The scopes of the token at the remote service, which does not report them.",
     commands: using,
   },
   caFile: {
@@ -70,7 +70,7 @@ export const table = {
     option: "--ca-file <file>",
     type: filePath,
     defaultText: "the usual certificates",
-    help: "PEM certificates by which the product's service is trusted, instead of the usual ones.",
+    help: "A file of PEM certificates that replaces the usual ones for the remote service.",
     commands: using,
   },
   s3Bucket: {
@@ -92,7 +92,7 @@ export const table = {
     type: baseUrl,
     defaultText: "Amazon's own",
     secret: true,
-    help: "The address of the S3-compatible service. Buckets are named in the path there.",
+    help: "The address of the S3-compatible service. Its addresses name the bucket in the path.",
     commands: keeping,
   },
   s3Region: {
@@ -101,7 +101,7 @@ export const table = {
     option: "--s3-region <name>",
     type: createPatternType(/^[a-z0-9-]{1,50}$/, "the name of a region"),
     default: "us-east-1",
-    help: "The bucket's region. Other services than Amazon's mostly take any.",
+    help: "The bucket's region. Most services other than Amazon's accept any.",
     commands: keeping,
   },
   s3AccessKeyId: {
@@ -110,7 +110,7 @@ export const table = {
     option: "--s3-access-key-id <id>",
     type: createTextType("the id of an access key"),
     defaultText: "found where Amazon's tools look for credentials",
-    help: "The access key that the bucket is used with; its secret is in `PROGRAMME_S3_SECRET_ACCESS_KEY`.",
+    help: "The id of the access key for the bucket; `PROGRAMME_S3_SECRET_ACCESS_KEY` has its secret.",
     commands: keeping,
   },
   s3SecretAccessKey: {
@@ -128,7 +128,7 @@ export const table = {
     option: "--s3-redirect",
     type: boolean,
     default: false,
-    help: "Send downloads to the bucket itself, by a signed address that works for a minute; it must be within reach of whoever downloads. Otherwise content comes through this server, which checks it on the way.",
+    help: "Redirect downloads to the bucket, with a signed address that is valid for a minute. The bucket must be reachable for anyone who downloads. By default, content passes through this server, which verifies it.",
     commands: serving,
   },
   timeoutSeconds: {
@@ -137,7 +137,7 @@ export const table = {
     option: "--timeout-seconds <number>",
     type: createIntegerType(1, 600),
     default: 45,
-    help: "The longest that one call to the product's service takes, repeated tries included; many clients give up after 60 seconds.",
+    help: "The time limit of one call to the remote service, retries included; many clients give up after 60 seconds.",
     commands: using,
   },
   demo: {
@@ -157,7 +157,7 @@ export const table = {
     type: createPatternType(tokenPattern, "64 hexadecimal digits"),
     defaultText: "none",
     secret: true,
-    help: "The access token that calls over stdio run as; over HTTP, what stands behind callers of `PROGRAMME_GATEWAY_KEYS` and `PROGRAMME_OAUTH_ISSUER` without one of their own. Has no option, because other users can see a process's arguments.",
+    help: "The access token for calls over stdio. Over HTTP, it is the token of callers of `PROGRAMME_GATEWAY_KEYS` and `PROGRAMME_OAUTH_ISSUER` that have no token of their own. Has no option, because other users can see a process's arguments.",
     commands: ["stdio", "http", "tools", "doctor"],
   },
   ...listeningSettings,
@@ -167,7 +167,7 @@ export const table = {
     option: "--log-level <level>",
     type: createChoiceType(logLevels),
     default: "info",
-    help: "The least severe lines to log. All go to stderr.",
+    help: "The least severe level to log. Log lines go to stderr.",
     commands: everywhere,
   },
   logFormat: {
@@ -186,7 +186,7 @@ export const table = {
     option: "--requests-per-minute <number>",
     type: createIntegerType(1, 1_000_000),
     default: limits.requestsPerMinute,
-    help: "Requests that one token may make in any minute.",
+    help: "The number of requests that one token may make in any minute.",
     commands: serving,
   },
   exportIntervalSeconds: {
@@ -195,7 +195,7 @@ export const table = {
     option: "--export-interval-seconds <number>",
     type: createIntegerType(0, 86_400),
     default: limits.exportIntervalSeconds,
-    help: "Time between two exports of one token.",
+    help: "The shortest time between two exports of one token.",
     commands: serving,
   },
   idempotencyStrict: {
@@ -204,7 +204,7 @@ export const table = {
     option: "--idempotency-strict",
     type: boolean,
     default: false,
-    help: "Refuse an idempotency key that was used for another request, instead of running the request.",
+    help: "Refuse a request whose idempotency key was used for a different request. By default, the request runs.",
     commands: serving,
   },
   maxBodyBytes: {
@@ -213,7 +213,7 @@ export const table = {
     option: "--max-body-bytes <number>",
     type: createIntegerType(1024, 64 * 1024 * 1024),
     default: limits.maxBodyBytes,
-    help: "The largest request body taken.",
+    help: "The largest request body that is accepted.",
     commands: listening,
   },
   maxSessions: {
@@ -222,16 +222,17 @@ export const table = {
     option: "--max-sessions <number>",
     type: createIntegerType(0, 100_000),
     default: 1000,
-    help: "Sessions of 2025-era MCP clients that keep a stream open to be told of changes, at once in one process; more such streams are refused. Sessions without one cost nothing and are not counted.",
+    help: "The number of sessions of 2025-era MCP clients in one process that keep a stream open for notifications. Further streams are refused. Sessions without a stream cost nothing and are not counted.",
     commands: listening,
   },
   secretKey: {
     variable: "PROGRAMME_SECRET_KEY",
     group: "Webhooks",
     type: createPatternType(keyPattern, "64 hexadecimal digits"),
-    defaultText: "kept in a file beside the database, `programme.db.key`, made on first start for its owner alone",
+    defaultText:
+      "read from `programme.db.key` beside the database, which the first start creates, readable by its owner only",
     secret: true,
-    help: "The key under which signing secrets of webhooks are kept in the database: `openssl rand -hex 32` makes one. Without it they cannot be read; processes on one database need the same. Has no option, because other users can see a process's arguments.",
+    help: "The key that encrypts the signing secrets of webhooks in the database: `openssl rand -hex 32` creates one. Without it, they cannot be read. All processes on one database need the same key. Has no option, because other users can see a process's arguments.",
     commands: sending,
   },
   webhookLoopback: {
@@ -240,7 +241,7 @@ export const table = {
     option: "--webhook-loopback",
     type: boolean,
     default: false,
-    help: "Let webhooks go to this machine too, also by plain http: for trying things out. Private and reserved addresses beyond it are refused in any case.",
+    help: "Also allow webhooks to this machine, over plain http too: for tests. Other private and reserved addresses are always refused.",
     commands: sending,
   },
   webhookConcurrency: {
@@ -249,7 +250,7 @@ export const table = {
     option: "--webhook-concurrency <number>",
     type: createIntegerType(2, 1_000),
     default: 100,
-    help: "Webhook deliveries attempted at once. A quarter of the places is for receivers that fail or are slow; those that hang make room for others, so that at worst twice as many are open.",
+    help: "The number of concurrent webhook deliveries. A quarter of them is reserved for receivers that fail or are slow. Deliveries that hang give way to others, so at worst twice as many connections are open.",
     commands: serving,
   },
   ...webhookSettings,
@@ -260,7 +261,7 @@ export const table = {
     option: "--access-log-days <number>",
     type: createIntegerType(1, 36_500),
     default: 400,
-    help: "How long the audit log keeps requests that changed nothing. Changes are kept for good.",
+    help: "The number of days that the audit log keeps requests that changed nothing. Changes are kept for ever.",
     commands: serving,
   },
   maxConcurrentRequests: {
@@ -269,17 +270,17 @@ export const table = {
     option: "--max-concurrent-requests <number>",
     type: createIntegerType(1, 65_536),
     default: 256,
-    help: "Requests worked on at once; more are answered 503.",
+    help: "The number of concurrent requests; further requests are answered 503.",
     commands: listening,
   },
 } as const satisfies Record<string, Setting>;
 
 export type SettingName = keyof typeof table;
 
-/** The table's entries, as what they have in common. */
+/** The entries of the table, under their common type. */
 export const settings: readonly (readonly [SettingName, Setting])[] = Object.entries(table) as [SettingName, Setting][];
 
-/** A setting's default in words. */
+/** Returns a setting's default in words. */
 export function describeDefault(setting: Setting): string {
   return setting.defaultText ?? `\`${setting.default}\``;
 }

@@ -4,7 +4,7 @@ import { UsageError } from "./usage-error.ts";
 
 const prefix = "PROGRAMME_";
 
-/** Names that other programs have for the same thing. */
+/** The names that other programs use for the same setting. */
 const synonyms: Readonly<Record<string, SettingName>> = {
   API_KEY: "token",
   API_TOKEN: "token",
@@ -30,13 +30,13 @@ export function refuseUnknownVariables(env: Readonly<Record<string, string | und
   const known = new Set<string>(settings.map(([, { variable }]) => variable));
   const unknown = Object.keys(env).find((name) => name.startsWith(prefix) && !known.has(name));
   if (unknown === undefined) return;
-  const meant = meantBy(unknown.slice(prefix.length));
-  const hint = meant === undefined ? "see programme-mcp http --help." : `did you mean ${prefix}${meant}?`;
-  throw new UsageError(`The variable ${unknown} is not known: ${hint}`);
+  const intended = findIntended(unknown.slice(prefix.length));
+  const hint = intended === undefined ? "See: programme-mcp http --help" : `Did you mean ${prefix}${intended}?`;
+  throw new UsageError(`${unknown} is not a setting. ${hint}`);
 }
 
 /** Returns the setting that is spelt almost like this, means the same or shares its words. */
-function meantBy(name: string): string | undefined {
+function findIntended(name: string): string | undefined {
   const known = settings.map(([, { variable }]) => variable.slice(prefix.length));
   const synonym = Object.hasOwn(synonyms, name) ? synonyms[name] : undefined;
   if (synonym) return table[synonym].variable.slice(prefix.length);

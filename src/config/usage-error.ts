@@ -1,4 +1,4 @@
-/** A mistake of whoever starts the program; the command line prints its message as one line and exits with `exitCode`. */
+/** A mistake in the arguments or settings. The command line prints its message as one line and exits with `exitCode`. */
 export class UsageError extends Error {
   readonly exitCode = 2;
 

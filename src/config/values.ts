@@ -1,15 +1,15 @@
 import * as z from "zod";
 import { isLoopback } from "../lib/http/loopback.ts";
 
-/** How a setting's text becomes its value, and what to tell someone whose text does not. */
+/** Parses the text of a setting, and describes which texts are allowed. */
 export interface ValueType<Value> {
-  /** Made when it is asked for: most settings are not given, and making all takes longer than a start should. */
+  /** Created on first use: most settings are not given, and creating all schemas would slow down the start. */
   readonly schema: z.ZodType<Value, string>;
   /** Completes "must be …". */
   readonly allowed: string;
-  /** Says what is wrong with a value, where more is known than that it is not allowed. Repeats nothing of it. */
+  /** Returns what is wrong with a value, if more is known than that it is not allowed. Does not repeat the value. */
   readonly explain?: (given: string) => string | undefined;
-  /** What there is to choose from, one or, of a list, several. */
+  /** The values to choose from: one, or several for a list. */
   readonly choices?: readonly string[];
 }
 
@@ -24,7 +24,7 @@ export function createTextType(allowed: string): ValueType<string> {
 
 export function createIntegerType(min: number, max: number): ValueType<number> {
   return {
-    // Digits only: what Number() takes beyond them (0x10, 1e3, 5.0) is more likely a mistake.
+    // Digits only: other texts that Number() accepts (0x10, 1e3, 5.0) are more likely mistakes.
     get schema() {
       return z
         .string()
@@ -165,7 +165,7 @@ export const listenAddress: ValueType<{ readonly host: string; readonly port: nu
   allowed: "an address and a port, as in 127.0.0.1:9464",
 };
 
-/** An http(s) address to which paths are appended: no credentials, query or fragment, no slash at the end. */
+/** An http(s) address without credentials, query or fragment. Trailing slashes are removed, because paths are appended. */
 export const baseUrl: ValueType<string> = {
   get schema() {
     return z
@@ -181,7 +181,7 @@ export const baseUrl: ValueType<string> = {
   allowed: "an http or https address without credentials, query or fragment",
 };
 
-/** The base address of a service that gets a token: encrypted, unless it cannot leave this machine. */
+/** The base address of a service that receives a token: https, unless it is on this machine. */
 export const serviceUrl: ValueType<string> = {
   get schema() {
     return baseUrl.schema.refine((address) => {
@@ -192,7 +192,7 @@ export const serviceUrl: ValueType<string> = {
   allowed: "an https address (http only on this machine) without credentials, query or fragment",
 };
 
-/** A mail server; its credentials are part of the address. */
+/** The address of a mail server, which may include credentials. */
 export const smtpUrl: ValueType<string> = {
   get schema() {
     return z

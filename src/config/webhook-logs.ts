@@ -1,7 +1,7 @@
 import { hashSha256Hex } from "../lib/crypto/crypto.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** Where what comes in by a webhook is kept, and by which secrets it is known to be genuine, the newest first. */
+/** The event log of a webhook, and its signing secrets, the newest first. */
 export interface WebhookLog {
   readonly log: string;
   readonly secrets: readonly string[];
@@ -21,8 +21,8 @@ export interface WebhookLogs {
 }
 
 /**
- * Beside the product's service each webhook has a log that the tokens named for it read; where none are named for any,
- * there is one log for all, that of the configured token: another token in its place begins another log.
+ * Returns the logs of webhooks from a remote service. Each webhook has a log that its readers share. Without readers,
+ * all webhooks share the log of the configured token; another token begins another log.
  */
 export function createTokenLogs(
   { token, webhookSecrets = new Map(), webhookReaders }: WebhookValues,
@@ -41,8 +41,8 @@ export function createTokenLogs(
 }
 
 /**
- * In the embedded service each webhook's events are those of one organisation.
- * @throws UsageError where it is not clear which, or there is no such organisation
+ * Returns the logs of webhooks in the embedded service, each of one organisation.
+ * @throws UsageError if the organisation is ambiguous or does not exist
  */
 export function createBusinessLogs(
   { webhookSecrets = new Map(), webhookReaders }: WebhookValues,
@@ -54,7 +54,7 @@ export function createBusinessLogs(
       const log = webhookReaders?.get(name)?.[0] ?? (others.length === 0 ? only : undefined);
       if (log !== undefined && businessIds.includes(log)) return [name, { log, secrets }];
       const known = businessIds.length === 0 ? "the database holds none yet" : `one of ${businessIds.join(", ")}`;
-      throw new UsageError(`PROGRAMME_WEBHOOK_READERS must say whose the events of ${name} are: ${known}.`);
+      throw new UsageError(`PROGRAMME_WEBHOOK_READERS must name the reader of the events of ${name}: ${known}.`);
     }),
   );
 }

@@ -3,7 +3,7 @@ import type { Setting } from "./setting.ts";
 import { UsageError } from "./usage-error.ts";
 import { createNamedListsType } from "./values.ts";
 
-/** Webhooks that come in. */
+/** Webhooks that this server receives. */
 export const webhookSettings = {
   webhookSecrets: {
     variable: "PROGRAMME_WEBHOOK_SECRETS",
@@ -13,9 +13,9 @@ export const webhookSettings = {
       2,
       "name=secret, or name=new;old, separated by commas (16 characters at least)",
     ),
-    defaultText: "none: no webhooks are taken",
+    defaultText: "none: no webhooks are received",
     secret: true,
-    help: "The webhooks that are taken at `/webhooks/{name}`, with the signing secret that the sender showed for each; while it is being replaced, the new one and the old one. Has no option, because other users can see a process's arguments.",
+    help: "The webhooks that `/webhooks/{name}` receives, with the signing secret that the sender showed for each, or both secrets during a rotation. Has no option, because other users can see a process's arguments.",
     commands: ["http"],
   },
   webhookReaders: {
@@ -25,7 +25,7 @@ export const webhookSettings = {
     type: createNamedListsType(/^[\w-]{1,255}$/, 100, "name=reader, or name=reader;reader, separated by commas"),
     defaultText: "with `PROGRAMME_BASE_URL`, `PROGRAMME_TOKEN` alone; else the one organisation of the database",
     secret: true,
-    help: "Whose the events of each webhook are: with `PROGRAMME_BASE_URL`, the SHA-256 of the access tokens that may see them, in hexadecimal; else the id of an organisation. A name stands for one organisation for good: another organisation gets another name.",
+    help: "Who may read the events of each webhook: with `PROGRAMME_BASE_URL`, the access tokens by their SHA-256 in hexadecimal; otherwise the organisation by its id. A name always stands for one organisation: choose another name for another one.",
     commands: ["stdio", "http"],
   },
 } as const satisfies Record<string, Setting>;
@@ -37,11 +37,11 @@ interface WebhookValues {
   readonly webhookReaders: ReadonlyMap<string, readonly string[]> | undefined;
 }
 
-/** @throws UsageError where it is not clear whose events are */
+/** @throws UsageError if the reader of a webhook's events is ambiguous */
 export function checkWebhookSettings({ baseUrl, token, webhookSecrets, webhookReaders }: WebhookValues): void {
   for (const [name, readers] of webhookReaders ?? []) {
     if (baseUrl === undefined && readers.length > 1) {
-      throw new UsageError(`PROGRAMME_WEBHOOK_READERS names several organisations for ${name}: its events are one's.`);
+      throw new UsageError(`PROGRAMME_WEBHOOK_READERS names several organisations for ${name}. Name one.`);
     }
     if (baseUrl !== undefined && !readers.every((reader) => tokenPattern.test(reader))) {
       throw new UsageError(
@@ -52,11 +52,11 @@ export function checkWebhookSettings({ baseUrl, token, webhookSecrets, webhookRe
   if (baseUrl === undefined) return;
   const all = [...(webhookReaders?.values() ?? [])].flat();
   if (new Set(all.map((reader) => reader.toLowerCase())).size < all.length) {
-    throw new UsageError("PROGRAMME_WEBHOOK_READERS names an access token twice: it is of one organisation.");
+    throw new UsageError("PROGRAMME_WEBHOOK_READERS names an access token twice. Name it for one webhook.");
   }
   for (const name of webhookSecrets?.keys() ?? []) {
     if (webhookReaders ? webhookReaders.has(name) : token !== undefined) continue;
-    const instead = webhookReaders ? "" : ", or PROGRAMME_TOKEN set";
-    throw new UsageError(`PROGRAMME_WEBHOOK_READERS must say whose the events of ${name} are${instead}.`);
+    const instead = webhookReaders ? "" : ", or set PROGRAMME_TOKEN";
+    throw new UsageError(`PROGRAMME_WEBHOOK_READERS must name the reader of the events of ${name}${instead}.`);
   }
 }

@@ -9,9 +9,9 @@ export interface Metrics {
   work(work: ObservedWork, outcome: WorkOutcome, durationMs: number): void;
   exchange(exchange: HttpExchange, status: number): void;
   note<K extends keyof TelemetryNotes>(kind: K, value: TelemetryNotes[K]): void;
-  /** What there is to look at besides what was counted; to be called once. */
+  /** Registers the gauges; to be called once. */
   watchGauges(gauges: Gauges): void;
-  /** Everything in the text format of Prometheus. */
+  /** Renders all metrics in the text format of Prometheus. */
   render(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
@@ -30,16 +30,16 @@ const mcpMethods = [
   "completion/complete",
 ];
 
-/** How work comes out beside the codes of the catalogue. */
+/** Outcomes besides the error codes. */
 const ownOutcomes = ["ok", "asked", "cancelled", "refused", "failed", "deferred", "uncertain", "stopped"];
 
-/** @param tools - every tool there is: no other name becomes a label */
+/** @param tools - the names of all tools; other names do not become labels */
 export function createMetrics(tools: readonly string[]): Metrics {
   const registry = new Registry();
   const to = createInstruments(registry);
   collectDefaultMetrics({ register: registry });
   let refresh = async (): Promise<void> => undefined;
-  // Labels are of these alone: what callers make up must not become a number of its own.
+  // Only known names become labels, because each label costs memory and callers can invent names.
   const toolOf = limitNames(tools);
   const methodOf = limitNames(mcpMethods);
   const operationOf = limitNames(operationNames);

@@ -11,13 +11,13 @@ export interface TelemetryDeps {
 }
 
 export interface ProgramTelemetry extends Telemetry {
-  /** Resolves when no call of a caller's is under way, at the latest after so long. */
+  /** Resolves when no call is in flight, or after `maxMs`. */
   idle(maxMs: number): Promise<void>;
-  /** Sends what is still to be sent. */
+  /** Sends the remaining spans. */
   close(): Promise<void>;
 }
 
-/** Tells the request log, metrics and traces of all that is done; of metrics and traces only those that there are. */
+/** Combines the request log with the metrics and traces that are configured. */
 export function createTelemetry({ requestLog, metrics, tracer }: TelemetryDeps): ProgramTelemetry {
   const calls = createCount();
 
@@ -84,7 +84,7 @@ export function createTelemetry({ requestLog, metrics, tracer }: TelemetryDeps):
   };
 }
 
-/** Counts what is under way. */
+/** Counts the calls in flight. */
 function createCount() {
   let count = 0;
   const waiting = new Set<() => void>();
@@ -96,7 +96,7 @@ function createCount() {
       count -= 1;
       if (count === 0) for (const resolve of waiting) resolve();
     },
-    /** Resolves when it is nought, or after so long. */
+    /** Resolves when the count is 0, or after `maxMs`. */
     async zero(maxMs: number): Promise<void> {
       if (count === 0) return;
       let timer: NodeJS.Timeout | undefined;
@@ -109,7 +109,7 @@ function createCount() {
   };
 }
 
-/** A code for what was thrown: of the catalogue, of the protocol, or one for all that nobody foresaw. */
+/** Returns the code of a problem or protocol error, and `internal_error` for anything else. */
 function getErrorCode(error: unknown): string {
   if (error instanceof Problem) return error.code;
   const { name, code } = (error ?? {}) as { name?: unknown; code?: unknown };

@@ -115,7 +115,7 @@ describe("config", () => {
     [["cursor", "--http", "http://mcp.example.org"], /--http must be/],
     [["cursor", "--http", "https://user:pass@mcp.example.org"], /--http must be/],
     [["cursor", "--http", "https://x.example", "--read-only"], /--read-only does not go with --http/],
-    [["cursor", "--token-variable", "X"], /--token-variable goes with --http/],
+    [["cursor", "--token-variable", "X"], /--token-variable needs --http/],
     [["cursor", "--http", "https://x.example", "--token-variable", "a b"], /--token-variable must name/],
     [["cursor", "--launch", "docker"], /--launch/],
     [["cursor", "--name", "a b"], /--name must be/],

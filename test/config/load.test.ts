@@ -87,14 +87,14 @@ describe("precedence", () => {
 describe("refusals", () => {
   test("an unknown variable is named with the nearest known one", () => {
     expect(refusal({ PROGRAMME_REQUEST_PER_MINUT: "1" })).toBe(
-      "The variable PROGRAMME_REQUEST_PER_MINUT is not known: did you mean PROGRAMME_REQUESTS_PER_MINUTE?",
+      "PROGRAMME_REQUEST_PER_MINUT is not a setting. Did you mean PROGRAMME_REQUESTS_PER_MINUTE?",
     );
   });
 
   test("every known variable with one letter lost is answered with that variable", () => {
     const mistyped = settings.map(([, { variable }]) => [`${variable.slice(0, -2)}${variable.at(-1)}`, variable]);
     for (const [typo = "", variable] of mistyped) {
-      expect(refusal({ [typo]: "1" })).toContain(`did you mean ${variable}?`);
+      expect(refusal({ [typo]: "1" })).toContain(`Did you mean ${variable}?`);
     }
   });
 
@@ -109,11 +109,11 @@ describe("refusals", () => {
     ["CONFIRMATION", "CONFIRM"],
     ["URL", "BASE_URL"],
   ])("PROGRAMME_%s is taken for PROGRAMME_%s, which means the same", (given, meant) => {
-    expect(refusal({ [`PROGRAMME_${given}`]: "1" })).toMatch(new RegExp(`did you mean PROGRAMME_${meant}\\?$`));
+    expect(refusal({ [`PROGRAMME_${given}`]: "1" })).toMatch(new RegExp(`Did you mean PROGRAMME_${meant}\\?$`));
   });
 
   test.each(["FOO", "X", "", "constructor"])("PROGRAMME_%s is like no other: none is suggested", (given) => {
-    expect(refusal({ [`PROGRAMME_${given}`]: "1" })).toMatch(/ is not known: see programme-mcp http --help\.$/);
+    expect(refusal({ [`PROGRAMME_${given}`]: "1" })).toMatch(/ is not a setting\. See: programme-mcp http --help$/);
   });
 
   test("the wrong one of a list is named, with the one that is meant", () => {

@@ -16,7 +16,7 @@ describe("a mistake ends with 2 and one line that names it", () => {
     [["http", "--port", "many"], {}, /--port.*"many"/],
     [["http", "extra"], {}, /argument/i],
     [["http", "--prot", "3000"], {}, /Did you mean --port.*programme-mcp http --help/],
-    [["serve"], {}, /"serve" is no command/],
+    [["serve"], {}, /"serve" is not a command/],
     [["tokn", "list"], {}, /Did you mean token\?/],
     [["--no-color", "tols"], {}, /Did you mean tools\?/],
     [["token", "craete"], {}, /Did you mean create\?/],

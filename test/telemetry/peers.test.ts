@@ -54,7 +54,7 @@ test("a process without a mail server leaves mail to those that have one, and fo
   expect(post.arrived).toHaveLength(30);
   const files = await readdir(`${getFilesPrefix(database)}.mail`).catch(() => []);
   expect(files.filter((name) => name.endsWith(".eml"))).toEqual([]);
-  expect(beside.lines.join()).toMatch(/Mail waits for a process with the mail server/);
+  expect(beside.lines.join()).toMatch(/Mail waits for a process with a mail server/);
 
   await sending.close();
   await server.seed.emailSend({ status: "queued", sentAt: null });
@@ -72,7 +72,7 @@ test("a process with another key is refused while one is there, and not after", 
   const { start, clock } = await openProcesses();
   const key = (pair: string) => ({ PROGRAMME_SECRET_KEY: pair.repeat(32) });
   const first = await start(key("a1"));
-  await expect(start(key("b2"))).rejects.toThrow(/PROGRAMME_SECRET_KEY is different.*Give both the same/);
+  await expect(start(key("b2"))).rejects.toThrow(/PROGRAMME_SECRET_KEY is different.*Use the same value for both/);
   await start(key("a1"));
   await first.close();
   await expect(start(key("b2"))).rejects.toThrow(/PROGRAMME_SECRET_KEY/);

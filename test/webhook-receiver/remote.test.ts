@@ -296,13 +296,16 @@ test("without webhooks there is no list of events, no door, and nothing to follo
 });
 
 test.each([
-  [{ PROGRAMME_WEBHOOK_SECRETS: "a=0123456789abcdef" }, /PROGRAMME_WEBHOOK_READERS must say whose the events of a are/],
+  [
+    { PROGRAMME_WEBHOOK_SECRETS: "a=0123456789abcdef" },
+    /PROGRAMME_WEBHOOK_READERS must name the reader of the events of a/,
+  ],
   [
     {
       PROGRAMME_WEBHOOK_SECRETS: "a=0123456789abcdef,b=0123456789abcdef",
       PROGRAMME_WEBHOOK_READERS: `a=${"0".repeat(64)}`,
     },
-    /whose the events of b are/,
+    /the reader of the events of b/,
   ],
   [{ PROGRAMME_WEBHOOK_READERS: "a=biz_one" }, /SHA-256 of access tokens for a/],
   [{ PROGRAMME_WEBHOOK_READERS: `a=${"0".repeat(64)},b=${"0".repeat(64)}` }, /names an access token twice/],
@@ -318,9 +321,11 @@ test.each([
 
 test("in the embedded service a webhook needs an organisation that there is", async () => {
   const environment = { PROGRAMME_WEBHOOK_SECRETS: "a=0123456789abcdef" };
-  await expect(openTestServer(environment)).rejects.toThrow(/whose the events of a are: the database holds none yet/);
+  await expect(openTestServer(environment)).rejects.toThrow(
+    /the reader of the events of a: the database holds none yet/,
+  );
   const named = { ...environment, PROGRAMME_WEBHOOK_READERS: "a=biz_none" };
-  await expect(openTestServer(named)).rejects.toThrow(/PROGRAMME_WEBHOOK_READERS must say whose/);
+  await expect(openTestServer(named)).rejects.toThrow(/PROGRAMME_WEBHOOK_READERS must name the reader/);
   expect(() => loadConfig({ ...environment, PROGRAMME_WEBHOOK_READERS: "a=biz_1;biz_2" })).toThrow(
     /several organisations/,
   );

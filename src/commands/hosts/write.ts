@@ -13,7 +13,7 @@ export async function readSettings(file: string): Promise<string | undefined> {
     throw error;
   });
   if (stats === undefined) return undefined;
-  if (!stats.isFile() || stats.size > maxFileBytes) throw new UsageError(`${file} is no file of settings`);
+  if (!stats.isFile() || stats.size > maxFileBytes) throw new UsageError(`${file} is not a settings file`);
   return readFile(file, "utf8");
 }
 

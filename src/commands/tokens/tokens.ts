@@ -81,7 +81,7 @@ export function parseScopes(text: string): Scope[] {
     const scope = entry.trim();
     if (isScope(scope)) return scope;
     throw new UsageError(
-      `--scopes: ${JSON.stringify(scope)} is no scope.${suggestWord(scope, scopes)} Take read, all, or some of ${scopes.join(", ")}.`,
+      `--scopes: ${JSON.stringify(scope)} is not a scope.${suggestWord(scope, scopes)} Choose read, all, or some of ${scopes.join(", ")}.`,
     );
   });
 }
@@ -99,6 +99,6 @@ export function parseExpiry(text: string, now: Date): string {
 
 function createExpiryError(text: string): UsageError {
   return new UsageError(
-    `--expires: ${JSON.stringify(text)} must be a time to come: 30d, 12h, 2027-01-31 or an RFC 3339 time`,
+    `--expires: ${JSON.stringify(text)} must be a time in the future: 30d, 12h, 2027-01-31 or an RFC 3339 time`,
   );
 }
