@@ -60,6 +60,6 @@ function userConfigOf({ key, title, description, sensitive, initial }: HostSetti
 function promptOf(definition: PromptDefinition) {
   const names = definition.arguments.filter(({ required }) => required).map((argument) => argument.name);
   const given = Object.fromEntries(names.map((name) => [name, `\${arguments.${name}}`]));
-  const text = formatPrompt(definition, { program: undefined, round: undefined, given, can: () => true });
-  return { name: definition.name, description: definition.description, arguments: names, text };
+  const text = formatPrompt(definition, { program: undefined, round: undefined, args: given, canUse: () => true });
+  return { name: definition.name, description: definition.description, args: names, text };
 }

@@ -1,9 +1,9 @@
 import { promptDefinitions } from "../src/resources/prompt-texts.ts";
-import { kinds, type ResourceKind } from "../src/resources/target.ts";
+import { type ResourceKind, resourceKinds } from "../src/resources/target.ts";
 
 /** `docs/resources.md`, from the contract and the prompts. */
 export function resourcesPage(): string {
-  const rows = kinds.map(
+  const rows = resourceKinds.map(
     ({ template, operation, name }) =>
       `| \`${template}\` | ${operation.summary} | \`${name}\` | ${scopesOf(operation)} |`,
   );

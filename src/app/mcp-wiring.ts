@@ -2,7 +2,7 @@ import type { Config } from "../config/load.ts";
 import type { CallName } from "../contract/index.ts";
 import { version } from "../lib/version.ts";
 import { createSessionRegistry } from "../pipeline/session-registry.ts";
-import { disabledBySetting } from "../tools/catalog/tool-availability.ts";
+import { findDisablingSetting } from "../tools/catalog/tool-availability.ts";
 import type { ConfirmationPolicy } from "../tools/session.ts";
 import { createFastPath } from "../transport/fast-path/fast-path.ts";
 import { createServerFactory } from "../transport/mcp-server.ts";
@@ -12,7 +12,7 @@ import type { CoreServices } from "./core-services.ts";
 
 /** Creates MCP over stdio and HTTP: the tools that are offered, and the confirmation policy. */
 export async function connectMcp(config: Config, upstream: Upstream, { store, clock, log, telemetry }: CoreServices) {
-  const isDisabled = (name: CallName) => disabledBySetting(config, name);
+  const isDisabled = (name: CallName) => findDisablingSetting(config, name);
   const confirmation: ConfirmationPolicy = {
     mode: config.confirm,
     approved: new Set(config.approvedTools),

@@ -1,9 +1,9 @@
-/** How long a client may keep lists, in milliseconds; what depends on scopes alone changes rarely. */
+/** How long a client may cache lists, in milliseconds. Lists that depend only on scopes change rarely. */
 const [listTtlMs, scopeTtlMs] = [60_000, 300_000];
 
-/** For the server's options. */
+/** Cache hints for the server's options. */
 export const resourceCacheHints = {
-  // A change made for a version that is no longer the record's is refused: old ones are of no use.
+  // A cached record has an outdated version, with which every change is rejected.
   "resources/read": { ttlMs: 0, cacheScope: "private" },
   "resources/list": { ttlMs: listTtlMs, cacheScope: "private" },
   "resources/templates/list": { ttlMs: scopeTtlMs, cacheScope: "private" },

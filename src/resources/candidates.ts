@@ -9,44 +9,50 @@ import type { Review } from "../contract/reviews.ts";
 import type { Rubric, Schema } from "../contract/schemas.ts";
 import type { Submission } from "../contract/submissions.ts";
 import { eventTypes } from "../contract/webhooks.ts";
-import type { Reading } from "./session.ts";
+import type { ResourceReader } from "./session.ts";
 
-/** A value that a variable can take, and what else it can be found by. */
+/** A possible value of a variable, with labels to find it by. */
 export interface Candidate {
   readonly value: string;
   readonly labels: readonly (string | null | undefined)[];
 }
 
-/** What has been typed of a variable, and what else was chosen before. */
-export interface Typed {
+/** The text typed so far, and the values chosen for other variables. */
+export interface CompletionInput {
   readonly text: string;
   readonly chosen: Readonly<Record<string, string>>;
 }
 
-/** Calls that one completion may cost. */
+/** Most calls of one completion. */
 const maxCalls = 8;
-/** Pages of a list that are looked through. */
+/** Most pages that are read of a list. */
 const maxPages = 3;
-/** Programmes that are looked into where none is chosen. */
+/** Most programmes that are searched if none is chosen. */
 const maxPrograms = 3;
 
-/** The values of a variable among the records that the caller may see; none for variables that no records name. */
-export async function findCandidates(reading: Reading, variable: string, typed: Typed): Promise<Candidate[]> {
+/**
+ * Returns possible values of a variable from records that the caller may read, or none for a variable without a source.
+ */
+export async function findCandidates(
+  reader: ResourceReader,
+  variable: string,
+  input: CompletionInput,
+): Promise<Candidate[]> {
   const source = sources[variable];
-  return source ? source(createRecords(reading), typed) : [];
+  return source ? source(createRecordReader(reader), input) : [];
 }
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** Reads for one completion, within its number of calls. */
-interface Records {
-  /** Rows of a list; none where the caller may not read it. */
+/** Reads records for one completion, up to its limit of calls. */
+interface RecordReader {
+  /** Returns the rows of a list, or none if the caller may not read it. */
   list<Row>(name: OperationName, input?: Arguments): Promise<Row[]>;
-  /** A record; nothing where the caller may not read it. */
-  one<Row>(name: OperationName, input: Arguments): Promise<Row | undefined>;
+  /** Returns a record, or `undefined` if the caller may not read it. */
+  get<Row>(name: OperationName, input: Arguments): Promise<Row | undefined>;
 }
 
-function createRecords({ ask }: Reading): Records {
+function createRecordReader({ ask }: ResourceReader): RecordReader {
   let calls = 0;
   async function call(operation: OperationName, input: Arguments) {
     if (++calls > maxCalls) return undefined;
@@ -68,55 +74,55 @@ function createRecords({ ask }: Reading): Records {
       }
       return rows;
     },
-    one: async <Row>(name: OperationName, input: Arguments) => (await call(name, input))?.data as Row | undefined,
+    get: async <Row>(name: OperationName, input: Arguments) => (await call(name, input))?.data as Row | undefined,
   };
 }
 
-type Source = (records: Records, typed: Typed) => Promise<Candidate[]> | Candidate[];
+type CandidateSource = (records: RecordReader, input: CompletionInput) => Promise<Candidate[]> | Candidate[];
 
-const audits = [...new Set(operationNames.map((name) => operations[name].audit))].sort();
+const auditActions = [...new Set(operationNames.map((name) => operations[name].audit))].sort();
 
-const sources: Readonly<Record<string, Source>> = {
+const sources: Readonly<Record<string, CandidateSource>> = {
   programId: async (records) =>
     (await records.list<Program>("list_programs")).map(({ programId, name, year }) =>
       createCandidate(programId, name, String(year)),
     ),
-  trackId: async (records, typed) =>
-    (await listTracks(records, typed)).map(({ trackId, name }) => createCandidate(trackId, name)),
-  roundId: async (records, typed) =>
-    (await listRounds(records, typed)).map(({ roundId, name }) => createCandidate(roundId, name)),
-  schemaId: async (records, typed) =>
-    (await listTracks(records, typed)).map(({ schemaId, name }) => createCandidate(schemaId, name)),
-  rubricId: async (records, typed) =>
-    (await listRounds(records, typed)).map(({ rubricId, name }) => createCandidate(rubricId, name)),
+  trackId: async (records, input) =>
+    (await listTracks(records, input)).map(({ trackId, name }) => createCandidate(trackId, name)),
+  roundId: async (records, input) =>
+    (await listRounds(records, input)).map(({ roundId, name }) => createCandidate(roundId, name)),
+  schemaId: async (records, input) =>
+    (await listTracks(records, input)).map(({ schemaId, name }) => createCandidate(schemaId, name)),
+  rubricId: async (records, input) =>
+    (await listRounds(records, input)).map(({ rubricId, name }) => createCandidate(rubricId, name)),
   version: async (records, { chosen: { schemaId, rubricId } }) => {
-    const schema = schemaId && (await records.one<Schema>("get_schema", { schemaId }));
-    const rubric = rubricId && (await records.one<Rubric>("get_rubric", { rubricId }));
+    const schema = schemaId && (await records.get<Schema>("get_schema", { schemaId }));
+    const rubric = rubricId && (await records.get<Rubric>("get_rubric", { rubricId }));
     const latest = schema ? schema.schemaVersion : rubric ? rubric.rubricVersion : 0;
     return Array.from({ length: Math.min(latest, maxLimit) }, (_, index) => createCandidate(String(latest - index)));
   },
-  submissionId: async (records, typed) =>
-    (await listSubmissions(records, typed)).map(({ submissionId, title }) => createCandidate(submissionId, title)),
-  fileId: async (records, typed) => {
-    const { submissionId } = typed.chosen;
-    if (submissionId === undefined) return (await listSubmissions(records, typed)).flatMap(listFiles);
+  submissionId: async (records, input) =>
+    (await listSubmissions(records, input)).map(({ submissionId, title }) => createCandidate(submissionId, title)),
+  fileId: async (records, input) => {
+    const { submissionId } = input.chosen;
+    if (submissionId === undefined) return (await listSubmissions(records, input)).flatMap(listFiles);
     const files = await records.list<File>("list_submission_files", { submissionId });
     return files.map(({ fileId, fileName }) => createCandidate(fileId, fileName));
   },
-  personId: async (records, typed) => [
+  personId: async (records, input) => [
     ...(await records.list<Person>("list_persons")).map((person) =>
       createCandidate(person.personId, ...listPersonNames(person)),
     ),
-    ...(await listReviewers(records, typed)).flatMap(({ personId, ...reviewer }) =>
+    ...(await listReviewers(records, input)).flatMap(({ personId, ...reviewer }) =>
       personId === null ? [] : [createCandidate(personId, formatName(reviewer))],
     ),
   ],
-  reviewerId: async (records, typed) =>
-    (await listReviewers(records, typed)).map((row) =>
+  reviewerId: async (records, input) =>
+    (await listReviewers(records, input)).map((row) =>
       createCandidate(row.reviewerId, formatName(row), row.affiliation),
     ),
-  search: async (records, typed) =>
-    (await listReviewers(records, typed)).map((row) => createCandidate(formatName(row))),
+  search: async (records, input) =>
+    (await listReviewers(records, input)).map((row) => createCandidate(formatName(row))),
   recipientEmail: listAddresses,
   email: listAddresses,
   reviewId: async (records, { chosen }) =>
@@ -124,11 +130,11 @@ const sources: Readonly<Record<string, Source>> = {
       createCandidate(row.reviewId, row.submissionId, row.reviewerId),
     ),
   feedbackIds: async (records, { chosen, text }) => {
-    const before = text.slice(0, text.lastIndexOf(",") + 1);
+    const prefix = text.slice(0, text.lastIndexOf(",") + 1);
     const filter = { ...pick(chosen, "programId"), entityType: "feedback" };
     const entries = await records.list<AuditEntry>("list_audit_entries", filter);
     return entries.flatMap(({ entityId, submissionId }) =>
-      entityId ? [createCandidate(before + entityId, submissionId)] : [],
+      entityId ? [createCandidate(prefix + entityId, submissionId)] : [],
     );
   },
   auditId: async (records, { chosen }) =>
@@ -140,11 +146,11 @@ const sources: Readonly<Record<string, Source>> = {
       ({ entityId, programId }) => (entityId === null ? [] : [createCandidate(entityId, programId)]),
     ),
   includePersonFieldIds: async (records, { text }) => {
-    const schema = await records.one<PersonSchema>("get_person_schema", {});
-    // A list separated by commas: its last item is being typed.
-    const before = text.slice(0, text.lastIndexOf(",") + 1);
+    const schema = await records.get<PersonSchema>("get_person_schema", {});
+    // The text is a comma-separated list, of which the last item is completed.
+    const prefix = text.slice(0, text.lastIndexOf(",") + 1);
     return (schema?.fields ?? []).map(({ fieldId, key, label }) =>
-      createCandidate(before + fieldId, before + key, before + label),
+      createCandidate(prefix + fieldId, prefix + key, prefix + label),
     );
   },
   namespace: async (records) => (await listRefs(records)).map((ref) => createCandidate(ref.namespace)),
@@ -160,8 +166,8 @@ const sources: Readonly<Record<string, Source>> = {
   submittedTo: listDates,
   updatedSince: listDates,
   updatedAfter: listDates,
-  action: () => audits.map((action) => createCandidate(action)),
-  entityType: () => audits.map((action) => createCandidate(action.split(".")[0] ?? "")),
+  action: () => auditActions.map((action) => createCandidate(action)),
+  entityType: () => auditActions.map((action) => createCandidate(action.split(".")[0] ?? "")),
   type: () => eventTypes.map((type) => createCandidate(type)),
   limit: () => ["10", "25", "50", "100"].map((limit) => createCandidate(limit)),
 };
@@ -170,66 +176,66 @@ function createCandidate(value: string, ...labels: Candidate["labels"]): Candida
   return { value, labels };
 }
 
-function pick(chosen: Typed["chosen"], ...names: readonly string[]): Arguments {
+function pick(chosen: CompletionInput["chosen"], ...names: readonly string[]): Arguments {
   return Object.fromEntries(names.filter((name) => chosen[name]).map((name) => [name, chosen[name]]));
 }
 
-/** The chosen programme, or the newest ones that are at work. */
-async function listProgramIds(records: Records, { chosen }: Typed): Promise<string[]> {
+/** Returns the chosen programme, or the newest ones, those underway first. */
+async function listProgramIds(records: RecordReader, { chosen }: CompletionInput): Promise<string[]> {
   if (chosen["programId"]) return [chosen["programId"]];
   const programs = await records.list<Program>("list_programs");
   const underway = programs.filter(({ lifecycleStatus }) => lifecycleStatus === "underway");
   return [...new Set([...underway, ...programs])].slice(0, maxPrograms).map(({ programId }) => programId);
 }
 
-async function listTracks(records: Records, typed: Typed): Promise<Track[]> {
+async function listTracks(records: RecordReader, input: CompletionInput): Promise<Track[]> {
   const tracks: Track[] = [];
-  for (const programId of await listProgramIds(records, typed)) {
+  for (const programId of await listProgramIds(records, input)) {
     tracks.push(...(await records.list<Track>("list_tracks", { programId })));
   }
   return tracks;
 }
 
-async function listRounds(records: Records, typed: Typed): Promise<Round[]> {
-  const { trackId } = typed.chosen;
+async function listRounds(records: RecordReader, input: CompletionInput): Promise<Round[]> {
+  const { trackId } = input.chosen;
   const rounds: Round[] = [];
-  for (const programId of await listProgramIds(records, typed)) {
+  for (const programId of await listProgramIds(records, input)) {
     rounds.push(...(await records.list<Round>("list_rounds", { programId })));
   }
   return trackId ? rounds.filter((round) => round.trackId === trackId) : rounds;
 }
 
-function listSubmissions(records: Records, { chosen }: Typed): Promise<Submission[]> {
+function listSubmissions(records: RecordReader, { chosen }: CompletionInput): Promise<Submission[]> {
   return records.list<Submission>("list_submissions", pick(chosen, "programId", "trackId", "roundId", "state"));
 }
 
-/** Reviewers by what is typed of their names; all of them while it may be an id. */
-function listReviewers(records: Records, { text, chosen }: Typed): Promise<Reviewer[]> {
+/** Finds reviewers by the typed part of their names, or all of them while it may be an id. */
+function listReviewers(records: RecordReader, { text, chosen }: CompletionInput): Promise<Reviewer[]> {
   const search = text === "" || /^[a-z]{3}_/.test(text) ? {} : { search: text };
   return records.list<Reviewer>("list_reviewers", { ...pick(chosen, "programId", "roundId"), ...search });
 }
 
-/** By name; what the address itself is, a posture may keep from the caller. */
-async function listAddresses(records: Records, typed: Typed): Promise<Candidate[]> {
-  const applicants = await records.list<Applicant>("list_applicants", pick(typed.chosen, "programId", "trackId"));
-  const reviewers = await listReviewers(records, typed);
+/** Finds addresses by name. The address itself may be hidden from the caller. */
+async function listAddresses(records: RecordReader, input: CompletionInput): Promise<Candidate[]> {
+  const applicants = await records.list<Applicant>("list_applicants", pick(input.chosen, "programId", "trackId"));
+  const reviewers = await listReviewers(records, input);
   return [
     ...applicants.map(({ email, name }) => createCandidate(email, name)),
     ...reviewers.map((reviewer) => createCandidate(reviewer.email, formatName(reviewer))),
   ];
 }
 
-/** The days on which something begins or ends. */
-async function listDates(records: Records, typed: Typed): Promise<Candidate[]> {
+/** Returns the first and last days of programmes. */
+async function listDates(records: RecordReader, input: CompletionInput): Promise<Candidate[]> {
   const programs = (await records.list<Program>("list_programs")).filter(
-    ({ programId }) => programId === (typed.chosen["programId"] ?? programId),
+    ({ programId }) => programId === (input.chosen["programId"] ?? programId),
   );
   return programs.flatMap(({ startDate, endDate, name }) =>
     [startDate, endDate].flatMap((date) => (date === null ? [] : [createCandidate(date.slice(0, 10), name)])),
   );
 }
 
-async function listRefs(records: Records): Promise<Person["externalRefs"]> {
+async function listRefs(records: RecordReader): Promise<Person["externalRefs"]> {
   return (await records.list<Person>("list_persons")).flatMap(({ externalRefs }) => externalRefs);
 }
 

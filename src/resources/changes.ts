@@ -2,8 +2,8 @@ import type { CallName } from "../contract/index.ts";
 import type { RecordChange } from "../upstream/port.ts";
 import type { ResourceTarget } from "./target.ts";
 
-/** Kinds of record that a read shows something of beside its own: counts, sums, expansions. */
-const alsoShown: Partial<Record<CallName, readonly string[]>> = {
+/** Other kinds of records whose changes affect a read: counts, sums, included persons. */
+const relatedEntityTypes: Partial<Record<CallName, readonly string[]>> = {
   get_submission_reviews_summary: ["assignment"],
   list_reviewers: ["assignment", "person"],
   get_reviewer: ["assignment", "person"],
@@ -11,32 +11,32 @@ const alsoShown: Partial<Record<CallName, readonly string[]>> = {
 };
 
 /**
- * Whether what a resource shows may be another after a change. Of arguments that a change does not tell, like a state,
- * the answer is yes: better one read too many than one too few.
+ * Returns whether a change may affect a resource. It assumes so if the change lacks the value of an argument, such as a
+ * state: an unnecessary read is better than a missed one.
  */
 export function isAffected({ name, operation, input }: ResourceTarget, change: RecordChange): boolean {
-  // An entry of the audit trail stays what it is; the trail grows with every change.
+  // Audit entries never change; every change adds one to their list.
   if (name === "get_audit_entry") return false;
   if (change.eventType !== undefined) return name === "list_events" && isListed(input, change);
-  const own = operation.audit.split(".")[0];
-  const shown = name === "list_audit_entries" || own === change.entityType;
-  if (!shown && !alsoShown[name]?.includes(change.entityType)) return false;
+  const ownType = operation.audit.split(".")[0];
+  const showsRecord = name === "list_audit_entries" || ownType === change.entityType;
+  if (!showsRecord && !relatedEntityTypes[name]?.includes(change.entityType)) return false;
   const ids = listChangedIds(change);
   return Object.entries(input).every(([argument, value]) => (ids[argument] ?? value) === value);
 }
 
-/** Whether a list of events has an entry of the log, which comes to stand at one of its ends. */
+/** Returns whether a list of events contains a new event. */
 function isListed({ type, submissionId }: ResourceTarget["input"], entry: RecordChange): boolean {
   return (type ?? entry.eventType) === entry.eventType && (submissionId ?? entry.submissionId) === entry.submissionId;
 }
 
-/** Names of arguments and the ids that the change has for them. */
+/** Returns the ids of a change by the names of the arguments that they belong to. */
 function listChangedIds({
   entityType,
   entityId,
   programId,
   submissionId,
 }: RecordChange): Readonly<Record<string, string | null>> {
-  const own = `${entityType.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())}Id`;
-  return { programId, submissionId, entityType, [own]: entityId };
+  const ownType = `${entityType.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())}Id`;
+  return { programId, submissionId, entityType, [ownType]: entityId };
 }

@@ -6,37 +6,37 @@ import {
 } from "@modelcontextprotocol/server";
 import type * as z from "zod";
 import { unwrap } from "../contract/definition/field-annotations.ts";
-import { type Candidate, findCandidates, type Typed } from "./candidates.ts";
+import { type Candidate, type CompletionInput, findCandidates } from "./candidates.ts";
 import { findPrompt } from "./prompts.ts";
-import type { Reading } from "./session.ts";
-import { findMissingReadScopes, kinds, type ResourceKind } from "./target.ts";
+import type { ResourceReader } from "./session.ts";
+import { findMissingReadScopes, type ResourceKind, resourceKinds } from "./target.ts";
 
-/** As many as an answer may hold (MCP). */
+/** Most values of a completion (MCP). */
 export const maxValues = 100;
 const maxTypedChars = 200;
 
 /**
- * Values for a variable of a resource template or an argument of a prompt: by the beginning of the value, or by a part
- * of the name behind it. Only from what the caller may read; of what it may not, none.
+ * Completes a variable of a resource template or an argument of a prompt, by the beginning of the value or a part of
+ * its name. Only records that the caller may read are used.
  * @throws ProtocolError for a template, prompt or variable that does not exist
  */
 export async function completeArgument(
-  reading: Reading,
+  reader: ResourceReader,
   { ref, argument, context }: CompleteRequestParams,
 ): Promise<CompleteResult> {
-  const typed: Typed = { text: argument.value.slice(0, maxTypedChars), chosen: context?.arguments ?? {} };
+  const input: CompletionInput = { text: argument.value.slice(0, maxTypedChars), chosen: context?.arguments ?? {} };
   if (ref.type === "ref/prompt") {
     if (!findPrompt(ref.name)?.arguments.some(({ name }) => name === argument.name))
       throw createUnknownError("prompt or argument");
-    return filterMatching(await findCandidates(reading, argument.name, typed), typed);
+    return filterMatching(await findCandidates(reader, argument.name, input), input);
   }
-  const kind = kinds.find(({ template }) => template === ref.uri);
+  const kind = resourceKinds.find(({ template }) => template === ref.uri);
   const schema = kind && getVariableSchema(kind, argument.name);
   if (!schema) throw createUnknownError("resource template or variable");
-  const { scopes } = await reading.identify();
+  const { scopes } = await reader.identify();
   if (findMissingReadScopes(scopes, { operation: kind.operation, input: {} }).length > 0)
-    return filterMatching([], typed);
-  return filterMatching(listChoices(schema) ?? (await findCandidates(reading, argument.name, typed)), typed);
+    return filterMatching([], input);
+  return filterMatching(listChoices(schema) ?? (await findCandidates(reader, argument.name, input)), input);
 }
 
 function getVariableSchema({ operation }: ResourceKind, name: string): z.core.$ZodType | undefined {
@@ -47,7 +47,7 @@ function getVariableSchema({ operation }: ResourceKind, name: string): z.core.$Z
   return Object.hasOwn(shape, name) ? shape[name] : undefined;
 }
 
-/** The values of a variable that has few. */
+/** Returns the values of an enum or boolean. */
 function listChoices(schema: z.core.$ZodType): Candidate[] | undefined {
   const { type, entries } = unwrap(schema)._zod.def as { type: string; entries?: Readonly<Record<string, string>> };
   if (type === "boolean")
@@ -58,15 +58,15 @@ function listChoices(schema: z.core.$ZodType): Candidate[] | undefined {
   return entries && Object.values(entries).map((value) => ({ value, labels: [] }));
 }
 
-function filterMatching(candidates: readonly Candidate[], { text }: Typed): CompleteResult {
-  const wanted = text.toLowerCase();
+function filterMatching(candidates: readonly Candidate[], { text }: CompletionInput): CompleteResult {
+  const searched = text.toLowerCase();
   const rankCandidate = ({ value, labels }: Candidate) => {
-    if (value.toLowerCase().startsWith(wanted)) return 0;
-    return labels.some((label) => label?.toLowerCase().includes(wanted)) ? 1 : 2;
+    if (value.toLowerCase().startsWith(searched)) return 0;
+    return labels.some((label) => label?.toLowerCase().includes(searched)) ? 1 : 2;
   };
   const ranked = candidates.map((candidate) => ({ candidate, rank: rankCandidate(candidate) }));
-  const found = ranked.filter(({ rank }) => rank < 2).sort((a, b) => a.rank - b.rank);
-  const values = [...new Set(found.map(({ candidate }) => candidate.value))].filter((value) => value !== "");
+  const matching = ranked.filter(({ rank }) => rank < 2).sort((a, b) => a.rank - b.rank);
+  const values = [...new Set(matching.map(({ candidate }) => candidate.value))].filter((value) => value !== "");
   return {
     completion: { values: values.slice(0, maxValues), total: values.length, hasMore: values.length > maxValues },
   };

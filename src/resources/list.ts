@@ -10,45 +10,45 @@ import { expandResource } from "../contract/definition/resource.ts";
 import { toTitle, toWords } from "../contract/definition/titles.ts";
 import type { CallName } from "../contract/index.ts";
 import type { LifecycleStatus, Program } from "../contract/programs.ts";
-import type { Reading } from "./session.ts";
-import { findMissingReadScopes, kinds, type ResourceKind } from "./target.ts";
+import type { ResourceReader } from "./session.ts";
+import { findMissingReadScopes, type ResourceKind, resourceKinds } from "./target.ts";
 
 const mimeType = "application/json";
 const programsPerPage = 50;
 
-/** The programmes whose parts are worth listing too, and the order in which programmes are listed. */
-const current: readonly LifecycleStatus[] = ["underway", "configured"];
-const order: readonly LifecycleStatus[] = [...current, "draft", "completed", "archived"];
+/** The lifecycle statuses whose programmes are listed with their parts, and the order of all statuses. */
+const currentStatuses: readonly LifecycleStatus[] = ["underway", "configured"];
+const statusOrder: readonly LifecycleStatus[] = [...currentStatuses, "draft", "completed", "archived"];
 
-/** What belongs to one programme, the programme itself first; and what needs no argument at all. */
-const ofProgram = kinds
+/** Resources of one programme, starting with the programme itself; and resources without arguments. */
+const programKinds = resourceKinds
   .filter(({ operation, variables }) => {
     const filtered = operation.paginated && variables.length === 0 && "programId" in operation.queryObject.shape;
     return filtered || (variables.length === 1 && variables[0] === "programId");
   })
   .sort((a, b) => Number(b.name === "get_program") - Number(a.name === "get_program"));
-const ofOrganisation = kinds.filter(({ operation, variables }) => {
+const organisationKinds = resourceKinds.filter(({ operation, variables }) => {
   if (variables.length > 0 || !operation.queryObject.safeParse({}).success) return false;
   return operation.paginated || Object.keys(operation.queryObject.shape).length === 0;
 });
 
 /**
- * A page of what a caller can read: programmes, those underway first and with their parts, then on the first page the
- * lists of the whole organisation. The cursor is that of the programmes.
- * @throws Problem, as the list of programmes does; ProtocolError for a cursor that is none
+ * Lists a page of the resources that a caller can read: programmes, those underway first and with their parts. The
+ * first page ends with the lists of the whole organisation. The cursor is that of `list_programs`.
+ * @throws Problem as `list_programs` does; ProtocolError for an invalid cursor
  */
-export async function listResources(reading: Reading, cursor?: string): Promise<ListResourcesResult> {
-  const readable = new Set(await listReadableKinds(reading));
-  const lists = cursor === undefined ? ofOrganisation.filter((kind) => readable.has(kind)).map(listEntry) : [];
+export async function listResources(reader: ResourceReader, cursor?: string): Promise<ListResourcesResult> {
+  const readable = new Set(await listReadableKinds(reader));
+  const lists = cursor === undefined ? organisationKinds.filter((kind) => readable.has(kind)).map(listEntry) : [];
   if (![...readable].some(({ name }) => name === "list_programs")) {
     if (cursor !== undefined) throw createUnknownCursorError();
     return { resources: lists };
   }
   const input = { limit: programsPerPage, ...(cursor === undefined ? {} : { lastEvaluatedKey: cursor }) };
-  const answer = await reading.ask("list_programs", input);
+  const answer = await reader.ask("list_programs", input);
   if (!answer.ok) throw answer.problem.status === 400 ? createUnknownCursorError() : answer.problem;
   const programs = (answer.data as Program[]).toSorted(compareLifecycle);
-  const parts = ofProgram.filter((kind) => readable.has(kind));
+  const parts = programKinds.filter((kind) => readable.has(kind));
   const nextCursor = answer.page?.lastEvaluatedKey;
   return {
     resources: [...programs.flatMap((program) => listProgramEntries(program, parts)), ...lists],
@@ -56,9 +56,9 @@ export async function listResources(reading: Reading, cursor?: string): Promise<
   };
 }
 
-/** Every template that the caller can use, always in the same order. */
-export async function listTemplates(reading: Reading): Promise<ListResourceTemplatesResult> {
-  const usable = (await listReadableKinds(reading)).filter(({ template }) => UriTemplate.isTemplate(template));
+/** Lists the templates that the caller can use, always in the same order. */
+export async function listTemplates(reader: ResourceReader): Promise<ListResourceTemplatesResult> {
+  const usable = (await listReadableKinds(reader)).filter(({ template }) => UriTemplate.isTemplate(template));
   return {
     resourceTemplates: usable.map(({ name, template, operation: { summary, description } }) => ({
       uriTemplate: template,
@@ -70,11 +70,11 @@ export async function listTemplates(reading: Reading): Promise<ListResourceTempl
   };
 }
 
-async function listReadableKinds({ identify, disabledBySetting }: Reading): Promise<ResourceKind[]> {
+async function listReadableKinds({ identify, disabledBySetting }: ResourceReader): Promise<ResourceKind[]> {
   const { scopes } = await identify();
   const isAllowed = ({ operation }: ResourceKind) =>
     findMissingReadScopes(scopes, { operation, input: {} }).length === 0;
-  return kinds.filter((kind) => disabledBySetting(kind.name) === undefined && isAllowed(kind));
+  return resourceKinds.filter((kind) => disabledBySetting(kind.name) === undefined && isAllowed(kind));
 }
 
 export function createUnknownCursorError(): ProtocolError {
@@ -82,13 +82,13 @@ export function createUnknownCursorError(): ProtocolError {
 }
 
 function compareLifecycle(a: Program, b: Program): number {
-  return order.indexOf(a.lifecycleStatus) - order.indexOf(b.lifecycleStatus);
+  return statusOrder.indexOf(a.lifecycleStatus) - statusOrder.indexOf(b.lifecycleStatus);
 }
 
 function listProgramEntries(program: Program, parts: readonly ResourceKind[]): Resource[] {
-  const shown = current.includes(program.lifecycleStatus) ? parts : parts.slice(0, 1);
+  const listedKinds = currentStatuses.includes(program.lifecycleStatus) ? parts : parts.slice(0, 1);
   const { programId, name, year, lifecycleStatus, updatedAt } = program;
-  return shown.map((kind) => {
+  return listedKinds.map((kind) => {
     const uri = expandResource(kind.template, { programId });
     if (kind.name !== "get_program") return { uri, name: `${name}: ${toWords(getNoun(kind.name))}`, mimeType };
     const description = `Programme of ${year}, ${lifecycleStatus}`;
@@ -108,7 +108,7 @@ function listEntry(kind: ResourceKind): Resource {
   };
 }
 
-/** Returns what a read shows: `list_audit_entries` shows `audit_entries`. */
+/** Returns the noun of a read: `audit_entries` for `list_audit_entries`. */
 function getNoun(name: CallName): string {
   return name.replace(/^(list|get)_/, "");
 }

@@ -12,7 +12,7 @@ import { type OperationName, operations } from "../contract/index.ts";
 import type { Program, Round } from "../contract/programs.ts";
 import type { Scope } from "../contract/scopes.ts";
 import { formatPrompt, type PromptDefinition, promptDefinitions } from "./prompt-texts.ts";
-import type { Reading } from "./session.ts";
+import type { ResourceReader } from "./session.ts";
 
 export const maxArgumentChars = 4_000;
 
@@ -20,10 +20,10 @@ export function findPrompt(name: string): PromptDefinition | undefined {
   return promptDefinitions.find((definition) => definition.name === name);
 }
 
-/** The prompts all of whose tools the caller can use. */
-export async function listPrompts(reading: Reading): Promise<ListPromptsResult> {
-  const { scopes } = await reading.identify();
-  const usable = promptDefinitions.filter(({ needs }) => needs.every((tool) => canUse(reading, scopes, tool)));
+/** Lists the prompts whose required tools the caller can use. */
+export async function listPrompts(reader: ResourceReader): Promise<ListPromptsResult> {
+  const { scopes } = await reader.identify();
+  const usable = promptDefinitions.filter(({ needs }) => needs.every((tool) => canUse(reader, scopes, tool)));
   return {
     prompts: usable.map(({ name, title, description, arguments: args }) => ({
       name,
@@ -35,30 +35,35 @@ export async function listPrompts(reading: Reading): Promise<ListPromptsResult> 
 }
 
 /**
- * A prompt's text with the programme and round it is about, and links to them.
- * @throws ProtocolError for an unknown prompt or arguments that name nothing; Problem `insufficient_scope` and refusals
- * of what is read
+ * Returns a prompt's text with its programme and round, and links to them.
+ * @throws ProtocolError for an unknown prompt or invalid arguments; Problem `insufficient_scope` and errors of reads
  */
 export async function getPrompt(
-  reading: Reading,
-  { name, arguments: given = {} }: GetPromptRequestParams,
+  reader: ResourceReader,
+  { name, arguments: args = {} }: GetPromptRequestParams,
 ): Promise<GetPromptResult> {
   const definition = findPrompt(name);
   if (!definition) throw createInvalidParams("Unknown prompt");
-  checkArguments(definition, given);
-  const { scopes } = await reading.identify();
-  refuseUnusable(reading, scopes, definition);
-  const can = (tool: OperationName) => canUse(reading, scopes, tool);
-  const { programId, roundId } = given;
-  const program = programId && can("get_program") ? await read<Program>(reading, "get_program", programId) : undefined;
+  checkArguments(definition, args);
+  const { scopes } = await reader.identify();
+  requireUsable(reader, scopes, definition);
+  const can = (tool: OperationName) => canUse(reader, scopes, tool);
+  const { programId, roundId } = args;
+  const program =
+    programId && can("get_program") ? await readRecord<Program>(reader, "get_program", programId) : undefined;
   const rounds =
-    programId && roundId && can("list_rounds") ? await read<Round[]>(reading, "list_rounds", programId) : undefined;
+    programId && roundId && can("list_rounds")
+      ? await readRecord<Round[]>(reader, "list_rounds", programId)
+      : undefined;
   const round = rounds?.find((candidate) => candidate.roundId === roundId);
   if (rounds && !round) throw createInvalidParams("There is no such roundId in this programme");
   return {
     description: definition.description,
     messages: [
-      { role: "user", content: { type: "text", text: formatPrompt(definition, { program, round, given, can }) } },
+      {
+        role: "user",
+        content: { type: "text", text: formatPrompt(definition, { program, round, args, canUse: can }) },
+      },
       ...(program ? createResourceLinks("get_program", program).map(createLinkMessage) : []),
       ...(round ? createResourceLinks("list_rounds", [round]).map(createLinkMessage) : []),
     ],
@@ -69,31 +74,38 @@ function createLinkMessage({ uri, name }: { uri: string; name: string }): { role
   return { role: "user", content: { type: "resource_link", uri, name, mimeType: "application/json" } };
 }
 
-function checkArguments({ arguments: known }: PromptDefinition, given: Readonly<Record<string, string>>): void {
-  for (const { name, required } of known) {
-    if (required && !given[name]) throw createInvalidParams(`The argument ${name} is required`);
+function checkArguments({ arguments: declared }: PromptDefinition, args: Readonly<Record<string, string>>): void {
+  for (const { name, required } of declared) {
+    if (required && !args[name]) throw createInvalidParams(`The argument ${name} is required`);
   }
-  for (const [name, value] of Object.entries(given)) {
-    if (!known.some((argument) => argument.name === name)) throw createInvalidParams("Unknown argument");
-    // It becomes part of a line of instructions.
+  for (const [name, value] of Object.entries(args)) {
+    if (!declared.some((argument) => argument.name === name)) throw createInvalidParams("Unknown argument");
+    // The value becomes part of a line of instructions.
     if (/[\p{C}\p{Zl}\p{Zp}]/u.test(value) || value.length > maxArgumentChars)
-      throw createInvalidParams(`${name} is no id`);
+      throw createInvalidParams(`${name} is not an id`);
   }
 }
 
-async function read<Data>({ ask }: Reading, operation: OperationName, programId: string): Promise<Data> {
+async function readRecord<Data>({ ask }: ResourceReader, operation: OperationName, programId: string): Promise<Data> {
   const answer = await ask(operation, { programId });
   if (answer.ok) return answer.data as Data;
   const unknown = answer.problem.status === 404 || answer.problem.status === 400;
   throw unknown ? createInvalidParams("There is no such programId") : answer.problem;
 }
 
-function canUse({ disabledBySetting }: Reading, scopes: ReadonlySet<Scope>, tool: OperationName): boolean {
+function canUse({ disabledBySetting }: ResourceReader, scopes: ReadonlySet<Scope>, tool: OperationName): boolean {
   return disabledBySetting(tool) === undefined && scopes.has(operations[tool].scope);
 }
 
-/** @throws Problem that says what the job lacks */
-function refuseUnusable({ disabledBySetting }: Reading, scopes: ReadonlySet<Scope>, { needs }: PromptDefinition): void {
+/**
+ * Checks that the caller can use all tools that a prompt needs.
+ * @throws Problem `tool_not_offered`, `insufficient_scope`
+ */
+function requireUsable(
+  { disabledBySetting }: ResourceReader,
+  scopes: ReadonlySet<Scope>,
+  { needs }: PromptDefinition,
+): void {
   for (const tool of needs) {
     const setting = disabledBySetting(tool);
     if (setting !== undefined) throw problem("tool_not_offered", { tool, setting });

@@ -4,21 +4,22 @@ import { hasUntrustedText, untrustedNote } from "../contract/definition/untruste
 import { type Problem, problem } from "../contract/errors.ts";
 import { countRowsThatFit } from "../lib/json-cache.ts";
 import type { Answer, Success } from "../upstream/port.ts";
-import type { Reading } from "./session.ts";
+import type { ResourceReader } from "./session.ts";
 import { createNotFoundError, parseTarget, type ResourceTarget, shortenUri } from "./target.ts";
 
 /**
- * Reads a resource as the tool of the same name would: same scopes, redaction and handles. The text is JSON:
- * `{notes?, data}`, for lists `{notes?, data, page, next?}` with the URI of the rest, which rows that are too many bytes
- * are part of.
- * @throws ResourceNotFoundError for an unknown, malformed or foreign URI alike; ProtocolError with `code` and `next`
+ * Reads a resource with the scopes, redaction and handles of the tool of the same name. The text is JSON: `{notes?,
+ * data}`, for lists `{notes?, data, page, next?}` with the URI of the next page. A page is shortened if its rows exceed
+ * the limit of bytes.
+ * @throws ResourceNotFoundError for unknown and malformed URIs and for records of other tenants; ProtocolError with
+ * `code` and `next`
  */
-export async function readResource(reading: Reading, uri: string): Promise<ReadResourceResult> {
+export async function readResource(reader: ResourceReader, uri: string): Promise<ReadResourceResult> {
   const target = parseTarget(uri);
   if (!target) throw createNotFoundError(uri);
-  const setting = reading.disabledBySetting(target.name);
+  const setting = reader.disabledBySetting(target.name);
   if (setting !== undefined) throw toProtocolError(problem("tool_not_offered", { tool: target.name, setting }), uri);
-  const answer = await readFittingPage(reading, target);
+  const answer = await readFittingPage(reader, target);
   if (!answer.ok) throw toProtocolError(answer.problem, uri);
   return {
     contents: [{ uri, mimeType: "application/json", text: formatText(target, answer) }],
@@ -37,8 +38,8 @@ function toProtocolCode(status: number): ProtocolErrorCode {
   return status >= 500 ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidRequest;
 }
 
-/** Asks for fewer rows where those of a page are too many bytes: so the cursor is that of where the page ends. */
-async function readFittingPage({ ask, resultBytes }: Reading, { name, input }: ResourceTarget): Promise<Answer> {
+/** Requests fewer rows if a page is too large, so that the cursor matches the last row. */
+async function readFittingPage({ ask, resultBytes }: ResourceReader, { name, input }: ResourceTarget): Promise<Answer> {
   const answer = await ask(name, input);
   if (!answer.ok || !answer.page) return answer;
   const rows = answer.data as readonly unknown[];
@@ -47,16 +48,16 @@ async function readFittingPage({ ask, resultBytes }: Reading, { name, input }: R
 }
 
 function formatText({ operation, input }: ResourceTarget, { data, page }: Success): string {
-  // What is to be known of the data goes before it.
-  const marked = hasUntrustedText(operation.data) ? { notes: [untrustedNote], data } : { data };
+  // Notes come before the data that they apply to.
+  const annotated = hasUntrustedText(operation.data) ? { notes: [untrustedNote], data } : { data };
   const { lastEvaluatedKey } = page ?? {};
-  if (lastEvaluatedKey === undefined) return JSON.stringify({ ...marked, page });
+  if (lastEvaluatedKey === undefined) return JSON.stringify({ ...annotated, page });
   const { cursor: _, ...rest } = input;
   const next = expandResource(operation.resource ?? "", { ...rest, lastEvaluatedKey });
-  return JSON.stringify({ ...marked, page, next });
+  return JSON.stringify({ ...annotated, page, next });
 }
 
-/** How long a client may keep what will never be another: entries of the audit trail, published versions. */
+/** How long a client may cache audit entries and published versions, which never change. */
 const foreverTtlMs = 24 * 60 * 60_000;
 
 function isFinal({ name, input }: ResourceTarget, data: unknown): boolean {

@@ -3,47 +3,49 @@ import { completeArgument } from "./complete.ts";
 import { createUnknownCursorError, listResources, listTemplates } from "./list.ts";
 import { getPrompt, listPrompts } from "./prompts.ts";
 import { readResource } from "./read.ts";
-import { createReading, type ResourceSession } from "./session.ts";
-import { createSubscriber, type FollowedResource, type Listener, type Subscriber } from "./subscriber.ts";
+import { createResourceReader, type ResourceSession } from "./session.ts";
+import { createSubscriber, type Listener, type Subscriber, type SubscriberOptions } from "./subscriber.ts";
 
-/** Answers everything about resources, prompts and their completions on a server, subscriptions aside. */
+/** Registers the handlers for resources, prompts and completions. Subscriptions are separate. */
 export function registerResources(server: Server, session: ResourceSession): void {
   server.setRequestHandler("resources/list", ({ params }, context) =>
-    listResources(createReading(session, context), params?.cursor),
+    listResources(createResourceReader(session, context), params?.cursor),
   );
   server.setRequestHandler("resources/templates/list", ({ params }, context) => {
     if (params?.cursor !== undefined) throw createUnknownCursorError();
-    return listTemplates(createReading(session, context));
+    return listTemplates(createResourceReader(session, context));
   });
   server.setRequestHandler("resources/read", ({ params }, context) =>
-    readResource(createReading(session, context), params.uri),
+    readResource(createResourceReader(session, context), params.uri),
   );
   server.setRequestHandler("prompts/list", ({ params }, context) => {
     if (params?.cursor !== undefined) throw createUnknownCursorError();
-    return listPrompts(createReading(session, context));
+    return listPrompts(createResourceReader(session, context));
   });
-  server.setRequestHandler("prompts/get", ({ params }, context) => getPrompt(createReading(session, context), params));
+  server.setRequestHandler("prompts/get", ({ params }, context) =>
+    getPrompt(createResourceReader(session, context), params),
+  );
   server.setRequestHandler("completion/complete", ({ params }, context) =>
-    completeArgument(createReading(session, context), params),
+    completeArgument(createResourceReader(session, context), params),
   );
 }
 
-/** What a 2025-era client follows. */
+/** Subscriptions of a 2025-era client. */
 export interface Subscriptions {
-  /** @throws what {@link Subscriber.add} and {@link Subscriber.start} do */
+  /** @throws as {@link Subscriber.add} and {@link Subscriber.start} */
   follow(uri: string): Promise<void>;
   unfollow(uri: string): Promise<void>;
 }
 
-/** Follows changes for a 2025-era connection, which is told of changed lists without asking. */
+/** Sends notifications of changes on a 2025-era connection. Clients get changed lists without subscribing. */
 export function registerSubscriptions(
   server: Server,
-  following: FollowedResource,
+  options: SubscriberOptions,
   onClose: (work: () => void) => void,
 ): void {
-  const subscriber = createSubscriber(following, createListener(server));
-  if (following.upstream.watchesRecords) registerSubscribing(server, createSubscriptions(subscriber));
-  // A token that cannot be followed is refused at the next request too, which says why.
+  const subscriber = createSubscriber(options, createListener(server));
+  if (options.upstream.watchesRecords) registerSubscribing(server, createSubscriptions(subscriber));
+  // The next request with an invalid token reports the reason.
   server.oninitialized = () => void subscriber.start().catch(() => undefined);
   onClose(() => subscriber.stop());
 }
@@ -62,7 +64,7 @@ function createSubscriptions(subscriber: Subscriber): Subscriptions {
   };
 }
 
-/** Answers `resources/subscribe` and `resources/unsubscribe` on a server. */
+/** Registers the handlers for `resources/subscribe` and `resources/unsubscribe`. */
 export function registerSubscribing(server: Server, subscriptions: Subscriptions): void {
   server.setRequestHandler("resources/subscribe", async ({ params: { uri } }) => {
     await subscriptions.follow(uri);
@@ -74,7 +76,7 @@ export function registerSubscribing(server: Server, subscriptions: Subscriptions
   });
 }
 
-/** Tells a server's client; a connection that closes meanwhile needs no telling. */
+/** Creates a listener that sends notifications to the client. Errors of closed connections are ignored. */
 export function createListener(server: Server): Listener {
   const sendSafely = (sending: Promise<void>) => void sending.catch(() => undefined);
   const lists = {

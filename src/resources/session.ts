@@ -3,29 +3,32 @@ import type { CallName } from "../contract/index.ts";
 import { getRequestId, getRequestToken } from "../lib/http/request-id.ts";
 import type { Answer, Identity, Upstream } from "../upstream/port.ts";
 
-/** What the resources and prompts of one connection or request work with. */
+/** What the resources and prompts of one connection or request need. */
 export interface ResourceSession {
   readonly upstream: Upstream;
   /** The caller's bearer token. */
   readonly token: string | undefined;
-  /** The setting that keeps an operation from agents, if one does. */
+  /** Returns the setting that disables an operation for agents, if any. */
   readonly disabledBySetting: (name: CallName) => string | undefined;
-  /** The most JSON that one result comes to, unless a single row is larger. */
+  /** Most bytes of JSON in one result, unless a single row is larger. */
   readonly resultBytes: number;
 }
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** One request's way to the service: as its caller, under its id, until it is cancelled. */
-export interface Reading extends Pick<ResourceSession, "disabledBySetting" | "resultBytes"> {
+/** Sends calls on behalf of one request: with its caller, its id and its abort signal. */
+export interface ResourceReader extends Pick<ResourceSession, "disabledBySetting" | "resultBytes"> {
   ask(operation: CallName, input: Input): Promise<Answer>;
   /** @throws Problem `unauthorized`, `invalid_token` */
   identify(): Promise<Identity>;
 }
 
-export function createReading({ upstream, token: own, ...rest }: ResourceSession, context: ServerContext): Reading {
+export function createResourceReader(
+  { upstream, token: sessionToken, ...rest }: ResourceSession,
+  context: ServerContext,
+): ResourceReader {
   const requestId = getRequestId(context);
-  const token = getRequestToken(context, own);
+  const token = getRequestToken(context, sessionToken);
   const { signal } = context.mcpReq;
   return {
     ...rest,

@@ -7,56 +7,59 @@ import { isAffected } from "./changes.ts";
 import type { ResourceSession } from "./session.ts";
 import { createNotFoundError, findMissingReadScopes, isPersonal, parseTarget, type ResourceTarget } from "./target.ts";
 
-/** What a subscriber's client is told: URIs that it named itself, and which lists to read again. */
+/** Receives notifications for a client: URIs that it subscribed to, and lists that have changed. */
 export interface Listener {
   updated(uri: string): void;
   listChanged(list: "tools" | "resources" | "prompts"): void;
-  /** The token is no longer valid. */
+  /** Called when the token is no longer valid. */
   ended?(): void;
 }
 
-/** One client's subscriptions, bound to its token: only changes of its own organisation reach it. */
+/** One client's subscriptions. They are limited to the organisation of its token. */
 export interface Subscriber {
-  /** From when this resolves nothing is missed. @throws Problem, as {@link Upstream.watch} does */
+  /**
+   * Starts watching. No change is missed after it resolves.
+   * @throws Problem as {@link Upstream.watch} does
+   */
   start(): Promise<void>;
   /**
-   * Follows a resource, once started.
-   * @throws ResourceNotFoundError for a URI of no template; ProtocolError for what cannot be followed, or too many;
-   * Problem `insufficient_scope`, `tool_not_offered`
+   * Subscribes to a resource, after `start`.
+   * @throws ResourceNotFoundError for a URI that matches no template; ProtocolError if the resource cannot be followed
+   * or there are too many; Problem `insufficient_scope`, `tool_not_offered`
    */
   add(uri: string): void;
-  /** Takes back one `add`. */
+  /** Cancels one `add`. */
   remove(uri: string): void;
   stop(): void;
 }
 
-export interface FollowedResource extends Pick<ResourceSession, "upstream" | "token" | "disabledBySetting"> {
-  /** The scopes that the client's lists were made by, where following began only some time after. */
-  readonly shownBy?: Iterable<string>;
+export interface SubscriberOptions extends Pick<ResourceSession, "upstream" | "token" | "disabledBySetting"> {
+  /** The scopes of the lists that the client has, if watching starts only later. */
+  readonly listedScopes?: Iterable<string>;
 }
 
-/** Different URIs that one client may follow. */
+/** Most URIs that one client may follow. */
 export const maxFollowed = 256;
 
-export function createSubscriber(following: FollowedResource, listener: Listener): Subscriber {
-  return new WatchingSubscriber(following, listener);
+export function createSubscriber(options: SubscriberOptions, listener: Listener): Subscriber {
+  return new WatchingSubscriber(options, listener);
 }
 
 class WatchingSubscriber implements Subscriber {
-  readonly #following: FollowedResource;
+  readonly #options: SubscriberOptions;
   readonly #listener: Listener;
   readonly #followed = new Map<string, { readonly target: ResourceTarget; times: number }>();
   #scopes: ReadonlySet<Scope> = new Set();
   #starting: Promise<Watch> | undefined;
   #stopped = false;
 
-  constructor(following: FollowedResource, listener: Listener) {
-    this.#following = following;
+  constructor(options: SubscriberOptions, listener: Listener) {
+    this.#options = options;
     this.#listener = listener;
   }
 
   async start(): Promise<void> {
-    const { upstream } = this.#following;
+    const { upstream } = this.#options;
     if (!upstream.watch || this.#stopped) return;
     this.#starting ??= this.#watch(upstream.watch);
     try {
@@ -68,27 +71,29 @@ class WatchingSubscriber implements Subscriber {
   }
 
   add(uri: string): void {
-    const known = this.#followed.get(uri);
-    if (known) {
-      known.times += 1;
+    const existing = this.#followed.get(uri);
+    if (existing) {
+      existing.times += 1;
       return;
     }
     const target = parseTarget(uri);
     if (!target) throw createNotFoundError(uri);
-    if (!this.#following.upstream.watchesRecords) throw createRefusal("Changes of records cannot be followed here");
+    if (!this.#options.upstream.watchesRecords)
+      throw createInvalidParams("This server cannot follow changes of records");
     // Notifications repeat the URI.
-    if (isPersonal(target)) throw createRefusal("What names a person cannot be followed");
-    const setting = this.#following.disabledBySetting(target.name);
+    if (isPersonal(target)) throw createInvalidParams("Resources that name a person cannot be followed");
+    const setting = this.#options.disabledBySetting(target.name);
     if (setting !== undefined) throw problem("tool_not_offered", { tool: target.name, setting });
     const requiredScopes = findMissingReadScopes(this.#scopes, target);
     if (requiredScopes.length > 0) throw problem("insufficient_scope", { requiredScopes });
-    if (this.#followed.size >= maxFollowed) throw createRefusal(`At most ${maxFollowed} resources can be followed`);
+    if (this.#followed.size >= maxFollowed)
+      throw createInvalidParams(`At most ${maxFollowed} resources can be followed`);
     this.#followed.set(uri, { target, times: 1 });
   }
 
   remove(uri: string): void {
-    const known = this.#followed.get(uri);
-    if (known && --known.times <= 0) this.#followed.delete(uri);
+    const existing = this.#followed.get(uri);
+    if (existing && --existing.times <= 0) this.#followed.delete(uri);
   }
 
   stop(): void {
@@ -101,7 +106,7 @@ class WatchingSubscriber implements Subscriber {
   }
 
   async #watch(watch: NonNullable<Upstream["watch"]>): Promise<Watch> {
-    const started = await watch(this.#following.token, {
+    const started = await watch(this.#options.token, {
       changed: (changes) => this.#changed(changes),
       rescoped: (scopes) => this.#rescoped(scopes),
       ended: () => {
@@ -110,8 +115,9 @@ class WatchingSubscriber implements Subscriber {
       },
     });
     this.#scopes = started.scopes;
-    const { shownBy } = this.#following;
-    if (shownBy && started.scopes.symmetricDifference(new Set(shownBy)).size > 0) this.#rescoped(started.scopes);
+    const { listedScopes } = this.#options;
+    if (listedScopes && started.scopes.symmetricDifference(new Set(listedScopes)).size > 0)
+      this.#rescoped(started.scopes);
     return started;
   }
 
@@ -127,7 +133,7 @@ class WatchingSubscriber implements Subscriber {
     if (programs && this.#scopes.has("programs:read")) this.#listener.listChanged("resources");
   }
 
-  /** A list of events is told of those that it would show. */
+  /** Returns whether the caller's scopes show a change. Lists of events change only for visible events. */
   #sees({ eventType }: RecordChange): boolean {
     return eventType === undefined || this.#scopes.has(getEventScope(eventType));
   }
@@ -138,6 +144,6 @@ class WatchingSubscriber implements Subscriber {
   }
 }
 
-function createRefusal(message: string): ProtocolError {
+function createInvalidParams(message: string): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }

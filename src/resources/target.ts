@@ -5,11 +5,11 @@ import { parseQueryArgument } from "../contract/definition/query.ts";
 import { type CallName, callNames, operations } from "../contract/index.ts";
 import { findMissingScopes, type Scope } from "../contract/scopes.ts";
 
-/** A read that a URI stands for. */
+/** The read that a URI refers to. */
 export interface ResourceTarget {
   readonly name: CallName;
   readonly operation: Operation;
-  /** Path variables and query in one flat object, not yet validated. */
+  /** Path variables and query in one flat object, before validation. */
   readonly input: Readonly<Record<string, unknown>>;
 }
 
@@ -17,15 +17,17 @@ export interface ResourceTarget {
 export interface ResourceKind {
   readonly name: CallName;
   readonly operation: Operation;
-  /** RFC 6570: path variables, then what the query may name. */
+  /** URI template (RFC 6570) with path variables and query. */
   readonly template: string;
-  /** The template without its query. */
   readonly path: UriTemplate;
   readonly variables: readonly string[];
 }
 
-/** Everything that can be read; templates without path variables first, so that `persons/resolve` is no person's id. */
-export const kinds: readonly ResourceKind[] = callNames
+/**
+ * All kinds of resources. Templates without path variables come first, so that `persons/resolve` is not taken for a
+ * person's id.
+ */
+export const resourceKinds: readonly ResourceKind[] = callNames
   .flatMap((name) => {
     const operation = operations[name];
     const template = operation.resource;
@@ -35,43 +37,43 @@ export const kinds: readonly ResourceKind[] = callNames
   })
   .sort((a, b) => a.variables.length - b.variables.length);
 
-/** Longer than the longest that a template makes of valid arguments. */
+/** Upper bound, longer than any template expands to with valid arguments. */
 export const maxUriChars = 8_192;
-/** What a URI is written in (RFC 3986), without fragments. */
+/** The characters of a URI (RFC 3986) without fragments. */
 const uriText = /^programme:\/\/[\w\-.~:/?@!$&'()*+,;=%[\]]+$/;
 
-/** What a URI stands for; nothing where it is malformed, too long or of no template. */
+/** Returns the read that a URI refers to, or `undefined` if the URI is malformed, too long or matches no template. */
 export function parseTarget(uri: string): ResourceTarget | undefined {
   if (uri.length > maxUriChars || !uriText.test(uri)) return undefined;
-  const mark = uri.indexOf("?");
-  const path = mark < 0 ? uri : uri.slice(0, mark);
-  for (const kind of kinds) {
-    const matched = kind.path.match(path);
-    if (!matched) continue;
+  const queryStart = uri.indexOf("?");
+  const path = queryStart < 0 ? uri : uri.slice(0, queryStart);
+  for (const kind of resourceKinds) {
+    const variables = kind.path.match(path);
+    if (!variables) continue;
     try {
-      const query = mark < 0 ? {} : parseQuery(kind.operation, uri.slice(mark + 1));
+      const query = queryStart < 0 ? {} : parseQuery(kind.operation, uri.slice(queryStart + 1));
       if (!query) return undefined;
-      const params = Object.entries(matched).map(([name, value]) => [name, decodeURIComponent(String(value))]);
+      const params = Object.entries(variables).map(([name, value]) => [name, decodeURIComponent(String(value))]);
       return { name: kind.name, operation: kind.operation, input: { ...Object.fromEntries(params), ...query } };
     } catch {
-      // Not percent-encoded UTF-8.
+      // The path is not percent-encoded UTF-8.
       return undefined;
     }
   }
   return undefined;
 }
 
-/** What is said of a URI that stands for nothing, or for nothing that the caller could know of. */
+/** Creates the error for a URI that does not exist or that the caller must not know of. */
 export function createNotFoundError(uri: string): ResourceNotFoundError {
   return new ResourceNotFoundError(shortenUri(uri));
 }
 
-/** As much of a URI as an error repeats. */
+/** Returns the beginning of a URI for error messages. */
 export function shortenUri(uri: string): string {
   return uri.slice(0, 512);
 }
 
-/** Arguments of a query; nothing where it names one twice, or one that the operation does not know. */
+/** Parses a query. Returns `undefined` if it repeats a name or has one that the operation does not declare. */
 function parseQuery(operation: Operation, text: string): Record<string, unknown> | undefined {
   const query: Record<string, unknown> = {};
   for (const pair of text.split("&")) {
@@ -82,16 +84,16 @@ function parseQuery(operation: Operation, text: string): Record<string, unknown>
   return query;
 }
 
-/** What a read needs that a caller's scopes do not hold. */
+/** Returns the scopes that a read needs and the caller lacks. */
 export function findMissingReadScopes(
   scopes: ReadonlySet<Scope>,
   { operation, input }: Omit<ResourceTarget, "name">,
 ): Scope[] {
-  const also = operation.conditionalScopes?.(input) ?? [];
-  return [...findMissingScopes(operation, scopes), ...also.filter((scope) => !scopes.has(scope))];
+  const conditional = operation.conditionalScopes?.(input) ?? [];
+  return [...findMissingScopes(operation, scopes), ...conditional.filter((scope) => !scopes.has(scope))];
 }
 
-/** Whether a URI names somebody in its query: by an address, an outside id, a name searched for. */
+/** Returns whether a URI contains personal data in its query: an address, an external id or a name. */
 export function isPersonal({ operation, input }: ResourceTarget): boolean {
   const { shape } = operation.queryObject;
   return Object.keys(input).some((name) => {

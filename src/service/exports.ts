@@ -69,4 +69,4 @@ function toExportJob({ tokenId: _token, scopes: _scopes, privacy, ...job }: Row<
   return { ...job, ...privacyMode, downloadUrl: null, downloadExpiresAt: null, ...warnings };
 }
 
-const unknownStateWarning = `No submission is ever in the state that filters.state names, so the file holds none. The states are ${SubmissionState.options.join(", ")}.`;
+const unknownStateWarning = `The given state is not a state of submissions, so the file contains none. The states are ${SubmissionState.options.join(", ")}.`;

@@ -5,46 +5,45 @@ import { type Issue, Problem, validationProblem } from "../contract/errors.ts";
 import type { CallName } from "../contract/index.ts";
 import { limits } from "../contract/limits.ts";
 import { findSimilar } from "../lib/did-you-mean.ts";
-import { getToolOptions, type OwnArguments } from "./catalog/tool-options.ts";
+import { getToolArguments, type ToolOptionValues } from "./catalog/tool-options.ts";
 import { coerceArguments } from "./coerce-arguments.ts";
 import { findPathIssues, getRecordSchema } from "./results/field-selection.ts";
 
-/** A tool call's arguments, sorted: what the operation takes, and what only tools have. */
+/** The arguments of a tool call, separated into those of the operation and options of the tool. */
 export interface PreparedArguments {
-  /** Path variables, query and body in one flat object; still to be validated by the gate. */
+  /** Path variables, query and body in one flat object, before validation by the pipeline. */
   readonly input: Readonly<Record<string, unknown>>;
-  readonly own: OwnArguments;
-  /** What was changed in the arguments to make them fit, for the caller to know. */
+  readonly options: ToolOptionValues;
+  /** Notes on arguments that were changed to make them fit. */
   readonly notes: readonly string[];
 }
 
-/** More are counted, not told. */
+/** Most notes; further ones are counted. */
 const maxNotes = 8;
 
 /**
- * Makes a tool call's arguments ready: reads what is miswritten but clear, and splits off what only tools have.
- *
- * @throws Problem `validation_failed` for own arguments that do not fit, and for what no operation takes
+ * Prepares a tool call's arguments: coerces values with an obvious meaning, and separates the tool's own options.
+ * @throws Problem `validation_failed` for invalid options, and for arguments beyond any limit
  */
 export function prepareArguments(name: CallName, args: Readonly<Record<string, unknown>>): PreparedArguments {
-  refuseBoundless(args);
-  const taken = getToolOptions(name);
-  const { args: coerced, notes } = coerceArguments(taken.shape, withList(args));
-  const { own, input } = separateArguments(name, taken.own, coerced);
-  const unlimited = input["limit"] === undefined && taken.limited;
+  requireBounded(args);
+  const declared = getToolArguments(name);
+  const { args: coerced, notes } = coerceArguments(declared.shape, splitSelection(args));
+  const { options, input } = separateArguments(name, declared.options, coerced);
+  const needsLimit = input["limit"] === undefined && declared.hasLimit;
   return {
-    input: unlimited ? { ...input, limit: limits.toolRows } : input,
-    own,
+    input: needsLimit ? { ...input, limit: limits.toolRows } : input,
+    options: options,
     notes: [
       ...notes.slice(0, maxNotes),
       ...(notes.length > maxNotes ? [`${notes.length - maxNotes} more arguments were read like these.`] : []),
-      ...(own.all && !unlimited ? ["limit has no effect beside all."] : []),
+      ...(options.all && !needsLimit ? ["limit has no effect beside all."] : []),
     ],
   };
 }
 
-/** What no operation takes is refused at once: to say of each argument what is wrong with it costs more than it helps. */
-function refuseBoundless(args: Readonly<Record<string, unknown>>): void {
+/** Rejects arguments beyond any limit at once, because checking each would cost more than it helps. */
+function requireBounded(args: Readonly<Record<string, unknown>>): void {
   let count = 0;
   for (const name in args) {
     count += 1;
@@ -61,26 +60,26 @@ function separateArguments(name: CallName, schema: z.ZodObject, args: Readonly<R
   const entries = Object.entries(args);
   const isOwn = ([argument]: readonly [string, unknown]) => Object.hasOwn(schema.shape, argument);
   const given = entries.filter(isOwn);
-  if (given.length === 0) return { own: {}, input: args };
-  const own = checkOwnArguments(name, schema, Object.fromEntries(given));
-  return { own, input: Object.fromEntries(entries.filter((entry) => !isOwn(entry))) };
+  if (given.length === 0) return { options: {}, input: args };
+  const options = checkOptions(name, schema, Object.fromEntries(given));
+  return { options, input: Object.fromEntries(entries.filter((entry) => !isOwn(entry))) };
 }
 
-/** A refusal with what the unknown arguments may have meant. */
+/** Adds suggestions to the unknown arguments of a validation error. */
 export function explainRefusal(name: CallName, refusal: Problem): Problem {
   const issues = refusal.details?.["issues"];
   if (refusal.code !== "validation_failed" || !Array.isArray(issues)) return refusal;
-  const told = (issues as readonly Issue[]).map((issue) => {
+  const explained = (issues as readonly Issue[]).map((issue) => {
     const message =
-      issue.code === "unrecognized_keys" ? suggestName(getToolOptions(name).shape, issue.path.split(".")) : undefined;
+      issue.code === "unrecognized_keys" ? suggestName(getToolArguments(name).shape, issue.path.split(".")) : undefined;
     return message === undefined ? issue : { ...issue, message };
   });
-  return new Problem(refusal.code, { ...refusal.details, issues: told }, refusal.message);
+  return new Problem(refusal.code, { ...refusal.details, issues: explained }, refusal.message);
 }
 
 /**
- * Returns what is said of an argument that there is not. Nothing for one that there is: what is unknown inside it is
- * the key of a free-form map or the id of a field, of which whoever refused it has said more.
+ * Returns a message for an unknown argument, or `undefined` if the argument exists: an unknown name inside it is a key
+ * of a free-form map or a field id, which the validator has explained.
  */
 function suggestName(
   shape: Readonly<Record<string, z.core.$ZodType>>,
@@ -92,9 +91,9 @@ function suggestName(
     return inner && below.length > 0 ? suggestName(inner, below) : undefined;
   }
   const known = Object.keys(shape);
-  const meant = findSimilar(name, known);
-  return meant
-    ? `Unknown argument: did you mean ${meant}?`
+  const suggestion = findSimilar(name, known);
+  return suggestion
+    ? `Unknown argument: did you mean ${suggestion}?`
     : `Unknown argument; there are ${known.join(", ") || "none"}`;
 }
 
@@ -104,26 +103,22 @@ function getObjectShape(schema: z.core.$ZodType): Readonly<Record<string, z.core
   return inner instanceof z.ZodObject ? inner.shape : undefined;
 }
 
-/** A selection may also be written as one text. */
-function withList(args: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+/** Accepts a selection as comma-separated text. */
+function splitSelection(args: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { select } = args;
   if (typeof select !== "string" || select.trimStart().startsWith("[")) return args;
   return { ...args, select: select.split(",").map((path) => path.trim()) };
 }
 
-function checkOwnArguments(
-  name: CallName,
-  schema: z.ZodObject,
-  given: Readonly<Record<string, unknown>>,
-): OwnArguments {
+function checkOptions(name: CallName, schema: z.ZodObject, given: Readonly<Record<string, unknown>>): ToolOptionValues {
   const result = schema.safeParse(given);
   if (!result.success) {
     throw validationProblem(
       ...result.error.issues.map(({ path, code, message }) => ({ path: path.join("."), code, message })),
     );
   }
-  const own = result.data as OwnArguments;
-  const issues = findPathIssues(getRecordSchema(name), own.select ?? []);
+  const options = result.data as ToolOptionValues;
+  const issues = findPathIssues(getRecordSchema(name), options.select ?? []);
   if (issues.length > 0) throw validationProblem(...issues);
-  return own;
+  return options;
 }

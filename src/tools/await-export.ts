@@ -18,10 +18,8 @@ const firstIntervalMs = 250;
 const maxIntervalMs = 5_000;
 
 /**
- * Follows an export until it is completed or failed, the caller cancels, or the time allowed is up; the job goes on
- * whatever becomes of the waiting.
- *
- * @returns the job as it was seen last
+ * Polls an export until it is completed or failed, the caller cancels, or the time limit is reached. The export
+ * continues in any case. Returns the last state seen.
  */
 export async function awaitExport(
   { upstream, settings }: ToolSession,
@@ -33,28 +31,28 @@ export async function awaitExport(
   const startedMs = performance.now();
   const getElapsedMs = () => performance.now() - startedMs;
   const limitMs = settings.exportWaitSeconds * 1000;
-  let seen = job;
+  let lastSeen = job;
   let intervalMs = firstIntervalMs;
-  while ((seen as Job).status === "pending") {
-    const leftMs = limitMs - getElapsedMs();
-    if (leftMs <= 0)
-      return { data: seen, notes: [createUnfinishedNote(`after ${settings.exportWaitSeconds} seconds`)] };
-    await delay(Math.min(intervalMs, leftMs), undefined, { signal }).catch(() => undefined);
-    if (signal.aborted) return { data: seen, notes: [createUnfinishedNote("when the call was cancelled")] };
+  while ((lastSeen as Job).status === "pending") {
+    const remainingMs = limitMs - getElapsedMs();
+    if (remainingMs <= 0)
+      return { data: lastSeen, notes: [createUnfinishedNote(`after ${settings.exportWaitSeconds} seconds`)] };
+    await delay(Math.min(intervalMs, remainingMs), undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return { data: lastSeen, notes: [createUnfinishedNote("when the call was cancelled")] };
     const { token, requestId } = created;
-    const look = { operation: "get_export", input: { exportId }, token, requestId } as const;
+    const pollCall = { operation: "get_export", input: { exportId }, token, requestId } as const;
     const answer = await upstream.call({
-      ...look,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(leftMs))]),
+      ...pollCall,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(remainingMs))]),
     });
-    if (answer.ok) seen = answer.data;
+    if (answer.ok) lastSeen = answer.data;
     else if (!errorCatalog[answer.problem.code].retryable)
-      return { data: seen, notes: [`${createUnfinishedNote("so far")} ${answer.problem.message}`] };
+      return { data: lastSeen, notes: [`${createUnfinishedNote("so far")} ${answer.problem.message}`] };
     intervalMs = Math.min(intervalMs * 2, maxIntervalMs);
     const elapsedSeconds = Math.round(getElapsedMs() / 1000);
-    await progress(getElapsedMs() / 1000, `${(seen as Job).status}, ${elapsedSeconds} s`);
+    await progress(getElapsedMs() / 1000, `${(lastSeen as Job).status}, ${elapsedSeconds} s`);
   }
-  return { data: seen, notes: [] };
+  return { data: lastSeen, notes: [] };
 }
 
 function createUnfinishedNote(when: string): string {

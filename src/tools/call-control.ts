@@ -1,9 +1,9 @@
 import type { ToolContext } from "./session.ts";
 
-/** Tells a client that asked for it how far its call is; a client that is gone is told nothing. */
+/** Sends a progress notification to a client that requested it. Errors of closed connections are ignored. */
 export type CallProgress = (progress: number, message: string) => Promise<void>;
 
-/** How a call that takes long stays in touch with its client. */
+/** Progress and cancellation of a long call. */
 export interface CallControl {
   readonly progress: CallProgress;
   /** Aborted when the client cancels. */

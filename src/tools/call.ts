@@ -6,16 +6,19 @@ import { type CallControl, createCallControl } from "./call-control.ts";
 import type { ToolName } from "./catalog/definitions.ts";
 import { requireOffered } from "./catalog/tool-availability.ts";
 import { connectionName } from "./catalog/tool-catalog.ts";
-import type { OwnArguments } from "./catalog/tool-options.ts";
+import type { ToolOptionValues } from "./catalog/tool-options.ts";
 import { type Question, withConfirmation } from "./confirmation/confirm.ts";
 import { callConnection } from "./connection.ts";
 import { getIdempotencyKey } from "./idempotency.ts";
 import { type AnsweredCall, createRefusal, instrumentCall, type ToolResult } from "./instrumented-call.ts";
-import { readTool, type ShownData, showData } from "./results/read.ts";
+import { readTool, type ToolData, toToolData } from "./results/read.ts";
 import { createResult } from "./results/results.ts";
 import type { ToolContext, ToolSession } from "./session.ts";
 
-/** Answers one tool call: arguments made ready, confirmation where it is due, the call, and its result. */
+/**
+ * Answers a tool call: prepares its arguments, asks for confirmation if required, calls the upstream and creates the
+ * result.
+ */
 export function callTool(
   session: ToolSession,
   context: ToolContext,
@@ -33,74 +36,74 @@ async function answerCall(
   args: Readonly<Record<string, unknown>>,
 ): Promise<AnsweredCall> {
   if (name === connectionName) return { result: await callConnection(session, context, args), code: "ok" };
-  const head = { operation: name, token: session.token, requestId };
-  const admission = await session.upstream.admit(head);
+  const callHead = { operation: name, token: session.token, requestId };
+  const admission = await session.upstream.admit(callHead);
   if (!admission.ok) return createRefusal(admission.problem);
-  const { answer, notes } = await answerAdmitted(session, context, { ...head, admission }, args);
+  const { answer, notes } = await processAdmittedCall(session, context, { ...callHead, admission }, args);
   if ("question" in answer) return { result: answer.question, code: "asked" };
   if (!answer.ok) {
     await admission.refuse(answer.problem, args);
     return createRefusal(explainRefusal(name, answer.problem));
   }
-  const shown = notes.length === 0 ? answer : { ...answer, notes: [...notes, ...answer.notes] };
+  const data = notes.length === 0 ? answer : { ...answer, notes: [...notes, ...answer.notes] };
   return {
-    result: createResult(name, shown, session.settings.results, supportsResourceLinks(session, context)),
+    result: createResult(name, data, session.settings.results, supportsResourceLinks(session, context)),
     code: "ok",
   };
 }
 
-interface Handled {
-  readonly answer: ShownData | Failure | Question;
-  /** How the arguments were read. */
+interface ProcessedCall {
+  readonly answer: ToolData | Failure | Question;
+  /** Notes on how the arguments were read. */
   readonly notes: readonly string[];
 }
 
-/** Works on a call that was let in: only from here on the work may grow with the arguments. */
-async function answerAdmitted(
+/** Processes an admitted call. Work that grows with the arguments starts only here. */
+async function processAdmittedCall(
   session: ToolSession,
   context: ToolContext,
-  head: Omit<UpstreamCall, "input">,
+  callHead: Omit<UpstreamCall, "input">,
   args: Readonly<Record<string, unknown>>,
-): Promise<Handled> {
-  const { operation: name } = head;
+): Promise<ProcessedCall> {
+  const { operation: name } = callHead;
   const isRead = operations[name].effect === "read";
   try {
     requireOffered(session.settings, name);
-    const { input, own, notes } = prepareArguments(name, args);
-    const following = createCallControl(context);
+    const { input, options, notes } = prepareArguments(name, args);
+    const control = createCallControl(context);
     const idempotencyKey = isRead ? undefined : getIdempotencyKey(context);
-    const call = { ...head, input, idempotencyKey, signal: following.signal };
+    const call = { ...callHead, input, idempotencyKey, signal: control.signal };
     const answer = isRead
-      ? await readTool(session, call, own, following)
-      : await write(session, context, call, own, following);
+      ? await readTool(session, call, options, control)
+      : await callWrite(session, context, call, options, control);
     return { answer, notes };
   } catch (error) {
     return { answer: toFailure(error), notes: [] };
   }
 }
 
-/** Clients of revisions before this one refuse results with content that they do not know. */
+/** Clients of earlier revisions reject results with unknown content types. */
 const linksSince = "2025-06-18";
 
 function supportsResourceLinks(session: ToolSession, { mcpReq, http }: ToolContext): boolean {
-  // Only requests of 2026-07-28 and later bring an envelope.
+  // Only requests of 2026-07-28 and later have an envelope.
   if (mcpReq.envelope) return true;
   const version = session.protocolVersion() ?? http?.req?.headers.get("mcp-protocol-version") ?? "";
   return version >= linksSince;
 }
 
-async function write(
+async function callWrite(
   session: ToolSession,
   context: ToolContext,
   call: UpstreamCall,
-  own: OwnArguments,
-  following: CallControl,
-): Promise<ShownData | Failure | Question> {
-  const answer = await withConfirmation(session, context, call, own.confirmation);
+  options: ToolOptionValues,
+  control: CallControl,
+): Promise<ToolData | Failure | Question> {
+  const answer = await withConfirmation(session, context, call, options.confirmation);
   if ("question" in answer || !answer.ok) return answer;
-  const { data, notes } = own.wait
-    ? await awaitExport(session, call, answer.data, following)
+  const { data, notes } = options.wait
+    ? await awaitExport(session, call, answer.data, control)
     : { data: answer.data, notes: [] };
-  const shown = showData(call.operation, { ...answer, data }, undefined, session.settings.resultBytes);
-  return { ...shown, notes: [...shown.notes, ...notes] };
+  const toolData = toToolData(call.operation, { ...answer, data }, undefined, session.settings.resultBytes);
+  return { ...toolData, notes: [...toolData.notes, ...notes] };
 }

@@ -10,14 +10,14 @@ type Values = Readonly<Record<string, unknown>>;
 
 export interface CoercedArguments {
   readonly args: Values;
-  /** What was read otherwise than it was written, a sentence each. */
+  /** Notes on values that were read differently from how they were written. */
   readonly notes: readonly string[];
 }
 
 /**
- * Reads arguments the way models tend to miswrite them: JSON as text, numbers and booleans as text, null for absent,
- * one value for a list, a comma list for a list and the reverse, names in another style. What fits is never altered,
- * nor is anything inside free-form maps; what cannot be read is left for the gate to refuse.
+ * Coerces arguments that models often write wrongly: JSON as text, numbers and booleans as text, null for absent, one
+ * value for a list, comma lists for lists and the reverse, names in another style. Values that fit stay as they are,
+ * also inside free-form maps. Values that cannot be coerced are left for validation to reject.
  */
 export function coerceArguments(shape: Shape, args: Values): CoercedArguments {
   const notes: string[] = [];
@@ -25,34 +25,34 @@ export function coerceArguments(shape: Shape, args: Values): CoercedArguments {
 }
 
 function coerceObject(shape: Shape, values: Values, path: string, notes: string[]): Values {
-  const given = matchNames(shape, values, path, notes);
-  const entries = Object.entries(given).map(([name, value]): [string, unknown] => {
+  const named = matchNames(shape, values, path, notes);
+  const entries = Object.entries(named).map(([name, value]): [string, unknown] => {
     const schema = Object.hasOwn(shape, name) ? shape[name] : undefined;
-    return [name, schema ? read(schema, value, joinPath(path, name), notes) : value];
+    return [name, schema ? coerceValue(schema, value, joinPath(path, name), notes) : value];
   });
-  return entries.every(([name, value]) => value === given[name]) ? given : Object.fromEntries(entries);
+  return entries.every(([name, value]) => value === named[name]) ? named : Object.fromEntries(entries);
 }
 
-/** More names than these in one object are no near misses. */
+/** Objects with more names are not near misses of a declared shape. */
 const maxNames = 100;
 
-/** The values under the names that they are meant for, without those that only say that nothing is given. */
+/** Returns the values under the names they are intended for, without nulls that mean absent. */
 function matchNames(shape: Shape, values: Values, path: string, notes: string[]): Values {
   if (Object.entries(values).every(([name, value]) => value !== null && Object.hasOwn(shape, name))) return values;
   const result = new Map(Object.entries(values));
   if (result.size > maxNames) return values;
-  // Until nothing changes: a value that is left out may free the name that another is meant for.
+  // Repeats until nothing changes: removing a value may free the name that another one is intended for.
   for (let before = -1; before !== notes.length; ) {
     before = notes.length;
     for (const [name, value] of result) {
-      const meant = Object.hasOwn(shape, name) ? name : findIntendedName(name, shape, result);
-      if (meant === undefined) continue;
-      const absent = value === null && !acceptsValue(shape[meant] as z.core.$ZodType, null);
-      if (meant === name && !absent) continue;
+      const intended = Object.hasOwn(shape, name) ? name : findIntendedName(name, shape, result);
+      if (intended === undefined) continue;
+      const absent = value === null && !acceptsValue(shape[intended] as z.core.$ZodType, null);
+      if (intended === name && !absent) continue;
       result.delete(name);
-      if (!absent) result.set(meant, value);
+      if (!absent) result.set(intended, value);
       const at = joinPath(path, name.slice(0, 100));
-      notes.push(absent ? `${at}: null was read as absent.` : `${at} was read as ${joinPath(path, meant)}.`);
+      notes.push(absent ? `${at}: null was read as absent.` : `${at} was read as ${joinPath(path, intended)}.`);
     }
   }
   return Object.fromEntries(result);
@@ -62,17 +62,19 @@ function joinPath(path: string, name: string): string {
   return path === "" ? name : `${path}.${name}`;
 }
 
-/** The name that a near miss stands for, unless it is given too or the miss could be for several. */
-function findIntendedName(name: string, shape: Shape, given: ReadonlyMap<string, unknown>): string | undefined {
-  const free = Object.keys(shape).filter((known) => !given.has(known));
-  const alike = free.filter((known) => normalizeName(known) === normalizeName(name));
-  if (alike.length === 1) return alike[0];
+/** Returns the declared name that a misspelt one is intended for, unless that one is present too or several match. */
+function findIntendedName(name: string, shape: Shape, named: ReadonlyMap<string, unknown>): string | undefined {
+  const free = Object.keys(shape).filter((declared) => !named.has(declared));
+  const similar = free.filter((declared) => normalizeName(declared) === normalizeName(name));
+  if (similar.length === 1) return similar[0];
   if (normalizeName(name) !== "id") return undefined;
-  const ids = free.filter((known) => known.endsWith("Id") && !acceptsValue(shape[known] as z.core.$ZodType, undefined));
+  const ids = free.filter(
+    (declared) => declared.endsWith("Id") && !acceptsValue(shape[declared] as z.core.$ZodType, undefined),
+  );
   return ids.length === 1 ? ids[0] : undefined;
 }
 
-/** A name without what styles and spellings of English differ in: `programme_id`, `programID` and `programId` are one. */
+/** Normalises style and spelling of a name: `programme_id`, `programID` and `programId` are equal. */
 function normalizeName(name: string): string {
   return name
     .slice(0, 100)
@@ -81,7 +83,7 @@ function normalizeName(name: string): string {
     .replaceAll("programme", "program");
 }
 
-function read(schema: z.core.$ZodType, value: unknown, path: string, notes: string[]): unknown {
+function coerceValue(schema: z.core.$ZodType, value: unknown, path: string, notes: string[]): unknown {
   if (isCommaList(schema)) return Array.isArray(value) ? joinValues(value, path, notes) : value;
   const definition = unwrap(schema)._zod.def as { type: string; shape?: Shape; element?: z.core.$ZodType };
   switch (definition.type) {
@@ -90,13 +92,13 @@ function read(schema: z.core.$ZodType, value: unknown, path: string, notes: stri
     case "boolean":
       return coerceBoolean(value, path, notes);
     case "object": {
-      const found = parseJsonText(value, isObject, "an object", path, notes);
-      return isObject(found) && definition.shape ? coerceObject(definition.shape, found, path, notes) : found;
+      const parsed = parseJsonText(value, isObject, "an object", path, notes);
+      return isObject(parsed) && definition.shape ? coerceObject(definition.shape, parsed, path, notes) : parsed;
     }
     case "record":
       return parseJsonText(value, isObject, "an object", path, notes);
     case "array":
-      return definition.element ? list(definition.element, value, path, notes) : value;
+      return definition.element ? coerceList(definition.element, value, path, notes) : value;
     default:
       return value;
   }
@@ -109,19 +111,21 @@ function coerceNumber(value: unknown, path: string, notes: string[]): unknown {
 }
 
 function coerceBoolean(value: unknown, path: string, notes: string[]): unknown {
-  const meant = typeof value === "string" ? value.trim().toLowerCase() : undefined;
-  if (meant !== "true" && meant !== "false") return value;
+  const intended = typeof value === "string" ? value.trim().toLowerCase() : undefined;
+  if (intended !== "true" && intended !== "false") return value;
   notes.push(`${path}: the text was read as true or false.`);
-  return meant === "true";
+  return intended === "true";
 }
 
-function list(element: z.core.$ZodType, value: unknown, path: string, notes: string[]): unknown {
-  const found = parseJsonText(value, Array.isArray, "a list", path, notes);
-  const items = Array.isArray(found) ? found : coerceItems(element, found, path, notes);
-  return Array.isArray(items) ? items.map((item, index) => read(element, item, `${path}.${index}`, notes)) : items;
+function coerceList(element: z.core.$ZodType, value: unknown, path: string, notes: string[]): unknown {
+  const parsed = parseJsonText(value, Array.isArray, "a list", path, notes);
+  const items = Array.isArray(parsed) ? parsed : coerceItems(element, parsed, path, notes);
+  return Array.isArray(items)
+    ? items.map((item, index) => coerceValue(element, item, `${path}.${index}`, notes))
+    : items;
 }
 
-/** One value where a list is meant, or several of them separated by commas. */
+/** Converts a single value, or several separated by commas, to a list. */
 function coerceItems(element: z.core.$ZodType, value: unknown, path: string, notes: string[]): unknown {
   if (value === undefined || value === null) return value;
   const { type } = unwrap(element)._zod.def;
@@ -130,7 +134,7 @@ function coerceItems(element: z.core.$ZodType, value: unknown, path: string, not
     return [value];
   }
   const items = value.split(",").map((item) => item.trim());
-  // A comma between words may belong to one text; between names without blanks it separates.
+  // A comma between words may belong to one text. Between names without blanks it is a separator.
   if (!items.every((item) => /^\S+$/.test(item))) return value;
   notes.push(`${path}: the commas were read as separating a list.`);
   return items;
@@ -144,7 +148,7 @@ function joinValues(values: readonly unknown[], path: string, notes: string[]): 
 
 const bounds = { maxDepth: limits.maxJsonDepth, maxValues: limits.maxJsonValues };
 
-/** The value of a JSON text where something else than text is meant. */
+/** Parses JSON text for a parameter that is not text. */
 function parseJsonText(
   value: unknown,
   fits: (value: unknown) => boolean,
@@ -154,10 +158,10 @@ function parseJsonText(
 ): unknown {
   if (typeof value !== "string" || findJsonExcess(Buffer.from(value), bounds)) return value;
   try {
-    const found: unknown = JSON.parse(value);
-    if (!fits(found)) return value;
+    const parsed: unknown = JSON.parse(value);
+    if (!fits(parsed)) return value;
     notes.push(`${path}: the JSON text was read as ${as}.`);
-    return found;
+    return parsed;
   } catch {
     return value;
   }

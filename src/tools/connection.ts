@@ -5,14 +5,14 @@ import { findMissingScopes, type Scope } from "../contract/scopes.ts";
 import { getRequestId } from "../lib/http/request-id.ts";
 import { version } from "../lib/version.ts";
 import type { Connection } from "../upstream/port.ts";
-import { disabledBySetting } from "./catalog/tool-availability.ts";
+import { findDisablingSetting } from "./catalog/tool-availability.ts";
 import { createResultInForm } from "./results/results.ts";
 import { formatLine } from "./results/text.ts";
 import type { ToolContext, ToolSession } from "./session.ts";
 
 /**
- * Answers `get_connection`, also while the service does not answer or the token's rate is used up.
- * @throws Problem `unauthorized`, `invalid_token`; `validation_failed` for arguments, of which it takes none
+ * Answers `get_connection`, even while the service is unreachable or the token is rate-limited.
+ * @throws Problem `unauthorized`, `invalid_token`; `validation_failed` for any argument
  */
 export async function callConnection(
   { upstream, token, settings, confirmation }: ToolSession,
@@ -29,7 +29,7 @@ export async function callConnection(
     requestId: getRequestId(context),
     signal: context.mcpReq.signal,
   });
-  // Asked after the service was: what it refused is known by now.
+  // The scopes are read after the call, which may have shown that some are missing.
   const { scopes } = await upstream.identify(token);
   const data = {
     server: `programme-mcp ${version}`,
@@ -58,14 +58,14 @@ function toFault({ code, message, remediation }: Problem) {
   return { code, message, next: remediation };
 }
 
-/** Tools that the caller is not offered, by what each lacks: a setting of this server, scopes, or both. */
+/** Lists the tools that are not offered to the caller, grouped by the settings or scopes that they lack. */
 function listHiddenTools(settings: ToolSession["settings"], scopes: ReadonlySet<Scope>) {
   const hidden = callNames.map((name) => {
-    const setting = disabledBySetting(settings, name);
-    const lacked = findMissingScopes(operations[name], scopes);
+    const setting = findDisablingSetting(settings, name);
+    const missing = findMissingScopes(operations[name], scopes);
     return {
       name,
-      lacks: [...(setting === undefined ? [] : [setting]), ...(lacked.length > 1 ? [lacked.join(" or ")] : lacked)],
+      lacks: [...(setting === undefined ? [] : [setting]), ...(missing.length > 1 ? [missing.join(" or ")] : missing)],
     };
   });
   const groups = Map.groupBy(hidden, ({ lacks }) => lacks.join(", "));

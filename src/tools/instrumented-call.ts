@@ -4,16 +4,15 @@ import { getRequestCaller, getRequestId } from "../lib/http/request-id.ts";
 import { createErrorResult } from "./results/results.ts";
 import type { ToolContext, ToolSession } from "./session.ts";
 
-/** What a tool call is answered with. */
 export type ToolResult = CallToolResult | InputRequiredResult;
 
-/** The same, and how the call came out: `ok`, `asked`, or an error code. */
+/** A result with its outcome: `ok`, `asked`, or an error code. */
 export interface AnsweredCall {
   readonly result: ToolResult;
   readonly code: string;
 }
 
-/** Answers a tool call under the eyes of whoever watches; refusals become results. */
+/** Answers a tool call and records it in telemetry. Problems become error results. */
 export async function instrumentCall(
   { telemetry }: Pick<ToolSession, "telemetry">,
   context: ToolContext,
@@ -37,7 +36,7 @@ export async function instrumentCall(
   return result;
 }
 
-/** @throws whatever is no Problem */
+/** @throws any error that is not a Problem */
 function handleRefusal(error: unknown): AnsweredCall {
   if (error instanceof Problem) return createRefusal(error);
   throw error;

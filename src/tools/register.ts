@@ -9,7 +9,7 @@ import type { ToolContext, ToolSession } from "./session.ts";
 
 type Args = Readonly<Record<string, unknown>>;
 
-/** Answers `tools/list` and `tools/call` on a server. */
+/** Registers the handlers for `tools/list` and `tools/call`. */
 export function registerTools(server: Server, session: ToolSession): void {
   server.setRequestHandler("tools/list", async (_, context) => ({
     tools: await listTools({ ...session, token: getRequestToken(context, session.token) }),
@@ -21,7 +21,7 @@ export function registerTools(server: Server, session: ToolSession): void {
   });
 }
 
-/** The tools that a caller sees. */
+/** Lists the tools that a caller may use. */
 export async function listTools({ upstream, settings, token }: ToolSession) {
   const { scopes } = await upstream.identify(token);
   return settings.toolMode === "search" ? listSearchTools(settings, scopes) : listToolDefinitions(settings, scopes);
@@ -29,7 +29,7 @@ export async function listTools({ upstream, settings, token }: ToolSession) {
 
 /**
  * Answers a call of any tool.
- * @throws ProtocolError where there is no such tool
+ * @throws ProtocolError if the tool does not exist
  */
 export function answerCall(session: ToolSession, context: ToolContext, name: string, args: Args): Promise<ToolResult> {
   if (session.settings.toolMode === "search" && isSearchToolName(name))
@@ -38,7 +38,7 @@ export function answerCall(session: ToolSession, context: ToolContext, name: str
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 128)}`);
 }
 
-/** Whether a call is answered at once: nobody may have to be asked first, and it waits for nothing. */
+/** Returns whether a call responds at once: it needs no confirmation and waits for nothing. */
 export function isAnsweredAtOnce(session: Pick<ToolSession, "settings" | "confirmation">, name: string, args: Args) {
   const search = session.settings.toolMode === "search" && isSearchToolName(name);
   if (search && name !== "call_tool") return true;

@@ -7,14 +7,14 @@ import type { ToolSettings } from "./settings.ts";
 
 export interface ConfirmationPolicy {
   readonly mode: ConfirmationMode;
-  /** Tools that an automation may use without a question. */
+  /** Tools that may be called without confirmation. */
   readonly approved: ReadonlySet<CallName>;
-  /** Signs questions; at least 32 bytes, the same in all processes. */
+  /** Signs confirmations: at least 32 bytes, the same in all processes. */
   readonly key: Uint8Array;
   now(): Date;
 }
 
-/** What a tool is told of its call: as much of the SDK's context as tools look into. */
+/** The part of the SDK's context that tools use. */
 export interface ToolContext {
   readonly mcpReq: Pick<
     ServerContext["mcpReq"],
@@ -26,7 +26,7 @@ export interface ToolContext {
   };
 }
 
-/** What the tools of one connection or request work with. */
+/** What the tools of one connection or request need. */
 export interface ToolSession {
   readonly upstream: Upstream;
   /** The caller's bearer token. */
@@ -34,8 +34,8 @@ export interface ToolSession {
   readonly confirmation: ConfirmationPolicy;
   readonly settings: ToolSettings;
   readonly telemetry: Telemetry;
-  /** What the client of a 2025-era connection declared; over stateless HTTP nothing. */
+  /** The capabilities of a 2025-era connection's client; `undefined` over stateless HTTP. */
   clientCapabilities(): ClientCapabilities | undefined;
-  /** The revision that a 2025-era connection agreed on; over stateless HTTP nothing. */
+  /** The protocol version of a 2025-era connection; `undefined` over stateless HTTP. */
   protocolVersion(): string | undefined;
 }

@@ -1,23 +1,22 @@
 import type { CallName, Toolset } from "../contract/index.ts";
 import type { Privacy } from "../contract/privacy.ts";
 
-/** What an installation lets tools do, and how they answer. */
+/** Settings of an installation that decide which tools are offered and how they respond. */
 export interface ToolSettings {
-  /** Only tools of these nouns, with `tools` beside them; all where neither is given. */
+  /** Only tools of these nouns and those in `tools` are offered; all tools if neither is set. */
   readonly toolsets: readonly Toolset[] | undefined;
   readonly tools: readonly CallName[] | undefined;
-  /** Only tools that change nothing, whatever else is given. */
+  /** Only tools that change nothing are offered, whatever else is set. */
   readonly readOnly: boolean;
   /** `search` lists three tools that find, describe and call the others. */
   readonly toolMode: "full" | "search";
-  /** What a result carries: text for the model, structured content, or both. */
+  /** The form of results: text for the model, structured content, or both. */
   readonly results: "both" | "text" | "structured";
-  /** The most JSON that the data of one result may come to, in bytes. */
+  /** Most bytes of JSON in the data of one result. */
   readonly resultBytes: number;
-  /** What agents see of people. */
   readonly privacy: Privacy;
-  /** Whether events come to this server: the embedded service's own, or those of webhooks. */
+  /** Whether this server has events, of the embedded service or from webhooks. */
   readonly hasEvents: boolean;
-  /** How long `create_export` with `wait` waits at most. */
+  /** Longest time that `create_export` with `wait` waits. */
   readonly exportWaitSeconds: number;
 }

@@ -95,7 +95,7 @@ describe.each(names)("%s", (name) => {
     expect(text).toMatch(/agreement|agreed|asked|given to you/i);
     expect(text).toMatch(/version_conflict/);
     expect(text).toMatch(/preview/);
-    expect(text).toMatch(/never to follow/);
+    expect(text).toMatch(/never follow them/);
     expect(text.length).toBeLessThan(3_000);
     expect(text).not.toMatch(/undefined|\bnull\b|\[object|false\n/);
   });

@@ -3,13 +3,13 @@ import { describe, expect, test } from "vitest";
 import type * as z from "zod";
 import { unwrap } from "../../src/contract/definition/field-annotations.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
-import { getToolOptions } from "../../src/tools/catalog/tool-options.ts";
+import { getToolArguments } from "../../src/tools/catalog/tool-options.ts";
 import { coerceArguments } from "../../src/tools/coerce-arguments.ts";
 import { arbitraryOf } from "../store/arbitrary.ts";
 import { exampleArguments } from "../support/arguments.ts";
 
 function read(name: OperationName, args: Record<string, unknown>) {
-  return coerceArguments(getToolOptions(name).shape, args);
+  return coerceArguments(getToolArguments(name).shape, args);
 }
 
 describe("what is miswritten but clear", () => {
@@ -153,7 +153,7 @@ function typed(schema: z.ZodType): fc.Arbitrary<unknown> {
 
 /** Arguments as wrong as can be, under names that are right, nearly right and wrong. */
 function anyArguments(name: OperationName): fc.Arbitrary<Record<string, unknown>> {
-  const known = Object.keys(getToolOptions(name).shape);
+  const known = Object.keys(getToolArguments(name).shape);
   const snake = known.map((argument) => argument.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
   const values = fc.oneof(
     fc.jsonValue({ maxDepth: 3 }),

@@ -168,7 +168,7 @@ describe("search mode", () => {
       ["get_submission", "list_submissions"].toSorted(inContract),
     );
     expect(textOf(await agent.call("find_tools", { words: "xyzzy" }))).toBe(
-      "No tool fits; there are tools for submissions, events, the connection.",
+      "No tool matches. There are tools for submissions, events, the connection.",
     );
   });
 

@@ -22,9 +22,9 @@ function listOf(count: number, sizeOf: (id: number, asked: number) => number) {
   };
 }
 
-function options(given: Pick<PageOptions, "ask"> & Partial<PageOptions>): PageOptions {
+function options(given: Pick<PageOptions, "requestPage"> & Partial<PageOptions>): PageOptions {
   const signal = new AbortController().signal;
-  return { show: (row) => row, maxBytes: 1000, all: false, progress: async () => undefined, signal, ...given };
+  return { toVisibleRow: (row) => row, maxBytes: 1000, all: false, progress: async () => undefined, signal, ...given };
 }
 
 async function pagesOf(given: Parameters<typeof options>[0], limit: number): Promise<Pages[]> {
@@ -49,7 +49,7 @@ test("whatever the sizes, one page after the other gives every row once, in orde
   await fc.assert(
     fc.asyncProperty(sizes, fc.boolean(), fc.integer({ min: 1, max: 30 }), async (lengths, all, limit) => {
       const ask = listOf(lengths.length, (id) => lengths[id] ?? 0);
-      const pages = await pagesOf({ ask, all }, limit);
+      const pages = await pagesOf({ requestPage: ask, all }, limit);
       expect(pages.flatMap(({ rows }) => rows.map((row) => row["id"]))).toEqual(lengths.map((_, id) => id));
       for (const { rows } of pages) if (rows.length > 1) expect(measureJsonBytes(rows)).toBeLessThanOrEqual(1000);
     }),
@@ -64,7 +64,7 @@ test("also while the rows are being written to", async () => {
       fc.boolean(),
       async (lengths, more, all) => {
         const ask = listOf(lengths.length, () => more.next().value ?? 0);
-        const pages = await pagesOf({ ask, all }, 20);
+        const pages = await pagesOf({ requestPage: ask, all }, 20);
         expect(pages.flatMap(({ rows }) => rows.map((row) => row["id"]))).toEqual(lengths.map((_, id) => id));
         for (const { rows } of pages) if (rows.length > 1) expect(measureJsonBytes(rows)).toBeLessThanOrEqual(1000);
       },
@@ -78,9 +78,9 @@ test("a page that fits costs one request, one that is cut two", async () => {
     asked += 1;
     return listOf(count, () => 80)(input);
   };
-  await readPages({ limit: 20 }, options({ ask: counted(5) }));
+  await readPages({ limit: 20 }, options({ requestPage: counted(5) }));
   expect(asked).toBe(1);
-  const cut = await readPages({ limit: 20 }, options({ ask: counted(50) }));
+  const cut = await readPages({ limit: 20 }, options({ requestPage: counted(50) }));
   expect(asked).toBe(3);
   expect(cut).toMatchObject({ ok: true, page: { hasMore: true, lastEvaluatedKey: "10" } });
 });
@@ -89,14 +89,14 @@ test("gathering stops when the client cancels, with the cursor to go on", async 
   const cancel = new AbortController();
   const list = listOf(1000, () => 0);
   let asked = 0;
-  const ask: PageOptions["ask"] = (input) => {
+  const ask: PageOptions["requestPage"] = (input) => {
     asked += 1;
     if (asked === 2) cancel.abort();
     return list(input);
   };
   const result = await readPages(
     { limit: 20 },
-    options({ ask, all: true, maxBytes: 1_000_000, signal: cancel.signal }),
+    options({ requestPage: ask, all: true, maxBytes: 1_000_000, signal: cancel.signal }),
   );
   expect(asked).toBe(2);
   expect(result).toMatchObject({ ok: true, page: { hasMore: true, lastEvaluatedKey: "200" } });
@@ -105,11 +105,11 @@ test("gathering stops when the client cancels, with the cursor to go on", async 
 test("a refusal while a page is asked for again loses nothing that was gathered", async () => {
   const list = listOf(500, () => 0);
   let asked = 0;
-  const ask: PageOptions["ask"] = async (input) => {
+  const ask: PageOptions["requestPage"] = async (input) => {
     asked += 1;
     return asked === 3 ? { ok: false, problem: problem("rate_limited", { retryAfterSeconds: 7 }) } : list(input);
   };
-  const result = await readPages({ limit: 20 }, options({ ask, all: true, maxBytes: 3_000 }));
+  const result = await readPages({ limit: 20 }, options({ requestPage: ask, all: true, maxBytes: 3_000 }));
   expect(result).toMatchObject({ ok: true, page: { hasMore: true, lastEvaluatedKey: "100" } });
   const { rows, notes } = result as Pages;
   expect(rows).toHaveLength(100);

@@ -61,7 +61,7 @@ test("a list without pages says that it is cut, and by what", async () => {
   const notesOf = async (args: object) =>
     (await agent.call("list_email_sends", { recipientEmail, ...args })).structuredContent?.notes?.join(" ") ?? "";
   expect(await notesOf({ limit: 2 })).toContain(
-    "The list is cut at limit 2: there may be more. Call again with a limit of up to 100.",
+    "The list is truncated at limit 2: there may be more rows. Call again with a limit of up to 100.",
   );
   expect(await notesOf({ limit: 4 })).not.toContain("cut");
   expect(await notesOf({})).not.toContain("cut");

@@ -104,7 +104,9 @@ describe("a page", () => {
       expect(Buffer.byteLength(JSON.stringify(rows))).toBeLessThanOrEqual(6000);
       if (page?.hasMore) expect(rows.length).toBeGreaterThan(1);
       if (page?.hasMore)
-        expect(notes?.[0]).toMatch(/^A result holds 6000 bytes; .* \d+ rows are shown; go on with lastEvaluatedKey/);
+        expect(notes?.[0]).toMatch(
+          /^A result holds 6000 bytes\. .* \d+ rows are shown; continue with lastEvaluatedKey/,
+        );
       seen.push(...rows.map((row) => row["submissionId"]));
       lastEvaluatedKey = page?.lastEvaluatedKey;
     } while (lastEvaluatedKey !== undefined);
@@ -127,7 +129,7 @@ describe("a page", () => {
     expect(others).toEqual([]);
     expect(row).toMatchObject({ submissionId: first?.submissionId, title: "No. 2" });
     expect(row).not.toHaveProperty("fields");
-    expect(result.structuredContent?.notes?.join(" ")).toContain("Left out for their size: fields.");
+    expect(result.structuredContent?.notes?.join(" ")).toContain("Omitted because of their size: fields.");
     const { lastEvaluatedKey } = result.structuredContent?.page ?? {};
     const rest = await agent.call("list_submissions", { lastEvaluatedKey, select: ["title"] });
     expect(rowsOf(rest)[1]).toMatchObject({ submissionId: last?.submissionId });
@@ -192,7 +194,7 @@ describe("all", () => {
     });
     const first = await agent.call("list_submissions", { all: true, select: ["title"] });
     expect(rowsOf(first)).toHaveLength(limits.gatheredRows);
-    expect(first.structuredContent?.notes?.[0]).toMatch(/^One call gathers 1000 rows at most\./);
+    expect(first.structuredContent?.notes?.[0]).toMatch(/^One call returns at most 1000 rows\./);
     const { lastEvaluatedKey } = first.structuredContent?.page ?? {};
     const rest = rowsOf(await agent.call("list_submissions", { all: true, select: ["title"], lastEvaluatedKey }));
     expect(rest).toHaveLength(2);
@@ -231,7 +233,7 @@ describe("all", () => {
     const result = await agent.call("list_submissions", { all: true, select: ["title"] });
     expect(rowsOf(result)).toHaveLength(200);
     expect(result.structuredContent?.notes?.[0]).toMatch(
-      /Wait \d+ seconds.*200 rows are shown; go on with lastEvaluatedKey/,
+      /Wait \d+ seconds.*200 rows are shown; continue with lastEvaluatedKey/,
     );
     expect(result.structuredContent?.page?.hasMore).toBe(true);
     const again = readError(await agent.call("list_submissions", { all: true }));

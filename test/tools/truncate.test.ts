@@ -15,35 +15,35 @@ test("rows fit by the bytes of their JSON list, to the byte", () => {
 
 test("the largest fields are left out, and what is asked for alone comes whole", () => {
   const record = { id: "sub_1", body: "b".repeat(700), small: "s", notes: "n".repeat(500), version: 2 };
-  const { record: fitted, left, cut } = truncateRecord(record, ["id", "version"], 1000);
+  const { record: fitted, omitted, shortened } = truncateRecord(record, ["id", "version"], 1000);
   expect(fitted).toEqual({ id: "sub_1", small: "s", notes: record.notes, version: 2 });
   expect(Object.keys(fitted)).toEqual(["id", "small", "notes", "version"]);
-  expect({ left, cut }).toEqual({ left: ["body"], cut: [] });
+  expect({ omitted, shortened }).toEqual({ omitted: ["body"], shortened: [] });
   const alone = { id: "sub_1", body: record.body, version: 2 };
-  expect(truncateRecord(alone, ["id", "version"], 1000)).toEqual({ record: alone, left: [], cut: [] });
+  expect(truncateRecord(alone, ["id", "version"], 1000)).toEqual({ record: alone, omitted: [], shortened: [] });
 });
 
 test.each([
   ["body", "é".repeat(5000), /^body: the first (\d+) of 5000 characters are shown\.$/],
   ["rows", Array.from({ length: 500 }, (_, row) => ({ row })), /^rows: the first (\d+) of 500 are shown\.$/],
 ])("%s that does not fit alone either is shortened, and says by how much", (name, value, told) => {
-  const { record, left, cut } = truncateRecord({ id: "sub_1", [name]: value, version: 1 }, ["id"], 2000);
+  const { record, omitted, shortened } = truncateRecord({ id: "sub_1", [name]: value, version: 1 }, ["id"], 2000);
   expect(measureJsonBytes(record)).toBeLessThanOrEqual(2000);
   expect(measureJsonBytes(record)).toBeGreaterThan(1700);
   expect(record).toMatchObject({ id: "sub_1", version: 1 });
-  expect(left).toEqual([]);
-  expect(cut).toEqual([expect.stringMatching(told)]);
+  expect(omitted).toEqual([]);
+  expect(shortened).toEqual([expect.stringMatching(told)]);
   const shown = record[name] as string | unknown[];
   expect(shown).toEqual(value.slice(0, shown.length));
-  expect(cut[0]).toContain(`first ${shown.length} of`);
+  expect(shortened[0]).toContain(`first ${shown.length} of`);
 });
 
 test("fields inside are named by their path", () => {
   const record = { id: "sub_1", fields: { a: "a".repeat(600), b: "b".repeat(700), c: "c".repeat(5000) } };
-  const { record: fitted, left, cut } = truncateRecord(record, ["id"], 1000);
+  const { record: fitted, omitted, shortened } = truncateRecord(record, ["id"], 1000);
   expect(measureJsonBytes(fitted)).toBeLessThanOrEqual(1000);
-  expect(left).toEqual(["fields.b"]);
-  expect(cut).toEqual([expect.stringMatching(/^fields\.c: the first \d+ of 5000 characters are shown\.$/)]);
+  expect(omitted).toEqual(["fields.b"]);
+  expect(shortened).toEqual([expect.stringMatching(/^fields\.c: the first \d+ of 5000 characters are shown\.$/)]);
 });
 
 test("a cut never leaves half a character", () => {
@@ -67,12 +67,12 @@ test("whatever the record, it fits, keeps what is to be kept, and every loss is 
       fc.integer({ min: 300, max: 4000 }),
       (fields, max) => {
         const record = { ...fields, id: "sub_1", version: 1 };
-        const { record: fitted, left, cut } = truncateRecord(record, ["id", "version"], max);
+        const { record: fitted, omitted, shortened } = truncateRecord(record, ["id", "version"], max);
         expect(measureJsonBytes(fitted)).toBeLessThanOrEqual(max);
         expect(fitted).toMatchObject({ id: "sub_1", version: 1 });
-        if (left.length + cut.length === 0) expect(fitted).toEqual(record);
+        if (omitted.length + shortened.length === 0) expect(fitted).toEqual(record);
         for (const name of Object.keys(record)) {
-          const told = [...left, ...cut].some((loss) => loss.startsWith(name));
+          const told = [...omitted, ...shortened].some((loss) => loss.startsWith(name));
           if (!told) expect(fitted[name]).toEqual(record[name as keyof typeof record]);
         }
       },

@@ -166,7 +166,7 @@ describe("before a call that cannot be undone, a remote service's agent is asked
     expect(lines(await stage.agent.call("create_export", { programId, state: "WINNER" })).slice(1)).toEqual([
       `Programme “Open call” (${programId}), only state WINNER`,
       "The file holds names and addresses of applicants and reviewers, submissions, scores and comments",
-      "It shows addresses in clear, as the product writes it: the agent gets no link to it",
+      "It shows addresses in clear text. The agent gets no link to it",
     ]);
   });
 

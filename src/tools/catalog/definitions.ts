@@ -7,7 +7,10 @@ import { connectionName, listing, type ToolName } from "./tool-catalog.ts";
 export type { ToolName };
 export const toolNames = Object.keys(listing) as ToolName[];
 
-/** For hosts that get text alone: a tool that promises structured content must give it. */
+/**
+ * Tools without an output schema, for hosts that get only text: a tool with an output schema must return structured
+ * content.
+ */
 const textOnly: ReadonlyMap<ToolName, Tool> = new Map(
   toolNames.map((name) => {
     const { outputSchema: _, ...tool } = listing[name];
@@ -15,16 +18,15 @@ const textOnly: ReadonlyMap<ToolName, Tool> = new Map(
   }),
 );
 
-/** The tools that a token with these scopes can use under these settings, always in the same order. */
+/** Lists the definitions of tools that a token with these scopes can use, always in the same order. */
 export function listToolDefinitions(settings: ToolSettings, scopes: ReadonlySet<Scope>): Tool[] {
   const names: readonly ToolName[] = [...listOfferedTools(settings, scopes), connectionName];
   return names.map((name) => (settings.results === "text" ? (textOnly.get(name) as Tool) : listing[name]));
 }
 
-/** What a host may tell its model of a tool. */
+/** The part of a tool that hosts send to their models. */
 export type ToolDefinition = Pick<Tool, "name" | "title" | "description" | "inputSchema">;
 
-/** Returns a tool's name, title, description and input schema. */
 export function getToolDefinition(name: ToolName): ToolDefinition {
   const { title, description, inputSchema } = listing[name];
   return { name, title, description, inputSchema };

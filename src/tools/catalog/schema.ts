@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { type CallName, operations } from "../../contract/index.ts";
-import { getToolOptions } from "./tool-options.ts";
+import { getToolArguments } from "./tool-options.ts";
 
-/** A JSON Schema node, as far as it is looked into here. */
+/** The part of JSON Schema that this module uses. */
 export interface JsonSchema {
   readonly type?: string;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
@@ -11,10 +11,10 @@ export interface JsonSchema {
 }
 
 /**
- * What a schema says that a model has no use for: it fills formats right without their patterns and hardly meets a
- * bound. The gate checks it all the same, and says what is wrong.
+ * Keywords that models do not need: they write formats correctly without patterns and rarely reach bounds. Validation
+ * by the pipeline still applies them and explains errors.
  */
-const noise = new Set([
+const omittedKeywords = new Set([
   "$schema",
   "pattern",
   "propertyNames",
@@ -23,7 +23,7 @@ const noise = new Set([
   "minItems",
   "maxItems",
   "additionalProperties",
-  // Pages are shorter here, which the server's instructions say once.
+  // Tool lists are shorter by default, which the server's instructions explain.
   "default",
 ]);
 const usualBounds: Readonly<Record<string, readonly unknown[]>> = {
@@ -32,11 +32,11 @@ const usualBounds: Readonly<Record<string, readonly unknown[]>> = {
 };
 
 /**
- * A tool's input: path variables, query, body and the tool's own arguments in one flat, strict object; never a
- * combinator at the top, which some hosts refuse. Measured in tokens: every host sends the list to its model.
+ * Creates a tool's input schema: path variables, query, body and options in one flat, strict object. It has no
+ * combinator at the top level, which some hosts reject, and few tokens, because hosts send it to their model.
  */
 export function createInputSchema(name: CallName): JsonSchema {
-  const object = z.strictObject(getToolOptions(name).shape);
+  const object = z.strictObject(getToolArguments(name).shape);
   const { type, properties, required } = z.toJSONSchema(object, { io: "input" }) as JsonSchema;
   return {
     ...(type ? { type } : {}),
@@ -46,16 +46,16 @@ export function createInputSchema(name: CallName): JsonSchema {
   };
 }
 
-const question: JsonSchema = {
+const pendingConfirmationSchema: JsonSchema = {
   type: "object",
   properties: { question: { type: "string" }, token: { type: "string" }, expiresAt: { type: "string" } },
   required: ["question", "token", "expiresAt"],
 };
 
 /**
- * A tool's structured result: `data` as the operation gives it, loosely, so that a field added upstream breaks no
- * client; `page` for lists; `notes` for what the caller should know of how the call was done. A tool that asks first
- * answers either `data` or `confirmation`: some hosts refuse the combinator that would say so.
+ * Creates a tool's output schema: `data` as the operation returns it, with loose types so that new fields break no
+ * client; `page` for lists; `notes` about how the call was processed. A tool that asks for confirmation returns `data`
+ * or `confirmation`, which the schema cannot express without a combinator that some hosts reject.
  */
 export function createOutputSchema(name: CallName): JsonSchema {
   const operation = operations[name];
@@ -74,7 +74,7 @@ export function createOutputSchema(name: CallName): JsonSchema {
           }
         : {}),
       notes: { type: "array", items: { type: "string" } },
-      ...(operation.confirm ? { confirmation: question } : {}),
+      ...(operation.confirm ? { confirmation: pendingConfirmationSchema } : {}),
     },
     ...(operation.confirm ? {} : { required: ["data"] }),
   };
@@ -83,10 +83,10 @@ export function createOutputSchema(name: CallName): JsonSchema {
 function compactSchema(schema: JsonSchema): JsonSchema {
   const { properties } = schema;
   if (properties && isLong(schema)) return { type: "object", description: describeShape(schema) };
-  const kept = Object.entries(schema).filter(
-    ([keyword, value]) => !noise.has(keyword) && !usualBounds[keyword]?.includes(value),
+  const entries = Object.entries(schema).filter(
+    ([keyword, value]) => !omittedKeywords.has(keyword) && !usualBounds[keyword]?.includes(value),
   );
-  return Object.fromEntries(kept.map(([keyword, value]) => [keyword, compactKeyword(keyword, value)]));
+  return Object.fromEntries(entries.map(([keyword, value]) => [keyword, compactKeyword(keyword, value)]));
 }
 
 function compactKeyword(keyword: string, value: unknown): unknown {
@@ -106,7 +106,10 @@ function compactEach(properties: Readonly<Record<string, JsonSchema>>): Record<s
   return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, compactSchema(schema)]));
 }
 
-/** Objects of many texts, none of them required, are told by their keys: as a schema they cost five times as much. */
+/**
+ * Returns whether an object has only optional texts. It is described by its keys, because its schema would cost five
+ * times as many tokens.
+ */
 function isLong({ properties = {}, required }: JsonSchema): boolean {
   return Object.keys(properties).length > 2 && !required && Object.values(properties).every(isTextual);
 }
@@ -117,14 +120,17 @@ function isTextual(schema: JsonSchema): boolean {
     : schema.type === "string";
 }
 
-/** `{headerText, pages: {landing, register: {heroTitle, ctaLabel}}}`: of neighbours alike only the last has its keys. */
+/**
+ * Describes a shape, for example `{headerText, pages: {landing, register: {heroTitle, ctaLabel}}}`: of equal neighbours
+ * only the last one shows its keys.
+ */
 function describeShape({ properties = {} }: JsonSchema): string {
-  const told = Object.entries(properties).map(([name, schema]) => ({
+  const fields = Object.entries(properties).map(([name, schema]) => ({
     name,
     keys: schema.properties ? describeShape(schema) : "",
   }));
-  const keys = told.map(({ name, keys }, index) =>
-    keys && told[index + 1]?.keys !== keys ? `${name}: ${keys}` : name,
+  const keys = fields.map(({ name, keys }, index) =>
+    keys && fields[index + 1]?.keys !== keys ? `${name}: ${keys}` : name,
   );
   return `{${keys.join(", ")}}`;
 }

@@ -16,7 +16,7 @@ import { connectionDetails, connectionName, connectionSummary } from "./tool-cat
 type Args = Readonly<Record<string, unknown>>;
 
 const readOnly = { readOnlyHint: true, openWorldHint: false };
-const anything = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true };
+const destructive = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true };
 
 const shapes = {
   find_tools: { words: z.string().max(500) },
@@ -28,19 +28,19 @@ type SearchToolName = keyof typeof shapes;
 
 const text = { type: "string" } as const;
 
-/** The three tools that stand for all others where a host has little room for a list. */
+/** Three tools that replace all others for hosts with little room for a list. */
 export const searchTools: readonly (ToolDefinition & { readonly name: SearchToolName })[] = [
   {
     name: "find_tools",
     title: "Find tools",
     description:
-      "Find tools by words, as in `advance submission`: their names with a line each. There are tools for programmes, tracks, rounds, submissions, supplements, files, payments, persons, applicants, reviewers, assignments, reviews, feedback, rubrics, e-mail, exports, audit, events, the connection.",
+      "Find tools by words, e.g. `advance submission`. Returns names and summaries. There are tools for programmes, tracks, rounds, submissions, supplements, files, payments, persons, applicants, reviewers, assignments, reviews, feedback, rubrics, e-mail, exports, audit, events, the connection.",
     inputSchema: { type: "object", properties: { words: text }, required: ["words"], additionalProperties: false },
   },
   {
     name: "describe_tool",
     title: "Describe tool",
-    description: "Get a tool's description and input schema: do so before the first call of a tool.",
+    description: "Get a tool's description and input schema. Do this before the first call of a tool.",
     inputSchema: { type: "object", properties: { name: text }, required: ["name"], additionalProperties: false },
   },
   {
@@ -56,12 +56,12 @@ export const searchTools: readonly (ToolDefinition & { readonly name: SearchTool
   },
 ];
 
-/** The same as they are listed: what calls others is as harmless as they are. */
+/** Returns the search tools with annotations: `call_tool` is read-only only if all available tools are. */
 export function listSearchTools(settings: ToolSettings, scopes: ReadonlySet<Scope>): Tool[] {
-  const harmless = listOfferedTools(settings, scopes).every((name) => operations[name].effect === "read");
+  const allReadOnly = listOfferedTools(settings, scopes).every((name) => operations[name].effect === "read");
   return searchTools.map((tool) => ({
     ...tool,
-    annotations: tool.name === "call_tool" && !harmless ? anything : readOnly,
+    annotations: tool.name === "call_tool" && !allReadOnly ? destructive : readOnly,
   }));
 }
 
@@ -69,16 +69,19 @@ export function isSearchToolName(name: string): name is SearchToolName {
   return Object.hasOwn(shapes, name);
 }
 
-/** Answers one of the three: finding and describing say only what the caller can use; calling passes the same gates. */
+/**
+ * Answers a call of a search tool. Finding and describing show only what the caller can use; calling uses the same path
+ * as a direct call.
+ */
 export function callSearchTool(
   session: ToolSession,
   context: ToolContext,
   name: SearchToolName,
-  given: Args,
+  rawArgs: Args,
 ): Promise<ToolResult> {
-  if (name === "call_tool") return callNamed(session, context, given);
+  if (name === "call_tool") return callNamed(session, context, rawArgs);
   return instrumentCall(session, context, name, async () => {
-    const args = checkArguments(name, given);
+    const args = checkArguments(name, rawArgs);
     if (name === "describe_tool") return { result: describeTool(session, requireTool(args["name"])), code: "ok" };
     const { scopes } = await session.upstream.identify(session.token);
     return {
@@ -91,12 +94,12 @@ export function callSearchTool(
   });
 }
 
-/** Calls the tool that is named; of that call alone it is told. */
-async function callNamed(session: ToolSession, context: ToolContext, given: Args): Promise<ToolResult> {
+/** Calls the named tool. Telemetry records only that call. */
+async function callNamed(session: ToolSession, context: ToolContext, rawArgs: Args): Promise<ToolResult> {
   let args: Args;
   let tool: ToolName;
   try {
-    args = checkArguments("call_tool", given);
+    args = checkArguments("call_tool", rawArgs);
     tool = requireTool(args["name"]);
   } catch (error) {
     return instrumentCall(session, context, "call_tool", () => Promise.reject(error));
@@ -110,41 +113,41 @@ function describeTool({ settings }: ToolSession, tool: ToolName): CallToolResult
   return { content: [{ type: "text", text: JSON.stringify(getToolDefinition(tool)) }] };
 }
 
-function checkArguments(name: SearchToolName, given: Args): Args {
-  const result = z.strictObject(shapes[name]).safeParse(coerceArguments(shapes[name], given).args);
+function checkArguments(name: SearchToolName, rawArgs: Args): Args {
+  const result = z.strictObject(shapes[name]).safeParse(coerceArguments(shapes[name], rawArgs).args);
   if (result.success) return result.data;
   throw validationProblem(
     ...result.error.issues.map(({ path, code, message }) => ({ path: path.join("."), code, message })),
   );
 }
 
-function requireTool(given: unknown): ToolName {
-  const name = String(given);
+function requireTool(rawArgs: unknown): ToolName {
+  const name = String(rawArgs);
   if (isToolName(name)) return name;
-  const meant = findSimilar(name, toolNames);
-  const message = `There is no such tool${meant ? `: did you mean ${meant}?` : "; find_tools finds one"}`;
+  const suggestion = findSimilar(name, toolNames);
+  const message = `There is no such tool${suggestion ? `: did you mean ${suggestion}?` : "; find_tools finds one"}`;
   throw validationProblem({ path: "name", code: "unknown_tool", message });
 }
 
-/** Names that one search gives. */
+/** Most names in one search result. */
 export const maxMatches = 12;
 
 function createSearchResult(names: readonly ToolName[], words: string): CallToolResult {
-  const wanted = splitWords(words);
-  const scored = names.map((name) => ({ name, score: scoreTool(name, wanted) })).filter(({ score }) => score > 0);
+  const searched = splitWords(words);
+  const scored = names.map((name) => ({ name, score: scoreTool(name, searched) })).filter(({ score }) => score > 0);
   const best = scored.toSorted((a, b) => b.score - a.score).slice(0, maxMatches);
   const lines = best.map(({ name }) => `${name}: ${describeForSearch(name).summary}`);
   const nouns = [...new Set(names.map((name) => describeForSearch(name).noun))].join(", ");
   return {
-    content: [{ type: "text", text: lines.join("\n") || `No tool fits; there are tools for ${nouns}.` }],
+    content: [{ type: "text", text: lines.join("\n") || `No tool matches. There are tools for ${nouns}.` }],
   };
 }
 
-/** Words in a tool's name count most, then its noun and summary, then its description. */
-function scoreTool(name: ToolName, wanted: readonly string[]): number {
+/** Scores a tool: words in its name count most, then its noun and summary, then its description. */
+function scoreTool(name: ToolName, searched: readonly string[]): number {
   const { summary, noun, details } = describeForSearch(name);
   const [inName, nearby, far] = [splitWords(name), splitWords(`${noun} ${summary}`), splitWords(details)];
-  const scores = wanted.map((word) =>
+  const scores = searched.map((word) =>
     inName.includes(word) ? 4 : nearby.includes(word) ? 2 : far.includes(word) ? 1 : 0,
   );
   return scores.reduce((sum: number, score) => sum + score, 0);
@@ -161,7 +164,7 @@ function describeForSearch(name: ToolName): {
   return { summary, noun: isOperationName(name) ? getToolset(name) : "events", details };
 }
 
-/** Words in lower case, of one spelling, without the ending of the plural. */
+/** Splits text into lower-case words with one spelling and without plural endings. */
 function splitWords(text: string): string[] {
   const words =
     text

@@ -6,18 +6,18 @@ import { tokenCounts } from "./token-counts.ts";
 import { listOfferedTools } from "./tool-availability.ts";
 import { connectionName } from "./tool-catalog.ts";
 
-/** What hosts send to their models of each tool, at most: name, title, description and input schema. */
+/** The part of each tool that hosts send to their models: name, title, description and input schema. */
 export const listedTools: readonly ToolDefinition[] = [...toolNames.map(getToolDefinition), ...searchTools];
 
-/** What a tool costs in every conversation in which it is listed. */
+/** The cost of a listed tool in each conversation. */
 export interface ToolCost {
   readonly name: string;
   readonly bytes: number;
-  /** o200k_base; other tokenizers come to much the same. */
+  /** Counted with o200k_base. Other tokenizers give similar counts. */
   readonly tokens: number;
 }
 
-/** The tools that are listed under these settings for a token with these scopes, and what they cost. */
+/** Returns the cost of the tools listed under these settings for a token with these scopes. */
 export function listToolCosts(settings: ToolSettings, scopes: ReadonlySet<Scope> = new Set(allScopes)): ToolCost[] {
   const names: ReadonlySet<string> = new Set(
     settings.toolMode === "search"

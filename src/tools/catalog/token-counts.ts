@@ -61,8 +61,8 @@ export const tokenCounts: Readonly<Record<string, number>> = {
   get_audit_entry: 62,
   list_audit_entries: 117,
   list_events: 120,
-  get_connection: 60,
-  find_tools: 102,
+  get_connection: 55,
+  find_tools: 101,
   describe_tool: 58,
   call_tool: 61,
 };

@@ -5,26 +5,26 @@ import type { CallName } from "../../contract/index.ts";
 import { findMissingScopes, type Scope } from "../../contract/scopes.ts";
 import type { ToolSettings } from "../settings.ts";
 
-type OfferSettings = Pick<ToolSettings, "toolsets" | "tools" | "readOnly" | "hasEvents">;
+type AvailabilitySettings = Pick<ToolSettings, "toolsets" | "tools" | "readOnly" | "hasEvents">;
 
-/** The tools that a token with these scopes can use under these settings, always in the same order. */
-export function listOfferedTools(settings: OfferSettings, scopes: ReadonlySet<Scope>): CallName[] {
+/** Lists the tools that a token with these scopes can use under these settings, always in the same order. */
+export function listOfferedTools(settings: AvailabilitySettings, scopes: ReadonlySet<Scope>): CallName[] {
   return summarizedCalls.filter(
     (name) =>
       findMissingScopes(operationSummaries[name], scopes).length === 0 &&
-      disabledBySetting(settings, name) === undefined,
+      findDisablingSetting(settings, name) === undefined,
   );
 }
 
-/** @throws Problem `tool_not_offered` naming the setting that withholds the tool */
-export function requireOffered(settings: OfferSettings, name: CallName): void {
-  const setting = disabledBySetting(settings, name);
+/** @throws Problem `tool_not_offered` with the setting that disables the tool */
+export function requireOffered(settings: AvailabilitySettings, name: CallName): void {
+  const setting = findDisablingSetting(settings, name);
   if (setting !== undefined) throw problem("tool_not_offered", { tool: name, setting });
 }
 
-/** The setting that keeps a tool, and what it reads, from agents; nothing where none does. */
-export function disabledBySetting(
-  { toolsets, tools, readOnly, hasEvents }: OfferSettings,
+/** Returns the setting that disables a tool or its resource for agents, if any. */
+export function findDisablingSetting(
+  { toolsets, tools, readOnly, hasEvents }: AvailabilitySettings,
   name: CallName,
 ): string | undefined {
   if (readOnly && operationSummaries[name].effect !== "read") return "--read-only (PROGRAMME_READ_ONLY)";

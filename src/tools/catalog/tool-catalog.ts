@@ -4,12 +4,13 @@ import { toTitle } from "../../contract/definition/titles.ts";
 import { type CallName, callNames, operations } from "../../contract/index.ts";
 import { createInputSchema, createOutputSchema } from "./schema.ts";
 
-/** The one tool that is no operation of anything: it tells of the connection itself. */
+/** The only tool that is not an operation. It describes the connection. */
 export const connectionName = "get_connection";
-export const connectionSummary = "Get who you are here, what you may do, and why tools are missing";
-export const connectionDetails = "Token, organisation, scopes, rate left, hidden tools and what each lacks, privacy.";
+export const connectionSummary = "Get your identity and permissions, and why tools are missing";
+export const connectionDetails =
+  "Token, organisation, scopes, remaining rate, hidden tools and what each lacks, privacy.";
 
-/** Whatever is listed: what can be called, then what tells of the connection. */
+/** All listed tools: the operations, then the connection tool. */
 export type ToolName = CallName | typeof connectionName;
 
 const annotations: Readonly<Record<Effect, ToolAnnotations>> = {
@@ -29,7 +30,10 @@ const connection = {
 
 const names: readonly ToolName[] = [...callNames, connectionName];
 
-/** Every tool as a list has it, in order. Plain data, worked out when the program is bundled, as `contract/definition/operation-summaries.ts` is. */
+/**
+ * Every tool as listed, in order. It is evaluated when the program is bundled, like
+ * `contract/definition/operation-summaries.ts`.
+ */
 export const listing = Object.fromEntries(names.map((name) => [name, createTool(name)])) as Readonly<
   Record<ToolName, Tool>
 >;

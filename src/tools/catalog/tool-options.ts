@@ -11,50 +11,50 @@ const shapes = {
   confirmation: z.string().min(1).max(4096).describe("only the first call's token").optional(),
 };
 
-type OwnName = keyof typeof shapes;
+type ToolOptionName = keyof typeof shapes;
 
-/** Arguments that only tools have: they say how to answer, not what to do. */
-export interface OwnArguments {
+/** Arguments that belong to the tool rather than the operation. They decide how to respond. */
+export interface ToolOptionValues {
   readonly select?: readonly string[];
-  /** Every page of a list, up to a declared maximum. */
+  /** Returns every page of a list, up to a limit. */
   readonly all?: boolean;
-  /** Whether to wait for what the call started. */
+  /** Waits for the work that the call starts. */
   readonly wait?: boolean;
-  /** The token by which a caller that could not be asked confirms. */
+  /** The token that confirms a call if the client cannot ask. */
   readonly confirmation?: string;
 }
 
-export interface ToolOptions {
-  /** Everything, in one flat shape: path variables, body, query, and what only the tool has. */
+export interface ToolArguments {
+  /** All arguments in one flat shape: path variables, body, query and options of the tool. */
   readonly shape: Readonly<Record<string, z.ZodType>>;
-  /** What the tool takes beside what its operation does. */
-  readonly own: z.ZodObject;
-  /** Whether it takes a number of rows. */
-  readonly limited: boolean;
+  /** The tool's own options. */
+  readonly options: z.ZodObject;
+  /** Whether the tool has a `limit`. */
+  readonly hasLimit: boolean;
 }
 
-const taken = new Map<CallName, ToolOptions>();
+const cache = new Map<CallName, ToolArguments>();
 
-/** What a tool takes. Made once for each: a schema costs more than what it checks. */
-export function getToolOptions(name: CallName): ToolOptions {
-  let found = taken.get(name);
-  if (!found) {
+/** Returns a tool's arguments. They are cached, because creating a schema costs more than validating with it. */
+export function getToolArguments(name: CallName): ToolArguments {
+  let cached = cache.get(name);
+  if (!cached) {
     const { params, body, queryObject } = operations[name];
-    const own = z.strictObject(getOwnShape(name));
-    const shape = { ...params.shape, ...body?.shape, ...queryObject.shape, ...own.shape };
-    found = { shape, own, limited: Object.hasOwn(queryObject.shape, "limit") };
-    taken.set(name, found);
+    const options = z.strictObject(createOptionShape(name));
+    const shape = { ...params.shape, ...body?.shape, ...queryObject.shape, ...options.shape };
+    cached = { shape, options: options, hasLimit: Object.hasOwn(queryObject.shape, "limit") };
+    cache.set(name, cached);
   }
-  return found;
+  return cached;
 }
 
-function getOwnShape(name: CallName): Partial<typeof shapes> {
+function createOptionShape(name: CallName): Partial<typeof shapes> {
   const operation = operations[name];
-  const names: OwnName[] = [
+  const names: ToolOptionName[] = [
     ...(operation.effect === "read" ? (["select"] as const) : []),
     ...(operation.paginated ? (["all"] as const) : []),
     ...(name === "create_export" ? (["wait"] as const) : []),
     ...(operation.confirm ? (["confirmation"] as const) : []),
   ];
-  return Object.fromEntries(names.map((own) => [own, shapes[own]]));
+  return Object.fromEntries(names.map((options) => [options, shapes[options]]));
 }

@@ -16,9 +16,9 @@ import type { ToolName } from "../catalog/definitions.ts";
 import { connectionName } from "../catalog/tool-catalog.ts";
 import { createQuestionResult } from "../results/results.ts";
 import type { ConfirmationPolicy, ToolContext, ToolSession } from "../session.ts";
-import { createQuestion, hidesContactsInFile } from "./preview.ts";
+import { createQuestion, isPseudonymizedExport } from "./preview.ts";
 
-/** A question instead of an answer. */
+/** A question that is returned instead of an answer. */
 export interface Question {
   readonly question: CallToolResult | InputRequiredResult;
 }
@@ -26,17 +26,16 @@ export interface Question {
 export const ttlMs = 5 * 60_000;
 const responseKey = "confirm";
 
-/** Whether somebody may have to be asked before a tool does what it is called for. */
+/** Returns whether a tool may require confirmation. */
 export function canAsk({ mode, approved }: ConfirmationPolicy, name: ToolName): boolean {
   if (name === connectionName || operations[name].confirm === undefined) return false;
   return mode !== "off" && !approved.has(name);
 }
 
 /**
- * Runs a call; where its contract wants somebody asked first, shows what it would do and waits for the answer. The
- * question is bound to caller, operation, arguments and the records previewed, holds for five minutes and counts once.
- *
- * @param token - of the two-call road: the token that the first call answered with
+ * Performs a call. If its contract requires confirmation, returns a question with a preview first. The question is
+ * bound to caller, operation, arguments and the previewed records, is valid for five minutes and can be used once.
+ * @param token - the token from the first call, if the client cannot ask
  */
 export async function withConfirmation(
   session: ToolSession,
@@ -47,27 +46,33 @@ export async function withConfirmation(
   const { upstream, confirmation, telemetry } = session;
   const { confirm } = operations[call.operation];
   if (!confirm || !canAsk(confirmation, call.operation)) return upstream.call(call);
-  // What is asked, and what an answer is bound to, is made of arguments: of those alone that could be carried out.
-  const unfit = await upstream.check(call);
-  if (unfit) return unfit;
+  // Validates first: the question shows the arguments, so they must be valid.
+  const invalid = await upstream.check(call);
+  if (invalid) return invalid;
   const wording = confirm(call.input);
   if (wording === undefined) return upstream.call(call);
   const { caller } = call.admission?.identity ?? (await upstream.identify(call.token));
   const createSigner: Signer = (payload) => computeSignature(confirmation.key, call, caller, payload);
-  const agreed = resolveAgreement(confirmation, context, createSigner, token);
-  if (agreed === undefined) return ask(session, context, call, createSigner, wording);
-  if ("problem" in agreed) {
-    if (agreed.problem.code === "confirmation_declined") telemetry.note("confirmation", "declined");
-    return agreed;
+  const agreement = resolveAgreement(confirmation, context, createSigner, token);
+  if (agreement === undefined) return askForConfirmation(session, context, call, createSigner, wording);
+  if ("problem" in agreement) {
+    if (agreement.problem.code === "confirmation_declined") telemetry.note("confirmation", "declined");
+    return agreement;
   }
   telemetry.note("confirmation", "accepted");
-  const answer = await upstream.call({ ...call, confirmed: agreed });
+  const answer = await upstream.call({ ...call, confirmed: agreement });
   const stale = !answer.ok && answer.problem.code === "confirmation_stale";
   if (!stale) return answer;
-  return ask(session, context, call, createSigner, `The records have changed since you were asked. ${wording}`);
+  return askForConfirmation(
+    session,
+    context,
+    call,
+    createSigner,
+    `The records have changed since you were asked. ${wording}`,
+  );
 }
 
-/** What was agreed to, a refusal, or nothing where nobody has been asked yet. */
+/** Returns the confirmation that the caller has given, a problem, or `undefined` if no question was asked yet. */
 function resolveAgreement(
   policy: ConfirmationPolicy,
   context: ToolContext,
@@ -78,17 +83,17 @@ function resolveAgreement(
   if (response.kind === "elicit") {
     const { confirm, showHidden } = (response.action === "accept" ? response.content : undefined) ?? {};
     if (confirm !== true) return { ok: false, problem: problem("confirmation_declined") };
-    const agreed = verifyConfirmation(policy, signer, context.mcpReq.requestState<string>());
-    // Only a human's own choice in the form counts: nothing that a model can send sets it.
-    return "problem" in agreed || showHidden !== true ? agreed : { ...agreed, showsHidden: true };
+    const agreement = verifyConfirmation(policy, signer, context.mcpReq.requestState<string>());
+    // Only a human can set this, in the form. No argument of the model can.
+    return "problem" in agreement || showHidden !== true ? agreement : { ...agreement, showsHidden: true };
   }
   if (token === undefined) return undefined;
-  // A token shows that the model called twice. Where only a human's word counts, it counts for nothing.
+  // A token only proves that the model called twice. It does not suffice if a human must confirm.
   if (policy.mode === "human") return { ok: false, problem: problem("confirmation_unavailable") };
   return verifyConfirmation(policy, signer, token);
 }
 
-async function ask(
+async function askForConfirmation(
   session: ToolSession,
   context: ToolContext,
   call: UpstreamCall,
@@ -108,7 +113,7 @@ async function ask(
   const text = createQuestion(call, wording, dryRunResult, settings.privacy);
   return {
     question: canAsk
-      ? createElicitation(text, state, hidesContactsInFile(dryRunResult))
+      ? createElicitation(text, state, isPseudonymizedExport(dryRunResult))
       : createQuestionResult(settings.results, { question: text, token: state, expiresAt }),
   };
 }
@@ -139,41 +144,41 @@ function canElicit(session: ToolSession, context: ToolContext): boolean {
   const envelope = context.mcpReq.envelope as Readonly<Record<string, unknown>> | undefined;
   const declared = envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
   const elicitation = (envelope ? declared : session.clientCapabilities())?.elicitation;
-  // An empty declaration means forms, as in the revisions that knew nothing else.
+  // An empty declaration means forms, as in revisions that had only those.
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 }
 
-/** Signs for one caller's one call. */
+/** Signs a payload for one call of one caller. */
 type Signer = (payload: string) => string;
 
 /**
- * A signed question carries what was agreed to; what it is bound to is under the signature alone. Nothing in it is
- * personal: the digest is covered, for it could be compared with that of a guess.
+ * Signs a confirmation. The text contains what was confirmed; the signature covers what it is bound to. It has no
+ * personal data: the digest is masked, because it could be compared with the digest of a guess.
  */
 function signConfirmation(signer: Signer, confirmed: ConsumedNonce): string {
   const payload = Buffer.from(JSON.stringify(maskDigest(signer, confirmed))).toString("base64url");
   return `${payload}.${signer(payload)}`;
 }
 
-/** What a signed question allows: only the very call that it was asked for, while it holds. */
+/** Verifies a signed confirmation: it is valid only for the same call and until it expires. */
 function verifyConfirmation({ now }: ConfirmationPolicy, signer: Signer, text: unknown): ConsumedNonce | Failure {
   const [payload = "", signature = ""] = typeof text === "string" ? text.split(".") : [];
-  const genuine = equalsInConstantTime(signature, signer(payload));
-  const confirmed = genuine
+  const isGenuine = equalsInConstantTime(signature, signer(payload));
+  const confirmed = isGenuine
     ? (JSON.parse(Buffer.from(payload, "base64url").toString("utf8")) as ConsumedNonce)
     : undefined;
   if (confirmed && confirmed.expiresAt > now().toISOString()) return maskDigest(signer, confirmed);
   return { ok: false, problem: problem("confirmation_invalid") };
 }
 
-/** The same with its digest under a pad that is used once; done again, it is uncovered. */
+/** Masks the digest with a one-time pad. Applied twice, it restores the digest. */
 function maskDigest(signer: Signer, confirmed: ConsumedNonce): ConsumedNonce {
   const pad = Buffer.from(signer(`digest ${confirmed.nonce}`), "base64url");
   const digest = Buffer.from(confirmed.digest, "hex").map((byte, at) => byte ^ (pad[at] ?? 0));
   return { ...confirmed, digest: Buffer.from(digest).toString("hex") };
 }
 
-/** Bound to the caller, not to its token: that may have been renewed while its human was thinking. */
+/** Signs for the caller rather than its token, which may be renewed while its human decides. */
 function computeSignature(
   key: Uint8Array,
   { operation, input }: UpstreamCall,

@@ -5,15 +5,15 @@ import { toPlainLine } from "./plain-line.ts";
 type Row = Readonly<Record<string, unknown>>;
 type Change = DryRunResult["changes"][number];
 
-/** Lines of one kind that a question shows; the rest is counted. */
+/** Most lines of one kind in a question; further ones are counted. */
 const maxLines = 12;
 const maxTitleChars = 80;
-/** Of a message or a reason. */
+/** Most characters of a message or a reason. */
 const maxTextChars = 500;
 
 /**
- * Returns what a human is asked: what is to be done, why, and what that would do, line by line, made from the records
- * themselves. Nothing in it is markup, whoever wrote it.
+ * Creates the question for a human: what the call does, the reason given, and its effects line by line, from the
+ * records. It contains no markup, whatever the records contain.
  */
 export function createQuestion(
   { operation, input }: UpstreamCall,
@@ -68,9 +68,9 @@ class Preview {
 
   externalRefs(): string[] {
     return this.#of("persons").flatMap(({ before, after }) => {
-      const kept = new Set(listRefs(after).map((ref) => JSON.stringify(ref)));
-      const gone = listRefs(before).filter((ref) => !kept.has(JSON.stringify(ref)));
-      return gone.map(
+      const remaining = new Set(listRefs(after).map((ref) => JSON.stringify(ref)));
+      const removed = listRefs(before).filter((ref) => !remaining.has(JSON.stringify(ref)));
+      return removed.map(
         (ref) =>
           `Person ${before?.["personId"]} loses its reference in ${quoteUntrusted(ref["namespace"])} (${quoteUntrusted(ref["objectType"])})`,
       );
@@ -95,15 +95,19 @@ class Preview {
   }
 
   endedAssignments(): string[] {
-    const ended = this.#of("assignments").filter(
+    const endedRows = this.#of("assignments").filter(
       ({ before, after }) => before?.["active"] === true && after?.["active"] === false,
     );
-    if (ended.length === 0) return [];
-    const lines = ended.map(({ id, before }) => `${this.#named(before?.["reviewerId"] ?? id)} (${before?.["status"]})`);
-    return [`${formatCount(ended.length, "review assignment")} end, unfinished reviews are lost: ${formatList(lines)}`];
+    if (endedRows.length === 0) return [];
+    const lines = endedRows.map(
+      ({ id, before }) => `${this.#named(before?.["reviewerId"] ?? id)} (${before?.["status"]})`,
+    );
+    return [
+      `${formatCount(endedRows.length, "review assignment")} end, unfinished reviews are lost: ${formatList(lines)}`,
+    ];
   }
 
-  /** Of bulk and automatic assignment: who gets what, the load of each, who is left out and why. */
+  /** Describes assignments: who gets what, each reviewer's load, who is left out and why. */
   plan(): string[] {
     const created = this.#of("assignments").flatMap(({ before, after }) => (before || !after ? [] : [after]));
     const { skipped = [], truncated = [] } = (this.#dryRunResult.data ?? {}) as {
@@ -123,7 +127,7 @@ class Preview {
       `${formatCount(created.length, "assignment")} for ${formatCount(byReviewer.size, "reviewer")}`,
       ...shortenLines(loads),
       ...(leftOut.length > 0 ? [`${leftOut.length} left out`, ...shortenLines(leftOut)] : []),
-      ...truncated.map(({ list, limit }) => `The list of ${list} is cut: one call makes ${limit} at most`),
+      ...truncated.map(({ list, limit }) => `The list of ${list} is truncated: one call returns at most ${limit}`),
     ];
   }
 
@@ -141,7 +145,7 @@ class Preview {
     ];
   }
 
-  /** Who becomes a reviewer, or what changes in one who is. */
+  /** Describes a new reviewer, or the changes of an existing one. */
   invitation(): string[] {
     return this.#of("reviewers").flatMap((change) => {
       const { before, after } = change;
@@ -174,7 +178,7 @@ class Preview {
     ];
   }
 
-  /** One message and all who get it. */
+  /** Describes one message and its recipients. */
   #mailing(mails: readonly Row[]): string[] {
     const { recipientKind, subject, body, template } = mails[0] ?? {};
     const named = mails.map((mail) => this.#recipient(mail)).filter((recipient) => recipient !== undefined);
@@ -192,7 +196,7 @@ class Preview {
     ];
   }
 
-  /** By name; without one as the caller itself has named them, who may not know a reviewer's address. */
+  /** Returns a recipient's name, or the id that the caller gave. A reviewer's address may be hidden from the caller. */
   #recipient({ reviewerId, recipientEmail, recipientKind, template }: Row): string | undefined {
     const id = reviewerId ?? recipientEmail;
     const isKnown = this.#dryRunResult.labels.has(String(id)) || reviewerId !== undefined;
@@ -202,7 +206,7 @@ class Preview {
   feedback(): string[] {
     return this.#of("feedbacks").flatMap(({ before, after }) => {
       if (!after || before?.["released"] === after["released"]) return [];
-      // Feedback that is not released yet cannot be read from everywhere.
+      // Remote services do not return feedback before its release.
       if (after["body"] === undefined) return [`Feedback ${after["feedbackId"]} becomes visible to its applicant`];
       const subject = after["subject"] ? ` ${quoteUntrusted(after["subject"])}` : "";
       return [
@@ -239,14 +243,14 @@ class Preview {
   }
 }
 
-/** Returns text of strangers within a question: on one line, short, and between quotes that it cannot close. */
+/** Quotes text written by others: on one line, short, and between quotation marks that it cannot close. */
 function quoteUntrusted(value: unknown, maxChars = maxTitleChars): string {
   const text = String(value ?? "")
     .replace(/\s+/g, " ")
     .replaceAll("“", "'")
     .replaceAll("”", "'")
     .trim();
-  // A cut must not leave half of a surrogate pair.
+  // A truncated text must not end with half of a surrogate pair.
   return `“${text.length > maxChars ? `${text.slice(0, maxChars).replace(/[\ud800-\udbff]$/, "")}…` : text}”`;
 }
 
@@ -255,19 +259,19 @@ function listRefs(row: Row | undefined): Row[] {
 }
 
 const protectedFile = "It shows handles in place of addresses, as agents see them";
-const openFile = "It shows addresses in clear, as the product writes it: the agent gets no link to it";
+const openFile = "It shows addresses in clear text. The agent gets no link to it";
 
-/** Returns whether a call makes a file that hides what agents may not see: only a human may have it shown. */
-export function hidesContactsInFile({ changes }: DryRunResult): boolean {
+/** Returns whether a call creates a file that hides contact details. Only a human may choose to show them. */
+export function isPseudonymizedExport({ changes }: DryRunResult): boolean {
   return changes.some(({ table, after }) => table === "exports" && Boolean(after?.["privacy"]));
 }
 
-const bookkeeping = new Set(["version", "updatedAt", "updatedBy"]);
+const administrativeFields = new Set(["version", "updatedAt", "updatedBy"]);
 
 function listChangedNames(change: Change | undefined): string[] {
   const [before, after] = [change?.before ?? {}, change?.after ?? {}];
   return Object.keys(after).filter(
-    (name) => !bookkeeping.has(name) && JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+    (name) => !administrativeFields.has(name) && JSON.stringify(before[name]) !== JSON.stringify(after[name]),
   );
 }
 

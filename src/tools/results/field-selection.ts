@@ -7,26 +7,26 @@ import { findSimilar } from "../../lib/did-you-mean.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** The record that an operation answers with, alone or in rows. */
+/** Returns the schema of the record that an operation returns, alone or in a list. */
 export function getRecordSchema(name: CallName): z.core.$ZodType {
   const data = unwrap(operations[name].data);
   return data instanceof z.ZodArray ? unwrap(data.element as z.ZodType) : data;
 }
 
-/** The fields of a record that every selection keeps: what it is, and the version that a change of it needs. */
-export function listKeptFields(schema: z.core.$ZodType): readonly string[] {
+/** Returns the fields that every selection includes: the record's id, and the version that a change needs. */
+export function listRequiredFields(schema: z.core.$ZodType): readonly string[] {
   const fields = listFields(schema) ?? [];
   return [fields.find((field) => field.endsWith("Id")), fields.find((field) => field === "version")].filter(
     (field) => field !== undefined,
   );
 }
 
-/** What is wrong with dot paths into a record; nothing where all lead somewhere. */
+/** Returns the issues of dot paths that do not exist in a record. */
 export function findPathIssues(schema: z.core.$ZodType, paths: readonly string[]): Issue[] {
   return paths.flatMap((path, index) => {
     const names = path.split(".");
-    const wrong = names.length > limits.maxJsonDepth ? "Deeper than any record" : findMissing(schema, names, []);
-    return wrong === undefined ? [] : [{ path: `select.${index}`, code: "unknown_field", message: wrong }];
+    const message = names.length > limits.maxJsonDepth ? "Deeper than any record" : findMissing(schema, names, []);
+    return message === undefined ? [] : [{ path: `select.${index}`, code: "unknown_field", message: message }];
   });
 }
 
@@ -41,9 +41,9 @@ function findMissing(schema: z.core.$ZodType, path: readonly string[], before: r
   if (!fields) return `${before.join(".")} has no fields of its own`;
   const field = getField(inner, name);
   if (field) return findMissing(field, rest, [...before, name]);
-  const meant = findSimilar(name, fields);
-  return meant
-    ? `No field ${at}: did you mean ${[...before, meant].join(".")}?`
+  const suggestion = findSimilar(name, fields);
+  return suggestion
+    ? `No field ${at}: did you mean ${[...before, suggestion].join(".")}?`
     : `No field ${at}; there are ${fields.join(", ")}`;
 }
 
@@ -60,7 +60,7 @@ function getField(schema: z.core.$ZodType, name: string): z.core.$ZodType | unde
   return schema.options.map((option) => getField(unwrap(option), name)).find((field) => field !== undefined);
 }
 
-/** The parts of a record that dot paths name, through lists, in the record's own order. */
+/** Returns the parts of a record that dot paths select, also inside lists, in the record's order. */
 export function pickFields(record: Row, paths: readonly string[]): Row {
   return (pickPart(
     record,
@@ -72,17 +72,17 @@ function pickPart(value: unknown, paths: readonly (readonly string[])[]): unknow
   if (value === null || paths.some((path) => path.length === 0)) return value;
   if (Array.isArray(value)) return value.map((item) => pickPart(item, paths)).filter((item) => item !== undefined);
   if (typeof value !== "object") return undefined;
-  const wanted = new Map<string, (readonly string[])[]>();
+  const pathsByName = new Map<string, (readonly string[])[]>();
   for (const path of paths) {
-    // Names in free-form maps may hold dots themselves.
+    // Names in free-form maps may contain dots.
     const length = path.findLastIndex((_, index) => Object.hasOwn(value, path.slice(0, index + 1).join("."))) + 1;
     const name = path.slice(0, length).join(".");
-    if (length > 0) wanted.set(name, [...(wanted.get(name) ?? []), path.slice(length)]);
+    if (length > 0) pathsByName.set(name, [...(pathsByName.get(name) ?? []), path.slice(length)]);
   }
   const entries = Object.entries(value).flatMap(([name, inner]): [string, unknown][] => {
-    const below = wanted.get(name);
-    const found = below && pickPart(inner, below);
-    return found === undefined ? [] : [[name, found]];
+    const innerPaths = pathsByName.get(name);
+    const picked = innerPaths && pickPart(inner, innerPaths);
+    return picked === undefined ? [] : [[name, picked]];
   });
   return Object.fromEntries(entries);
 }

@@ -8,12 +8,12 @@ type Row = Readonly<Record<string, unknown>>;
 type Input = Readonly<Record<string, unknown>>;
 
 export interface PageOptions extends CallControl {
-  /** Asks the upstream for one page. */
-  readonly ask: (input: Input) => Promise<Answer>;
-  /** A row as it is shown. */
-  readonly show: (row: Row) => Row;
+  /** Requests one page from the upstream. */
+  readonly requestPage: (input: Input) => Promise<Answer>;
+  /** Converts a row to what the caller sees. */
+  readonly toVisibleRow: (row: Row) => Row;
   readonly maxBytes: number;
-  /** Every page, up to `limits.gatheredRows`. */
+  /** Reads every page, up to `limits.gatheredRows`. */
   readonly all: boolean;
 }
 
@@ -25,37 +25,42 @@ export interface Pages {
 }
 
 /**
- * One page of a list, or with `all` page after page, never more than fits: a cut is between rows, and the cursor that
- * comes with it goes on with the very next row.
+ * Reads one page of a list, or with `all` one page after another, as far as they fit. The result ends between rows, and
+ * its cursor continues with the next row.
  */
 export async function readPages(input: Input, options: PageOptions): Promise<Pages | Failure> {
-  const { all, ask, maxBytes, progress, signal } = options;
+  const { all, requestPage, maxBytes, progress, signal } = options;
   const rows: Row[] = [];
   let next: string | undefined;
   let roomBytes = maxBytes;
   for (;;) {
-    const asked = pageInput(input, all ? Math.min(maxLimit, limits.gatheredRows - rows.length) : input["limit"], next);
-    const answer = await ask(asked);
+    const pageRequest = createPageInput(
+      input,
+      all ? Math.min(maxLimit, limits.gatheredRows - rows.length) : input["limit"],
+      next,
+    );
+    const answer = await requestPage(pageRequest);
     if (!answer.ok)
       return rows.length === 0
         ? answer
-        : createStoppedPages(rows, next, `${answer.problem.message} ${answer.problem.remediation}`);
-    const fitted = await fitPage(asked, answer.data as Row[], roomBytes, rows.length === 0, options);
-    if ("ok" in fitted) return rows.length === 0 ? fitted : createStoppedPages(rows, next, fitted.problem.remediation);
+        : createIncompletePages(rows, next, `${answer.problem.message} ${answer.problem.remediation}`);
+    const fitted = await fitPage(pageRequest, answer.data as Row[], roomBytes, rows.length === 0, options);
+    if ("ok" in fitted)
+      return rows.length === 0 ? fitted : createIncompletePages(rows, next, fitted.problem.remediation);
     rows.push(...fitted.rows);
-    if (fitted.cut) {
+    if (fitted.isTruncated) {
       const cursor = fitted.rows.length === 0 ? next : fitted.next;
-      return createStoppedPages(
+      return createIncompletePages(
         rows,
         cursor,
-        `A result holds ${maxBytes} bytes; select fewer fields to have more rows in one.`,
+        `A result holds ${maxBytes} bytes. Select fewer fields to get more rows.`,
       );
     }
     next = answer.page?.lastEvaluatedKey;
     if (next === undefined || !all) return { ok: true, rows, page: createPageMeta(next), notes: [] };
     if (rows.length >= limits.gatheredRows)
-      return createStoppedPages(rows, next, `One call gathers ${limits.gatheredRows} rows at most.`);
-    if (signal.aborted) return createStoppedPages(rows, next, "The call was cancelled.");
+      return createIncompletePages(rows, next, `One call returns at most ${limits.gatheredRows} rows.`);
+    if (signal.aborted) return createIncompletePages(rows, next, "The call was cancelled.");
     roomBytes -= measureJsonBytes(fitted.rows);
     await progress(rows.length, `${rows.length} rows`);
   }
@@ -63,53 +68,53 @@ export async function readPages(input: Input, options: PageOptions): Promise<Pag
 
 interface FittedPage {
   readonly rows: readonly Row[];
-  readonly cut: boolean;
-  /** After the last of these rows, if they are cut. */
+  readonly isTruncated: boolean;
+  /** The cursor after these rows, if the page was truncated. */
   readonly next: string | undefined;
 }
 
-/** How often a page that others are writing to is asked for again. */
+/** Most requests for a page that changes meanwhile. */
 const maxAttempts = 3;
 
 /**
- * The rows of a page that there is room for, `atLeastOne` whatever its size. Where that is fewer than came, the page
- * is asked for again with just so many: only the upstream makes cursors.
+ * Returns the rows of a page that fit; with `atLeastOne`, the first one whatever its size. If some do not fit, the page
+ * is requested again with that number of rows, because only the upstream can create cursors.
  */
 async function fitPage(
-  asked: Input,
+  pageRequest: Input,
   first: readonly Row[],
   roomBytes: number,
   atLeastOne: boolean,
-  { ask, show }: PageOptions,
+  { requestPage, toVisibleRow }: PageOptions,
 ): Promise<FittedPage | Failure> {
-  const shown = first.map(show);
+  const shown = first.map(toVisibleRow);
   let count = countRowsThatFit(shown, roomBytes);
-  if (count === shown.length) return { rows: shown, cut: false, next: undefined };
+  if (count === shown.length) return { rows: shown, isTruncated: false, next: undefined };
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     if (atLeastOne) count = attempt + 1 < maxAttempts ? Math.max(count, 1) : 1;
     if (count === 0) break;
-    const answer = await ask({ ...asked, limit: count });
+    const answer = await requestPage({ ...pageRequest, limit: count });
     if (!answer.ok) return answer;
-    const rows = (answer.data as Row[]).map(show);
+    const rows = (answer.data as Row[]).map(toVisibleRow);
     const fits = countRowsThatFit(rows, roomBytes);
     if (fits >= rows.length || (atLeastOne && count === 1))
-      return { rows, cut: true, next: answer.page?.lastEvaluatedKey };
+      return { rows, isTruncated: true, next: answer.page?.lastEvaluatedKey };
     count = fits;
   }
-  return { rows: [], cut: true, next: undefined };
+  return { rows: [], isTruncated: true, next: undefined };
 }
 
-/** The arguments of a page: `cursor` is another name of the same thing. */
-function pageInput({ cursor, ...input }: Input, limit: unknown, next: string | undefined): Input {
+/** Returns the arguments for the next page. `cursor` is an alias of `lastEvaluatedKey`. */
+function createPageInput({ cursor, ...input }: Input, limit: unknown, next: string | undefined): Input {
   const first = { ...input, ...(cursor === undefined ? {} : { cursor }), limit };
   return next === undefined ? first : { ...input, limit, lastEvaluatedKey: next };
 }
 
-function createStoppedPages(rows: readonly Row[], next: string | undefined, why: string): Pages {
+function createIncompletePages(rows: readonly Row[], next: string | undefined, reason: string): Pages {
   const note =
     next === undefined
       ? []
-      : [`${why} ${rows.length} rows are shown; go on with lastEvaluatedKey and the same filters.`];
+      : [`${reason} ${rows.length} rows are shown; continue with lastEvaluatedKey and the same filters.`];
   return { ok: true, rows, page: createPageMeta(next), notes: note };
 }
 

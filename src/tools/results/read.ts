@@ -3,110 +3,108 @@ import { type CallName, operations } from "../../contract/index.ts";
 import { countRowsThatFit, measureJsonBytes } from "../../lib/json-cache.ts";
 import type { Failure, Success, UpstreamCall } from "../../upstream/port.ts";
 import type { CallControl } from "../call-control.ts";
-import type { OwnArguments } from "../catalog/tool-options.ts";
+import type { ToolOptionValues } from "../catalog/tool-options.ts";
 import type { ToolSession } from "../session.ts";
-import { getRecordSchema, listKeptFields, pickFields } from "./field-selection.ts";
+import { getRecordSchema, listRequiredFields, pickFields } from "./field-selection.ts";
 import { readPages } from "./pages.ts";
 import { truncateRecord } from "./truncate.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** What a call answered, as it is to be shown. */
-export interface ShownData {
+/** The data of a response as the caller sees them. */
+export interface ToolData {
   readonly ok: true;
   readonly data: unknown;
   readonly page?: PageMeta | undefined;
   readonly notes: readonly string[];
-  /** The data before anything was left out of it. */
-  readonly whole?: unknown;
+  /** The data before fields were omitted. */
+  readonly untruncated?: unknown;
 }
 
-/** Answers a read: the fields selected, as many rows as fit, or every page. */
+/** Answers a read: selected fields, as many rows as fit, or every page. */
 export async function readTool(
   session: ToolSession,
   call: UpstreamCall,
-  own: OwnArguments,
-  following: CallControl,
-): Promise<ShownData | Failure> {
+  options: ToolOptionValues,
+  control: CallControl,
+): Promise<ToolData | Failure> {
   const { upstream, settings } = session;
   const maxBytes = settings.resultBytes;
   if (!operations[call.operation].paginated) {
     const answer = await upstream.call(call);
     if (!answer.ok) return answer;
-    const shown = showData(call.operation, answer, own.select, maxBytes);
-    return { ...shown, notes: [...createBoundNotes(call, answer.data), ...shown.notes] };
+    const fitted = toToolData(call.operation, answer, options.select, maxBytes);
+    return { ...fitted, notes: [...createBoundNotes(call, answer.data), ...fitted.notes] };
   }
   const pages = await readPages(call.input, {
-    ask: (input) => upstream.call({ ...call, input }),
-    show: createSelection(call.operation, own.select),
+    requestPage: (input) => upstream.call({ ...call, input }),
+    toVisibleRow: createFieldSelector(call.operation, options.select),
     maxBytes,
-    all: own.all === true,
-    ...following,
+    all: options.all === true,
+    ...control,
   });
   if (!pages.ok) return pages;
   const { rows, page, notes } = pages;
-  const shown = showRows(call.operation, rows, maxBytes);
-  return { ok: true, data: shown.rows, page, notes: [...notes, ...shown.notes] };
+  const fitted = fitRows(call.operation, rows, maxBytes);
+  return { ok: true, data: fitted.rows, page, notes: [...notes, ...fitted.notes] };
 }
 
-/** Says of a list without pages that it may have been cut, and by what. */
+/** Returns a note if a list without pages may have been truncated. */
 function createBoundNotes({ operation, input }: UpstreamCall, data: unknown): readonly string[] {
   const { maxRows, queryObject } = operations[operation];
   if (maxRows === undefined || !Array.isArray(data)) return [];
   const limit = Math.min(Number(input["limit"] ?? maxRows), maxRows);
   if (data.length < limit) return [];
   const advice = limit < maxRows ? ` Call again with a limit of up to ${maxRows}.` : "";
-  const bound = Object.hasOwn(queryObject.shape, "limit") ? `limit ${limit}` : `${limit} rows, the most that it gives`;
-  return [`The list is cut at ${bound}: there may be more.${advice}`];
+  const bound = Object.hasOwn(queryObject.shape, "limit") ? `limit ${limit}` : `${limit} rows, its maximum`;
+  return [`The list is truncated at ${bound}: there may be more rows.${advice}`];
 }
 
-/** Data as it is shown: the fields selected, and no more than fits. */
-export function showData(
+/** Returns data with the selected fields, truncated to fit. */
+export function toToolData(
   name: CallName,
   { data, replayed }: Pick<Success, "data" | "replayed">,
   select: readonly string[] | undefined,
   maxBytes: number,
-): ShownData {
-  const show = createSelection(name, select);
-  const before = replayed ? ["This is the answer of an earlier identical call; nothing was applied again."] : [];
+): ToolData {
+  const selectFields = createFieldSelector(name, select);
+  const replayNotes = replayed ? ["This is the result of an earlier identical call. Nothing was applied again."] : [];
   if (Array.isArray(data)) {
-    const { rows, notes } = showRows(name, data.map(show), maxBytes);
-    return { ok: true, data: rows, notes: [...before, ...notes] };
+    const { rows, notes } = fitRows(name, data.map(selectFields), maxBytes);
+    return { ok: true, data: rows, notes: [...replayNotes, ...notes] };
   }
-  const { record, notes } = showRecord(name, show(data as Row), maxBytes);
-  return { ok: true, data: record, whole: data, notes: [...before, ...notes] };
+  const { record, notes } = fitRecord(name, selectFields(data as Row), maxBytes);
+  return { ok: true, data: record, untruncated: data, notes: [...replayNotes, ...notes] };
 }
 
-function createSelection(name: CallName, select: readonly string[] | undefined): (row: Row) => Row {
+function createFieldSelector(name: CallName, select: readonly string[] | undefined): (row: Row) => Row {
   if (!select) return (row) => row;
-  const paths = [...listKeptFields(getRecordSchema(name)), ...select];
+  const paths = [...listRequiredFields(getRecordSchema(name)), ...select];
   return (row) => pickFields(row, paths);
 }
 
-function showRows(name: CallName, rows: readonly Row[], maxBytes: number) {
+function fitRows(name: CallName, rows: readonly Row[], maxBytes: number) {
   const count = countRowsThatFit(rows, maxBytes);
   if (count === rows.length) return { rows, notes: [] };
   const [first = {}] = rows;
-  // A row that is alone too large is shown without its largest fields rather than not at all.
-  const { record, notes } = count === 0 ? showRecord(name, first, maxBytes - 2) : { record: first, notes: [] };
-  const shown = count === 0 ? [record] : rows.slice(0, count);
-  const cut = `The first ${shown.length} of ${rows.length} rows are shown: a result holds ${maxBytes} bytes. Select fewer fields to have the rest.`;
-  return { rows: shown, notes: shown.length < rows.length ? [cut, ...notes] : notes };
+  // A row that is too large on its own is shown without its largest fields.
+  const { record, notes } = count === 0 ? fitRecord(name, first, maxBytes - 2) : { record: first, notes: [] };
+  const fitted = count === 0 ? [record] : rows.slice(0, count);
+  const shortened = `The first ${fitted.length} of ${rows.length} rows are shown: a result holds ${maxBytes} bytes. Select fewer fields to get the rest.`;
+  return { rows: fitted, notes: fitted.length < rows.length ? [shortened, ...notes] : notes };
 }
 
-function showRecord(name: CallName, row: Row, maxBytes: number) {
+function fitRecord(name: CallName, row: Row, maxBytes: number) {
   if (measureJsonBytes(row) <= maxBytes) return { record: row, notes: [] };
-  const { record, left, cut } = truncateRecord(row, listKeptFields(getRecordSchema(name)), maxBytes);
+  const { record, omitted, shortened } = truncateRecord(row, listRequiredFields(getRecordSchema(name)), maxBytes);
   const how =
-    operations[name].effect === "read"
-      ? "Ask for them one at a time with select"
-      : "Read the record with select to have them";
+    operations[name].effect === "read" ? "Select them one at a time" : "Read the record with select to get them";
   return {
     record,
     notes: [
-      ...(left.length > 0 ? [`Left out for their size: ${formatList(left)}. ${how}.`] : []),
-      ...cut.slice(0, maxNamed),
-      ...(cut.length > 0 ? [`A result holds ${maxBytes} bytes (PROGRAMME_RESULT_BYTES of the server).`] : []),
+      ...(omitted.length > 0 ? [`Omitted because of their size: ${formatList(omitted)}. ${how}.`] : []),
+      ...shortened.slice(0, maxNamed),
+      ...(shortened.length > 0 ? [`A result holds ${maxBytes} bytes (PROGRAMME_RESULT_BYTES of the server).`] : []),
     ],
   };
 }

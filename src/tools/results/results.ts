@@ -5,32 +5,33 @@ import type { Problem } from "../../contract/errors.ts";
 import type { CallName } from "../../contract/index.ts";
 import type { ToolSettings } from "../settings.ts";
 import { getRecordSchema } from "./field-selection.ts";
-import type { ShownData } from "./read.ts";
+import type { ToolData } from "./read.ts";
 import { formatLine, formatTable } from "./text.ts";
 
 /**
- * An answer as a tool result: a table or a line of JSON for the model to read, the same as structured content, and for
- * a single record a link to where it can be read again.
+ * Creates a tool result: a table or a line of JSON for the model, the same as structured content, and for a single
+ * record a link to its resource.
  */
 export function createResult(
   name: CallName,
-  shown: ShownData,
+  toolData: ToolData,
   form: ToolSettings["results"],
   withLinks: boolean,
 ): CallToolResult {
-  const { data, page } = shown;
-  const empty = Array.isArray(data) && data.length === 0;
-  const notes = !empty && hasUntrustedText(getRecordSchema(name)) ? [...shown.notes, untrustedNote] : shown.notes;
-  // What is to be known of the data goes before it.
+  const { data, page } = toolData;
+  const isEmpty = Array.isArray(data) && data.length === 0;
+  const notes =
+    !isEmpty && hasUntrustedText(getRecordSchema(name)) ? [...toolData.notes, untrustedNote] : toolData.notes;
+  // Notes come before the data that they apply to.
   const structuredContent: Record<string, unknown> = notes.length > 0 ? { notes, data } : { data };
   if (page) structuredContent["page"] = page;
-  const result = createResultInForm(form, formatText(shown, notes), structuredContent);
-  const links = Array.isArray(data) || !withLinks ? [] : createResourceLinks(name, shown.whole ?? data);
+  const result = createResultInForm(form, formatText(toolData, notes), structuredContent);
+  const links = Array.isArray(data) || !withLinks ? [] : createResourceLinks(name, toolData.untruncated ?? data);
   for (const link of links) result.content.push({ type: "resource_link", ...link });
   return result;
 }
 
-/** What a caller that cannot be asked back shows its human, and the token that carries the human's yes. */
+/** The question for a client that cannot ask its human, and the token that confirms the call. */
 export interface PendingConfirmation {
   readonly question: string;
   readonly token: string;
@@ -40,14 +41,16 @@ export interface PendingConfirmation {
 const pendingNote =
   "Nothing has been done yet. Show your human the question; if they agree, call again with the same arguments and `confirmation` set to the token.";
 
-/** A question as a tool result. It is not an error: clients throw on errors, and lose the token with them. */
+/**
+ * Creates the result that contains a question. It is not an error, because clients throw on errors and lose the token.
+ */
 export function createQuestionResult(form: ToolSettings["results"], confirmation: PendingConfirmation): CallToolResult {
   const { question, token, expiresAt } = confirmation;
-  const text = [pendingNote, "", question, "", `Token, good until ${expiresAt}: ${token}`].join("\n");
+  const text = [pendingNote, "", question, "", `Token, valid until ${expiresAt}: ${token}`].join("\n");
   return createResultInForm(form, text, { notes: [pendingNote], confirmation });
 }
 
-/** A result in the form that this installation's hosts take. */
+/** Creates a result in the configured form. */
 export function createResultInForm(
   form: ToolSettings["results"],
   text: string,
@@ -59,17 +62,17 @@ export function createResultInForm(
   return form === "text" ? { content } : { content, structuredContent };
 }
 
-function formatText({ data, page }: ShownData, notes: readonly string[]): string {
-  const told = notes.map((note) => `Note: ${note}`);
-  if (!Array.isArray(data)) return told.map((line) => `${line}\n`).join("") + formatLine(data);
+function formatText({ data, page }: ToolData, notes: readonly string[]): string {
+  const noteLines = notes.map((note) => `Note: ${note}`);
+  if (!Array.isArray(data)) return noteLines.map((line) => `${line}\n`).join("") + formatLine(data);
   const more = page?.lastEvaluatedKey === undefined ? "" : `; more with lastEvaluatedKey=${page.lastEvaluatedKey}`;
   const count = `${data.length} ${data.length === 1 ? "row" : "rows"}${more}`;
-  return [count, ...(data.length > 0 ? [...told, formatTable(data)] : told)].join("\n");
+  return [count, ...(data.length > 0 ? [...noteLines, formatTable(data)] : noteLines)].join("\n");
 }
 
 /**
- * A refusal that the agent can act on: catalogue code, what is wrong, what to do next. Never structured content:
- * clients check that against the schema of success.
+ * Creates an error result: code, message and what to do next. It has no structured content, because clients validate
+ * that against the schema of success.
  */
 export function createErrorResult(problem: Problem): CallToolResult {
   const { code, message, details, remediation } = problem;

@@ -3,8 +3,8 @@ import { isAscii, toJsonText } from "../../lib/json-cache.ts";
 type Row = Readonly<Record<string, unknown>>;
 
 /**
- * Rows as a table: names of columns, then a line a row, separated by tabs. Columns without a value in any row are left
- * out; what is the same in all rows is said once. No text in a cell can end its cell or its line.
+ * Formats rows as a table: column names, then one line per row, separated by tabs. Columns without values are omitted;
+ * values common to all rows are shown once. Text in a cell can end neither its cell nor its line.
  */
 export function formatTable(rows: readonly Row[]): string {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
@@ -25,10 +25,10 @@ export function formatTable(rows: readonly Row[]): string {
   ].join("\n");
 }
 
-/** A record as JSON on one line. */
+/** Formats a record as JSON on one line. */
 export function formatLine(record: unknown): string {
   const json = toJsonText(record);
-  // Of the characters that end a line, JSON leaves none of ASCII as it is.
+  // JSON escapes all ASCII characters that end a line.
   return isAscii(json) ? json : escapeLineEnds(json);
 }
 
@@ -45,7 +45,7 @@ function escapeVisible(text: string): string {
 
 const escapes: Readonly<Record<string, string>> = { "\t": "\\t", "\n": "\\n", "\r": "\\r" };
 
-/** JSON leaves some characters alone that end a line all the same. */
+/** Escapes line ends that JSON text may contain. */
 function escapeLineEnds(text: string): string {
   return text.replace(/[\t\n\v\f\r\u0085\u2028\u2029]/g, (character) => {
     const code = character.charCodeAt(0).toString(16).padStart(4, "0");

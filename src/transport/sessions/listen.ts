@@ -9,10 +9,10 @@ import * as z from "zod";
 import type { Log } from "../../lib/log.ts";
 import {
   createSubscriber,
-  type FollowedResource,
   type Listener,
   maxFollowed,
   type Subscriber,
+  type SubscriberOptions,
 } from "../../resources/subscriber.ts";
 import type { Upstream } from "../../upstream/port.ts";
 import type { ServerFactory } from "../mcp-server.ts";
@@ -63,7 +63,7 @@ function follow(subscriber: Subscriber, uri: string): boolean {
 export interface ListenDeps {
   readonly factory: ServerFactory;
   readonly upstream: Upstream;
-  readonly disabledBySetting: FollowedResource["disabledBySetting"];
+  readonly disabledBySetting: SubscriberOptions["disabledBySetting"];
   readonly log: Log;
 }
 

@@ -7,14 +7,14 @@ import {
 import { problem } from "../../contract/errors.ts";
 import type { Log } from "../../lib/log.ts";
 import type { SessionRecord, SessionRegistry } from "../../pipeline/session-registry.ts";
-import { createSubscriber, type FollowedResource, type Subscriber } from "../../resources/subscriber.ts";
+import { createSubscriber, type Subscriber, type SubscriberOptions } from "../../resources/subscriber.ts";
 import type { Upstream, Watch, Watcher } from "../../upstream/port.ts";
 import { createOutlet, maxStreamsPerCaller } from "./listen.ts";
 import { createName, type SessionTerms } from "./session-id.ts";
 
 export interface SessionStreamsDeps {
   readonly upstream: Upstream;
-  readonly disabledBySetting: FollowedResource["disabledBySetting"];
+  readonly disabledBySetting: SubscriberOptions["disabledBySetting"];
   readonly registry: SessionRegistry;
   readonly log: Log;
   /** Streams open at once, of all callers together. */
@@ -120,7 +120,7 @@ function createStream(
   let watching: Watch | undefined;
   let open = true;
   const subscriber = createSubscriber(
-    { upstream: { ...upstream, watch }, token, disabledBySetting, shownBy },
+    { upstream: { ...upstream, watch }, token, disabledBySetting, listedScopes: shownBy },
     listener,
   );
 

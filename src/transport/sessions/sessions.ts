@@ -4,7 +4,7 @@ import { getRequestId } from "../../lib/http/request-id.ts";
 import type { Log } from "../../lib/log.ts";
 import type { SessionRegistry } from "../../pipeline/session-registry.ts";
 import type { Subscriptions } from "../../resources/register.ts";
-import { createSubscriber, type FollowedResource } from "../../resources/subscriber.ts";
+import { createSubscriber, type SubscriberOptions } from "../../resources/subscriber.ts";
 import type { Upstream } from "../../upstream/port.ts";
 import type { ServerFactory } from "../mcp-server.ts";
 import { createElicitations } from "./elicitations.ts";
@@ -15,7 +15,7 @@ import { createSessionStreams, follow } from "./session-streams.ts";
 export interface SessionOptions {
   readonly factory: ServerFactory;
   readonly upstream: Upstream;
-  readonly disabledBySetting: FollowedResource["disabledBySetting"];
+  readonly disabledBySetting: SubscriberOptions["disabledBySetting"];
   readonly sessionRegistry: SessionRegistry;
   /** Signs the ids of sessions; at least 32 bytes, the same in all processes. */
   readonly sessionKey: Uint8Array;

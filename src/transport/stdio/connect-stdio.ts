@@ -2,7 +2,7 @@ import type { JSONRPCMessage, McpRequestContext } from "@modelcontextprotocol/se
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Log } from "../../lib/log.ts";
 import { createListener } from "../../resources/register.ts";
-import { createSubscriber, type FollowedResource, type Subscriber } from "../../resources/subscriber.ts";
+import { createSubscriber, type Subscriber, type SubscriberOptions } from "../../resources/subscriber.ts";
 import type { Upstream } from "../../upstream/port.ts";
 import type { FastPath } from "../fast-path/fast-path.ts";
 import type { ServerFactory } from "../mcp-server.ts";
@@ -13,7 +13,7 @@ export interface StdioDeps {
   readonly factory: ServerFactory;
   readonly fastPath: FastPath;
   readonly upstream: Upstream;
-  readonly disabledBySetting: FollowedResource["disabledBySetting"];
+  readonly disabledBySetting: SubscriberOptions["disabledBySetting"];
   readonly token: string;
   readonly log: Log;
   /** How long calls in flight may take to end when the connection closes, in milliseconds. */

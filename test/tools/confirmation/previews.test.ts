@@ -321,7 +321,7 @@ describe("a question shows", () => {
       /only state WINNER.*names and addresses/s,
     );
     expect(await question("create_export", { programId: program.programId, state: "winner" })).toMatch(
-      /only state winner.*no submission is ever in the state/is,
+      /only state winner.*is not a state of submissions/is,
     );
     const archived = await question("update_program", {
       programId: program.programId,
