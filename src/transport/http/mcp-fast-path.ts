@@ -1,8 +1,9 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { type AuthInfo, isJsonContentType, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
 import { isObject } from "../../lib/is-object.ts";
-import { chooseEncoding, composeJsonText } from "../../lib/json-cache.ts";
+import { composeJsonText } from "../../lib/json-cache.ts";
 import type { FastPath, FastPathConnection } from "../fast-path/fast-path.ts";
+import { endInBatch } from "../fast-path/flush.ts";
 import { statelessRevision } from "../fast-path/plain-request.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import type { EnteredRequest } from "./mcp-admission.ts";
@@ -62,7 +63,7 @@ export function createHttpFastPath({ fastPath, sessions }: HttpFastPathDeps): Ht
     const sessionId = request.headers["mcp-session-id"];
     if (sessionId !== undefined) headers["mcp-session-id"] = sessionId;
     response.writeHead(200, headers);
-    response.end(text, chooseEncoding(text, bytes));
+    endInBatch(response, text, bytes);
     return true;
   };
 }
