@@ -1,4 +1,3 @@
-import type { JSONRPCMessage } from "@modelcontextprotocol/server";
 import * as fc from "fast-check";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -177,7 +176,7 @@ async function overStdio(server: TestServer, message: string): Promise<unknown> 
   const hello = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } };
   await here.send({ jsonrpc: "2.0", id: 0, method: "initialize", params: hello });
   await here.send({ jsonrpc: "2.0", method: "notifications/initialized" });
-  await here.send(JSON.parse(message) as JSONRPCMessage);
+  here.sendLine(message);
   const fault = faultIn(await answered);
   await connection.close();
   return fault;

@@ -81,7 +81,7 @@ describe("the list of tools", () => {
     ],
     [{ PROGRAMME_TOOLS: "get_submission,get_submissions" }, /^PROGRAMME_TOOLS must be tool names/],
     [{ PROGRAMME_READ_ONLY: "ture" }, /^PROGRAMME_READ_ONLY must be true or false/],
-    [{ PROGRAMME_READONLY: "true" }, /did you mean PROGRAMME_READ_ONLY\?/],
+    [{ PROGRAMME_READONLY: "true" }, /Did you mean PROGRAMME_READ_ONLY\?/],
     [{ PROGRAMME_TOOL_MODE: "searching" }, /^PROGRAMME_TOOL_MODE must be one of full, search/],
     [{ PROGRAMME_RESULT_BYTES: "100" }, /^PROGRAMME_RESULT_BYTES must be an integer from 2000/],
   ])("refuses to start with %j", (environment, message) => {

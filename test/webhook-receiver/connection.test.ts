@@ -131,7 +131,7 @@ test("search mode finds, describes and calls it", async () => {
   const textOf = async (name: string, args: Record<string, unknown>) =>
     (await client.call(name, args)).content[0]?.text ?? "";
   expect(await textOf("find_tools", { words: "which scopes do I have, connection" })).toMatch(
-    /^get_connection: Get who you are/,
+    /^get_connection: Get your identity and permissions/,
   );
   expect(JSON.parse(await textOf("describe_tool", { name: "get_connection" }))).toMatchObject({
     name: "get_connection",
