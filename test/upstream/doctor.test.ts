@@ -222,5 +222,5 @@ test("a setting that does not fit is the first thing that is told", async () => 
   expect(failures(plain)).toEqual(["configuration"]);
   expect(plain.of("configuration")?.found).toContain("PROGRAMME_BASE_URL must be an https address");
   const unknown = await examine(home, { PROGRAMME_BASE_ULR: "https://programme.example" });
-  expect(unknown.of("configuration")?.found).toContain("did you mean PROGRAMME_BASE_URL?");
+  expect(unknown.of("configuration")?.found).toContain("Did you mean PROGRAMME_BASE_URL?");
 });

@@ -82,7 +82,7 @@ describe("endpoints", () => {
     [["enable", "whe_none"], /whe_none is no webhook endpoint/],
     [["test", "whe_none"], /whe_none/],
     [["rotate-secret", "whe_none", "--overlap", "soon"], /"soon".*24h/],
-    [["deliveries", "dlv_none"], /dlv_none is no delivery/],
+    [["deliveries", "dlv_none"], /dlv_none is not a delivery/],
     [["deliveries", "--limit", "many"], /--limit/],
     [["deliveries", "--status", "lost"], /"lost".*delivered/],
     [["replay", "dlv_none"], /dlv_none/],
