@@ -61,5 +61,5 @@ function promptOf(definition: PromptDefinition) {
   const names = definition.arguments.filter(({ required }) => required).map((argument) => argument.name);
   const given = Object.fromEntries(names.map((name) => [name, `\${arguments.${name}}`]));
   const text = formatPrompt(definition, { program: undefined, round: undefined, args: given, canUse: () => true });
-  return { name: definition.name, description: definition.description, args: names, text };
+  return { name: definition.name, description: definition.description, arguments: names, text };
 }

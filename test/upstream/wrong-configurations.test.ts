@@ -120,7 +120,7 @@ const wrong: readonly Wrong[] = [
     "a misspelt variable",
     async (service) => ({ PROGRAMME_BASE_ULR: service.origin }),
     "configuration",
-    /did you mean PROGRAMME_BASE_URL\?/,
+    /Did you mean PROGRAMME_BASE_URL\?/,
     /Correct the setting/,
   ],
   [

@@ -67,7 +67,7 @@ async function runChecks(env: NodeJS.ProcessEnv, options: Options): Promise<Doct
     return [createPass(name, found), ...(await runConfigChecks(config))];
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    return [createFailure(name, error.message, "Correct the setting; programme-mcp http --help tells of all of them.")];
+    return [createFailure(name, error.message, "Correct the setting; programme-mcp http --help lists all of them.")];
   }
 }
 
