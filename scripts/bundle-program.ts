@@ -27,7 +27,13 @@ export async function bundleProgram(folder: string): Promise<void> {
     // Named by drivers for those who install it; the program does not.
     external: ["pg-native"],
     // Its main module finds the others by a `require` that no bundler sees.
-    resolve: { alias: { "jsonc-parser": join(root, "node_modules/jsonc-parser/lib/esm/main.js") } },
+    resolve: {
+      alias: {
+        "jsonc-parser": join(root, "node_modules/jsonc-parser/lib/esm/main.js"),
+        // The entry of the package is minified: stack traces would say nothing.
+        "lru-cache": join(root, "node_modules/lru-cache/dist/esm/index.js"),
+      },
+    },
     plugins: [dataModules, asciiChunks],
     onLog: (_, { message }) => {
       throw new Error(message);
