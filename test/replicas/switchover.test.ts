@@ -133,6 +133,8 @@ test("while a synchronous standby is away reads are answered, readiness says tha
   await queryOn(pair.primary.address, "select pg_reload_conf()");
   expect((await write(replica, token)).status).toBe(201);
   expect(await readiness(replica)).toEqual([200, "ok"]);
+  // What workers commit after a write is done by then: caught here, it would keep the tenant's next write waiting.
+  await delay(2_000);
 
   await pair.standby.halt();
   const waiting = write(replica, token);
