@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { createApp } from "../src/app/app.ts";
 import { issueToken } from "../src/commands/tokens/tokens.ts";
 import { loadConfig } from "../src/config/load.ts";
-import { scopes } from "../src/contract/scopes.ts";
+import { scopes } from "../src/contract/access/scopes.ts";
 import { createFactory } from "../test/support/seed-factory.ts";
 
 const usual = [1_000, 10_000, 100_000];

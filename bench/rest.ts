@@ -15,7 +15,7 @@ import { Pool, request } from "undici";
 import { createApp } from "../src/app/app.ts";
 import { issueToken } from "../src/commands/tokens/tokens.ts";
 import { loadConfig } from "../src/config/load.ts";
-import { scopes } from "../src/contract/scopes.ts";
+import { scopes } from "../src/contract/access/scopes.ts";
 import { seedDemo } from "../src/demo/seed.ts";
 
 const rounds = 15;

@@ -1,9 +1,9 @@
 import { STDIO_DEFAULT_MAX_BUFFER_SIZE } from "@modelcontextprotocol/server";
 import { cacheMs } from "../src/app/readiness.ts";
 import { settings, table } from "../src/config/table.ts";
+import { limits } from "../src/contract/access/limits.ts";
 import { defaultLimit, maxLimit } from "../src/contract/definition/page.ts";
 import { maxRecipients } from "../src/contract/emails.ts";
-import { limits } from "../src/contract/limits.ts";
 import { maxPlanned, maxSkipped } from "../src/domain/assignment-plan.ts";
 import { budgetMs as patternBudgetMs } from "../src/domain/pattern.ts";
 import { maxExternalRefs, maxMetadataBytes } from "../src/domain/persons.ts";
@@ -11,11 +11,11 @@ import { maxExportAttempts as exportAttempts, exportConcurrency as exportLanes }
 import { maxLogTextChars } from "../src/lib/mask.ts";
 import { mailRetryDelaysMs as mailDelaysMs } from "../src/mail/retry-schedule.ts";
 import { maxMessages } from "../src/mail/smtp-transport.ts";
-import { maxQueued } from "../src/pipeline/access-log.ts";
+import { maxQueued } from "../src/pipeline/audit/access-log.ts";
 import { maxChanges, maxFeedWatchers } from "../src/pipeline/change-feed.ts";
 import { maxLimitedTokens } from "../src/pipeline/rate-limiter.ts";
-import { sessionBounds } from "../src/pipeline/session-registry.ts";
-import { maxIssues } from "../src/pipeline/validate.ts";
+import { maxIssues } from "../src/pipeline/steps/validate.ts";
+import { sessionBounds } from "../src/pipeline/tokens/session-registry.ts";
 import { maxValues } from "../src/resources/complete.ts";
 import { maxArgumentChars } from "../src/resources/prompts.ts";
 import { maxFollowed } from "../src/resources/subscriber.ts";

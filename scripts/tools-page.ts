@@ -1,5 +1,5 @@
+import { limits } from "../src/contract/access/limits.ts";
 import { getToolset, isOperationName, operationNames, operations, toolsetNames } from "../src/contract/index.ts";
-import { limits } from "../src/contract/limits.ts";
 import { getToolDefinition, toolNames } from "../src/tools/catalog/definitions.ts";
 import { searchTools } from "../src/tools/catalog/search.ts";
 import { countsOf } from "./token-counts.ts";

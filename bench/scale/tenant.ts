@@ -1,4 +1,4 @@
-import { scopes } from "../../src/contract/scopes.ts";
+import { scopes } from "../../src/contract/access/scopes.ts";
 import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
 import { tokenCodec } from "../../src/store/database.ts";
 import type { Row } from "../../src/store/tables.ts";

@@ -5,7 +5,7 @@ import { createChangeFeed } from "../pipeline/change-feed.ts";
 import { createDownloads } from "../pipeline/downloads.ts";
 import { createPipeline, type OperationPipeline } from "../pipeline/execute.ts";
 import { createLinkVerifier, createSignedUrls } from "../pipeline/signed-urls.ts";
-import { createTokenAdmin, type TokenAdmin } from "../pipeline/tokens.ts";
+import { createTokenAdmin, type TokenAdmin } from "../pipeline/tokens/tokens.ts";
 import { handlers } from "../service/index.ts";
 import { openBlobStore } from "../store/blobs/open-blob-store.ts";
 import type { ContentStore, Store } from "../store/port.ts";

@@ -1,7 +1,7 @@
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
+import { findMissingScopes, scopes } from "../contract/access/scopes.ts";
 import { operations } from "../contract/index.ts";
-import { findMissingScopes, scopes } from "../contract/scopes.ts";
 import { listOfferedTools } from "../tools/catalog/tool-availability.ts";
 import { createCallerResolver } from "../transport/auth/caller-resolver.ts";
 import { type GatewayKeys, type GatewayKeysOptions, openGatewayKeys } from "../transport/auth/gateway-keys.ts";

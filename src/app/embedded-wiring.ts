@@ -1,5 +1,5 @@
 import type { Config } from "../config/load.ts";
-import { limits } from "../contract/limits.ts";
+import { limits } from "../contract/access/limits.ts";
 import { isOpen } from "../domain/invitations.ts";
 import type { Protect } from "../exports/render.ts";
 import { createExportWorker } from "../exports/worker.ts";
@@ -14,7 +14,7 @@ import { createInvitations, type Invitations } from "../pipeline/invitations.ts"
 import { createPortalActions, type PortalActions } from "../pipeline/portal.ts";
 import { sweepMailFolder } from "../retention/mail-folder.ts";
 import { createRetention, type Retention } from "../retention/retention.ts";
-import { loadPersonsByRow } from "../service/person-includes.ts";
+import { loadPersonsByRow } from "../service/persons/includes.ts";
 import { portalActionHandlers } from "../service/portal/index.ts";
 import type { openBlobStore } from "../store/blobs/open-blob-store.ts";
 import { protectRecord } from "../upstream/privacy/pseudonymizing-upstream.ts";

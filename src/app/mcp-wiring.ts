@@ -1,7 +1,7 @@
 import type { Config } from "../config/load.ts";
 import type { CallName } from "../contract/index.ts";
 import { version } from "../lib/version.ts";
-import { createSessionRegistry } from "../pipeline/session-registry.ts";
+import { createSessionRegistry } from "../pipeline/tokens/session-registry.ts";
 import { findDisablingSetting } from "../tools/catalog/tool-availability.ts";
 import type { ConfirmationPolicy } from "../tools/session.ts";
 import { createFastPath } from "../transport/fast-path/fast-path.ts";

@@ -1,5 +1,5 @@
 import type { Config } from "../config/load.ts";
-import { excludeSensitiveScopes, scopes } from "../contract/scopes.ts";
+import { excludeSensitiveScopes, scopes } from "../contract/access/scopes.ts";
 import { version } from "../lib/version.ts";
 import { answerStartup, createStartupServerFactory } from "../transport/stdio/startup-handshake.ts";
 import { StdioTransport } from "../transport/stdio/stdio-transport.ts";

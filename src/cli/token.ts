@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { loadConfig } from "../config/load.ts";
-import { scopes } from "../contract/scopes.ts";
+import { scopes } from "../contract/access/scopes.ts";
 import { addExamples } from "./help.ts";
 import { createChoiceOption, createSubcommand } from "./options.ts";
 

@@ -1,8 +1,8 @@
 import { listToolCosts } from "../app/app.ts";
 import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
+import type { Scope } from "../contract/access/scopes.ts";
 import { type CallName, getToolset, isCallName, isOperationName, operations } from "../contract/index.ts";
-import type { Scope } from "../contract/scopes.ts";
 import { withApp } from "./open-app.ts";
 import { print, printJson } from "./terminal/output.ts";
 import { formatColumns } from "./terminal/table.ts";

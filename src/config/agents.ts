@@ -1,6 +1,6 @@
-import { confirmationModes } from "../contract/confirmation.ts";
+import { privacyModes } from "../contract/access/privacy.ts";
+import { confirmationModes } from "../contract/definition/confirmation.ts";
 import { summarizedCalls, summarizedOperations, summarizedToolsets } from "../contract/definition/names.ts";
-import { privacyModes } from "../contract/privacy.ts";
 import type { Setting } from "./setting.ts";
 import { boolean, createChoiceType, createIntegerType, createListType } from "./values.ts";
 

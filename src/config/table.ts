@@ -1,6 +1,6 @@
-import { limits } from "../contract/limits.ts";
-import { scopes } from "../contract/scopes.ts";
-import { tokenPattern } from "../contract/token-format.ts";
+import { limits } from "../contract/access/limits.ts";
+import { scopes } from "../contract/access/scopes.ts";
+import { tokenPattern } from "../contract/access/token-format.ts";
 import { keyPattern } from "../lib/crypto/key-format.ts";
 import { logFormats, logLevels } from "../lib/log.ts";
 import { agentSettings } from "./agents.ts";

@@ -1,4 +1,4 @@
-import { tokenPattern } from "../contract/token-format.ts";
+import { tokenPattern } from "../contract/access/token-format.ts";
 import type { Setting } from "./setting.ts";
 import { UsageError } from "./usage-error.ts";
 import { createNamedListsType } from "./values.ts";

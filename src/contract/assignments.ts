@@ -1,9 +1,9 @@
 import * as z from "zod";
+import { limits } from "./access/limits.ts";
 import { personal } from "./definition/field-annotations.ts";
 import { boundedText, common, Id, OptionalReason, Timestamp, Version } from "./definition/fields.ts";
 import { operation } from "./definition/operation.ts";
 import { pageQuery } from "./definition/page.ts";
-import { limits } from "./limits.ts";
 
 export const AssignmentStatus = z.enum(["assigned", "accepted", "declined", "conflict", "completed", "cancelled"]);
 export type AssignmentStatus = z.output<typeof AssignmentStatus>;

@@ -1,9 +1,9 @@
 import * as z from "zod";
+import type { Scope } from "./access/scopes.ts";
 import { DateFrom, FreeForm, Id, Timestamp } from "./definition/fields.ts";
 import { operation } from "./definition/operation.ts";
 import { Cursor, pageQuery } from "./definition/page.ts";
 import { type EventType, events } from "./events.ts";
-import type { Scope } from "./scopes.ts";
 
 /** The scope that shows events of a type: the scope of the record that they describe. */
 const scopesByType: Readonly<Record<EventType, Scope>> = {

@@ -1,8 +1,8 @@
 import * as z from "zod";
+import { limits } from "./access/limits.ts";
+import { privacyModes } from "./access/privacy.ts";
 import { boundedText, common, DateTime, Id, Timestamp } from "./definition/fields.ts";
 import { operation } from "./definition/operation.ts";
-import { limits } from "./limits.ts";
-import { privacyModes } from "./privacy.ts";
 
 export const ExportStatus = z.enum(["pending", "completed", "failed"]);
 

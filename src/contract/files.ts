@@ -1,8 +1,8 @@
 import * as z from "zod";
+import { limits } from "./access/limits.ts";
 import { personal } from "./definition/field-annotations.ts";
 import { common, Id, Timestamp } from "./definition/fields.ts";
 import { operation } from "./definition/operation.ts";
-import { limits } from "./limits.ts";
 
 export const File = z.object({
   fileId: Id,

@@ -1,4 +1,6 @@
 import * as z from "zod";
+import { limits } from "./access/limits.ts";
+import { sensitiveScope } from "./access/scopes.ts";
 import { contactDetail, freeForm, personal, sensitive, sensitiveByField } from "./definition/field-annotations.ts";
 import {
   boundedText,
@@ -14,9 +16,7 @@ import {
 import { operation } from "./definition/operation.ts";
 import { Cursor, maxLimit, pageQuery } from "./definition/page.ts";
 import { ExternalRef, ExternalRefInput } from "./definition/refs.ts";
-import { limits } from "./limits.ts";
 import { FieldBase, PersonFieldType } from "./schemas.ts";
-import { sensitiveScope } from "./scopes.ts";
 
 const Kinds = z.array(z.enum(["applicant", "reviewer", "contact"])).max(3);
 

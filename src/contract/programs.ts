@@ -1,8 +1,8 @@
 import * as z from "zod";
+import { limits } from "./access/limits.ts";
 import { boundedText, common, DateTime, Id, Timestamp, Version } from "./definition/fields.ts";
 import { operation } from "./definition/operation.ts";
 import { pageQuery } from "./definition/page.ts";
-import { limits } from "./limits.ts";
 
 const PageCopy = z.strictObject({
   heroTitle: boundedText(120).optional(),

@@ -1,9 +1,9 @@
 import * as z from "zod";
+import { limits } from "./access/limits.ts";
 import { contactDetail, personal } from "./definition/field-annotations.ts";
 import { boundedText, common, Email, Id, PersonFieldIds, Timestamp } from "./definition/fields.ts";
 import { operation } from "./definition/operation.ts";
 import { pageQuery } from "./definition/page.ts";
-import { limits } from "./limits.ts";
 import { PersonExpansion, requireExpansionScopes } from "./persons.ts";
 
 export const ReviewerStatus = z.enum(["invited", "active", "declined", "inactive"]);

@@ -1,7 +1,7 @@
 import * as z from "zod";
+import { limits } from "./access/limits.ts";
 import { common, Id, Timestamp } from "./definition/fields.ts";
 import { operation } from "./definition/operation.ts";
-import { limits } from "./limits.ts";
 
 const bound = z.number().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER).optional();
 const items = z.int().min(0).max(limits.fieldItems).optional();

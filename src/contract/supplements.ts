@@ -1,8 +1,8 @@
 import * as z from "zod";
+import { limits } from "./access/limits.ts";
 import { formAnswers, freeForm, personal } from "./definition/field-annotations.ts";
 import { common, FreeForm, Id, Timestamp, Version } from "./definition/fields.ts";
 import { operation } from "./definition/operation.ts";
-import { limits } from "./limits.ts";
 
 export const SupplementStatus = z.enum(["not_started", "draft", "submitted", "closed"]);
 export type SupplementStatus = z.output<typeof SupplementStatus>;

@@ -1,10 +1,10 @@
 import { type Operation, splitInput } from "../contract/definition/operation.ts";
 import { type OperationName, operations, type Result } from "../contract/index.ts";
 import type { PortalActionArguments, PortalActionName, PortalActionResult } from "../contract/portal.ts";
-import { type AuditContext, toAuditContext } from "../pipeline/audit.ts";
+import { type AuditContext, toAuditContext } from "../pipeline/audit/entries.ts";
+import { recordChanges } from "../pipeline/audit/with-audit.ts";
 import { createPortalActions, type PortalActions } from "../pipeline/portal.ts";
-import { validateInput } from "../pipeline/validate.ts";
-import { recordChanges } from "../pipeline/with-audit.ts";
+import { validateInput } from "../pipeline/steps/validate.ts";
 import { handlers } from "../service/index.ts";
 import { portalActionHandlers } from "../service/portal/index.ts";
 import type { Author, Caller, WriteContext } from "../store/handler-context.ts";

@@ -1,4 +1,4 @@
-import { scopes } from "../contract/scopes.ts";
+import { scopes } from "../contract/access/scopes.ts";
 import type { Random } from "../lib/crypto/random.ts";
 import { createSeededIds } from "../lib/ids.ts";
 import type { Caller } from "../store/handler-context.ts";

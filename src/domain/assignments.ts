@@ -1,6 +1,6 @@
+import { limits } from "../contract/access/limits.ts";
 import type { Assignment, AssignmentStatus } from "../contract/assignments.ts";
 import { problem, validationProblem } from "../contract/errors.ts";
-import { limits } from "../contract/limits.ts";
 
 /** The statuses that the filter `incomplete` selects (specification 4.4). */
 export const incompleteStatuses = ["assigned", "accepted", "conflict"] as const satisfies readonly AssignmentStatus[];

@@ -1,6 +1,6 @@
+import { limits } from "../contract/access/limits.ts";
 import { DateFrom } from "../contract/definition/fields.ts";
 import type { Issue } from "../contract/errors.ts";
-import { limits } from "../contract/limits.ts";
 import type { ApplicationField, Constraints } from "../contract/schemas.ts";
 import { createPatternMatcher } from "./pattern.ts";
 import { createFieldSuggester } from "./unknown-fields.ts";

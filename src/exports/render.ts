@@ -6,7 +6,7 @@ import {
   type LoadStandardFields,
   removePersonalAnswers,
 } from "../pipeline/personal-answers.ts";
-import { createRedactor, type View } from "../pipeline/redact.ts";
+import { createRedactor, type View } from "../pipeline/steps/redact.ts";
 import { type SectionName, sections } from "./document.ts";
 import { type ExportScope, Sections } from "./sections.ts";
 

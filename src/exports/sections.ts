@@ -1,5 +1,5 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { limits } from "../contract/limits.ts";
+import { limits } from "../contract/access/limits.ts";
 import type { Person } from "../contract/persons.ts";
 import type { SubmissionState } from "../contract/submissions.ts";
 import type { Reader, Where } from "../store/port.ts";

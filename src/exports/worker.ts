@@ -1,4 +1,4 @@
-import { limits } from "../contract/limits.ts";
+import { limits } from "../contract/access/limits.ts";
 import { createId } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
 import { succeeded, type Telemetry, unwatched } from "../lib/telemetry.ts";

@@ -1,7 +1,7 @@
 import type { Suppression } from "../contract/emails.ts";
 import { problem, validationProblem } from "../contract/errors.ts";
 import type { Clock } from "../lib/clock.ts";
-import { commandLine, withAudit } from "../pipeline/with-audit.ts";
+import { commandLine, withAudit } from "../pipeline/audit/with-audit.ts";
 import type { PipelineTransaction, Store } from "../store/port.ts";
 import { isSendable } from "./message.ts";
 import { suppressEmail, unsuppressEmail } from "./suppressions.ts";

@@ -3,7 +3,7 @@ import { Problem } from "../contract/errors.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { combineWorkerStates, createLoop, type Worker } from "../lib/worker.ts";
-import { withAudit } from "../pipeline/with-audit.ts";
+import { withAudit } from "../pipeline/audit/with-audit.ts";
 import type { MailLease, PipelineTransaction, Store } from "../store/port.ts";
 import { normalizeEmail, type Patch, type Row } from "../store/tables.ts";
 import type { DeliveryResult, MailTransport } from "./mail-transport.ts";

@@ -1,16 +1,16 @@
+import type { Privacy } from "../contract/access/privacy.ts";
+import type { Scope } from "../contract/access/scopes.ts";
 import type { InputParts, Operation } from "../contract/definition/operation.ts";
 import type { PageMeta } from "../contract/definition/page.ts";
 import type { CallName } from "../contract/index.ts";
-import type { Privacy } from "../contract/privacy.ts";
-import type { Scope } from "../contract/scopes.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Handlers, Links } from "../store/handler-context.ts";
 import type { Actor, ConsumedNonce, Store } from "../store/port.ts";
-import type { Admission } from "./admission.ts";
-import type { AuditedCall } from "./audit.ts";
+import type { AuditedCall } from "./audit/entries.ts";
 import type { Failure } from "./failure.ts";
 import type { Rate } from "./rate-limiter.ts";
+import type { Admission } from "./steps/admission.ts";
 
 export interface PipelineOptions {
   readonly requestsPerMinute: number;

@@ -1,5 +1,5 @@
+import type { Scope } from "../contract/access/scopes.ts";
 import { Problem, problem } from "../contract/errors.ts";
-import type { Scope } from "../contract/scopes.ts";
 import type { Log } from "../lib/log.ts";
 import type { Caller } from "../store/handler-context.ts";
 import type { Reader, Store } from "../store/port.ts";

@@ -1,6 +1,6 @@
 import { problem } from "../contract/errors.ts";
 import type { ConsumedNonce, PipelineTransaction } from "../store/port.ts";
-import { computeChangeDigest } from "./change-digest.ts";
+import { computeChangeDigest } from "./audit/change-digest.ts";
 
 /**
  * Consumes a confirmation in the transaction that makes the confirmed changes.

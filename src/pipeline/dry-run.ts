@@ -1,10 +1,10 @@
-import type { Scope } from "../contract/scopes.ts";
+import type { Scope } from "../contract/access/scopes.ts";
 import type { Links } from "../store/handler-context.ts";
 import type { Change, Reader } from "../store/port.ts";
 import { normalizeEmail, type TableName } from "../store/tables.ts";
+import { computeChangeDigest } from "./audit/change-digest.ts";
 import { type PipelineDeps, type PreparedCall, toActor } from "./call.ts";
-import { computeChangeDigest } from "./change-digest.ts";
-import { runWriteHandler } from "./run-handler.ts";
+import { runWriteHandler } from "./steps/run-handler.ts";
 
 export type { ConsumedNonce } from "../store/port.ts";
 

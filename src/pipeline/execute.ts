@@ -1,19 +1,19 @@
 import { operations } from "../contract/index.ts";
 import type { Caller } from "../store/handler-context.ts";
-import { createAccessLog } from "./access-log.ts";
-import { type Admission, type Admitted, type CallHead, createAdmissionControl } from "./admission.ts";
-import { createAnswer } from "./answer.ts";
-import { createAccessEntry } from "./audit.ts";
-import { authenticate } from "./authenticate.ts";
+import { createAccessLog } from "./audit/access-log.ts";
+import { createAccessEntry } from "./audit/entries.ts";
 import type { Answer, Call, PipelineDeps } from "./call.ts";
 import { type DryRunResult, runDry } from "./dry-run.ts";
 import { type Failure, toFailure, toProblem } from "./failure.ts";
-import { prepareCall } from "./prepare.ts";
 import { createRateLimiter } from "./rate-limiter.ts";
-import { runReadHandler } from "./run-handler.ts";
-import { describeToken, type TokenDescription } from "./token-description.ts";
-import { transact } from "./transact.ts";
-import { validateInput } from "./validate.ts";
+import { type Admission, type Admitted, type CallHead, createAdmissionControl } from "./steps/admission.ts";
+import { createAnswer } from "./steps/answer.ts";
+import { authenticate } from "./steps/authenticate.ts";
+import { prepareCall } from "./steps/prepare.ts";
+import { runReadHandler } from "./steps/run-handler.ts";
+import { transact } from "./steps/transact.ts";
+import { validateInput } from "./steps/validate.ts";
+import { describeToken, type TokenDescription } from "./tokens/token-description.ts";
 
 /** Runs operations. There is no other way into the service. */
 export interface OperationPipeline {

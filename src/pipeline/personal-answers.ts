@@ -1,7 +1,7 @@
+import { type Privacy, shouldHideContacts } from "../contract/access/privacy.ts";
+import { type Scope, sensitiveScope } from "../contract/access/scopes.ts";
 import { getAnnotation, unwrap } from "../contract/definition/field-annotations.ts";
 import type { Operation } from "../contract/definition/operation.ts";
-import { type Privacy, shouldHideContacts } from "../contract/privacy.ts";
-import { type Scope, sensitiveScope } from "../contract/scopes.ts";
 import type { Reader } from "../store/port.ts";
 
 /** The form that a record answers. Supplements name no version and use the latest one. */

@@ -8,8 +8,8 @@ import type { Clock } from "../lib/clock.ts";
 import { createId } from "../lib/ids.ts";
 import type { Author, PortalActionHandlers, PortalContext } from "../store/handler-context.ts";
 import type { Store } from "../store/port.ts";
-import { validateParts } from "./validate.ts";
-import { withAudit } from "./with-audit.ts";
+import { withAudit } from "./audit/with-audit.ts";
+import { validateParts } from "./steps/validate.ts";
 
 /** Runs actions of applicants, reviewers and staff, with the rules, events and audit entries of calls. */
 export interface PortalActions {

@@ -6,11 +6,11 @@ import {
   ProtocolError,
   ProtocolErrorCode,
 } from "@modelcontextprotocol/server";
+import type { Scope } from "../contract/access/scopes.ts";
 import { createResourceLinks } from "../contract/definition/resource.ts";
 import { problem } from "../contract/errors.ts";
 import { type OperationName, operations } from "../contract/index.ts";
 import type { Program, Round } from "../contract/programs.ts";
-import type { Scope } from "../contract/scopes.ts";
 import { formatPrompt, type PromptDefinition, promptDefinitions } from "./prompt-texts.ts";
 import type { ResourceReader } from "./session.ts";
 

@@ -1,7 +1,7 @@
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import type { Scope } from "../contract/access/scopes.ts";
 import { problem } from "../contract/errors.ts";
 import { getEventScope } from "../contract/event-log.ts";
-import type { Scope } from "../contract/scopes.ts";
 import type { RecordChange, Upstream, Watch } from "../upstream/port.ts";
 import { isAffected } from "./changes.ts";
 import type { ResourceSession } from "./session.ts";

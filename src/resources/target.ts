@@ -1,9 +1,9 @@
 import { ResourceNotFoundError, UriTemplate } from "@modelcontextprotocol/server";
+import { findMissingScopes, type Scope } from "../contract/access/scopes.ts";
 import { getAnnotation } from "../contract/definition/field-annotations.ts";
 import { listPathVariables, type Operation } from "../contract/definition/operation.ts";
 import { parseQueryArgument } from "../contract/definition/query.ts";
 import { type CallName, callNames, operations } from "../contract/index.ts";
-import { findMissingScopes, type Scope } from "../contract/scopes.ts";
 
 /** The read that a URI refers to. */
 export interface ResourceTarget {

@@ -1,5 +1,5 @@
 import type { Handler } from "../store/handler-context.ts";
-import { createPersonIncluder } from "./person-includes.ts";
+import { createPersonIncluder } from "./persons/includes.ts";
 
 export const list_applicants: Handler<"list_applicants"> = async (context, input) => {
   const { programId, trackId, includePersonFieldIds, ...page } = input;

@@ -1,7 +1,7 @@
+import { limits } from "../contract/access/limits.ts";
 import type { Assignment, SkipReason } from "../contract/assignments.ts";
 import { problem, validationProblem } from "../contract/errors.ts";
 import type { Input } from "../contract/index.ts";
-import { limits } from "../contract/limits.ts";
 import type { AssignmentRules, Program, Round } from "../contract/programs.ts";
 import {
   type AssignmentPlan,

@@ -1,12 +1,12 @@
+import { limits } from "../contract/access/limits.ts";
 import { problem, validationProblem } from "../contract/errors.ts";
 import type { ExportJob } from "../contract/exports.ts";
 import type { Input } from "../contract/index.ts";
-import { limits } from "../contract/limits.ts";
 import { SubmissionState } from "../contract/submissions.ts";
 import type { Handler } from "../store/handler-context.ts";
 import type { Row } from "../store/tables.ts";
 import { getOrThrow } from "./guards.ts";
-import { requirePersonFields } from "./person-includes.ts";
+import { requirePersonFields } from "./persons/includes.ts";
 
 export const create_export: Handler<"create_export"> = async (context, input) => {
   const { store, caller, newId } = context;

@@ -18,7 +18,7 @@ import type { Handler } from "../store/handler-context.ts";
 import type { Reader, Transaction } from "../store/port.ts";
 import { normalizeEmail, toRefKey } from "../store/tables.ts";
 import { getOrThrow, requireVersion } from "./guards.ts";
-import { activeOnly, loadActivePersonSchema, loadSurvivors } from "./person-lookup.ts";
+import { activeOnly, loadActivePersonSchema, loadSurvivors } from "./persons/lookup.ts";
 
 export const get_person_schema: Handler<"get_person_schema"> = async ({ store }) => {
   const schema = await loadActivePersonSchema(store);

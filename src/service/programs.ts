@@ -1,6 +1,6 @@
+import { limits } from "../contract/access/limits.ts";
 import { problem } from "../contract/errors.ts";
 import type { Input } from "../contract/index.ts";
-import { limits } from "../contract/limits.ts";
 import { checkLifecycleTransition } from "../domain/lifecycle.ts";
 import { mergeDeep, pickKeys } from "../domain/patch.ts";
 import type { Handler } from "../store/handler-context.ts";

@@ -1,6 +1,6 @@
+import { limits } from "../contract/access/limits.ts";
 import { validationProblem } from "../contract/errors.ts";
 import type { Input } from "../contract/index.ts";
-import { limits } from "../contract/limits.ts";
 import type { Round } from "../contract/programs.ts";
 import type { Reviewer } from "../contract/reviewers.ts";
 import { workloadStatuses } from "../domain/assignments.ts";
@@ -13,8 +13,8 @@ import type { Query } from "../store/port.ts";
 import { normalizeEmail, type Row } from "../store/tables.ts";
 import { findSuppressed } from "./emails.ts";
 import { getOrThrow, loadWritableProgram } from "./guards.ts";
-import { createPersonIncluder } from "./person-includes.ts";
-import { findPersonByEmail } from "./person-lookup.ts";
+import { createPersonIncluder } from "./persons/includes.ts";
+import { findPersonByEmail } from "./persons/lookup.ts";
 
 export const list_reviewers: Handler<"list_reviewers"> = async (context, input) => {
   const { programId, roundId, status, search, includePersonFieldIds, ...page } = input;

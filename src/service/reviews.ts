@@ -1,5 +1,5 @@
+import { limits } from "../contract/access/limits.ts";
 import { problem } from "../contract/errors.ts";
-import { limits } from "../contract/limits.ts";
 import { workloadStatuses } from "../domain/assignments.ts";
 import { summarize } from "../domain/scoring.ts";
 import type { Handler } from "../store/handler-context.ts";

@@ -1,5 +1,5 @@
+import { limits } from "../contract/access/limits.ts";
 import { problem, validationProblem } from "../contract/errors.ts";
-import { limits } from "../contract/limits.ts";
 import type { Program, Track } from "../contract/programs.ts";
 import type { Submission } from "../contract/submissions.ts";
 import { incompleteStatuses, toEndedAssignment } from "../domain/assignments.ts";
@@ -22,9 +22,9 @@ import { listOutstanding } from "../domain/supplements.ts";
 import type { ChangeContext, Handler, WriteContext } from "../store/handler-context.ts";
 import type { Reader, Transaction } from "../store/port.ts";
 import type { Patch } from "../store/tables.ts";
-import { type ApplicantColumns, enrolApplicant } from "./applicant-resolution.ts";
 import { checkFields, loadForm } from "./forms.ts";
 import { getOrThrow, loadWritableProgram, requireVersion } from "./guards.ts";
+import { type ApplicantColumns, enrolApplicant } from "./persons/applicant-resolution.ts";
 
 export const list_submissions: Handler<"list_submissions"> = async ({ store }, input) => {
   const { programId, trackId, state, roundId, submittedFrom, submittedTo, updatedSince, ...page } = input;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
+import { limits } from "../contract/access/limits.ts";
 import { problem } from "../contract/errors.ts";
 import type { Input } from "../contract/index.ts";
-import { limits } from "../contract/limits.ts";
 import type { Submission } from "../contract/submissions.ts";
 import type { SupplementResponse } from "../contract/supplements.ts";
 import { mergeValues } from "../domain/fields.ts";

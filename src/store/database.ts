@@ -7,8 +7,8 @@ import {
   sql,
 } from "kysely";
 import * as z from "zod";
+import { Token } from "../contract/access/tokens.ts";
 import { AuditEntry } from "../contract/audit.ts";
-import { Token } from "../contract/tokens.ts";
 import type { ChangeEntry } from "./port.ts";
 import { type Codec, createCodec } from "./queries/codec.ts";
 import { LogEntry } from "./queues/event-log.ts";

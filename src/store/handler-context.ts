@@ -1,9 +1,9 @@
+import type { Privacy } from "../contract/access/privacy.ts";
+import type { Scope } from "../contract/access/scopes.ts";
 import type { AuditEntry } from "../contract/audit.ts";
 import type { EventData, EventType } from "../contract/events.ts";
 import type { CallName, EffectOf, Input, Result } from "../contract/index.ts";
 import type { PortalActionInput, PortalActionName, PortalActionResult } from "../contract/portal.ts";
-import type { Privacy } from "../contract/privacy.ts";
-import type { Scope } from "../contract/scopes.ts";
 import type { Reader, Transaction } from "./port.ts";
 
 /** The authenticated caller: a token of one tenant. */

@@ -1,8 +1,8 @@
+import type { Token, TokenChange, TokenPatch } from "../contract/access/tokens.ts";
 import type { AuditEntry } from "../contract/audit.ts";
 import type { PageOf } from "../contract/definition/operation.ts";
 import type { LoggedEvent } from "../contract/event-log.ts";
 import type { EventPayload } from "../contract/events.ts";
-import type { Token, TokenChange, TokenPatch } from "../contract/tokens.ts";
 import type { Peers } from "./coordination/peers.ts";
 import type { PermitGrant, PermitRequest } from "./coordination/rate-limit-leases.ts";
 import type { SessionStore } from "./coordination/session-store.ts";

@@ -1,7 +1,7 @@
 import { hkdfSync } from "node:crypto";
+import type { Token } from "../contract/access/tokens.ts";
 import type { AuditEntry } from "../contract/audit.ts";
 import type { EventPayload } from "../contract/events.ts";
-import type { Token } from "../contract/tokens.ts";
 import { prepareAppend, toAccessValues } from "./audit.ts";
 import type { Peers } from "./coordination/peers.ts";
 import type { PermitGrant, PermitRequest } from "./coordination/rate-limit-leases.ts";

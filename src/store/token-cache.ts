@@ -1,4 +1,4 @@
-import type { Token } from "../contract/tokens.ts";
+import type { Token } from "../contract/access/tokens.ts";
 import { type Db, prepareQuery, tokenCodec } from "./database.ts";
 import { createRecordCache } from "./record-cache.ts";
 

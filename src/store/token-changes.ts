@@ -1,4 +1,4 @@
-import type { TokenChange, TokenPatch } from "../contract/tokens.ts";
+import type { TokenChange, TokenPatch } from "../contract/access/tokens.ts";
 import { type Db, tokenCodec } from "./database.ts";
 import { forUpdate } from "./engine.ts";
 

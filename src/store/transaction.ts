@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { sql } from "kysely";
+import type { TokenChange, TokenPatch } from "../contract/access/tokens.ts";
 import type { AuditEntry } from "../contract/audit.ts";
 import { common } from "../contract/definition/fields.ts";
 import { problem } from "../contract/errors.ts";
 import { getSubmissionId } from "../contract/event-log.ts";
 import type { EventPayload } from "../contract/events.ts";
-import type { TokenChange, TokenPatch } from "../contract/tokens.ts";
 import { insertAudit } from "./audit.ts";
 import { createSource, type Db, type Source } from "./database.ts";
 import type { Actor, Change, ExportLease, MailLease, PipelineTransaction, StoredAnswer } from "./port.ts";

@@ -1,9 +1,9 @@
 import * as z from "zod";
+import { limits } from "../contract/access/limits.ts";
 import { unwrap } from "../contract/definition/field-annotations.ts";
 import { findUnstorable } from "../contract/definition/storable.ts";
 import { type Issue, Problem, validationProblem } from "../contract/errors.ts";
 import type { CallName } from "../contract/index.ts";
-import { limits } from "../contract/limits.ts";
 import { findSimilar } from "../lib/did-you-mean.ts";
 import { getToolArguments, type ToolOptionValues } from "./catalog/tool-options.ts";
 import { coerceArguments } from "./coerce-arguments.ts";

@@ -1,7 +1,7 @@
 import type * as z from "zod";
+import { limits } from "../contract/access/limits.ts";
 import { getInnerSchema, unwrap } from "../contract/definition/field-annotations.ts";
 import { PersonFieldIds } from "../contract/definition/fields.ts";
-import { limits } from "../contract/limits.ts";
 import { findJsonExcess } from "../lib/bounded-json.ts";
 import { isObject } from "../lib/is-object.ts";
 

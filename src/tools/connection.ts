@@ -1,7 +1,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
+import { findMissingScopes, type Scope } from "../contract/access/scopes.ts";
 import { type Problem, validationProblem } from "../contract/errors.ts";
 import { callNames, operations } from "../contract/index.ts";
-import { findMissingScopes, type Scope } from "../contract/scopes.ts";
 import { getRequestId } from "../lib/http/request-id.ts";
 import { version } from "../lib/version.ts";
 import type { Connection } from "../upstream/port.ts";

@@ -1,5 +1,5 @@
+import { limits } from "../contract/access/limits.ts";
 import { validationProblem } from "../contract/errors.ts";
-import { limits } from "../contract/limits.ts";
 import type { ToolContext } from "./session.ts";
 
 /** Key of `_meta` with the caller's idempotency key: 1 to 255 characters. */

@@ -1,5 +1,5 @@
 import type { ClientCapabilities, ServerContext } from "@modelcontextprotocol/server";
-import type { ConfirmationMode } from "../contract/confirmation.ts";
+import type { ConfirmationMode } from "../contract/definition/confirmation.ts";
 import type { CallName } from "../contract/index.ts";
 import type { Telemetry } from "../lib/telemetry.ts";
 import type { Upstream } from "../upstream/port.ts";

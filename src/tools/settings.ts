@@ -1,5 +1,5 @@
+import type { Privacy } from "../contract/access/privacy.ts";
 import type { CallName, Toolset } from "../contract/index.ts";
-import type { Privacy } from "../contract/privacy.ts";
 
 /** Settings of an installation that decide which tools are offered and how they respond. */
 export interface ToolSettings {

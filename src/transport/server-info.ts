@@ -1,5 +1,5 @@
 import type { ServerOptions } from "@modelcontextprotocol/server";
-import { limits } from "../contract/limits.ts";
+import { limits } from "../contract/access/limits.ts";
 import { resourceCacheHints } from "../resources/cache-hints.ts";
 
 /** Opens a stream of change notifications (revision 2026-07-28). */

@@ -1,9 +1,9 @@
 import { splitInput } from "../contract/definition/operation.ts";
 import { operations } from "../contract/index.ts";
-import type { Admission } from "../pipeline/admission.ts";
 import type { Call } from "../pipeline/call.ts";
 import type { ChangeFeed } from "../pipeline/change-feed.ts";
 import type { OperationPipeline } from "../pipeline/execute.ts";
+import type { Admission } from "../pipeline/steps/admission.ts";
 import type { Identity, Upstream, UpstreamCall } from "./port.ts";
 
 /** The programme service in this very process. */

@@ -1,9 +1,9 @@
+import type { Scope } from "../contract/access/scopes.ts";
 import { Problem, problem } from "../contract/errors.ts";
-import type { Scope } from "../contract/scopes.ts";
 import { hashSha256Hex } from "../lib/crypto/crypto.ts";
 import type { Log } from "../lib/log.ts";
-import { confineScopes } from "../pipeline/authorize.ts";
 import { toFailure } from "../pipeline/failure.ts";
+import { confineScopes } from "../pipeline/steps/authorize.ts";
 import type { CallHead, Failure, Identity, Upstream, UpstreamAdmission, UpstreamCall, Watch, Watcher } from "./port.ts";
 
 /** As what a caller's calls run. */

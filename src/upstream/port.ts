@@ -1,13 +1,13 @@
+import type { Privacy } from "../contract/access/privacy.ts";
+import type { Scope } from "../contract/access/scopes.ts";
 import type { Problem } from "../contract/errors.ts";
 import type { CallName } from "../contract/index.ts";
-import type { Privacy } from "../contract/privacy.ts";
-import type { Scope } from "../contract/scopes.ts";
-import type { Admission, CallHead } from "../pipeline/admission.ts";
 import type { Answer, Success } from "../pipeline/call.ts";
 import type { RecordChange, Watch, Watcher } from "../pipeline/change-feed.ts";
 import type { ConsumedNonce, DryRunResult } from "../pipeline/dry-run.ts";
 import { type Failure, toFailure } from "../pipeline/failure.ts";
 import type { Rate } from "../pipeline/rate-limiter.ts";
+import type { Admission, CallHead } from "../pipeline/steps/admission.ts";
 
 export type { Answer, CallHead, ConsumedNonce, DryRunResult, Failure, Rate, RecordChange, Success, Watch, Watcher };
 export { toFailure };

@@ -1,13 +1,13 @@
+import type { Scope } from "../contract/access/scopes.ts";
 import { type PageOf, splitInput } from "../contract/definition/operation.ts";
 import { problem } from "../contract/errors.ts";
 import { eventScopes, getEventScope, type LoggedEvent } from "../contract/event-log.ts";
 import { type Input, operations } from "../contract/index.ts";
-import type { Scope } from "../contract/scopes.ts";
 import type { Clock } from "../lib/clock.ts";
-import { authorize, confineScopes } from "../pipeline/authorize.ts";
 import type { ChangeFeed, ChangeFeedDeps } from "../pipeline/change-feed.ts";
 import { toFailure } from "../pipeline/failure.ts";
-import { validateInput } from "../pipeline/validate.ts";
+import { authorize, confineScopes } from "../pipeline/steps/authorize.ts";
+import { validateInput } from "../pipeline/steps/validate.ts";
 import type { Answer, Connection, Upstream, UpstreamCall, Watch, Watcher } from "./port.ts";
 import { createScopeProber, type ScopeProber } from "./remote/scope-prober.ts";
 

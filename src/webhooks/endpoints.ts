@@ -4,7 +4,7 @@ import type { DisabledReason } from "../contract/webhooks.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Sealer } from "../lib/crypto/envelope-encryption.ts";
 import { createId } from "../lib/ids.ts";
-import { commandLine, withAudit } from "../pipeline/with-audit.ts";
+import { commandLine, withAudit } from "../pipeline/audit/with-audit.ts";
 import type { Author } from "../store/handler-context.ts";
 import type { PipelineTransaction, Store } from "../store/port.ts";
 import type { EndpointKey } from "../store/queues/outbox.ts";

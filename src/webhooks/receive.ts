@@ -1,5 +1,5 @@
 import type { EventFields } from "../contract/event-log.ts";
-import type { WebhookResponse } from "../contract/webhook-responses.ts";
+import type { WebhookResponse } from "../contract/webhooks.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Inbox } from "../store/queues/event-log.ts";

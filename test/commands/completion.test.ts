@@ -6,7 +6,7 @@ import { type Shell, shells } from "../../src/cli/completion-scripts.ts";
 import { buildProgram } from "../../src/cli/program.ts";
 import { type Suggestions, suggestWords } from "../../src/cli/suggest.ts";
 import { listedHosts } from "../../src/commands/hosts/hosts.ts";
-import { scopes } from "../../src/contract/scopes.ts";
+import { scopes } from "../../src/contract/access/scopes.ts";
 import { temporaryDirectory } from "../support/directory.ts";
 import { type Home, openHome } from "../support/program.ts";
 

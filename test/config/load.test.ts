@@ -5,7 +5,7 @@ import { getUserDataDir, loadConfig } from "../../src/config/load.ts";
 import { type SettingName, settings, table } from "../../src/config/table.ts";
 import { UsageError } from "../../src/config/usage-error.ts";
 import { boolean } from "../../src/config/values.ts";
-import { limits } from "../../src/contract/limits.ts";
+import { limits } from "../../src/contract/access/limits.ts";
 
 type Environment = Record<string, string>;
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { splitInput } from "../../src/contract/definition/operation.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
-import { validateInput } from "../../src/pipeline/validate.ts";
+import { validateInput } from "../../src/pipeline/steps/validate.ts";
 import { exampleArguments, replaced } from "../support/arguments.ts";
 import type { ClientProblem } from "../support/test-server.ts";
 

@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
+import { readScopes, scopes, sensitiveScope, writeScopes } from "../../src/contract/access/scopes.ts";
 import { createExample } from "../../src/contract/definition/example.ts";
 import { type FieldAnnotation, getAnnotation, unwrap } from "../../src/contract/definition/field-annotations.ts";
 import { commonErrors, createEnvelope, listPathVariables } from "../../src/contract/definition/operation.ts";
 import { errorCatalog } from "../../src/contract/errors.ts";
 import { events } from "../../src/contract/events.ts";
 import { getToolset, operationNames, operations } from "../../src/contract/index.ts";
-import { readScopes, scopes, sensitiveScope, writeScopes } from "../../src/contract/scopes.ts";
 import { tables } from "../../src/store/tables.ts";
 
 describe("the operations", () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Token } from "../../src/contract/access/tokens.ts";
 import { AssignmentStatus } from "../../src/contract/assignments.ts";
 import { AuditEntry } from "../../src/contract/audit.ts";
 import { Email } from "../../src/contract/definition/fields.ts";
@@ -9,7 +10,6 @@ import { ReviewerStatus } from "../../src/contract/reviewers.ts";
 import { PersonFieldType } from "../../src/contract/schemas.ts";
 import { SubmissionState } from "../../src/contract/submissions.ts";
 import { SupplementStatus } from "../../src/contract/supplements.ts";
-import { Token } from "../../src/contract/tokens.ts";
 import { checkValues, listMissingRequired } from "../../src/domain/fields.ts";
 import { getTitle } from "../../src/domain/submissions.ts";
 import { type TableName, tables } from "../../src/store/tables.ts";

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Token } from "../../src/contract/access/tokens.ts";
 import type { AuditEntry } from "../../src/contract/audit.ts";
-import type { Token } from "../../src/contract/tokens.ts";
 import { type DemoOptions, seedDemo } from "../../src/demo/seed.ts";
 import { openDirectoryBlobStore } from "../../src/store/blobs/directory-blob-store.ts";
 import { openStore } from "../../src/store/open.ts";

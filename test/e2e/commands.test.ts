@@ -3,8 +3,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { readScopes, scopes } from "../../src/contract/access/scopes.ts";
 import { operationNames } from "../../src/contract/index.ts";
-import { readScopes, scopes } from "../../src/contract/scopes.ts";
 import { version } from "../../src/lib/version.ts";
 import { openHome } from "../support/program.ts";
 

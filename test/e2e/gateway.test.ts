@@ -1,7 +1,7 @@
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { readScopes, scopes } from "../../src/contract/scopes.ts";
+import { readScopes, scopes } from "../../src/contract/access/scopes.ts";
 import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
 import { listTools, postMcp } from "../support/gateway.ts";
 import { type Home, openHome } from "../support/program.ts";

@@ -1,5 +1,5 @@
 import { describe, expect } from "vitest";
-import type { Scope } from "../../src/contract/scopes.ts";
+import type { Scope } from "../../src/contract/access/scopes.ts";
 import { createId } from "../../src/lib/ids.ts";
 import type { Row } from "../../src/store/tables.ts";
 import { download, runDueExports, runExport } from "../support/exports.ts";

@@ -1,5 +1,5 @@
 import { describe, expect } from "vitest";
-import type { Scope } from "../../src/contract/scopes.ts";
+import type { Scope } from "../../src/contract/access/scopes.ts";
 import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
 import { createId } from "../../src/lib/ids.ts";
 import { openDirectoryBlobStore } from "../../src/store/blobs/directory-blob-store.ts";

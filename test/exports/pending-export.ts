@@ -1,8 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { pino } from "pino";
-import type { Scope } from "../../src/contract/scopes.ts";
+import type { Scope } from "../../src/contract/access/scopes.ts";
 import { createExportWorker, type ExportWorkerDeps } from "../../src/exports/worker.ts";
-import { loadPersonsByRow } from "../../src/service/person-includes.ts";
+import { loadPersonsByRow } from "../../src/service/persons/includes.ts";
 import { openDirectoryBlobStore } from "../../src/store/blobs/directory-blob-store.ts";
 import type { TestServer } from "../support/test-server.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { scopes, sensitiveScope } from "../../src/contract/scopes.ts";
+import { scopes, sensitiveScope } from "../../src/contract/access/scopes.ts";
 import { clients, readConfirmation, readError } from "../support/clients.ts";
 import { openMemoryServer, runDueExports, runExport } from "../support/exports.ts";
 import { send } from "../support/raw-http.ts";

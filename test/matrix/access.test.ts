@@ -1,6 +1,6 @@
 import { describe, expect } from "vitest";
+import { scopes, sensitiveScope } from "../../src/contract/access/scopes.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
-import { scopes, sensitiveScope } from "../../src/contract/scopes.ts";
 import { createRandomToken, hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
 import { createId } from "../../src/lib/ids.ts";
 import { rest } from "../support/raw-http.ts";

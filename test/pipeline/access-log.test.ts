@@ -4,7 +4,7 @@ import { describe, expect, test as plain, vi } from "vitest";
 import type { AuditEntry } from "../../src/contract/audit.ts";
 import type { OperationName } from "../../src/contract/index.ts";
 import { createId } from "../../src/lib/ids.ts";
-import { createAccessLog } from "../../src/pipeline/access-log.ts";
+import { createAccessLog } from "../../src/pipeline/audit/access-log.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port.ts";
 import { ownDatabase } from "../support/database.ts";

@@ -1,8 +1,8 @@
 import { pino } from "pino";
 import { describe, expect, test as plain } from "vitest";
 import { issueToken } from "../../src/commands/tokens/tokens.ts";
+import { scopes } from "../../src/contract/access/scopes.ts";
 import type { OperationName } from "../../src/contract/index.ts";
-import { scopes } from "../../src/contract/scopes.ts";
 import { createPipeline, type OperationPipeline } from "../../src/pipeline/execute.ts";
 import { createSignedUrls } from "../../src/pipeline/signed-urls.ts";
 import { handlers } from "../../src/service/index.ts";

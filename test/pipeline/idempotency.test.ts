@@ -1,7 +1,7 @@
 import { describe, expect, test as plain } from "vitest";
+import { scopes, sensitiveScope } from "../../src/contract/access/scopes.ts";
 import { errorCatalog, type Fault } from "../../src/contract/errors.ts";
 import type { OperationName } from "../../src/contract/index.ts";
-import { scopes, sensitiveScope } from "../../src/contract/scopes.ts";
 import { rescope } from "../support/edit.ts";
 import { type RawAnswer, rest } from "../support/raw-http.ts";
 import { personFieldIds } from "../support/seed-factory.ts";

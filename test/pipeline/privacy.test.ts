@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { pino } from "pino";
 import { describe, expect, test as plain } from "vitest";
+import { scopes, sensitiveScope } from "../../src/contract/access/scopes.ts";
 import { Person } from "../../src/contract/persons.ts";
-import { scopes, sensitiveScope } from "../../src/contract/scopes.ts";
 import { createId } from "../../src/lib/ids.ts";
-import { createRedactor } from "../../src/pipeline/redact.ts";
+import { createRedactor } from "../../src/pipeline/steps/redact.ts";
 import { fieldIds, personFieldIds } from "../support/seed-factory.ts";
 import { listChanges } from "../support/state.ts";
 import { openTestServer, type TestServer, test } from "../support/test-server.ts";

@@ -1,6 +1,6 @@
 import { Client } from "@modelcontextprotocol/client";
 import { expect, onTestFinished, test } from "vitest";
-import { excludeSensitiveScopes, scopes } from "../../src/contract/scopes.ts";
+import { excludeSensitiveScopes, scopes } from "../../src/contract/access/scopes.ts";
 import { openRemote } from "../support/remote-server.ts";
 import { createStdioPair } from "../support/stdio-pair.ts";
 import { openTestServer } from "../support/test-server.ts";

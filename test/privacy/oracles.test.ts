@@ -1,6 +1,6 @@
 import { Client } from "@modelcontextprotocol/client";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { computeChangeDigest } from "../../src/pipeline/change-digest.ts";
+import { computeChangeDigest } from "../../src/pipeline/audit/change-digest.ts";
 import { openRemote, throughRemote } from "../support/remote-server.ts";
 import { createStdioPair } from "../support/stdio-pair.ts";
 import { openTestServer, type TestServer } from "../support/test-server.ts";

@@ -1,8 +1,8 @@
 import { Client } from "@modelcontextprotocol/client";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { excludeSensitiveScopes, type Scope, scopes } from "../../src/contract/access/scopes.ts";
 import { fillTemplate } from "../../src/contract/definition/operation.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
-import { excludeSensitiveScopes, type Scope, scopes } from "../../src/contract/scopes.ts";
 import { buildMatrixData, type MatrixData } from "../matrix/matrix-data.ts";
 import { runDueExports } from "../support/exports.ts";
 import { rest, send } from "../support/raw-http.ts";

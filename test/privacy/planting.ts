@@ -1,6 +1,6 @@
 import type * as z from "zod";
+import { sensitiveScope } from "../../src/contract/access/scopes.ts";
 import { type FieldAnnotation, getAnnotation, unwrap } from "../../src/contract/definition/field-annotations.ts";
-import { sensitiveScope } from "../../src/contract/scopes.ts";
 import type { Transaction } from "../../src/store/port.ts";
 import { tables } from "../../src/store/tables.ts";
 import { createFactory, fieldIds, personFieldIds } from "../support/seed-factory.ts";

@@ -1,6 +1,6 @@
 import { describe, expect } from "vitest";
+import { scopes } from "../../src/contract/access/scopes.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
-import { scopes } from "../../src/contract/scopes.ts";
 import { openTestServer, tenantTest as test } from "../support/test-server.ts";
 import { browse, browsers, refusal } from "./browsers.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect } from "vitest";
+import type { Scope } from "../../src/contract/access/scopes.ts";
 import { expandResource } from "../../src/contract/definition/resource.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
-import type { Scope } from "../../src/contract/scopes.ts";
 import { listAudit } from "../support/state.ts";
 import { openTestServer, type TestServer, tenantTest as test } from "../support/test-server.ts";
 import { browse, browsers, refusal } from "./browsers.ts";

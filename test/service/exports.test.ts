@@ -1,5 +1,5 @@
 import { describe, expect } from "vitest";
-import type { Scope } from "../../src/contract/scopes.ts";
+import type { Scope } from "../../src/contract/access/scopes.ts";
 import { personFieldIds } from "../support/seed-factory.ts";
 import { surfaces, test } from "../support/test-server.ts";
 import { nothing, recordTrace } from "../support/trace.ts";

@@ -1,5 +1,5 @@
 import { describe, expect } from "vitest";
-import type { Scope } from "../../src/contract/scopes.ts";
+import type { Scope } from "../../src/contract/access/scopes.ts";
 import type { Row } from "../../src/store/tables.ts";
 import { field, personFieldIds } from "../support/seed-factory.ts";
 import { surfaces, type TestCaller, type TestServer, test } from "../support/test-server.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import type { Token, TokenPatch } from "../../src/contract/access/tokens.ts";
 import type { AuditEntry } from "../../src/contract/audit.ts";
 import type { EventPayload } from "../../src/contract/events.ts";
-import type { Token, TokenPatch } from "../../src/contract/tokens.ts";
 import { createId } from "../../src/lib/ids.ts";
 import type { AuditFilter, StoredAnswer } from "../../src/store/port.ts";
 import { listAudit } from "../support/state.ts";

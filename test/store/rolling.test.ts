@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
 import { issueToken } from "../../src/commands/tokens/tokens.ts";
-import type { Scope } from "../../src/contract/scopes.ts";
+import type { Scope } from "../../src/contract/access/scopes.ts";
 import type { Db } from "../../src/store/database.ts";
 import { type Migrations, migrateDatabase, migrations } from "../../src/store/migrations/migrate.ts";
 import { inspectStore, openEngine, openStore } from "../../src/store/open.ts";

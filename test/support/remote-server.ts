@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { type App, createApp } from "../../src/app/app.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { scopes } from "../../src/contract/scopes.ts";
+import { scopes } from "../../src/contract/access/scopes.ts";
 import type { Clock } from "../../src/lib/clock.ts";
 import type { Log } from "../../src/lib/log.ts";
 

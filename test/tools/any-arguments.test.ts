@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { limits } from "../../src/contract/access/limits.ts";
 import { splitInput } from "../../src/contract/definition/operation.ts";
 import { type OperationName, operationNames, operations } from "../../src/contract/index.ts";
-import { limits } from "../../src/contract/limits.ts";
 import { buildMatrixData, type MatrixData } from "../matrix/matrix-data.ts";
 import { exampleArguments } from "../support/arguments.ts";
 import { send } from "../support/raw-http.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { scopes } from "../../src/contract/scopes.ts";
+import { scopes } from "../../src/contract/access/scopes.ts";
 import { clients, readError, type ToolClient } from "../support/clients.ts";
 import { openTestServer, type TestServer } from "../support/test-server.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { loadConfig } from "../../src/config/load.ts";
 import { UsageError } from "../../src/config/usage-error.ts";
+import { readScopes, type Scope } from "../../src/contract/access/scopes.ts";
 import { type callNames, getToolset, operationNames, operations } from "../../src/contract/index.ts";
-import { readScopes, type Scope } from "../../src/contract/scopes.ts";
 import { clients, readConfirmation, readError, type ToolClient, type ToolResult } from "../support/clients.ts";
 import { openTestServer, type TestServer } from "../support/test-server.ts";
 

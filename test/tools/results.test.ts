@@ -1,7 +1,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { readScopes } from "../../src/contract/access/scopes.ts";
 import type { OperationName } from "../../src/contract/index.ts";
-import { readScopes } from "../../src/contract/scopes.ts";
 import { clients, readError, type ToolClient } from "../support/clients.ts";
 import { createStdioPair } from "../support/stdio-pair.ts";
 import { openTestServer } from "../support/test-server.ts";

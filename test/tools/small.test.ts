@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { limits } from "../../src/contract/limits.ts";
+import { limits } from "../../src/contract/access/limits.ts";
 import { clients, readError, type ToolClient, type ToolResult } from "../support/clients.ts";
 import { seedMany } from "../support/lists.ts";
 import { openTestServer, type TestServer } from "../support/test-server.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { type Scope, scopes, sensitiveScope } from "../../src/contract/access/scopes.ts";
 import { operationNames, operations } from "../../src/contract/index.ts";
-import { type Scope, scopes, sensitiveScope } from "../../src/contract/scopes.ts";
 import { createRandomToken } from "../../src/lib/crypto/crypto.ts";
 import { idempotencyMetaKey } from "../../src/tools/idempotency.ts";
 import { clientsOverHttp, readConfirmation, readError } from "../support/clients.ts";

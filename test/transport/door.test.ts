@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { limits } from "../../src/contract/limits.ts";
+import { limits } from "../../src/contract/access/limits.ts";
 import { maxUnknownPerMinute } from "../../src/transport/auth/unknown-tokens.ts";
 import { getClientAddress } from "../../src/transport/http/client-address.ts";
 import { getMessagesPerMinute, maxBatch } from "../../src/transport/http/mcp-admission.ts";

@@ -4,8 +4,8 @@ import {
   PROTOCOL_VERSION_META_KEY,
 } from "@modelcontextprotocol/server";
 import { describe, expect } from "vitest";
+import { scopes } from "../../src/contract/access/scopes.ts";
 import { operationNames, operations } from "../../src/contract/index.ts";
-import { scopes } from "../../src/contract/scopes.ts";
 import { clients, clientsOverHttp, readError, type ToolClient, type ToolResult } from "../support/clients.ts";
 import { type RawAnswer, send } from "../support/raw-http.ts";
 import { listAudit } from "../support/state.ts";

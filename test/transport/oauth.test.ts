@@ -5,7 +5,7 @@ import { Client as FirstMajorClient } from "@modelcontextprotocol/sdk/client/ind
 import { StreamableHTTPClientTransport as FirstMajorTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { loadConfig } from "../../src/config/load.ts";
-import { scopes, sensitiveScope } from "../../src/contract/scopes.ts";
+import { scopes, sensitiveScope } from "../../src/contract/access/scopes.ts";
 import { createRandomToken } from "../../src/lib/crypto/crypto.ts";
 import { browsers } from "../resources/browsers.ts";
 import { clientsOverHttp, readConfirmation, readError, type ToolResult } from "../support/clients.ts";

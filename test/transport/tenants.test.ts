@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { sensitiveScope } from "../../src/contract/scopes.ts";
+import { sensitiveScope } from "../../src/contract/access/scopes.ts";
 import { createRandomToken } from "../../src/lib/crypto/crypto.ts";
 import { idempotencyMetaKey } from "../../src/tools/idempotency.ts";
 import { browsers } from "../resources/browsers.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { type Scope, scopes } from "../../src/contract/access/scopes.ts";
 import { operationNames, operations } from "../../src/contract/index.ts";
-import { type Scope, scopes } from "../../src/contract/scopes.ts";
 import { dryRunResults } from "../../src/upstream/dry-run/remote-dry-run.ts";
 import { type Agent, type Outcome, openAgent } from "./agent.ts";
 import { status } from "./misbehaving-proxy.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
+import { type Scope, scopes } from "../../src/contract/access/scopes.ts";
 import { operationNames, operations } from "../../src/contract/index.ts";
-import { type Scope, scopes } from "../../src/contract/scopes.ts";
 import { browsers, quiet, toldMs } from "../resources/browsers.ts";
 import { TestClock } from "../support/test-server.ts";
 import { openAgent } from "./agent.ts";

@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
 import { issueToken } from "../../src/commands/tokens/tokens.ts";
-import { type Scope, scopes } from "../../src/contract/scopes.ts";
+import { type Scope, scopes } from "../../src/contract/access/scopes.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/port.ts";
 import { type Home, openHome } from "../support/program.ts";

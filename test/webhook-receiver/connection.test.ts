@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
+import { type Scope, scopes, sensitiveScope } from "../../src/contract/access/scopes.ts";
 import { callNames, operationNames, operations } from "../../src/contract/index.ts";
-import { type Scope, scopes, sensitiveScope } from "../../src/contract/scopes.ts";
 import { clients, readError, type ToolClient, type ToolResult } from "../support/clients.ts";
 import { openGateway } from "../support/gateway.ts";
 import { openTestServer, type TestServer } from "../support/test-server.ts";

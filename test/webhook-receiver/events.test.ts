@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import type { Scope } from "../../src/contract/access/scopes.ts";
 import { type EventType, events } from "../../src/contract/events.ts";
-import type { Scope } from "../../src/contract/scopes.ts";
 import { browse, browsers, quiet, refusal } from "../resources/browsers.ts";
 import { clients, readError, type ToolClient } from "../support/clients.ts";
 import { listAudit } from "../support/state.ts";

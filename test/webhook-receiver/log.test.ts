@@ -1,7 +1,7 @@
 import { CompiledQuery, Kysely } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
+import { scopes } from "../../src/contract/access/scopes.ts";
 import { listVisibleKinds } from "../../src/contract/event-log.ts";
-import { scopes } from "../../src/contract/scopes.ts";
 import { type Database, eventSource } from "../../src/store/database.ts";
 import * as records from "../../src/store/migrations/001_records.ts";
 import * as confirmations from "../../src/store/migrations/002_confirmations.ts";

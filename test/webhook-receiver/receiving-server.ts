@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { onTestFinished } from "vitest";
+import { scopes } from "../../src/contract/access/scopes.ts";
 import { type LoggedEvent, listVisibleKinds } from "../../src/contract/event-log.ts";
-import { scopes } from "../../src/contract/scopes.ts";
 import { openStore } from "../../src/store/open.ts";
 import { ownDatabase } from "../support/database.ts";
 import { openTestServer, TestClock, type TestServer } from "../support/test-server.ts";

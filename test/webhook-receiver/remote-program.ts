@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
 import type { App } from "../../src/app/app.ts";
-import type { Scope } from "../../src/contract/scopes.ts";
+import type { Scope } from "../../src/contract/access/scopes.ts";
 import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
 import { openRemote } from "../support/remote-server.ts";
 import { openTestServer, TestClock, type TestServer } from "../support/test-server.ts";

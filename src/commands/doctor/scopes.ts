@@ -1,7 +1,7 @@
 import type { App } from "../../app/app.ts";
+import { readScopes, type Scope } from "../../contract/access/scopes.ts";
 import { createScopeProbe } from "../../contract/definition/scope-probe.ts";
 import type { Problem } from "../../contract/errors.ts";
-import { readScopes, type Scope } from "../../contract/scopes.ts";
 import { createId } from "../../lib/ids.ts";
 import { createAnsweredPass, createFailure, createPass, createSkip, createWarning, type DoctorCheck } from "./check.ts";
 

@@ -1,5 +1,5 @@
 import { UsageError } from "../../config/usage-error.ts";
-import { GatewayEntry, gatewayKeyPrefix } from "../../contract/gateway-keys.ts";
+import { GatewayEntry, gatewayKeyPrefix } from "../../contract/access/gateway-keys.ts";
 import { createRandomToken, hashSha256Hex } from "../../lib/crypto/crypto.ts";
 import { note, type Options, print, printJson } from "../terminal/output.ts";
 import { parseExpiry, parseScopes } from "./tokens.ts";

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import type { App } from "../../app/app.ts";
 import type { Config } from "../../config/load.ts";
-import { tokenPattern } from "../../contract/token-format.ts";
+import { tokenPattern } from "../../contract/access/token-format.ts";
 import { issueToken, loadFirstBusiness, ordinaryScopes } from "./tokens.ts";
 
 /** A token of this process alone; nobody else ever learns it. */

@@ -1,7 +1,7 @@
 import { type Config, loadConfig } from "../../config/load.ts";
 import { UsageError } from "../../config/usage-error.ts";
+import type { Token } from "../../contract/access/tokens.ts";
 import { Problem } from "../../contract/errors.ts";
-import type { Token } from "../../contract/tokens.ts";
 import { withApp } from "../open-app.ts";
 import { getTextOption, note, type Options, print, printJson } from "../terminal/output.ts";
 import { formatColumns } from "../terminal/table.ts";

@@ -1,7 +1,7 @@
 import { UsageError } from "../../config/usage-error.ts";
-import { excludeSensitiveScopes, isScope, readScopes, type Scope, scopes } from "../../contract/scopes.ts";
-import { visibleTokenChars } from "../../contract/token-format.ts";
-import type { Token } from "../../contract/tokens.ts";
+import { excludeSensitiveScopes, isScope, readScopes, type Scope, scopes } from "../../contract/access/scopes.ts";
+import { visibleTokenChars } from "../../contract/access/token-format.ts";
+import type { Token } from "../../contract/access/tokens.ts";
 import { createRandomToken, hashSha256Hex } from "../../lib/crypto/crypto.ts";
 import { suggestWord } from "../../lib/did-you-mean.ts";
 import { createId } from "../../lib/ids.ts";

@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import type { Scope } from "../scopes.ts";
+import type { Scope } from "../access/scopes.ts";
 
 export interface FieldAnnotation {
   /** The value is hidden from callers without this scope. */

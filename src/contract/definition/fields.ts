@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { limits } from "../limits.ts";
+import { limits } from "../access/limits.ts";
 import { contactDetail, freeForm } from "./field-annotations.ts";
 
 /** An opaque identifier, for example `sub_01JD…`. */

@@ -1,5 +1,5 @@
+import type { Scope } from "../access/scopes.ts";
 import { type CallName, callNames, getToolset, isOperationName, operations, type Toolset } from "../index.ts";
-import type { Scope } from "../scopes.ts";
 import type { Effect } from "./operation.ts";
 
 /** The part of an operation that tool lists depend on. */

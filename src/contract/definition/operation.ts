@@ -1,6 +1,6 @@
 import * as z from "zod";
+import type { Scope } from "../access/scopes.ts";
 import { type ProblemCode, problem } from "../errors.ts";
-import type { Scope } from "../scopes.ts";
 import { Id } from "./fields.ts";
 import { PageMeta } from "./page.ts";
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { sensitiveScope } from "../scopes.ts";
+import { sensitiveScope } from "../access/scopes.ts";
 import { contactDetail, sensitive } from "./field-annotations.ts";
 
 const name = z.string().min(1).max(255);

@@ -1,6 +1,6 @@
+import type { Scope } from "../access/scopes.ts";
 import type { ProblemCode } from "../errors.ts";
 import { type OperationName, operationNames, operations } from "../index.ts";
-import type { Scope } from "../scopes.ts";
 
 /** A cheap call that changes nothing. */
 interface Probe {

@@ -1,5 +1,5 @@
+import { limits } from "../access/limits.ts";
 import type { Issue } from "../errors.ts";
-import { limits } from "../limits.ts";
 
 /**
  * Returns the first reason why a value cannot be stored faithfully, or `undefined`: numbers beyond JSON, NUL, lone

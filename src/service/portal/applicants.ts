@@ -2,8 +2,8 @@ import { checkIntake } from "../../domain/submissions.ts";
 import type { PortalActionHandler } from "../../store/handler-context.ts";
 import type { Reader } from "../../store/port.ts";
 import { normalizeEmail, type Row } from "../../store/tables.ts";
-import { enrolApplicant } from "../applicant-resolution.ts";
 import { getOrThrow, loadWritableProgram } from "../guards.ts";
+import { enrolApplicant } from "../persons/applicant-resolution.ts";
 
 /** Registers an applicant. For one who is already registered on the track, nothing changes and no event is sent. */
 export const register_applicant: PortalActionHandler<"register_applicant"> = {

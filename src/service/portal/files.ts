@@ -1,6 +1,6 @@
+import { limits } from "../../contract/access/limits.ts";
 import { validationProblem } from "../../contract/errors.ts";
 import type { File } from "../../contract/files.ts";
-import { limits } from "../../contract/limits.ts";
 import type { PortalActionInput } from "../../contract/portal.ts";
 import type { Submission } from "../../contract/submissions.ts";
 import { pickKeys } from "../../domain/patch.ts";

@@ -1,5 +1,5 @@
+import { limits } from "../../contract/access/limits.ts";
 import { problem, validationProblem } from "../../contract/errors.ts";
-import { limits } from "../../contract/limits.ts";
 import { listMissingRequired } from "../../domain/fields.ts";
 import { pickKeys } from "../../domain/patch.ts";
 import { checkSupplementTransition } from "../../domain/supplements.ts";

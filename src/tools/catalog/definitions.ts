@@ -1,5 +1,5 @@
 import type { Tool } from "@modelcontextprotocol/server";
-import type { Scope } from "../../contract/scopes.ts";
+import type { Scope } from "../../contract/access/scopes.ts";
 import type { ToolSettings } from "../settings.ts";
 import { listOfferedTools } from "./tool-availability.ts";
 import { connectionName, listing, type ToolName } from "./tool-catalog.ts";

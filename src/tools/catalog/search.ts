@@ -1,8 +1,8 @@
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import * as z from "zod";
+import type { Scope } from "../../contract/access/scopes.ts";
 import { validationProblem } from "../../contract/errors.ts";
 import { getToolset, isOperationName, operations } from "../../contract/index.ts";
-import type { Scope } from "../../contract/scopes.ts";
 import { findSimilar } from "../../lib/did-you-mean.ts";
 import { callTool } from "../call.ts";
 import { coerceArguments } from "../coerce-arguments.ts";

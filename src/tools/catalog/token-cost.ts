@@ -1,4 +1,4 @@
-import { scopes as allScopes, type Scope } from "../../contract/scopes.ts";
+import { scopes as allScopes, type Scope } from "../../contract/access/scopes.ts";
 import type { ToolSettings } from "../settings.ts";
 import { getToolDefinition, type ToolDefinition, toolNames } from "./definitions.ts";
 import { searchTools } from "./search.ts";

@@ -1,8 +1,8 @@
+import { findMissingScopes, type Scope } from "../../contract/access/scopes.ts";
 import { summarizedCalls } from "../../contract/definition/names.ts";
 import { operationSummaries } from "../../contract/definition/operation-summaries.ts";
 import { problem } from "../../contract/errors.ts";
 import type { CallName } from "../../contract/index.ts";
-import { findMissingScopes, type Scope } from "../../contract/scopes.ts";
 import type { ToolSettings } from "../settings.ts";
 
 type AvailabilitySettings = Pick<ToolSettings, "toolsets" | "tools" | "readOnly" | "hasEvents">;

@@ -1,4 +1,4 @@
-import { type Privacy, shouldHideContacts } from "../../contract/privacy.ts";
+import { type Privacy, shouldHideContacts } from "../../contract/access/privacy.ts";
 import type { DryRunResult, UpstreamCall } from "../../upstream/port.ts";
 import { toPlainLine } from "./plain-line.ts";
 

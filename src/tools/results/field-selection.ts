@@ -1,8 +1,8 @@
 import * as z from "zod";
+import { limits } from "../../contract/access/limits.ts";
 import { unwrap } from "../../contract/definition/field-annotations.ts";
 import type { Issue } from "../../contract/errors.ts";
 import { type CallName, operations } from "../../contract/index.ts";
-import { limits } from "../../contract/limits.ts";
 import { findSimilar } from "../../lib/did-you-mean.ts";
 
 type Row = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
+import { limits } from "../../contract/access/limits.ts";
 import { maxLimit, type PageMeta } from "../../contract/definition/page.ts";
-import { limits } from "../../contract/limits.ts";
 import { countRowsThatFit, measureJsonBytes } from "../../lib/json-cache.ts";
 import type { Answer, Failure } from "../../upstream/port.ts";
 import type { CallControl } from "../call-control.ts";

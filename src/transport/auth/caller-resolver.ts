@@ -1,6 +1,6 @@
+import { gatewayKeyPattern } from "../../contract/access/gateway-keys.ts";
+import { type Scope, scopes } from "../../contract/access/scopes.ts";
 import { problem } from "../../contract/errors.ts";
-import { gatewayKeyPattern } from "../../contract/gateway-keys.ts";
-import { type Scope, scopes } from "../../contract/scopes.ts";
 import { hashSha256Hex } from "../../lib/crypto/crypto.ts";
 import type { Grant, GrantOf } from "../../upstream/gateway.ts";
 import type { GatewayKeys } from "./gateway-keys.ts";

@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
-import { GatewayEntries, type GatewayEntry } from "../../contract/gateway-keys.ts";
-import type { Scope } from "../../contract/scopes.ts";
-import { tokenPattern } from "../../contract/token-format.ts";
+import { GatewayEntries, type GatewayEntry } from "../../contract/access/gateway-keys.ts";
+import type { Scope } from "../../contract/access/scopes.ts";
+import { tokenPattern } from "../../contract/access/token-format.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { equalsInConstantTime, hashSha256Hex } from "../../lib/crypto/crypto.ts";
 import type { Log } from "../../lib/log.ts";

@@ -1,8 +1,8 @@
 import type { JWTPayload, JWTVerifyGetKey, JWTVerifyResult } from "jose";
 import { LRUCache } from "lru-cache";
 import * as z from "zod";
+import { isScope, type Scope } from "../../contract/access/scopes.ts";
 import { Problem, problem } from "../../contract/errors.ts";
-import { isScope, type Scope } from "../../contract/scopes.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { hashSha256Hex } from "../../lib/crypto/crypto.ts";
 import { isLoopback } from "../../lib/http/loopback.ts";

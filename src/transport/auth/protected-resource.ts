@@ -1,5 +1,5 @@
 import { getOAuthProtectedResourceMetadataUrl } from "@modelcontextprotocol/server";
-import type { Scope } from "../../contract/scopes.ts";
+import type { Scope } from "../../contract/access/scopes.ts";
 
 export interface OAuthOptions {
   /** The address at which clients reach MCP. */

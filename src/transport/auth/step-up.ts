@@ -1,6 +1,6 @@
 import * as z from "zod";
+import type { Scope } from "../../contract/access/scopes.ts";
 import { type CallName, isCallName, operations } from "../../contract/index.ts";
-import type { Scope } from "../../contract/scopes.ts";
 import { findPrompt } from "../../resources/prompts.ts";
 import { findMissingReadScopes, parseTarget } from "../../resources/target.ts";
 import { prepareArguments } from "../../tools/arguments.ts";

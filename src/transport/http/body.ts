@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
+import { limits } from "../../contract/access/limits.ts";
 import { unboundedIssues } from "../../contract/definition/storable.ts";
 import { problem, validationProblem } from "../../contract/errors.ts";
-import { limits } from "../../contract/limits.ts";
 import { findJsonExcess } from "../../lib/bounded-json.ts";
 import { createTaskQueue } from "./body-queue.ts";
 

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import { type WebhookResponse, webhookResponses } from "../../contract/webhook-responses.ts";
+import { type WebhookResponse, webhookResponses } from "../../contract/webhooks.ts";
 import type { Log } from "../../lib/log.ts";
 import { readBytes } from "./body.ts";
 

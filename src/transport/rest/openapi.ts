@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { limits } from "../../contract/access/limits.ts";
 import { Assignment, AssignmentOutcome } from "../../contract/assignments.ts";
 import { AuditEntry } from "../../contract/audit.ts";
 import { createExample } from "../../contract/definition/example.ts";
@@ -11,7 +12,6 @@ import { ExportJob } from "../../contract/exports.ts";
 import { Feedback } from "../../contract/feedback.ts";
 import { File, FileDownload } from "../../contract/files.ts";
 import { getToolset, type OperationName, operationNames, operations, toolsetNames } from "../../contract/index.ts";
-import { limits } from "../../contract/limits.ts";
 import { NoPayment, Payment } from "../../contract/payments.ts";
 import { Applicant, Person, PersonExpansion, PersonSchema } from "../../contract/persons.ts";
 import { Branding, Program, Round, Track } from "../../contract/programs.ts";

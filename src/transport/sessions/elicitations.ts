@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { JSONRPCResponse } from "@modelcontextprotocol/server";
 import type { Log } from "../../lib/log.ts";
-import type { SessionAnswer, SessionRegistry } from "../../pipeline/session-registry.ts";
+import type { SessionAnswer, SessionRegistry } from "../../pipeline/tokens/session-registry.ts";
 import type { SessionIds, SessionTerms } from "./session-id.ts";
 
 /** Questions to clients of sessions. A client's answer may reach another process than the one that asked. */

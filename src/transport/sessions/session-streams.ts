@@ -6,7 +6,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { problem } from "../../contract/errors.ts";
 import type { Log } from "../../lib/log.ts";
-import type { SessionRecord, SessionRegistry } from "../../pipeline/session-registry.ts";
+import type { SessionRecord, SessionRegistry } from "../../pipeline/tokens/session-registry.ts";
 import { createSubscriber, type Subscriber, type SubscriberOptions } from "../../resources/subscriber.ts";
 import type { Upstream, Watch, Watcher } from "../../upstream/port.ts";
 import { createOutlet, maxStreamsPerCaller } from "./listen.ts";

@@ -2,7 +2,7 @@ import { type AuthInfo, type Server, WebStandardStreamableHTTPServerTransport } 
 import type { Clock } from "../../lib/clock.ts";
 import { getRequestId } from "../../lib/http/request-id.ts";
 import type { Log } from "../../lib/log.ts";
-import type { SessionRegistry } from "../../pipeline/session-registry.ts";
+import type { SessionRegistry } from "../../pipeline/tokens/session-registry.ts";
 import type { Subscriptions } from "../../resources/register.ts";
 import { createSubscriber, type SubscriberOptions } from "../../resources/subscriber.ts";
 import type { Upstream } from "../../upstream/port.ts";

@@ -1,6 +1,6 @@
 import { type McpRequestContext, Server, type Transport } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import type { Scope } from "../../contract/scopes.ts";
+import type { Scope } from "../../contract/access/scopes.ts";
 import { listToolDefinitions } from "../../tools/catalog/definitions.ts";
 import type { ToolSettings } from "../../tools/settings.ts";
 import { createServerInfo, createServerOptions, type SubscriptionSupport } from "../server-info.ts";

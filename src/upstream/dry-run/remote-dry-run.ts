@@ -1,5 +1,5 @@
 import type { CallName } from "../../contract/index.ts";
-import { computeChangeDigest } from "../../pipeline/change-digest.ts";
+import { computeChangeDigest } from "../../pipeline/audit/change-digest.ts";
 import type { DryRunResult } from "../../pipeline/dry-run.ts";
 import {
   createEndedAssignmentChange,

@@ -1,11 +1,11 @@
 import type * as z from "zod";
+import { type Privacy, privacyModes } from "../../contract/access/privacy.ts";
 import type { FieldAnnotation } from "../../contract/definition/field-annotations.ts";
 import type { Operation } from "../../contract/definition/operation.ts";
 import { compileTransform, type Transform } from "../../contract/definition/transform.ts";
 import { Problem } from "../../contract/errors.ts";
 import type { ExportJob } from "../../contract/exports.ts";
 import { operations } from "../../contract/index.ts";
-import { type Privacy, privacyModes } from "../../contract/privacy.ts";
 import { toJsonText } from "../../lib/json-cache.ts";
 import { toFailure } from "../../pipeline/failure.ts";
 import type { Answer, DryRunResult, Failure, Success, Upstream, UpstreamCall } from "../port.ts";

@@ -1,6 +1,6 @@
+import { scopes, sensitiveScope } from "../../contract/access/scopes.ts";
 import type { Operation } from "../../contract/definition/operation.ts";
 import { errorCatalog, type Problem, type ProblemCode, problem } from "../../contract/errors.ts";
-import { scopes, sensitiveScope } from "../../contract/scopes.ts";
 import { isObject } from "../../lib/is-object.ts";
 import type { HttpResponse } from "./http-client.ts";
 

@@ -1,21 +1,21 @@
 import { LRUCache } from "lru-cache";
+import { shouldHideContacts } from "../../contract/access/privacy.ts";
+import { excludeSensitiveScopes, isScope, type Scope, sensitiveScope } from "../../contract/access/scopes.ts";
+import { tokenPattern, visibleTokenChars } from "../../contract/access/token-format.ts";
 import { type InputParts, type Operation, splitInput } from "../../contract/definition/operation.ts";
 import { Problem, problem } from "../../contract/errors.ts";
 import { type CallName, operations } from "../../contract/index.ts";
 import type { PersonSchema } from "../../contract/persons.ts";
-import { shouldHideContacts } from "../../contract/privacy.ts";
-import { excludeSensitiveScopes, isScope, type Scope, sensitiveScope } from "../../contract/scopes.ts";
-import { tokenPattern, visibleTokenChars } from "../../contract/token-format.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { computeSecretFingerprint } from "../../lib/crypto/fingerprint.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Telemetry } from "../../lib/telemetry.ts";
-import { authorize, authorizeInput, confineScopes, requireScopes } from "../../pipeline/authorize.ts";
 import { toFailure } from "../../pipeline/failure.ts";
-import { checkIdempotencyKey } from "../../pipeline/idempotency.ts";
 import { removePersonalAnswers } from "../../pipeline/personal-answers.ts";
-import { createRedactor, type Redactor } from "../../pipeline/redact.ts";
-import { validateInput } from "../../pipeline/validate.ts";
+import { authorize, authorizeInput, confineScopes, requireScopes } from "../../pipeline/steps/authorize.ts";
+import { checkIdempotencyKey } from "../../pipeline/steps/idempotency.ts";
+import { createRedactor, type Redactor } from "../../pipeline/steps/redact.ts";
+import { validateInput } from "../../pipeline/steps/validate.ts";
 import type { ReadRemote } from "../dry-run/dry-run-reads.ts";
 import { computeRemoteDigest, dryRunRemotely } from "../dry-run/remote-dry-run.ts";
 import type {

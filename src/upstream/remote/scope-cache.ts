@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
+import { excludeSensitiveScopes, type Scope, scopes } from "../../contract/access/scopes.ts";
 import { problem } from "../../contract/errors.ts";
-import { excludeSensitiveScopes, type Scope, scopes } from "../../contract/scopes.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { computeSecretFingerprint } from "../../lib/crypto/fingerprint.ts";
 import type { Watch, Watcher } from "../port.ts";

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
+import type { Scope } from "../../contract/access/scopes.ts";
 import { createScopeProbe } from "../../contract/definition/scope-probe.ts";
-import type { Scope } from "../../contract/scopes.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { computeSecretFingerprint } from "../../lib/crypto/fingerprint.ts";
 import { createId } from "../../lib/ids.ts";

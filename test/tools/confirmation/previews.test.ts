@@ -1,8 +1,8 @@
 import MarkdownIt from "markdown-it";
 import { marked } from "marked";
 import { describe, expect, onTestFinished, test } from "vitest";
+import type { Scope } from "../../../src/contract/access/scopes.ts";
 import { operationNames, operations } from "../../../src/contract/index.ts";
-import type { Scope } from "../../../src/contract/scopes.ts";
 import { clients } from "../../support/clients.ts";
 import { openTestServer } from "../../support/test-server.ts";
 

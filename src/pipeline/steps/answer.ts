@@ -1,8 +1,8 @@
-import type { PageOf } from "../contract/definition/operation.ts";
-import { Problem } from "../contract/errors.ts";
-import type { Store } from "../store/port.ts";
-import type { Answer, Outcome, PreparedCall, Success } from "./call.ts";
-import type { Rate } from "./rate-limiter.ts";
+import type { PageOf } from "../../contract/definition/operation.ts";
+import { Problem } from "../../contract/errors.ts";
+import type { Store } from "../../store/port.ts";
+import type { Answer, Outcome, PreparedCall, Success } from "../call.ts";
+import type { Rate } from "../rate-limiter.ts";
 import { redactResult } from "./redact.ts";
 
 /** Turns the outcome of a call into its answer, redacted for the caller. */

@@ -1,7 +1,7 @@
-import type { AuditEntry } from "../contract/audit.ts";
-import { problem } from "../contract/errors.ts";
-import type { Log } from "../lib/log.ts";
-import type { Store } from "../store/port.ts";
+import type { AuditEntry } from "../../contract/audit.ts";
+import { problem } from "../../contract/errors.ts";
+import type { Log } from "../../lib/log.ts";
+import type { Store } from "../../store/port.ts";
 
 export interface AccessLog {
   /** @throws Problem `unavailable` if the queue is full because entries cannot be written */

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { personal } from "./definition/field-annotations.ts";
-import { Id, Timestamp } from "./definition/fields.ts";
+import { personal } from "../definition/field-annotations.ts";
+import { Id, Timestamp } from "../definition/fields.ts";
 import { scopes } from "./scopes.ts";
 
 /** A stored access token: its SHA-256, never the token itself (specification 5). */

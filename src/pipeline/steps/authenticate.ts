@@ -1,10 +1,10 @@
-import { problem } from "../contract/errors.ts";
-import { tokenPattern } from "../contract/token-format.ts";
-import type { Token } from "../contract/tokens.ts";
-import type { Clock } from "../lib/clock.ts";
-import { equalsInConstantTime, hashSha256Hex } from "../lib/crypto/crypto.ts";
-import type { Caller } from "../store/handler-context.ts";
-import type { Store } from "../store/port.ts";
+import { tokenPattern } from "../../contract/access/token-format.ts";
+import type { Token } from "../../contract/access/tokens.ts";
+import { problem } from "../../contract/errors.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { equalsInConstantTime, hashSha256Hex } from "../../lib/crypto/crypto.ts";
+import type { Caller } from "../../store/handler-context.ts";
+import type { Store } from "../../store/port.ts";
 
 /**
  * Returns the caller of a bearer token (specification 5). Reads the store every time, so a revocation applies from the

@@ -1,9 +1,9 @@
-import { problem } from "../contract/errors.ts";
-import type { Token, TokenPatch } from "../contract/tokens.ts";
-import type { Clock } from "../lib/clock.ts";
-import type { Store } from "../store/port.ts";
-import { createTokenEntry } from "./audit.ts";
-import { commandLine, withAudit } from "./with-audit.ts";
+import type { Token, TokenPatch } from "../../contract/access/tokens.ts";
+import { problem } from "../../contract/errors.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Store } from "../../store/port.ts";
+import { createTokenEntry } from "../audit/entries.ts";
+import { commandLine, withAudit } from "../audit/with-audit.ts";
 
 /** Changes access tokens for the operator. A change applies from the next call on, in every process, and is audited. */
 export interface TokenAdmin {

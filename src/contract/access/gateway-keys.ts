@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { DateTime } from "./definition/fields.ts";
+import { DateTime } from "../definition/fields.ts";
 import { scopes } from "./scopes.ts";
 
 /** Distinguishes a gateway key from a product token, for people and for secret scanners. */

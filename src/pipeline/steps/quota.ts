@@ -1,6 +1,6 @@
-import { problem } from "../contract/errors.ts";
-import type { PipelineTransaction } from "../store/port.ts";
-import type { PipelineOptions, PreparedCall } from "./call.ts";
+import { problem } from "../../contract/errors.ts";
+import type { PipelineTransaction } from "../../store/port.ts";
+import type { PipelineOptions, PreparedCall } from "../call.ts";
 
 /** @throws Problem `export_rate_limited` before the interval since the token's last use of the quota is over */
 export async function checkQuota(

@@ -1,8 +1,8 @@
-import { operations } from "../contract/index.ts";
-import type { Clock } from "../lib/clock.ts";
+import { operations } from "../../contract/index.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Call, PreparedCall } from "../call.ts";
 import type { Admitted } from "./admission.ts";
 import { authorize, authorizeInput, confineScopes } from "./authorize.ts";
-import type { Call, PreparedCall } from "./call.ts";
 import { validateInput } from "./validate.ts";
 
 /**

@@ -1,10 +1,10 @@
 import type * as z from "zod";
-import type { FieldAnnotation } from "../contract/definition/field-annotations.ts";
-import { compileTransform, omitted, type Transform } from "../contract/definition/transform.ts";
-import { excludeSensitiveScopes, type Scope } from "../contract/scopes.ts";
-import type { Reader, Store } from "../store/port.ts";
-import type { PreparedCall } from "./call.ts";
-import { createStandardFieldReader, removePersonalAnswers } from "./personal-answers.ts";
+import { excludeSensitiveScopes, type Scope } from "../../contract/access/scopes.ts";
+import type { FieldAnnotation } from "../../contract/definition/field-annotations.ts";
+import { compileTransform, omitted, type Transform } from "../../contract/definition/transform.ts";
+import type { Reader, Store } from "../../store/port.ts";
+import type { PreparedCall } from "../call.ts";
+import { createStandardFieldReader, removePersonalAnswers } from "../personal-answers.ts";
 
 /** Decides what a caller may see. */
 export interface View {

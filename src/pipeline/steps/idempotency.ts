@@ -1,11 +1,11 @@
-import type { InputParts, Operation } from "../contract/definition/operation.ts";
-import { errorCatalog, type Fault, Problem, type ProblemCode, problem } from "../contract/errors.ts";
-import { limits } from "../contract/limits.ts";
-import { toCanonicalJson } from "../lib/canonical-json.ts";
-import { hashSha256Hex } from "../lib/crypto/crypto.ts";
-import type { Caller } from "../store/handler-context.ts";
-import type { PipelineTransaction } from "../store/port.ts";
-import type { Outcome, PreparedCall } from "./call.ts";
+import { limits } from "../../contract/access/limits.ts";
+import type { InputParts, Operation } from "../../contract/definition/operation.ts";
+import { errorCatalog, type Fault, Problem, type ProblemCode, problem } from "../../contract/errors.ts";
+import { toCanonicalJson } from "../../lib/canonical-json.ts";
+import { hashSha256Hex } from "../../lib/crypto/crypto.ts";
+import type { Caller } from "../../store/handler-context.ts";
+import type { PipelineTransaction } from "../../store/port.ts";
+import type { Outcome, PreparedCall } from "../call.ts";
 
 /** Returns the fingerprint that identifies a repeated request: tenant, token, key, method, path and body (specification 8). */
 function computeFingerprint(caller: Caller, key: string, operation: Operation, parts: InputParts): string {

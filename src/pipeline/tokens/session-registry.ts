@@ -1,6 +1,6 @@
-import type { Clock } from "../lib/clock.ts";
-import type { SessionAnswer, SessionKey, SessionRecord } from "../store/coordination/session-store.ts";
-import type { Store } from "../store/port.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { SessionAnswer, SessionKey, SessionRecord } from "../../store/coordination/session-store.ts";
+import type { Store } from "../../store/port.ts";
 
 export type { SessionAnswer, SessionRecord };
 

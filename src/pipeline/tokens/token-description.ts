@@ -1,8 +1,8 @@
-import { problem } from "../contract/errors.ts";
-import type { Token } from "../contract/tokens.ts";
-import type { Caller } from "../store/handler-context.ts";
-import type { Business, Store } from "../store/port.ts";
-import type { Rate, RateLimiter } from "./rate-limiter.ts";
+import type { Token } from "../../contract/access/tokens.ts";
+import { problem } from "../../contract/errors.ts";
+import type { Caller } from "../../store/handler-context.ts";
+import type { Business, Store } from "../../store/port.ts";
+import type { Rate, RateLimiter } from "../rate-limiter.ts";
 
 /** A token, its organisation and the rest of its rate. */
 export interface TokenDescription {

@@ -1,14 +1,14 @@
-import type { Problem } from "../contract/errors.ts";
-import { type CallName, operations } from "../contract/index.ts";
-import type { Clock } from "../lib/clock.ts";
-import type { Log } from "../lib/log.ts";
-import type { Caller } from "../store/handler-context.ts";
-import type { Store } from "../store/port.ts";
-import type { AccessLog } from "./access-log.ts";
-import { type AuditedCall, createAccessEntry, unreadOperation } from "./audit.ts";
+import type { Problem } from "../../contract/errors.ts";
+import { type CallName, operations } from "../../contract/index.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Log } from "../../lib/log.ts";
+import type { Caller } from "../../store/handler-context.ts";
+import type { Store } from "../../store/port.ts";
+import type { AccessLog } from "../audit/access-log.ts";
+import { type AuditedCall, createAccessEntry, unreadOperation } from "../audit/entries.ts";
+import { type Failure, toProblem } from "../failure.ts";
+import { type Rate, RateLimited, type RateLimiter } from "../rate-limiter.ts";
 import { authenticate } from "./authenticate.ts";
-import { type Failure, toProblem } from "./failure.ts";
-import { type Rate, RateLimited, type RateLimiter } from "./rate-limiter.ts";
 
 /** What is known of a call before its arguments are read. */
 export interface CallHead {

@@ -1,6 +1,6 @@
-import { hashSha256Hex } from "../lib/crypto/crypto.ts";
-import type { Change } from "../store/port.ts";
-import type { TableName } from "../store/tables.ts";
+import { hashSha256Hex } from "../../lib/crypto/crypto.ts";
+import type { Change } from "../../store/port.ts";
+import type { TableName } from "../../store/tables.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 

@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
-import type { AuditEntry } from "../contract/audit.ts";
-import { getAnnotation, unwrap } from "../contract/definition/field-annotations.ts";
-import type { Operation } from "../contract/definition/operation.ts";
-import { Token, type TokenChange } from "../contract/tokens.ts";
-import { createId } from "../lib/ids.ts";
-import { isObject } from "../lib/is-object.ts";
-import type { Caller } from "../store/handler-context.ts";
-import type { Change } from "../store/port.ts";
-import { tables } from "../store/tables.ts";
+import { Token, type TokenChange } from "../../contract/access/tokens.ts";
+import type { AuditEntry } from "../../contract/audit.ts";
+import { getAnnotation, unwrap } from "../../contract/definition/field-annotations.ts";
+import type { Operation } from "../../contract/definition/operation.ts";
+import { createId } from "../../lib/ids.ts";
+import { isObject } from "../../lib/is-object.ts";
+import type { Caller } from "../../store/handler-context.ts";
+import type { Change } from "../../store/port.ts";
+import { tables } from "../../store/tables.ts";
 
 /** The facts of a call that its audit entries record. */
 export interface AuditedCall {

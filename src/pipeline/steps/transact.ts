@@ -1,4 +1,4 @@
-import { type Outcome, type PipelineDeps, type PreparedCall, toActor } from "./call.ts";
+import { type Outcome, type PipelineDeps, type PreparedCall, toActor } from "../call.ts";
 import { checkIdempotencyKey, runIdempotently } from "./idempotency.ts";
 import { runWriteHandler } from "./run-handler.ts";
 

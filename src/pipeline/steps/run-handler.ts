@@ -1,14 +1,14 @@
-import { shouldHideContacts } from "../contract/privacy.ts";
-import { createRandomToken } from "../lib/crypto/crypto.ts";
-import { createId } from "../lib/ids.ts";
-import type { HandlerContext, ReadContext, WriteContext } from "../store/handler-context.ts";
-import type { PipelineTransaction } from "../store/port.ts";
-import { toAuditContext } from "./audit.ts";
+import { shouldHideContacts } from "../../contract/access/privacy.ts";
+import { createRandomToken } from "../../lib/crypto/crypto.ts";
+import { createId } from "../../lib/ids.ts";
+import type { HandlerContext, ReadContext, WriteContext } from "../../store/handler-context.ts";
+import type { PipelineTransaction } from "../../store/port.ts";
+import { toAuditContext } from "../audit/entries.ts";
+import { recordChanges } from "../audit/with-audit.ts";
+import type { Outcome, PipelineDeps, PreparedCall } from "../call.ts";
+import { applyConfirmation } from "../confirmation.ts";
 import { requireScopes } from "./authorize.ts";
-import type { Outcome, PipelineDeps, PreparedCall } from "./call.ts";
-import { applyConfirmation } from "./confirmation.ts";
 import { checkQuota } from "./quota.ts";
-import { recordChanges } from "./with-audit.ts";
 
 type AnyHandler = (work: ReadContext | WriteContext, input: Readonly<Record<string, unknown>>) => Promise<unknown>;
 

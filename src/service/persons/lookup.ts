@@ -1,6 +1,6 @@
-import type { Person, PersonSchema } from "../contract/persons.ts";
-import type { Reader } from "../store/port.ts";
-import { normalizeEmail } from "../store/tables.ts";
+import type { Person, PersonSchema } from "../../contract/persons.ts";
+import type { Reader } from "../../store/port.ts";
+import { normalizeEmail } from "../../store/tables.ts";
 
 /** The conditions of `isActive` for a query. */
 export const activeOnly = { active: true, anonymizedAt: null };

@@ -1,8 +1,8 @@
-import { type EventPayload, events } from "../contract/events.ts";
-import { createId } from "../lib/ids.ts";
-import type { Author, WriteContext } from "../store/handler-context.ts";
-import type { PipelineTransaction, Store } from "../store/port.ts";
-import { type AuditContext, createAuditEntries } from "./audit.ts";
+import { type EventPayload, events } from "../../contract/events.ts";
+import { createId } from "../../lib/ids.ts";
+import type { Author, WriteContext } from "../../store/handler-context.ts";
+import type { PipelineTransaction, Store } from "../../store/port.ts";
+import { type AuditContext, createAuditEntries } from "./entries.ts";
 
 /** The operator, who gives no name on the command line. */
 export const commandLine: Author = { actorType: "user", actorId: "command_line" };

@@ -1,13 +1,13 @@
-import { validationProblem } from "../contract/errors.ts";
-import { limits } from "../contract/limits.ts";
-import type { Person, PersonExpansion } from "../contract/persons.ts";
-import { sensitiveScope } from "../contract/scopes.ts";
-import { isActive } from "../domain/persons.ts";
-import { createFieldSuggester } from "../domain/unknown-fields.ts";
-import type { ReadContext } from "../store/handler-context.ts";
-import type { Reader } from "../store/port.ts";
-import { normalizeEmail } from "../store/tables.ts";
-import { findPersonsByEmail, loadActivePersonSchema, loadSurvivors } from "./person-lookup.ts";
+import { limits } from "../../contract/access/limits.ts";
+import { sensitiveScope } from "../../contract/access/scopes.ts";
+import { validationProblem } from "../../contract/errors.ts";
+import type { Person, PersonExpansion } from "../../contract/persons.ts";
+import { isActive } from "../../domain/persons.ts";
+import { createFieldSuggester } from "../../domain/unknown-fields.ts";
+import type { ReadContext } from "../../store/handler-context.ts";
+import type { Reader } from "../../store/port.ts";
+import { normalizeEmail } from "../../store/tables.ts";
+import { findPersonsByEmail, loadActivePersonSchema, loadSurvivors } from "./lookup.ts";
 
 /** A row that refers to a person: an applicant or a reviewer. */
 interface PersonRow {

@@ -1,13 +1,13 @@
-import { problem, validationProblem } from "../contract/errors.ts";
-import type { Input } from "../contract/index.ts";
-import type { Person } from "../contract/persons.ts";
-import type { Track } from "../contract/programs.ts";
-import type { Submission } from "../contract/submissions.ts";
-import { isActive } from "../domain/persons.ts";
-import type { ChangeContext } from "../store/handler-context.ts";
-import type { Query, Reader } from "../store/port.ts";
-import { normalizeEmail, type Patch, type Row, toRefKey } from "../store/tables.ts";
-import { findPersonByEmail } from "./person-lookup.ts";
+import { problem, validationProblem } from "../../contract/errors.ts";
+import type { Input } from "../../contract/index.ts";
+import type { Person } from "../../contract/persons.ts";
+import type { Track } from "../../contract/programs.ts";
+import type { Submission } from "../../contract/submissions.ts";
+import { isActive } from "../../domain/persons.ts";
+import type { ChangeContext } from "../../store/handler-context.ts";
+import type { Query, Reader } from "../../store/port.ts";
+import { normalizeEmail, type Patch, type Row, toRefKey } from "../../store/tables.ts";
+import { findPersonByEmail } from "./lookup.ts";
 
 /** The arguments that identify an applicant. */
 type ApplicantArguments = Pick<

@@ -1,7 +1,7 @@
-import type { Operation } from "../contract/definition/operation.ts";
-import { problem } from "../contract/errors.ts";
-import { findMissingScopes, type Scope } from "../contract/scopes.ts";
-import type { Caller } from "../store/handler-context.ts";
+import { findMissingScopes, type Scope } from "../../contract/access/scopes.ts";
+import type { Operation } from "../../contract/definition/operation.ts";
+import { problem } from "../../contract/errors.ts";
+import type { Caller } from "../../store/handler-context.ts";
 
 type ScopeHolder = Pick<Caller, "scopes">;
 

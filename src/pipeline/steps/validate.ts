@@ -1,7 +1,7 @@
 import * as z from "zod";
-import type { InputParts, Operation } from "../contract/definition/operation.ts";
-import { findUnstorable } from "../contract/definition/storable.ts";
-import { type Issue, validationProblem } from "../contract/errors.ts";
+import type { InputParts, Operation } from "../../contract/definition/operation.ts";
+import { findUnstorable } from "../../contract/definition/storable.ts";
+import { type Issue, validationProblem } from "../../contract/errors.ts";
 
 /**
  * Validates a call against its operation and merges path, query and body into the handler's flat input.
