@@ -69,8 +69,10 @@ export default defineConfig({
     // Many tests wait for a process or a socket: three at a time keep two cores busy.
     maxWorkers: 3,
     setupFiles: ["test/support/matchers.ts"],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // These only end a test that hangs: a loaded machine must stay below them.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
     restoreMocks: true,
   },
 });

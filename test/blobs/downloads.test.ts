@@ -185,7 +185,7 @@ test("clients that go away leave no file open", async () => {
     const targets = await Promise.all(links.map(({ name }) => readlink(`/proc/self/fd/${name}`).catch(() => "")));
     return targets.filter((target) => target.endsWith(sha256)).length;
   };
-  await expect.poll(open, { timeout: 5_000 }).toBe(0);
+  await expect.poll(open).toBe(0);
 });
 
 describe("with a bucket", () => {

@@ -1,10 +1,11 @@
 import { connect, createServer } from "node:net";
-import { beforeAll, describe, expect, inject, onTestFinished, test, vi } from "vitest";
+import { beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
 import { inspectStore, openStore } from "../../src/store/open.ts";
 import { type Databases, openDatabases } from "../support/database-server.ts";
 import { createSettings } from "../support/database-settings.ts";
 import { freePort } from "../support/postgres-server.ts";
 import { type Home, openHome } from "../support/program.ts";
+import { waitFor } from "../support/wait.ts";
 
 let databases: Databases;
 
@@ -33,7 +34,6 @@ async function organisationsIn(database: string): Promise<string[]> {
   }
 }
 
-const retryPolicy = { timeout: 10_000, interval: 20 };
 const both = ["Aldersund Foundation", "Harbourlight Arts Trust"];
 
 describe.each(kinds)("an empty database in %s", (_, make) => {
@@ -52,7 +52,7 @@ describe.each(kinds)("an empty database in %s", (_, make) => {
     const database = await make(home);
     const environment = { PROGRAMME_DATABASE: database, ...createSettings(database) };
     const killed = home.start(["seed", "--demo", "--scale", "50"], environment);
-    await vi.waitFor(async () => expect(await inspectStore({ database })).toMatchObject({ pending: [] }), retryPolicy);
+    await waitFor(async () => expect(await inspectStore({ database })).toMatchObject({ pending: [] }));
     await killed.stop("SIGKILL");
     expect(await organisationsIn(database)).toEqual([]);
     const filled = await home.run(["seed", "--demo"], environment);
@@ -77,10 +77,7 @@ test("a start waits for a server that is not there yet", async () => {
     PROGRAMME_DATABASE: Object.assign(new URL(database), { port: String(port) }).href,
   };
   const serving = home.start(["http", "--port", "0"], environment);
-  await vi.waitFor(
-    () => expect(serving.said()).toMatch(/waited for.*nothing listens there|nothing listens.*waited for/),
-    retryPolicy,
-  );
+  await waitFor(() => expect(serving.said()).toMatch(/waited for.*nothing listens there|nothing listens.*waited for/));
   const { hostname, port: behind } = new URL(database);
   const relay = createServer((socket) => {
     const server = connect(Number(behind), hostname);

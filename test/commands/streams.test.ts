@@ -66,7 +66,7 @@ describe("work that is stopped", () => {
     const home = await openHome();
     const running = home.start(["simulate", "--pace", "86400", "--database", home.database]);
     await expect
-      .poll(async () => (await home.run(["token", "list", "--database", home.database])).stdout, { timeout: 20_000 })
+      .poll(async () => (await home.run(["token", "list", "--database", home.database])).stdout)
       .toContain("simulation");
     const ended = await running.stop(signal);
     expect([ended.code, ended.stdout]).toEqual([code, ""]);
@@ -80,7 +80,7 @@ describe("work that is stopped", () => {
     const running = home.start(["seed", "--demo", "--scale", "500", ...database]);
     // Its files come first: from then on it hears signals.
     const countFiles = async () => (await readdir(`${home.database}.files`, { recursive: true })).length;
-    await expect.poll(() => countFiles().catch(() => 0), { timeout: 20_000 }).toBeGreaterThan(5);
+    await expect.poll(() => countFiles().catch(() => 0)).toBeGreaterThan(5);
     const { code, stdout, stderr } = await running.stop("SIGINT");
     expect([code, stdout]).toEqual([130, ""]);
     expect(stderr).toBe("error: Nothing was added to the database.\n");

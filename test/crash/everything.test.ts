@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { Row, TableName } from "../../src/store/tables.ts";
 import { type MailServer, openMailServer, readHeader, smtp } from "../mail/mail-server.ts";
 import { getFilesPrefix } from "../support/database-settings.ts";
@@ -9,6 +9,7 @@ import { send } from "../support/raw-http.ts";
 import { openServersOnOneDatabase } from "../support/shared-database.ts";
 import { listAudit } from "../support/state.ts";
 import type { TestServer } from "../support/test-server.ts";
+import { waitFor } from "../support/wait.ts";
 import { type Done, type Ground, Load } from "./load.ts";
 import { openReceivers, type Receivers } from "./receivers.ts";
 
@@ -73,10 +74,7 @@ async function settled({ app, businessId }: TestServer, receivers: Receivers): P
     mail: await reader.count("emailSends", { where: { status: "queued" } }),
     events: receivers.missing(await app.store.outbox.lastPosition(businessId)),
   });
-  await vi.waitFor(async () => expect(await left()).toEqual({ exports: 0, mail: 0, events: 0 }), {
-    timeout: 300_000,
-    interval: 250,
-  });
+  await waitFor(async () => expect(await left()).toEqual({ exports: 0, mail: 0, events: 0 }), 300_000);
 }
 
 async function expectSubmissions(server: TestServer, { submissions }: Done): Promise<void> {

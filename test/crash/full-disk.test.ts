@@ -1,5 +1,5 @@
 import { mkdir } from "node:fs/promises";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { Row } from "../../src/store/tables.ts";
 import { temporaryDirectory } from "../support/directory.ts";
 import { loadJob } from "../support/exports.ts";
@@ -8,6 +8,7 @@ import { type RawAnswer, rest, send } from "../support/raw-http.ts";
 import { createFactory } from "../support/seed-factory.ts";
 import { hasSmallDisks, mountSmallDisks } from "../support/small-disk.ts";
 import { openTestServer, type TestServer } from "../support/test-server.ts";
+import { waitFor } from "../support/wait.ts";
 
 const environment = { PROGRAMME_EXPORT_INTERVAL_SECONDS: "0", PROGRAMME_LOG_LEVEL: "warn" };
 
@@ -31,7 +32,7 @@ async function personsIn(server: TestServer): Promise<unknown[]> {
   return found;
 }
 
-describe.runIf(hasSmallDisks)("with a full disk", { timeout: 120_000 }, () => {
+describe.runIf(hasSmallDisks)("with a full disk", () => {
   test("under the database, changes are refused as unavailable and leave nothing, and go on once there is room", async () => {
     const directory = await openDirectory();
     const { server, close } = await openOn(`${directory}/programme.db`);
@@ -69,10 +70,9 @@ describe.runIf(hasSmallDisks)("with a full disk", { timeout: 120_000 }, () => {
     expect(service.logged()).toContain("database or disk is full");
     const checks = { database: "ok", disk: "full" };
     // A look is good for a second.
-    const soon = { timeout: 10_000 };
-    await expect.poll(readiness, soon).toMatchObject({ status: 503, body: { status: "not_ready", checks } });
+    await expect.poll(readiness).toMatchObject({ status: 503, body: { status: "not_ready", checks } });
     await run(`rm ${disk}/filler`);
-    await expect.poll(readiness, soon).toMatchObject({ status: 200, body: { checks: { disk: "ok" } } });
+    await expect.poll(readiness).toMatchObject({ status: 200, body: { checks: { disk: "ok" } } });
     expect(await create(2_000)).toMatchObject({ status: 201 });
     expect(await service.stop()).toBe(0);
     await mkdir(`${directory}/after`);
@@ -106,17 +106,17 @@ describe.runIf(hasSmallDisks)("with a full disk", { timeout: 120_000 }, () => {
     const { exportId } = await clerk.create_export({ programId });
     const first = await startProcess(database, environment, { within });
     await expect
-      .poll(() => loadJob(server, exportId), { timeout: 30_000 })
+      .poll(() => loadJob(server, exportId))
       .toMatchObject({
         ...{ status: "failed", errorCode: "storage_full", sha256: null, downloadUrl: null },
       });
     expect(await filesIn(exports)).toEqual([]);
     const sends = () => server.app.store.reader(server.businessId).find("emailSends", {}, { limit: 10 });
     const waiting = "The message could not be kept (ENOSPC)";
-    await vi.waitFor(
+    await waitFor(
       async () =>
         expect((await sends()).every(({ status, error }) => status === "sent" || error === waiting)).toBe(true),
-      { timeout: 60_000, interval: 100 },
+      60_000,
     );
     const sent = (await sends()).filter(({ status }) => status === "sent");
     expect(sent.length).toBeGreaterThan(0);
@@ -128,14 +128,8 @@ describe.runIf(hasSmallDisks)("with a full disk", { timeout: 120_000 }, () => {
     await run(`mount -o remount,size=4m ${exports} && mount -o remount,size=4m ${mail}`);
     const { exportId: again } = await clerk.create_export({ programId });
     const second = await startProcess(database, environment, { within, aheadMs: 600_000 });
-    await expect.poll(() => loadJob(server, again), { timeout: 30_000 }).toMatchObject({ status: "completed" });
-    await vi.waitFor(
-      async () => expect((await sends()).map(({ status }) => status)).toEqual(messages.map(() => "sent")),
-      {
-        timeout: 30_000,
-        interval: 100,
-      },
-    );
+    await expect.poll(() => loadJob(server, again)).toMatchObject({ status: "completed" });
+    await waitFor(async () => expect((await sends()).map(({ status }) => status)).toEqual(messages.map(() => "sent")));
     expect((await filesIn(mail)).toSorted()).toEqual(
       messages.map(({ emailSendId }) => `${emailSendId}.eml`).toSorted(),
     );

@@ -51,7 +51,7 @@ async function runPage({ path, blocks }: Page): Promise<void> {
   }
 }
 
-describe.skipIf(process.platform === "win32")("the commands of a page", { timeout: 120_000 }, () => {
+describe.skipIf(process.platform === "win32")("the commands of a page", () => {
   test("are there to be run", () => {
     expect(run.length).toBeGreaterThan(8);
     expect(told.length).toBeGreaterThan(40);

@@ -1,8 +1,9 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { browsers } from "../resources/browsers.ts";
 import { type Home, openHome } from "../support/program.ts";
 import { send } from "../support/raw-http.ts";
 import type { TestServer } from "../support/test-server.ts";
+import { waitFor } from "../support/wait.ts";
 
 async function serve(home: Home) {
   const started = home.start(["http", "--port", "0", "--database", home.database]);
@@ -43,7 +44,7 @@ test("an updated token has its new scopes, name and end at once, in a running pr
   expect(JSON.stringify(updated)).not.toMatch(/sha256|[0-9a-f]{64}/);
   expect((await ask(token, "/payments?status=pending")).status).toBe(200);
   expect((await ask(token, "/programs")).status).toBe(403);
-  await vi.waitFor(() => expect(browser.heard.lists).toContain("tools"), { timeout: 10_000 });
+  await waitFor(() => expect(browser.heard.lists).toContain("tools"));
   expect(await names()).toEqual(expect.arrayContaining(["list_payments", "list_audit_entries"]));
   expect(await names()).not.toContain("list_programs");
 

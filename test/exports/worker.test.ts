@@ -94,7 +94,7 @@ describe("a worker that is stopped", () => {
     await new Promise((resolve) => setTimeout(resolve, 700));
     expect(await loadJob(server, exportId)).toMatchObject({ status: "pending" });
     server.app.exports?.start();
-    await expect.poll(async () => (await loadJob(server, exportId)).status, { timeout: 5_000 }).toBe("completed");
+    await expect.poll(async () => (await loadJob(server, exportId)).status).toBe("completed");
     await server.app.exports?.stop();
     const later = await createPendingExport(server);
     await new Promise((resolve) => setTimeout(resolve, 700));

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { ownDatabase } from "../support/database.ts";
 import { type OtherProcess, startProcess } from "../support/processes.ts";
+import { waitFor } from "../support/wait.ts";
 import { type MailServer, openMailServer, openMailSetup, smtp } from "./mail-server.ts";
 
 /** A database that other processes may send from; the own one looks on until it is told to work too. */
@@ -29,7 +30,7 @@ test("killed before the message, it is sent by whoever comes next: once", async 
   const { start, queue, settled, takeOver } = await openShared(post);
   const { emailSendId } = await queue();
   const child = await start();
-  await vi.waitFor(() => expect(post.connections()).toBe(1), { timeout: 10_000 });
+  await waitFor(() => expect(post.connections()).toBe(1));
   await delay(100);
   await child.kill();
   post.manners = {};
@@ -53,7 +54,7 @@ test.each([
   const { emailSendId } = await queue();
   const later = queue;
   child = await start();
-  await vi.waitFor(() => expect(post.arrived).toHaveLength(1), { timeout: 10_000 });
+  await waitFor(() => expect(post.arrived).toHaveLength(1));
   await delay(100);
   post.manners = {};
   takeOver();

@@ -1,8 +1,9 @@
 import type { AddressInfo, Socket } from "node:net";
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from "smtp-server";
-import { onTestFinished, vi } from "vitest";
+import { onTestFinished } from "vitest";
 import type { Row } from "../../src/store/tables.ts";
 import { openTestServer, TestClock, type TestServer } from "../support/test-server.ts";
+import { waitFor } from "../support/wait.ts";
 
 /** A message that a server took. */
 export interface ReceivedMessage {
@@ -137,17 +138,14 @@ export async function openMailSetup(
     read,
     queue: (given = {}) => testServer.seed.emailSend({ status: "queued", sentAt: null, ...given }),
     settled: (emailSendId, expected) =>
-      vi.waitFor(
-        async () => {
-          const row = await read(emailSendId);
-          for (const [name, value] of Object.entries(expected)) {
-            const actual = row[name as keyof typeof row];
-            if (actual !== value) throw new Error(`${name} is ${JSON.stringify(actual)}, not ${JSON.stringify(value)}`);
-          }
-          return row;
-        },
-        { timeout: 15_000, interval: 20 },
-      ),
+      waitFor(async () => {
+        const row = await read(emailSendId);
+        for (const [name, value] of Object.entries(expected)) {
+          const actual = row[name as keyof typeof row];
+          if (actual !== value) throw new Error(`${name} is ${JSON.stringify(actual)}, not ${JSON.stringify(value)}`);
+        }
+        return row;
+      }),
     all: () => reader().find("emailSends", {}, { limit: 5_000 }),
     close: closeOnce,
   };

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { ownDatabase } from "../support/database.ts";
 import { openServersOnOneDatabase } from "../support/shared-database.ts";
 import { listChanges } from "../support/state.ts";
+import { waitFor } from "../support/wait.ts";
 import { openMailServer, openMailSetup, readHeader, smtp } from "./mail-server.ts";
 
 describe("what people write stays where it belongs", () => {
@@ -91,7 +92,7 @@ describe("suppressed addresses", () => {
     await chair.invite_reviewer({ email: "ada@example.org" });
     const other = await server.other();
     await other.seed.emailSend({ status: "queued", sentAt: null });
-    await vi.waitFor(() => expect(post.taken).toHaveLength(2), { timeout: 5_000 });
+    await waitFor(() => expect(post.taken).toHaveLength(2));
     const listed = await chair.list_email_sends({ recipientEmail: "ada@example.org" });
     expect(listed.map(({ status }: { status: string }) => status)).toEqual(Array(3).fill("suppressed"));
     // Another organisation has a list of its own.
@@ -132,7 +133,7 @@ test("several processes on one database send each message once", async () => {
   for (const { app } of servers) app.startWorkers();
   for (let count = 0; count < 60; count++) await first.seed.emailSend({ status: "queued", sentAt: null });
   const sent = async () => first.app.store.reader(first.businessId).count("emailSends", { where: { status: "sent" } });
-  await vi.waitFor(async () => expect(await sent()).toBe(60), { timeout: 20_000 });
+  await waitFor(async () => expect(await sent()).toBe(60));
   expect(post.arrived).toHaveLength(60);
   expect(new Set(post.taken.flatMap((letter) => readHeader(letter, "Message-ID"))).size).toBe(60);
 });
@@ -144,9 +145,7 @@ test("one organisation's many messages do not hold up another's", async () => {
   const other = await server.other();
   await other.seed.emailSend({ status: "queued", sentAt: null, recipientEmail: "few@example.org" });
   server.app.startWorkers();
-  await vi.waitFor(() => expect(post.taken.some(({ to }) => to[0] === "few@example.org")).toBe(true), {
-    timeout: 5_000,
-  });
+  await waitFor(() => expect(post.taken.some(({ to }) => to[0] === "few@example.org")).toBe(true));
   expect(post.taken.length).toBeLessThan(5);
 });
 
@@ -155,7 +154,7 @@ test("what has not been handed over when the service ends goes out when it begin
   const environment = smtp(post, { PROGRAMME_DATABASE: await ownDatabase() });
   const first = await openMailSetup(environment);
   const { emailSendId } = await first.queue();
-  await vi.waitFor(() => expect(post.connections()).toBe(1), { timeout: 5_000 });
+  await waitFor(() => expect(post.connections()).toBe(1));
   await delay(50);
   const startedMs = performance.now();
   await first.close();
@@ -172,7 +171,7 @@ test("what has been handed over when the service ends is waited for", async () =
   const environment = smtp(post, { PROGRAMME_DATABASE: await ownDatabase() });
   const first = await openMailSetup(environment);
   const { emailSendId } = await first.queue();
-  await vi.waitFor(() => expect(post.arrived).toHaveLength(1), { timeout: 5_000 });
+  await waitFor(() => expect(post.arrived).toHaveLength(1));
   const closing = first.close();
   await delay(300);
   resolve(undefined);

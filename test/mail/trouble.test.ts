@@ -1,8 +1,9 @@
 import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { mailRetryDelaysMs } from "../../src/mail/retry-schedule.ts";
 import { listChanges } from "../support/state.ts";
+import { waitFor } from "../support/wait.ts";
 import { openMailServer, openMailSetup, type ServerBehaviour, smtp } from "./mail-server.ts";
 
 const recipientEmail = "ada.marsh@example.org";
@@ -29,7 +30,7 @@ describe("a message that the server puts off", () => {
     const { emailSendId } = await queue();
     let { version } = await settled(emailSendId, { status: "queued", error: "451 4.7.1 Too busy" });
     for (const [index, delayMs] of mailRetryDelaysMs.entries()) {
-      await vi.waitFor(() => expect(post.arrived).toHaveLength(index + 1), { timeout: 5_000 });
+      await waitFor(() => expect(post.arrived).toHaveLength(index + 1));
       // What came of an attempt is written after the answer; nobody waits for it but the next attempt.
       await delay(50);
       clock.advance(delayMs);
@@ -38,7 +39,7 @@ describe("a message that the server puts off", () => {
     expect(failed.version).toBe(++version);
     expect(post.arrived).toHaveLength(11);
     expect(post.taken).toEqual([]);
-  }, 60_000);
+  });
 });
 
 describe("a message that the server refuses for good", () => {
@@ -106,9 +107,7 @@ describe("a server in trouble", () => {
     const { clock, queue, all, settled } = await openMailSetup(smtp(closed, { PROGRAMME_MAIL_CONCURRENCY: "2" }));
     for (let count = 0; count < 20; count++) await queue();
     const refused = "The mail server refused the connection";
-    await vi.waitFor(async () => expect((await all()).some(({ error }) => error === refused)).toBe(true), {
-      timeout: 5_000,
-    });
+    await waitFor(async () => expect((await all()).some(({ error }) => error === refused)).toBe(true));
     await delay(600);
     // Not every message has to find it out for itself.
     expect((await all()).filter(({ error }) => error !== null).length).toBeLessThanOrEqual(4);

@@ -1,10 +1,9 @@
-import { expect, vi } from "vitest";
+import { expect } from "vitest";
 import type { AuditEntry } from "../../src/contract/audit.ts";
 import { createId } from "../../src/lib/ids.ts";
 import type { RecordChange, Watcher } from "../../src/pipeline/change-feed.ts";
 import { openTestServer, type TestServer, tenantTest as test } from "../support/test-server.ts";
-
-const told = { timeout: 1_000, interval: 20 };
+import { waitFor } from "../support/wait.ts";
 
 /** Somebody who writes down what they are told. */
 async function watch(server: TestServer) {
@@ -55,12 +54,12 @@ test("what was committed before is not told, what is committed after is, once, b
   await append(server, nowMs, "prg_before");
   const { changes, stop } = await watch(server);
   await append(server, nowMs, "prg_after");
-  await vi.waitFor(() => expect(changes).toHaveLength(1), told);
+  await waitFor(() => expect(changes).toHaveLength(1));
   expect(changes).toEqual([
     [{ entityType: "program", entityId: "prg_after", programId: "prg_after", submissionId: null }],
   ]);
   await append(server, nowMs, "prg_later");
-  await vi.waitFor(() => expect(ids(changes)).toEqual(["prg_after", "prg_later"]), told);
+  await waitFor(() => expect(ids(changes)).toEqual(["prg_after", "prg_later"]));
   stop();
   await append(server, nowMs, "prg_unheard");
   await new Promise((resolve) => setTimeout(resolve, 900));
@@ -72,7 +71,7 @@ test("a transaction that took its time is told all the same", async ({ server })
   await append(server, nowMs, "prg_before");
   const { changes } = await watch(server);
   await append(server, nowMs - 8_000, "prg_slow");
-  await vi.waitFor(() => expect(ids(changes)).toEqual(["prg_slow"]), told);
+  await waitFor(() => expect(ids(changes)).toEqual(["prg_slow"]));
 });
 
 test("an entry ahead of the clock hides nothing", async ({ server }) => {
@@ -80,17 +79,17 @@ test("an entry ahead of the clock hides nothing", async ({ server }) => {
   await append(server, nowMs + 365 * 86_400_000, "prg_ahead");
   const { changes } = await watch(server);
   await append(server, nowMs, "prg_now");
-  await vi.waitFor(() => expect(ids(changes)).toEqual(["prg_now"]), told);
+  await waitFor(() => expect(ids(changes)).toEqual(["prg_now"]));
 });
 
 test("more than can be told apart is told as such, and then it goes on", async ({ server }) => {
   const nowMs = server.clock.now().getTime();
   const { changes } = await watch(server);
   await append(server, nowMs, ...Array.from({ length: 5_001 }, (_, index) => `prg_${index}`));
-  await vi.waitFor(() => expect(ids(changes)).toContain("many"), { timeout: 3_000, interval: 20 });
+  await waitFor(() => expect(ids(changes)).toContain("many"));
   server.clock.advance(60_000);
   await append(server, server.clock.now().getTime(), "prg_next");
-  await vi.waitFor(() => expect(ids(changes).at(-1)).toBe("prg_next"), told);
+  await waitFor(() => expect(ids(changes).at(-1)).toBe("prg_next"));
 });
 
 test("whoever begins to watch later is not told of what was missed between", async ({ server }) => {
@@ -100,7 +99,7 @@ test("whoever begins to watch later is not told of what was missed between", asy
   await append(server, nowMs, "prg_between");
   const second = await watch(server);
   await append(server, nowMs, "prg_after");
-  await vi.waitFor(() => expect(ids(second.changes)).toEqual(["prg_after"]), told);
+  await waitFor(() => expect(ids(second.changes)).toEqual(["prg_after"]));
   expect(first.changes).toEqual([]);
 });
 
@@ -117,7 +116,7 @@ test("a token that expires is told its end, and no change with it", async () => 
     const [{ tokenId } = { tokenId: "" }] = await server.app.store.listTokens();
     await server.app.store.revokeToken(tokenId, server.clock.now().toISOString());
     await append(server, server.clock.now().getTime(), "prg_1");
-    await vi.waitFor(() => expect(ends).toEqual(["ended"]), told);
+    await waitFor(() => expect(ends).toEqual(["ended"]));
     await new Promise((resolve) => setTimeout(resolve, 500));
     expect([changes, ends]).toEqual([[], ["ended"]]);
   } finally {

@@ -105,7 +105,7 @@ test("a submission's way is gone by commands, each with its record as the answer
   expect(review).toMatchObject({ status: "submitted", weightedScore: 6 });
   const feedback = await server("feedback", "--submission-id", submissionId, "--body", "Well done");
   expect(feedback).toMatchObject({ released: false });
-}, 60_000);
+});
 
 describe("mistakes and refusals", () => {
   test("say in one line what is wrong", async () => {
@@ -130,7 +130,7 @@ describe("mistakes and refusals", () => {
       expect(ended.stderr).toMatch(said);
       expect(ended.stderr).toMatch(/^[^\n]+\n$/);
     }
-  }, 60_000);
+  });
 
   test("a file that is not what it is called is not attached", async () => {
     const home = await openHome();
@@ -181,4 +181,4 @@ test("mail is suppressed, allowed and queued again by commands", async () => {
   expect(await mail("retry", emailSendId)).toEqual([0, `${emailSendId} is queued again.\n`, ""]);
   expect(await mail("retry", emailSendId)).toEqual([2, "", expect.stringMatching(/invalid_state_transition/)]);
   expect(await mail("retry", "eml_none")).toEqual([2, "", expect.stringMatching(/not_found/)]);
-}, 60_000);
+});

@@ -56,7 +56,7 @@ test("a season leads to all types of events, and what it leaves behind fits toge
   expect(await store.listTokens(businessId)).toMatchObject([{ name: "simulation", revokedAt: expect.any(String) }]);
   const actors = new Set((await listChanges(store, businessId)).map(({ actorType }) => actorType));
   for (const actor of ["applicant", "reviewer", "user", "token"] as const) expect(actors).toContain(actor);
-}, 120_000);
+});
 
 test("the same seed makes the same choices, another one others", async () => {
   const home = await openHome();
@@ -70,7 +70,7 @@ test("the same seed makes the same choices, another one others", async () => {
   // On a database that knows its people already, too.
   expect(await play("one", "3")).toEqual(first);
   expect(await play("three", "4")).not.toEqual(first);
-}, 120_000);
+});
 
 test("at a slower pace it takes the time that it says, and can be stopped without leaving its token behind", async () => {
   const home = await openHome();
@@ -87,7 +87,7 @@ test("at a slower pace it takes the time that it says, and can be stopped withou
   expect(begun).toBeGreaterThan(0);
   // Sixteen applicants come within twenty days, a day in each second.
   expect(begun).toBeLessThan(16);
-}, 60_000);
+});
 
 test.each([
   [["--applicants", "15"], /--applicants.*16/],

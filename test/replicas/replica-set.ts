@@ -1,9 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { expect, vi } from "vitest";
+import { expect } from "vitest";
 import { Problem } from "../../src/contract/errors.ts";
 import { hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
 import { openMailServer, smtp } from "../mail/mail-server.ts";
 import { startProcess } from "../support/processes.ts";
+import { waitFor } from "../support/wait.ts";
 import { openReceiver } from "../webhooks/receiver.ts";
 import { openBalancer } from "./balancer.ts";
 import { MixedLoad } from "./mixed-load.ts";
@@ -89,5 +90,5 @@ export async function settled(
     };
   };
   const nothing = { exports: 0, mail: 0, events: 0 };
-  await vi.waitFor(async () => expect(await left()).toEqual(nothing), { timeout: 240_000, interval: 250 });
+  await waitFor(async () => expect(await left()).toEqual(nothing), 240_000);
 }

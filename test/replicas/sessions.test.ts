@@ -1,14 +1,14 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { beforeAll, describe, expect, inject, test, vi } from "vitest";
+import { beforeAll, describe, expect, inject, test } from "vitest";
 import { browsers, toldMs } from "../resources/browsers.ts";
 import { clients, type Human, type ToolClient } from "../support/clients.ts";
 import { type Ending, startProcess } from "../support/processes.ts";
 import type { TestServer } from "../support/test-server.ts";
+import { waitFor } from "../support/wait.ts";
 import { openBalancer } from "./balancer.ts";
 import { openPostgresServer } from "./postgres-server.ts";
 import { openSession, type RawSession } from "./raw-session.ts";
 
-const told = { timeout: 5 * toldMs, interval: 20 };
 const old = ["2025-era over HTTP", "first major over HTTP"] as const;
 
 const environment = { PROGRAMME_CONFIRM: "ask" };
@@ -86,9 +86,9 @@ describe("a session", () => {
     // The stream and the two subscriptions come to both replicas.
     expect(await browser.follow(one, two)).toEqual([one, two]);
     await staff.screen_submission({ submissionId: first.submissionId, eligible: true, version: first.version });
-    await vi.waitFor(() => expect(browser.heard.updated).toEqual([one]), told);
+    await waitFor(() => expect(browser.heard.updated).toEqual([one]));
     await staff.screen_submission({ submissionId: second.submissionId, eligible: true, version: second.version });
-    await vi.waitFor(() => expect(browser.heard.updated).toEqual([one, two]), told);
+    await waitFor(() => expect(browser.heard.updated).toEqual([one, two]));
     await browser.unfollow();
     await staff.withdraw_submission({ submissionId: second.submissionId, reason: "No", version: second.version + 1 });
     await delay(2 * toldMs);
@@ -149,11 +149,11 @@ describe("a session", () => {
     const second = await session.at(two).listen();
     const staff = await server.as("REST");
     await staff.screen_submission({ submissionId, eligible: true, version });
-    await vi.waitFor(() => expect(second.updated()).toEqual([uri]), told);
+    await waitFor(() => expect(second.updated()).toEqual([uri]));
     await first.ended;
     expect(first.updated()).toEqual([]);
     await staff.withdraw_submission({ submissionId, reason: "No", version: version + 1 });
-    await vi.waitFor(() => expect(second.updated()).toEqual([uri, uri]), told);
+    await waitFor(() => expect(second.updated()).toEqual([uri, uri]));
   });
 
   test("is told what changed while it had no stream, when another replica opens one", async () => {
@@ -170,13 +170,13 @@ describe("a session", () => {
     const staff = await server.as("REST");
     await staff.screen_submission({ submissionId: changed.submissionId, eligible: true, version: changed.version });
     const first = await session.at(one).listen();
-    await vi.waitFor(() => expect(first.updated()).toEqual([uri]), told);
+    await waitFor(() => expect(first.updated()).toEqual([uri]));
     first.leave();
     await first.ended;
     const { version } = await staff.get_submission({ submissionId: changed.submissionId });
     await staff.withdraw_submission({ submissionId: changed.submissionId, reason: "No", version });
     const second = await session.at(two).listen();
-    await vi.waitFor(() => expect(second.updated()).toEqual([uri]), told);
+    await waitFor(() => expect(second.updated()).toEqual([uri]));
     const third = await session.at(one).listen();
     await delay(2 * toldMs);
     expect(third.updated()).toEqual([]);

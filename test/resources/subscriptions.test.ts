@@ -1,13 +1,12 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { describe, expect, onTestFinished, vi } from "vitest";
+import { describe, expect, onTestFinished } from "vitest";
 import { ownDatabase } from "../support/database.ts";
 import { rescope } from "../support/edit.ts";
 import { openTestServer, type TestServer, tenantTest as test } from "../support/test-server.ts";
-import { browse, browsers, quiet, refusal, toldMs } from "./browsers.ts";
-
-const told = { timeout: toldMs, interval: 20 };
+import { waitFor } from "../support/wait.ts";
+import { browse, browsers, quiet, refusal } from "./browsers.ts";
 
 describe.each(Object.entries(browsers))("%s", (_, connect) => {
   test("hears of a change by REST within a second", async ({ server }) => {
@@ -28,7 +27,7 @@ describe.each(Object.entries(browsers))("%s", (_, connect) => {
     expect(await browser.follow(...changing, ...staying)).toEqual([...changing, ...staying]);
     const staff = await server.as("REST");
     await staff.screen_submission({ submissionId, eligible: true, version });
-    await vi.waitFor(() => expect(browser.heard.updated.toSorted()).toEqual(changing.toSorted()), told);
+    await waitFor(() => expect(browser.heard.updated.toSorted()).toEqual(changing.toSorted()));
     expect(await browser.read(`programme://submissions/${submissionId}`)).toMatchObject({
       data: { state: "ELIGIBLE" },
     });
@@ -59,9 +58,8 @@ describe.each(Object.entries(browsers))("%s", (_, connect) => {
     expect(browser.heard).toEqual({ updated: [], lists: [] });
     const own = await server.seed.program();
     await (await server.as("REST")).update_program({ programId: own.programId, name: "New name", version: 0 });
-    await vi.waitFor(
-      () => expect(browser.heard.updated.toSorted()).toEqual(["programme://audit", "programme://programs"]),
-      told,
+    await waitFor(() =>
+      expect(browser.heard.updated.toSorted()).toEqual(["programme://audit", "programme://programs"]),
     );
     // The list of resources begins with the names of programmes.
     expect(browser.heard.lists).toEqual(["resources"]);
@@ -120,7 +118,7 @@ describe("parts and sums", () => {
     await browser.follow(...changing, `programme://programs/${round.programId}/rounds`, "programme://reviews");
     const pairs = [{ submissionId: submission.submissionId, reviewerId: reviewer.reviewerId }];
     await (await server.as("REST")).bulk_assign_reviewers({ roundId: round.roundId, pairs });
-    await vi.waitFor(() => expect(browser.heard.updated.toSorted()).toEqual(changing.toSorted()), told);
+    await waitFor(() => expect(browser.heard.updated.toSorted()).toEqual(changing.toSorted()));
   });
 });
 
@@ -143,10 +141,7 @@ describe("limits", () => {
     const other = await connect(server, await server.token());
     expect(await other.follow("programme://programs")).toEqual(["programme://programs"]);
     await browser.unfollow();
-    await vi.waitFor(
-      async () => expect(await browser.follow("programme://audit")).toEqual(["programme://audit"]),
-      told,
-    );
+    await waitFor(async () => expect(await browser.follow("programme://audit")).toEqual(["programme://audit"]));
   });
 
   test("a list of very many URIs costs little", async ({ server }) => {
@@ -201,7 +196,7 @@ describe("on a database of several processes", () => {
     await browser.follow(uri, "programme://programs/prg_other");
     const other = fileURLToPath(new URL("./other-process.ts", import.meta.url));
     await promisify(execFile)(process.execPath, [other, database, await server.token(), programId, String(version)]);
-    await vi.waitFor(() => expect(browser.heard.updated).toEqual([uri]), told);
+    await waitFor(() => expect(browser.heard.updated).toEqual([uri]));
     expect(await browser.read(uri)).toMatchObject({ data: { name: "By another process" } });
   });
 
@@ -211,7 +206,7 @@ describe("on a database of several processes", () => {
     const browser = await connect(server, await server.token(["programs:read", "programs:write"]));
     await browser.follow(`programme://programs/${programId}`);
     await rescope(database, ["tracks:read"]);
-    await vi.waitFor(() => expect(browser.heard.lists.toSorted()).toEqual(["prompts", "resources", "tools"]), told);
+    await waitFor(() => expect(browser.heard.lists.toSorted()).toEqual(["prompts", "resources", "tools"]));
     const { tools } = await browser.client.listTools({}, { cacheMode: "refresh" });
     expect(tools.map(({ name }: { name: string }) => name)).toEqual(["list_tracks", "get_connection"]);
     // What it may no longer read, it is not told of.

@@ -1,7 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
-import { onTestFinished, vi } from "vitest";
+import { onTestFinished } from "vitest";
+import { waitFor } from "../support/wait.ts";
 
 /** A span as it came in. */
 export interface ReceivedSpan {
@@ -65,9 +66,8 @@ export async function openCollector(): Promise<Collector> {
     resources,
     spans,
     async trace(name) {
-      const found = await vi.waitFor(
+      const found = await waitFor(
         () => spans.find((span) => span.name === name) ?? Promise.reject(new Error(`No span ${name}`)),
-        { timeout: 10_000 },
       );
       return new Map(spans.filter(({ traceId }) => traceId === found.traceId).map((span) => [span.name, span]));
     },

@@ -9,6 +9,7 @@ import { type HttpSurfaces, httpTimeouts, listenHttp, maxHeaderBytes } from "../
 import { maxStreamsPerCaller } from "../../src/transport/sessions/listen.ts";
 import { rest, send } from "../support/raw-http.ts";
 import { openTestServer, type TestServer } from "../support/test-server.ts";
+import { waitFor } from "../support/wait.ts";
 import { listenFor, listenInSession } from "./streams.ts";
 
 async function deskWith(environment: Record<string, string> = {}): Promise<TestServer> {
@@ -101,7 +102,7 @@ describe("a client that dawdles", () => {
     const wire = open(origin);
     wire.socket.pause();
     wire.socket.write("GET /integrations/v1/programs HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    await vi.waitFor(async () => expect(await send(`${origin}/healthz`, {})).toMatchObject({ status: 200 }));
+    await waitFor(async () => expect(await send(`${origin}/healthz`, {})).toMatchObject({ status: 200 }));
     await wait(httpTimeouts.stallMs / 100 + 300);
     wire.socket.resume();
     await wire.closed;
@@ -145,7 +146,7 @@ describe("places for requests", () => {
     const testServer = await deskWith({ PROGRAMME_MAX_CONCURRENT_REQUESTS: "2" });
     const token = await testServer.token();
     const slow = [dawdle(testServer.origin, token), dawdle(testServer.origin, token)];
-    await vi.waitFor(async () => expect((await rest(testServer, token, "list_programs", {})).status).toBe(503));
+    await waitFor(async () => expect((await rest(testServer, token, "list_programs", {})).status).toBe(503));
     await wait(slowClientAfterMs);
     expect((await rest(testServer, token, "list_programs", {})).status).toBe(200);
     // One made room; nobody wanted the other's place.
@@ -162,7 +163,7 @@ describe("places for requests", () => {
       return undefined;
     });
     const long = rest(testServer, "c".repeat(64), "list_programs", {});
-    await vi.waitFor(() => expect(held).toHaveBeenCalled());
+    await waitFor(() => expect(held).toHaveBeenCalled());
     await wait(slowClientAfterMs + 100);
     expect((await rest(testServer, token, "list_programs", {})).status).toBe(503);
     going.resolve();
@@ -179,7 +180,7 @@ test("connections beyond the most are closed as they come", async () => {
   await third.closed;
   expect(third.received()).toBe("");
   held[0]?.socket.destroy();
-  await vi.waitFor(async () => expect((await send(`${testServer.origin}/healthz`, {})).status).toBe(200));
+  await waitFor(async () => expect((await send(`${testServer.origin}/healthz`, {})).status).toBe(200));
 });
 
 test("connections of one address beyond its share are closed as they come", async () => {
@@ -190,7 +191,7 @@ test("connections of one address beyond its share are closed as they come", asyn
   await third.closed;
   expect(third.received()).toBe("");
   held[0]?.socket.destroy();
-  await vi.waitFor(async () => expect((await send(`${testServer.origin}/healthz`, {})).status).toBe(200));
+  await waitFor(async () => expect((await send(`${testServer.origin}/healthz`, {})).status).toBe(200));
 });
 
 describe("sessions that listen", () => {

@@ -7,6 +7,7 @@ import { listLoadedPackages } from "../support/loaded-packages.ts";
 import { rest, send } from "../support/raw-http.ts";
 import { openRemote } from "../support/remote-server.ts";
 import { openTestServer } from "../support/test-server.ts";
+import { waitFor } from "../support/wait.ts";
 import { openMisbehaving } from "../upstream/misbehaving-proxy.ts";
 import { openCounted, scrape } from "./scrape.ts";
 import { listenFor, listenInSession } from "./streams.ts";
@@ -136,7 +137,7 @@ test("sessions and subscriptions are counted while they are open", async () => {
   expect([seen.value("programme_sessions"), seen.value("programme_subscriptions")]).toEqual([1, 1]);
   ending.abort();
   await stream.ended;
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     const after = await scrape();
     expect([after.value("programme_sessions"), after.value("programme_subscriptions")]).toEqual([0, 0]);
   });
@@ -205,7 +206,7 @@ describe("where metrics are served", () => {
     const going = Promise.withResolvers<undefined>();
     vi.spyOn(server.app.store, "findToken").mockImplementationOnce(() => going.promise);
     const long = rest(server, "c".repeat(64), "list_programs", {});
-    await vi.waitFor(async () => expect((await rest(server, token, "list_programs", {})).status).toBe(503));
+    await waitFor(async () => expect((await rest(server, token, "list_programs", {})).status).toBe(503));
     const seen = await scrape();
     expect(seen.value("programme_http_requests_in_flight")).toBe(1);
     expect(seen.value("programme_http_requests_total", { surface: "rest", status: "503" })).toBeGreaterThan(0);

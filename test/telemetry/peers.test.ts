@@ -1,10 +1,11 @@
 import { readdir } from "node:fs/promises";
 import { pino } from "pino";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { mailFrom, openMailServer } from "../mail/mail-server.ts";
 import { newDatabase } from "../support/database.ts";
 import { getFilesPrefix } from "../support/database-settings.ts";
 import { openTestServer, TestClock, type TestServer } from "../support/test-server.ts";
+import { waitFor } from "../support/wait.ts";
 
 interface Process {
   readonly server: TestServer;
@@ -50,7 +51,7 @@ test("a process without a mail server leaves mail to those that have one, and fo
   const sent = () => server.app.store.reader(server.businessId).count("emailSends", { where: { status: "sent" } });
 
   for (let count = 0; count < 30; count++) await before.server.seed.emailSend({ status: "queued", sentAt: null });
-  await vi.waitFor(async () => expect(await sent()).toBe(30), { timeout: 20_000 });
+  await waitFor(async () => expect(await sent()).toBe(30));
   expect(post.arrived).toHaveLength(30);
   const files = await readdir(`${getFilesPrefix(database)}.mail`).catch(() => []);
   expect(files.filter((name) => name.endsWith(".eml"))).toEqual([]);
@@ -60,11 +61,11 @@ test("a process without a mail server leaves mail to those that have one, and fo
   await server.seed.emailSend({ status: "queued", sentAt: null });
   clock.advance(23 * 60 * 60 * 1000);
   const again = await start(smtp);
-  await vi.waitFor(() => expect(post.arrived).toHaveLength(31), { timeout: 20_000 });
+  await waitFor(() => expect(post.arrived).toHaveLength(31));
   await again.close();
   clock.advance(25 * 60 * 60 * 1000);
   await server.seed.emailSend({ status: "queued", sentAt: null });
-  await vi.waitFor(async () => expect(await sent()).toBe(32), { timeout: 20_000 });
+  await waitFor(async () => expect(await sent()).toBe(32));
   expect(post.arrived).toHaveLength(31);
 });
 

@@ -7,6 +7,7 @@ import { temporaryDirectory } from "../support/directory.ts";
 import { send } from "../support/raw-http.ts";
 import { openRemote } from "../support/remote-server.ts";
 import { openTestServer, type TestClock } from "../support/test-server.ts";
+import { waitFor } from "../support/wait.ts";
 import { openMisbehaving } from "../upstream/misbehaving-proxy.ts";
 
 const ask = (origin: string, path = "/readyz") => send(`${origin}${path}`, { headers: { host: "10.0.0.7" } });
@@ -146,7 +147,7 @@ test("probes are answered while all places for requests are taken", async () => 
     signal: ending.signal,
   };
   const slow = fetch(`${server.origin}/integrations/v1/persons`, request).catch(() => undefined);
-  await vi.waitFor(async () => expect((await ask(server.origin, "/integrations/v1/programs")).status).toBe(503));
+  await waitFor(async () => expect((await ask(server.origin, "/integrations/v1/programs")).status).toBe(503));
   expect((await ask(server.origin, "/healthz")).status).toBe(200);
   expect((await ask(server.origin)).body.checks.database).toBe("ok");
   ending.abort();

@@ -1,9 +1,10 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type Home, openHome } from "../support/program.ts";
 import { send } from "../support/raw-http.ts";
+import { waitFor } from "../support/wait.ts";
 import { openMisbehaving } from "../upstream/misbehaving-proxy.ts";
 import { listenFor } from "./streams.ts";
 
@@ -39,7 +40,7 @@ describe("told to stop, a server", () => {
     const { started, origin, token } = await serve(home, ["--drain-seconds", "2"]);
     expect((await send(`${origin}/readyz`, {})).status).toBe(200);
     started.process.kill("SIGTERM");
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       const { status, body } = await send(`${origin}/readyz`, {});
       expect([status, body.status]).toEqual([503, "draining"]);
     });
@@ -84,7 +85,7 @@ describe("told to stop, a server", () => {
     const { started, origin, token } = await serve(home, ["--drain-seconds", "600"]);
     const slow = await slowRequest(origin, token);
     started.process.kill(signal);
-    await vi.waitFor(async () => expect((await send(`${origin}/readyz`, {})).status).toBe(503));
+    await waitFor(async () => expect((await send(`${origin}/readyz`, {})).status).toBe(503));
     started.process.kill(signal);
     expect((await started.ended()).code).toBe(code);
     await slow.closed;
@@ -98,13 +99,13 @@ describe("told to stop, a server", () => {
   test("serves its numbers to the last", async () => {
     const home = await openHome();
     const { started, origin } = await serve(home, ["--drain-seconds", "1", "--metrics", "127.0.0.1:0"]);
-    const [, url = ""] = await vi.waitFor(() => {
+    const [, url = ""] = await waitFor(() => {
       const found = /"url":"(http:[^"]+)"/.exec(started.said());
       if (!found) throw new Error("Not told yet");
       return found;
     });
     started.process.kill("SIGTERM");
-    await vi.waitFor(async () => expect((await send(`${origin}/readyz`, {})).status).toBe(503));
+    await waitFor(async () => expect((await send(`${origin}/readyz`, {})).status).toBe(503));
     expect((await send(url, {})).text).toContain("programme_http_requests_total");
     expect((await started.ended()).code).toBe(0);
     await expect(send(url, {})).rejects.toThrow();

@@ -3,6 +3,7 @@ import { isTracingConfigured, readSampling } from "../../src/telemetry/environme
 import { rest, send } from "../support/raw-http.ts";
 import { openRemote } from "../support/remote-server.ts";
 import { openTestServer, type TestServer } from "../support/test-server.ts";
+import { waitFor } from "../support/wait.ts";
 import { openMisbehaving } from "../upstream/misbehaving-proxy.ts";
 import { type Collector, openCollector } from "./collector.ts";
 
@@ -180,7 +181,7 @@ test("the product's service is told of the trace with each try, and not of the c
     ["vendor=1", undefined],
   ]);
   // The service that is asked is traced too, and goes on from there.
-  await vi.waitFor(() =>
+  await waitFor(() =>
     expect(
       collector.spans.some(
         ({ name, parentSpanId }) =>

@@ -1,14 +1,13 @@
 import { chmod, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createRandomToken } from "../../src/lib/crypto/crypto.ts";
 import { browsers } from "../resources/browsers.ts";
 import { listTools, openGateway, postMcp, toolNames } from "../support/gateway.ts";
 import { openTestServer } from "../support/test-server.ts";
+import { waitFor } from "../support/wait.ts";
 
 describe("the file of keys", () => {
-  const soon = { timeout: 5_000, interval: 50 };
-
   test("is heeded soon after it changed, as are the files of product tokens", async () => {
     const { server, caller, file, directory, keep } = await openGateway("embedded");
     const [first, second] = [await server.token(["programs:read"]), await server.token(["rounds:read"])];
@@ -16,16 +15,16 @@ describe("the file of keys", () => {
     const status = async () => (await postMcp(server, key, listTools)).status;
     expect(await status()).toBe(401);
     await writeFile(file, JSON.stringify([entry]));
-    await vi.waitFor(async () => expect(await status()).toBe(200), soon);
+    await waitFor(async () => expect(await status()).toBe(200));
     expect(await toolNames(server, key)).toContain("list_programs");
 
     const replacement = join(directory, await keep(second));
     await rename(replacement, join(directory, entry.tokenFile ?? ""));
-    await vi.waitFor(async () => expect(await toolNames(server, key)).not.toContain("list_programs"), soon);
+    await waitFor(async () => expect(await toolNames(server, key)).not.toContain("list_programs"));
     expect(await toolNames(server, key)).toContain("list_rounds");
 
     await writeFile(file, "[]");
-    await vi.waitFor(async () => expect(await status()).toBe(401), soon);
+    await waitFor(async () => expect(await status()).toBe(401));
   });
 
   test("stays in force when what replaces it is unfit, and the log says so once", async () => {
@@ -70,19 +69,19 @@ describe("the file of keys", () => {
     /** Resolves when it has been told to those who may hear of it. */
     const change = async (name: string) => {
       await staff.update_program({ programId, version: version++, name });
-      await vi.waitFor(() => expect(witness.heard.updated).toHaveLength(version), soon);
+      await waitFor(() => expect(witness.heard.updated).toHaveLength(version));
     };
     await change("First");
-    await vi.waitFor(() => expect(browser.heard.updated).toEqual([uri]), soon);
+    await waitFor(() => expect(browser.heard.updated).toEqual([uri]));
 
     await admit({ ...entry, scopes: ["rounds:read"] }, other.entry);
-    await vi.waitFor(() => expect(browser.heard.lists).toContain("tools"), soon);
+    await waitFor(() => expect(browser.heard.lists).toContain("tools"));
     await change("Second");
     expect(browser.heard.updated).toEqual([uri]);
 
     const told = browser.heard.lists.length;
     await admit(entry, other.entry);
-    await vi.waitFor(() => expect(browser.heard.lists.length).toBeGreaterThan(told), soon);
+    await waitFor(() => expect(browser.heard.lists.length).toBeGreaterThan(told));
     await admit(other.entry);
     expect(await stream.closed).toBe("graceful");
     await change("Third");

@@ -1,9 +1,10 @@
 import { pino } from "pino";
-import { expect, vi } from "vitest";
+import { expect } from "vitest";
 import { listenMethod } from "../../src/transport/server-info.ts";
 import { createListening } from "../../src/transport/sessions/listen.ts";
 import type { Upstream, Watcher } from "../../src/upstream/port.ts";
 import { type TestServer, tenantTest as test } from "../support/test-server.ts";
+import { waitFor } from "../support/wait.ts";
 
 const uri = "programme://programs";
 
@@ -54,7 +55,7 @@ test("a client that reads nothing has its stream closed, and costs no more than 
 }) => {
   const { response, watchers, stopped } = await listen(server);
   for (let times = 0; times < 1_500; times++) watchers[0]?.changed([change]);
-  await vi.waitFor(() => expect(stopped).toEqual(["stopped"]));
+  await waitFor(() => expect(stopped).toEqual(["stopped"]));
   const frames = (await response.text()).match(/notifications\/resources\/updated/g) ?? [];
   expect(frames.length).toBeLessThanOrEqual(1_000);
   expect(frames.length).toBeGreaterThan(900);
@@ -77,7 +78,7 @@ test("a client that reads may be told any number of changes", async ({ server })
   await listening.close();
   await reading;
   expect(heard).toBe(1_500);
-  await vi.waitFor(() => expect(stopped).toEqual(["stopped"]));
+  await waitFor(() => expect(stopped).toEqual(["stopped"]));
 });
 
 test("where changes cannot be followed, nothing is promised", async ({ server }) => {

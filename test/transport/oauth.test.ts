@@ -3,7 +3,7 @@ import { Client, ClientCredentialsProvider, StreamableHTTPClientTransport } from
 import { ClientCredentialsProvider as FirstMajorProvider } from "@modelcontextprotocol/sdk/client/auth-extensions.js";
 import { Client as FirstMajorClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as FirstMajorTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { loadConfig } from "../../src/config/load.ts";
 import { scopes, sensitiveScope } from "../../src/contract/access/scopes.ts";
 import { createRandomToken } from "../../src/lib/crypto/crypto.ts";
@@ -23,6 +23,7 @@ import { openGuardedServer, openShared, readChallenge } from "../support/guarded
 import type { TestIssuer } from "../support/issuer.ts";
 import { send } from "../support/raw-http.ts";
 import { openTestServer, type TestServer } from "../support/test-server.ts";
+import { waitFor } from "../support/wait.ts";
 
 const ordinary = scopes.filter((scope) => scope !== sensitiveScope);
 
@@ -229,7 +230,7 @@ test("a stream ends with the token that opened it", async () => {
   expect(await browser.follow(uri)).toEqual([uri]);
   const staff = await server.as("REST");
   await staff.update_program({ programId, version: 0, name: "First" });
-  await vi.waitFor(() => expect(browser.heard.updated).toEqual([uri]), { timeout: 3_000 });
+  await waitFor(() => expect(browser.heard.updated).toEqual([uri]));
   server.clock.advance(120_000);
   await wait(1_500);
   await staff.update_program({ programId, version: 1, name: "Second" });

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { sensitiveScope } from "../../src/contract/access/scopes.ts";
 import { createRandomToken } from "../../src/lib/crypto/crypto.ts";
 import { idempotencyMetaKey } from "../../src/tools/idempotency.ts";
@@ -18,6 +18,7 @@ import {
 import { openRemote } from "../support/remote-server.ts";
 import { personFieldIds } from "../support/seed-factory.ts";
 import { openTestServer, type TestServer } from "../support/test-server.ts";
+import { waitFor } from "../support/wait.ts";
 
 describe("two tenants with their own product tokens, on one process before a remote service", () => {
   async function scene(environment: Record<string, string> = {}, service: Record<string, string> = {}) {
@@ -170,7 +171,7 @@ describe("two tenants with their own product tokens, on one process before a rem
     await mine.follow();
     await theirs.follow();
     await readCalled(one, few, "list_reviewers", {});
-    await vi.waitFor(() => expect(mine.heard.lists).toContain("tools"));
+    await waitFor(() => expect(mine.heard.lists).toContain("tools"));
     await wait(200);
     expect(theirs.heard.lists).toEqual([]);
   });

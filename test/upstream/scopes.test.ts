@@ -1,8 +1,9 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type Scope, scopes } from "../../src/contract/access/scopes.ts";
 import { operationNames, operations } from "../../src/contract/index.ts";
-import { browsers, quiet, toldMs } from "../resources/browsers.ts";
+import { browsers, quiet } from "../resources/browsers.ts";
 import { TestClock } from "../support/test-server.ts";
+import { waitFor } from "../support/wait.ts";
 import { openAgent } from "./agent.ts";
 import { status } from "./misbehaving-proxy.ts";
 import { openRemoteSetup } from "./remote-setup.ts";
@@ -124,7 +125,7 @@ test.each(
   await other?.follow();
   const args = { programId, version, name: "New" };
   await browser?.client.callTool({ name: "update_program", arguments: args });
-  await vi.waitFor(() => expect(browser?.heard.lists).toContain("tools"), { timeout: toldMs });
+  await waitFor(() => expect(browser?.heard.lists).toContain("tools"));
   await quiet();
   expect(browser?.heard).toEqual({ updated: [], lists: ["tools", "resources", "prompts"] });
   expect(other?.heard).toEqual({ updated: [], lists: [] });

@@ -1,10 +1,11 @@
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { Scope } from "../../src/contract/access/scopes.ts";
 import { type EventType, events } from "../../src/contract/events.ts";
 import { browse, browsers, quiet, refusal } from "../resources/browsers.ts";
 import { clients, readError, type ToolClient } from "../support/clients.ts";
 import { listAudit } from "../support/state.ts";
 import { openTestServer, type TestServer } from "../support/test-server.ts";
+import { waitFor } from "../support/wait.ts";
 import { createEvent, deliver, type SentEvent } from "./event-sender.ts";
 import { openReceivingServer } from "./receiving-server.ts";
 
@@ -245,7 +246,7 @@ describe.each(Object.entries(browsers))("the resource, with %s", (_, connect) =>
     const event = createEvent("payment.failed", clock.now(), { submissionId: "sub_one" });
     await deliver(server.origin, "crm", secret, event);
     const told = [0, 1, 2, 4, 6].map((index) => uris[index] as string);
-    await vi.waitFor(() => expect(browser.heard.updated.toSorted()).toEqual(told.toSorted()), { timeout: 2_000 });
+    await waitFor(() => expect(browser.heard.updated.toSorted()).toEqual(told.toSorted()));
     await deliver(server.origin, "crm", secret, event);
     // What it may not see, it is not told of either.
     await deliver(
@@ -268,7 +269,7 @@ test("what others write is told of once, own changes too", async () => {
   const uris = ["programme://events", `programme://programs/${programId}`];
   await browser.follow(...uris);
   await (await server.as("REST")).update_program({ programId, lifecycleStatus: "configured", version });
-  await vi.waitFor(() => expect(browser.heard.updated.toSorted()).toEqual(uris.toSorted()), { timeout: 2_000 });
+  await waitFor(() => expect(browser.heard.updated.toSorted()).toEqual(uris.toSorted()));
   await quiet();
   expect(browser.heard.updated).toHaveLength(2);
 });

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { pino } from "pino";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { createApp, type Webhooks } from "../../src/app/app.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { createRandomToken, hashSha256Hex } from "../../src/lib/crypto/crypto.ts";
@@ -12,6 +12,7 @@ import { clients, readError, type ToolClient } from "../support/clients.ts";
 import { temporaryDirectory } from "../support/directory.ts";
 import { openRemote } from "../support/remote-server.ts";
 import { openTestServer, type TestServer } from "../support/test-server.ts";
+import { waitFor } from "../support/wait.ts";
 import { createEvent, deliver, newSecret } from "./event-sender.ts";
 import { openRemoteProgram } from "./remote-program.ts";
 
@@ -142,13 +143,13 @@ test.each(
   const [ofAcme, ofBeta, ofStranger] = heard;
   const event = createEvent("submission.state_changed", clock.now(), { submissionId: "sub_one" });
   await deliver(testServer.origin, "acme", acme.secret, event);
-  await vi.waitFor(() => expect(ofAcme?.updated.toSorted()).toEqual(uris.slice(0, 2)), { timeout: 2_000 });
+  await waitFor(() => expect(ofAcme?.updated.toSorted()).toEqual(uris.slice(0, 2)));
   await deliver(testServer.origin, "acme", acme.secret, event);
   await quiet();
   expect(ofAcme?.updated).toHaveLength(2);
   const changed = createEvent("program.lifecycle_status_changed", clock.now(), { programId: "prg_one" });
   await deliver(testServer.origin, "acme", acme.secret, changed);
-  await vi.waitFor(() => expect(ofAcme?.updated).toContain(uris[2]), { timeout: 2_000 });
+  await waitFor(() => expect(ofAcme?.updated).toContain(uris[2]));
   expect(ofAcme?.lists).toContain("resources");
   expect([ofBeta?.updated, ofStranger?.updated]).toEqual([[], []]);
 });
@@ -161,11 +162,8 @@ test("one who follows is told when its token is revoked, also without a call", a
     await acme.server.app.store.revokeToken(tokenId, new Date().toISOString());
   }
   clock.advance(6 * 60_000);
-  await vi.waitFor(
-    () => expect(testServer.app.upstream.identify(acme.token)).rejects.toMatchObject({ code: "invalid_token" }),
-    {
-      timeout: 3_000,
-    },
+  await waitFor(() =>
+    expect(testServer.app.upstream.identify(acme.token)).rejects.toMatchObject({ code: "invalid_token" }),
   );
   await quiet();
   await deliver(testServer.origin, "acme", acme.secret, createEvent("review.submitted", clock.now()));
@@ -199,7 +197,7 @@ test("with one configured token all that comes in is its, in other processes on 
   const [first, second] = [createEvent("review.submitted", new Date()), createEvent("review.submitted", new Date())];
   await deliver(origin, "one", secret, first);
   await deliver(origin, "two", secret, second);
-  await vi.waitFor(() => expect(stdio.heard.updated.length).toBeGreaterThan(0), { timeout: 2_000 });
+  await waitFor(() => expect(stdio.heard.updated.length).toBeGreaterThan(0));
   const { data } = await stdio.read("programme://events");
   expect(idsOf(data).toSorted()).toEqual([first.eventId, second.eventId].toSorted());
 
@@ -270,9 +268,7 @@ test("events that the product itself sends are verified, listed and told of", as
   await browser.follow(`programme://programs/${programId}`);
   await (await service.as("REST")).update_program({ programId, lifecycleStatus: "configured", version });
   await deliveries.drain();
-  await vi.waitFor(() => expect(browser.heard.updated).toEqual([`programme://programs/${programId}`]), {
-    timeout: 2_000,
-  });
+  await waitFor(() => expect(browser.heard.updated).toEqual([`programme://programs/${programId}`]));
   const [sent] = await service.outbox();
   const rows = rowsOf(await (await overHttp(testServer, token)).call("list_events", {}));
   expect(rows).toEqual([{ ...sent, receivedAt: expect.any(String), webhook: "product" }]);
