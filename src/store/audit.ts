@@ -5,7 +5,7 @@ import type { Stored } from "./queries/codec.ts";
 const { codec } = auditSource;
 const columns = [...codec.names, "kind", "turn"];
 
-/** An entry's values in the order of the columns; its kind keeps changes apart from requests that changed nothing. */
+/** Returns an entry's values in the order of the columns. `kind` tells changes from requests that changed nothing. */
 function toAuditValues(entry: AuditEntry, turn: number | null): Stored[] {
   const values = codec.encode(entry);
   if (entry.status === null) values.push("change", turn);
@@ -13,7 +13,7 @@ function toAuditValues(entry: AuditEntry, turn: number | null): Stored[] {
   return values;
 }
 
-/** Of a request that changed nothing, in nobody's turn. */
+/** Returns the values of an entry for a request that changed nothing. It has no commit number. */
 export function toAccessValues(entry: AuditEntry): Stored[] {
   return toAuditValues(entry, null);
 }
@@ -22,7 +22,10 @@ export async function insertAudit(db: Db, statements: Statements, entry: AuditEn
   await statements.insert("audit", columns)(db, ...toAuditValues(entry, turn));
 }
 
-/** Writes an entry unless it is there: where nobody can say whether a batch was committed it is written again. */
+/**
+ * Prepares the insert of an entry. An entry that exists already is skipped, because a batch is written again when its
+ * commit is uncertain.
+ */
 export function prepareAppend(db: Db): PreparedStatement {
   const values = Object.fromEntries(columns.map((column) => [column, ""]));
   return prepareQuery(

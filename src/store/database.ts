@@ -14,14 +14,14 @@ import { type Codec, createCodec } from "./queries/codec.ts";
 import { LogEntry } from "./queues/event-log.ts";
 import { type Row, type Table, type TableName, tables } from "./tables.ts";
 
-/** Tables and columns are known by name alone; the codecs know what is in them. */
+/** Tables and columns are known by name only. The codecs know their types. */
 export type Database = Record<string, Record<string, unknown>>;
 export type Db = Kysely<Database>;
 
-/** Where rows of one kind are and how they are kept. */
+/** The table that holds one kind of row, and its codec. */
 export interface Source<R> {
   readonly name: string;
-  /** What identifies a row within its tenant, the id first. */
+  /** The columns that identify a row within its tenant, the id first. */
   readonly key: readonly [string, ...string[]];
   readonly codec: Codec<R>;
 }
@@ -62,17 +62,17 @@ export const eventSource: Source<LogEntry> = {
 export const tokenCodec = createCodec(Token);
 
 /**
- * A query compiled once and run with other parameters each time, in the order in which it names them. Rows are the
- * values of the columns that it selects, in their order: naming each of them takes as long as reading them.
+ * A query that is compiled once and run with parameters in the order of its placeholders. Rows are arrays of column
+ * values, because building objects takes as long as reading the rows.
  */
 export interface PreparedStatement {
   (db: Db, ...parameters: readonly unknown[]): Promise<QueryResult<readonly unknown[]>>;
   readonly sql: string;
 }
 
-/** What the connection of a prepared query gets. */
+/** The form in which a prepared query reaches the connection. */
 export interface PreparedQuery extends CompiledQuery {
-  /** The same object each time: a connection can keep its statement by it. */
+  /** Identifies the query. A connection caches its statement by this object. */
   readonly prepared: object;
 }
 
@@ -89,21 +89,20 @@ export function prepareQuery(query: Compilable): PreparedStatement {
 const held = new WeakMap<Db, DatabaseConnection>();
 
 /**
- * Lets prepared queries go straight to the connection of a database side or transaction that has one of its own: being
- * handed it anew for each of them costs as much as a point read.
- *
- * @returns what ends it
+ * Reserves the connection of a side or transaction for prepared queries. Acquiring it for each of them costs as much
+ * as a point read.
+ * @returns a function that releases it
  */
 export async function holdConnection(db: Db): Promise<() => void> {
   held.set(db, await db.getExecutor().provideConnection(async (connection) => connection));
   return () => void held.delete(db);
 }
 
-/** The statements of the hot paths of one database. */
+/** The prepared statements of one database. */
 export interface Statements {
-  /** By tenant and id. */
+  /** Selects a row by tenant and id. */
   get(source: Source<unknown>): PreparedStatement;
-  /** By the columns in their order. */
+  /** Inserts a row, with its values in the order of the columns. */
   insert(table: string, columns: readonly string[]): PreparedStatement;
 }
 

@@ -6,56 +6,55 @@ import type { SchemaQueries, StoredTable } from "./schema/schema-introspection.t
 import { prepareCommitSequence } from "./tenant-sequence.ts";
 
 /**
- * Runs work in one transaction: it commits when the work resolves and undoes everything when it throws. Where the
- * database gives a transaction up for another one's sake the work is run again.
- *
+ * Runs work in one transaction. It commits when the work resolves and rolls back when it throws. The work runs again
+ * when the database aborts the transaction because of a conflict.
  * @throws Problem `unavailable` when it waits for too long, or the database cannot be reached
  */
 export type Transact = <R>(work: (db: Db) => Promise<R>) => Promise<R>;
 
 /**
- * The same for work on the records of one tenant: no two such transactions of a tenant run at once, in whichever
- * process, so that what is read stays so until the end. They are numbered in the order of their commits.
+ * Runs work on the records of one tenant in a transaction. The transactions of a tenant run one after the other,
+ * across all processes, and are numbered in the order of their commits.
  */
 export type TransactInTurn = <R>(businessId: string, work: (db: Db, turn: number) => Promise<R>) => Promise<R>;
 
-/** A database as the store stands on it. */
+/** A database as the store uses it. */
 export interface Engine {
-  /** For statements and transactions that write. */
+  /** Runs statements and transactions that write. */
   readonly write: Db;
-  /** For statements that read. May be the same. */
+  /** Runs statements that read. May be the same object as `write`. */
   readonly read: Db;
   readonly transact: Transact;
   /**
-   * The same for what nobody would miss: it waits for no standby, and takes no connection from transactions that do. A
-   * failover may lose it.
+   * Runs a transaction whose loss is acceptable. It does not wait for a standby and does not take connections from
+   * other transactions. A failover may lose it.
    */
   readonly transactRelaxed: Transact;
   readonly inTurn: TransactInTurn;
-  /** Runs work in a transaction as long as it takes, while no other process does the same. */
+  /** Runs work of any duration in a transaction, while no other process does the same. */
   readonly alone: <R>(work: (db: Db) => Promise<R>) => Promise<R>;
-  /** Runs work that reads, as long as it takes: what it sees is as it was committed when it began. */
+  /** Runs reads of any duration. They see the data as it was committed when the work began. */
   readonly snapshot: <R>(work: (db: Db) => Promise<R>) => Promise<R>;
-  /** Another value after each commit, of whichever process, where there is such a one. */
+  /** Returns a value that changes with each commit of any process. Absent if the database has no such value. */
   readonly revision?: () => Promise<unknown>;
-  /** The statement by which a role is given what it lacks, where the database has roles and this one lacks something. */
+  /** Returns the statement that grants the role what it lacks. Absent if the database has no roles. */
   readonly missingRights?: (needed: { readonly makesTables: boolean }) => Promise<string | undefined>;
-  /** Whether the disk has room for changes, where the database is a file. */
+  /** Returns whether the disk has room for changes. Absent unless the database is a file. */
   readonly hasRoom?: () => Promise<boolean>;
   /**
-   * Runs a statement with each of these parameters, in as many relaxed transactions as it takes. When it fails some may
-   * be written: the statement must bear to be run again.
+   * Runs a statement once for each row of parameters, in several relaxed transactions. A failure may leave some rows
+   * written, so it must be safe to run the statement again.
    */
   runAll(statement: PreparedStatement, rows: readonly (readonly Stored[])[]): Promise<void>;
   /**
-   * Looks at what can be seen without a table.
-   * @throws Error when the database is not there
+   * Checks the state that can be seen without a table.
+   * @throws Error when the database cannot be reached
    */
   readonly probe?: () => Promise<DatabaseState>;
   close(): Promise<void>;
 }
 
-/** An engine whose transactions are all parts of one that is open. */
+/** Returns an engine whose transactions are part of one open transaction. */
 export function createNestedEngine(db: Db): Engine {
   const within: Transact = (work) => work(db);
   const takeTurn = prepareCommitSequence(db);
@@ -74,20 +73,26 @@ export function createNestedEngine(db: Db): Engine {
   };
 }
 
-/** In what statements depend on the database. */
+/** The parts of statements that differ between databases. */
 export interface EngineAdapter extends DialectAdapter {
-  /** Whether transactions write at once, so that each must keep others from the rows that it has chosen. */
+  /** Transactions write concurrently, so each must lock the rows that it selects. */
   readonly locksRows: boolean;
   exists(db: Db, table: string): Promise<boolean>;
-  /** Text as `toLowerCase` of JavaScript makes it. */
+  /** Lower-cases text as JavaScript's `toLowerCase` does. */
   lower(text: Expression<unknown>): RawBuilder<string>;
-  /** How the database tells what tables it has. */
+  /** Queries that list the tables and columns of the database. */
   readonly schemaQueries: SchemaQueries;
-  /** Leaves references between tables unchecked in this transaction and after; gives what brings them back. */
+  /**
+   * Disables foreign key checks from this transaction on.
+   * @returns the statements that restore them
+   */
   suspendReferences(db: Db): Promise<readonly string[]>;
-  /** @throws Error where a row refers to one that is not there */
+  /**
+   * Restores foreign key checks.
+   * @throws Error when a row refers to a missing row
+   */
   restoreReferences(db: Db, statements: readonly string[]): Promise<void>;
-  /** Inserts many rows, whose values are in the order of the table's columns. */
+  /** Inserts rows, each with its values in the order of the table's columns. */
   insertAll(db: Db, table: StoredTable, rows: readonly (readonly Stored[])[]): Promise<void>;
 }
 
@@ -97,12 +102,12 @@ export function getAdapter(db: Db): EngineAdapter {
 
 type Select<Output> = SelectQueryBuilder<Database, string, Output>;
 
-/** Keeps the rows that a query in a transaction gives from others until it ends; of several tables, one's. */
+/** Locks the selected rows until the transaction ends. `of` limits the lock to one table of a join. */
 export function forUpdate<Output>(db: Db, query: Select<Output>, of?: string): Select<Output> {
   return getAdapter(db).locksRows ? query.forUpdate(of) : query;
 }
 
-/** The same, passing over rows that another transaction holds. */
+/** Locks the selected rows, and skips rows that another transaction has locked. */
 export function skipLocked<Output>(db: Db, query: Select<Output>, of?: string): Select<Output> {
   return getAdapter(db).locksRows ? query.forUpdate(of).skipLocked() : query;
 }

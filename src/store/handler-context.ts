@@ -28,7 +28,7 @@ export interface HandlerContext {
   readonly links: Links;
   /** The privacy mode of agents; absent for other callers. */
   readonly privacy?: Privacy | undefined;
-  /** Whether contact details are hidden from the caller. Searches must not reveal them either. */
+  /** Hides contact details from the caller. Searches must not reveal them either. */
   readonly hidesContacts: boolean;
   /** Creates an id: `prefix_` and a ULID. */
   newId(prefix: string): string;
@@ -67,7 +67,7 @@ export interface Author {
   readonly actorId: string;
 }
 
-/** The part of the context that changes by token and in the portal share. */
+/** The part of the context that token changes and portal actions share. */
 export type ChangeContext = Pick<WriteContext, "store" | "now" | "newId" | "emit">;
 
 /** Context of a portal action, inside its transaction. */

@@ -1,13 +1,13 @@
 import { succeeded, type Telemetry } from "../lib/telemetry.ts";
 import type { Engine, Transact } from "./engine.ts";
 
-/** An engine whose transactions are watched, and how long each waits to begin. */
+/** Wraps an engine so that its transactions are traced and their waiting times measured. */
 export function instrumentEngine(engine: Engine, system: "sqlite" | "postgresql", telemetry: Telemetry): Engine {
   function watch<R>(transact: (begun: () => void) => Promise<R>): Promise<R> {
     const askedMs = performance.now();
     let waits = true;
     const markBegun = () => {
-      // Once, though the work may have to be run again.
+      // Measured once, even if the work runs again.
       if (waits) telemetry.note("databaseWait", performance.now() - askedMs);
       waits = false;
     };

@@ -1,6 +1,6 @@
 import { problem } from "../contract/errors.ts";
 
-/** Lets one holder in at a time, in the order of asking. */
+/** A mutex with a timeout. Waiters are served in the order of their requests. */
 export class Mutex {
   readonly #timeoutMs: number;
   readonly #waiting = new Set<() => void>();
@@ -10,7 +10,10 @@ export class Mutex {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** @throws Problem `unavailable` after the time-out */
+  /**
+   * Waits for the mutex.
+   * @throws Problem `unavailable` after the timeout
+   */
   acquire(): Promise<void> {
     if (!this.#held) {
       this.#held = true;

@@ -10,17 +10,17 @@ import type { Store } from "./port.ts";
 import { createSqlStore } from "./sql-store.ts";
 
 export interface StoreOptions {
-  /** `postgres://…`; or a file, made when missing with access for its owner alone; or `:memory:`. */
+  /** A `postgres://…` address, `:memory:`, or a file. A missing file is created with access for its owner only. */
   readonly database: string;
-  /** How long a transaction waits for another one before it is refused as `unavailable`. */
+  /** Time that a transaction waits for another one before it fails with `unavailable`. */
   readonly busyTimeoutMs?: number;
-  /** Connections of this process to a PostgreSQL database at once, two or more. */
+  /** Maximum number of connections of this process to PostgreSQL, at least 2. */
   readonly maxConnections?: number;
-  /** How long a PostgreSQL server that is not there yet is waited for; not at all by default. */
+  /** Time to wait at startup for a PostgreSQL server that cannot be reached. Default: 0. */
   readonly waitMs?: number;
-  /** A PostgreSQL database is reached through a pooler that gives each transaction any connection. */
+  /** The PostgreSQL address leads to a pooler that assigns connections per transaction. */
   readonly pooler?: boolean;
-  /** Told when a PostgreSQL database cannot be reached, and when it can again. */
+  /** Receives messages when PostgreSQL cannot be reached, and when it can be reached again. */
   readonly log?: Log;
   readonly telemetry?: Telemetry;
 }
@@ -29,9 +29,8 @@ export const defaultBusyTimeoutMs = 5000;
 const defaultConnections = 10;
 
 /**
- * Opens a store and brings its tables up to date.
- * @throws Error for an address of another kind of database, for one that cannot be used, or for a database that a later
- * version has migrated
+ * Opens a store and migrates its tables.
+ * @throws Error when the address is not supported, the database cannot be used, or a later version has migrated it
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const engine = await openEngine(options);
@@ -48,10 +47,13 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
 }
 
-/** @throws Error that says how the user is given the rights that it lacks */
+/**
+ * Checks that the database user may do what the program needs.
+ * @throws MissingRights
+ */
 async function requireRights({ read, missingRights }: Engine): Promise<void> {
   if (!missingRights) return;
-  // Asked for where it says more than the error of the first statement would.
+  // Checked only if the result says more than the error of the first statement would.
   const grant = await readMigrationStatus(read).then(
     ({ pending }) => missingRights({ makesTables: pending.length > 0 }),
     () => missingRights({ makesTables: false }),
@@ -59,10 +61,10 @@ async function requireRights({ read, missingRights }: Engine): Promise<void> {
   if (grant !== undefined) throw new MissingRights(grant);
 }
 
-/** The user of the database may not do what the program has to. */
+/** Thrown when the database user lacks privileges that the program needs. */
 export class MissingRights extends Error {
   override readonly name = "MissingRights";
-  /** The statement that gives them, for the database's owner. */
+  /** The statement that grants them, for the database's owner. */
   readonly grant: string;
 
   constructor(grant: string) {
@@ -72,8 +74,8 @@ export class MissingRights extends Error {
 }
 
 /**
- * Returns which migrations the database has and lacks; changes nothing.
- * @throws Error as above
+ * Returns the applied and the pending migrations, and changes nothing.
+ * @throws Error as `openStore` does
  */
 export async function inspectStore(options: StoreOptions): Promise<MigrationStatus> {
   const { database } = options;
@@ -88,11 +90,11 @@ export async function inspectStore(options: StoreOptions): Promise<MigrationStat
 }
 
 interface EngineOptions {
-  /** Rows may refer to ones that are not there: in SQLite a matter of the connection. */
+  /** Disables foreign key checks of an SQLite connection. */
   readonly unchecked?: boolean;
 }
 
-/** Opens a database as it is, and loads no other driver than its own. */
+/** Opens a database without migrating it, and loads only the driver that it needs. */
 export async function openEngine(
   { database, busyTimeoutMs = defaultBusyTimeoutMs, ...options }: StoreOptions,
   { unchecked = false }: EngineOptions = {},

@@ -17,7 +17,7 @@ type ScalarColumns<T extends TableName> = {
   [K in keyof Row<T> & string]: Exclude<Row<T>[K], undefined> extends Scalar ? K : never;
 }[keyof Row<T> & string];
 
-/** A bound on a column; `undefined` bounds are no bounds. */
+/** Bounds on a column. An `undefined` bound is ignored. */
 export interface Range<V> {
   readonly gte?: V | undefined;
   readonly gt?: V | undefined;
@@ -25,14 +25,14 @@ export interface Range<V> {
   readonly lt?: V | undefined;
 }
 
-/** Column conditions, all of which must hold: a value, any of several, or a range. `undefined` is no condition. */
+/** Conditions on columns, all of which must hold: a value, one of several, or a range. `undefined` is ignored. */
 export type Where<T extends TableName> = {
   readonly [K in ScalarColumns<T>]?: Row<T>[K] | readonly Row<T>[K][] | Range<NonNullable<Row<T>[K]>> | undefined;
 };
 
 /**
- * Which rows: by columns, by members (see `tables.ts`; a value, or any of several), by words, each of which
- * any of some columns contains, without regard to case.
+ * Selects rows by columns, by members (see `tables.ts`; a value, or one of several) and by words. Each word must occur
+ * in one of the given columns, in upper or lower case.
  */
 export interface Query<T extends TableName> {
   readonly where?: Where<T>;
@@ -44,7 +44,9 @@ export interface Query<T extends TableName> {
     | undefined;
 }
 
-/** `newest`: (`createdAt` desc, id desc). `changed`: (`updatedAt` asc, id asc). */
+/**
+ * `newest` sorts by `createdAt` descending, then id descending. `changed` sorts by `updatedAt`, then id, ascending.
+ */
 export type ListOrder = "newest" | "changed";
 
 export interface PageRequest {
@@ -55,20 +57,23 @@ export interface PageRequest {
 /** Reads of one tenant. A reader cannot see another tenant's rows. */
 export interface Reader {
   readonly businessId: string;
-  /** The row of this id, its latest version where it has several; of any tenant but this one's: `undefined`. */
+  /**
+   * Returns the row with this id, in its latest version if it has several. Returns `undefined` for a row of another
+   * tenant.
+   */
   get<T extends TableName>(table: T, id: string): Promise<Row<T> | undefined>;
-  /** At most `limit` rows, ordered by `orderBy` (default `createdAt`, then id; ascending). */
+  /** Returns at most `limit` rows, ordered by `orderBy` (default `createdAt`), then id, ascending. */
   find<T extends TableName>(
     table: T,
     query: Query<T>,
     options: { readonly limit: number; readonly orderBy?: ScalarColumns<T>; readonly descending?: boolean },
   ): Promise<Row<T>[]>;
-  /** Every matching row, oldest first, read in bounded steps. */
+  /** Iterates over all matching rows, oldest first, in steps of bounded size. */
   scan<T extends TableName>(table: T, query: Query<T>): AsyncIterable<Row<T>>;
   /**
-   * One keyset page, of all rows or those that are `wanted`. The cursor is signed and bound to tenant, table, query and
-   * order.
-   * @throws Problem `invalid_cursor` for a foreign, altered or other list's cursor
+   * Returns one keyset page of all rows, or of those for which `wanted` returns true. The cursor is signed and bound
+   * to tenant, table, query and order.
+   * @throws Problem `invalid_cursor` for an altered cursor, or one of another list
    */
   page<T extends TableName>(
     table: T,
@@ -77,23 +82,25 @@ export interface Reader {
     page: PageRequest,
     wanted?: (row: Row<T>) => boolean,
   ): Promise<PageOf<Row<T>>>;
-  /** The same for audit entries. Entries of requests that changed nothing show only when `action` is given. */
+  /**
+   * Returns one page of audit entries. Entries of requests that changed nothing are listed only if `action` is given.
+   */
   pageAudit(filter: AuditFilter, page: PageRequest): Promise<PageOf<AuditEntry>>;
   getAudit(auditId: string): Promise<AuditEntry | undefined>;
-  /** How many transactions have written: what the last of them told of carries this number. */
+  /** Returns the number of the tenant's last commit. Audit entries and events carry the number of their commit. */
   lastTurn(): Promise<number>;
-  /** What later turns than this one changed, in their order; at most `limit`. */
+  /** Returns at most `limit` changes of later commits, in their order. */
   changesAfter(turn: number, limit: number): Promise<ChangeEntry[]>;
-  /** The same for events, the tenant's own and those that came in. */
+  /** Returns one page of events: the tenant's own and those received by webhooks. */
   pageEvents(filter: EventFilter, page: PageRequest): Promise<PageOf<LoggedEvent>>;
-  /** What came to the log in later turns than this one, in their order; at most `limit`. */
+  /** Returns at most `limit` log entries of later commits, in their order. */
   eventsAfter(turn: number, limit: number): Promise<LogEntry[]>;
   count<T extends TableName>(table: T, query: Query<T>): Promise<number>;
-  /** Row counts by the value of a column; rows without one are not counted. */
+  /** Counts rows by the value of a column. Rows without a value are not counted. */
   countBy<T extends TableName>(table: T, column: ScalarColumns<T>, query: Query<T>): Promise<Map<string, number>>;
 }
 
-/** The part of a change's audit entry that says which record it was. */
+/** The fields of an audit entry that identify the changed record. */
 export interface ChangeEntry
   extends Pick<AuditEntry, "auditId" | "occurredAt" | "entityType" | "entityId" | "programId" | "submissionId"> {
   readonly turn: number;
@@ -106,7 +113,7 @@ export interface AuditFilter {
   readonly entityType?: string | undefined;
 }
 
-/** A row before and after one write; both for an update, `after` alone for an insert, `before` alone for a removal. */
+/** A row before and after one write. An insert has `after` only, a removal `before` only. */
 export interface Change {
   readonly table: TableName;
   readonly id: string;
@@ -114,87 +121,95 @@ export interface Change {
   readonly after?: Readonly<Record<string, unknown>>;
 }
 
-/** Reads and writes of one tenant inside one transaction. Who holds one cannot commit it. */
+/** Reads and writes of one tenant inside one transaction. Its user cannot commit it. */
 export interface Transaction extends Reader {
-  /** Adds tenant, version 0, times and actors, and keeps the members index. */
+  /** Inserts a row with tenant, version 0, times and actors, and updates the members index. */
   insert<T extends TableName>(table: T, row: NewRow<T>): Promise<Row<T>>;
   /**
-   * Changes a row that was read in this transaction: version + 1, `updatedAt`, `updatedBy`.
-   * A patch that changes nothing writes nothing and gives the row back as it was.
+   * Updates a row that was read in this transaction: increments `version`, and sets `updatedAt` and `updatedBy`. A
+   * patch that changes nothing writes nothing and returns the row as it was.
    * @throws Problem `version_conflict` when the row changed since it was read
    */
   update<T extends TableName>(table: T, row: Row<T>, patch: Patch<T>): Promise<Row<T>>;
   remove<T extends TableName>(table: T, row: Row<T>): Promise<void>;
 }
 
-/** What the gate alone does inside the transaction. */
+/** The methods of a transaction that only the pipeline uses. */
 export interface PipelineTransaction extends Transaction {
-  /** What has been written so far. */
+  /** The writes so far. */
   readonly changes: readonly Change[];
-  /** Runs `work`; when it throws, what it wrote is undone, `changes` too, and the error passes on. */
+  /**
+   * Runs `work` in a savepoint. When it throws, its writes and `changes` are rolled back and the error is rethrown.
+   */
   savepoint<R>(work: () => Promise<R>): Promise<R>;
-  /** Entries that name a submission and no programme get the submission's: not every record says it. */
+  /** Appends audit entries. An entry that names a submission but no programme gets the submission's programme. */
   appendAudit(entries: readonly AuditEntry[]): Promise<void>;
   appendEvents(events: readonly EventPayload[]): Promise<void>;
-  /** The stored answer of this fingerprint. What is older than `notBefore` is forgotten. */
+  /** Returns the stored answer of this fingerprint. Answers older than `notBefore` count as deleted. */
   findAnswer(fingerprint: string, notBefore: string): Promise<StoredAnswer | undefined>;
-  /** The fingerprint last stored for a key by a token, for the strict option. */
+  /** Returns the fingerprint that a token last stored for a key. Only strict idempotency uses it. */
   findKey(tokenId: string, key: string, notBefore: string): Promise<string | undefined>;
   saveAnswer(answer: StoredAnswer): Promise<void>;
-  /** When the quota was last used by the token. */
+  /** Returns when the token last used the quota. */
   lastQuotaUse(tokenId: string, quota: string): Promise<string | undefined>;
   useQuota(tokenId: string, quota: string): Promise<void>;
-  /** Uses up a one-time name; false when it was used before. It may be forgotten after `expiresAt`. */
+  /** Consumes a one-time name. Returns false if it was consumed before. It may be deleted after `expiresAt`. */
   consumeNonce(nonce: string, expiresAt: string): Promise<boolean>;
   /**
-   * Ends the work on an export of this tenant, whose artifact is kept until `keptUntil`, if there is one.
-   * @returns false when the lease is no longer this one: then nothing of what was done counts
+   * Ends the work on an export of this tenant. Its artifact, if any, is kept until `keptUntil`.
+   * @returns false if the lease has expired; then the caller must roll back
    */
   endExport(lease: ExportLease, keptUntil?: string): Promise<boolean>;
-  /** Changes a token of this tenant. @returns nothing when there is none, or it is revoked */
+  /**
+   * Changes a token of this tenant.
+   * @returns undefined if there is none, or it is revoked
+   */
   changeToken(tokenId: string, patch: TokenPatch): Promise<TokenChange | undefined>;
-  /** Calls off what is on its way to a webhook endpoint. */
+  /** Cancels the pending deliveries of a webhook endpoint. */
   cancelDeliveries(endpointId: string): Promise<void>;
   /**
-   * Ends an attempt to send a message of this tenant: it leaves the queue, or is due again at `dueAt`.
-   * @returns false when the lease is no longer this one: then nothing of what was done counts
+   * Ends an attempt to send a message of this tenant. The message leaves the queue, or is due again at `dueAt`.
+   * @returns false if the lease has expired; then the caller must roll back
    */
   settleMail(lease: MailLease, dueAt?: string): Promise<boolean>;
 }
 
-/** Something that an agent was asked to confirm, and by what it is known again. */
+/** A confirmation that an agent was asked for, identified by its nonce. */
 export interface ConsumedNonce {
-  /** Of the changes that the preview showed. */
+  /** Digest of the changes that the preview showed. */
   readonly digest: string;
   readonly nonce: string;
   readonly expiresAt: string;
-  /** Whether a human agreed to a file that shows what is hidden from agents. Never part of a token. */
+  /** A person agreed to an export that shows what is hidden from agents. Never part of a token. */
   readonly showsHidden?: boolean;
 }
 
-/** An idempotent request's answer: the data as the handler gave it, to be redacted for whoever repeats the request. */
+/**
+ * The stored answer of an idempotent request: the handler's unredacted result. It is redacted for the caller who
+ * repeats the request.
+ */
 export interface StoredAnswer {
   readonly fingerprint: string;
   readonly tokenId: string;
   readonly key: string;
   readonly status: number;
-  /** JSON of the handler's result or of the problem. */
+  /** JSON of the handler's result, or of the problem. */
   readonly body: string;
   readonly createdAt: string;
 }
 
-/** Who writes, and when. */
+/** The actor and the time of a write. */
 export interface Actor {
   readonly businessId: string;
   readonly actorId: string;
   /**
-   * ISO time that the transaction's rows carry. Where rows are listed by change it may become a moment later, so that
-   * they come after all that was committed before.
+   * ISO time of the transaction's rows. Rows of tables that are listed by change may get a slightly later time, so
+   * that they follow all earlier commits.
    */
   readonly now: string;
 }
 
-/** The right to work on an export, until it ends or is renewed. */
+/** The right to work on an export until the lease expires or is renewed. */
 export interface ExportLease {
   readonly businessId: string;
   readonly exportId: string;
@@ -203,9 +218,9 @@ export interface ExportLease {
 
 export interface ExportClaim {
   readonly lease: ExportLease;
-  /** How many times it was claimed, this time included. */
+  /** Number of claims, including this one. */
   readonly attempts: number;
-  /** The artifact that an earlier holder was about to keep. */
+  /** SHA-256 of the artifact that an earlier holder was about to store. */
   readonly abandonedSha256: string | undefined;
 }
 
@@ -216,46 +231,49 @@ export interface StoredArtifact {
   readonly sha256: string;
 }
 
-/** The exports that wait to be worked on, of all tenants, and the artifacts that are kept. Times are ISO. */
+/** Exports of all tenants that wait for a worker, and stored artifacts. Times are ISO. */
 export interface ExportQueue {
-  /** Leases the oldest pending export that nobody works on. */
+  /** Leases the oldest pending export without a lease. */
   claim(now: string, leaseUntil: string): Promise<ExportClaim | undefined>;
-  /** False when the lease is no longer this one. */
+  /** Renews a lease. Returns false if it has expired. */
   renew(lease: ExportLease, leaseUntil: string): Promise<boolean>;
-  /** Notes which artifact is about to be kept, so that it is found again after a crash; false as above. */
+  /**
+   * Records which artifact is about to be stored, so that it can be found after a crash. Returns false if the lease
+   * has expired.
+   */
   note(lease: ExportLease, sha256: string): Promise<boolean>;
-  /** Gives the export back, to be claimed at `claimableAt` or later. */
+  /** Releases the export. It can be claimed again at `claimableAt`. */
   release(lease: ExportLease, claimableAt: string): Promise<void>;
-  /** Artifacts that are kept no longer than `now`, at most `limit`. */
+  /** Returns at most `limit` artifacts whose retention ended by `now`. */
   expired(now: string, limit: number): Promise<readonly StoredArtifact[]>;
-  /** Forgets an artifact that is gone. */
+  /** Deletes the record of an artifact whose file is deleted. */
   forget(artifact: StoredArtifact): Promise<void>;
 }
 
-/** A message that one process alone may send, until it is leased anew. */
+/** A message that only one process may send until the lease expires. */
 export interface MailLease {
   readonly businessId: string;
   readonly emailSendId: string;
   readonly leaseId: string;
-  /** Attempts made before. */
+  /** Number of earlier attempts. */
   readonly attempt: number;
-  /** When an earlier holder was about to hand the message over, of which nobody told what came of it. */
+  /** When an earlier holder was about to send the message, if the result is unknown. */
   readonly handedOverAt: string | undefined;
 }
 
 /**
- * Messages waiting to be sent, of all tenants: each is in it from the transaction that made it `queued` to the one that
- * makes it anything else. Times are ISO.
+ * Messages of all tenants that wait to be sent. A message is in the queue exactly while its state is `queued`. Times
+ * are ISO.
  */
 export interface MailQueue {
-  /** Leases a message that is due, tenants taking turns; it is due again at `until`. */
+  /** Leases a due message and moves its due time to `until`. Tenants are served in rotation. */
   lease(now: string, until: string): Promise<MailLease | undefined>;
   /**
-   * Notes that the message is about to be handed over; it is due again at `until`.
-   * @returns false when the lease is no longer this one: then it must not be
+   * Records that the message is about to be sent, and moves its due time to `until`.
+   * @returns false if the lease has expired; then the message must not be sent
    */
   markHandedOver(lease: MailLease, at: string, until: string): Promise<boolean>;
-  /** Gives the lease back without an attempt: nothing was handed over. */
+  /** Releases the lease without an attempt. */
   giveBack(lease: MailLease, dueAt: string): Promise<void>;
 }
 
@@ -265,72 +283,75 @@ export interface Business {
   readonly createdAt: string;
 }
 
-/** What is kept for a time only; `accesses` are audit entries of requests that changed nothing. */
+/** The kinds of rows that are deleted after a time. `accesses` are audit entries of requests that changed nothing. */
 export const passing = ["deliveries", "events", "accesses", "answers", "confirmations"] as const;
 export type ExpiringRows = (typeof passing)[number];
 
-/** Work of one queue that is due, counted no further than a bound. */
+/** The number of due items in one queue, counted up to a limit. */
 export interface QueueDepth {
   readonly due: number;
-  /** Since when the oldest of it is due. ISO time. */
+  /** ISO time since which the oldest item is due. */
   readonly oldestAt: string | undefined;
 }
 export type QueueDepths = Readonly<Record<"webhooks" | "mail" | "exports", QueueDepth>>;
 
 /**
- * How it is with a database that answers: `standby` where nothing can be changed there, `changes_wait` where changes are
- * not committed in time, though reads are answered.
+ * State of a database that answers. On a `standby`, nothing can be changed. In the state `changes_wait`, reads work
+ * but commits are delayed.
  */
 export type DatabaseState = "ok" | "standby" | "changes_wait";
 
-/** The embedded service's whole memory: one instance per process, several processes on one database. */
+/** The data of the embedded service. A process has one instance; several processes may share a database. */
 export interface Store {
   reader(businessId: string): Reader;
-  /** Runs `work` in one transaction; it commits when `work` resolves and undoes everything when it throws. */
+  /** Runs `work` in one transaction. It commits when `work` resolves and rolls back when it throws. */
   transaction<R>(actor: Actor, work: (transaction: PipelineTransaction) => Promise<R>): Promise<R>;
   /** Appends audit entries of requests that changed nothing, of any tenant. */
   appendAccess(entries: readonly AuditEntry[]): Promise<void>;
 
-  /** Tokens by SHA-256, of any tenant: a read that does not know its tenant yet. */
+  /** Finds a token of any tenant by its SHA-256. */
   findToken(sha256: string): Promise<Token | undefined>;
   getToken(tokenId: string): Promise<Token | undefined>;
-  /** Invitations by SHA-256 too. */
+  /** Finds an invitation of any tenant by its SHA-256. */
   findInvitation(sha256: string): Promise<{ businessId: string; invitationId: string } | undefined>;
   insertToken(token: Token): Promise<void>;
   listTokens(businessId?: string): Promise<Token[]>;
-  /** False when there is no such token that is not revoked yet. */
+  /** Revokes a token. Returns false if it does not exist or is already revoked. */
   revokeToken(tokenId: string, at: string): Promise<boolean>;
   touchTokens(uses: ReadonlyMap<string, string>): Promise<void>;
 
-  /** Settles a lease and grants the next one, never letting a window hold more than its limit. */
+  /** Settles a lease and grants the next one. No time window ever exceeds its limit. */
   leasePermits(request: PermitRequest): Promise<PermitGrant>;
   readonly exportQueue: ExportQueue;
   readonly mailQueue: MailQueue;
   readonly sessions: SessionStore;
   readonly peers: Peers;
 
-  /** Fills an empty database at once, and while no other process does; false, without trying, where it is not empty. */
+  /**
+   * Fills an empty database, while no other process does the same. Returns false, without running `work`, if the
+   * database is not empty.
+   */
   fill(work: (store: Store) => Promise<void>): Promise<boolean>;
   insertBusiness(business: Business): Promise<void>;
   listBusinesses(): Promise<Business[]>;
-  /** A random key that stays with the database, one for each name, for what is signed here. 32 bytes. */
+  /** Returns a random key of 32 bytes, stored with the database. Each name has its own key. */
   secret(name: string): Promise<Buffer>;
-  /** The latest events, at most `limit`, oldest first. */
+  /** Returns the latest events, at most `limit`, oldest first. */
   listEvents(businessId: string, limit: number): Promise<EventPayload[]>;
   /** Deliveries of events to webhook endpoints. */
   readonly outbox: Outbox;
   readonly inbox: Inbox;
   /**
-   * Deletes at most `limit` rows of a kind that are from before a time; deliveries and events on their way stay.
-   * @returns how many it deleted
+   * Deletes at most `limit` rows of a kind that are older than `before`. Pending deliveries and their events are kept.
+   * @returns the number of deleted rows
    */
   forget(businessId: string, kind: ExpiringRows, before: string, limit: number): Promise<number>;
   /**
-   * Asks the database whether it is there and has the tables of this version, or of a later one.
-   * @throws Error when it is not, or has not
+   * Checks that the database answers and has the tables of this version or a compatible later one.
+   * @throws Error otherwise
    */
   check(): Promise<DatabaseState>;
-  /** Whether the database's disk has room for changes; nothing where that disk is another machine's. */
+  /** Returns whether the database's disk has room for changes, or undefined if the disk belongs to another machine. */
   hasRoom(): Promise<boolean | undefined>;
   queueDepths(now: string): Promise<QueueDepths>;
   close(): Promise<void>;

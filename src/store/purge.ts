@@ -2,7 +2,10 @@ import { sql } from "kysely";
 import type { Db } from "./database.ts";
 import type { ExpiringRows } from "./port.ts";
 
-/** Deletes a batch of what is from before a time, inside a write transaction; how many rows it was. */
+/**
+ * Deletes a batch of rows that are older than a time, inside a write transaction.
+ * @returns the number of deleted rows
+ */
 export async function purgeOldRows(
   db: Db,
   businessId: string,
@@ -57,8 +60,8 @@ async function forgetDeliveries(db: Db, { businessId, before, limit }: Step): Pr
 }
 
 /**
- * Events of which no delivery is left. The latest one stays: places are counted on from it. So do events that have not
- * been looked at for the endpoints that there are.
+ * Deletes events that have no deliveries left. The latest event is kept, because positions continue from it. Events
+ * that have not yet been fanned out are kept too.
  */
 async function forgetEvents(db: Db, { businessId, before, limit }: Step): Promise<number> {
   const end = await findFirstKeptPosition(db, businessId, before);
@@ -81,7 +84,7 @@ async function forgetEvents(db: Db, { businessId, before, limit }: Step): Promis
   return deleteRows(db, "events", businessId, "position", positions);
 }
 
-/** The place of the first event that has to stay whatever became of those before. */
+/** Returns the position of the first event that must be kept. */
 async function findFirstKeptPosition(db: Db, businessId: string, before: string): Promise<number> {
   const ofTenant = db.selectFrom("events").select("position").where("businessId", "=", businessId);
   const young = await ofTenant.where("timestamp", ">=", before).orderBy("position").limit(1).executeTakeFirst();

@@ -1,9 +1,8 @@
 /**
- * Remembers what is read while `revision` stays the same, that is until the next commit of whichever process: to ask
- * for it costs less than to read a row. Where there is no such revision everything is read each time.
- *
- * @param max - remembered at once
- * @param lasting - whether a value may be remembered
+ * Caches reads until the next commit of any process, detected by `revision`, which costs less to read than a row.
+ * Without a revision nothing is cached.
+ * @param max - number of cached values
+ * @param lasting - returns whether a value may be cached
  */
 export function createRecordCache<V>(
   revision: (() => Promise<unknown>) | undefined,
@@ -22,7 +21,7 @@ export function createRecordCache<V>(
     }
     if (known.has(key)) return known.get(key) as V;
     const value = await read();
-    // Read before a commit that somebody else has seen by now, it would be remembered as if from after it.
+    // The value may have been read before a commit that `current` already includes.
     if (current === seen && known.size < max && lasting(value)) known.set(key, value);
     return value;
   };

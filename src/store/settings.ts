@@ -5,13 +5,16 @@ import type { Transact } from "./engine.ts";
 
 export const masterKeyName = "masterKey";
 
-/** What a database is known by: the digest of its key; of one that was never used, nothing. */
+/**
+ * Returns the digest of a database's key, which identifies the database. Returns undefined for a database that was
+ * never used.
+ */
 export async function readSourceKey(db: Db): Promise<string | undefined> {
   const key = await db.selectFrom("settings").select("value").where("name", "=", masterKeyName).executeTakeFirst();
   return key && hashSha256Hex(`copy of ${key["value"]}`);
 }
 
-/** The key kept with the database from which all secrets are derived; made on first use, once. */
+/** Loads the master key, from which all secrets are derived. Creates it on first use. */
 export function loadMasterKey(transact: Transact): Promise<Buffer> {
   return transact(async (db) => {
     await db

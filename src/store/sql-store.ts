@@ -102,7 +102,7 @@ class SqlStore implements Store {
   }
 
   async findInvitation(sha256: string) {
-    // Tenant by tenant, by the index that each row is unique by: whoever follows a link names none.
+    // The link of an invitation does not name its tenant, so each tenant is searched by its unique index.
     const found = await this.#read
       .selectFrom("businesses as b")
       .innerJoin("invitations as i", "i.businessId", "b.businessId")
@@ -137,7 +137,7 @@ class SqlStore implements Store {
   }
 
   touchTokens(uses: ReadonlyMap<string, string>): Promise<void> {
-    // In one order, whichever process does the same: else two would wait for each other.
+    // All processes use the same order, otherwise two of them could deadlock.
     const inOrder = [...uses].sort(([a], [b]) => (a < b ? -1 : 1));
     return this.#engine.runAll(
       this.#touch,
@@ -168,7 +168,8 @@ class SqlStore implements Store {
     return (await businesses.orderBy("createdAt").orderBy("businessId").execute()) as unknown as Business[];
   }
 
-  // Derived, not stored one by one: asking for one inside a transaction must not wait for that transaction.
+  // Derived from the master key rather than stored, so that a call inside a transaction does not wait for that
+  // transaction.
   async secret(name: string): Promise<Buffer> {
     return derive(this.#masterKey, name);
   }

@@ -18,18 +18,18 @@ import { Submission } from "../contract/submissions.ts";
 import { SupplementResponse } from "../contract/supplements.ts";
 import { WebhookEndpoint } from "../contract/webhooks.ts";
 
-/** Values under which a row can be found besides its columns: array items, lower-cased addresses. */
+/** Values besides its columns by which a row can be found: array items, lower-cased email addresses. */
 type Members<Row> = Readonly<Record<string, (row: Row) => readonly string[]>>;
 
 export interface Table<Record_ extends z.ZodObject = z.ZodObject> {
-  /** What an audit entry calls it. */
+  /** The entity's name in audit entries. */
   readonly entity: string;
-  /** Every column, by name. */
+  /** Schema of all columns. */
   readonly record: Record_;
   /** The column that identifies a row within its tenant. */
   readonly id: keyof z.output<Record_> & string;
   readonly members: Members<z.output<Record_>>;
-  /** The column that tells apart the published versions of one id; a read by id finds the highest. */
+  /** The column that distinguishes published versions of one id. A read by id returns the highest. */
   readonly revision?: keyof z.output<Record_> & string;
 }
 
@@ -43,12 +43,12 @@ function defineTable<Record_ extends z.ZodObject>(
   return { entity, record, id, members, ...(revision === undefined ? {} : { revision }) };
 }
 
-/** How addresses are compared: without regard to case. */
+/** Lower-cases an email address for comparison. */
 export function normalizeEmail(email: string): string {
   return email.toLowerCase();
 }
 
-/** How external references are compared: all three parts, exactly. */
+/** Serializes all three parts of an external reference for exact comparison. */
 export function toRefKey(ref: { namespace: string; objectType: string; externalId?: string | undefined }): string {
   return JSON.stringify([ref.namespace, ref.objectType, ref.externalId]);
 }
@@ -63,7 +63,7 @@ const Invitation = z.object({
   ...common,
 });
 
-/** Every table of records: its columns are its record's fields, nested values are kept as JSON. */
+/** The tables of records. Their columns are the fields of the records. Nested values are stored as JSON. */
 export const tables = {
   programs: defineTable("program", Program, "programId"),
   tracks: defineTable("track", Track, "trackId"),
@@ -116,9 +116,12 @@ export const tables = {
   webhookEndpoints: defineTable(
     "webhook_endpoint",
     WebhookEndpoint.extend({
-      /** Events up to this place among the tenant's were before it, or while it was disabled. */
+      /**
+       * Only events after this position are delivered. Earlier ones happened before the endpoint existed or while it
+       * was disabled.
+       */
       afterPosition: z.int().min(0),
-      /** Until when it asked not to be sent anything. */
+      /** Nothing is sent before this time, as the endpoint requested. */
       pausedUntil: Timestamp.nullable(),
     }),
     "endpointId",
@@ -129,9 +132,9 @@ export type TableName = keyof typeof tables;
 export type Row<T extends TableName> = z.output<(typeof tables)[T]["record"]>;
 type Common = keyof typeof common;
 
-/** A row to insert: the store adds tenant, version, times and actors. */
+/** A row to insert. The store adds tenant, version, times and actors. */
 export type NewRow<T extends TableName> = Omit<Row<T>, Common>;
-/** What changes in a row: `undefined` leaves a value, null clears one. */
+/** Changes to a row. `undefined` leaves a value, null clears it. */
 export type Patch<T extends TableName> = {
   readonly [K in keyof NewRow<T>]?: NewRow<T>[K] | undefined | (undefined extends NewRow<T>[K] ? null : never);
 };

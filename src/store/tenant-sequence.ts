@@ -2,11 +2,11 @@ import { sql } from "kysely";
 import { type Db, type PreparedStatement, prepareQuery } from "./database.ts";
 
 /**
- * Takes a tenant's turn inside a transaction, waiting until no other one has it. What is read from then on has been
- * committed, and stays so: at the isolation level `read committed` because each statement sees what was committed
- * before it, at higher ones because a transaction that began to look too early fails here, and is run again.
- *
- * @returns the number of the turn: one more than that of the tenant's last transaction
+ * Prepares the statement that takes the next commit number of a tenant. The statement locks the tenant until the
+ * transaction ends. Later reads in the transaction therefore see all commits of the tenant so far: with `read
+ * committed` because each statement sees earlier commits, with stricter levels because a transaction with an older
+ * snapshot fails here and runs again.
+ * @returns a function that returns the commit number: one more than that of the tenant's last transaction
  */
 export function prepareCommitSequence(db: Db): (transaction: Db, businessId: string) => Promise<number> {
   const turn: PreparedStatement = prepareQuery(

@@ -2,10 +2,10 @@ import type { Token } from "../contract/access/tokens.ts";
 import { type Db, prepareQuery, tokenCodec } from "./database.ts";
 import { createRecordCache } from "./record-cache.ts";
 
-/** Tokens remembered at once. */
+/** Maximum number of cached tokens. */
 const maxTokens = 1_000;
 
-/** Reads tokens by SHA-256, of any tenant. What is revoked is so at once, in every process. */
+/** Reads tokens of any tenant by SHA-256, with a cache. A revocation takes effect in every process at once. */
 export function createTokenCache(
   db: Db,
   revision: (() => Promise<unknown>) | undefined,

@@ -2,7 +2,7 @@ import type { TokenChange, TokenPatch } from "../contract/access/tokens.ts";
 import { type Db, tokenCodec } from "./database.ts";
 import { forUpdate } from "./engine.ts";
 
-/** Changes a token of a tenant that is not revoked, inside a transaction: no other change comes between. */
+/** Changes a token that is not revoked, in a transaction that locks it. */
 export async function changeToken(
   db: Db,
   businessId: string,

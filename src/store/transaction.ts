@@ -105,7 +105,7 @@ export class SqlTransaction extends SqlReader implements PipelineTransaction {
         await sql`rollback to savepoint ${name}`.execute(this.db);
         await sql`release savepoint ${name}`.execute(this.db);
       } catch {
-        // The database has given the transaction up: what led to that says more, and nothing will commit.
+        // The database has aborted the transaction. The error that led to this says more, and nothing will commit.
       }
       throw error;
     }
@@ -232,8 +232,8 @@ export class SqlTransaction extends SqlReader implements PipelineTransaction {
   }
 
   /**
-   * When this transaction's rows of a table say they were written: now, but after all that earlier transactions wrote.
-   * Whoever has read a list by change up to some row must find in its continuation whatever commits after that.
+   * Returns the write time of this transaction's rows in a table: now, or just after the latest row of earlier
+   * transactions. A client that pages through a list by change therefore never misses a later commit.
    */
   #stamp(table: TableName): Promise<string> {
     const known = this.#stamps.get(table) ?? this.#nextStamp(table);
@@ -277,7 +277,7 @@ export class SqlTransaction extends SqlReader implements PipelineTransaction {
     }
   }
 
-  /** A message that has become one to be sent waits for that from this transaction on. */
+  /** Enqueues a message whose state became `queued` in this transaction. */
   async #enqueue(table: TableName, before: Values | undefined, after: Values): Promise<void> {
     if (table !== "emailSends" || after["status"] !== "queued" || before?.["status"] === "queued") return;
     await enqueueMail(this.db, this.businessId, String(after["emailSendId"]), this.#actor.now);
@@ -288,7 +288,7 @@ export class SqlTransaction extends SqlReader implements PipelineTransaction {
     this.changes.push({ table, id: getRowId(table, row as Row<T>), ...change });
   }
 
-  /** The row as it was read: its key and version, of this tenant whatever the row says. */
+  /** Returns the key and version of a row as it was read, with the tenant of this transaction. */
   #identity({ key }: Source<unknown>, row: Values): Record<string, unknown> {
     const columns = [...key, "version"].map((column) => [column, row[column]]);
     return { businessId: this.businessId, ...Object.fromEntries(columns) };
@@ -314,7 +314,7 @@ function listRowMembers<T extends TableName>(table: T, row: Row<T>): Members {
   return new Map(Object.entries(members).map(([name, valuesOf]) => [name, new Set(valuesOf(row as never))]));
 }
 
-/** What a patch changes, by column: as it is stored and as it would be read. */
+/** Lists the changed columns of a patch, with their stored and their read values. */
 function listDifferences<T extends TableName>({ codec }: Source<Row<T>>, row: Row<T>, patch: Patch<T>) {
   const changed = new Map<string, { stored: unknown; value: unknown }>();
   for (const name of codec.names) {

@@ -7,7 +7,7 @@ import type { DeclaredContent } from "../port.ts";
 
 const zip = ["504b0304", "504b0506"];
 
-/** How files of a type begin, in hexadecimal; those of other types begin anyhow. */
+/** Signatures of file types, in hexadecimal. Other types are not checked. */
 const beginnings: readonly (readonly [type: RegExp, beginnings: readonly string[]])[] = [
   [/^application\/pdf$/, ["255044462d"]],
   [/^image\/png$/, ["89504e470d0a1a0a"]],
@@ -19,8 +19,8 @@ const beginnings: readonly (readonly [type: RegExp, beginnings: readonly string[
 ];
 
 /**
- * Compares bytes with what is said of them; gives their SHA-256.
- * @throws Problem `validation_failed` naming each difference
+ * Compares bytes with their declaration. Returns their SHA-256.
+ * @throws Problem `validation_failed` with each difference
  */
 export function checkDeclared(bytes: Uint8Array, declared: DeclaredContent): string {
   const actual = { sha256: hashSha256Hex(bytes), sizeBytes: bytes.byteLength };
@@ -46,10 +46,13 @@ function hasSignature(contentType: string, bytes: Uint8Array): boolean {
   return expected === undefined || expected.some((beginning) => head.startsWith(beginning));
 }
 
-/** The same stream, but its last bytes come only when all of them are those that were kept; else it breaks off. */
+/**
+ * Passes a stream through and verifies its hash. It delivers the last bytes only if the hash matches, and fails
+ * otherwise.
+ */
 export function verifyStream(source: Readable, sha256: string): Readable {
   const verifier = new Verifier(sha256);
-  // What goes wrong is told by the stream that is given back.
+  // Errors surface on the returned stream.
   pipeline(source, verifier, () => undefined);
   return verifier;
 }

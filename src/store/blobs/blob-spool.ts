@@ -4,18 +4,18 @@ import { join } from "node:path";
 import { createId } from "../../lib/ids.ts";
 import type { Content, Spool } from "../port.ts";
 
-/** Ids as this service makes them: no character of one means anything in a path. */
+/** Ids of this service. None of their characters has a meaning in a path. */
 const idPattern = /^[a-z]{1,8}_[0-9A-Z]{26}$/;
 
-/** What goes to the disk at once. */
+/** Size of one write to the disk. */
 const bufferBytes = 256 * 1024;
 
-/** Takes a finished file over, all or nothing; the file need not be there afterwards. */
+/** Takes over a finished file, all or nothing. The file may be gone afterwards. */
 export type Keep = (path: string, content: Content) => Promise<void>;
 
 /**
- * Begins a file of its own in a directory that only its owner can read. What earlier ones for the same id left is
- * removed: only one process works for an id, and it may have ended in the middle.
+ * Creates a file in a directory that only its owner can read. Removes files that an interrupted process left for the
+ * same id; only one process works on an id.
  * @throws Error for anything but an id of this service
  */
 export async function openSpool(directory: string, id: string, keep: Keep): Promise<Spool> {
@@ -27,7 +27,7 @@ export async function openSpool(directory: string, id: string, keep: Keep): Prom
   const path = join(directory, `${id}.${createId("spl")}`);
   const file = await open(path, "wx", 0o600);
   const hash = createHash("sha256");
-  // One buffer for all of it: what is written goes through, whatever it comes to.
+  // One buffer for the whole file, whatever its size.
   const buffer = Buffer.allocUnsafeSlow(bufferBytes);
   let filledBytes = 0;
   let sizeBytes = 0;
@@ -75,7 +75,7 @@ export async function openSpool(directory: string, id: string, keep: Keep): Prom
   };
 }
 
-/** Removes files that were last written before a moment: what a process that ended has left. */
+/** Removes files that were last written before a moment, left by processes that ended. */
 export async function sweepSpools(directory: string, before: Date): Promise<void> {
   for (const name of await listNames(directory)) {
     const path = join(directory, name);

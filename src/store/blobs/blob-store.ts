@@ -1,57 +1,59 @@
 import type { Readable } from "node:stream";
 
-/** What bytes are known by. */
+/** The identity of a stored blob. */
 export interface Content {
   /** In hexadecimal. */
   readonly sha256: string;
   readonly sizeBytes: number;
 }
 
-/** What is said of bytes that come in. */
+/** The declared properties of uploaded bytes. */
 export interface DeclaredContent {
   readonly contentType?: string | undefined;
   readonly sha256?: string | undefined;
   readonly sizeBytes?: number | undefined;
 }
 
-/** A part of some bytes: both ends are part of it, counted from 0. */
+/** A range of bytes. Both ends are included and counted from 0. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
 
-/** Bytes on their way into a content store, in a file that nothing else sees: a crash leaves nothing half done. */
+/** A blob that is being written, in a private file. A crash leaves no partial blob. */
 export interface Spool {
-  /** What was written so far. */
+  /** Bytes written so far. */
   readonly sizeBytes: number;
   write(bytes: string | Uint8Array): Promise<void>;
-  /** Ends the writing: everything is on the disk. */
+  /** Ends the writing. All bytes are on the disk then. */
   finish(): Promise<Content>;
-  /** Makes what was finished part of the store, all or nothing. */
+  /** Adds the finished blob to the store, all or nothing. */
   keep(): Promise<void>;
-  /** Forgets what was not kept. */
+  /** Deletes the file if it was not added. */
   discard(): Promise<void>;
 }
 
-/** Where the bytes of files are: by their own SHA-256, so no name from outside becomes a path. */
+/** Stores blobs by their SHA-256, so no external name becomes a path. */
 export interface ContentStore {
   /**
-   * Keeps bytes; gives their SHA-256 in hexadecimal.
-   * @throws Problem `validation_failed` when they are not what they are declared as
+   * Stores bytes. Returns their SHA-256 in hexadecimal.
+   * @throws Problem `validation_failed` when they do not match their declaration
    */
   put(bytes: Uint8Array, declared?: DeclaredContent): Promise<string>;
-  /** Begins to take bytes as they come, for the record of this id. */
+  /** Begins to write a blob for the record with this id. */
   spool(id: string): Promise<Spool>;
   find(sha256: string): Promise<Content | undefined>;
   /**
-   * The bytes, or a part of them. A stream of all of them ends well only if they are the ones that were kept.
-   * @throws Error where there are none
+   * Opens a blob or a part of it. A stream of the whole blob ends without an error only if its hash matches.
+   * @throws Error if there is none
    */
   open(sha256: string, range?: ByteRange): Promise<Readable>;
-  /** Where whoever has this address gets the bytes for a minute, if that is not here. */
+  /**
+   * Returns an address at which the blob can be downloaded for a minute. Absent if the server itself delivers blobs.
+   */
   address?(sha256: string, shown: { readonly contentType: string; readonly disposition: string }): Promise<string>;
-  /** Forgets bytes; none of this SHA-256 is fine. */
+  /** Deletes a blob. A missing blob is not an error. */
   remove(sha256: string): Promise<void>;
-  /** Forgets what was begun before this moment and neither kept nor discarded. */
+  /** Deletes unfinished files that were begun before this moment. */
   sweep(before: Date): Promise<void>;
 }

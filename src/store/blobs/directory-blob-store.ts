@@ -8,15 +8,15 @@ import { type Keep, openSpool, sweepSpools } from "./blob-spool.ts";
 const digest = /^[0-9a-f]{64}$/;
 
 /**
- * Where content is, below a place: a folder for each first byte.
- * @throws Error for anything but a SHA-256 in hexadecimal: nothing else names content
+ * Returns the path of a blob: a folder for each first byte.
+ * @throws Error for anything but a SHA-256 in hexadecimal
  */
 export function getBlobPath(sha256: string): readonly [folder: string, name: string] {
   if (!digest.test(sha256)) throw new Error("Not a SHA-256");
   return [sha256.slice(0, 2), sha256];
 }
 
-/** Content in a directory that only its owner can read. */
+/** Opens a blob store in a directory that only its owner can read. */
 export function openDirectoryBlobStore(directory: string): ContentStore {
   const spools = join(directory, "spool");
   const resolveBlobPath = (sha256: string) => join(directory, ...getBlobPath(sha256));
@@ -52,13 +52,13 @@ export function openDirectoryBlobStore(directory: string): ContentStore {
   }
 }
 
-/** Keeps bytes that are in memory, unless they are kept already. */
+/** Stores bytes from memory, unless they are already stored. */
 export async function putWhole(
   bytes: Uint8Array,
   sha256: string,
   { find, spool }: Pick<ContentStore, "find" | "spool">,
 ): Promise<string> {
-  // What a fault of the disk has shortened is kept anew.
+  // A blob that a disk fault has truncated is stored again.
   if ((await find(sha256))?.sizeBytes === bytes.byteLength) return sha256;
   const spooled = await spool(createId("put"));
   try {
@@ -70,7 +70,9 @@ export async function putWhole(
   return sha256;
 }
 
-/** After this a file's new name outlives a power cut. Not every platform can: there the file system sees to it. */
+/**
+ * Syncs a folder, so that a new name survives a power failure. Some platforms cannot; there the file system does it.
+ */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder).catch(() => undefined);
   await handle?.sync().catch(() => undefined);

@@ -6,19 +6,18 @@ import { openDirectoryBlobStore } from "./directory-blob-store.ts";
 import { type Bucket, openS3BlobStore } from "./s3-blob-store.ts";
 
 export interface BlobStoreLocation {
-  /** What applicants attach. */
+  /** Files that applicants attach. */
   readonly content: ContentStore;
-  /** The files of finished exports. */
+  /** Files of finished exports. */
   readonly artifacts: ContentStore;
-  /** A directory for messages that no server is there to take. */
+  /** Directory for messages when no mail server is configured. */
   readonly mailDirectory: string;
   close(): Promise<void>;
 }
 
 /**
- * Content in a bucket if there is one, else in directories.
- *
- * @param beside - what their paths begin with; without they are there until the end of the program
+ * Opens blob stores in a bucket if one is configured, otherwise in directories.
+ * @param beside - prefix of the directories; without it, they are temporary
  */
 export async function openBlobStore(
   beside: string | undefined,

@@ -7,29 +7,28 @@ import { checkDeclared, verifyStream } from "./blob-check.ts";
 import { type Keep, openSpool, sweepSpools } from "./blob-spool.ts";
 import { getBlobPath, putWhole } from "./directory-blob-store.ts";
 
-/** A bucket of an S3-compatible service, and how it is reached. */
+/** A bucket of an S3-compatible service, and its access. */
 export interface Bucket {
   readonly name: string;
   readonly region: string;
-  /** Of a service other than Amazon's; objects are addressed by path there, not by host. */
+  /** Endpoint of a service other than Amazon's. Objects are addressed by path there. */
   readonly endpoint: string | undefined;
-  /** Without, credentials come from where Amazon's tools look for them. */
+  /** Without credentials, Amazon's default sources are used. */
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined;
-  /** Whether whoever reads is sent to the bucket, rather than served from here. */
+  /** Readers are redirected to the bucket instead of being served from here. */
   readonly redirect: boolean;
 }
 
 const connectTimeoutMs = 5_000;
-/** Silence after which a transfer is given up. */
+/** Time without data after which a transfer fails. */
 const silenceMs = 30_000;
 const maxAttempts = 3;
 const addressTtlSeconds = 60;
 
 /**
- * Content in a bucket; what talks to it is loaded when it is first needed.
- *
- * @param prefix - what the names of objects begin with, without a slash at the end
- * @param spools - a local directory for content on its way
+ * Opens a blob store in a bucket. Loads the client on first use.
+ * @param prefix - prefix of object names, without a trailing slash
+ * @param spools - local directory for unfinished files
  */
 export function openS3BlobStore(bucket: Bucket, prefix: string, spools: string): ContentStore {
   let connecting: Promise<Connection> | undefined;
@@ -39,7 +38,7 @@ export function openS3BlobStore(bucket: Bucket, prefix: string, spools: string):
   const keep: Keep = async (path, { sha256, sizeBytes }) => {
     const { s3, client } = await connectClient();
     const body = createReadStream(path);
-    // The service computes the checksum too, and refuses what arrives otherwise.
+    // The service computes the checksum too, and rejects a damaged upload.
     const checksum = Buffer.from(sha256, "hex").toString("base64");
     const content = { Body: body, ContentLength: sizeBytes, ChecksumSHA256: checksum };
     await client.send(new s3.PutObjectCommand({ ...toObjectKey(sha256), ...content }));
@@ -104,7 +103,7 @@ async function connect({ region, endpoint, credentials }: Bucket): Promise<Conne
     ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
     ...(credentials === undefined ? {} : { credentials }),
     requestHandler: { connectionTimeout: connectTimeoutMs, socketTimeout: silenceMs },
-    // Compatible services know fewer kinds of checksums; those that matter are given one by one.
+    // Compatible services support fewer checksums. The necessary ones are set explicitly.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
   });

@@ -1,13 +1,13 @@
-/** What a process runs with that others on its database should too: digests by the names of settings. */
+/** The settings that must be equal in all processes of a database: digests by setting name. */
 export type Marks = Readonly<Record<string, string>>;
 
-/** The processes that serve a database, as they tell each other of themselves. Times are ISO. */
+/** The processes that use a database. Times are ISO. */
 export interface Peers {
-  /** Says what a process runs with, good until a time; gives what the others that are there now run with. */
+  /** Announces a process and its digests until a time. Returns the digests of the other running processes. */
   announce(processId: string, marks: Marks, now: string, until: string): Promise<readonly Marks[]>;
   leave(processId: string): Promise<void>;
-  /** Notes that a process sends mail by a server. */
+  /** Records that a process sends mail through a server. */
   noteMailServer(now: string): Promise<void>;
-  /** When a process that sends mail by a server was last there. */
+  /** Returns when a process that sends mail through a server was last seen. */
   mailServerSeenAt(): Promise<string | undefined>;
 }

@@ -2,16 +2,16 @@
 export interface PermitLease {
   readonly leaseId: string;
   readonly granted: number;
-  /** When the process may use the permits last. */
+  /** The last moment at which the process may use the permits. */
   readonly expiresAtMs: number;
 }
 
-/** What came of asking for permits. */
+/** The result of a request for permits. */
 export interface PermitGrant {
   readonly lease: PermitLease | undefined;
-  /** Permits left in the window beside the lease. */
+  /** Permits that remain in the window after this lease. */
   readonly remaining: number;
-  /** When the next permit comes free, if none was granted. */
+  /** When the next permit becomes available, if none was granted. */
   readonly retryAtMs: number;
 }
 

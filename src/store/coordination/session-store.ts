@@ -1,22 +1,22 @@
-/** Whose session it is, and which: opaque names. */
+/** Identifies a session by its caller and its id. */
 export interface SessionKey {
   readonly callerId: string;
   readonly sessionId: string;
 }
 
-/** What has to be remembered of an MCP session over HTTP; of most there is nothing. */
+/** The shared state of an MCP session over HTTP. Most sessions have none. */
 export interface SessionRecord {
-  /** Nothing counts any more that comes under its name. */
+  /** The session has ended. Its id is no longer valid. */
   readonly ended: boolean;
-  /** The stream by which its client is told of changes, in whichever process. */
+  /** The stream on which the client receives change notifications, in any process. */
   readonly streamId: string | undefined;
-  /** Up to which of the organisation's turns its client needs no telling. */
+  /** The last commit number of the organisation about which the client needs no notification. */
   readonly turn: number | undefined;
-  /** URIs of the resources whose changes it is told of. */
+  /** URIs of the resources that the client has subscribed to. */
   readonly followed: readonly string[];
 }
 
-/** How many records one caller may have: those of sessions that have not ended, and all. */
+/** Limits on the records of one caller: open sessions, and all sessions. */
 export interface SessionBounds {
   readonly live: number;
   readonly all: number;
@@ -24,33 +24,33 @@ export interface SessionBounds {
 
 export interface SessionChange {
   readonly at: string;
-  /** When the session ends by itself: nothing need be remembered of it after that. */
+  /** When the session expires. Its record can be deleted then. */
   readonly expiresAt: string;
-  /** Beyond these what was changed longest ago is forgotten. */
+  /** The records that changed longest ago are deleted beyond these limits. */
   readonly bounds: SessionBounds;
 }
 
 export interface SessionAnswer {
   readonly questionId: string;
-  /** JSON. */
+  /** The answer as JSON. */
   readonly answer: string;
 }
 
-/** What processes tell each other of the MCP sessions that any of them serves. Times are ISO. */
+/** State of MCP sessions that the processes share. Times are ISO. */
 export interface SessionStore {
   find(key: SessionKey): Promise<SessionRecord | undefined>;
   /**
-   * Changes a record, or makes one; `work` is told what there is.
-   * @returns the record as it is then
+   * Changes or creates a record. `work` receives the current record.
+   * @returns the changed record
    */
   change(
     key: SessionKey,
     change: SessionChange,
     work: (record: SessionRecord) => SessionRecord,
   ): Promise<SessionRecord>;
-  /** Leaves an answer where whoever asked finds it; one that is there already stays. */
+  /** Stores an answer for the process that asked. An existing answer is kept. */
   leaveAnswer(callerId: string, answer: SessionAnswer, expiresAt: string): Promise<void>;
-  /** Takes the answers to some questions of a caller, those that there are. */
+  /** Takes a caller's answers to some questions, if there are any. */
   takeAnswers(callerId: string, questionIds: readonly string[]): Promise<SessionAnswer[]>;
   /** Deletes at most `limit` records, and as many answers, that expired before `now`. */
   sweep(now: string, limit: number): Promise<void>;

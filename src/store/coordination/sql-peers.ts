@@ -15,7 +15,7 @@ export function createPeers({ read, transact }: Pick<Engine, "read" | "transact"
   return {
     announce: (processId, marks, now, until) =>
       transact(async (db) => {
-        // One at a time: of two that begin at once one sees the other.
+        // One at a time: of two processes that start together, one sees the other.
         await forUpdate(db, db.selectFrom("settings").select("name").where("name", "=", masterKeyName)).execute();
         const others = await readOthers(db, processId);
         const gone = others.filter(({ until }) => until <= now);

@@ -3,20 +3,20 @@ import type { Db } from "../database.ts";
 import { getAdapter } from "../engine.ts";
 import type { PermitGrant, PermitRequest } from "./rate-limit-leases.ts";
 
-/** A millisecond, and how many permits were used in it. */
+/** A time and the number of permits used at it. */
 type Use = readonly [atMs: number, count: number];
 
 interface Holding {
   readonly leaseId: string;
   readonly granted: number;
   readonly expiresAtMs: number;
-  /** When its permits were used, once it is settled; until then any of them may be, up to its end. */
+  /** The uses of the lease's permits, once it is settled. Until then, any of them may be used until its end. */
   readonly uses: readonly Use[] | undefined;
 }
 
 /**
- * Settles a lease and grants the next one, inside a write transaction. An open lease counts in full until a window
- * after its end, a settled one by its uses, so whatever the processes do no window holds more than the limit.
+ * Settles a lease and grants the next one, inside a write transaction. An open lease counts in full until one window
+ * after its end, a settled one by its uses. Therefore no window exceeds the limit, whatever the processes do.
  */
 export async function leasePermits(db: Db, request: PermitRequest): Promise<PermitGrant> {
   const { tokenId, limit, windowMs, chunk, leaseMs, nowMs, settle } = request;
@@ -45,7 +45,7 @@ export async function leasePermits(db: Db, request: PermitRequest): Promise<Perm
   return { lease, remaining: available - granted, retryAtMs: nowMs };
 }
 
-/** Of several processes one at a time reckons for a token: each waits for the same row. */
+/** Locks the token's row, so that processes compute its permits one after the other. */
 async function takeTurn(db: Db, tokenId: string): Promise<void> {
   if (!getAdapter(db).locksRows) return;
   const nobodys = { leaseId: "", granted: 0, expiresAtMs: Number.MAX_SAFE_INTEGER, usedAtMs: "[]" };

@@ -3,10 +3,10 @@ import { type Engine, forUpdate, type Transact } from "../engine.ts";
 import { createRecordCache } from "../record-cache.ts";
 import type { SessionBounds, SessionKey, SessionRecord, SessionStore } from "./session-store.ts";
 
-/** Sessions of which it is remembered what there is. */
+/** Maximum number of cached sessions. */
 const maxKnown = 1_000;
 const columns = ["ended", "streamId", "turn", "followed"] as const;
-/** As many records as one change forgets at once. */
+/** Maximum number of records that one change deletes. */
 const maxForgotten = 100;
 
 export function createSessionStore(engine: Pick<Engine, "read" | "transactRelaxed" | "revision">): SessionStore {
@@ -52,7 +52,7 @@ export function createSessionStore(engine: Pick<Engine, "read" | "transactRelaxe
 
     async takeAnswers(callerId, questionIds) {
       const wanted = read.selectFrom("sessionAnswers").select("questionId").where("callerId", "=", callerId);
-      // Asked often, and mostly in vain: that must not take the right to write from others.
+      // Polled often and mostly without a result, so it must not take the write lock.
       const found = await wanted.where("questionId", "in", [...questionIds]).execute();
       if (found.length === 0) return [];
       const ids = found.map((row) => row["questionId"]);
@@ -72,7 +72,7 @@ export function createSessionStore(engine: Pick<Engine, "read" | "transactRelaxe
 
 interface Swept {
   readonly table: string;
-  /** The column that with the caller identifies a row. */
+  /** The column that identifies a row together with the caller. */
   readonly id: string;
 }
 
@@ -85,7 +85,7 @@ async function sweepTable(read: Db, transact: Transact, { table, id }: Swept, no
   }
 }
 
-/** Makes the record of a session if it has none; whether it did. */
+/** Creates the record of a session if it has none. Returns whether it did. */
 async function makeRecord(db: Db, key: SessionKey, at: string, expiresAt: string): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto("sessions")

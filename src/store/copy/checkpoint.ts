@@ -1,23 +1,23 @@
 import type { Db } from "../database.ts";
 import type { Stored } from "../queries/codec.ts";
 
-/** What identifies a row: the values of its primary key. */
+/** The values of a row's primary key. */
 export type RowKey = readonly Stored[];
 
-/** How far a copy has come: kept in the database that it goes to, so that it can go on after it was ended. */
+/** The progress of a copy, stored in the target database, so that an interrupted copy can continue. */
 export interface Checkpoint {
-  /** What the database that is copied is known by. */
+  /** Identifies the source database. */
   readonly source: string;
-  /** The table that rows are being copied of, and the last of them; the tables before it by name are complete. */
+  /** The table that is being copied and its last copied row. Tables before it by name are complete. */
   readonly table?: string;
   readonly after?: RowKey | undefined;
-  /** Everything is there and compared. Until a process serves it the copy can be brought up to date. */
+  /** All rows are copied and compared. Until a process uses the target, the copy can be updated. */
   readonly finished: boolean;
-  /** Statements that bring back the references between tables, which are not checked meanwhile. */
+  /** Statements that restore the foreign key checks, which are disabled during the copy. */
   readonly references: readonly string[];
 }
 
-/** Under which the mark is kept among the settings. */
+/** Name of the setting that holds the checkpoint. */
 export const markName = "copy";
 
 export async function readCheckpoint(db: Db): Promise<Checkpoint | undefined> {
@@ -26,8 +26,8 @@ export async function readCheckpoint(db: Db): Promise<Checkpoint | undefined> {
 }
 
 /**
- * Writes how far a copy is now, if it is where it was left.
- * @throws Error where another process copies to the same database
+ * Updates the checkpoint if it is unchanged since it was read.
+ * @throws Error when another process copies to the same database
  */
 export async function moveCheckpoint(db: Db, from: Checkpoint | undefined, to: Checkpoint): Promise<void> {
   const value = JSON.stringify(to);
@@ -41,8 +41,8 @@ export async function moveCheckpoint(db: Db, from: Checkpoint | undefined, to: C
 }
 
 /**
- * Takes a database into service that may be a copy: from then on it is one of its own.
- * @throws Error where the copy was not finished
+ * Marks a database that may be a copy as in use. From then on it is independent of its source.
+ * @throws Error when the copy is not finished
  */
 export async function settleCopy(db: Db): Promise<void> {
   const mark = await readCheckpoint(db);

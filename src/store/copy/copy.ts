@@ -15,11 +15,11 @@ import { CopyRefused, finishTarget, notCopied, prepareTarget, readFreeCheckpoint
 export interface CopyOptions {
   readonly from: StoreOptions;
   readonly to: StoreOptions;
-  /** Is told how much is done of all, from 0 to 1; what it throws ends the work, which can be taken up again. */
+  /** Receives the progress from 0 to 1. If it throws, the copy stops and can be continued later. */
   readonly onProgress?: (share: number) => void;
 }
 
-/** A table on both sides. */
+/** A table of both databases. */
 export interface ComparedTable {
   readonly table: string;
   readonly from: Digest;
@@ -29,15 +29,15 @@ export interface ComparedTable {
 
 export interface CopyReport {
   readonly tables: readonly ComparedTable[];
-  /** Whether a copy that was begun before went on. */
+  /** Continued an earlier copy. */
   readonly resumed: boolean;
 }
 
 /**
- * Copies a whole database as it is when this begins, and compares every row of both. Ended before it was done, it goes
- * on where it was when it is started again; after that it brings a copy up to date that nobody has used yet.
- * @throws CopyRefused for a source or a target that cannot be used like this
- * @throws Error when something is different in the end
+ * Copies a whole database as it is when the copy begins, and compares every row. An interrupted copy continues where
+ * it stopped. A finished copy that nobody has used yet is updated.
+ * @throws CopyRefused for a source or target that cannot be copied
+ * @throws Error when the databases differ at the end
  */
 export function copyDatabase({ from, to, onProgress = () => undefined }: CopyOptions): Promise<CopyReport> {
   return withBoth(from, to, "write", async (both) => {
@@ -86,7 +86,7 @@ async function withBoth<R>(
     const target = await openEngine(to, { unchecked: true });
     try {
       if (use === "write") {
-        // Somebody else's is not even migrated.
+        // Checked first: a database that belongs to somebody else must not be migrated.
         await readFreeCheckpoint(target.read);
         await migrateDatabase(target);
       }
@@ -102,7 +102,7 @@ async function withBoth<R>(
   }
 }
 
-/** Those that both have: what somebody else keeps in one of them is not copied. */
+/** Lists the tables that both databases have. Foreign tables in one of them are not copied. */
 async function listCommonTables(source: Db, target: Db): Promise<StoredTable[]> {
   const there = new Set((await readSchema(source)).map(({ name }) => name));
   return (await readSchema(target)).filter(({ name }) => there.has(name) && !notCopied.has(name));
@@ -131,7 +131,7 @@ async function readUsedKey(source: Db): Promise<string> {
   return key;
 }
 
-/** Copying a row and comparing it are two steps. */
+/** Copying a row and comparing it count as two steps. */
 async function createProgressReporter(
   source: Db,
   tables: readonly StoredTable[],
@@ -155,12 +155,12 @@ async function copyRows(both: Both, begun: Checkpoint, step: (rows: number) => v
       continue;
     }
     const after = table.name === begun.table ? begun.after : undefined;
-    // What has changed meanwhile of the rows that are there could be in the way of those that follow.
+    // Changed values of copied rows could conflict with unique values of the next rows.
     if (after) await reconcileTable(both, table, () => step(0), after);
     for await (const rows of readBatches(source, table, { after })) {
       const next = { ...mark, table: table.name, after: getRowKey(table, rows.at(-1) as RowValues) };
       await target.transact(async (db) => {
-        // First, so that of two processes one is told of the other, and not of rows that are there.
+        // First, so that of two concurrent copies one fails here and not on existing rows.
         await moveCheckpoint(db, mark, next);
         await getAdapter(db).insertAll(db, table, rows);
       });
@@ -179,7 +179,7 @@ async function compare(source: Db, target: Db, table: StoredTable, step: (rows: 
   return { table: table.name, from, to, same: from.sha256 === to.sha256 && from.rows === to.rows };
 }
 
-/** Compares a table and mends what has changed in the source since its rows were copied. */
+/** Compares a table, and corrects rows that changed in the source since they were copied. */
 async function settle(both: Sides, table: StoredTable, step: (rows: number) => void) {
   const { source, target } = both;
   const first = await compare(source, target.read, table, step);

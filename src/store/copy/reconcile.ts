@@ -5,12 +5,12 @@ import type { RowKey } from "./checkpoint.ts";
 import { getRowKey, type RowRange, type RowValues, readBatches, readRows, removeRows, serializeRows } from "./rows.ts";
 
 /**
- * Makes a table, or its rows up to one, what it is in the source, without writing what is the same already.
- * @param onBatch - is told of each batch that is looked at; what it throws ends the work
+ * Makes a table, or its rows up to `to`, equal to the source. Writes only rows that differ.
+ * @param onBatch - called for each batch that is compared; if it throws, the work stops
  */
 export async function reconcileTable(both: Sides, table: StoredTable, onBatch: () => void, to?: RowKey): Promise<void> {
   const { target } = both;
-  // All that is different goes before anything comes: a value that one row alone may have can have moved to another.
+  // Deletes all different rows before inserting: a unique value may have moved to another row.
   for await (const { range } of listDifferences(both, table, onBatch, to)) {
     await target.transact((db) => removeRows(db, table, range));
   }
@@ -20,14 +20,14 @@ export async function reconcileTable(both: Sides, table: StoredTable, onBatch: (
 }
 
 export interface Sides {
-  /** As it was when the work began. */
+  /** The source as it was when the work began. */
   readonly source: Db;
   readonly target: Engine;
 }
 
 interface Difference {
   readonly range: RowRange;
-  /** What the source has there. */
+  /** The source's rows of this range. */
   readonly rows: readonly RowValues[];
 }
 

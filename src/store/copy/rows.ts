@@ -9,21 +9,21 @@ import { markName, type RowKey } from "./checkpoint.ts";
 /** A row's values in the order of its table's columns. */
 export type RowValues = readonly Stored[];
 
-/** Which rows of a table: those behind one, up to another. */
+/** A range of rows: those after one key, up to another. */
 export interface RowRange {
   readonly after?: RowKey | undefined;
   readonly to?: RowKey | undefined;
 }
 
-/** As many rows at a time as come to about this much: rows may be large. */
+/** Limits the size of a batch, because rows can be large. */
 const batchChars = 4 * 1024 * 1024;
 const [firstRows, maxRows] = [100, 2_000];
 
-/** The rows of a table in the order of its key, a bounded number at a time. */
+/** Reads the rows of a table in the order of its key, in bounded batches. */
 export async function* readBatches(db: Db, table: StoredTable, range: RowRange = {}): AsyncGenerator<RowValues[]> {
   let [after, limit] = [range.after, firstRows];
   for (;;) {
-    // SQLite answers at once: without a pause a process would not hear that it is to stop.
+    // SQLite reads synchronously. Without a pause, the process would not receive signals.
     await nextTurn();
     const rows = await readRows(db, table, { ...range, after }, limit);
     if (rows.length > 0) yield rows;
@@ -62,13 +62,13 @@ export function getRowKey({ columns, key }: StoredTable, row: RowValues): RowKey
   return key.map((name) => row[columns.findIndex((column) => column.name === name)] as Stored);
 }
 
-/** How many rows a table has, and the SHA-256 of their values in the order of its key: the same on every database. */
+/** The number of rows of a table, and the SHA-256 of their values in the order of its key. Equal on every database. */
 export interface Digest {
   readonly rows: number;
   readonly sha256: string;
 }
 
-/** @param onRows - is told of each batch; what it throws ends the work */
+/** @param onRows - called with the size of each batch; if it throws, the work stops */
 export async function computeTableDigest(db: Db, table: StoredTable, onRows: (rows: number) => void): Promise<Digest> {
   const hash = createHash("sha256");
   let count = 0;
@@ -80,7 +80,7 @@ export async function computeTableDigest(db: Db, table: StoredTable, onRows: (ro
   return { rows: count, sha256: hash.digest("hex") };
 }
 
-/** The same text for the same values, whichever database they come from. */
+/** Returns the same text for the same values of any database. */
 export function serializeRows(rows: readonly RowValues[]): string {
   return rows.map((row) => `${JSON.stringify(row)}\n`).join("");
 }
@@ -93,7 +93,7 @@ function createConditions({ name, key }: StoredTable, { after, to }: RowRange) {
   const columns = sql`(${sql.join(key.map((column) => sql.ref(column)))})`;
   const listKeyValues = (of: RowKey) => sql`(${sql.join(of.map((value) => sql`${value}`))})`;
   return [
-    // The mark of the copy itself is nothing that is copied.
+    // The checkpoint itself is not copied.
     name === "settings" ? sql`${sql.ref("name")} <> ${markName}` : sql`1 = 1`,
     ...(after ? [sql`${columns} > ${listKeyValues(after)}`] : []),
     ...(to ? [sql`${columns} <= ${listKeyValues(to)}`] : []),

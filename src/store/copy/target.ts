@@ -5,17 +5,17 @@ import { readSchema } from "../schema/read-schema.ts";
 import { type Checkpoint, moveCheckpoint, readCheckpoint } from "./checkpoint.ts";
 import { hasRows } from "./rows.ts";
 
-/** A copy is not possible like this; nothing was changed. */
+/** Thrown when a copy is not possible. Nothing was changed. */
 export class CopyRefused extends Error {
   override readonly name = "CopyRefused";
 }
 
-/** What a database says of itself. */
+/** Tables that describe the database itself. */
 export const notCopied: ReadonlySet<string> = new Set(["migrations", "migrationLock"]);
 
 /**
- * Gives the mark of the copy that a database holds; without one it has to be new.
- * @throws CopyRefused where it holds something else
+ * Returns the checkpoint of a database that holds an unfinished copy, or undefined for a new database.
+ * @throws CopyRefused when it holds anything else
  */
 export async function readFreeCheckpoint(db: Db): Promise<Checkpoint | undefined> {
   const used = (await readMigrationStatus(db)).applied.length > 0;
@@ -30,17 +30,17 @@ export async function readFreeCheckpoint(db: Db): Promise<Checkpoint | undefined
 }
 
 /**
- * Makes a database ready to be copied to: a new one, or one that a copy of the same source was begun to.
- * @throws CopyRefused where it holds something else
+ * Prepares a database for a copy: a new one, or one with a checkpoint of the same source.
+ * @throws CopyRefused when it holds anything else
  */
 export function prepareTarget(target: Engine, source: string): Promise<Checkpoint> {
   return target.alone(async (db) => {
     const begun = await readFreeCheckpoint(db);
     if (begun && begun.source !== source)
       throw new CopyRefused("The database to fill holds a copy of another database: name an empty one.");
-    // Made when the database was: the key that belongs to the data comes with them.
+    // Settings that were created with the database. The copy brings the source's own, including the key.
     if (!begun) await db.deleteFrom("settings").execute();
-    // Rows come table by table, and those of one table may name each other: all is checked at the end.
+    // Tables are copied one by one, and rows of one table may refer to each other. References are checked at the end.
     const references = [...(begun?.references ?? []), ...(await getAdapter(db).suspendReferences(db))];
     const mark = { ...begun, source, references, finished: false };
     await moveCheckpoint(db, begun, mark);
@@ -48,7 +48,7 @@ export function prepareTarget(target: Engine, source: string): Promise<Checkpoin
   });
 }
 
-/** Checks what rows refer to, and ends the copy. */
+/** Checks the references between rows, and finishes the copy. */
 export function finishTarget(target: Engine, mark: Checkpoint): Promise<void> {
   return target.alone(async (db) => {
     await getAdapter(db).restoreReferences(db, mark.references);

@@ -1,34 +1,34 @@
 import { sql } from "kysely";
 import type { Db } from "../database.ts";
 
-/** Column names by type, apart by spaces. Booleans are 0 and 1; nested values, lists too, are JSON text. */
+/** Column names by type, separated by spaces. Booleans are 0 and 1. Nested values and lists are JSON text. */
 interface TableDefinition {
   readonly text?: string;
   readonly textOrNull?: string;
   readonly integer?: string;
   readonly integerOrNull?: string;
   readonly realOrNull?: string;
-  /** Primary key and indexes: tenant first, unless the table is not a tenant's. */
+  /** Primary key and indexes. The tenant comes first, unless the table belongs to no tenant. */
   readonly key: string;
   readonly unique?: readonly string[];
   readonly indexes?: readonly (string | PartialIndex)[];
   readonly global?: true;
-  /** Columns and the table whose primary key, after the tenant, they hold. */
+  /** Columns that hold, after the tenant, the primary key of the named table. */
   readonly references?: Readonly<Record<string, string>>;
 }
 
-/** An index over the rows that alone are ever looked for by it: the others do not pay for it. */
+/** A partial index over the rows that are searched by it. Other rows do not pay for it. */
 interface PartialIndex {
   readonly columns: string;
   readonly where: string;
 }
 
-/** What every record carries; the tenant is added to every table that is a tenant's. */
+/** Columns of every record. Tables of tenants also get the tenant. */
 const common = { text: "createdAt updatedAt createdBy updatedBy", integer: "version" };
 
 /**
- * Indexes follow the lists: what is filtered by, then the order (`createdAt` or `updatedAt`, id), then columns that
- * further filters are decided by without going to the row.
+ * Indexes follow the lists: first the filters, then the order (`createdAt` or `updatedAt`, id), then columns that
+ * decide further filters without reading the row.
  */
 const records: Readonly<Record<string, TableDefinition>> = {
   programs: {
@@ -262,7 +262,7 @@ const others: Readonly<Record<string, TableDefinition>> = {
       "action occurredAt auditId",
       { columns: "programId action occurredAt auditId", where: '"programId" is not null' },
       { columns: "submissionId action occurredAt auditId", where: '"submissionId" is not null' },
-      // Most entries are of requests that only read: they show by action alone.
+      // Most entries are of requests that only read. They are listed by action only.
       ...["", "entityType ", "programId ", "submissionId "].map((filter) => ({
         columns: `${filter}occurredAt auditId`,
         where: "\"kind\" = 'change'",
@@ -271,7 +271,7 @@ const others: Readonly<Record<string, TableDefinition>> = {
   },
 };
 
-/** Members that one row of a tenant alone may have. */
+/** Member kinds whose values are unique within a tenant. */
 const uniqueMembers = { persons: "ref", applicants: "email", reviewers: "email" };
 
 export async function up(db: Db): Promise<void> {
@@ -304,7 +304,7 @@ async function createTable(db: Db, name: string, definition: TableDefinition): P
     for (const column of names) table = table.addColumn(column, type, (built) => (nullable ? built : built.notNull()));
   }
   for (const column of tenant) table = table.addColumn(column, "text", (built) => built.notNull());
-  // The names of constraints are counted, for there are databases that cut long ones.
+  // Constraints are numbered, because some databases truncate long names.
   table = table.addPrimaryKeyConstraint(`${name}_key`, withTenant(definition.key) as never);
   for (const [index, columns] of (definition.unique ?? []).entries()) {
     table = table.addUniqueConstraint(`${name}_unique_${index + 1}`, withTenant(columns) as never);
@@ -312,7 +312,7 @@ async function createTable(db: Db, name: string, definition: TableDefinition): P
   for (const [index, [columns, target]] of Object.entries(definition.references ?? {}).entries()) {
     const key = withTenant(records[target]?.key ?? "");
     const constraint = `${name}_reference_${index + 1}`;
-    // Checked when the transaction commits, so that the order of inserts in it is free.
+    // Checked at commit, so that inserts may come in any order.
     table = table.addForeignKeyConstraint(constraint, withTenant(columns) as never, target, key, (built) =>
       built.deferrable().initiallyDeferred(),
     );

@@ -1,6 +1,6 @@
 import type { Db } from "../database.ts";
 
-/** One-time names of confirmations that were used: each counts once, in whichever process. */
+/** Stores the nonces of used confirmations. Each can be used once, in any process. */
 export async function up(db: Db): Promise<void> {
   await db.schema
     .createTable("confirmations")

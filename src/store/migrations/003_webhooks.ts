@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Db } from "../database.ts";
 
-/** Endpoints that events are sent to, what is on its way to them, and what became of it. */
+/** Stores webhook endpoints, pending deliveries and their results. */
 export async function up(db: Db): Promise<void> {
   await createEndpoints(db);
   await createDeliveries(db);
@@ -12,7 +12,7 @@ export async function up(db: Db): Promise<void> {
     .addColumn("position", "bigint", (column) => column.notNull())
     .addPrimaryKeyConstraint("webhookCursors_key", ["businessId"])
     .execute();
-  // What is kept for a time only is found by its age.
+  // Rows that are deleted after a time are found by their age.
   await db.schema
     .createIndex("audit_index_access")
     .on("audit")
@@ -63,7 +63,7 @@ async function createDeliveries(db: Db): Promise<void> {
   await createIndex("index_3", ["eventId", "endpointId"]).execute();
   await createIndex("pending", ["endpointId", "dueAt"]).where(sql<boolean>`"status" = 'pending'`).execute();
   await createIndex("leased", ["endpointId", "leaseUntil"]).where(sql<boolean>`"status" = 'leased'`).execute();
-  // Whatever goes wrong, an event leads to one delivery for an endpoint; more must be asked for.
+  // An event has at most one delivery for an endpoint, unless it is replayed.
   await createIndex("once", ["endpointId", "eventId"]).unique().where(sql<boolean>`"replay" = 0`).execute();
 }
 

@@ -1,7 +1,10 @@
 import { sql } from "kysely";
 import type { Db } from "../database.ts";
 
-/** Who works on which export, and which artifacts are kept until when: of all tenants, for workers serve them all. */
+/**
+ * Stores the leases of exports and the retention of artifacts. The tables span all tenants, because workers serve all
+ * of them.
+ */
 export async function up(db: Db): Promise<void> {
   let table = db.schema.createTable("exportRuns");
   for (const name of ["businessId", "exportId", "leaseId", "leaseUntil"]) {
@@ -23,7 +26,7 @@ export async function up(db: Db): Promise<void> {
     .columns(["keptUntil", "businessId", "exportId"])
     .where(sql<boolean>`"keptUntil" is not null`)
     .execute();
-  // What waits is asked for often and is little.
+  // Pending exports are few and often searched for.
   await db.schema
     .createIndex("exports_index_pending")
     .on("exports")

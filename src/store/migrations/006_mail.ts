@@ -1,11 +1,11 @@
 import { type SqlBool, sql } from "kysely";
 import type { Db } from "../database.ts";
 
-/** Messages waiting to be sent, and addresses that nothing is sent to. */
+/** Stores messages that wait to be sent, and suppressed addresses. */
 export async function up(db: Db): Promise<void> {
   await createQueue(db);
   await createSuppressions(db);
-  // What was queued before there was a queue.
+  // Enqueues the messages from before the queue existed.
   await db
     .insertInto("mailQueue")
     .columns(["businessId", "emailSendId", "dueAt", "attempt", "leaseId"])

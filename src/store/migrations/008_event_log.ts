@@ -1,7 +1,9 @@
 import { type Kysely, sql } from "kysely";
 import type { Database, Db } from "../database.ts";
 
-/** Events that came in by webhooks, beside the tenant's own; both can be listed by time and by submission. */
+/**
+ * Stores events that were received by webhooks, beside the tenant's own. Both can be listed by time and by submission.
+ */
 export async function up(db: Db): Promise<void> {
   await createReceived(db);
   await db.schema.alterTable("events").addColumn("submissionId", "text").execute();
@@ -30,7 +32,7 @@ async function createReceived(db: Db): Promise<void> {
 
 const batchRows = 500;
 
-/** Of the events that there are already. */
+/** Fills the new column of existing events. */
 async function nameSubmissions(db: Db): Promise<void> {
   const tenants = await db.selectFrom("events").select("businessId").distinct().execute();
   for (const { businessId } of tenants) {
@@ -55,7 +57,7 @@ async function nameSubmissions(db: Db): Promise<void> {
   }
 }
 
-/** By time, with what further filters are decided by without going to the row. */
+/** Indexes by time, followed by columns that decide further filters without reading the row. */
 async function createIndexes(db: Db, table: string, [at = "", id = "", ...rest]: readonly string[]): Promise<void> {
   await db.schema
     .createIndex(`${table}_index_time`)
@@ -74,7 +76,7 @@ async function createView(db: Kysely<Database>): Promise<void> {
   const same = ["businessId", "eventId", "eventType", "submissionId", "payload"] as const;
   const own = db
     .selectFrom("events")
-    // Of a type, as its counterpart below is: SQLite merges two ordered searches only where their columns agree.
+    // Has the same columns as its counterpart below, because SQLite merges two ordered searches only then.
     .select([...same, "eventType as kind", "timestamp as at", sql<unknown>`cast(null as text)`.as("webhook")]);
   const received = db.selectFrom("receivedEvents").select([...same, "kind", "receivedAt as at", "webhook"]);
   await db.schema.createView("eventLog").as(own.unionAll(received)).execute();

@@ -2,8 +2,8 @@ import { type Kysely, sql } from "kysely";
 import type { Database, Db } from "../database.ts";
 
 /**
- * Whose turn it is to write, for each tenant: a row to wait for where several transactions write at once. Its number
- * stands at what a transaction has told of, so that whoever reads on from a turn misses nothing.
+ * Numbers the commits of each tenant. The row of a tenant is also the lock that its concurrent writers wait for. Audit
+ * entries and events carry the number, so that a reader who continues from a number misses nothing.
  */
 export async function up(db: Db): Promise<void> {
   await db.schema

@@ -1,6 +1,6 @@
 import type { Db } from "../database.ts";
 
-/** What processes tell each other of MCP sessions over HTTP, of which any of them may get the next request. */
+/** Stores the MCP sessions over HTTP that processes share, because any of them may receive the next request. */
 export async function up(db: Db): Promise<void> {
   await db.schema
     .createTable("sessions")

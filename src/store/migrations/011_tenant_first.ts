@@ -2,8 +2,8 @@ import { type SqlBool, sql } from "kysely";
 import type { Db } from "../database.ts";
 
 /**
- * Every index begins with the tenant, and each list finds what two filters leave of it, however little that is, without
- * passing over the rest.
+ * Puts the tenant first in every index. Each list finds the rows that match two filters without skipping over the
+ * rest.
  */
 export async function up(db: Db): Promise<void> {
   await markMigrations(db);
@@ -34,7 +34,7 @@ export async function up(db: Db): Promise<void> {
     .columns(["businessId", "eventType", "timestamp", "eventId"])
     .execute();
   await replace(db, "invitations_index_secret");
-  // What waits and what is kept is little, whichever column comes first.
+  // Pending and retained exports are few, so the order of these columns does not matter.
   await replace(db, "exports_index_pending", {
     table: "exports",
     columns: ["businessId", "createdAt", "exportId"],
@@ -47,7 +47,7 @@ export async function up(db: Db): Promise<void> {
   });
 }
 
-/** From here on the database says of each migration which one a program has to know to work with it. */
+/** The database now records which migration a program must know to work with it. */
 async function markMigrations(db: Db): Promise<void> {
   await db.schema.alterTable("migrations").addColumn("since", "text").execute();
 }

@@ -1,9 +1,9 @@
 import type { Db } from "../database.ts";
 
-/** The version before wrote all exports in clear, as those are of which this says nothing. */
+/** The previous version wrote all exports in clear text, as exports without this value are. */
 export const since = "011_tenant_first";
 
-/** How much of people the file of an export shows. */
+/** Stores how much of personal data an export shows. */
 export async function up(db: Db): Promise<void> {
   await db.schema.alterTable("exports").addColumn("privacy", "text").execute();
 }

@@ -13,12 +13,12 @@ import * as sessions from "./010_sessions.ts";
 import * as tenantFirst from "./011_tenant_first.ts";
 import * as exportPrivacy from "./012_export_privacy.ts";
 
-/** One step forward; there is none back. Released migrations never change. */
+/** A migration. There is no way back, and a released migration never changes. */
 export interface Migration {
   up(db: Db): Promise<void>;
   /**
-   * The last migration that a program has to know to work on the database after this one: an earlier one where this one
-   * only adds, or takes away what programs have not used since then. This one itself where nothing is said.
+   * The last migration that a program must know to work with the database after this one. It is an earlier one if this
+   * migration only adds, or removes what programs have not used since then. Default: this migration.
    */
   readonly since?: string;
 }
@@ -42,9 +42,9 @@ export const migrations: Migrations = {
 export interface MigrationStatus {
   readonly applied: readonly { readonly name: string; readonly appliedAt: string }[];
   readonly pending: readonly string[];
-  /** Applied by a later version of this program. */
+  /** Migrations that a later version of this program applied. */
   readonly unknown: readonly string[];
-  /** Those of them that this version cannot work with. */
+  /** Those of them with which this version cannot work. */
   readonly incompatible: readonly string[];
 }
 
@@ -66,12 +66,12 @@ export async function readMigrationStatus(db: Db, known = migrations): Promise<M
 }
 
 /**
- * Applies what is pending, all or nothing. Of processes that start at once one migrates and the others find it done.
- * @throws Error when a later version has migrated the database beyond what this one works with
+ * Applies the pending migrations, all or nothing. If several processes start at once, one of them migrates.
+ * @throws Error when a later version has migrated the database beyond what this version supports
  */
 export function migrateDatabase({ alone }: Pick<Engine, "alone">, known = migrations): Promise<void> {
   return alone(async (transaction) => {
-    // Who may make no tables may still work with those that there are.
+    // A user who may not create tables may still use the existing ones.
     if (!(await getAdapter(transaction).exists(transaction, "migrations"))) await createMigrationsTable(transaction);
     const { pending, incompatible } = await readMigrationStatus(transaction, known);
     if (incompatible.length > 0) {
@@ -82,7 +82,7 @@ export function migrateDatabase({ alone }: Pick<Engine, "alone">, known = migrat
       const appliedAt = new Date().toISOString();
       await transaction.insertInto("migrations").values({ name, appliedAt }).execute();
     }
-    // The first ones come before there is a column for it.
+    // The first migrations run before the column exists.
     for (const name of pending) {
       const since = known[name]?.since;
       if (since !== undefined)

@@ -20,13 +20,13 @@ import { postgresCatalogue, type SchemaQueries, type StoredTable } from "../sche
 import { type PostgresSessionOptions, Session } from "./session.ts";
 
 export interface PostgresOptions extends PostgresSessionOptions {
-  /** The collation that knows which letters are the lower case of which. */
+  /** The collation that lower-cases all letters. */
   readonly letters: string;
-  /** What begins a transaction. */
+  /** The statement that begins a transaction. */
   readonly begin: string;
 }
 
-/** Kysely on `pg`. */
+/** Kysely dialect for `pg`. */
 export class PostgresDialect implements Dialect {
   readonly #options: PostgresOptions;
 
@@ -51,7 +51,7 @@ export class PostgresDialect implements Dialect {
   }
 }
 
-// Lists and their cursors go by bytes, as those of SQLite do, whatever the database sorts names by.
+// Compares text by bytes, as SQLite does, so that lists and cursors have the same order with every database collation.
 class Compiler extends PostgresQueryCompiler {
   protected override visitDataType(node: DataTypeNode): void {
     super.visitDataType(node);
@@ -72,7 +72,7 @@ class Adapter extends PostgresAdapter implements EngineAdapter {
   }
 
   async exists(db: Db, table: string): Promise<boolean> {
-    // Also one that the user has no right to, which `information_schema` does not show.
+    // Also finds tables that the user has no rights to, which `information_schema` does not show.
     const named = sql`select 1 from pg_tables where tablename = ${table}`;
     const found = await sql`${named} and schemaname = current_schema()`.execute(db);
     return found.rows.length > 0;
@@ -100,7 +100,7 @@ class Adapter extends PostgresAdapter implements EngineAdapter {
     for (const statement of statements) await sql.raw(statement).execute(db);
   }
 
-  /** A list of each column's values: one statement for however many rows, and none of it to be planned anew. */
+  /** Passes one array for each column: a single statement for any number of rows, which the server plans once. */
   async insertAll(db: Db, { name, columns }: StoredTable, rows: readonly (readonly Stored[])[]): Promise<void> {
     const names = columns.map((column) => sql.ref(column.name));
     const lists = columns.map(({ type }, index) => sql`${rows.map((row) => row[index])}::${sql.raw(type)}[]`);
@@ -138,6 +138,6 @@ class PostgresDriver implements Driver {
     session.release();
   }
 
-  /** Several databases of Kysely share connections: who has opened them ends them. */
+  /** Several Kysely databases share connections. Their opener ends them. */
   async destroy(): Promise<void> {}
 }

@@ -1,25 +1,25 @@
 import { Problem } from "../../contract/errors.ts";
 
 /**
- * What went wrong with a statement:
- * `conflict` – the transaction was given up for another one's sake, to be run again;
- * `lost` – the connection is gone, or leads to a server that is of no use now;
- * `busy` – the server is there, but does not do it now;
- * `refused` – anything else the server says.
+ * The kinds of failure of a statement:
+ * - `conflict`: the database aborted the transaction because of another one; it can run again.
+ * - `lost`: the connection is gone, or leads to a server that cannot be used now.
+ * - `busy`: the server answers but cannot run the statement now.
+ * - `refused`: any other error of the server.
  */
 type Fault = "conflict" | "lost" | "busy" | "refused";
 
-/** By SQLSTATE, or the class that it begins with. */
+/** Kinds by SQLSTATE, or by its class. */
 const faults: Readonly<Record<string, Fault>> = {
   40: "conflict",
-  // Nobody can say whether it was done.
+  // The commit may or may not have happened.
   40003: "lost",
   "08": "lost",
   "57P": "lost",
-  // Ended by the server: a transaction that was idle for too long, or took too long.
+  // The server ended a transaction that was idle or ran for too long.
   "25P03": "lost",
   "25P04": "lost",
-  // After a failover: this server only reads now.
+  // After a failover: this server is now read-only.
   25006: "lost",
   53300: "lost",
   53: "busy",
@@ -27,7 +27,7 @@ const faults: Readonly<Record<string, Fault>> = {
   57014: "busy",
 };
 
-/** An error of the server, as `pg` throws it. Other errors are of the connection. */
+/** An error of the server, as `pg` throws it. Other errors concern the connection. */
 interface ServerError extends Error {
   readonly code: string;
   readonly severity: string;
@@ -39,7 +39,7 @@ function isServerError(error: unknown): error is ServerError {
   return error instanceof Error && "severity" in error && "code" in error;
 }
 
-/** All connections of this process are in use, and no more can be had. */
+/** Thrown when all connections of this process are in use. */
 export class ConnectionsInUse extends Error {
   override readonly name = "ConnectionsInUse";
 
@@ -55,14 +55,14 @@ export function classifyFault(error: unknown): Fault {
   return faults[code] ?? faults[code.slice(0, 3)] ?? faults[code.slice(0, 2)] ?? "refused";
 }
 
-/** Whether no connection could be made because there are as many as may be: of the pool, or on the server. */
+/** Returns whether connecting failed because the pool or the server has reached its limit. */
 export function isOutOfConnections(error: unknown): boolean {
   return isServerError(error)
     ? error.code === "53300"
     : getMessage(error) === "timeout exceeded when trying to connect";
 }
 
-/** Whether a server, or what stands before it, refuses connections: it may have been replaced. */
+/** Returns whether a server, or a proxy before it, refuses connections. It may have been replaced. */
 export function refusesConnections(error: unknown): boolean {
   if (isServerError(error)) return error.code.startsWith("57P");
   const { code } = error as { readonly code?: unknown };
@@ -73,18 +73,18 @@ function getMessage(error: unknown): string {
   return error instanceof Error ? error.message : "";
 }
 
-/** Whether a transaction in which this was thrown has left nothing behind and may be run again. */
+/** Returns whether the failed transaction left nothing behind and can run again. */
 export function isRepeatable(error: unknown): error is UnavailableDetails {
   return error instanceof UnavailableDetails && error.repeatable;
 }
 
 interface UnavailableOptions {
   readonly repeatable: boolean;
-  /** The log says why already. */
+  /** The reason is already in the log. */
   readonly isLogged?: boolean;
 }
 
-/** `unavailable`, with why unless the log says it already. */
+/** The problem `unavailable` with its reason, unless the reason is already in the log. */
 export class UnavailableDetails extends Problem {
   readonly fault: Fault;
   readonly repeatable: boolean;
@@ -97,7 +97,7 @@ export class UnavailableDetails extends Problem {
   }
 }
 
-/** What an error of `pg` is to whoever ran a statement. */
+/** Translates an error of `pg` into the error that the caller of a statement gets. */
 export function translateFault(error: unknown): Error {
   if (error instanceof Problem) return error;
   const fault = classifyFault(error);
@@ -105,15 +105,15 @@ export function translateFault(error: unknown): Error {
   return new UnavailableDetails(error, { repeatable: fault !== "busy" });
 }
 
-/** A commit of which no answer came. */
+/** Returns the error for a commit whose result is unknown. */
 export function createUnknownOutcome(error: unknown): Error {
   return new UnavailableDetails(error, { repeatable: false });
 }
 
-/** Of classes in which PostgreSQL quotes what is in the rows. */
+/** SQLSTATE classes whose messages quote values of rows. */
 const quoting = /^2[23]/;
 
-/** An error of the server, without what rows hold: it goes to the log. */
+/** An error of the server without row values, because it is logged. */
 class RefusedStatement extends Error {
   readonly code: string;
 

@@ -7,23 +7,23 @@ import type { PrimaryGuard } from "./primary.ts";
 import { describeFailure, mayPass } from "./reasons.ts";
 import { createServers, type Servers } from "./servers.ts";
 
-/** Collations that know the letters of all languages, those that know them as JavaScript does first. */
+/** Collations that lower-case the letters of all languages, the ones closest to JavaScript first. */
 const knowing = ["pg_unicode_fast", "und-x-icu", "pg_c_utf8"];
 
-/** Between two tries to reach a server that is not there yet. */
+/** Pause between attempts to reach a server at startup. */
 const retryMs = 250;
 
 interface Found {
   readonly servers: Servers;
-  /** The collation by which letters are made small. */
+  /** The collation that lower-cases letters. */
   readonly letters: string;
 }
 
 export interface LookSettings {
-  /** `postgres://…` */
+  /** A `postgres://…` address. */
   readonly database: string;
   readonly pooler: boolean;
-  /** How long a server that is not there yet is waited for. */
+  /** Time to wait for a server that cannot be reached. */
   readonly waitMs: number;
   readonly log: Log | undefined;
 }
@@ -33,8 +33,8 @@ interface GuardedSettings extends LookSettings {
 }
 
 /**
- * Looks whether the database of an address can be used, once it can be reached.
- * @throws Error that says why it cannot, and what to do
+ * Checks that the database of an address can be used, and waits until it can be reached.
+ * @throws Error with the reason and the remedy
  */
 export async function findServers(pg: typeof Driver, settings: GuardedSettings): Promise<Found> {
   const { database, waitMs, log } = settings;
@@ -78,7 +78,7 @@ function toUnusableError(pg: typeof Driver, address: string, error: unknown): Er
   return new Error(advice === undefined ? reason : `${reason}. ${advice}`);
 }
 
-/** The statements with which an administrator makes what is missing. */
+/** Returns the statements with which an administrator creates what is missing. */
 function findAdvice(pg: typeof Driver, address: string, error: unknown): string | undefined {
   const { user = "programme", database = user } = parsePostgresAddress(address);
   const [role, name] = [user, database].map((each) => pg.escapeIdentifier(each));

@@ -14,22 +14,22 @@ import { createTransact, createTransactInTurn } from "./transact.ts";
 import { watchPrimary } from "./watch.ts";
 
 export interface PostgresSettings extends LookSettings {
-  /** How long a transaction waits for another one before it is refused as `unavailable`. */
+  /** Time that a transaction waits for another one before it fails with `unavailable`. */
   readonly busyTimeoutMs: number;
-  /** Connections of this process at once. */
+  /** Maximum number of connections of this process. */
   readonly maxConnections: number;
 }
 
-/** A transaction whose process has vanished must not hold up others for longer. */
+/** Ends transactions of processes that have disappeared, so that their locks do not block others. */
 const idleInTransactionMs = 15_000;
-/** How long one process waits for another to migrate. */
+/** Time that one process waits for another to migrate. */
 const migrationMs = 600_000;
-/** Other writers need not wait for more than these. */
+/** Limits how long other writers wait. */
 const rowsPerCommit = 1_000;
 
 /**
  * Connects to a database.
- * @throws Error that says what is wrong with the address, without the password
+ * @throws Error with the problem of the address, without the password
  */
 export async function openPostgres(settings: PostgresSettings): Promise<Engine> {
   const { busyTimeoutMs, maxConnections, pooler, log } = settings;
@@ -38,7 +38,7 @@ export async function openPostgres(settings: PostgresSettings): Promise<Engine> 
   const { servers, letters } = await findServers(pg, { ...settings, guard });
   const options: PoolOptions = { servers, guard, maxConnections, pooler, outage: createOutage(log) };
   const open = (own: Partial<PoolOptions>) => openPool(pg, { ...options, ...own });
-  // Transactions wait for each other. Reads must not wait with them.
+  // Reads have their own connections, so that they do not wait when transactions wait for each other.
   const writes = open({ maxConnections: Math.floor(maxConnections / 2) });
   const reads = open({ maxConnections: Math.ceil(maxConnections / 2) });
   const createDatabase = ({ connect }: OpenPool, begin: string) =>
@@ -47,7 +47,7 @@ export async function openPostgres(settings: PostgresSettings): Promise<Engine> 
   const [write, read] = [createDatabase(writes, begin), createDatabase(reads, begin)];
   const transact = createTransact(write, busyTimeoutMs);
   const inTurn = createTransactInTurn(write, transact, busyTimeoutMs);
-  // Beside the reads that depend on it: those that write may all be waiting for a standby.
+  // Uses the connections of reads, because all writing connections may be waiting for a standby.
   const transactRelaxed = createTransact(createDatabase(reads, `${begin}; ${relaxed}`), busyTimeoutMs);
   const stopWatching = watchPrimary(pg, { ...options, each: servers.each }, () => writes.isOpen() || reads.isOpen());
 
@@ -86,7 +86,7 @@ export async function openPostgres(settings: PostgresSettings): Promise<Engine> 
   };
 }
 
-/** What is waited for is the disk of the primary, and no standby. */
+/** Waits for the primary's disk only, not for a standby. */
 const relaxed = "set local synchronous_commit = local";
 const beginSnapshot = [
   "begin isolation level repeatable read read only",
@@ -103,7 +103,7 @@ function formatBegin(lockTimeoutMs: number, statementTimeoutMs: number): string 
   ].join("; ");
 }
 
-/** One row that whoever migrates holds. Its table comes before all migrations. */
+/** Runs work while holding the one row that migrating processes lock. Its table exists before all migrations. */
 async function runExclusivelyIn<R>(db: Db, transact: Transact, work: (db: Db) => Promise<R>): Promise<R> {
   await createLock(db);
   return transact(async (transaction) => {
@@ -118,7 +118,7 @@ async function runExclusivelyIn<R>(db: Db, transact: Transact, work: (db: Db) =>
 }
 
 const lockTable = "migrationLock";
-/** What PostgreSQL says where two make a table at once. */
+/** Errors of PostgreSQL when two processes create the same table at once. */
 const madeAlready = ["23505", "42P07"];
 
 async function createLock(db: Db): Promise<void> {

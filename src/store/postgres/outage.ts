@@ -1,8 +1,8 @@
 import type { Log } from "../../lib/log.ts";
 
-/** Logs when a database cannot be reached, and when it can be again, however many ask. */
+/** Logs once when a database cannot be reached, and once when it can be reached again. */
 export interface Outage {
-  /** @param pool - whose connections cannot be made */
+  /** @param pool - the pool whose connections fail */
   noticed(pool: object, error: unknown): void;
   ended(pool: object): void;
 }

@@ -6,6 +6,6 @@ declare module "pgpass" {
     readonly database: string | undefined;
   }
 
-  /** Looks a password up in the file that libpq reads; `undefined` where it holds none. */
+  /** Looks up a password in the file that libpq reads. Passes `undefined` if the file has none. */
   export default function pgpass(connection: Connection, callback: (password: string | undefined) => void): void;
 }

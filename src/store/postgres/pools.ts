@@ -15,9 +15,12 @@ import { decodeText } from "./text.ts";
 interface ConnectionOptions {
   readonly servers: Reachable;
   readonly guard: PrimaryGuard;
-  /** A pooler stands before the server, which gives each transaction any connection: nothing can be set for one. */
+  /**
+   * The address leads to a pooler that assigns connections per transaction, so connections have no settings of their
+   * own.
+   */
   readonly pooler: boolean;
-  /** Statements may take as long as they take. */
+  /** Statements have no timeout. */
   readonly patient?: boolean;
 }
 
@@ -29,14 +32,14 @@ export interface PoolOptions extends ConnectionOptions {
 /** Long enough for any statement of this program. */
 export const statementTimeoutMs = 30_000;
 const idleMs = 60_000;
-/** How long one waits for a connection of those that there are. */
+/** Time to wait for a free connection of the pool. */
 const inUseTimeoutMs = 5_000;
-/** After a failover connections are spread anew. */
+/** Connections are replaced regularly, so that they spread over the servers again after a failover. */
 const maxLifetimeSeconds = 1_800;
-/** Types by their number, and how their values are read: every `bigint` here is a number that JavaScript has. */
+/** Parsers by type number. Every `bigint` here fits into a JavaScript number. */
 const parsers: Readonly<Record<number, (text: string) => unknown>> = { 20: Number, 25: decodeText };
 
-/** How a single connection is made. */
+/** Returns the settings of one connection. */
 function createClientConfig(pg: typeof Driver, { patient }: ConnectionOptions, { config }: Route): ClientConfig {
   const { types } = pg;
   const getTypeParser = ((oid: number, format: never) => parsers[oid] ?? types.getTypeParser(oid, format)) as never;
@@ -45,14 +48,14 @@ function createClientConfig(pg: typeof Driver, { patient }: ConnectionOptions, {
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     types: { getTypeParser },
-    // Statements that do not wait for each other's answers are sent together.
+    // Statements that do not wait for each other's results are sent together.
     pipeline: true,
-    // A server that is gone without a word ends no statement itself.
+    // A server that vanished does not end a statement itself.
     ...(patient ? {} : { query_timeout: statementTimeoutMs + 5_000 }),
   };
 }
 
-/** A connection outside of any pool. */
+/** Opens a connection outside the pools. */
 export function connectClient(pg: typeof Driver, options: ConnectionOptions): Promise<Client> {
   const { servers, guard } = options;
   return servers.reach(async (route) => {
@@ -70,10 +73,7 @@ export function connectClient(pg: typeof Driver, options: ConnectionOptions): Pr
   });
 }
 
-/**
- * Makes a new connection ready. What is set for it is set by a statement: poolers refuse parameters that they do not
- * know when a connection begins.
- */
+/** Prepares a new connection. Settings are made by statements, because poolers refuse unknown startup parameters. */
 async function prepareClient(client: ClientBase, { guard, pooler, patient }: ConnectionOptions): Promise<void> {
   client.on("error", () => undefined);
   await Promise.all([
@@ -82,16 +82,16 @@ async function prepareClient(client: ClientBase, { guard, pooler, patient }: Con
   ]);
 }
 
-/** Connections to the primary, of which each is used by one at a time. */
+/** A pool of connections to the primary. */
 export interface OpenPool {
   /**
-   * Gets a connection; tries again for a while where none can be made.
+   * Gets a connection, and retries for a while if none can be opened.
    * @throws Unavailable
    */
   connect(): Promise<PoolClient>;
   /** Tries each server once. */
   tryConnect(): Promise<PoolClient>;
-  /** Whether there are any connections. */
+  /** Returns whether the pool has any connections. */
   isOpen(): boolean;
   end(): Promise<void>;
 }
@@ -114,7 +114,7 @@ export function openPool(pg: typeof Driver, options: PoolOptions): OpenPool {
     }
   }
 
-  /** For how long a failure to connect is a reason to try again. */
+  /** Returns how long to retry after a failure to connect. */
   function getRetryTimeMs(error: unknown): number {
     if (isClosed()) return 0;
     if (error instanceof ConnectionsInUse) return inUseTimeoutMs;
@@ -137,7 +137,7 @@ export function openPool(pg: typeof Driver, options: PoolOptions): OpenPool {
   return { connect, tryConnect, isOpen, end };
 }
 
-/** A pool for each way to a server, opened once that is tried. */
+/** Creates a pool for each route to a server when the route is first tried. */
 function openPools(pg: typeof Driver, options: PoolOptions) {
   const { guard } = options;
   const pools = new Map<Route, Pool>();
@@ -162,7 +162,7 @@ function openPools(pg: typeof Driver, options: PoolOptions) {
       Client,
       onConnect: (client) => prepareClient(client, options),
     });
-    // What becomes of a connection shows when it is used.
+    // An error of an idle connection shows when it is used.
     pool.on("error", () => undefined);
     pools.set(route, pool);
     return pool;

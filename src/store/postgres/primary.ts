@@ -1,10 +1,10 @@
 import type { ClientBase, QueryConfig } from "pg";
 import { classifyFault } from "./faults.ts";
 
-/** A connection that leads to a server on which nothing can be changed, or that another one has replaced. */
+/** Thrown for a connection to a read-only server, or to one that another server has replaced. */
 export class NotPrimary extends Error {
   override readonly name = "NotPrimary";
-  /** Whether it is a standby, or a server that was made read-only. */
+  /** The server is a standby, or was made read-only. */
   readonly isReadOnly: boolean;
 
   constructor(message: string, { isReadOnly }: { readonly isReadOnly: boolean }) {
@@ -13,38 +13,38 @@ export class NotPrimary extends Error {
   }
 }
 
-/** Whether no server can be used, of those that were tried, and one that was is a standby. */
+/** Returns whether no server can be used and at least one of them is a standby. */
 export function isStandbyError(error: unknown): boolean {
   const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
   return errors.some((each) => each instanceof NotPrimary && each.isReadOnly);
 }
 
-/** Sees to it that all connections of a process lead to the server on which the database is changed now. */
+/** Ensures that all connections of a process lead to the current primary. */
 export interface PrimaryGuard {
-  /** Notes a connection that is about to be made. */
+  /** Registers a connection that is about to be opened. */
   expect(client: ClientBase): void;
   /**
-   * Asks a new connection where it leads.
+   * Checks a new connection's server.
    * @throws NotPrimary
    */
   admit(client: ClientBase): Promise<void>;
-  /** Whether a connection was made since one of them was last lost, and another server last found. */
+  /** Returns whether a connection is newer than the last lost connection and the last change of the primary. */
   isCurrent(client: ClientBase): boolean;
   /**
-   * Notes that a connection was lost, or could not be made: others, though they still answer, may lead to a server that
-   * has been replaced. None of those that there are is used again.
+   * Records that a connection was lost or could not be opened. All existing connections are abandoned, because they
+   * may lead to a server that has been replaced.
    */
   distrust(client?: ClientBase): void;
 }
 
 interface Identity {
-  /** Every copy of a database has this of its primary. */
+  /** The system identifier, which every copy of a database shares with its primary. */
   readonly system: string;
-  /** Each promotion of a standby begins a higher one. */
+  /** The timeline, which increases with each promotion of a standby. */
   readonly timeline: number;
 }
 
-/** A server that takes connections and says nothing is none. */
+/** Time after which a server that accepts connections but does not answer counts as unreachable. */
 const answerTimeoutMs = 5_000;
 const readOnly: QueryConfig = { text: "show transaction_read_only" };
 const identity: QueryConfig = {
@@ -57,7 +57,7 @@ export function createPrimaryGuard(): PrimaryGuard {
   const generations = new WeakMap<ClientBase, number>();
   /** The highest timeline seen of each system. */
   const timelines = new Map<string, number>();
-  /** Not every server that speaks PostgreSQL's language has timelines, or lets everybody ask. */
+  /** Some PostgreSQL-compatible servers have no timelines, or restrict access to them. */
   let hasIdentity = true;
 
   async function identify(client: ClientBase): Promise<Identity | undefined> {
@@ -83,7 +83,7 @@ export function createPrimaryGuard(): PrimaryGuard {
     }
     if (timeline === known) return;
     timelines.set(system, timeline);
-    // The first connection of all replaces none.
+    // The first connection replaces none.
     if (known === undefined && timelines.size === 1) return;
     generation += 1;
     generations.set(client, generation);
@@ -101,13 +101,13 @@ export function createPrimaryGuard(): PrimaryGuard {
     },
     isCurrent: (client) => generations.get(client) === generation,
     distrust(client) {
-      // Of several that are lost at once one is enough.
+      // When several connections are lost at once, the generation increases once.
       if (!client || generations.get(client) === generation) generation += 1;
     },
   };
 }
 
-/** `pg` has a timeout for each query that its types do not know of. */
+/** Adds `pg`'s timeout of a single query, which its types do not declare. */
 function addTimeout(query: QueryConfig): QueryConfig {
   return Object.assign({ query_timeout: answerTimeoutMs }, query);
 }

@@ -4,19 +4,19 @@ import type { DatabaseState } from "../port.ts";
 import type { OpenPool } from "./pools.ts";
 import { isStandbyError } from "./primary.ts";
 
-/** How long a change of one row may take. */
+/** Time within which a change of one row must commit. */
 const patienceMs = 1_000;
-/** No tenant's. */
+/** Belongs to no tenant. */
 const nobody = "";
 
-/** Asks whether a database is there, and whether what is changed now is committed in time. */
+/** Creates a check that the database answers and that changes are committed in time. */
 export function createProbe(
   { tryConnect }: Pick<OpenPool, "tryConnect">,
   inTurn: TransactInTurn,
 ): () => Promise<DatabaseState> {
   let changing: Promise<DatabaseState> | undefined;
 
-  /** One at a time: where commits wait for a standby, each takes a connection that others could use. */
+  /** One at a time: while commits wait for a standby, each check holds a connection. */
   function change(): Promise<DatabaseState> {
     changing ??= inTurn(nobody, async () => "ok" as const).finally(() => {
       changing = undefined;

@@ -13,19 +13,19 @@ const reasons: Readonly<Record<string, string>> = {
   "57P03": "the server is starting or stopping",
 };
 
-/** What may pass while a server or its network is starting. */
+/** Errors that may be temporary while a server or its network starts. */
 const passing = ["ECONNREFUSED", "ECONNRESET", "ENOENT", "ENOTFOUND", "EAI_AGAIN", "ETIMEDOUT", "53300", "57P03"];
 
-/** Whether a connection that could not be made may be made in a moment. */
+/** Returns whether a failed connection may succeed soon. */
 export function mayPass(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(mayPass);
   return passing.includes((error as { code?: string }).code ?? "");
 }
 
-/** What PgBouncer says of a parameter that it does not know. */
+/** PgBouncer's message about an unknown parameter. */
 const startupParameter = /unsupported startup parameter(?: in options)?: (\w+)/;
 
-/** Says in words why a connection could not be made. */
+/** Describes in words why a connection failed. */
 export function describeFailure(error: unknown): string {
   const { code, message } = error as { code?: string; message?: string };
   const parameter = startupParameter.exec(message ?? "")?.[1];

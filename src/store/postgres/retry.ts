@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How long what failed for want of a connection is tried again. */
+/** Time during which work is retried after a connection was lost. */
 export const lostTimeoutMs = 2_000;
 const [firstPauseMs, maxPauseMs] = [5, 200];
 
 /**
  * Runs work until it succeeds.
- * @param patienceMs - for how long since the beginning an error is a reason to run it again; 0 where it is none
+ * @param patienceMs - returns the time since the first attempt during which an error is retried; 0 for one that is not
  */
 export async function retry<R>(work: () => Promise<R>, patienceMs: (error: unknown) => number): Promise<R> {
   const startedMs = performance.now();

@@ -1,19 +1,19 @@
 import { sql } from "kysely";
 import type { Db } from "../database.ts";
 
-/** What a role may do with the schema that it works in. Tables of other owners there are not this program's. */
+/** The rights of a role in its schema. Tables of other owners are not this program's. */
 interface Held {
   readonly role: string;
-  /** The schema that tables are made in; null where there is none that may be used. */
+  /** The schema in which tables are created; null if the role may use none. */
   readonly schema: string | null;
   readonly creates: boolean;
-  /** The first table that may not be read and changed, if there is one. */
+  /** The first table that the role may not read and change, if any. */
   readonly table: string | null;
 }
 
 /**
- * Returns the statement that gives the role what it lacks to work on the database, or to make its tables; undefined
- * where it lacks nothing.
+ * Returns the statement that grants the role what it needs to work on the database or to create its tables. Returns
+ * undefined if it lacks nothing.
  */
 export async function findMissingRights(
   db: Db,

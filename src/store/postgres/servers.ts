@@ -13,17 +13,17 @@ import {
 import { isOutOfConnections } from "./faults.ts";
 import { describeFailure } from "./reasons.ts";
 
-/** A way to connect to a server: encrypted, or not. */
+/** A way to connect to a server: encrypted or not. */
 export interface Route {
   readonly place: string;
   readonly config: ClientConfig;
 }
 
-/** Servers of which one is to be reached. Which of them is in use is remembered. */
+/** A list of servers of which one is used. The one in use is remembered. */
 export interface Reachable {
   /**
-   * Connects to the first server that can be used, beginning with the one that was reached last.
-   * @throws Error of the one server that there is, or of all of them
+   * Connects to the first usable server, beginning with the last one used.
+   * @throws Error of the only server, or of all of them
    */
   reach<R>(connect: (route: Route) => Promise<R>): Promise<R>;
 }
@@ -36,7 +36,7 @@ export interface Servers extends Reachable {
 const defaultTimeoutMs = 5_000;
 
 /**
- * Works out the ways to the servers of an address, and reads the certificates that it names.
+ * Lists the routes to the servers of an address, and reads the certificates that it names.
  * @throws PostgresAddressError
  */
 export function createServers(address: string): Servers {
@@ -48,7 +48,7 @@ export function createServers(address: string): Servers {
 function createReachable(routes: readonly Route[]): Reachable {
   let last = 0;
 
-  /** The next to be tried: the other way to a server that refuses this one, else another server. */
+  /** Returns the next route: the other encryption for a server that refused this one, otherwise another server. */
   function chooseNext(index: number, error: unknown): number {
     if (isOutOfConnections(error)) return index;
     const next = (index + 1) % routes.length;
@@ -78,9 +78,9 @@ function createReachable(routes: readonly Route[]): Reachable {
   };
 }
 
-/** The error where there is one server, else one that says what is wrong with each. */
+/** Returns the error of a single server, or one error that lists the error of each server. */
 function failureOf(routes: readonly Route[], failures: ReadonlyMap<number, unknown>): unknown {
-  // Where one way to a server could not be tried, what came of the other one says more.
+  // If one route of a server could not be tried, the error of its other route says more.
   const telling = [...failures].toSorted(([, a], [, b]) => Number(isAboutEncryption(b)) - Number(isAboutEncryption(a)));
   const errors = new Map(telling.map(([index, error]) => [routes[index]?.place, error]));
   if (errors.size === 1) return [...errors.values()][0];
@@ -106,12 +106,12 @@ function listRoutes(server: PostgresServer, address: PostgresAddress): Route[] {
     sslnegotiation: sslnegotiation as ClientConfig["sslnegotiation"],
     connectionTimeoutMillis: Number(connect_timeout ?? 0) * 1000 || defaultTimeoutMs,
   };
-  // What goes through a socket does not leave the machine.
+  // A Unix socket does not leave the machine.
   const encryptions = host.startsWith("/") ? [false] : listEncryptions(address.parameters);
   return encryptions.map((ssl) => ({ place: formatServer(server), config: { ...config, ssl } }));
 }
 
-/** Undefined for a user whom the system has no name for, as in some containers. */
+/** Returns undefined if the system has no name for the user, as in some containers. */
 function getSystemUser(): string | undefined {
   try {
     return userInfo().username;
@@ -120,7 +120,7 @@ function getSystemUser(): string | undefined {
   }
 }
 
-/** Called only where the server asks for a password. */
+/** Called only if the server asks for a password. */
 async function readPassword(connection: Parameters<typeof pgpass>[0]): Promise<string> {
   const found = await new Promise<string | undefined>((resolve) => pgpass(connection, resolve));
   if (found !== undefined) return found;
@@ -131,7 +131,7 @@ async function readPassword(connection: Parameters<typeof pgpass>[0]): Promise<s
 
 type Encryption = ClientConfig["ssl"];
 
-/** The encryptions that `sslmode` allows, in the order in which they are tried. */
+/** Lists the encryptions that `sslmode` allows, in the order of attempts. */
 function listEncryptions(parameters: PostgresParameters): Encryption[] {
   const { sslrootcert, sslnegotiation } = parameters;
   const trustsSystem = sslrootcert === "system";
@@ -165,7 +165,7 @@ function createEncryption({ sslrootcert, sslcert, sslkey }: PostgresParameters, 
   }
 }
 
-/** Whether the other way to the same server may succeed. */
+/** Returns whether the other encryption may succeed with the same server. */
 function isAboutEncryption(error: unknown): boolean {
   const { code = "", message } = error as { code?: string; message?: string };
   return code === "28000" || code.startsWith("ERR_SSL") || message === "The server does not support SSL connections";

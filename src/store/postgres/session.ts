@@ -6,14 +6,14 @@ import type { PrimaryGuard } from "./primary.ts";
 import { encodeText } from "./text.ts";
 
 export interface PostgresSessionOptions {
-  /** Gives a client that is connected. */
+  /** Acquires a connected client. */
   readonly connect: () => Promise<PoolClient>;
   readonly guard: PrimaryGuard;
-  /** Whether statements are prepared under names, which stay with a connection. */
+  /** Statements are prepared under names, which belong to a connection. */
   readonly names: boolean;
 }
 
-/** What the server says beside its answers. */
+/** A notice that the server sends beside its results. */
 interface Notice {
   readonly code: string | undefined;
   readonly message: string | undefined;
@@ -23,14 +23,14 @@ const warningClass = /^01/;
 
 type State = "free" | "begun" | "given up";
 
-/** A client of the pool while somebody has it. */
+/** A borrowed client of the pool. */
 export class Session implements DatabaseConnection {
   readonly #options: PostgresSessionOptions;
-  /** None while another one is fetched. */
+  /** Undefined while a new client is acquired. */
   #client: PoolClient | undefined;
   #lost = false;
   #state: State = "free";
-  /** Why the transaction cannot be committed. */
+  /** The reason why the transaction cannot commit. */
   #cause: unknown;
 
   constructor(client: PoolClient, options: PostgresSessionOptions) {
@@ -45,7 +45,7 @@ export class Session implements DatabaseConnection {
   }
 
   async commit(): Promise<void> {
-    // What was lost meanwhile must not go unnoticed because somebody has caught the error of one statement.
+    // The transaction fails even if a handler caught the error of a lost statement.
     if (this.#state === "given up") throw this.#cause;
     const client = this.#open();
     const warnings: Error[] = [];
@@ -64,13 +64,15 @@ export class Session implements DatabaseConnection {
       client.off("notice", handleNotice);
     }
     this.#state = "free";
-    // A transaction in which a statement failed ends so, without an error.
+    // After a failed statement, PostgreSQL answers `COMMIT` with a rollback and no error.
     if (result.command === "ROLLBACK") throw new Error("PostgreSQL has rolled the transaction back");
-    // A standby that should have got it too did not say so in time.
+    // A standby did not acknowledge the commit in time.
     if (warnings.length > 0) throw createUnknownOutcome(warnings[0]);
   }
 
-  /** Never throws: what made the transaction fail is worth more than what the rollback has to say. */
+  /**
+   * Rolls back, and never throws: the error that made the transaction fail is more useful than one of the rollback.
+   */
   async rollback(): Promise<void> {
     this.#state = "free";
     if (this.#lost) return;
@@ -88,7 +90,7 @@ export class Session implements DatabaseConnection {
     return changes ? { rows, numAffectedRows: BigInt(rowCount ?? 0) } : { rows };
   }
 
-  // biome-ignore lint/correctness/useYield: there is nothing to give
+  // biome-ignore lint/correctness/useYield: there is nothing to yield
   async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
     throw new Error("Queries are read in steps, not streamed");
   }
@@ -97,7 +99,7 @@ export class Session implements DatabaseConnection {
     this.#client?.release(this.#lost || !this.#options.guard.isCurrent(this.#client));
   }
 
-  /** Outside transactions a statement that only reads is sent once more, after a lost connection or a conflict. */
+  /** Sends a statement. Outside transactions, a read is sent again after a lost connection or a conflict. */
   async #send(config: QueryConfig | QueryArrayConfig, reads = false): Promise<Result> {
     try {
       return await this.#open().query(config);

@@ -1,4 +1,4 @@
-/** PostgreSQL has no place for U+0000 in text. It is kept as two characters that are none in any language. */
+/** PostgreSQL text cannot contain U+0000. It is stored as two Unicode noncharacters. */
 const [mark, nul] = ["\uffff", "\uffff\ufffe"];
 
 export function encodeText(text: string): string {

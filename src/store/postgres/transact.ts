@@ -5,7 +5,7 @@ import { prepareCommitSequence } from "../tenant-sequence.ts";
 import { isRepeatable } from "./faults.ts";
 import { lostTimeoutMs, retry } from "./retry.ts";
 
-/** Transactions that are run again when the database gives them up. */
+/** Creates a function that runs transactions, and runs them again when the database aborts them. */
 export function createTransact(db: Db, busyTimeoutMs: number): Transact {
   function runOnce<R>(work: (db: Db) => Promise<R>): Promise<R> {
     return db.transaction().execute(async (transaction) => {
@@ -28,7 +28,10 @@ export function createTransact(db: Db, busyTimeoutMs: number): Transact {
     );
 }
 
-/** Those of a tenant one after the other: in this process they queue without a connection, among processes for a row. */
+/**
+ * Creates a function that runs a tenant's transactions one after the other. In this process they queue without a
+ * connection; processes queue for a row.
+ */
 export function createTransactInTurn(db: Db, transact: Transact, busyTimeoutMs: number): TransactInTurn {
   const takeTurn = prepareCommitSequence(db);
   const queues = new Map<string, { readonly mutex: Mutex; users: number }>();

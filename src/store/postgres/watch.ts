@@ -2,13 +2,13 @@ import type { default as Driver } from "pg";
 import { connectClient, type PoolOptions } from "./pools.ts";
 import type { Reachable } from "./servers.ts";
 
-/** How long a server that was replaced, and still answers, may go unnoticed while nothing fails. */
+/** Limits how long a replaced server that still answers goes unnoticed. */
 const intervalMs = 10_000;
 
 /**
- * Looks at intervals where the address leads now: connections that were made before tell nothing of that.
- * @param isInUse - whether there are such connections
- * @returns what ends it
+ * Checks at intervals where the address leads now, which existing connections cannot show.
+ * @param isInUse - returns whether there are such connections
+ * @returns a function that stops the checks
  */
 export function watchPrimary(
   pg: typeof Driver,
@@ -20,7 +20,8 @@ export function watchPrimary(
   async function look(): Promise<void> {
     if (isLooking || !isInUse()) return;
     isLooking = true;
-    // Each is connected to for what the guard learns. One that is away, or only reads, matters once something fails.
+    // Connecting is enough, because the guard compares the servers. Servers that are down or read-only are ignored
+    // until something fails.
     await Promise.allSettled(
       options.each.map(async (servers) => (await connectClient(pg, { ...options, servers })).end()),
     );

@@ -6,26 +6,26 @@ type Kind = "scalar" | "boolean" | "json";
 interface Column {
   readonly name: string;
   readonly kind: Kind;
-  /** A null in the database is an absent property. */
+  /** Null in the database is an absent property. */
   readonly optional: boolean;
-  /** Whether the database may hold null. */
+  /** The database may hold null. */
   readonly nullable: boolean;
 }
 
 export type Stored = string | number | null;
 export type StoredRow = Readonly<Record<string, unknown>>;
 
-/** How a record is kept in the columns of its table: scalars as they are, booleans as 0 and 1, the rest as JSON. */
+/** Converts records to column values and back: scalars unchanged, booleans as 0 and 1, the rest as JSON. */
 export interface Codec<Row> {
   readonly columns: readonly Column[];
   readonly names: readonly string[];
-  /** The stored values in the order of `names`. */
+  /** Returns the stored values in the order of `names`. */
   encode(row: Row): Stored[];
   decode(stored: StoredRow): Row;
-  /** The same of the stored values in the order of `names`. */
+  /** Returns the record of the stored values in the order of `names`. */
   decodeTuple(stored: readonly unknown[]): Row;
   encodeValue(name: string, value: unknown): Stored;
-  /** The value as it would be read; `undefined` for an absent one. */
+  /** Returns one decoded value, or `undefined` for an absent one. */
   decodeValue(name: string, stored: unknown): unknown;
 }
 

@@ -2,7 +2,7 @@ import { type Problem, problem } from "../../contract/errors.ts";
 import { toCanonicalJson } from "../../lib/canonical-json.ts";
 import { computeHmac, equalsInConstantTime, hashSha256Hex } from "../../lib/crypto/crypto.ts";
 
-/** Where a page ended: the value that the list is sorted by, then what identifies the row. */
+/** The end of a page: the value that the list is sorted by, then the row's key. */
 export type Position = readonly [sort: string | number, ...id: (string | number)[]];
 
 const version = 1;
@@ -16,7 +16,7 @@ interface Payload {
   readonly f: string;
 }
 
-/** Writes and reads the cursors of one list: signed, so that only what was given out comes back, and only to that list. */
+/** Creates the cursors of one list. They are signed, so that only this list accepts them, and only unaltered. */
 export function createCursors(key: Buffer, list: readonly unknown[]) {
   const f = hashSha256Hex(toCanonicalJson(list)).slice(0, 32);
   return {
@@ -25,11 +25,14 @@ export function createCursors(key: Buffer, list: readonly unknown[]) {
       const text = Buffer.from(JSON.stringify(payload));
       return Buffer.concat([computeMac(key, text), text]).toString("base64url");
     },
-    /** @throws Problem `invalid_cursor` */
+    /**
+     * Verifies and decodes a cursor.
+     * @throws Problem `invalid_cursor`
+     */
     open(cursor: string): Position {
       const bytes = Buffer.from(cursor, "base64url");
       const text = bytes.subarray(macBytes);
-      // Decoding forgives stray characters and bits; the cursor that was given out had none.
+      // Node's decoder ignores stray characters and bits, which an issued cursor never has.
       if (bytes.toString("base64url") !== cursor) throw createInvalidCursorProblem();
       if (!equalsInConstantTime(bytes.subarray(0, macBytes), computeMac(key, text))) throw createInvalidCursorProblem();
       const payload = JSON.parse(text.toString()) as Payload;

@@ -3,12 +3,12 @@ import { splitSearch } from "../../lib/search-words.ts";
 import type { Database, Db, Source } from "../database.ts";
 import { getAdapter } from "../engine.ts";
 
-/** A query on any table, as `port.ts` types it for each. */
+/** A query on any table. `port.ts` types it for each table. */
 export interface AnyQuery {
   readonly where?: Readonly<Record<string, unknown>>;
   readonly has?: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly search?: { readonly columns: readonly string[]; readonly text: string } | undefined;
-  /** Of the audit entries, those of changes. */
+  /** Selects only audit entries of changes. */
   readonly changesOnly?: boolean | undefined;
 }
 
@@ -20,18 +20,18 @@ export interface Sort {
 export interface SortStep {
   readonly sort: Sort;
   readonly limit: number;
-  /** The last row of the step before: its sort value, then what identifies it. */
+  /** The last row of the previous step: its sort value, then its key. */
   readonly after?: readonly unknown[] | undefined;
 }
 
 type Select = SelectQueryBuilder<Database, string, object>;
 
-/** A source's rows of one tenant that match a query: the row is `t`. */
+/** Selects a source's rows of one tenant that match a query. The row's alias is `t`. */
 export function selectMatching(db: Db, source: Source<unknown>, businessId: string, query: AnyQuery): Select {
   const [first, ...others] = listMembers(query);
   let select: Select;
   if (first) {
-    // The members index has the list's order: it leads, and the rows follow it.
+    // The members index has the order of the list, so it comes first in the join.
     select = (db.selectFrom("members as m") as Select)
       .crossJoin(`${source.name} as t`)
       .where("m.businessId", "=", businessId)
@@ -50,15 +50,15 @@ export function selectMatching(db: Db, source: Source<unknown>, businessId: stri
   for (const [column, condition] of Object.entries(query.where ?? {})) {
     select = restrictColumn(select, `t.${column}`, condition);
   }
-  // A literal, for an index over changes alone is of use only to a query that says so.
+  // A literal, because a partial index over changes is used only if the query repeats its condition.
   if (query.changesOnly) select = select.where(sql<boolean>`${sql.ref("t.kind")} = ${sql.lit("change")}`);
   return query.search ? select.where(matchContaining(db, query.search)) : select;
 }
 
-/** Columns of which few values are asked for at once, each of which has its rows in the order of the list in an index. */
+/** Columns with few values, each of which has an index in the order of the list. */
 const sorted: Readonly<Record<string, string>> = { assignments: "status" };
 
-/** One step through the matching rows in an order: whole rows, as they are stored. */
+/** Selects one step through the matching rows in an order, as whole stored rows. */
 export function selectStep(
   db: Db,
   source: Source<unknown>,
@@ -71,7 +71,7 @@ export function selectStep(
   if (!Array.isArray(values) || values.length < 2 || step.sort.column !== "createdAt") {
     return stepOfOne(db, source, businessId, query, step);
   }
-  // The first rows of each value, and of them the first: however many there are, and however few.
+  // The first rows of each value are merged, so each branch reads its index in order and stops early.
   const [first, ...others] = values.map((value) => {
     const own = stepOfOne(db, source, businessId, { ...query, where: { ...query.where, [column]: value } }, step);
     return db.selectFrom(own.as("t")).selectAll();
@@ -101,7 +101,7 @@ function stepOfOne(db: Db, source: Source<unknown>, businessId: string, query: A
   return select.limit(limit);
 }
 
-// Where the last step ended is past the bound that the list began at, which would mislead SQLite's planner.
+// Drops a lower bound that the end of the last step has passed. It would mislead SQLite's planner.
 function createAheadCondition(condition: unknown, { descending }: Sort): unknown {
   if (typeof condition !== "object" || condition === null || Array.isArray(condition)) return condition;
   const { gte, gt, lte, lt } = condition as Record<string, unknown>;
@@ -128,7 +128,7 @@ function hasMember(db: Db, source: Source<unknown>, member: string, value: strin
     .where("o.id", "=", sql.ref(`t.${source.key[0]}`))}`;
 }
 
-// The ids first: there are few, and by them the rows are found.
+// Selects the matching ids first. There are few, and the rows are found by them.
 function hasAnyMember(db: Db, source: Source<unknown>, businessId: string, member: string, values: readonly string[]) {
   return sql<boolean>`${sql.ref(`t.${source.key[0]}`)} in ${db
     .selectFrom("members as o")

@@ -17,11 +17,11 @@ import type { Row, TableName } from "../tables.ts";
 import { createCursors, type Position } from "./cursor.ts";
 import { type AnyQuery, type Sort, selectMatching, selectStep } from "./query.ts";
 
-/** What readers and transactions of one store share. */
+/** The parts that readers and transactions of one store share. */
 export interface Shared {
   readonly statements: Statements;
   readonly cursorKey: Buffer;
-  /** The number of a tenant's last turn. */
+  /** Selects the number of a tenant's last commit. */
   readonly lastTurn: PreparedStatement;
 }
 
@@ -65,7 +65,7 @@ export class SqlReader implements Reader {
 
   async *scan<T extends TableName>(table: T, query: Query<T>): AsyncIterable<Row<T>> {
     const source = createSource(table);
-    // In an order that every list's index has.
+    // Every list's index has this order.
     const sort = { column: "createdAt", descending: false };
     let after: Position | undefined;
     do {

@@ -2,7 +2,7 @@ import type { Db } from "../database.ts";
 import { getAdapter } from "../engine.ts";
 import type { ColumnRow, ColumnType, IndexRow, StoredIndex, StoredTable } from "./schema-introspection.ts";
 
-/** The tables of a database by their names, as it has them itself. */
+/** Returns the tables of a database by their names, read from the database itself. */
 export async function readSchema(db: Db): Promise<StoredTable[]> {
   const queries = getAdapter(db).schemaQueries;
   const columns = Map.groupBy((await queries.columns.execute(db)).rows, ({ table }) => table);

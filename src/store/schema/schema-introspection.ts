@@ -13,21 +13,27 @@ export interface StoredIndex {
   readonly unique: boolean;
 }
 
-/** A table as the database has it. */
+/** A table as the database describes it. */
 export interface StoredTable {
   readonly name: string;
   readonly columns: readonly StoredColumn[];
   /** The columns of its primary key, in their order. */
   readonly key: readonly string[];
-  /** With that of the key. */
+  /** All indexes, including the one of the primary key. */
   readonly indexes: readonly StoredIndex[];
 }
 
-/** Queries by which a database tells what it holds. */
+/** Queries that describe the tables of a database. */
 export interface SchemaQueries {
-  /** A row for each column, in the order of the table: `table`, `column`, `type`, and its place in the primary key or 0. */
+  /**
+   * Returns a row for each column, in the table's order: `table`, `column`, `type`, and its position in the primary
+   * key or 0.
+   */
   readonly columns: RawBuilder<ColumnRow>;
-  /** A row for each column of an index, in its order: `table`, `index`, `column`, and 1 as `unique` where it is so. */
+  /**
+   * Returns a row for each column of an index, in its order: `table`, `index`, `column`, and `unique`, which is 1 for
+   * a unique index.
+   */
   readonly indexes: RawBuilder<IndexRow>;
 }
 

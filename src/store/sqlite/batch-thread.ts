@@ -2,7 +2,9 @@ import { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import type { Batch, BatchOptions, BatchOutcome } from "./batch-writer.ts";
 
-/** The thread of `batches.ts`: a connection of its own, on which it can wait without holding up requests. */
+/**
+ * The worker thread of `batch-writer.ts`. It has its own connection, so that it can wait without delaying requests.
+ */
 const { path, busyTimeoutMs } = workerData as BatchOptions;
 const db = new DatabaseSync(path, { timeout: busyTimeoutMs });
 db.exec("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON");

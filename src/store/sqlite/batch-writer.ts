@@ -4,12 +4,12 @@ import { Worker } from "node:worker_threads";
 import type { Stored } from "../queries/codec.ts";
 
 export interface BatchOptions {
-  /** A file that exists. */
+  /** Path of an existing file. */
   readonly path: string;
   readonly busyTimeoutMs: number;
 }
 
-/** A statement and the parameters of each time it is run, all in one transaction. */
+/** A statement and the parameters of each run, all in one transaction. */
 export interface Batch {
   readonly sql: string;
   readonly rows: readonly (readonly Stored[])[];
@@ -19,11 +19,11 @@ export interface BatchOutcome {
   readonly error?: unknown;
 }
 
-/** Runs batches one after the other on a thread of their own, so that no request waits for the disk. */
+/** Runs batches one after the other on a worker thread, so that no request waits for the disk. */
 export interface BatchWriter {
-  /** Whether the thread runs: it starts with the first batch. */
+  /** The thread is running. It starts with the first batch. */
   readonly started: boolean;
-  /** Resolves when the batch is committed; rejects when it is not, or when nobody can say. */
+  /** Resolves when the batch is committed. Rejects when it is not, or when the result is unknown. */
   run(batch: Batch): Promise<void>;
   close(): Promise<void>;
 }
@@ -68,10 +68,10 @@ export function createBatchWriter(options: BatchOptions): BatchWriter {
 }
 
 function start(workerData: BatchOptions): Worker {
-  // The file beside this one: a source where this is one, built where this is.
+  // The script has this file's extension: `.ts` in the sources, `.js` in a build.
   const script = new URL(`batch-thread${extname(import.meta.url)}`, import.meta.url);
   const worker = new Worker(script, { workerData, execArgv: ["--disable-warning=ExperimentalWarning"] });
-  // Between two batches nobody listens, and the process need not stay for it.
+  // Between batches no listener waits for the worker, and it must not keep the process alive.
   worker.on("error", () => undefined);
   worker.unref();
   return worker;

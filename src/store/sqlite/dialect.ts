@@ -24,17 +24,17 @@ import type { Stored } from "../queries/codec.ts";
 import { type SchemaQueries, type StoredTable, sqliteCatalogue } from "../schema/schema-introspection.ts";
 
 export interface SqliteOptions {
-  /** A file that exists or `:memory:`. */
+  /** Path of an existing file, or `:memory:`. */
   readonly path: string;
-  /** `write`: transactions, one at a time, and statements between them. `read`: statements that change nothing. */
+  /** `write` runs transactions, one at a time, and single statements. `read` runs statements that change nothing. */
   readonly role: "write" | "read";
-  /** Takes rows that refer to ones that are not there. */
+  /** Disables foreign key checks. */
   readonly unchecked?: boolean;
-  /** How long to wait for another transaction, of this process or another, before giving up. */
+  /** Time to wait for a transaction of this or another process. */
   readonly busyTimeoutMs: number;
 }
 
-/** Kysely on Node's own SQLite: one connection per dialect. */
+/** Kysely dialect for Node's own SQLite, with one connection. */
 export class SqliteDialect implements Dialect {
   readonly #options: SqliteOptions;
 
@@ -59,7 +59,7 @@ export class SqliteDialect implements Dialect {
   }
 }
 
-// The driver below has its own queue, which gives up after a time.
+// The driver below queues transactions itself, with a timeout.
 class Adapter extends SqliteAdapter implements EngineAdapter {
   get locksRows(): boolean {
     return false;
@@ -70,7 +70,7 @@ class Adapter extends SqliteAdapter implements EngineAdapter {
     return found.rows.length > 0;
   }
 
-  /** The driver has put its own function in the place of SQLite's. */
+  /** The driver replaces SQLite's own `lower` by its own. */
   lower(text: Expression<unknown>): RawBuilder<string> {
     return sql<string>`lower(${text})`;
   }
@@ -79,7 +79,7 @@ class Adapter extends SqliteAdapter implements EngineAdapter {
     return sqliteCatalogue;
   }
 
-  /** They are a matter of the connection: see `unchecked`. */
+  /** Foreign key checks are a setting of the connection: see `unchecked`. */
   async suspendReferences(): Promise<readonly string[]> {
     return [];
   }
@@ -120,15 +120,15 @@ class SqliteDriver implements Driver {
     try {
       await retryWhileBusy(busyTimeoutMs, () => db.exec("PRAGMA journal_mode = WAL"));
       db.exec(`PRAGMA synchronous = FULL; PRAGMA foreign_keys = ${unchecked ? "OFF" : "ON"}`);
-      // A writer waits without holding up the process (see `untilFree`).
+      // The writer waits asynchronously instead (see `retryWhileBusy`).
       db.exec(role === "read" ? "PRAGMA query_only = ON" : "PRAGMA busy_timeout = 5");
-      // SQLite's own folds ASCII alone.
+      // SQLite's own function converts ASCII only.
       db.function("lower", { deterministic: true }, (value) => (value === null ? null : String(value).toLowerCase()));
     } catch (error) {
       db.close();
       throw error;
     }
-    // A reader has waited already when it is told that the database is busy.
+    // A reader has already waited in SQLite when the busy error reaches it.
     this.#session = new Session(db, role === "write" ? busyTimeoutMs : 0);
   }
 
@@ -177,19 +177,19 @@ interface Statement {
 class Session implements DatabaseConnection {
   readonly #db: DatabaseSync;
   readonly #statements = new Map<string, Statement>();
-  /** Of prepared queries, of which there are only so many. */
+  /** Statements of prepared queries, whose number is bounded. */
   #kept = new WeakMap<object, Statement>();
   readonly #patienceMs: number;
   #begun = false;
 
-  /** @param patienceMs - how long a statement between transactions waits for another process's transaction */
+  /** @param patienceMs - time that a statement outside a transaction waits for another process's transaction */
   constructor(db: DatabaseSync, patienceMs: number) {
     this.#db = db;
     this.#patienceMs = patienceMs;
   }
 
   begin(): void {
-    // What a failed rollback has left open must not become part of this transaction.
+    // A failed rollback may have left a transaction open.
     if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
     this.#db.exec("BEGIN IMMEDIATE");
     this.#begun = true;
@@ -205,14 +205,16 @@ class Session implements DatabaseConnection {
     this.#begun = false;
   }
 
-  /** Never throws: what made the transaction fail is worth more than what the rollback has to say. */
+  /**
+   * Rolls back, and never throws: the error that made the transaction fail is more useful than one of the rollback.
+   */
   rollback(): void {
     this.#begun = false;
     try {
-      // After some errors SQLite has rolled back by itself.
+      // After some errors SQLite has already rolled back.
       if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
     } catch {
-      // The next `begin` tries again.
+      // The next `begin` rolls back again.
     }
   }
 
@@ -221,14 +223,14 @@ class Session implements DatabaseConnection {
     try {
       return this.#run(query);
     } catch (error) {
-      // A statement between transactions is one itself, and waits as one does.
+      // A statement outside a transaction is a transaction of its own, and waits like one.
       if (isBusy(error) && !this.#begun) return retryWhileBusy(this.#patienceMs, () => this.#run(query));
       throw translateError(error);
     }
   }
 
   async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
-    // A statement of its own: a cached one could be run again before this one is read to its end.
+    // Not cached: a cached statement could be run again before its rows are read to the end.
     const statement = this.#db.prepare(query.sql);
     for (const row of statement.iterate(...query.parameters.map(toBindable))) yield { rows: [row as R] };
   }
@@ -247,7 +249,8 @@ class Session implements DatabaseConnection {
     return { rows: [], numAffectedRows: BigInt(changes) };
   }
 
-  // Past a rollback by SQLite itself, the rest of a transaction would be written statement by statement.
+  // Fails when SQLite has already rolled back. Otherwise the remaining statements of the transaction would commit one
+  // by one.
   #assertBegun(): void {
     if (this.#begun && !this.#db.isTransaction) throw new Error("The database has rolled the transaction back");
   }
@@ -285,7 +288,7 @@ function toBindable(value: unknown): SQLInputValue {
   return typeof value === "boolean" ? Number(value) : (value as SQLInputValue);
 }
 
-/** Repeats what another process's transaction keeps from running, without holding up this process. */
+/** Retries work that another process's transaction blocks, without blocking this process. */
 async function retryWhileBusy<R>(timeoutMs: number, work: () => R): Promise<R> {
   const deadlineMs = performance.now() + timeoutMs;
   for (let delayMs = 1; ; delayMs = Math.min(2 * delayMs, 25)) {
@@ -299,7 +302,7 @@ async function retryWhileBusy<R>(timeoutMs: number, work: () => R): Promise<R> {
   }
 }
 
-/** What keeps SQLite from working now and may be over later (https://sqlite.org/rescode.html). */
+/** SQLite result codes of temporary errors (https://sqlite.org/rescode.html). */
 const [busy, locked, ioError, full] = [5, 6, 10, 13];
 const diskTroubles = new Map([
   [ioError, "The database's disk fails."],

@@ -11,26 +11,26 @@ import { SqliteDialect } from "./dialect.ts";
 import { createRevisionReader } from "./revision.ts";
 
 export interface SqliteSettings {
-  /** A file, made when missing with access for its owner alone, or `:memory:`. */
+  /** Path of a file, or `:memory:`. A missing file is created with access for its owner only. */
   readonly database: string;
-  /** How long a transaction waits for another one before it is refused as `unavailable`. */
+  /** Time that a transaction waits for another one before it fails with `unavailable`. */
   readonly busyTimeoutMs: number;
-  /** Takes rows that refer to ones that are not there. */
+  /** Disables foreign key checks. */
   readonly unchecked?: boolean;
 }
 
-/** From as many on a batch is worth a thread: until then it holds up requests for no longer than a few of them take. */
+/** Batches of at least this size use the thread. Smaller ones block requests only briefly. */
 const manyRows = 250;
-/** Other writers need not wait for more than these. */
+/** Limits how long other writers wait. */
 const rowsPerCommit = 1_000;
 
 /**
- * A disk with less room counts as full. The largest request is 1 MiB and is kept twice, in a record and with the answer
- * to its repetition, and each of these is written to the log first and to the file later.
+ * A disk with less free space counts as full. The largest request is 1 MiB. It is stored twice, in a record and with
+ * the stored answer, and each copy is written first to the log and later to the file.
  */
 export const minFreeBytes = 4 * 1024 * 1024;
 
-/** Opens a file. Transactions run one after the other, whosever they are. */
+/** Opens a file. Transactions run one after the other, whatever their tenant. */
 export async function openSqlite({ database, busyTimeoutMs, unchecked = false }: SqliteSettings): Promise<Engine> {
   const inMemory = database === ":memory:";
   const path = inMemory ? database : resolve(database);
@@ -60,16 +60,16 @@ export async function openSqlite({ database, busyTimeoutMs, unchecked = false }:
     transact,
     transactRelaxed: transact,
     inTurn: (businessId, work) => transact(async (db) => work(db, await takeTurn(db, businessId))),
-    // A transaction that writes lets in no other.
+    // A write transaction already excludes all others.
     alone: transact,
     async snapshot(work) {
       if (inMemory) return transact(work);
-      // Of its own: a snapshot that lasts would show old rows to whoever reads beside it.
+      // Opened for this snapshot: on a shared connection, other readers would see old rows.
       const own = openSide("read");
       try {
         return await own.connection().execute(async (db) => {
           await sql`begin`.execute(db);
-          // It begins with what is read first.
+          // The snapshot begins with the first read.
           await sql`select 1 from sqlite_master limit 1`.execute(db);
           return work(db);
         });
@@ -110,7 +110,7 @@ function createTransact(write: Db): Transact {
     });
 }
 
-/** Makes the file that SQLite would make, but for its owner alone. */
+/** Creates the database file with access for its owner only. */
 function create(path: string): void {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -130,7 +130,7 @@ const reasons: Readonly<Record<string, string>> = {
   ENOSPC: "the disk is full",
 };
 
-/** Names the file in what the system or SQLite says of it; a refusal of the catalogue stays what it is. */
+/** Adds the file's name to errors of the system and of SQLite. A `Problem` is returned unchanged. */
 function toUnusableError(path: string, error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof Problem) return error;
   const { code = "", message } = error as NodeJS.ErrnoException;
