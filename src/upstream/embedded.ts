@@ -6,7 +6,7 @@ import type { OperationPipeline } from "../pipeline/execute.ts";
 import type { Admission } from "../pipeline/steps/admission.ts";
 import type { Identity, Upstream, UpstreamCall } from "./port.ts";
 
-/** The programme service in this very process. */
+/** Creates the upstream of the programme service in this process. */
 export function createEmbeddedUpstream(pipeline: OperationPipeline, changes: ChangeFeed): Upstream {
   const toCall = ({ input, admission, ...rest }: UpstreamCall): Call => ({
     ...rest,

@@ -6,32 +6,32 @@ import { toFailure } from "../pipeline/failure.ts";
 import { confineScopes } from "../pipeline/steps/authorize.ts";
 import type { CallHead, Failure, Identity, Upstream, UpstreamAdmission, UpstreamCall, Watch, Watcher } from "./port.ts";
 
-/** As what a caller's calls run. */
+/** The identity with which a caller's calls run. */
 export interface Grant {
-  /** Who calls, as an opaque name: the same after what the caller presents was renewed. */
+  /** The caller's opaque name. It stays the same when the caller renews its credential. */
   readonly caller: string;
-  /** Who calls, for the operator's log; nothing personal. */
+  /** The caller's name in the operator's log, without personal data. */
   readonly name: string;
-  /** The product token, which stays in this process. */
+  /** The product token. It never leaves this process. */
   readonly token: string;
-  /** No more than these of the token's scopes; all of them without. */
+  /** Limits the token's scopes. Absent: all of them. */
   readonly scopes?: ReadonlySet<Scope> | undefined;
-  /** The scopes that the caller could come back with; absent where what it presents has what it has. */
+  /** The scopes that the caller can obtain with a new credential. Absent if a new credential has the same scopes. */
   readonly attainable?: ReadonlySet<Scope> | undefined;
 }
 
 /**
- * What is granted to whoever presents this.
- * @throws Problem `unauthorized`, `invalid_token`, `gateway_not_admitted`; `unavailable` where it cannot be looked into now
+ * Returns the grant of a presented credential.
+ * @throws Problem `unauthorized`, `invalid_token`, `gateway_not_admitted`; `unavailable` when it cannot be checked now
  */
 export type GrantOf = (presented: string | undefined) => Promise<Grant>;
 
-/** The grants of admitted calls, which are not looked up again. */
+/** Grants of admitted calls, so that they are not resolved again. */
 const grants = new WeakMap<UpstreamAdmission, Grant>();
 
 /**
- * An upstream for callers that hold no product token: what they present stands for one, with no more scopes than they
- * were given. Everything above knows what was presented alone; without this in between, the service would refuse it.
+ * Wraps an upstream for callers without a product token. Their credential is replaced by a product token, with no more
+ * scopes than the caller was granted. Layers above see only the presented credential.
  */
 export function createGatewayUpstream(upstream: Upstream, grantOf: GrantOf, log: Log): Upstream {
   async function identifyCaller(presented: string | undefined): Promise<Identity> {
@@ -42,7 +42,7 @@ export function createGatewayUpstream(upstream: Upstream, grantOf: GrantOf, log:
   const describe: Upstream["describe"] = async (call) => {
     const { token, name } = await grantOf(call.token);
     const connection = await describeRefusal(name, upstream.describe({ ...call, token }));
-    // Nothing of the product token, not even how it begins: a caller knows the name under which it was let in.
+    // Shows nothing of the product token, not even its prefix, but the caller's own name.
     return { ...connection, token: { name }, fault: connection.fault && maskRefusal(connection.fault, name) };
   };
 
@@ -55,7 +55,7 @@ export function createGatewayUpstream(upstream: Upstream, grantOf: GrantOf, log:
       const answer = await work(callAs(grant, call));
       const { operation, requestId } = call;
       const outcome = answer.ok ? "ok" : answer.problem.code;
-      // The service's own audit names the product token, which several callers may stand behind.
+      // The service's own audit names the product token, which several callers may share.
       log.info({ caller: grant.name, operation, requestId, outcome }, "A caller was answered");
       return answer.ok ? answer : { ...answer, problem: maskRefusal(answer.problem, grant.name) };
     } catch (error) {
@@ -84,7 +84,7 @@ export function createGatewayUpstream(upstream: Upstream, grantOf: GrantOf, log:
     }
   }
 
-  /** That the product token is refused is no word on what the caller presented. */
+  /** Hides that the product token was refused, because that says nothing about the presented credential. */
   function maskRefusal(refusal: Problem, name: string): Problem {
     if (refusal.status !== 401) return refusal;
     log.error({ caller: name }, "The service refuses the product token that this caller stands for");
@@ -115,17 +115,17 @@ function callAs({ token, scopes, caller }: Grant, call: UpstreamCall): UpstreamC
     ...call,
     token,
     within: scopes,
-    // The service remembers keys by token: another caller behind the same one must not be given this one's answer.
+    // The service stores idempotency keys by token. Callers that share a token must not get each other's answers.
     ...(idempotencyKey === undefined
       ? {}
       : { idempotencyKey: hashSha256Hex(JSON.stringify([caller, idempotencyKey])) }),
   };
 }
 
-/** How soon a watcher is told nothing more, once what it presented no longer holds. */
+/** Interval of checks whether a watcher's credential is still valid. */
 const checkMs = 1_000;
 
-/** A watch as the product token, told on as far as the grant goes and as long as it holds. */
+/** Watches with the product token, and forwards changes within the grant while the credential is valid. */
 async function watchWithGrant(
   watch: NonNullable<Upstream["watch"]>,
   grantOf: GrantOf,
@@ -170,7 +170,7 @@ async function watchWithGrant(
       grant = renewed;
       updateScopes();
     } catch (error) {
-      // Only a refusal ends it: an issuer that cannot be reached has refused nothing.
+      // Only a refusal ends the watch. An issuer that cannot be reached has not refused anything.
       if (!(error instanceof Problem) || error.status >= 500) return;
       stop();
       watcher.ended();

@@ -12,7 +12,7 @@ import type { Admission, CallHead } from "../pipeline/steps/admission.ts";
 export type { Answer, CallHead, ConsumedNonce, DryRunResult, Failure, Rate, RecordChange, Success, Watch, Watcher };
 export { toFailure };
 
-/** One tool call or resource read on its way to the service. */
+/** A tool call or resource read that is sent to the service. */
 export interface UpstreamCall {
   readonly operation: CallName;
   /** Path variables, query and body in one flat object, not yet validated. */
@@ -20,26 +20,30 @@ export interface UpstreamCall {
   readonly token: string | undefined;
   readonly idempotencyKey?: string | undefined;
   readonly requestId: string;
-  /** Ends the call when its caller has gone. */
+  /** Aborts the call when the caller disconnects. */
   readonly signal?: AbortSignal | undefined;
-  /** The admission, if the call was admitted before its arguments were read: it is then not authenticated again. */
+  /**
+   * The admission, if the call was authenticated before its arguments were read. It is then not authenticated again.
+   */
   readonly admission?: UpstreamAdmission | undefined;
-  /** The preview that was agreed to: the call applies only while it would still do the same, and once. */
+  /** The confirmed preview. The call runs once, and only while it would still have the same effect. */
   readonly confirmed?: ConsumedNonce | undefined;
-  /** What agents see of people; absent for callers who are none. */
+  /** The privacy mode of agents; absent for other callers. */
   readonly privacy?: Privacy | undefined;
-  /** The call may use no more than these of its token's scopes. */
+  /** Limits the scopes of the token. */
   readonly within?: ReadonlySet<Scope> | undefined;
 }
 
-/** Who a token is. */
+/** The identity behind a token. */
 export interface Identity {
   readonly scopes: ReadonlySet<Scope>;
-  /** Whose data the token reaches, as an opaque name: what is bound to it is of no use with another one's token. */
+  /** Opaque name of the data that the token can reach. What is bound to one realm cannot be used in another. */
   readonly realm: string;
-  /** Who calls, as an opaque name: the same after what the caller presents was renewed. */
+  /** The caller's opaque name. It stays the same when the caller renews its credential. */
   readonly caller: string;
-  /** The scopes that the caller could have with a new token of the same issuer; absent where tokens are what they are. */
+  /**
+   * The scopes that the caller can obtain with a new token of the same issuer. Absent if tokens cannot be upgraded.
+   */
   readonly attainable?: ReadonlySet<Scope>;
 }
 
@@ -47,61 +51,63 @@ export interface Identity {
 export interface UpstreamAdmission extends Pick<Admission, "ok" | "refuse"> {
   /** The caller, with its scopes at admission. */
   readonly identity: Identity;
-  /** The admission of the embedded service; absent if a remote service admits the call. */
+  /** The admission of the embedded service. Absent if a remote service authenticates the call. */
   readonly embedded?: Admission;
 }
 
-/** Whose token it is, by what may be shown of it: never itself. */
+/** What may be shown of a token's holder. Never contains the token. */
 export interface TokenHolder {
   readonly tokenId?: string;
   readonly name?: string;
-  /** How the token begins. */
+  /** The first characters of the token. */
   readonly prefix?: string;
   readonly expiresAt?: string | null;
 }
 
-/** What a token is connected to. */
+/** The service, organisation and scopes behind a token. */
 export interface Connection {
   /** `embedded`, or the address of the product's service. */
   readonly upstream: string;
   readonly token: TokenHolder;
-  /** The organisation; nothing where the service does not say. */
+  /** The organisation. Undefined if the service does not say. */
   readonly business: { readonly businessId: string; readonly name?: string } | undefined;
-  /** Whether the token has its scopes for sure, by the operator's word, or as far as no refusal was heard. */
+  /**
+   * How the scopes are known: `granted` by the service, `configured` by the operator, or `supposed` until a refusal.
+   */
   readonly scopesAre: "granted" | "configured" | "supposed";
   readonly rate: Rate;
-  /** Where events come from: the embedded service, a webhook by its name, or nowhere. */
+  /** The source of events: the embedded service, or the name of a webhook. Undefined if there is none. */
   readonly events: string | undefined;
-  /** Why calls are not answered at the moment. */
+  /** The reason why calls fail at the moment. */
   readonly fault: Problem | undefined;
 }
 
-/** Where calls go: the embedded service, or the product's own at a base address. */
+/** The service behind the tools: the embedded one, or the product's own at a base address. */
 export interface Upstream {
-  /** Authenticates a call, before its arguments are read. */
+  /** Authenticates a call before its arguments are read. */
   admit(head: CallHead): Promise<UpstreamAdmission | Failure>;
-  /** Why a call would be refused for what its arguments are, whatever the records; undefined where they fit. */
+  /** Validates a call's arguments without reading records. Returns undefined if they are valid. */
   check(call: UpstreamCall): Promise<Failure | undefined>;
-  /** Answers a call; never throws. */
+  /** Runs a call. Never throws. */
   call(call: UpstreamCall): Promise<Answer>;
-  /** What a call that writes would do, without doing it; or why it would be refused. */
+  /** Returns what a call that writes would do, without doing it, or why it would fail. */
   dryRun(call: UpstreamCall): Promise<DryRunResult | Failure>;
   /**
-   * Who a token is, without using up its rate.
+   * Returns the identity behind a token, without consuming its rate limit.
    * @throws Problem `unauthorized`, `invalid_token`
    */
   identify(token: string | undefined): Promise<Identity>;
   /**
-   * What a token is connected to, and how much of its rate is left.
+   * Returns the connection of a token, and its remaining rate.
    * @throws Problem `unauthorized`, `invalid_token`
    */
   describe(call: Pick<UpstreamCall, "token" | "requestId" | "signal">): Promise<Connection>;
   /**
-   * Tells a watcher what changes in its token's organisation from now on, whoever changes it, and in its token's scopes.
-   * Absent where changes cannot be followed.
+   * Notifies a watcher of all changes in its token's organisation, and in its token's scopes. Absent if changes cannot
+   * be observed.
    * @throws Problem `unauthorized`, `invalid_token`; `unavailable` with too many watchers
    */
   watch?(token: string | undefined, watcher: Watcher): Promise<Watch>;
-  /** Whether `watch` tells of records, or of the token's scopes alone. */
+  /** `watch` reports changes of records, and not only of the token's scopes. */
   readonly watchesRecords?: boolean;
 }

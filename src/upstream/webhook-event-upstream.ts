@@ -11,15 +11,15 @@ import { validateInput } from "../pipeline/steps/validate.ts";
 import type { Answer, Connection, Upstream, UpstreamCall, Watch, Watcher } from "./port.ts";
 import { createScopeProber, type ScopeProber } from "./remote/scope-prober.ts";
 
-/** What comes in by webhooks for some tokens. */
+/** The event log that some tokens may read. */
 export interface ReadLog {
-  /** Under which it is kept. */
+  /** The log's name in the store. */
   readonly log: string;
   readonly webhooks: readonly string[];
 }
 
 export interface ReceivedOptions {
-  /** What a realm's tokens may see. */
+  /** Returns the log of a realm's tokens. */
   readonly logOf: (realm: string) => ReadLog | undefined;
   readonly list: (log: string, scopes: ReadonlySet<Scope>, input: Input<"list_events">) => Promise<PageOf<LoggedEvent>>;
   readonly follow: (identify: ChangeFeedDeps["identify"]) => ChangeFeed;
@@ -31,8 +31,9 @@ export interface ReceivingUpstream extends Upstream {
 }
 
 /**
- * An upstream that knows of events by webhooks: it lists them, and tells by them what changed. They are kept here, where
- * no service asks for a token: so the service is asked whether it still knows the token, and what that may see.
+ * Wraps an upstream to list the events that arrived by webhooks, and to report changes from them. The events are
+ * stored here, where no service checks the token. Therefore the remote service is asked whether the token is still
+ * valid and what it may read.
  */
 export function createWebhookEventUpstream(upstream: Upstream, options: ReceivedOptions): ReceivingUpstream {
   const received = new Received(upstream, options);
@@ -54,7 +55,7 @@ class Received {
   readonly #options: ReceivedOptions;
   readonly #scopeProber: ScopeProber;
   readonly #feed: ChangeFeed;
-  /** Until when tokens need not be asked about for their watchers' sake, by realm. */
+  /** Until when a realm's tokens need no check on behalf of their watchers. */
   readonly #aliveUntilMs = new Map<string, number>();
 
   constructor(upstream: Upstream, options: ReceivedOptions) {
@@ -98,7 +99,7 @@ class Received {
   async watch(token: string | undefined, watcher: Watcher): Promise<Watch> {
     const { realm, scopes } = await this.#upstream.identify(token);
     const own = (await this.#upstream.watch?.(token, watcher)) ?? { scopes, stop: ignore };
-    // Nobody is told of nothing: strangers, too, may come with tokens that nothing comes in for.
+    // Tokens without a log get no change notifications.
     if (!this.#options.logOf(realm)) return own;
     try {
       const notifyChanged: Watcher["changed"] = (changes) => watcher.changed(changes);
@@ -124,7 +125,9 @@ class Received {
     return { businessId: this.#options.logOf(realm)?.log ?? realm, scopes };
   }
 
-  /** A revoked token is noticed before long also when nothing is called with it: then its watchers are told. */
+  /**
+   * Checks regularly that a token is valid, even if it makes no calls, and notifies its watchers when it is revoked.
+   */
   #stayAlive(realm: string, token: string, scopes: ReadonlySet<Scope>): void {
     const nowMs = this.#options.clock.now().getTime();
     if ((this.#aliveUntilMs.get(realm) ?? 0) > nowMs) return;

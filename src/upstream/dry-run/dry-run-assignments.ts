@@ -14,7 +14,7 @@ const readAssignments = (read: ReadRemote, roundId: unknown) => readRemoteRows(r
 
 const reviewing: readonly unknown[] = ["assigned", "accepted", "completed"];
 
-/** Of the pairs asked for, those that the round does not have yet, as far as it can be read. */
+/** Plans the requested pairs that the round does not have yet, as far as it can be read. */
 export const planBulkAssign: PlanDryRun = async (read, input) => {
   const { roundId } = input;
   const { rows } = await readAssignments(read, roundId);
@@ -49,7 +49,7 @@ function toPairKey({ submissionId, reviewerId }: RemoteRow | Pair): string {
   return `${submissionId} ${reviewerId}`;
 }
 
-/** Who gets what is the service's plan; what it starts from can be read. */
+/** Plans by the inputs only: the service decides who gets what. */
 export const planAutoAssign: PlanDryRun = async (read, input) => {
   const { roundId } = input;
   const submissions = await readRemoteRows(read, "list_submissions", { roundId, state: "IN_REVIEW" });
@@ -66,7 +66,7 @@ export const planAutoAssign: PlanDryRun = async (read, input) => {
     })),
     complete: submissions.complete && reviewers.complete && assignments.complete,
   };
-  // What was previewed stands for the round's version: the plan starts from it.
+  // The preview is bound to the round's state, because the service plans from it.
   const before = { roundId, version: JSON.stringify(planningContext) };
   return {
     changes: [{ table: "rounds", id: String(roundId), before, after: { roundId } }],
@@ -99,7 +99,10 @@ export const planDeleteAssignment: PlanDryRun = async (read, { assignmentId }) =
   changes: [createEndedAssignmentChange(await readAssignment(read, assignmentId))],
 });
 
-/** @throws Problem `version_conflict` */
+/**
+ * Plans a reassignment.
+ * @throws Problem `version_conflict`
+ */
 export const planReassignAssignment: PlanDryRun = async (read, { assignmentId, newReviewerId, version }) => {
   const before = await readAssignment(read, assignmentId);
   expectVersion(before, version);
@@ -108,7 +111,7 @@ export const planReassignAssignment: PlanDryRun = async (read, { assignmentId, n
   return { changes: [createEndedAssignmentChange(before), { table: "assignments", id: "", after }] };
 };
 
-/** Returns an assignment as the list has it: there is no read of one by its id. */
+/** Returns an assignment from the list, because no operation reads one by its id. */
 async function readAssignment(read: ReadRemote, assignmentId: unknown): Promise<RemoteRow> {
   const { rows } = await readRemoteRows(read, "list_assignments", {});
   const unknown: RemoteRow = { assignmentId, active: true, status: "in a state that cannot be read" };

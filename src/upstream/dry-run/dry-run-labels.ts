@@ -2,12 +2,12 @@ import { Problem } from "../../contract/errors.ts";
 import type { OperationName } from "../../contract/index.ts";
 import type { ReadRemote, RemoteChange, RemoteRow } from "./dry-run-reads.ts";
 
-/** Names of one kind that are read for one question; it shows hardly more. */
+/** Number of names of one kind that are read for a question. It shows hardly more. */
 const maxOfKind = 12;
 
 interface Kind {
   readonly columns: readonly string[];
-  /** Where the names of these records are read, each by its id. */
+  /** The operation that reads a record with its name. */
   readonly from: OperationName;
   readonly id: string;
   readonly labelOf: (row: RemoteRow) => string;
@@ -27,7 +27,7 @@ function getSubmissionTitle(submission: RemoteRow): string {
   return String(submission["title"] ?? "");
 }
 
-/** The names of the records that changes speak of, as far as the caller may read such records and few are needed. */
+/** Reads the names of changed records, if they are few and the caller may read them. */
 export async function readLabels(
   read: ReadRemote,
   changes: readonly RemoteChange[],
@@ -47,7 +47,7 @@ export async function readLabels(
   return labels;
 }
 
-/** Rounds are listed by programme alone. */
+/** Reads the names of rounds, which are listed by programme only. */
 async function roundNames(
   read: ReadRemote,
   changes: readonly RemoteChange[],
@@ -62,7 +62,7 @@ async function roundNames(
   }
 }
 
-/** Without a name a record is shown by its id; the question is asked all the same. */
+/** Returns undefined if the read fails. The question then shows the record's id. */
 async function ignoreFailure<R>(reading: Promise<R>): Promise<R | undefined> {
   try {
     return await reading;

@@ -7,24 +7,27 @@ export type RemoteRow = Readonly<Record<string, unknown>>;
 export type RemoteInput = Readonly<Record<string, unknown>>;
 export type RemoteChange = DryRunResult["changes"][number];
 
-/** Reads from the service as the caller, with the caller's scopes. @throws Problem */
+/**
+ * Reads from the service with the caller's token and scopes.
+ * @throws Problem
+ */
 export type ReadRemote = (
   name: OperationName,
   input: RemoteInput,
 ) => Promise<{ readonly data: unknown; readonly lastEvaluatedKey?: string | undefined }>;
 
-/** What a call would do, as far as can be told from reads. */
+/** The expected effect of a call, as far as reads show it. */
 export interface Expected {
   readonly changes: readonly RemoteChange[];
   readonly data?: unknown;
   readonly planningContext?: DryRunResult["planningContext"];
-  /** Names known from reading already. */
+  /** Names that earlier reads returned. */
   readonly labels?: ReadonlyMap<string, string>;
 }
 
 export type PlanDryRun = (read: ReadRemote, input: RemoteInput) => Promise<Expected>;
 
-/** What the caller may not read is left out of a preview; the call itself is still asked about. */
+/** Returns a default for what the caller may not read. The preview leaves it out. */
 export async function readOrDefault<R>(reading: Promise<R>, otherwise: R): Promise<R> {
   try {
     return await reading;
@@ -35,8 +38,8 @@ export async function readOrDefault<R>(reading: Promise<R>, otherwise: R): Promi
 }
 
 /**
- * A record as it is now; of one that the caller may not read, its id and the version that the call names, if any.
- * @throws Problem `version_conflict`, `not_found`, and whatever the read runs into
+ * Reads a record's current state. Returns the id and the call's version if the caller may not read the record.
+ * @throws Problem `version_conflict`, `not_found`, and any problem of the read
  */
 export async function readCurrent(
   read: ReadRemote,
@@ -50,22 +53,25 @@ export async function readCurrent(
   return row;
 }
 
-/** @throws Problem `version_conflict` where a record that could be read is not at the version that the call names */
+/**
+ * Checks that a record has the version that the call names.
+ * @throws Problem `version_conflict`
+ */
 export function expectVersion({ version: currentVersion }: RemoteRow, version: unknown): void {
   if (version === undefined || typeof currentVersion !== "number" || currentVersion === version) return;
   throw problem("version_conflict", { currentVersion });
 }
 
-/** Pages of one list that a preview looks through. */
+/** Number of pages of one list that a preview reads. */
 const maxPages = 3;
 
 export interface RemoteRows {
   readonly rows: readonly RemoteRow[];
-  /** Whether there are no more. */
+  /** The list has no more rows. */
   readonly complete: boolean;
 }
 
-/** The first rows of a list, as far as a preview looks; none where the caller may not read it. */
+/** Reads the first rows of a list. Returns none if the caller may not read it. */
 export async function readRemoteRows(read: ReadRemote, name: OperationName, query: RemoteInput): Promise<RemoteRows> {
   const rows: RemoteRow[] = [];
   let lastEvaluatedKey: string | undefined;

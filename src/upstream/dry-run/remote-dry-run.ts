@@ -21,10 +21,9 @@ import {
 } from "./dry-run-reads.ts";
 
 /**
- * What a call would do, told from reads: a service that is not ours cannot be asked to try. The records are the ones
- * that it will change, at the versions read; what it makes of them is its own decision.
- *
- * @throws Problem `not_found`, `version_conflict`, and whatever the reads run into
+ * Describes the effect of a call from reads, because a remote service cannot run it without committing. Lists the
+ * records that the call will change, with their versions. The service decides about their new values.
+ * @throws Problem `not_found`, `version_conflict`, and any problem of the reads
  */
 export async function dryRunRemotely(name: CallName, read: ReadRemote, input: RemoteInput): Promise<DryRunResult> {
   const { changes, data, planningContext, labels } = await (dryRunResults[name] ?? planUnknownChange)(read, input);
@@ -38,7 +37,7 @@ export async function dryRunRemotely(name: CallName, read: ReadRemote, input: Re
   };
 }
 
-/** The same, as far as it is needed to know whether a preview still holds. */
+/** Computes the digest by which a call checks that its preview still holds. */
 export async function computeRemoteDigest(name: CallName, read: ReadRemote, input: RemoteInput): Promise<string> {
   return computeChangeDigest((await (dryRunResults[name] ?? planUnknownChange)(read, input)).changes);
 }
@@ -54,7 +53,7 @@ const toState =
     return { changes: [submission, ...(endsReview ? await planEndedAssignments(read, submissionId) : [])] };
   };
 
-/** More assignments than one submission has; what lies beyond is not previewed. */
+/** More assignments than one submission has. Others are not previewed. */
 const maxAssignments = 100;
 
 async function planEndedAssignments(read: ReadRemote, submissionId: unknown): Promise<RemoteChange[]> {
@@ -92,7 +91,7 @@ const removeRef: PlanDryRun = async (read, { personId, version, namespace, objec
   const before = await readCurrent(read, "get_person", { personId }, version);
   const named = { namespace, objectType, externalId };
   const refs = (before["externalRefs"] ?? [named]) as readonly RemoteRow[];
-  // Without the scope that shows them, external ids are not there to compare.
+  // Without the scope that shows external ids, they cannot be compared.
   const isNamed = (ref: RemoteRow) =>
     ref["namespace"] === namespace &&
     ref["objectType"] === objectType &&
@@ -111,7 +110,7 @@ const updateProgram: PlanDryRun = async (read, { programId, version, lifecycleSt
   };
 };
 
-/** Feedback that is not released yet cannot be read. */
+/** Feedback cannot be read before its release. */
 const releaseFeedback: PlanDryRun = async (_, { feedbackId }) => {
   const [before, after] = [
     { feedbackId, released: false },
@@ -140,13 +139,13 @@ const planBulkEmail: PlanDryRun = async (read, { reviewers, applicants, programI
   };
 };
 
-/** Returns the names of a programme's applicants by their addresses, as far as a preview looks. */
+/** Returns the names of a programme's applicants by their addresses, from the first pages. */
 async function readApplicantNames(read: ReadRemote, programId: unknown): Promise<ReadonlyMap<string, string>> {
   const { rows } = await readRemoteRows(read, "list_applicants", { programId });
   return new Map(rows.map(({ email, name }) => [String(email), String(name ?? "")]));
 }
 
-/** What the service makes of an invitation, and whom it knows already, is told by its answer alone. */
+/** Only the service's answer shows whom it knows already. */
 const inviteReviewer: PlanDryRun = async (_, { suppressEmails, message, programName, ...reviewer }) => {
   const mail = {
     recipientKind: "reviewer",
@@ -169,10 +168,10 @@ const createExport: PlanDryRun = async (
   return { changes: [{ table: "exports", id: "", after: { programId, trackId, filters, persons } }] };
 };
 
-/** A call of which nothing can be told is asked about by what its contract says of it. */
+/** Plans a call without a preview. The question then shows the contract's description. */
 const planUnknownChange: PlanDryRun = async (_, input) => ({ changes: [{ table: "programs", id: "", after: input }] });
 
-/** Of every operation that asks first. */
+/** The plans of every operation that needs a confirmation. */
 export const dryRunResults: Partial<Record<CallName, PlanDryRun>> = {
   eliminate_submission: toState(() => "ELIMINATED", true),
   withdraw_submission: toState(() => "WITHDRAWN", true),

@@ -10,10 +10,13 @@ import {
 } from "./pseudonyms.ts";
 import { mapTexts, sanitizeText, type TextChange } from "./sanitize-text.ts";
 
-/** Names of properties that hold ids of records and of whoever changed them: some are made of digits alone. */
+/** Names of properties that hold ids of records and of actors. Some ids consist of digits only. */
 const ids = /(?:^id|Ids?|By)$/;
 
-/** How texts are shown to agents: without what is invisible, with handles instead of addresses and telephone numbers. */
+/**
+ * Creates the change that agents' texts undergo: invisible characters are removed, and addresses and telephone numbers
+ * become handles.
+ */
 export function createContactHider(handles: Pseudonymizer): TextChange {
   return (text, name = "") => {
     const shown = hideAddresses(sanitizeText(text), handles);
@@ -30,9 +33,8 @@ function hidePhoneNumbers(text: string, handles: Pseudonymizer): string {
 }
 
 /**
- * Whether JSON text holds nothing that is hidden from agents: visible ASCII alone, however written, no address but
- * handles and nothing like a telephone number. Most is so, and to look through it at once costs less than to go from text
- * to text.
+ * Returns whether JSON text needs no change: visible ASCII only, no addresses except handles, nothing like a telephone
+ * number. Most texts qualify, and one scan costs less than visiting each text.
  */
 export function isPlain(json: string): boolean {
   if (!isAscii(json) || json.includes("\u007f") || (json.includes("\\") && /\\[bfu]/.test(json))) return false;
@@ -42,10 +44,10 @@ export function isPlain(json: string): boolean {
   return !mayHoldAddress(json.replaceAll("@", ""));
 }
 
-/** Names of properties whose values are telephone numbers whatever form they have. */
+/** Names of properties whose values are telephone numbers in any form. */
 const phones = /(?:phone|mobile|telefon|fax)|(?:^|[_-])(?:tel|cell|mob)(?:$|[_-])/i;
 
-/** A value of anybody's choosing with handles instead of telephone numbers; addresses in it are hidden as in all texts. */
+/** Replaces telephone numbers in a free value by handles. Addresses in it are hidden as in all texts. */
 export function hidePhonesIn(value: unknown, handles: Pseudonymizer, name = ""): unknown {
   if (typeof value === "string" || typeof value === "number") {
     const text = String(value);
@@ -62,9 +64,9 @@ export function hidePhonesIn(value: unknown, handles: Pseudonymizer, name = ""):
 }
 
 /**
- * A value of anybody's choosing with handles opened that are the whole of a text: what they stand for is hidden again
- * wherever it is read, for it has the form of what is hidden.
- * @throws Problem `invalid_handle` for one that is forged, or of something that would be shown from then on
+ * Resolves handles in a free value where a handle is the whole text. The resolved value is hidden again when it is
+ * read, because it has the form of an address or number.
+ * @throws Problem `invalid_handle` for one that is forged, or whose value would be shown from then on
  */
 export function openHandlesIn(value: unknown, handles: Pseudonymizer, path: string): unknown {
   const hide = createContactHider(handles);

@@ -14,8 +14,8 @@ import type { Pseudonymizer } from "./pseudonyms.ts";
 import { mapTexts, sanitizeText, type TextChange } from "./sanitize-text.ts";
 
 /**
- * An upstream as agents meet it: handles instead of what people can be reached by, both ways, and texts without
- * invisible characters. Everything that an agent reads or says passes here, whatever the upstream.
+ * Wraps an upstream for agents: contact details become handles in answers and handles are resolved in arguments, and
+ * invisible characters are removed from texts. Everything that an agent reads or sends passes through here.
  */
 export function createPseudonymizingUpstream(
   upstream: Upstream,
@@ -79,7 +79,7 @@ export function createPseudonymizingUpstream(
   }
 }
 
-/** A call's arguments with handles opened, wherever the contract takes what they stand for. */
+/** Resolves the handles in a call's arguments, wherever the contract accepts the values that they stand for. */
 function resolveHandles(operation: Operation, input: Readonly<Record<string, unknown>>, handles: Pseudonymizer) {
   const { queryObject, body } = operation;
   const values = Object.entries(input).map(([path, value]): [string, unknown] => {
@@ -95,7 +95,7 @@ function pseudonymizeAnswer(operation: Operation, answer: Answer, handles: Pseud
   return withData(answer, sealed(operation.data, answer.data, handles), hide);
 }
 
-/** Marked values first: what has a handle already is not taken for something else. */
+/** Replaces the values of annotated fields first, so that they get the right kind of handle. */
 function sealed(schema: z.core.$ZodType, data: unknown, handles: Pseudonymizer): unknown {
   return createFieldTransform(schema, sealMarked)?.(data, { handles }) ?? data;
 }
@@ -105,10 +105,10 @@ export function protectRecord(schema: z.core.$ZodType, record: unknown, handles:
   return mapRecordTexts(sealed(schema, record, handles), createContactHider(handles));
 }
 
-/** Withholds a link that opens a file which shows more of people than agents may see: it opens it to anyone. */
+/** Removes the link to a file that shows more than agents may see, because it works for anyone. */
 function withoutOpenLink(answer: Success, privacy: Privacy): Success {
   const job = answer.data as ExportJob;
-  // A job of an agent names a mode: `off` only where a human agreed to it.
+  // An export of an agent has a privacy mode: `off` only if a person agreed to it.
   const isAgreed = job.privacy === "off";
   const isProtected = privacyModes.indexOf(job.privacy ?? "off") >= privacyModes.indexOf(privacy);
   if (isAgreed || isProtected || !job.downloadUrl) return answer;
@@ -119,7 +119,7 @@ function withoutOpenLink(answer: Success, privacy: Privacy): Success {
 const linkWithheld =
   "The file shows addresses that are hidden from you, so you get no link to it. Your human gets one over REST or in the product.";
 
-/** An answer with every text of it changed; what this service wrote itself (codes, messages) is left alone. */
+/** Changes every text of an answer. The service's own codes and messages stay unchanged. */
 function mapAnswerTexts(answer: Answer, change: TextChange): Answer {
   return answer.ok ? withData(answer, answer.data, change) : mapFailureTexts(answer, change);
 }
@@ -139,20 +139,20 @@ function mapFailureTexts(failure: Failure, change: TextChange): Failure {
   return { ...failure, problem: new Problem(code, shown, message) };
 }
 
-/** A rehearsal with every text of it changed: it is looked into to make a question of. */
+/** Changes every text of a dry-run result, from which the confirmation question is made. */
 function mapDryRunTexts(dryRunResult: DryRunResult, change: TextChange): DryRunResult {
   return {
     ...dryRunResult,
     changes: mapTexts(dryRunResult.changes, change) as DryRunResult["changes"],
     data: mapTexts(dryRunResult.data, change),
-    // Those who are written to are named by their addresses.
+    // Recipients of messages are named by their addresses.
     labels: new Map([...dryRunResult.labels].map(([id, label]) => [change(id), change(label)])),
   };
 }
 
 interface Sealing {
   readonly handles: Pseudonymizer;
-  /** The argument that is being opened. */
+  /** Path of the argument that is being resolved. */
   readonly path?: string;
 }
 

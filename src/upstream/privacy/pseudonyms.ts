@@ -6,33 +6,36 @@ import type { HandleKind } from "../../contract/definition/field-annotations.ts"
 import { type Problem, problem } from "../../contract/errors.ts";
 
 /**
- * Handles stand for values by which a person can be reached, so that an agent can compare, look up and act without
- * seeing them: deterministic authenticated encryption (AES-SIV, RFC 5297) under a key
- * of this installation, bound to the kind of value and to whose data it is.
+ * Converts contact details to handles and back, so that an agent can compare and use them without seeing them. A
+ * handle is deterministic authenticated encryption (AES-SIV, RFC 5297) under a key of this installation, bound to the
+ * kind of value and the organisation.
  */
 export interface Pseudonymizer {
-  /** A handle of a value; values too long for one are withheld. */
+  /** Returns the handle of a value. Values that are too long are withheld. */
   seal(kind: HandleKind, value: string): string;
   /**
-   * The value of a handle; what is no handle stays as it is.
-   * @throws Problem `invalid_handle` for one that is forged, of another kind or of another organisation
+   * Returns the value of a handle. Any other text is returned unchanged.
+   * @throws Problem `invalid_handle` for a handle that is forged, of another kind or of another organisation
    */
   open(kind: HandleKind, text: string, path: string): string;
 }
 
-/** A refusal of a handle where it was given. */
+/** Returns the problem for a handle in the argument at `path`. */
 export function createInvalidHandleProblem(path: string, message: string): Problem {
   return problem("invalid_handle", { issues: [{ path, code: "invalid_handle", message }] });
 }
 
-/** A handle of an address is an address itself, of a domain that can never exist (RFC 6761): a slip reaches nobody. */
+/**
+ * The handle of an address is an address of a domain that can never exist (RFC 6761), so a message sent there by
+ * mistake reaches nobody.
+ */
 const addressDomain = "handle.invalid";
 const prefixes: Readonly<Record<Exclude<HandleKind, "email">, string>> = { phone: "phone~", externalId: "ref~" };
 
-/** AES-256-SIV takes two keys of 32 bytes. */
+/** AES-256-SIV uses two keys of 32 bytes. */
 const keyBytes = 64;
 const labelChars = 60;
-/** What a local part and three labels of a domain can carry. */
+/** Capacity of a local part and three domain labels. */
 const maxAddressChars = 4 * labelChars;
 
 const withheldAddress = `withheld@too-long.${addressDomain}`;
@@ -41,7 +44,7 @@ export function isAddressHandle(text: string): boolean {
   return /[@.]handle\.invalid$/i.test(text);
 }
 
-/** Of what kind of value a text has the form of a handle. */
+/** Returns the kind of handle whose form a text has. */
 export function getHandleKind(text: string): HandleKind | undefined {
   if (isAddressHandle(text)) return "email";
   return (["phone", "externalId"] as const).find((kind) => text.startsWith(prefixes[kind]));
@@ -49,19 +52,19 @@ export function getHandleKind(text: string): HandleKind | undefined {
 
 const domainOfHandle = new RegExp(`(?:[a-z2-7]{1,${labelChars}}\\.)*${addressDomain.replace(".", "\\.")}"`, "y");
 
-/** Whether the `@` at a place in JSON text is that of a handle. */
+/** Returns whether the `@` at a position in JSON text belongs to a handle. */
 export function isHandleAt(json: string, at: number): boolean {
   domainOfHandle.lastIndex = at + 1;
   return domainOfHandle.test(json);
 }
 
-/** The same people are read again and again: a cipher costs more than everything else that is done to a record. */
+/** The same people are read repeatedly, and encryption costs more than the rest of the work on a record. */
 const maxMade = 5_000;
 
-/** Realms whose handles are at hand at once. */
+/** Number of realms whose pseudonymizers are cached. */
 const maxRealms = 100;
 
-/** Gives the handles of each realm: its keys are made when it is first met. */
+/** Returns a function that creates or reuses the pseudonymizer of a realm. */
 export function loadPseudonymizer(secret: Uint8Array): (realm: string) => Pseudonymizer {
   const known = new LRUCache<string, Pseudonymizer>({
     max: maxRealms,
@@ -70,7 +73,7 @@ export function loadPseudonymizer(secret: Uint8Array): (realm: string) => Pseudo
   return (realm) => known.memo(realm);
 }
 
-/** The handles of one organisation's data (`realm`) under a secret of at least 32 bytes. */
+/** Creates the pseudonymizer of one realm, under a secret of at least 32 bytes. */
 export function createPseudonymizer(secret: Uint8Array, realm: string): Pseudonymizer {
   const key = new Uint8Array(hkdfSync("sha256", secret, "", `handle ${realm}`, keyBytes));
   const createCipher = (kind: HandleKind) => aessiv(key, Buffer.from(kind));
@@ -89,14 +92,14 @@ export function createPseudonymizer(secret: Uint8Array, realm: string): Pseudony
 
   function createHandle(kind: HandleKind, value: string): string {
     if (kind !== "email") return `${prefixes[kind]}${encrypt(kind, value).toString("base64url")}`;
-    // Addresses are compared without regard to case, so their handles must be too.
+    // Addresses are compared in lower case, so their handles must be equal too.
     const text = base32nopad.encode(encrypt(kind, value.toLowerCase())).toLowerCase();
     if (text.length > maxAddressChars) return withheldAddress;
     const [local, ...labels] = text.match(new RegExp(`.{1,${labelChars}}`, "g")) ?? [];
     return `${local}@${labels.map((label) => `${label}.`).join("")}${addressDomain}`;
   }
 
-  /** Recent handles by kind and value: anyone who could read these here could read the key as well. */
+  /** Recent handles by kind and value. Anyone who can read this memory can read the key as well. */
   const made = new LRUCache<string, string>({ max: maxMade });
 
   return {
@@ -117,7 +120,7 @@ export function createPseudonymizer(secret: Uint8Array, realm: string): Pseudony
   };
 }
 
-/** Returns the encrypted bytes of a text that has the form of a handle; none where they are not encoded as in a handle. */
+/** Decodes the encrypted bytes of a text with the form of a handle. Returns undefined if the encoding is wrong. */
 function decodeHandle(kind: HandleKind, text: string): Uint8Array | undefined {
   if (kind !== "email") {
     return text.startsWith(prefixes[kind]) ? Buffer.from(text.slice(prefixes[kind].length), "base64url") : undefined;

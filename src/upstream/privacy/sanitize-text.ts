@@ -1,16 +1,16 @@
 const joiner = String.raw`(?:\u200c|\u200d)`;
 const selector = String.raw`(?:\ufe0e|\ufe0f)`;
-/** Scripts whose letters are never joined: there a joiner could only hide. */
+/** Scripts without joined letters, where a joiner could only hide text. */
 const plainScript = String.raw`\p{sc=Latn}|\p{sc=Grek}|\p{sc=Cyrl}|\p{sc=Hani}|\p{sc=Hang}|\p{sc=Hira}|\p{sc=Kana}`;
-/** What joiners hold together: letters of the other scripts, emoji. */
+/** Characters that joiners may connect: letters of the other scripts, and emoji. */
 const joined = String.raw`(?:(?!${plainScript})\p{L}|\p{M}|\p{Extended_Pictographic}|\ufe0f)`;
-/** What selectors choose the look of. */
+/** Characters whose appearance selectors may choose. */
 const selected = String.raw`(?:\p{Extended_Pictographic}|[0-9#*])`;
 
 /**
- * Characters that a reader does not see but a model does, or that turn text around: controls, bidirectional overrides
- * and isolates, zero-width marks, tag characters, variation selectors, fillers, interlinear annotations; joiners and
- * selectors where they have nothing to join or to select.
+ * Characters that a reader does not see but a model does, or that reorder text: controls, bidirectional overrides and
+ * isolates, zero-width marks, tag characters, variation selectors, fillers, interlinear annotations, and joiners and
+ * selectors without anything to join or select.
  */
 const hidden = new RegExp(
   [
@@ -22,18 +22,18 @@ const hidden = new RegExp(
   "gu",
 );
 
-/** Most texts: nothing in them is hidden, and to see that costs little. */
+/** Matches most texts, which contain nothing hidden, at little cost. */
 const plain = /^[\t\n\r -~]*$/;
 
-/** Text as its reader sees it: what is invisible or turns text around is taken out. */
+/** Removes characters that are invisible or reorder text. */
 export function sanitizeText(text: string): string {
   return plain.test(text) ? text : text.replace(hidden, "");
 }
 
-/** Changes a text, given the name of the property that it is the value of or an item in. */
+/** Changes a text. `name` is the property that the text, or the list around it, belongs to. */
 export type TextChange = (text: string, name?: string) => string;
 
-/** Applies a change to every text in a JSON value, names of properties too. What has nothing to change stays as it is. */
+/** Applies a change to every text in a JSON value, including property names. Returns unchanged parts as they are. */
 export function mapTexts(value: unknown, change: TextChange, name?: string): unknown {
   if (typeof value === "string") return change(value, name);
   if (typeof value !== "object" || value === null) return value;

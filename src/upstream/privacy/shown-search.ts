@@ -4,13 +4,13 @@ import { mayHoldAddress } from "../../lib/addresses.ts";
 import { matchesShown } from "../../lib/search-words.ts";
 import type { Request } from "../remote/requester.ts";
 
-/** Pages of the service's list that one call looks through. */
+/** Number of pages of the service's list that one call searches. */
 const maxPages = 10;
 
 /**
- * A request for the reviewers' list that searches by what is shown of them, and by a whole address. The service searches
- * inside addresses: so it is not told what is searched for, and its list is looked through here. Neither rows, pages nor
- * the number of requests then go by an address that the caller does not have.
+ * Wraps a request so that the reviewers' list is searched by what the caller sees, or by a whole address. The service
+ * would search inside addresses, so the list is read without the search and filtered here. Rows, pages and the number
+ * of requests then reveal nothing about hidden addresses.
  */
 export function withShownSearch(request: Request): Request {
   return async (call, operation, parts) => {

@@ -1,28 +1,31 @@
 import type { Clock } from "../../lib/clock.ts";
 
-/** Keeps calls from a service that is down: they are answered at once instead of waiting in vain. */
+/** Fails calls at once while the service is down, instead of letting them wait. */
 export interface CircuitBreaker {
-  /** Lets a try through, or says why it is of no use now. */
+  /** Permits an attempt, or returns the reason why it is rejected. */
   pass(): Permit | Refusal;
-  /** `half_open` when the next try is let through alone. */
+  /** `half_open` when the next attempt is permitted alone. */
   state(): BreakerState;
 }
 
 export type BreakerState = "closed" | "open" | "half_open";
 
-/** A try that was let through. One that reports nothing, because its caller went away, says nothing of the service. */
+/**
+ * A permitted attempt. An attempt that reports no result, because its caller disconnected, does not affect the
+ * breaker.
+ */
 export interface Permit {
   readonly allowed: true;
-  /** The service answered, if only to refuse. */
+  /** Records that the service answered, even with a refusal. */
   answered(): void;
-  /** It did not, or as one that is down does. */
+  /** Records that the service did not answer, or answered as one that is down. */
   failed(cause: string): void;
 }
 
 export interface Refusal {
   readonly allowed: false;
   readonly retryAfterSeconds: number;
-  /** What the last try ran into. */
+  /** The failure of the last attempt. */
   readonly cause: string;
 }
 
@@ -31,8 +34,8 @@ export const firstPauseMs = 2_000;
 export const maxPauseMs = 60_000;
 
 /**
- * Opens after ten failures in a row: nothing is let through. After a pause one try is; while such tries fail, the pauses
- * grow to a minute.
+ * Opens after ten failures in a row. After a pause, one attempt is permitted. The pause grows to a minute while such
+ * attempts fail.
  */
 export function createCircuitBreaker(clock: Clock): CircuitBreaker {
   let failures = 0;
@@ -51,7 +54,7 @@ export function createCircuitBreaker(clock: Clock): CircuitBreaker {
       failed(why) {
         failures += 1;
         cause = why;
-        // Of the tries that were under way when the pause began, none makes it longer.
+        // Attempts that were in flight when the breaker opened do not extend the pause.
         if (pausedUntilMs === undefined ? failures < failuresToOpen : !trial) return;
         if (trial) pauseMs = Math.min(maxPauseMs, pauseMs * 2);
         pausedUntilMs = clock.now().getTime() + pauseMs;
@@ -64,10 +67,10 @@ export function createCircuitBreaker(clock: Clock): CircuitBreaker {
       if (pausedUntilMs === undefined) return createPermit(false);
       const nowMs = clock.now().getTime();
       const leftMs = pausedUntilMs - nowMs;
-      // A pause longer than any is a clock that was set back.
+      // A pause longer than the maximum means that the clock was set back.
       if (leftMs > 0 && leftMs <= maxPauseMs)
         return { allowed: false, retryAfterSeconds: Math.ceil(leftMs / 1000), cause };
-      // This one tries; the others wait for what comes of it.
+      // This attempt runs. The others are rejected until it ends.
       pausedUntilMs = nowMs + pauseMs;
       return createPermit(true);
     },

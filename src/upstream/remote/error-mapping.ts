@@ -4,16 +4,16 @@ import { errorCatalog, type Problem, type ProblemCode, problem } from "../../con
 import { isObject } from "../../lib/is-object.ts";
 import type { HttpResponse } from "./http-client.ts";
 
-/** What the service says of a refusal, as far as it says anything that can be used. */
+/** The usable parts of an error response. */
 interface Told {
-  /** In lower case with underscores; empty where there is none. */
+  /** In lower case with underscores; empty if there is none. */
   readonly code: string;
   readonly message: string;
   readonly details: Readonly<Record<string, unknown>>;
   readonly retryAfterSeconds: number | undefined;
 }
 
-/** A refusal by the service (specification 7) in the words of the catalogue, whichever its own are. */
+/** Translates an error response of the service (specification 7) to a problem of the catalogue. */
 export function toProblemFromResponse(
   operation: Operation,
   response: HttpResponse,
@@ -40,7 +40,7 @@ export function toProblemFromResponse(
   return mapRefusal(response, told);
 }
 
-/** The upstream's name of the request, for its operator to find it by. */
+/** Returns the service's id of the request, by which its operator can find it. */
 export function getUpstreamRequestId({ headers }: HttpResponse): { readonly upstreamRequestId?: string } {
   const id = headers["x-request-id"];
   return id !== undefined && /^[\w.:-]{1,128}$/.test(id) ? { upstreamRequestId: id } : {};
@@ -70,7 +70,7 @@ function readReportedError({ headers }: HttpResponse, { error }: Readonly<Record
   };
 }
 
-/** Only what asks for it names a scope; a gateway's or a policy's refusal is told as it is. */
+/** Maps a 403. Only a response about scopes becomes `insufficient_scope`; a gateway's or policy's refusal does not. */
 function mapForbidden(operation: Operation, response: HttpResponse, told: Told): Problem {
   const requiredScopes = readRequiredScopes(operation, response, told);
   return requiredScopes.length > 0 ? problem("insufficient_scope", { requiredScopes }) : mapRefusal(response, told);
@@ -87,19 +87,22 @@ function readRequiredScopes(operation: Operation, { headers }: HttpResponse, tol
   const challenged = /\bscope="([^"]{1,1000})"/.exec(headers["www-authenticate"] ?? "")?.[1];
   const structured = [...named, challenged].flatMap((text) => (typeof text === "string" ? text.split(/[\s,]+/) : []));
   if (structured.length > 0) return [...new Set(structured)].filter((name) => name !== "").slice(0, scopes.length);
-  // A sentence may also list the scopes that the token has: only what this operation can need is taken from it.
+  // The message may also list the scopes that the token has. Only scopes that this operation needs are taken from it.
   const words = `${code} ${message}`;
   if (words.includes(operation.scope)) return [operation.scope];
   const besides = ["persons:read", sensitiveScope].filter((scope) => words.includes(scope));
   return besides.length > 0 || !/scope/i.test(words) ? besides : [operation.scope];
 }
 
-/** An export refused for minutes was refused by its own quota. */
+/** Returns the export quota's code if an export is refused for minutes. */
 function chooseRateCode({ quota }: Operation, { code, retryAfterSeconds = 0 }: Told): ProblemCode {
   return code === "export_rate_limited" || (quota && retryAfterSeconds > 60) ? "export_rate_limited" : "rate_limited";
 }
 
-/** Codes of the catalogue by which a service refuses; others mean something only here, or follow from the status. */
+/**
+ * Returns whether a service may refuse with this code. Other codes concern only this program, or follow from the
+ * status.
+ */
 function isRefusal(code: string): code is ProblemCode {
   if (!Object.hasOwn(errorCatalog, code) || /^(invalid_handle|confirmation_|tool_|upstream_)/.test(code)) return false;
   const { status } = errorCatalog[code as ProblemCode];
@@ -110,7 +113,7 @@ const maxDetails = 20;
 const maxDetailChars = 2_000;
 const maxIssues = 50;
 
-/** What details say, within bounds; issues as every reader of them expects them. */
+/** Limits the size of details, and normalises their issues. */
 function limitDetails(details: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const entries = Object.entries(details).map(([name, value]) => [name, name === "issues" ? readIssues(value) : value]);
   const small = entries.filter(
@@ -132,7 +135,7 @@ function shortenText(value: unknown): string {
 
 const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
-/** Seconds of a `Retry-After` header, whether it counts or names a time; that is compared with the service's own clock. */
+/** Parses the seconds of a `Retry-After` header. A time is compared with the service's own clock. */
 function parseRetryAfter({ "retry-after": retryAfter, date }: HttpResponse["headers"]): number | undefined {
   if (retryAfter === undefined) return undefined;
   if (/^\d{1,6}$/.test(retryAfter)) return Number(retryAfter);

@@ -7,12 +7,12 @@ import { type Received, readResponse } from "./read-response.ts";
 export interface HttpClientOptions {
   /** Origin of the product's service. */
   readonly origin: string;
-  /** PEM certificates by which the service is trusted, instead of the usual ones. */
+  /** PEM certificates to trust instead of the system's. */
   readonly ca?: string | undefined;
-  /** Where `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` are looked up, in either case. */
+  /** The variables `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, in upper or lower case. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly connectTimeoutMs: number;
-  /** Until the first byte of an answer, and between two pieces of it. */
+  /** Time until the first byte of a response, and between two chunks. */
   readonly answerTimeoutMs: number;
 }
 
@@ -22,7 +22,7 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** From sending to the last byte. */
+  /** Time from sending to the last byte. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -32,16 +32,17 @@ export interface HttpResponse {
   readonly text: string;
 }
 
-/** One attempt at a request; redirects are not followed, for the token must not go elsewhere. */
+/** Makes one attempt of a request. Redirects are not followed, because the token must not go elsewhere. */
 export interface HttpClient {
   /**
-   * @throws Problem `upstream_unreachable` and `upstream_untrusted` where nothing was sent; `upstream_disconnected`,
-   * `upstream_timeout`, `upstream_invalid_answer`. Once the signal is aborted, anything.
+   * Sends a request.
+   * @throws Problem `upstream_unreachable` and `upstream_untrusted` when nothing was sent; `upstream_disconnected`,
+   * `upstream_timeout`, `upstream_invalid_answer`. Once the signal is aborted, any error.
    */
   send(request: HttpRequest): Promise<HttpResponse>;
-  /** Whether requests go by way of a proxy. */
+  /** Requests use a proxy. */
   readonly proxied: boolean;
-  /** Lets what is under way end for a moment, then breaks it off. */
+  /** Waits briefly for requests in flight, then aborts them. */
   close(): Promise<void>;
 }
 
@@ -98,21 +99,21 @@ interface Proxies {
   readonly noProxy: string;
 }
 
-/** The proxies of the environment; none for this machine itself, whose plain traffic must not leave it. */
+/** Reads the proxies from the environment. Requests to this machine use none, because plain HTTP must not leave it. */
 function resolveProxies({ origin, env }: HttpClientOptions): Proxies | undefined {
   const { hostname } = new URL(origin);
   const httpProxy = env["http_proxy"] || env["HTTP_PROXY"];
   const httpsProxy = env["https_proxy"] || env["HTTPS_PROXY"];
   if (isLoopback(hostname) || (!httpProxy && !httpsProxy)) return undefined;
   return {
-    // Given as they are, empty or not: undici would look up what is missing in the process's own environment.
+    // Always passed, even if empty: otherwise undici reads the process's own environment.
     httpProxy: httpProxy ?? "",
     httpsProxy: httpsProxy ?? "",
     noProxy: env["no_proxy"] || env["NO_PROXY"] || "",
   };
 }
 
-/** Behind a proxy, `connect` is the tunnel's: what concerns the service itself has options of its own there. */
+/** With a proxy, `connect` configures the tunnel. The options of the service's own connection are separate. */
 function createProxyDispatcher(options: HttpClientOptions, proxies: Proxies): Dispatcher {
   const { ca, connectTimeoutMs } = options;
   const tls = { timeout: connectTimeoutMs, ...(ca === undefined ? {} : { ca }) };
@@ -148,14 +149,17 @@ function takeFirstValues(headers: Received["headers"]): HttpResponse["headers"] 
   );
 }
 
-/** Only the kind of failure is told: messages of the network stack may hold addresses, headers and worse. */
+/**
+ * Returns a problem with the kind of the failure only, because messages of the network stack may contain addresses and
+ * headers.
+ */
 function toProblem(error: unknown, origin: string): unknown {
   const { name, code = "" } = error as { name?: string; code?: string };
   if (name === "Problem") return error;
   if (code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT") return problem("upstream_timeout");
   if (code.startsWith("HPE_") || code === "UND_ERR_HEADERS_OVERFLOW")
     return createInvalidAnswerProblem("something that is not HTTP");
-  // What this program did wrong is no failure of the service.
+  // An error of this program is not a failure of the service.
   if (error instanceof TypeError || code === "UND_ERR_INVALID_ARG") return error;
   const beforeSending = unsent[code];
   if (beforeSending) return problem("upstream_unreachable", { origin, cause: beforeSending });
@@ -167,7 +171,7 @@ function toProblem(error: unknown, origin: string): unknown {
 
 const cut = ["ECONNRESET", "EPIPE", "UND_ERR_SOCKET", "UND_ERR_RES_CONTENT_LENGTH_MISMATCH"];
 
-/** Failures before a request could go out. */
+/** Failures before the request was sent. */
 const unsent: Readonly<Record<string, string>> = {
   ENOTFOUND: "its name is unknown",
   EAI_AGAIN: "its name cannot be looked up now",
@@ -177,7 +181,7 @@ const unsent: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: "there is no network",
   ETIMEDOUT: "it does not accept connections",
   UND_ERR_CONNECT_TIMEOUT: "it does not accept connections",
-  // The request's own signal is known not to be the reason.
+  // Not the request's own signal, which was checked before.
   UND_ERR_ABORTED: "the proxy does not lead there",
   UND_ERR_PRX_CONN: "the proxy cannot be reached",
   UND_ERR_PRX_TLS: "the proxy's certificate is not trusted",

@@ -6,21 +6,21 @@ import { getUpstreamRequestId, toProblemFromResponse } from "./error-mapping.ts"
 import type { HttpResponse } from "./http-client.ts";
 import { findMismatch, isDeeperThan } from "./response-validation.ts";
 
-/** What an upstream's answer says, once it has been read against the contract. */
+/** A response that was validated against the contract. */
 export interface ParsedResponse {
   readonly data: unknown;
   readonly page?: PageMeta;
-  /** The answer of an earlier request under the same idempotency key. */
+  /** The answer of an earlier request with the same idempotency key. */
   readonly replayed: boolean;
 }
 
-/** Deeper answers are no records; what looks into them goes down level by level. */
+/** Deeper responses are refused, because readers recurse level by level. */
 const maxDepth = 64;
 
 /**
- * Reads an answer without trusting it: its shape and the kinds of its values must be the contract's, while unknown
- * fields, states and codes and missing `meta` are let pass.
- * @throws Problem the upstream's own refusal, or `upstream_invalid_answer`
+ * Parses and validates a response. Its shape and the types of its values must match the contract. Unknown fields,
+ * states and codes, and a missing `meta`, are accepted.
+ * @throws Problem the service's own refusal, or `upstream_invalid_answer`
  */
 export function readAnswer(operation: Operation, response: HttpResponse): ParsedResponse {
   const { status, headers } = response;
@@ -45,7 +45,10 @@ function createInvalidAnswerProblem(response: HttpResponse, cause: string): Prob
   return problem("upstream_invalid_answer", { cause, ...getUpstreamRequestId(response) });
 }
 
-/** A redirect for good is a wrong address; any other may be gone the next time. Neither is followed with the token. */
+/**
+ * Returns the problem for a redirect. A permanent one means a wrong address; a temporary one may disappear. Neither is
+ * followed with the token.
+ */
 function createRedirectProblem(response: HttpResponse): Problem {
   const { status } = response;
   if (status !== 301 && status !== 308)

@@ -1,12 +1,13 @@
 import { Problem } from "../../contract/errors.ts";
 import type { Request } from "./requester.ts";
 
-/** Names by which the persons list may take its cursor (specification 2.2), in the order in which they are tried. */
+/** Names of the cursor parameter of the persons list (specification 2.2), in the order of attempts. */
 const ways = [["cursor", "lastEvaluatedKey"], ["cursor"], ["lastEvaluatedKey"]] as const;
 
 /**
- * A request for the persons list that carries its cursor by the name that works: by both at once, which a service that
- * passes over what it does not know takes as well; where that is refused, by each alone. What worked is remembered.
+ * Wraps a request so that the persons list gets its cursor under the name that the service accepts. Both names are
+ * sent first, because most services ignore unknown parameters; if that is refused, each name alone. The result is
+ * remembered.
  */
 export function withPersonsCursor(request: Request): Request {
   let known: (typeof ways)[number] | undefined;
@@ -14,7 +15,7 @@ export function withPersonsCursor(request: Request): Request {
   return async (call, operation, parts) => {
     const { cursor: first, lastEvaluatedKey: second, ...query } = parts.query;
     const cursor = first ?? second;
-    // Two different ones are for the service to refuse.
+    // Two different values are sent as they are, so that the service refuses them.
     const twofold = first !== undefined && second !== undefined && first !== second;
     if (cursor === undefined || twofold) return request(call, operation, parts);
     let refusal: unknown;
@@ -33,7 +34,7 @@ export function withPersonsCursor(request: Request): Request {
   };
 }
 
-/** A refusal of the request as it is, in the service's words or ours. */
+/** Returns whether the service refused the request as invalid. */
 function isBadRequest(error: unknown): boolean {
   if (!(error instanceof Problem)) return false;
   return error.status === 400 || error.details?.["status"] === 400 || error.details?.["status"] === 422;

@@ -5,28 +5,31 @@ import { computeSecretFingerprint } from "../../lib/crypto/fingerprint.ts";
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
-/** Keeps each token within the service's limits, so that its calls are spaced here instead of refused there. */
+/** Spaces the calls of each token to stay within the service's limits. */
 export interface RateThrottle {
   /**
-   * Takes the token's next turn.
-   * @returns milliseconds until that turn
-   * @throws Problem `rate_limited` where it is too far off to wait for; then no turn is taken
+   * Reserves the token's next slot.
+   * @returns milliseconds until that slot
+   * @throws Problem `rate_limited` when the wait would be too long; then no slot is reserved
    */
   take(token: string): number;
-  /** What a response's headers say of the token's rate. */
+  /** Learns the token's rate from the headers of a response. */
   learn(token: string, headers: Headers): void;
-  /** The service refused a call of the token for so long. */
+  /** Records that the service refused a call of the token for this time. */
   refused(token: string, retryAfterSeconds: number): void;
-  /** @throws Problem `export_rate_limited` while the token may not create another export */
+  /**
+   * Checks that the token may create an export now.
+   * @throws Problem `export_rate_limited`
+   */
   checkExport(token: string): void;
-  /** The token created an export, or was refused one for so long. */
+  /** Records that the token created an export, or was refused one for this time. */
   exported(token: string, retryAfterSeconds?: number): void;
-  /** What is known of the token's rate. */
+  /** Returns the token's known rate. */
   remaining(token: string): { readonly limit: number; readonly remaining: number };
 }
 
 const windowMs = 60_000;
-/** How long a call waits for its turn; longer, and its caller is told when to come again. */
+/** The longest wait for a slot. A call that would wait longer fails with the time to retry. */
 export const maxWaitMs = 10_000;
 export const maxThrottledTokens = 10_000;
 
@@ -37,9 +40,7 @@ interface Lane {
   exportFromMs: number;
 }
 
-/**
- * @param requestsPerMinute - the most that one token may do here; what the service says can only be less
- */
+/** @param requestsPerMinute - upper limit for one token; the service may lower it */
 export function createRateThrottle(
   clock: Clock,
   requestsPerMinute: number,
@@ -56,7 +57,7 @@ export function createRateThrottle(
       lanes.set(key, lane);
     }
     lane.turns.forget(now - windowMs);
-    // Turns and blocks further off than any that are given come from a clock that was set back.
+    // Slots and blocks beyond the longest wait mean that the clock was set back.
     if (lane.turns.lastMs > now + maxWaitMs) lane.turns.forget(Number.POSITIVE_INFINITY);
     if (lane.blockedUntilMs > now + windowMs) lane.blockedUntilMs = 0;
     return lane;
@@ -83,7 +84,7 @@ export function createRateThrottle(
       if (limit === undefined && left === undefined) return;
       const lane = getLane(token);
       if (limit !== undefined) lane.limit = Math.min(limit, requestsPerMinute);
-      // A hint delays the next call; only a refusal turns calls away.
+      // A hint only delays the next call. Only a refusal rejects calls.
       if (left === 0 && lane.turns.count < lane.limit) blockLane(lane, resetSeconds ?? 1, maxWaitMs);
     },
 
@@ -105,24 +106,24 @@ export function createRateThrottle(
   };
 }
 
-/** When turns are, in order: those of the last minute, and of the seconds to come. */
+/** The times of slots, in order: those of the last minute and of the next seconds. */
 interface SlidingWindow {
   readonly count: number;
-  /** Of none, long ago. */
+  /** The last slot; long ago if there is none. */
   readonly lastMs: number;
-  /** When the turn was that came so many from the end; of none, long ago. */
+  /** The slot at this position from the end; long ago if there is none. */
   fromLastMs(places: number): number;
   add(atMs: number): void;
-  /** Forgets those until then. */
+  /** Removes the slots until a time. */
   forget(untilMs: number): void;
 }
 
-/** In pieces: those that are forgotten go without the others having to be moved. */
+/** Stored in chunks, so that old slots can be removed without moving the others. */
 const pieceLength = 128;
 
 function createTurns(): SlidingWindow {
   const pieces: number[][] = [[]];
-  /** Where in the first piece those begin that are not forgotten. */
+  /** Index of the first remaining slot in the first chunk. */
   let first = 0;
   let count = 0;
   const getSlotTime = (index: number) => pieces[Math.floor(index / pieceLength)]?.[index % pieceLength] ?? 0;
@@ -152,7 +153,10 @@ function createTurns(): SlidingWindow {
   };
 }
 
-/** Requests a minute, from `RateLimit-Policy: "default";q=300;w=60` of the IETF draft or the older header. */
+/**
+ * Parses requests per minute from `RateLimit-Policy: "default";q=300;w=60` of the IETF draft, or from the older
+ * header.
+ */
 function parseLimit(headers: Headers): number | undefined {
   const policy = headers["ratelimit-policy"];
   const windowSeconds = parseHeaderNumber(policy, parameters.w);
@@ -161,7 +165,7 @@ function parseLimit(headers: Headers): number | undefined {
   return limit !== undefined && limit > 0 && ofMinute ? limit : undefined;
 }
 
-/** What is left, from `RateLimit: "default";r=12;t=30` of the IETF draft or the older header. */
+/** Parses the remaining requests from `RateLimit: "default";r=12;t=30` of the IETF draft, or from the older header. */
 function parseRemaining(headers: Headers) {
   const rate = headers["ratelimit"];
   const left = parseHeaderNumber(rate, parameters.r) ?? parseWholeNumber(headers["x-ratelimit-remaining"]);

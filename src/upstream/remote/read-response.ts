@@ -9,15 +9,16 @@ export interface Received {
 
 export interface Receiving {
   readonly signal: AbortSignal | undefined;
-  /** How long it may take from now to the last byte. */
+  /** Time from now to the last byte. */
   readonly timeoutMs: number | undefined;
   readonly maxBytes: number;
 }
 
 /**
- * Dispatches a request and takes in its whole answer. Below undici's own `request`, whose body is a stream: for answers
- * that are read whole, that costs more than all the rest.
- * @throws Problem `upstream_timeout`; `upstream_invalid_answer` for more than `maxBytes`; the signal's reason; errors of undici
+ * Dispatches a request and reads its whole response. Uses undici's dispatcher directly, because the stream of
+ * `request` costs more than all the rest for responses that are read whole.
+ * @throws Problem `upstream_timeout`; `upstream_invalid_answer` for more than `maxBytes`; the signal's reason; errors
+ * of undici
  */
 export function readResponse(
   dispatcher: Dispatcher,
@@ -81,7 +82,7 @@ class Receiver implements Dispatcher.DispatchHandler {
     this.#reject(error);
   }
 
-  /** Ends the exchange from this side; a request that waits for a connection is not sent. */
+  /** Aborts the request. If it still waits for a connection, it is not sent. */
   #fail(reason: Error): void {
     this.#failure = reason;
     this.#settle();

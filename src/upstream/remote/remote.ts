@@ -47,20 +47,20 @@ export interface RemoteOptions {
   /** Base address of the product's service, without `/integrations/v1`. */
   readonly baseUrl: string;
   readonly client: HttpClient;
-  /** Scopes of the token, where the operator names them. */
+  /** Scopes of the token, if the operator configures them. */
   readonly scopes?: readonly Scope[] | undefined;
   readonly requestsPerMinute: number;
   readonly exportIntervalSeconds: number;
   readonly timeouts: Timeouts;
   readonly circuitBreaker: CircuitBreaker;
-  /** Uses up a confirmation, across processes; false when it was used before. */
+  /** Consumes a confirmation, across processes. Returns false if it was consumed before. */
   readonly consumeNonce: (realm: string, confirmed: ConsumedNonce) => Promise<boolean>;
   readonly clock: Clock;
   readonly log: Log;
   readonly telemetry: Telemetry;
 }
 
-/** The product's own service at a base address, answered for each caller with the caller's own token. */
+/** Creates the upstream of a remote service. Each call uses its caller's own token. */
 export function createRemoteUpstream(options: RemoteOptions): Upstream {
   const remote = new Remote(options);
   return {
@@ -74,21 +74,21 @@ export function createRemoteUpstream(options: RemoteOptions): Upstream {
   };
 }
 
-/** Whose data the token of this SHA-256 reaches at a service. */
+/** Returns the opaque name of the data that a token with this SHA-256 reaches at a service. */
 export function getRealm(origin: string, sha256: string): string {
   return `${origin} ${sha256.slice(0, 32)}`;
 }
 
 type Holder = Pick<Identity, "realm" | "caller">;
 
-/** @throws Problem `invalid_token` for what is no token */
+/** @throws Problem `invalid_token` for a text that does not have the form of a token */
 function createTokenHolder(origin: string, token: string): Holder {
   if (!tokenPattern.test(token)) throw problem("invalid_token");
   const sha256 = computeSecretFingerprint(token);
   return { realm: getRealm(origin, sha256), caller: sha256 };
 }
 
-/** Tokens in use at once, which are in memory all the while. */
+/** Tokens in use at once, all held in memory. */
 const maxHolders = 64;
 
 class Remote {
@@ -125,7 +125,7 @@ class Remote {
     return { scopes: this.#memory.scopesOf(token), realm: holder.realm, caller: holder.caller };
   }
 
-  /** Asks for the one record that names the organisation; so it shows, too, whether the service answers the token. */
+  /** Reads the one record that names the organisation, which also checks that the service accepts the token. */
   async describe({ token, requestId, signal }: Parameters<Upstream["describe"]>[0]): Promise<Connection> {
     this.identify(token);
     const answer = await this.call({ operation: "get_person_schema", input: {}, token, requestId, signal });
@@ -143,13 +143,13 @@ class Remote {
     };
   }
 
-  /** Of records it tells nothing: the service says what changes by webhooks alone. */
+  /** Reports changes of scopes only. Changes of records arrive by webhooks. */
   watch(token: string | undefined, watcher: Watcher): Watch {
     this.identify(token);
     return this.#memory.watch(token ?? "", watcher);
   }
 
-  /** Only requests that go out use a permit, and the service records them. */
+  /** Does not check the rate: only requests that are sent count, and the service logs them. */
   admit({ token }: CallHead): UpstreamAdmission | Failure {
     try {
       return { ok: true, identity: this.identify(token), refuse: async () => undefined };
@@ -203,8 +203,9 @@ class Remote {
   }
 
   /**
-   * The parts of a call, as the contract writes them, that may go out.
-   * @throws Problem `validation_failed`; `export_rate_limited`; `insufficient_scope` where the operator gave fewer scopes
+   * Returns the parts of a call that may be sent, in the form of the contract.
+   * @throws Problem `validation_failed`; `export_rate_limited`; `insufficient_scope` when the operator configured
+   * fewer scopes
    */
   #admitted(call: UpstreamCall): InputParts {
     const { operation: name, input, token = "", idempotencyKey } = call;
@@ -214,12 +215,12 @@ class Remote {
     const valid = validateInput(operation, splitInput(operation, input));
     if (given) authorizeInput(given, operation, valid);
     if (idempotencyKey !== undefined) checkIdempotencyKey(idempotencyKey);
-    // Under its caller's own key a call may be one that was made before: the service gives its answer again.
+    // With the caller's own idempotency key, the service may return an earlier answer.
     else if (operation.quota === "export") this.#pace.checkExport(token);
     return splitInput(operation, valid);
   }
 
-  /** The scopes that the operator gave the token or the caller; nothing where that was left to the service. */
+  /** Returns the scopes that the operator gave the token or the caller. Undefined if only the service limits them. */
   #given({ within }: UpstreamCall): { readonly scopes: ReadonlySet<Scope> } | undefined {
     const told = this.#options.scopes;
     if (told === undefined) return within && { scopes: within };
@@ -227,8 +228,8 @@ class Remote {
   }
 
   /**
-   * The service writes an export for the token, and no redaction comes between: fields that the operator keeps from
-   * the caller are not asked for (specification 4.7).
+   * Refuses an export with fields that the operator hides from the caller. The service writes the file for the token,
+   * so no redaction follows (specification 4.7).
    * @throws Problem `insufficient_scope`
    */
   async #refuseHiddenFields(call: UpstreamCall): Promise<void> {
@@ -239,7 +240,7 @@ class Remote {
     if (!wanted.isSubsetOf(await this.#standardFields(call, wanted))) requireScopes(given, [sensitiveScope]);
   }
 
-  /** Reads for a preview: redacted like any read of the caller's. */
+  /** Returns the reads of a preview, redacted like all reads of the caller. */
   #reader({ token, requestId, signal, privacy, within }: UpstreamCall): ReadRemote {
     return async (name, input) => {
       const answer = await this.call({ operation: name, input, token, requestId, signal, privacy, within });
@@ -248,14 +249,17 @@ class Remote {
     };
   }
 
-  /** The preview must hold right before the call, and counts once; what records' versions guard, the service refuses. */
+  /**
+   * Checks that the preview still holds right before the call, and consumes its confirmation. The service checks the
+   * versions of records.
+   */
   async #settle(call: UpstreamCall, realm: string, confirmed: ConsumedNonce): Promise<void> {
     const digest = await computeRemoteDigest(call.operation, this.#reader(call), call.input);
     if (digest !== confirmed.digest) throw problem("confirmation_stale");
     if (!(await this.#options.consumeNonce(realm, confirmed))) throw problem("confirmation_invalid");
   }
 
-  /** The answer as far as its caller may see it. */
+  /** Redacts an answer for its caller. */
   async #shown(operation: Operation, redactor: Redactor | undefined, data: unknown, call: UpstreamCall) {
     const { privacy } = call;
     const { scopes: known } = confineScopes({ scopes: this.#memory.scopesOf(call.token ?? "") }, call.within);
@@ -283,11 +287,11 @@ class Remote {
       this.#options.log.error({ err: error, requestId }, "The upstream call failed");
       return { ok: false, problem: problem("internal_error", { requestId }) };
     }
-    // Asking for a token that was refused a moment ago does not make that moment longer.
+    // Asking again with a token that was just refused does not extend the time of the refusal.
     const news = error.code === "invalid_token" && tokenPattern.test(token) && !this.#memory.isRejected(token);
     if (news) this.#memory.rejected(token);
     if (error.code === "insufficient_scope") {
-      // What its caller was not given says nothing of the token.
+      // A scope that the caller was not granted says nothing about the token.
       const missing = readMissingScopes(error, operation).filter((scope) => within?.has(scope) !== false);
       this.#memory.lacks(token, missing);
     }
@@ -295,7 +299,7 @@ class Remote {
   }
 }
 
-/** The refusal that work ends with, if it does. */
+/** Returns the failure that the work throws, if any. */
 function toFailureOf(work: () => void): Failure | undefined {
   try {
     work();
@@ -310,7 +314,7 @@ function readMissingScopes({ details }: Problem, name: CallName): readonly Scope
   return Array.isArray(named) ? named.map(String).filter(isScope) : [operations[name].scope];
 }
 
-/** Ids of the custom fields in persons and expansions. */
+/** Collects the ids of custom fields in persons and expansions. */
 function collectCustomFieldIds(data: unknown): Set<string> {
   type Row = { readonly customFields?: object | null; readonly person?: Row | null } | null;
   const listFieldIds = (row: Row): readonly string[] =>

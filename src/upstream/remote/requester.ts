@@ -19,7 +19,7 @@ export interface Requesting {
 }
 
 /**
- * Sends an operation to the service, patiently, and reads its answer with distrust.
+ * Sends an operation to the service with retries, and validates the response.
  * @throws Problem with the request's id
  */
 export type Request = (call: UpstreamCall, operation: Operation, parts: InputParts) => Promise<ParsedResponse>;
@@ -45,7 +45,7 @@ export function createRequester({ baseUrl, client, retryPolicy, pace, telemetry 
           return attemptRequest(token, operation, { method: operation.method, path, headers, body, signal, timeoutMs });
         },
       });
-      // After an earlier try of this very call, the answer given again is the first that its caller sees.
+      // If an earlier attempt of this call succeeded, a replayed answer is the first one that its caller sees.
       return read.replayed && tries > 1 ? { ...read, replayed: false } : read;
     } catch (error) {
       throw error instanceof Problem ? finishProblem(error, call.requestId) : error;
@@ -77,7 +77,7 @@ export function createRequester({ baseUrl, client, retryPolicy, pace, telemetry 
   }
 }
 
-/** What a caller is told on top: when to come again, and which request to ask about. */
+/** Adds when to retry, and the request's id for questions to the operator. */
 function finishProblem({ code, details, message }: Problem, requestId: string): Problem {
   if (code.endsWith("rate_limited")) return problem(code, { retryAfterSeconds: 1, ...details }, message);
   if (!code.startsWith("upstream_")) return new Problem(code, details, message);
@@ -98,9 +98,9 @@ function createHeaders(call: UpstreamCall, operation: Operation, path: string): 
 }
 
 /**
- * A key for this call alone, so that a write that is tried again is applied once; or the one that its caller gave. That
- * is bound to what is called here: the service tells requests apart by key and body (specification 8), and the same
- * body may go to two records.
+ * Returns the idempotency key of a call: one for this call only, so that a retried write is applied once, or the
+ * caller's own. The caller's key is bound to the path, because the service compares key and body only (specification
+ * 8), and the same body may go to two records.
  */
 function createIdempotencyKey({ idempotencyKey }: UpstreamCall, { method }: Operation, path: string): string {
   if (idempotencyKey === undefined) return randomUUID();
@@ -115,7 +115,7 @@ function buildPath(operation: Operation, parts: InputParts): string {
   return `${path}?${query}`;
 }
 
-/** An id as a path segment; dots alone would climb to another path, however they are encoded. */
+/** Encodes an id as a path segment. Segments of dots only would change the path, however they are encoded. */
 function encodeSegment(id: string): string {
   if (/^\.{1,2}$/.test(id)) throw problem("not_found");
   return encodeURIComponent(id);

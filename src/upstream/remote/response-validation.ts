@@ -2,7 +2,7 @@ import type * as z from "zod";
 import { unwrap } from "../../contract/definition/field-annotations.ts";
 import { isObject } from "../../lib/is-object.ts";
 
-/** Where a value is not of its schema's kind. */
+/** The place where a value does not match its schema. */
 interface Mismatch {
   readonly path: string;
   readonly flaw: string;
@@ -10,14 +10,14 @@ interface Mismatch {
 
 type Check = (value: unknown) => Mismatch | undefined;
 
-/** Rows of one answer that are taken: as many as a page may have, and some. */
+/** Maximum number of rows in one response: a full page and some more. */
 const maxRows = 10_000;
 
 const checks = new WeakMap<z.core.$ZodType, Check>();
 
 /**
- * Says where an answer's data is not of the kind that its schema says, or nothing. Fields may be missing, null or
- * unknown; values of enumerations and formats are not looked at.
+ * Returns where the data of a response does not match the types of its schema, or undefined. Fields may be missing,
+ * null or unknown. Values of enumerations and formats are not checked.
  */
 export function findMismatch(schema: z.core.$ZodType, data: unknown): string | undefined {
   if (data === undefined || data === null) return "no data";
@@ -30,7 +30,7 @@ export function findMismatch(schema: z.core.$ZodType, data: unknown): string | u
   return mismatch && `data${mismatch.path} ${mismatch.flaw}`;
 }
 
-/** Whether anything lies more than so many levels down. */
+/** Returns whether a value has more than so many levels. */
 export function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (levels === 0) return true;
@@ -103,7 +103,7 @@ function recordCheck(check: Check): Check {
     if (!isObject(value)) return { path: "", flaw: "is no object" };
     for (const inner of Object.values(value)) {
       const mismatch = inner === null ? undefined : check(inner);
-      // Names in a free map may be anybody's words: they are not repeated.
+      // Keys of a free map may contain personal data, so they are not repeated.
       if (mismatch) return prefixPath("*", mismatch);
     }
     return undefined;

@@ -4,25 +4,28 @@ import { Problem, type ProblemCode, problem } from "../../contract/errors.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
 import type { Timeouts } from "./timeouts.ts";
 
-/** A call that is safe to repeat: a read, or a write under its idempotency key. */
+/** A call that is safe to repeat: a read, or a write with an idempotency key. */
 export interface RetriableWork<R> {
-  /** Whether the call changes something. */
+  /** The call changes something. */
   readonly writes: boolean;
-  /** Ends the call when its caller has gone. */
+  /** Aborts the call when the caller disconnects. */
   readonly signal: AbortSignal | undefined;
   /**
-   * Takes the turn of the next attempt.
-   * @returns milliseconds to wait for it
-   * @throws Problem where waiting does not help: the call ends with it
+   * Reserves the slot of the next attempt.
+   * @returns milliseconds until that slot
+   * @throws Problem when waiting does not help; then the call fails with it
    */
   turnMs(): number;
-  /** Makes one attempt. @throws Problem the failure */
+  /**
+   * Makes one attempt.
+   * @throws Problem
+   */
   attempt(timeoutMs: number): Promise<R>;
 }
 
 export interface RetryPolicy {
   /**
-   * Attempts the work until it succeeds, with growing and jittered pauses, for as long as a call may take.
+   * Attempts the work until it succeeds, with growing, jittered pauses, within the time of a call.
    * @throws Problem of the last attempt; `upstream_uncertain` for a change that an earlier attempt may have made
    */
   run<R>(work: RetriableWork<R>): Promise<R>;
@@ -32,7 +35,7 @@ export const maxCallAttempts = 6;
 const firstBackoffMs = 100;
 const maxBackoffMs = 5_000;
 
-/** Problems that the same request may not meet again. */
+/** Problems that a repeated request may avoid. */
 const transient: readonly ProblemCode[] = [
   "upstream_unreachable",
   "upstream_disconnected",
@@ -93,7 +96,7 @@ async function runWithRetries<R>(
       const met = signal?.aborted ? createCancelledProblem() : error;
       if (!(met instanceof Problem)) throw error;
       mayHaveChanged ||= work.writes && uncertain.includes(met.code);
-      // A caller that has gone says nothing of the service's health.
+      // A caller that disconnected says nothing about the service's health.
       if (!signal?.aborted) {
         if (unhealthy.includes(met.code)) permit.failed(describeProblem(met));
         else permit.answered();
@@ -113,7 +116,7 @@ async function runWithRetries<R>(
         if (!(error instanceof Problem && transient.includes(error.code))) return false;
         const pauseMs = Math.max(getRequestedPauseMs(error), retryDelay);
         if (pauseMs >= getRemainingMs()) return false;
-        // The library pauses for its own delay only, so the rest of a longer pause is waited here.
+        // The library only waits its own delay. The rest of a longer pause is waited here.
         if (pauseMs > retryDelay) await sleep(pauseMs - retryDelay, undefined, { ...(signal && { signal }) });
         return true;
       },
@@ -124,7 +127,7 @@ async function runWithRetries<R>(
   }
 }
 
-/** Waits for the turn of the next attempt. What goes wrong here ends the call: nothing was sent. */
+/** Waits for the slot of the next attempt. An error here ends the call, because nothing was sent. */
 async function waitForTurn<R>(work: RetriableWork<R>, remainingMs: number): Promise<void> {
   try {
     const turnMs = work.turnMs();
@@ -135,7 +138,7 @@ async function waitForTurn<R>(work: RetriableWork<R>, remainingMs: number): Prom
   }
 }
 
-/** Nobody is left to read it. */
+/** Returns the problem of a cancelled call. No one reads it. */
 function createCancelledProblem(): Problem {
   return problem("upstream_disconnected", { cause: "the call was cancelled" });
 }
@@ -153,7 +156,7 @@ function describeProblem({ message, details }: Problem): string {
   return cause === undefined ? message : `${message} (${cause})`;
 }
 
-/** Returns the pause that the service asks for; a rate-limited caller waits for a turn instead, as all of its token do. */
+/** Returns the pause that the service asks for. A rate-limited call waits for a slot of its token instead. */
 function getRequestedPauseMs({ code, details }: Problem): number {
   return code === "rate_limited" ? 0 : Number(details?.["retryAfterSeconds"] ?? 0) * 1000;
 }

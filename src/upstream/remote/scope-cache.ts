@@ -5,18 +5,18 @@ import type { Clock } from "../../lib/clock.ts";
 import { computeSecretFingerprint } from "../../lib/crypto/fingerprint.ts";
 import type { Watch, Watcher } from "../port.ts";
 
-/** What is known of the scopes of product tokens, which cannot be asked for: told by configuration, or learnt from refusals. */
+/** Caches the scopes of product tokens. They cannot be queried: they are configured, or learnt from refusals. */
 export interface ScopeCache {
   scopesOf(token: string): ReadonlySet<Scope>;
-  /** A refusal named these scopes: what needs them is hidden for a while. */
+  /** Records that a refusal named these scopes. Tools that need them are hidden for a while. */
   lacks(token: string, missing: readonly Scope[]): void;
-  /** The service let the token use this scope. */
+  /** Records that the service accepted the token for this scope. */
   holds(token: string, scope: Scope): void;
-  /** The service did not know the token: it is not asked again for a moment. */
+  /** Records that the service does not know the token. It is not asked again for a moment. */
   rejected(token: string): void;
   isRejected(token: string): boolean;
   /**
-   * Tells a watcher when other scopes are known of a token, and when the service does not know the token.
+   * Notifies a watcher when the known scopes of a token change, and when the service does not know the token.
    * @throws Problem `unavailable` with too many watchers
    */
   watch(token: string, watcher: Watcher): Watch;
@@ -32,12 +32,12 @@ interface Learnt {
   rejectedUntilMs: number;
 }
 
-/** What is known of a token of which nothing was learnt. */
+/** The state of a token about which nothing was learnt. */
 const nothing: Learnt = { missing: new Map(), rejectedUntilMs: 0 };
 
 /**
- * @param told - the scopes that the operator says the token has. Without them every scope is supposed but the one that
- *   shows sensitive data: what nobody granted in words stays hidden.
+ * @param told - the configured scopes of the token. Without them, every scope is assumed except the one that shows
+ * sensitive data, which must be granted explicitly.
  */
 export function createScopeCache(clock: Clock, told: readonly Scope[] | undefined): ScopeCache {
   const learnt = new LRUCache<string, Learnt>({ max: maxTokens });
@@ -45,7 +45,7 @@ export function createScopeCache(clock: Clock, told: readonly Scope[] | undefine
 
   const getLearnt = (token: string) => learnt.get(computeSecretFingerprint(token)) ?? nothing;
 
-  /** To be written to: only tokens of which something is learnt are remembered. */
+  /** Used for writes only, so that tokens without learnt facts take no memory. */
   function getOrCreateLearnt(token: string): Learnt {
     const key = computeSecretFingerprint(token);
     const known = learnt.get(key) ?? { missing: new Map(), rejectedUntilMs: 0 };
@@ -85,11 +85,11 @@ export function createScopeCache(clock: Clock, told: readonly Scope[] | undefine
 
 interface Watching {
   readonly watcher: Watcher;
-  /** What the watcher was told last. */
+  /** The scopes that the watcher last received. */
   shown: ReadonlySet<Scope>;
 }
 
-/** Those who want to know when a token's scopes are others. */
+/** Watchers of changes in a token's scopes. */
 function createScopeWatches(scopesOf: (token: string) => ReadonlySet<Scope>) {
   const watching = new Map<string, Set<Watching>>();
   let count = 0;
@@ -107,7 +107,7 @@ function createScopeWatches(scopesOf: (token: string) => ReadonlySet<Scope>) {
 
   return {
     look,
-    /** What is hidden for a while shows itself again. */
+    /** Checks again when scopes that are hidden for a while return. */
     lookLater(token: string, afterMs: number): void {
       if (getLearnt(token).size > 0) setTimeout(() => look(token), afterMs + 1).unref();
     },

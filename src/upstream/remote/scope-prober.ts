@@ -6,10 +6,10 @@ import { computeSecretFingerprint } from "../../lib/crypto/fingerprint.ts";
 import { createId } from "../../lib/ids.ts";
 import type { Upstream } from "../port.ts";
 
-/** What the service has shown lately of tokens: for what is shown here without asking it. */
+/** Reports which scopes the service has recently accepted, for data that is shown here without asking the service. */
 export interface ScopeProber {
   /**
-   * Which of these scopes the service lets the token use, by its word of at most a minute ago.
+   * Returns which of these scopes the service accepts for the token, according to an answer of the last minute.
    * @throws Problem `invalid_token`, `rate_limited`, `upstream_*`
    */
   held(token: string, scopes: Iterable<Scope>): Promise<ReadonlySet<Scope>>;
@@ -23,14 +23,14 @@ interface Proof {
 const lastsMs = 60_000;
 const maxProofs = 20_000;
 
-/** Asks by the cheapest read that each scope is for; what is being asked is not asked twice at once. */
+/** Creates a prober that uses the cheapest read of each scope. Concurrent probes of one scope share a request. */
 export function createScopeProber(call: Upstream["call"], clock: Clock): ScopeProber {
   const proofs = new LRUCache<string, Proof>({ max: maxProofs });
 
   async function proveScope(token: string, scope: Scope): Promise<boolean> {
     const { operation, input, isAnswered } = createScopeProbe(scope);
     const answer = await call({ operation, input, token, requestId: createId("req") });
-    // That there is no such record is said to those alone who may read such records.
+    // A 404 proves the scope: the service reports missing records only to callers who may read them.
     if (answer.ok || isAnswered(answer.problem.code)) return true;
     if (answer.problem.code === "insufficient_scope") return false;
     throw answer.problem;

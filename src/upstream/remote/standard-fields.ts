@@ -7,16 +7,18 @@ import type { UpstreamCall } from "../port.ts";
 import type { Request } from "./requester.ts";
 
 const ttlMs = 10 * 60_000;
-/** How long it is at least until the schema is asked for again. */
+/** Minimum time between two requests of the schema. */
 const againMs = 30_000;
 const maxKnown = 1_000;
 
-/** Where fields are declared: the persons' custom fields, or a form. */
+/** The source of field declarations: the persons' custom fields, or a form. */
 export type Declared = Pick<UpstreamCall, "input"> & { readonly operation: "get_person_schema" | "get_schema" };
 
 const ofPersons: Declared = { operation: "get_person_schema", input: {} };
 
-/** Which fields anyone may see, for a caller to whom these were given: of persons, if nothing else is said. */
+/**
+ * Returns the fields that every caller may see, given the fields that one caller received. Default: fields of persons.
+ */
 export type StandardFields = (
   call: UpstreamCall,
   given: ReadonlySet<string>,
@@ -29,13 +31,13 @@ interface Known {
 }
 
 /**
- * The fields that anyone may see, as the service's schema has them; none where the schema cannot be had. Asked for once in
- * ten minutes, token and schema; sooner where the service shows a caller more than that, for then the schema
- * may have changed.
+ * Reads from the service's schema which fields every caller may see. Returns none if the schema cannot be read. Each
+ * token and schema is requested once in ten minutes, or sooner if the service shows a caller other fields, because the
+ * schema may have changed.
  */
 export function createStandardFields(request: Request, clock: Clock): StandardFields {
   const knownOf = new LRUCache<string, Known>({ max: maxKnown });
-  /** As the caller, but not for the caller's call alone: its end is not this one's. */
+  /** Uses the caller's token, but not its abort signal, because other callers share the result. */
   async function ask({ token, requestId }: UpstreamCall, declared: Declared): Promise<ReadonlySet<string>> {
     const operation: Operation = operations[declared.operation];
     const parts = splitInput(operation, declared.input);
@@ -58,7 +60,7 @@ export function createStandardFields(request: Request, clock: Clock): StandardFi
   };
 }
 
-/** Of a schema whose kinds of values were looked at; what it leaves out is not standard. */
+/** Lists the standard fields of a validated schema. Fields that it leaves out are not standard. */
 function listStandardFields(schema: unknown): ReadonlySet<string> {
   const { fields } = schema as { fields?: readonly { fieldId?: string | null; sensitivity?: string | null }[] | null };
   const standard = (fields ?? []).filter(({ sensitivity }) => sensitivity === "standard");

@@ -1,15 +1,15 @@
-/** How long each part of a call to the service may take, in milliseconds. */
+/** Timeouts of the parts of a call to the service, in milliseconds. */
 export interface Timeouts {
   readonly connectMs: number;
-  /** Until the first byte of an answer, and between two pieces of it. */
+  /** Time until the first byte of a response, and between two chunks. */
   readonly answerMs: number;
-  /** One try, from sending to the last byte. */
+  /** Time of one attempt, from sending to the last byte. */
   readonly attemptMs: number;
-  /** Everything: tries, pauses between them, waiting for a turn. */
+  /** Time of the whole call: attempts, pauses and waiting for a slot. */
   readonly callMs: number;
 }
 
-/** Parts of a whole call's time that leave room for a second try of each. */
+/** Divides the time of a call so that a second attempt of each part is possible. */
 export function divideTimeout(callTimeoutSeconds: number): Timeouts {
   const callMs = callTimeoutSeconds * 1000;
   const takeNinths = (count: number) => Math.ceil((callMs * count) / 9);
