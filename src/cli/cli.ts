@@ -5,7 +5,10 @@ import { Interrupted } from "../commands/terminal/signals.ts";
 import { loadConfig } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 
-/** Runs the command line. Results go to stdout, everything else to stderr; how it ends is told in `docs/commands.md`. */
+/**
+ * Runs the command line. Writes results to stdout and everything else to stderr. `docs/commands.md` lists the exit
+ * codes.
+ */
 export async function runCli(argv: readonly string[]): Promise<void> {
   const args = expandHelpCommand(argv.slice(2));
   chooseColours(args);
@@ -18,12 +21,12 @@ export async function runCli(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** How clients start it, unless they give options. */
+/** Returns whether the arguments are those with which clients start the program. */
 function isPlainStart(args: readonly string[]): boolean {
   return args.length === 0 || (args.length === 1 && args[0] === "stdio");
 }
 
-/** Without what reads a command line: a client waits for it. */
+/** Serves stdio without loading the command-line parser, because the client waits. */
 async function serveByEnvironment(): Promise<void> {
   const { serveStdio } = await import("../commands/stdio.ts");
   await serveStdio(loadConfig(process.env));
@@ -35,13 +38,13 @@ async function runCommand(args: readonly string[]): Promise<void> {
   await program.parseAsync(args, { from: "user" });
 }
 
-/** `help token create` is `token create --help`, however deep. */
+/** Converts `help token create` to `token create --help`, at any depth. */
 function expandHelpCommand(args: readonly string[]): readonly string[] {
   const [first, ...rest] = args;
   return first === "help" && rest.length > 0 ? [...rest, "--help"] : args;
 }
 
-/** Everything that paints looks at these variables: commander, Node and the log. */
+/** Sets the variables that commander, Node and the log read to decide about colours. */
 function chooseColours(args: readonly string[]): void {
   if (args.includes("--no-color")) {
     delete process.env["FORCE_COLOR"];
@@ -54,7 +57,7 @@ function chooseColours(args: readonly string[]): void {
 
 function report(error: unknown): number {
   if (isCommanderError(error)) {
-    // Help and --version end this way too; help that nobody asked for is that of a group without its command.
+    // Help and `--version` end this way too. Help of a group without its command counts as an error.
     return error.exitCode === 0 ? 0 : 2;
   }
   const known = error instanceof UsageError || error instanceof Interrupted;

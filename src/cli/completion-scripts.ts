@@ -2,8 +2,8 @@ export const shells = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof shells)[number];
 
 /**
- * What a shell has to be told: that this program itself says what may follow. A line of its answer is a word, a tab and
- * what it means; a line `:files` stands for paths.
+ * Completion scripts of the shells. Each asks the program for suggestions. A line of the answer is a word, a tab and a
+ * description; the line `:files` stands for paths.
  */
 export const completionScripts: Readonly<Record<Shell, string>> = {
   bash: `# programme-mcp completion for bash: eval "$(programme-mcp completion bash)"

@@ -17,8 +17,8 @@ export function addCompletion(command: Command): void {
 }
 
 /**
- * Answers the scripts: a line for each word that may follow, with what it means after a tab.
- * @param whole - puts the whole program together
+ * Adds the command that the scripts call. It prints a line for each suggestion: the word, a tab and a description.
+ * @param whole - builds the whole program
  */
 export function addComplete(command: Command, whole: () => Promise<Command>): void {
   command.argument("[words...]").action(async (words: readonly string[]) => {
@@ -28,7 +28,7 @@ export function addComplete(command: Command, whole: () => Promise<Command>): vo
   });
 }
 
-/** The first sentence, on one line. */
+/** Returns the first sentence, on one line. */
 function getSummary(description: string): string {
   return (/^[^.;]*/.exec(description.replace(/\s+/g, " "))?.[0] ?? "").slice(0, 80);
 }

@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
 import { type Command, Help, type HelpConfiguration, type Option } from "commander";
 
-/** A command line that works as it stands, and what it is for. */
+/** A complete command line, and its purpose. */
 export interface Example {
   readonly line: string;
   readonly purpose: string;
@@ -9,7 +9,7 @@ export interface Example {
 
 const examples = new WeakMap<Command, readonly Example[]>();
 
-/** Shows examples at the end of a command's help, and on its page. */
+/** Adds examples to the end of a command's help, and to its page. */
 export function addExamples(
   command: Command,
   ...lines: readonly (readonly [line: string, purpose: string])[]
@@ -26,7 +26,7 @@ export function getExamples(command: Command): readonly Example[] {
   return examples.get(command) ?? [];
 }
 
-/** What the process ends with, at the end of the program's help and on the page of commands. */
+/** Exit codes, for the end of the program's help and the page of commands. */
 export const exitCodes: readonly (readonly [code: string, meaning: string])[] = [
   ["0", "success, or a server that stopped on request after finishing its work"],
   ["1", "failure, for the reason printed; doctor: a check failed, or no call could be tested"],
@@ -39,7 +39,7 @@ export function formatExitCodes(): string {
   return `\n${styleHelpText("bold", "Exit codes:")}\n${rows.join("\n")}`;
 }
 
-/** Long lists of choices are for completion; help would drown in them. */
+/** Longer lists of choices appear in completion only. */
 const maxShownChoices = 8;
 
 export const helpConfiguration: HelpConfiguration = {
@@ -66,7 +66,7 @@ export function describeOption({ flags, description, argChoices, defaultValue, m
   return extra.length === 0 ? description : `${description} (${extra.join("; ")})`;
 }
 
-/** commander takes colours away again where they are not wanted. */
+/** commander removes colours again where they are not wanted. */
 function styleHelpText(format: Parameters<typeof styleText>[0], text: string): string {
   return styleText(format, text, { validateStream: false });
 }

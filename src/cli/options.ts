@@ -6,14 +6,14 @@ import { UsageError } from "../config/usage-error.ts";
 export const jsonOption = ["--json", "print JSON, on one line"] as const;
 export const businessOption = ["--business <id or name>", "the organisation"] as const;
 
-/** A subcommand with the settings of its group, and `--json`: every one of them prints a result. */
+/** Creates a subcommand with the settings of its group, and `--json`, because each of them prints a result. */
 export function createSubcommand(group: Command, name: string, description: string, settings?: CommandName): Command {
   const command = group.command(name).description(description);
   if (settings) addOptions(command, settings);
   return command.option(...jsonOption);
 }
 
-/** An option with a choice that completion knows; what does not fit is told by the command. */
+/** Creates an option with choices for completion. The command itself rejects other values. */
 export function createChoiceOption(
   flags: string,
   description: string,
@@ -25,7 +25,7 @@ export function createChoiceOption(
   return preset === undefined ? option : option.default(preset);
 }
 
-/** An argument of which only some values exist. */
+/** Creates an argument with a fixed set of values. */
 export function createChoiceArgument(name: string, description: string, choices: readonly string[]): Argument {
   return new Argument(name, description).choices(choices);
 }

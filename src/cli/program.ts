@@ -4,7 +4,7 @@ import { suggestWord } from "../lib/did-you-mean.ts";
 import { version } from "../lib/version.ts";
 import { addExamples, formatExitCodes, helpConfiguration } from "./help.ts";
 
-/** A command of the program; what is in it is loaded when it is wanted. */
+/** A command whose content is loaded when it is needed. */
 interface Branch {
   readonly name: string;
   readonly description: string;
@@ -127,8 +127,8 @@ const branches: readonly Branch[] = [
 ];
 
 /**
- * The command line as a tree.
- * @param args - fills in only the commands that these arguments name; all of them without
+ * Builds the tree of commands.
+ * @param args - builds only the commands that these arguments name; by default all of them
  * @throws UsageError for a command that does not exist
  */
 export async function buildProgram(args?: readonly string[]): Promise<Command> {
@@ -159,7 +159,7 @@ export async function buildProgram(args?: readonly string[]): Promise<Command> {
   return root;
 }
 
-/** The commands that arguments may mean; something else may be called the same, which does no harm. */
+/** Lists the commands that the arguments may name. Other arguments with the same name do no harm. */
 function listNamedCommands(args: readonly string[]): readonly string[] {
   const named = branches.filter(({ name }) => args.includes(name)).map(({ name }) => name);
   return isOption(findOperand(args)) ? [...named, "stdio"] : named;
@@ -169,7 +169,7 @@ function isOption(arg: string | undefined): boolean {
   return arg?.startsWith("-") ?? true;
 }
 
-/** The first argument that is not about colours. */
+/** Returns the first argument that is not about colours. */
 function findOperand(args: readonly string[]): string | undefined {
   return args.find((arg) => !/^--(no-)?color$/.test(arg));
 }
@@ -183,7 +183,7 @@ function refuseUnknown(args: readonly string[]): void {
   );
 }
 
-/** Makes one line of commander's message, with where to read on. */
+/** Shortens commander's message to one line, and adds a reference to the help. */
 function explainMistakes(command: Command): void {
   command.exitOverride((error: CommanderError) => {
     if (error.exitCode === 0 || error.code === "commander.help") throw error;
@@ -193,7 +193,7 @@ function explainMistakes(command: Command): void {
   for (const sub of command.commands) explainMistakes(sub);
 }
 
-/** A command's name with those of its groups: `programme-mcp token create`. */
+/** Returns a command's full name: `programme-mcp token create`. */
 export function getCommandPath(command: Command): string {
   return command.parent ? `${getCommandPath(command.parent)} ${command.name()}` : command.name();
 }

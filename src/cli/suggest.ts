@@ -1,9 +1,9 @@
 import type { Argument, Command, Option } from "commander";
 
-/** What may stand where the cursor is. */
+/** The suggestions at the cursor. */
 export interface Suggestions {
   readonly words: readonly Suggestion[];
-  /** Whether it is the path of a file. */
+  /** The word may be the path of a file. */
   readonly files: boolean;
 }
 
@@ -15,8 +15,8 @@ export interface Suggestion {
 const nothing: Suggestions = { words: [], files: false };
 
 /**
- * What may follow a command line.
- * @param words - after the program's name, as far as they are typed; the last one, perhaps empty, is being typed
+ * Suggests words for a command line.
+ * @param words - the words after the program's name, as typed so far; the last one is incomplete and may be empty
  */
 export function suggestWords(root: Command, words: readonly string[]): Suggestions {
   const typed = words.at(-1) ?? "";
@@ -80,7 +80,7 @@ function findOption(command: Command, flag: string): Option | undefined {
   return listOptions(command).find(({ long, short }) => long === flag || short === flag);
 }
 
-/** Those of the groups above, too; of the program, those of the command that it runs without one. */
+/** Lists the options of a command, of the groups above it, and of the command that the program runs by default. */
 function listOptions(command: Command): Option[] {
   const own = command.createHelp().visibleOptions(command);
   const byDefault = command.parent ? undefined : command.commands.find((each) => each.name() === "stdio");
@@ -105,7 +105,9 @@ function suggestValues(of: Option | Argument): Suggestions {
   return { words, files: /[<[](?:file|directory|path)\b/.test(placeholder) };
 }
 
-/** Of a list with commas the last value is being typed, and none is given twice. */
+/**
+ * In a comma-separated list, only the last value is incomplete, and values that are already given are not suggested.
+ */
 function filterMatching({ words, files }: Suggestions, typed: string): Suggestions {
   const comma = typed.lastIndexOf(",");
   const begun = typed.slice(0, comma + 1);

@@ -14,21 +14,21 @@ import { getTextOption, note, type Options, print, printJson } from "./terminal/
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What the command tells, with `--json` as it is. */
+/** The result of the command, printed as it is with `--json`. */
 interface Report {
   readonly host: HostName;
-  /** The host's settings file; null where it has none. */
+  /** Path of the host's settings file; null if it has none. */
   readonly file: string | null;
   readonly settings: JsonObject;
   readonly written: boolean;
   readonly backup: string | null;
-  /** What is still to do, in sentences. */
+  /** The remaining steps for the user, as sentences. */
   readonly notes: readonly string[];
 }
 
 /**
- * Prints the settings by which a host finds this server, or merges them into the host's own file.
- * @throws UsageError for a host or an option that does not go with the others
+ * Prints the settings with which a host finds this server, or merges them into the host's settings file.
+ * @throws UsageError for a host or an option that does not fit the others
  */
 export async function configureHost(hostName: HostName, env: Environment, options: Options): Promise<void> {
   const host: Host = hosts[hostName];
@@ -79,7 +79,7 @@ async function show(host: Host, report: Report, options: Options): Promise<void>
   for (const line of report.notes) note(line);
 }
 
-/** A settings file with nothing else in it. */
+/** Formats a settings file that contains only this server. */
 async function formatSettings(host: Host, content: JsonObject): Promise<string> {
   if (host.format === "json") return `${JSON.stringify(content, null, 2)}\n`;
   return formatServerTable(content);
@@ -97,7 +97,7 @@ function printReport(report: Report, options: Options): void {
 
 interface Wanted {
   readonly server: ServerEntry;
-  /** Variables that are set here and that the host does not hand on. */
+  /** Variables that are set here but that the host does not pass on. */
   readonly left: readonly string[];
 }
 
@@ -106,7 +106,7 @@ function createWanted(host: Host, env: Environment, options: Options): Wanted {
   return getTextOption(options, "http") === undefined ? createStdioServer(env, given) : createHttpServer(env, given);
 }
 
-/** This program, started with the settings that it was given now. */
+/** Returns this program as a stdio server with its current settings. */
 function createStdioServer(env: Environment, options: Options): Wanted {
   if (options["tokenVariable"] !== undefined) throw new UsageError("--token-variable needs --http");
   const { baseUrl, token } = loadConfig(env, options);
@@ -128,7 +128,7 @@ function createStdioServer(env: Environment, options: Options): Wanted {
 
 const tokenName = "PROGRAMME_TOKEN";
 
-/** Hosts start programs in directories of their own. */
+/** Makes a path absolute, because hosts start programs in their own directories. */
 function toAbsolutePath({ option = "" }: Setting, value: string): string {
   const isPath = /<(file|directory)\b/.test(option) && value !== ":memory:" && !/^[a-z][a-z0-9+.-]+:\/\//i.test(value);
   return isPath ? resolve(value) : value;
@@ -154,7 +154,7 @@ function createHttpServer(env: Environment, options: Options): Wanted {
   return { server, left: [] };
 }
 
-/** An address of MCP: where only a server is named, it is at `/mcp`. */
+/** Returns the address of MCP. An address without a path gets `/mcp`. */
 function normalizeAddress(given: string): string {
   const result = serviceUrl.schema.safeParse(given);
   if (!result.success) throw new UsageError(`--http must be ${serviceUrl.allowed}, not ${JSON.stringify(given)}`);

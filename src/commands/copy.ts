@@ -18,8 +18,8 @@ import { formatColumns } from "./terminal/table.ts";
 
 /**
  * Copies a whole database to another, or compares the two.
- * @throws UsageError where that is not possible with these
- * @throws Interrupted when the process is told to stop: started again it goes on
+ * @throws UsageError when these databases cannot be copied
+ * @throws Interrupted when the process is stopped; a second run continues
  */
 export async function copyData(config: Config, options: Options): Promise<void> {
   const [from, to] = resolveSides(config, options);
@@ -41,7 +41,7 @@ export async function copyData(config: Config, options: Options): Promise<void> 
   if (!result.verified) throw new Error(`${from.databaseName} and ${to.databaseName} do not hold the same.`);
 }
 
-/** One of the two may be the configured database: an address with a password is no option. */
+/** Resolves both databases. One of them may be the configured database, because options must not contain passwords. */
 function resolveSides(config: Config, options: Options): [from: DatabaseLocation, to: DatabaseLocation] {
   const [from, to] = [getTextOption(options, "from"), getTextOption(options, "to")];
   if (from === undefined && to === undefined) throw new UsageError("Say what to copy: --from, --to, or one of them.");
@@ -133,7 +133,7 @@ const besideDatabase = [
   ["mail", "messages that no server was there to take"],
 ] as const;
 
-/** What has to be moved by hand, if it is on this machine. */
+/** Lists the local files that have to be copied by hand. */
 function listFilesBeside(from: DatabaseLocation, to: DatabaseLocation): string[] {
   const moved = besideDatabase
     .map(([name, what]) => [what, `${from.filesBeside}.${name}`, `${to.filesBeside}.${name}`] as const)

@@ -4,7 +4,7 @@ import { UsageError } from "../config/usage-error.ts";
 import { databaseWaitMs, fillDemo } from "./open-app.ts";
 import { type Options, print, printJson } from "./terminal/output.ts";
 
-/** Brings the configured database to this version. */
+/** Migrates the configured database to this version. */
 export async function runMigrate(config: Config, options: Options): Promise<void> {
   await (await createApp(config, { databaseWaitMs })).close();
   if (options["json"]) printJson({ database: config.databaseName, upToDate: true });
@@ -19,7 +19,7 @@ export interface SeedOptions {
 
 /**
  * Fills an empty database with demonstration data.
- * @throws UsageError where there is something in it
+ * @throws UsageError when the database is not empty
  */
 export async function runSeed(config: Config, { seed: seedNumber, scale, json }: SeedOptions): Promise<void> {
   const app = await createApp(config);

@@ -7,7 +7,7 @@ import { getTextOption, type Options, print, printJson } from "./terminal/output
 import { formatColumns } from "./terminal/table.ts";
 import { chooseBusiness } from "./tokens/tokens.ts";
 
-/** Sees to it that an organisation sends nothing more to an address. */
+/** Suppresses all messages of an organisation to an address. */
 export function suppressAddress(config: Config, email: string, options: Options): Promise<void> {
   return withMailAdmin(config, options, async (mailAdmin, businessId) => {
     const reason = options["bounced"] ? "bounced" : options["unsubscribed"] ? "unsubscribed" : "manual";
@@ -23,7 +23,7 @@ export function allowAddress(config: Config, email: string, options: Options): P
   });
 }
 
-/** Prints the addresses row by row: there may be very many. */
+/** Prints the suppressed addresses one by one, because there may be very many. */
 export function listSuppressions(config: Config, options: Options): Promise<void> {
   return withMailAdmin(config, options, async (mailAdmin, businessId) => {
     for await (const { email, reason, createdAt } of mailAdmin.suppressions(businessId)) {

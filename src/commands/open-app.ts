@@ -4,10 +4,12 @@ import { type Config, isDemo } from "../config/load.ts";
 import { showProgress } from "./terminal/progress.ts";
 import { onInterrupt } from "./terminal/signals.ts";
 
-/** How long a start that nobody watches waits for a database server: both may be started at once. */
+/** Time that an unattended start waits for a database server, because both may start at once. */
 export const databaseWaitMs = 30_000;
 
-/** The program on its database, filled with demonstration data first where it is one for trying things out and empty. */
+/**
+ * Opens the program on its database. An empty database for trying things out is filled with demonstration data first.
+ */
 export async function openApp(config: Config, options: AppOptions = {}): Promise<App> {
   const app = await createApp(config, options);
   try {
@@ -21,9 +23,9 @@ export async function openApp(config: Config, options: AppOptions = {}): Promise
 }
 
 /**
- * Fills an empty database with demonstration data, and shows how far it has come; false where it is not empty, as
- * when another process has filled it meanwhile.
- * @throws Interrupted when the process is told to stop
+ * Fills an empty database with demonstration data, and shows the progress. Returns false if it is not empty, for
+ * example because another process has filled it.
+ * @throws Interrupted when the process is stopped
  */
 export async function fillDemo(app: App, options: { seed?: number; scale?: number }): Promise<boolean> {
   const { seedDemo } = await import("../demo/seed.ts");
@@ -35,7 +37,7 @@ export async function fillDemo(app: App, options: { seed?: number; scale?: numbe
       ...options,
       async onProgress(share) {
         progress.to(share);
-        // Otherwise no signal would be heard: the database answers without waiting for anything.
+        // SQLite answers synchronously. Without this pause, the process would not receive signals.
         await setImmediate();
         interruption.signal.throwIfAborted();
       },

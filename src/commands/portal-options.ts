@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type PortalActionName, portalActionDeclarations } from "../contract/portal.ts";
 
-/** An option of the command line for a field of an act. */
+/** The command-line option of an input field. */
 export interface ActOption {
   readonly flags: string;
   readonly description: string;
@@ -19,11 +19,11 @@ export interface ActCommand {
 
 interface Declared {
   readonly act: PortalActionName;
-  /** Options that go together, for the command's help. */
+  /** An example of options, for the command's help. */
   readonly example: string;
 }
 
-/** By the command's name. Invitations are accepted on their own page. */
+/** Portal actions by command name. Invitations are accepted on a page of their own. */
 const commands = {
   register: {
     act: "register_applicant",
@@ -71,7 +71,7 @@ const commands = {
   },
 } as const satisfies Record<string, Declared>;
 
-/** What is worked out from the file itself. */
+/** Fields that are computed from the file. */
 const ofTheFile = new Set(["fileName", "sizeBytes", "sha256"]);
 
 const fileOption: ActOption = {
@@ -81,7 +81,10 @@ const fileOption: ActOption = {
   choices: [],
 };
 
-/** A command for each act, with an option for each field: `--track-id` for `trackId`; what is not text is JSON. */
+/**
+ * A command for each portal action, with an option for each field: `--track-id` for `trackId`. Values other than text
+ * are JSON.
+ */
 export const actCommands: readonly ActCommand[] = Object.entries(commands).map(([name, { act, example }]) => {
   const fields = listFields(act).filter((field) => act !== "attach_file" || !ofTheFile.has(field.name));
   const options = fields.map(createActOption);
@@ -100,13 +103,13 @@ export interface Field {
   readonly required: boolean;
 }
 
-/** The fields of an act, of which options are made. */
+/** Lists the input fields of a portal action. */
 export function listFields(act: PortalActionName): Field[] {
   const { properties = {}, required = [] } = z.toJSONSchema(portalActionDeclarations[act].input, { io: "input" });
   return Object.entries(properties).map(([name, schema]) => ({
     name,
     schema: schema as z.core.JSONSchema.BaseSchema,
-    // The type of a file can be told by its name.
+    // The content type can be inferred from the file's name.
     required: required.includes(name) && name !== "contentType",
   }));
 }
@@ -119,13 +122,13 @@ function createActOption({ name, schema, required }: Field): ActOption {
   return { flags: `${toFlag(name)} <${value}>`, description: told, required, choices };
 }
 
-/** What a field without a description is, by its name. */
+/** Describes a field that has no description in the contract, by its name. */
 function describeField(name: string): string {
   const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   return words.endsWith(" id") ? `Id of the ${words.slice(0, -3)}` : words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** `--track-id` for `trackId`. */
+/** Converts a field name to an option: `--track-id` for `trackId`. */
 export function toFlag(name: string): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }

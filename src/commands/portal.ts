@@ -13,8 +13,8 @@ import { formatColumns } from "./terminal/table.ts";
 import { chooseBusiness } from "./tokens/tokens.ts";
 
 /**
- * Does an act as the one of the product's own people whose it is, and prints the record.
- * @throws UsageError for options that do not fit; Error with the code for what the rules refuse
+ * Performs a portal action as the person whose action it is, and prints the record.
+ * @throws UsageError for options that do not fit; Error with the problem's code when the action is refused
  */
 export async function runAct(config: Config, act: PortalActionName, options: Options): Promise<void> {
   const given = collectInput(act, options);
@@ -39,7 +39,7 @@ function collectInput(act: PortalActionName, options: Options): Record<string, u
   return Object.fromEntries(fields);
 }
 
-/** JSON as it is, or `@` and the path of a file of it: other users can see a process's arguments. */
+/** Parses JSON, or reads it from the file named after `@`, because other users can see a process's arguments. */
 function parseJson(name: string, value: string): unknown {
   try {
     return JSON.parse(value.startsWith("@") ? readFileSync(value.slice(1), "utf8") : value);
@@ -50,7 +50,7 @@ function parseJson(name: string, value: string): unknown {
 
 const maxFileBytes = 100 * 1024 * 1024;
 
-/** Types by the ending of a name; bytes are looked into where they tell. */
+/** Content types by file extension. The content is checked too, where the type has a signature. */
 const types: Readonly<Record<string, string>> = {
   ".pdf": "application/pdf",
   ".png": "image/png",
@@ -81,7 +81,7 @@ async function keepFile({ content }: App, options: Options) {
   return { fileName, contentType, sizeBytes: bytes.byteLength, sha256 };
 }
 
-/** What does not fit is a mistake of usage; the rules' word is the answer. */
+/** Converts invalid input to a usage error, and other problems to an error with their code. */
 function toCommandError({ code, message, details }: Problem): Error {
   const told = `${code}: ${message}${details === undefined ? "" : ` ${JSON.stringify(details)}`}`;
   return code === "validation_failed" ? new UsageError(told) : new Error(told);

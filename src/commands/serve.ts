@@ -13,7 +13,10 @@ import { print } from "./terminal/output.ts";
 import { stopSignals } from "./terminal/signals.ts";
 import { issueProcessToken, loadLocalToken } from "./tokens/local-token.ts";
 
-/** Serves MCP over stdin and stdout until the client goes away, beginning with the messages that `handshake` has buffered. */
+/**
+ * Serves MCP over stdin and stdout until the client disconnects, beginning with the messages that `handshake` has
+ * buffered.
+ */
 export async function serveConnection(config: Config, handshake: StartupHandshake | undefined): Promise<void> {
   const app = await openToServe(config);
   if (config.token !== undefined && config.baseUrl === undefined) await refuseUnknownToken(app, config.token);
@@ -41,7 +44,7 @@ export async function serveHttp(config: Config): Promise<void> {
   await startWork(app);
   await serveMetrics(app, config);
   const { gatewayKeys, oauth, publicUrl = server.origin } = config;
-  // Daemons are told so to read their files again; without such a file it is a terminal that closed.
+  // SIGHUP asks a daemon to read its files again. Without a key file, it means that the terminal was closed.
   if (gatewayKeys !== undefined) process.on("SIGHUP", () => app.reloadKeys());
   const drain = async () => {
     app.drain();
@@ -57,13 +60,13 @@ export async function serveHttp(config: Config): Promise<void> {
   print(formatBanner(publicUrl, config, token));
 }
 
-/** What would keep it from serving is found before anything is made. */
+/** Opens the program. Checks everything that could prevent serving before it creates any file. */
 async function openToServe(config: Config): Promise<App> {
   if (config.baseUrl === undefined) requireServerKey(config);
   return openApp(config, { databaseWaitMs });
 }
 
-/** Once nothing stands in the way of serving, the work beside requests begins. */
+/** Starts the background work, once nothing prevents serving. */
 async function startWork(app: App): Promise<void> {
   try {
     await app.joinOthers();
@@ -99,8 +102,8 @@ async function refuseUnknownToken(app: App, token: string): Promise<void> {
 }
 
 /**
- * Ends cleanly on the usual signals, or when told: what is open is finished, what is queued is written. A second signal
- * ends it at once, as if nothing had been done about it.
+ * Shuts down on a stop signal or when told to: requests in flight end, and queued entries are written. A second signal
+ * ends the process at once, with the signal's usual exit code.
  */
 function handleStopSignals(
   app: App,
@@ -132,13 +135,13 @@ function handleStopSignals(
 }
 
 function listAddresses(origin: string, { baseUrl, webhookSecrets }: Config): string[] {
-  // The product serves its own REST interface.
+  // With a remote service, the product serves REST itself.
   const rest = baseUrl === undefined ? [`  REST  ${origin}/integrations/v1`] : [];
   const webhooks = [...(webhookSecrets?.keys() ?? [])].map((name) => `  Hooks ${origin}/webhooks/${name}`);
   return [`programme-mcp ${version}`, `  Page  ${origin}/`, `  MCP   ${origin}/mcp`, ...rest, ...webhooks];
 }
 
-/** What callers of MCP need where access tokens are not for them. */
+/** Describes the credentials for MCP, if access tokens are not accepted. */
 function formatGatewayBanner(origin: string, config: Config): string {
   const { gatewayKeys, oauth } = config;
   const keys = gatewayKeys === undefined ? [] : ["  Keys  programme-mcp gateway-key create --name NAME"];
@@ -146,7 +149,10 @@ function formatGatewayBanner(origin: string, config: Config): string {
   return `${[...listAddresses(origin, config), ...keys, ...issuer].join("\n")}\n`;
 }
 
-/** The command that makes a token for this database; the address of one on a server is in the environment already. */
+/**
+ * Returns the command that creates a token for this database. The address of a database server is already in the
+ * environment.
+ */
 function formatTokenCommand({ database }: Config): string {
   const command = "programme-mcp token create";
   if (isPostgresAddress(database)) return command;

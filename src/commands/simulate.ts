@@ -21,16 +21,19 @@ import { chooseBusiness, issueToken, ordinaryScopes } from "./tokens/tokens.ts";
 export interface SimulateOptions extends SeasonSize {
   readonly business: string | undefined;
   readonly seed: number;
-  /** Days of the season that pass in a day; undefined: as fast as it goes. */
+  /** Days of the season in one real day. Undefined: as fast as possible. */
   readonly factor: number | undefined;
   readonly json: boolean;
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
-/** Its own token is not to be held back, however fast it goes. */
+/** High enough that the simulation's own token is never rate-limited. */
 const requestsPerMinute = 1_000_000;
 
-/** Plays a season on the configured database, by portal and by token, and prints how many events it led to. */
+/**
+ * Simulates a season on the configured database, through portal actions and operations, and prints the number of
+ * events.
+ */
 export async function runSimulation(config: Config, options: SimulateOptions): Promise<void> {
   await withApp({ ...config, requestsPerMinute }, async (app) => {
     const businessId = await chooseBusiness(app.store, options.business);
@@ -49,9 +52,9 @@ async function playSeason(app: App, businessId: string, options: SimulateOptions
   const { seed, factor } = options;
   const now = new Date();
   const picker = createRandomPicker(createSeededRandom(seed));
-  // Choices repeat with the seed, ids do not: a season can be played again on the same database.
+  // Choices depend on the seed, but ids do not, so that a season can be simulated again on the same database.
   const random = Math.random;
-  // At any pace the season's own intake must not close before its end.
+  // At any speed, the call must stay open until the end of the season.
   const closesInDays = Math.ceil(calendar.ends / (factor ?? 1)) + 1;
   const plan = await planSeason({ store, content, businessId, now, random, picker, closesInDays });
   const expiresAt = new Date(now.getTime() + (closesInDays + 1) * dayMs).toISOString();
@@ -81,7 +84,7 @@ async function playSeason(app: App, businessId: string, options: SimulateOptions
     async until(day) {
       progress.to(day);
       const waitMs = factor === undefined ? 0 : now.getTime() + (day * dayMs) / factor - Date.now();
-      // However fast it goes: without a pause no signal would be heard.
+      // Even at full speed, a pause lets the process receive signals.
       const pause = delay(Math.max(0, waitMs), undefined, { signal: stopping });
       await pause.catch(() => stopping.throwIfAborted());
     },
@@ -97,7 +100,7 @@ async function playSeason(app: App, businessId: string, options: SimulateOptions
 
 const eventsPerStep = 1_000;
 
-/** Of the organisation's events after a place how many there are of each type. */
+/** Counts the organisation's events after a position by type. */
 async function countEvents(store: Store, businessId: string, after: number): Promise<Record<string, number>> {
   const counts = new Map<string, number>();
   for (let before: number | undefined; ; ) {

@@ -4,10 +4,10 @@ import type { Config } from "../config/load.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { stopSignals } from "./terminal/signals.ts";
 
-/** After this time the embedded service is opened in any case, for its work beside requests. */
+/** After this time, the embedded service is opened even without a call, for its background work. */
 const startupWaitMs = 250;
 
-/** Serves MCP over stdin and stdout until the client goes away. The handshake is answered before the service is open. */
+/** Serves MCP over stdin and stdout until the client disconnects. Answers the handshake before the service is open. */
 export async function serveStdio(config: Config): Promise<void> {
   if (config.baseUrl !== undefined && config.token === undefined) {
     throw new UsageError("PROGRAMME_TOKEN is needed with PROGRAMME_BASE_URL: an access token of the product.");
@@ -24,7 +24,7 @@ export async function serveStdio(config: Config): Promise<void> {
   }
 }
 
-/** Waits for `waiting`. The usual signals end the process meanwhile: nothing is open yet. */
+/** Waits for a promise. A stop signal ends the process at once, because nothing is open yet. */
 async function waitUnlessStopped<R>(waiting: Promise<R>): Promise<R> {
   const stop = () => process.exit(0);
   for (const signal of stopSignals) process.on(signal, stop);
@@ -35,7 +35,7 @@ async function waitUnlessStopped<R>(waiting: Promise<R>): Promise<R> {
   }
 }
 
-/** A remote service works by itself, so nothing has to be opened before the first call. */
+/** Returns whether a service must be opened before the first call. A remote service needs no opening. */
 function isServiceNeeded({ needsService }: StartupHandshake, { baseUrl, metrics }: Config): Promise<boolean> {
   return baseUrl !== undefined && !metrics ? needsService : Promise.race([needsService, delay(startupWaitMs, true)]);
 }

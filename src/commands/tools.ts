@@ -7,7 +7,10 @@ import { withApp } from "./open-app.ts";
 import { print, printJson } from "./terminal/output.ts";
 import { formatColumns } from "./terminal/table.ts";
 
-/** Prints the tools that agents are offered, and what their list costs: of the configured token, if there is one. */
+/**
+ * Prints the tools that agents are offered, with their cost in tokens. Uses the scopes of the configured token, if
+ * any.
+ */
 export async function printTools(config: Config, json: boolean): Promise<void> {
   const costs = listToolCosts(config, config.token === undefined ? undefined : await readScopes(config, config.token));
   const tools = costs.map((cost) => {

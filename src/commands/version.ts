@@ -1,7 +1,7 @@
 import { version } from "../lib/version.ts";
 import { print, printJson } from "./terminal/output.ts";
 
-/** Prints what a report of a fault should name. */
+/** Prints the facts that a bug report should contain. */
 export function printVersion(json: boolean): void {
   const { node } = process.versions;
   const { platform, arch } = process;

@@ -20,7 +20,7 @@ import { chooseBusiness } from "./tokens/tokens.ts";
 
 type Endpoint = Awaited<ReturnType<Webhooks["endpoints"]["find"]>>;
 
-/** Registers an endpoint; its secret is shown once. */
+/** Registers an endpoint and prints its secret once. */
 export function createWebhook(config: Config, url: string, options: Options): Promise<void> {
   return withWebhooks(config, async ({ endpoints }, { store }) => {
     const types = getTextOption(options, "events")?.split(",").map(parseEventType) ?? [];
@@ -82,7 +82,7 @@ export function disableWebhook(config: Config, endpointId: string, options: Opti
   });
 }
 
-/** Makes a new secret, shown once; the old one signs too for a while. */
+/** Creates a new secret and prints it once. The old one also signs for a while. */
 export function rotateWebhookSecret(config: Config, endpointId: string, options: Options): Promise<void> {
   const overlap = getTextOption(options, "overlap") ?? "";
   const overlapMs = parseDuration(overlap);
@@ -95,7 +95,7 @@ export function rotateWebhookSecret(config: Config, endpointId: string, options:
   });
 }
 
-/** Lists deliveries, the latest first; of one delivery, its attempts with what was answered. */
+/** Lists deliveries, the latest first, or the attempts of one delivery with their responses. */
 export function listDeliveries(config: Config, id: string | undefined, options: Options): Promise<void> {
   const [limit, status] = [Number(options["limit"]), parseStatus(getTextOption(options, "status"))];
   if (!Number.isInteger(limit) || limit < 1 || limit > 1000)
@@ -132,7 +132,7 @@ async function showDelivery(store: App["store"], delivery: ListedDelivery, json:
     startedAt,
     `${durationMs} ms`,
     describeOutcome(statusCode, error),
-    // Whatever a stranger answered, it must not steer the terminal.
+    // Escaped, because a response must not control the terminal.
     JSON.stringify(answer ?? "").slice(0, 100),
   ]);
   print(formatColumns([["attempt", "took", "answer", "begins"], ...rows], "header"));
@@ -143,7 +143,7 @@ function describeOutcome(statusCode: number | null, error: DeliveryError | null)
   return error === null ? "" : deliveryErrors[error];
 }
 
-/** Sends events again: that of a delivery, or all that an endpoint has missed since a time. */
+/** Sends events again: the event of one delivery, or all events that an endpoint has missed since a time. */
 export function replayWebhooks(config: Config, id: string, options: Options): Promise<void> {
   return withWebhooks(config, async ({ endpoints, replay }, { store }) => {
     const repeatListing = async () => {
@@ -159,7 +159,7 @@ export function replayWebhooks(config: Config, id: string, options: Options): Pr
   });
 }
 
-/** Sends an invented event at once and tells what came of it. */
+/** Sends a test event at once and prints the result. */
 export function testWebhook(config: Config, endpointId: string, options: Options): Promise<void> {
   return withEndpoint(config, endpointId, async ({ probe }, endpoint) => {
     const wanted = getTextOption(options, "event");

@@ -1,17 +1,17 @@
 import { html } from "hono/html";
 import { renderPage } from "./layout.ts";
 
-/** What the start page tells of this server. */
+/** The facts about this server that the start page shows. */
 export interface HomeFacts {
-  /** By which clients reach this server, without a slash at the end; the request's own where it is not set. */
+  /** The server's public URL, without a trailing slash. Undefined: the request's own origin. */
   readonly publicUrl: string | undefined;
-  /** Whether this server is the programme service itself, with its REST interface. */
+  /** This server is the programme service itself, with a REST interface. */
   readonly hasRest: boolean;
-  /** What callers of MCP bring: an access token, a key of this server, or a token of an OAuth issuer. */
+  /** The credential of MCP callers: an access token, a key of this server, or a token of an OAuth issuer. */
   readonly access: "token" | "key" | "oauth";
 }
 
-/** Renders the page for people who open the server's address in a browser. It tells strangers nothing of the data. */
+/** Renders the page for people who open the server's address in a browser. It shows nothing of the data. */
 export function renderHomePage({ publicUrl, hasRest, access }: HomeFacts, requestOrigin: string) {
   const origin = publicUrl ?? requestOrigin;
   const mcp = `${origin}/mcp`;

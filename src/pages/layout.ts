@@ -7,7 +7,7 @@ const style = [
   "main { max-width: 44rem; margin: 10vh auto 3rem; padding: 0 1rem; overflow-wrap: anywhere; }",
   "h1, h2 { line-height: 1.2; }",
   "h2 { margin-top: 2rem; font-size: 1.25rem; }",
-  // A browser's own colour of links is hard to read on dark.
+  // Browsers' default link colours are hard to read on dark backgrounds.
   "a { color: inherit; }",
   "dt { font-weight: 600; }",
   "dd { margin: 0 0 0.5rem; }",
@@ -17,7 +17,7 @@ const style = [
   ":focus-visible { outline: 3px solid Highlight; outline-offset: 2px; }",
 ].join("\n");
 
-/** Headers of every page: nothing of another origin is loaded or told, and an address that holds a secret goes nowhere. */
+/** Headers of every page. They prevent requests to other origins and keep addresses with secrets out of referrers. */
 export const pageHeaders: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
   "content-security-policy": [
@@ -33,7 +33,7 @@ export const pageHeaders: Readonly<Record<string, string>> = {
   "x-robots-tag": "noindex",
 };
 
-/** Renders a page; its content is escaped already. */
+/** Renders a page. The content is already escaped. */
 export function renderPage(title: string, content: unknown) {
   return html`<!doctype html>
     <html lang="en">

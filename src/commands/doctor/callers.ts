@@ -16,7 +16,7 @@ import {
   formatSentence,
 } from "./check.ts";
 
-/** Whether callers of MCP over HTTP are let in who have no access token of their own. */
+/** Checks the credentials that callers of MCP over HTTP use instead of access tokens. */
 export async function checkCallers(app: App, config: Config, databaseKept: boolean): Promise<DoctorCheck[]> {
   const keys = config.gatewayKeys === undefined ? [] : await checkKeys(app, config, databaseKept);
   const issuer = config.oauth ? [await checkIssuer(app, config)] : [];
@@ -24,7 +24,7 @@ export async function checkCallers(app: App, config: Config, databaseKept: boole
 }
 
 const keysName = "gateway keys";
-/** Of many entries most share a token, and a service that knows these will know the rest. */
+/** Most entries share a token, and if the service knows these it will know the rest. */
 const maxTokensTried = 20;
 
 async function checkKeys(app: App, config: Config, databaseKept: boolean): Promise<DoctorCheck[]> {
@@ -60,7 +60,7 @@ function checkExpiry(holders: Holders): DoctorCheck {
   return createWarning(keysName, `${found} The keys of ${formatNames(expired)} have expired.`, fix);
 }
 
-/** Tries the access tokens that the keys stand for, each once. */
+/** Checks the access tokens behind the keys, each once. */
 async function checkTokens(app: App, config: Config, holders: Holders, databaseKept: boolean): Promise<DoctorCheck[]> {
   const name = "tokens of keys";
   if (config.baseUrl === undefined && !databaseKept)

@@ -1,13 +1,13 @@
-/** One thing that was tried. */
+/** The result of one check. */
 export interface DoctorCheck {
   readonly name: string;
-  /** `skip`: it could not be tried. Only `fail` keeps the program from working. */
+  /** `skip`: the check could not run. Only `fail` keeps the program from working. */
   readonly status: "ok" | "warn" | "fail" | "skip";
-  /** What was found, in a sentence. */
+  /** The finding, in a sentence. */
   readonly found: string;
-  /** What to do about it. */
+  /** The remedy. */
   readonly fix?: string;
-  /** A call was answered as agents' calls are: without one there is no saying that the program works. */
+  /** A call was answered as agents' calls are. Without one, it is not known whether the program works. */
   readonly answered?: true;
 }
 
@@ -30,7 +30,7 @@ export const createFailure = (name: string, found: string, fix: string): DoctorC
   fix,
 });
 
-/** What an error says, as a sentence on one line. */
+/** Returns an error's message as a sentence on one line. */
 export function formatSentence(error: unknown): string {
   const text = (error instanceof Error ? error.message : String(error)).replace(/\s*\n\s*/g, " ").trim();
   const sentence = text.charAt(0).toUpperCase() + text.slice(1);

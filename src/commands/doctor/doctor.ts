@@ -18,7 +18,9 @@ import { checkScopes } from "./scopes.ts";
 import { checkService } from "./service.ts";
 import { checkWebhooksIn } from "./webhooks.ts";
 
-/** Tries the configuration from end to end and prints what was found and what to fix; ends with 1 unless calls were answered. */
+/**
+ * Checks the configuration from end to end, and prints findings and remedies. Exits with 1 unless calls were answered.
+ */
 export async function runDoctor(env: NodeJS.ProcessEnv, options: Options): Promise<void> {
   const checks = await runChecks(env, options);
   const verdict = chooseVerdict(checks);
@@ -50,7 +52,7 @@ function formatReport(checks: readonly DoctorCheck[], verdict: Verdict): string 
     [status, name, found],
     ...(fix === undefined ? [] : [["", "", `→ ${fix}`]]),
   ]);
-  // Painted once the columns stand: colours take up characters, but no room.
+  // Coloured after the columns are aligned, because colour codes have characters but no width.
   const table = formatColumns(rows).replace(/^(ok|warn|fail|skip)\b/gm, (status) =>
     paint(colours[status as Status], status),
   );
@@ -72,7 +74,7 @@ async function runChecks(env: NodeJS.ProcessEnv, options: Options): Promise<Doct
 }
 
 async function runConfigChecks(config: Config): Promise<DoctorCheck[]> {
-  // What is examined is not made by examining it.
+  // The check must not create what it checks.
   const { checks: files, kept } = isPostgresAddress(config.database)
     ? await checkPostgres(config)
     : { checks: checkFiles(config), kept: config.database !== ":memory:" && existsSync(config.database) };
@@ -110,7 +112,7 @@ async function checkRecords({ store }: App, { baseUrl }: Config, name: string): 
 
 async function checkRemote(app: App, config: Config): Promise<DoctorCheck[]> {
   const { baseUrl = "", token, scopes } = config;
-  // The truth about the token, not what the operator says of it.
+  // The scopes that the service grants, not the configured ones.
   const local = { store: app.store, clock: systemClock, log: app.log, telemetry: unwatched };
   const connected = connectRemote({ ...config, scopes: undefined }, baseUrl, local);
   try {
@@ -149,7 +151,7 @@ async function checkEmbedded(app: App, config: Config): Promise<DoctorCheck[]> {
   }
 }
 
-/** Tries calls beside a SQLite database that is still empty: that one is not filled for it. */
+/** Tries calls on a database in memory if the SQLite database is still empty, so that it stays empty. */
 async function checkInMemory(config: Config): Promise<DoctorCheck[]> {
   const app = await createApp({ ...config, database: ":memory:", filesBeside: undefined, logLevel: "silent" });
   try {

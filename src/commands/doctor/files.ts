@@ -4,7 +4,7 @@ import { directoryFix, findMissingDirectory } from "../../app/app.ts";
 import type { Config } from "../../config/load.ts";
 import { createFailure, createPass, createSkip, createWarning, type DoctorCheck, formatSentence } from "./check.ts";
 
-/** Whether the database is there, can be written, and is its owner's alone. */
+/** Checks that the database exists, can be written, and belongs to its owner only. */
 export function checkFiles(config: Config): DoctorCheck[] {
   const name = "database file";
   const { database } = config;
@@ -25,7 +25,7 @@ export function checkFiles(config: Config): DoctorCheck[] {
   return [createPass(name, `${database} can be written, by its owner alone.`)];
 }
 
-/** Of a database that is still to be made: whether there is a place for it. */
+/** Checks that a database that does not exist yet can be created. */
 function checkDirectory(name: string, config: Config): DoctorCheck {
   const { database } = config;
   const missing = findMissingDirectory(config);
@@ -43,7 +43,7 @@ function checkDirectory(name: string, config: Config): DoctorCheck {
   }
 }
 
-/** The directory, or the nearest above it that is there. */
+/** Returns the directory, or its nearest existing parent. */
 export function findExistingDirectory(directory: string): string {
   const above = dirname(directory);
   if (above === directory || existsSync(directory)) return directory;

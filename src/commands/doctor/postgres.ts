@@ -5,14 +5,14 @@ import type { Config } from "../../config/load.ts";
 import { createFailure, createPass, createWarning, type DoctorCheck, formatSentence } from "./check.ts";
 import { findExistingDirectory } from "./files.ts";
 
-/** What was found of a PostgreSQL database. */
+/** The findings about a PostgreSQL database. */
 export interface Examined {
   readonly checks: DoctorCheck[];
-  /** Whether there is anything in it. */
+  /** The database contains data. */
   readonly kept: boolean;
 }
 
-/** Whether a PostgreSQL database can be used, and what processes on it have to share. */
+/** Checks that a PostgreSQL database can be used, and which settings processes on it must share. */
 export async function checkPostgres(config: Config): Promise<Examined> {
   const name = "database server";
   const { databaseName } = config;

@@ -6,8 +6,8 @@ import { createId } from "../../lib/ids.ts";
 import { createAnsweredPass, createFailure, createPass, createSkip, createWarning, type DoctorCheck } from "./check.ts";
 
 /**
- * Tries what each read scope is for, as the token.
- * @param told - the scopes that the operator says the token has
+ * Tries the read behind each read scope with the token.
+ * @param told - the configured scopes of the token
  */
 export async function checkScopes(
   { call }: App["upstream"],
@@ -20,7 +20,7 @@ export async function checkScopes(
     const answer = await call({ operation, input, token, requestId: createId("req") });
     const refusal = answer.ok || isAnswered(answer.problem.code) ? undefined : answer.problem;
     checks.push(createScopeCheck(scope, refusal, told?.includes(scope)));
-    // What is true of the token or of the way to the service is true for the other scopes too.
+    // A problem of the token or of the connection applies to all scopes.
     if (refusal && ["invalid_token", "upstream_unreachable", "upstream_untrusted"].includes(refusal.code))
       return checks;
   }

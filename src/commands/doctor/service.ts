@@ -11,7 +11,7 @@ type Response = Awaited<ReturnType<Remote["client"]["send"]>>;
 
 const tryTimeoutMs = 15_000;
 
-/** Whether the product's service is there, shows who it is, knows the token and has the same time. */
+/** Checks that the product's service answers with a valid certificate, accepts the token and has the same time. */
 export async function checkService(config: Config, baseUrl: string, { client }: Remote): Promise<DoctorCheck[]> {
   const url = new URL(baseUrl);
   const path = `${url.pathname.replace(/\/$/, "")}/integrations/v1/programs`;
@@ -23,7 +23,7 @@ export async function checkService(config: Config, baseUrl: string, { client }: 
     const startedMs = performance.now();
     const listed = await ask(`${path}?limit=1`);
     const tookMs = performance.now() - startedMs;
-    // Some servers answer everything alike.
+    // Some servers answer every path alike.
     const unknown = listed.status === 200 ? await ask(`${path}/no-such-record`) : undefined;
     const service = checkAnswer(config, url, { listed, unknown, tookMs });
     return [
@@ -38,14 +38,14 @@ export async function checkService(config: Config, baseUrl: string, { client }: 
 }
 
 interface Answers {
-  /** To the list of programmes. */
+  /** The response to the list of programmes. */
   readonly listed: Response;
-  /** To a programme that does not exist, where the list was given. */
+  /** The response for a programme that does not exist, if the list succeeded. */
   readonly unknown: Response | undefined;
   readonly tookMs: number;
 }
 
-/** Reports whether these are answers that only the programme service gives. */
+/** Checks that the responses are those of the programme service. */
 function checkAnswer({ token }: Config, url: URL, { listed, unknown, tookMs }: Answers): DoctorCheck {
   const name = "service";
   const { origin, pathname } = url;
@@ -90,13 +90,13 @@ function checkFailure({ origin }: URL, error: unknown): DoctorCheck {
   );
 }
 
-/** The envelope of a list (specification 2.1). */
+/** Checks for the envelope of a list (specification 2.1). */
 function isList({ text }: Response): boolean {
   const { success, data } = parseObject(text);
   return success === true && Array.isArray(data);
 }
 
-/** The envelope of a failure (specification 7). */
+/** Checks for the envelope of an error (specification 7). */
 function isRefusal({ text }: Response): boolean {
   const { success, error } = parseObject(text);
   return success === false && isObject(error) && typeof error["code"] === "string";
@@ -118,7 +118,7 @@ function resolveOrigin(location: string | undefined, base: string): string {
 const dayMs = 86_400_000;
 const soonDays = 14;
 
-/** How long the certificate, which was good enough for a request, stays so. */
+/** Checks when the certificate expires. A request has already accepted it. */
 async function checkCertificate(
   { caFile }: Config,
   { protocol, hostname, port }: URL,
@@ -140,7 +140,7 @@ async function checkCertificate(
 
 function readCertificateExpiry(host: string, port: number): Promise<number | undefined> {
   const { promise, resolve } = Promise.withResolvers<number | undefined>();
-  // Nothing is sent on this connection; whether to trust it was decided by the request before.
+  // Nothing is sent on this connection. The earlier request has already verified the certificate.
   const socket = connect({ host, port, servername: host, rejectUnauthorized: false, timeout: 5_000 }, () => {
     const { valid_to: validTo } = socket.getPeerCertificate() as Partial<DetailedPeerCertificate>;
     const expiresMs = Date.parse(validTo ?? "");
@@ -153,12 +153,12 @@ function readCertificateExpiry(host: string, port: number): Promise<number | und
 
 const [noticeableSeconds, harmfulSeconds] = [30, 300];
 
-/** Confirmations, export quotas and signatures of webhooks go by the time. */
+/** Checks the clock, on which confirmations, export quotas and webhook signatures depend. */
 function checkClock({ headers }: Response, tookMs: number): DoctorCheck {
   const name = "clock";
   const theirsMs = Date.parse(headers["date"] ?? "");
   if (!Number.isFinite(theirsMs)) return createSkip(name, "The service does not say what time it is.");
-  // The header has whole seconds and was written while the request was under way.
+  // The header has whole seconds and was written during the request.
   const apartSeconds = Math.abs(Date.now() - tookMs / 2 - (theirsMs + 500)) / 1000;
   const found = `This machine and the service are ${Math.round(apartSeconds)} seconds apart.`;
   const fix = "Set this machine's clock by NTP; if it is right, tell the service's operator.";

@@ -6,7 +6,7 @@ import { createFailure, createPass, createSkip, createWarning, type DoctorCheck 
 
 const name = "webhooks in";
 
-/** Whether webhooks that come in can be told from forgeries, are somebody's, and have an address to come to. */
+/** Checks that incoming webhooks can be verified, have an owner and can reach this server. */
 export async function checkWebhooksIn({ store }: App, config: Config): Promise<DoctorCheck> {
   const { webhookSecrets, baseUrl, publicUrl } = config;
   if (!webhookSecrets?.size) return createSkip(name, "None are taken: PROGRAMME_WEBHOOK_SECRETS is not set.");

@@ -1,14 +1,14 @@
-/** What a settings file holds. */
+/** A value in a settings file. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
 export interface JsonObject {
   readonly [key: string]: Json;
 }
 
-/** Where the secret comes from by which the server is used. */
+/** The secret with which the server is used. */
 export interface Secret {
   /** The environment variable that holds it. */
   readonly variable: string;
-  /** The secret itself, to be written into the settings. */
+  /** The secret itself, to be written to the settings. */
   readonly value: string | undefined;
 }
 
@@ -17,25 +17,25 @@ export interface StdioServerEntry {
   readonly kind: "stdio";
   readonly command: string;
   readonly args: readonly string[];
-  /** Without the secret. */
+  /** The environment without the secret. */
   readonly env: Readonly<Record<string, string>>;
-  /** Handed over as `PROGRAMME_TOKEN`. */
+  /** Passed as `PROGRAMME_TOKEN`. */
   readonly secret: Secret | undefined;
 }
 
-/** A server that a host reaches, over streamable HTTP. */
+/** A server that a host connects to, over streamable HTTP. */
 export interface HttpServerEntry {
   readonly kind: "http";
   readonly url: string;
-  /** Of the machine that the host runs on. */
+  /** Platform of the machine on which the host runs. */
   readonly platform: NodeJS.Platform;
-  /** Handed over as a bearer token. */
+  /** Sent as a bearer token. */
   readonly secret: Secret;
 }
 
 export type ServerEntry = StdioServerEntry | HttpServerEntry;
 
-/** Whose machine it is: nothing of it is looked up elsewhere. */
+/** The machine and user whose settings are located. Nothing else is read from the process. */
 export interface HostLocation {
   readonly platform: NodeJS.Platform;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -43,7 +43,7 @@ export interface HostLocation {
   readonly home: string;
 }
 
-/** A question that the host asks its user, and keeps the answer safe. */
+/** A value that the host asks its user for and stores safely. */
 export interface PromptInput {
   readonly type: "promptString";
   readonly id: string;
@@ -51,29 +51,32 @@ export interface PromptInput {
   readonly password: true;
 }
 
-/** What goes into a host's settings. */
+/** The content for a host's settings. */
 export interface Settings {
-  /** The server, under its name. */
+  /** The server's entry, under its name. */
   readonly entry: JsonObject;
   readonly inputs?: readonly PromptInput[];
 }
 
-/** A program that uses MCP servers, and how it is told of one. */
+/** A program that uses MCP servers, and the format of its settings. */
 export interface Host {
-  /** What its users call it. */
+  /** Its name for users. */
   readonly label: string;
   readonly format: "json" | "toml";
-  /** The key of its settings file under which servers stand by name. */
+  /** The key of the settings file that holds the servers by name. */
   readonly section: string;
-  /** Its settings file; none where settings are kept in a database. */
+  /** Returns the path of its settings file, or undefined if it keeps settings in a database. */
   file(place: HostLocation): string | undefined;
-  /** How its settings refer to an environment variable or a question; none where a secret can only stand in them. */
+  /**
+   * Returns the reference to an environment variable or prompt. Undefined if the settings can only contain the secret
+   * itself.
+   */
   readonly reference: ((variable: string) => string) | undefined;
-  /** How the user provides what `reference` refers to, in a sentence. */
+  /** Describes how the user provides what `reference` refers to, in a sentence. */
   provide(variable: string): string;
   settings(server: ServerEntry, name: string): Settings;
-  /** What makes it read its settings again, in a sentence. */
+  /** Describes what makes the host reload its settings, in a sentence. */
   readonly after: string;
-  /** Whether it can start a server itself. */
+  /** The host can start a server itself. */
   readonly starts: boolean;
 }

@@ -13,13 +13,13 @@ import { launchByNpx } from "./launch.ts";
 import { createWorkflow } from "./n8n.ts";
 import { resolveInAppData, resolveInConfig, resolveInHome, resolveInNamed } from "./paths.ts";
 
-/** What stands for a secret that is not known, where the host has no way to refer to one. */
+/** Placeholder for an unknown secret, if the host cannot refer to one. */
 export const blank = "<access token>";
 
 const toBraces = (variable: string) => `\${${variable}}`;
 const toEnvBraces = (variable: string) => `\${env:${variable}}`;
 
-/** A secret as it stands in settings: itself, a reference to it, or a blank to fill in. */
+/** Formats a secret for settings: its value, a reference to it, or a placeholder. */
 function formatSecret(secret: Secret, reference: Host["reference"]): string {
   return secret.value ?? reference?.(secret.variable) ?? blank;
 }
@@ -42,7 +42,7 @@ function createBearerHeaders({ secret }: HttpServerEntry, reference: Host["refer
   return { Authorization: `Bearer ${formatSecret(secret, reference)}` };
 }
 
-/** Most hosts: a command with arguments and environment, or an address with headers. */
+/** Returns the settings of most hosts: a command with arguments and environment, or an address with headers. */
 function createUsualSettings(
   reference: Host["reference"],
   { stdio = {}, http = (url) => ({ url }) }: { stdio?: JsonObject; http?: (url: string) => JsonObject } = {},
@@ -64,10 +64,10 @@ function noteBlank(label: string) {
   return () => `${label} cannot refer to an environment variable: the token itself stands in its settings.`;
 }
 
-/** Claude Desktop starts servers only; a bridge that it starts reaches the others. */
+/** Returns the settings of Claude Desktop, which only starts servers. It starts a bridge to reach others. */
 function createBridgedSettings(server: ServerEntry): Settings {
   if (server.kind === "stdio") return { entry: createStartedEntry(server, undefined) };
-  // A space in an argument would be lost on Windows: the header's value is in the environment.
+  // On Windows a space in an argument would be lost, so the header's value is in the environment.
   const bridge = ["mcp-remote@0.15", server.url, "--header", `Authorization:${toBraces("AUTHORIZATION")}`];
   const { command, args } = launchByNpx(server.platform, bridge);
   return {
@@ -77,7 +77,7 @@ function createBridgedSettings(server: ServerEntry): Settings {
 
 const createInputId = (name: string) => `${name}-token`;
 
-/** VS Code asks once and keeps the answer among the user's secrets. */
+/** Returns the settings of VS Code, which asks for the secret once and stores it. */
 function createPromptedSettings(server: ServerEntry, name: string): Settings {
   const createReference = () => `\${input:${createInputId(name)}}`;
   const { entry } = createUsualSettings(createReference, typed)(server);
@@ -86,7 +86,7 @@ function createPromptedSettings(server: ServerEntry, name: string): Settings {
   return { entry, inputs: [{ type: "promptString", id: createInputId(name), description, password: true }] };
 }
 
-/** Codex takes the name of a variable, never `${…}`. */
+/** Returns the settings of Codex, which take the name of a variable and never `${…}`. */
 function createCodexSettings(server: ServerEntry): Settings {
   const { secret } = server;
   if (server.kind === "http") {
@@ -99,7 +99,7 @@ function createCodexSettings(server: ServerEntry): Settings {
   return { entry: { ...createLaunchedEntry(server.command, server.args, server.env), env_vars: [secret.variable] } };
 }
 
-/** Every host that the settings are known of, by the name that the command line has for it. */
+/** Supported hosts, by their name on the command line. */
 export const hosts = {
   "claude-desktop": {
     label: "Claude Desktop",
@@ -210,14 +210,14 @@ export const hosts = {
 export type HostName = keyof typeof hosts;
 export const listedHosts = Object.keys(hosts) as readonly HostName[];
 
-/** A settings file with this server alone, as data. */
+/** Returns a settings file that contains only this server, as data. */
 export function createSettingsFile(host: Host, server: ServerEntry, name: string): JsonObject {
   const { entry, inputs } = host.settings(server, name);
   if (!host.starts) return entry;
   return { ...(inputs && { inputs: inputs as unknown as Json }), [host.section]: { [name]: entry } };
 }
 
-/** Where a host's settings are on this machine. */
+/** Returns the location of a host's settings on this machine. */
 export function resolvePlace(env: HostLocation["env"], home: string): HostLocation {
   return { platform: process.platform, env, home };
 }

@@ -11,22 +11,22 @@ export interface Launch {
   readonly args: readonly string[];
 }
 
-/** How this process came to be. */
+/** The running process, as far as a host needs it to start the program again. */
 export interface Running extends Pick<HostLocation, "platform" | "env"> {
-  /** The Node that runs. */
+  /** Path of the running Node. */
   readonly execPath: string;
-  /** The script that it runs. */
+  /** Path of the running script. */
   readonly script: string;
 }
 
-/** This process. */
+/** Returns the running process. */
 export function getRunning(env: Running["env"]): Running {
   return { platform: process.platform, env, execPath: process.execPath, script: process.argv[1] ?? "" };
 }
 
 /**
- * How a host starts this very program: by npx where npx keeps it, for what it keeps goes away again; else by the Node
- * and the script that run now, both by their whole path, for hosts do not search where a terminal does.
+ * Chooses the command with which a host starts this program: npx if it runs from npx's cache, which is temporary,
+ * otherwise the running Node and script. Both paths are absolute, because hosts do not have a terminal's search path.
  */
 export function chooseLaunch(running: Running, launcher: Launcher): Launch {
   const script = resolveRealPath(running.script);
@@ -35,19 +35,19 @@ export function chooseLaunch(running: Running, launcher: Launcher): Launch {
   return { command: findNode(running), args: [script] };
 }
 
-/** This version of the program, from the registry of packages. */
+/** Returns the launch of this version from the package registry. */
 export function createNpxLaunch(platform: NodeJS.Platform): Launch {
   return launchByNpx(platform, [`programme-mcp@${version}`]);
 }
 
-/** A package's program, which is fetched first where it is not there. */
+/** Returns the launch of a package's program. npx downloads the package if it is missing. */
 export function launchByNpx(platform: NodeJS.Platform, args: readonly string[]): Launch {
-  // There npx is a script of the command interpreter, which only that can start.
+  // On Windows npx is a command script, which only the command interpreter can start.
   if (platform === "win32") return { command: "cmd", args: ["/c", "npx", "-y", ...args] };
   return { command: "npx", args: ["-y", ...args] };
 }
 
-/** The Node that runs, by the name under which it stays when it is brought up to date, where the search path has one. */
+/** Returns a path of the running Node that survives updates, if the search path has one. */
 function findNode({ platform, env, execPath }: Running): string {
   const [paths, name] = platform === "win32" ? [win32, "node.exe"] : [posix, "node"];
   const directories = (env["PATH"] ?? "").split(paths.delimiter).filter((directory) => paths.isAbsolute(directory));

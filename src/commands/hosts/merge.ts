@@ -3,13 +3,13 @@ import type { JSONPath, ParseError } from "jsonc-parser";
 import { UsageError } from "../../config/usage-error.ts";
 import type { Host, Json, JsonObject, Settings } from "./host.ts";
 
-/** One value set, or taken away, at a path. */
+/** One value to set or remove at a path. */
 interface Edit {
   readonly path: readonly (string | number)[];
   readonly value: Json | undefined;
 }
 
-/** What says how a server is reached; everything else in an entry is its owner's. */
+/** Keys that describe the connection to a server. All other keys of an entry belong to its user. */
 const ownKeys = [
   "type",
   "command",
@@ -24,20 +24,20 @@ const ownKeys = [
   "bearer_token_env_var",
 ];
 
-/** Of these maps only what this program has put there is replaced. */
+/** In these maps, only keys of this program are replaced. */
 const maps: Readonly<Record<string, (key: string) => boolean>> = {
   env: (key) => key.startsWith("PROGRAMME_") || key === "AUTHORIZATION",
   headers: (key) => key.toLowerCase() === "authorization",
   http_headers: (key) => key.toLowerCase() === "authorization",
 };
 
-/** Keys that the other way to reach a server has. */
+/** Keys of the other transport. */
 const ofStdio = ["command", "args", "env", "env_vars"];
 
 /**
- * A settings file's text with a server in it; comments, order and everything else stay as they are.
- * @param text - undefined where there is no file yet
- * @throws UsageError where the text is not what the host could read either
+ * Merges a server into the text of a settings file, and keeps comments, order and everything else.
+ * @param text - undefined if there is no file yet
+ * @throws UsageError when the host itself could not parse the text
  */
 export async function mergeSettings(
   host: Host,
@@ -51,7 +51,7 @@ export async function mergeSettings(
   if (edits.length === 0) return text ?? "";
   const after = edits.reduce<Json>(applyEdit, before);
   const merged = await format.edit(text ?? "", after, edits);
-  // Whatever the libraries make of unusual texts: nothing but the edits may have changed.
+  // Guards against mistakes of the libraries with unusual texts: only the edits may have changed.
   if (!isDeepStrictEqual(format.parse(merged), after))
     throw new Error("The settings could not be changed without harm");
   return merged;
@@ -126,26 +126,26 @@ interface Format {
   edit(text: string, after: Json, edits: readonly Edit[]): string | Promise<string>;
 }
 
-/** Objects as JSON has them: what is read from TOML has no prototype. Dates stay what they are. */
+/** Converts TOML objects, which have no prototype, to plain objects. Dates stay unchanged. */
 function toPlainJson(value: Json): Json {
   if (Array.isArray(value)) return value.map(toPlainJson);
   if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, toPlainJson(each)]));
 }
 
-/** What edits make of nothing. */
+/** Applies edits to an empty object. */
 function createFromEdits(edits: readonly Edit[]): JsonObject {
   return getObjectAt(edits.reduce<Json>(applyEdit, {}), []);
 }
 
-/** TOML of servers alone, each in a table of its own. */
+/** Formats servers as TOML, each in a table of its own. */
 export async function formatServerTable(content: JsonObject): Promise<string> {
   const { stringify } = await import("@decimalturn/toml-patch");
-  // The table above them says nothing.
+  // The parent table has no content.
   return stringify(content, { inlineTableStart: 2, bracketSpacing: false }).replace(/^\[\w+\]\n+(?=\[)/, "");
 }
 
-/** JSON, with the comments and trailing commas that some hosts allow. */
+/** Loads the format of JSON with comments and trailing commas, which some hosts allow. */
 async function loadJsonFormat(): Promise<Format> {
   const { applyEdits, modify, parse, printParseErrorCode } = await import("jsonc-parser");
   return {
@@ -196,7 +196,7 @@ async function loadTomlFormat(): Promise<Format> {
     async edit(text, after, edits) {
       const eol = text.includes("\r\n") ? "\r\n" : "\n";
       const begun = text.trim() === "" ? "" : `${text.trimEnd()}${eol}${eol}`;
-      // A new server stands best in a table of its own at the end, where that changes nothing else.
+      // A new server gets a table of its own at the end of the file, if that changes nothing else.
       const appended = `${begun}${(await formatServerTable(createFromEdits(edits))).replaceAll("\n", eol)}`;
       return isDeepStrictEqual(parseJsonc(appended), after) ? appended : patch(text, after);
     },

@@ -1,8 +1,8 @@
 import type { HttpServerEntry, JsonObject } from "./host.ts";
 
 /**
- * Nodes for n8n's canvas: its own MCP Client, which calls a tool as a step of a workflow, and the same as a tool of an
- * AI agent. Their credential is chosen in n8n, which keeps secrets apart from workflows.
+ * Returns nodes for n8n's canvas: its MCP Client, which calls a tool as a step of a workflow, and the same as a tool
+ * of an AI agent. Their credential is chosen in n8n, which stores secrets apart from workflows.
  */
 export function createWorkflow({ url }: HttpServerEntry, name: string): JsonObject {
   const server = { endpointUrl: url, serverTransport: "httpStreamable", authentication: "bearerAuth" };

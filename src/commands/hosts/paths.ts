@@ -1,12 +1,12 @@
 import { posix, win32 } from "node:path";
 import type { HostLocation } from "./host.ts";
 
-/** A path below the user's home directory. */
+/** Returns a path in the user's home directory. */
 export function resolveInHome(place: HostLocation, ...parts: readonly string[]): string {
   return getPathApi(place).join(place.home, ...parts);
 }
 
-/** A path in a directory that a variable names, or else below the home directory. */
+/** Returns a path in the directory that a variable names, otherwise in the home directory. */
 export function resolveInNamed(
   place: HostLocation,
   variable: string,
@@ -17,14 +17,14 @@ export function resolveInNamed(
   return named ? getPathApi(place).join(named, ...parts) : resolveInHome(place, ...fallback, ...parts);
 }
 
-/** A path where programs with windows keep settings, by the custom of the platform. */
+/** Returns a path in the directory for application data, by the convention of the platform. */
 export function resolveInAppData(place: HostLocation, ...parts: readonly string[]): string {
   if (place.platform === "darwin") return resolveInHome(place, "Library", "Application Support", ...parts);
   if (place.platform === "win32") return resolveInNamed(place, "APPDATA", ["AppData", "Roaming"], ...parts);
   return resolveInConfig(place, ...parts);
 }
 
-/** A path below `~/.config`, or what stands in for it (XDG Base Directory specification: relative paths do not count). */
+/** Returns a path in `~/.config` or its replacement (XDG Base Directory specification: relative paths are ignored). */
 export function resolveInConfig(place: HostLocation, ...parts: readonly string[]): string {
   const named = place.env["XDG_CONFIG_HOME"];
   return named && posix.isAbsolute(named) ? posix.join(named, ...parts) : resolveInHome(place, ".config", ...parts);

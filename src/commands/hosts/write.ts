@@ -3,10 +3,10 @@ import { copyFile, mkdir, open, readFile, realpath, rename, rm, stat } from "nod
 import { dirname, join } from "node:path";
 import { UsageError } from "../../config/usage-error.ts";
 
-/** Some hosts keep their history in the same file. */
+/** Large, because some hosts keep their history in the same file. */
 const maxFileBytes = 64 * 1024 * 1024;
 
-/** The text of a settings file; undefined where there is none. */
+/** Reads a settings file. Returns undefined if there is none. */
 export async function readSettings(file: string): Promise<string | undefined> {
   const stats = await stat(file).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
@@ -18,17 +18,17 @@ export async function readSettings(file: string): Promise<string | undefined> {
 }
 
 export interface Written {
-  /** Where what was there before is kept; undefined where nothing was. */
+  /** Path of the backup. Undefined if there was no file. */
   readonly backup: string | undefined;
-  /** Whether others than its owner may read it (POSIX). */
+  /** Other users can read the file (POSIX). */
   readonly shared: boolean;
 }
 
 /**
- * Replaces a settings file as a whole: whoever reads it finds the old or the new text, also after a power cut. A new one
- * is its owner's alone; an old one keeps its mode, and a link stays a link.
- * @param before - the text that `after` was made from
- * @throws Error where the file was changed meanwhile: then it is left as it is
+ * Replaces a settings file atomically: readers find the old or the new text, even after a power failure. A new file
+ * belongs to its owner only; an existing one keeps its mode, and a link stays a link.
+ * @param before - the text from which `after` was made
+ * @throws Error when the file has changed since; then it is left as it is
  */
 export async function replaceSettings(file: string, before: string | undefined, after: string): Promise<Written> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
@@ -53,7 +53,7 @@ export async function replaceSettings(file: string, before: string | undefined, 
   }
 }
 
-/** A copy beside the file, under a name that no other copy has. */
+/** Copies the file to a new name beside it. */
 async function keep(file: string): Promise<string> {
   const now = new Date().toISOString().replace(/\D/g, "").slice(0, 17);
   const backup = `${file}.${now}.bak`;

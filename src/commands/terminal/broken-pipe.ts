@@ -1,11 +1,11 @@
 let endProcess: () => void = () => process.exit();
 
-/** What happens once nobody reads stdout any more, instead of ending at once. */
+/** Runs `work` when nobody reads stdout any more, instead of ending the process. */
 export function onBrokenPipe(work: () => void): void {
   endProcess = work;
 }
 
-/** Whoever reads a result may have seen enough (`| head`): that is no failure. */
+/** Ends the process without an error when the reader of stdout has seen enough (`| head`). */
 export function watchBrokenPipe(): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;

@@ -5,28 +5,31 @@ type Format = Parameters<typeof styleText>[0];
 /** Options of a command, as the command line parses them. */
 export type Options = Readonly<Record<string, string | boolean | undefined>>;
 
-/** A text option; undefined where it was not given. */
+/** Returns a text option, or undefined if it is not given. */
 export function getTextOption(options: Options, name: string): string | undefined {
   const value = options[name];
   return typeof value === "string" ? value : undefined;
 }
 
-/** A result: the only thing that goes to stdout. */
+/** Prints a result. Nothing else is written to stdout. */
 export function print(text: string): void {
   process.stdout.write(text);
 }
 
-/** A result for programs: one line of JSON. */
+/** Prints a result for programs, as one line of JSON. */
 export function printJson(value: unknown): void {
   print(`${JSON.stringify(value)}\n`);
 }
 
-/** A word beside the result, for people. */
+/** Prints a remark for people to stderr. */
 export function note(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** Text in a colour, where the stream is a terminal that has some and nobody asked for none (`NO_COLOR`, `--no-color`). */
+/**
+ * Formats text in a colour if the stream is a terminal with colours and colours are not disabled (`NO_COLOR`,
+ * `--no-color`).
+ */
 export function paint(format: Format, text: string, stream: NodeJS.WriteStream = process.stdout): string {
   return styleText(format, text, { stream, validateStream: true });
 }

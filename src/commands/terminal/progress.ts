@@ -1,10 +1,10 @@
 import { paint } from "./output.ts";
 
-/** Shows how far long work has come. */
+/** The progress of long work on the terminal. */
 export interface ProgressLine {
-  /** @param done - of the total, or so many where no total is known */
+  /** @param done - the completed part of the total, or a count if the total is unknown */
   to(done: number): void;
-  /** Takes the line away again. */
+  /** Removes the line. */
   end(): void;
 }
 
@@ -13,9 +13,9 @@ const redrawMs = 100;
 const silent: ProgressLine = { to: () => undefined, end: () => undefined };
 
 /**
- * A line on stderr that is written anew as work goes on; nothing at all where stderr is no terminal.
- * @param label - what is being done: `Making demonstration data`
- * @param total - undefined where nobody knows it
+ * Shows a line on stderr that is updated during the work. Shows nothing if stderr is not a terminal.
+ * @param label - the work: `Making demonstration data`
+ * @param total - undefined if it is unknown
  */
 export function showProgress(label: string, total?: number, stream: NodeJS.WriteStream = process.stderr): ProgressLine {
   if (!stream.isTTY || process.env["TERM"] === "dumb") return silent;
@@ -37,7 +37,7 @@ function formatProgress(label: string, done: number, total: number | undefined, 
   if (total === undefined) return `${label}  ${done}`;
   const share = total > 0 ? Math.min(1, Math.max(0, done / total)) : 1;
   const percent = `${Math.floor(share * 100)} %`;
-  // A line that is broken cannot be written anew. A terminal whose width nobody has set says 0.
+  // A wrapped line could not be updated. A terminal of unknown width reports 0.
   const columns = stream.columns || 80;
   if (columns < label.length + barWidth + "    100 %".length) return percent;
   const filled = Math.round(share * barWidth);

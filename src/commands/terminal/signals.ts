@@ -1,9 +1,9 @@
 import { constants } from "node:os";
 
-/** What tells a process to stop. */
+/** The signals that stop a process. */
 export const stopSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Work that somebody stopped before it was done; the process ends as a shell expects of one that a signal ended. */
+/** Thrown when a signal stopped the work. The process exits as shells expect after that signal. */
 export class Interrupted extends Error {
   /** 129 for SIGHUP, 130 for SIGINT, 143 for SIGTERM. */
   readonly exitCode: number;
@@ -16,13 +16,13 @@ export class Interrupted extends Error {
 }
 
 export interface Interruption extends Disposable {
-  /** Aborted, with an `Interrupted`, by the usual signals. */
+  /** Aborted with an `Interrupted` by a stop signal. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Lets work end at a good moment when the process is told to stop; a second signal ends it at once.
- * @param left - what is left behind, in a sentence
+ * Lets work stop at a safe point after a stop signal. A second signal ends the process at once.
+ * @param left - describes what remains, in a sentence
  */
 export function onInterrupt(left: string): Interruption {
   const stopping = new AbortController();

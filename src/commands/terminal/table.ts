@@ -1,8 +1,8 @@
 import { paint } from "./output.ts";
 
 /**
- * Rows of text in aligned columns.
- * @param first - `header`: the first row names the columns
+ * Formats rows of text as aligned columns.
+ * @param first - `header`: the first row has the column names
  */
 export function formatColumns(rows: readonly (readonly string[])[], first: "header" | "row" = "row"): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));

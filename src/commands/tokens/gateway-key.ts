@@ -5,8 +5,8 @@ import { note, type Options, print, printJson } from "../terminal/output.ts";
 import { parseExpiry, parseScopes } from "./tokens.ts";
 
 /**
- * Makes a gateway key and prints it, the only time, with the entry by which the file of gateway keys knows it.
- * @throws UsageError for options that make no entry
+ * Creates a gateway key and prints it once, with its entry for the file of gateway keys.
+ * @throws UsageError for options that do not make an entry
  */
 export function createGatewayKey(options: Options): void {
   const { name, tokenVariable, tokenFile, expires } = options;

@@ -4,7 +4,7 @@ import type { Config } from "../../config/load.ts";
 import { tokenPattern } from "../../contract/access/token-format.ts";
 import { issueToken, loadFirstBusiness, ordinaryScopes } from "./tokens.ts";
 
-/** A token of this process alone; nobody else ever learns it. */
+/** Issues a token for this process only. It is never shown. */
 export async function issueProcessToken(app: App): Promise<{ token: string; revoke(): Promise<void> }> {
   const businessId = await loadFirstBusiness(app.store);
   const issued = await issueToken(app.store, {
@@ -20,8 +20,8 @@ export async function issueProcessToken(app: App): Promise<{ token: string; revo
 }
 
 /**
- * The token that pasted client settings keep working with across restarts: made on first use and kept beside the
- * database in a file that only its owner can read.
+ * Loads the local token, with which pasted client settings keep working across restarts. Creates it on first use, in a
+ * file beside the database that only its owner can read.
  */
 export async function loadLocalToken(app: App, { filesBeside }: Config): Promise<string> {
   const file = filesBeside === undefined ? undefined : `${filesBeside}.token`;

@@ -8,11 +8,11 @@ import { formatColumns } from "../terminal/table.ts";
 import { chooseBusiness, issueToken, parseExpiry, parseScopes } from "./tokens.ts";
 
 /**
- * Makes an access token and prints it, the only time.
- * @throws UsageError for options that make no token
+ * Creates an access token and prints it once.
+ * @throws UsageError for options that do not make a token
  */
 export async function createToken({ scopes: wanted, ...options }: Options): Promise<void> {
-  // Not the setting of the same name: these are the new token's.
+  // The new token's scopes, not the setting of the same name.
   const scopes = parseScopes(String(wanted));
   const expires = getTextOption(options, "expires");
   const expiresAt = expires === undefined ? null : parseExpiry(expires, new Date());
@@ -26,7 +26,7 @@ export async function createToken({ scopes: wanted, ...options }: Options): Prom
   });
 }
 
-/** Prints all tokens of the database, without themselves. */
+/** Prints the metadata of all tokens in the database. */
 export async function listTokens(config: Config, options: Options): Promise<void> {
   await withApp(config, async ({ store }) => {
     const tokens = (await store.listTokens()).map(({ sha256: _, ...shown }) => shown);
@@ -45,8 +45,8 @@ export async function listTokens(config: Config, options: Options): Promise<void
 }
 
 /**
- * Changes what a token may do, until when, or what it is called; its calls go by that from the next one on.
- * @throws UsageError for options that change nothing, and for a token that does not exist or is revoked
+ * Changes a token's scopes, expiry or name, with effect from its next call.
+ * @throws UsageError when nothing would change, or the token does not exist or is revoked
  */
 export async function updateToken(tokenId: string, { scopes: wanted, ...options }: Options): Promise<void> {
   const expires = getTextOption(options, "expires");
@@ -65,7 +65,10 @@ export async function updateToken(tokenId: string, { scopes: wanted, ...options 
   });
 }
 
-/** @throws UsageError for a token that does not exist or is revoked already */
+/**
+ * Revokes a token.
+ * @throws UsageError when it does not exist or is already revoked
+ */
 export async function revokeToken(config: Config, tokenId: string, options: Options): Promise<void> {
   await withApp(config, async ({ tokens }) => {
     await reportTokenChange(tokenId, tokens.revoke(tokenId));

@@ -8,7 +8,7 @@ import { createId } from "../../lib/ids.ts";
 import type { Store } from "../../store/port.ts";
 import { parseDuration, parseTime } from "../terminal/durations.ts";
 
-/** A token just made: the only moment at which it can be shown. */
+/** A new token. It cannot be shown later. */
 export interface IssuedToken {
   readonly tokenId: string;
   readonly token: string;
@@ -23,10 +23,10 @@ export interface TokenRequest {
   readonly expiresAt: string | null;
 }
 
-/** Every scope but the one that shows sensitive personal data. */
+/** Every scope except the one that shows sensitive personal data. */
 export const ordinaryScopes: readonly Scope[] = [...excludeSensitiveScopes(scopes)];
 
-/** Makes a token and keeps its SHA-256 (specification 5). */
+/** Creates a token and stores its SHA-256 (specification 5). */
 export async function issueToken(store: Store, request: TokenRequest): Promise<IssuedToken> {
   const token = createRandomToken();
   const row: Token = {
@@ -45,7 +45,7 @@ export async function issueToken(store: Store, request: TokenRequest): Promise<I
   return { tokenId: row.tokenId, token, businessId: row.businessId, scopes: row.scopes };
 }
 
-/** The oldest business, made first where there is none. */
+/** Returns the oldest organisation, and creates one if there is none. */
 export async function loadFirstBusiness(store: Store): Promise<string> {
   const [business] = await store.listBusinesses();
   if (business) return business.businessId;
@@ -55,8 +55,8 @@ export async function loadFirstBusiness(store: Store): Promise<string> {
 }
 
 /**
- * The business of an id or name; without one, the only business.
- * @throws UsageError when it is unknown, or when there are several to choose from
+ * Returns the organisation with an id or name, or the only one.
+ * @throws UsageError when it is unknown, or when there are several and none is named
  */
 export async function chooseBusiness(store: Store, wanted: string | undefined): Promise<string> {
   const businesses = await store.listBusinesses();
@@ -71,7 +71,7 @@ export async function chooseBusiness(store: Store, wanted: string | undefined): 
 }
 
 /**
- * Scopes as an option gives them: a comma list, `read` or `all`.
+ * Parses scopes: a comma-separated list, `read` or `all`.
  * @throws UsageError naming the first scope that does not exist
  */
 export function parseScopes(text: string): Scope[] {
@@ -87,8 +87,8 @@ export function parseScopes(text: string): Scope[] {
 }
 
 /**
- * When a token expires: `30d`, `12h`, a date or an RFC 3339 time.
- * @throws UsageError for anything else, or for a time that has passed
+ * Parses when a token expires: `30d`, `12h`, a date or an RFC 3339 time.
+ * @throws UsageError for anything else, or for a time in the past
  */
 export function parseExpiry(text: string, now: Date): string {
   const spanMs = parseDuration(text);
