@@ -1,8 +1,8 @@
 /**
- * What one tenant's calls take while another one, or a stranger, attacks with more than the limits allow: the median of
- * the victim's REST reads and MCP calls, in both protocol revisions, under each attack, beside that of a quiet server.
- *
- * The server, as it is configured by default, the victim and the attacker have a process each and meet over real
+ * Measures how one tenant's calls slow down while another tenant, or a stranger, sends more than the limits allow: the
+ * median of the victim's REST reads and MCP calls, in both protocol revisions, under each attack and on a quiet
+ * server.
+ * The server, in its default configuration, the victim and the attacker run in separate processes and communicate over
  * sockets. `node bench/attacks.ts [seconds]`
  */
 import { type ChildProcess, fork } from "node:child_process";
@@ -19,7 +19,7 @@ import { seedDemo } from "../src/demo/seed.ts";
 
 const secondsPerAttack = Number(process.argv[3] ?? process.argv[2]) || 10;
 const attackersInFlight = 16;
-/** Each of the victim's ways to call has its turn this often: within what one token may do in a minute. */
+/** Interval of each of the victim's kinds of calls, within the rate limit of one token. */
 const victimPauseMs = 60;
 const wantedRatio = 3;
 
@@ -27,7 +27,7 @@ interface Place {
   readonly origin: string;
   readonly programId: string;
   readonly submissionId: string;
-  /** One for each of the victim's ways to call and attacks: no limit of one is met by another. */
+  /** A token for each kind of call and each attack, so that they do not share limits. */
   readonly tokens: readonly string[];
 }
 
@@ -105,13 +105,13 @@ function callOf(token: string, revision: "2026-07-28" | "2025-06-18", name: stri
   return { path: "/mcp", headers: mcpHeaders(token, revision, name), body };
 }
 
-/** What is sent again and again, from an address of its own. */
+/** A request that is sent repeatedly from an address of its own. */
 interface Attack extends Sent {
   readonly origin: string;
   readonly localAddress: string;
 }
 
-/** How the victim calls. */
+/** Returns the victim's kinds of calls. */
 function ways({ programId, submissionId, tokens: [rest = "", modern = "", legacy = ""] }: Place): Record<string, Sent> {
   const path = `/integrations/v1/submissions/${submissionId}`;
   return {
@@ -170,7 +170,7 @@ function attacks({ submissionId, tokens }: Place): Record<string, Sent> {
 
 type Medians = Readonly<Record<string, number>>;
 
-/** Milliseconds that the median call of each way takes, one call at a time. */
+/** Measures the median duration of each kind of call in milliseconds, one call at a time. */
 async function measure(of: Record<string, Sent>, { origin }: Place, seconds: number): Promise<Medians> {
   const pool = new Pool(origin, { connections: 4 });
   const endsAtMs = performance.now() + seconds * 1000;
@@ -196,9 +196,9 @@ function requestOf({ path, headers, body }: Sent) {
     : ({ method: "POST", path, headers, body: Buffer.from(body) } as const);
 }
 
-/** In a process of its own: one request after the other on each of many connections, until told to stop. */
+/** Runs in a process of its own. Sends one request after the other on each of many connections, until stopped. */
 async function attack({ origin, localAddress, ...sent }: Attack): Promise<void> {
-  // An attacker is on another machine: what it costs itself is not the server's.
+  // Low priority, because a real attacker would use another machine.
   setPriority(constants.priority.PRIORITY_LOW);
   const pool = new Pool(origin, { connections: attackersInFlight, localAddress });
   const request = requestOf(sent);
@@ -216,7 +216,7 @@ async function attack({ origin, localAddress, ...sent }: Attack): Promise<void> 
           await body.dump();
           return String(statusCode);
         })
-        // A connection that is closed on an attacker is an answer too.
+        // A closed connection counts as an answer too.
         .catch((error: NodeJS.ErrnoException) => error.code ?? error.name);
       answers[answered] = (answers[answered] ?? 0) + 1;
     }

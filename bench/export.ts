@@ -1,7 +1,7 @@
 /**
- * Exports of 1,000, 10,000 and 100,000 submissions, each with a review, an assignment with an attestation and an
- * applicant. Prints for each what the process came to that worked on it: rows a second, the file, and the most memory
- * that it held, which is bounded whatever the volume. Arguments choose other volumes: `bench/export.ts 500 5000`.
+ * Measures exports of 1,000, 10,000 and 100,000 submissions, each with a review, an assignment with an attestation and
+ * an applicant. Prints rows per second, the size of the file, and the peak memory of the process, which is bounded at
+ * any volume. Arguments set other volumes: `bench/export.ts 500 5000`.
  */
 import { fork } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -14,7 +14,7 @@ import { scopes } from "../src/contract/access/scopes.ts";
 import { createFactory } from "../test/support/seed-factory.ts";
 
 const usual = [1_000, 10_000, 100_000];
-/** The most memory that an export may take, whatever its size: the process in which it runs included. */
+/** Limit for the peak memory of an export, including its process. */
 const maxPeakMiB = 320;
 const batchRows = 500;
 
@@ -23,7 +23,7 @@ interface Measured {
   readonly sizeBytes: number;
   readonly peakRssMiB: number;
   readonly idleRssMiB: number;
-  /** The longest that anything else had to wait for its turn. */
+  /** The longest time that the export blocked other work. */
   readonly longestTurnMs: number;
 }
 
@@ -56,7 +56,7 @@ async function main(volumes: readonly number[]): Promise<void> {
   if (peakMiB > maxPeakMiB) process.exitCode = 1;
 }
 
-/** Fills a database and asks for an export; gives the rows that it will have. */
+/** Fills a database and requests an export. Returns the number of its rows. */
 async function seed(database: string, submissions: number): Promise<number> {
   const app = await createApp(configOf(database));
   const businessId = "biz_bench";
@@ -97,7 +97,7 @@ async function seed(database: string, submissions: number): Promise<number> {
   return 4 * submissions + reviewers.length;
 }
 
-/** In a process of its own, for memory is measured by process. */
+/** Runs in a process of its own, because memory is measured by process. */
 function measure(database: string): Promise<Measured> {
   return new Promise((resolve, reject) => {
     const child = fork(new URL(import.meta.url), ["work", database]);

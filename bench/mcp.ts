@@ -1,10 +1,10 @@
 /**
- * A tool call through the program beside the same call through two floors, on loopback against a trivial upstream, in
- * one interleaved run: over stdio one call after the other, over HTTP sixteen in flight, in both protocol revisions.
- *
- * The floors check nothing: a bare lane (a loop on stdin, or `node:http`, with an undici pool), and the SDK's low-level
- * server with a static tool. Plain undici is the upstream without MCP. The program validates, paces, redacts, blinds
- * and logs as it does by default. `node bench/mcp.ts [stdio|http]`
+ * Compares a tool call through the program with the same call through two minimal servers, on loopback with a trivial
+ * upstream, in one interleaved run: over stdio sequentially, over HTTP with 16 calls in flight, in both protocol
+ * revisions.
+ * The minimal servers check nothing: a bare one (a loop on stdin, or `node:http`, with an undici pool), and the SDK's
+ * low-level server with a static tool. Plain undici calls the upstream without MCP. The program validates, throttles,
+ * redacts, pseudonymizes and logs as it does by default. `node bench/mcp.ts [stdio|http]`
  */
 import { type ChildProcess, fork, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -17,13 +17,13 @@ import { path, type Revision, revisions, token } from "./mcp/case.ts";
 import { type Flood, httpClient, plainClient, portOf, type Sequence, stdioClient } from "./mcp/drive.ts";
 
 /**
- * Short and many: so the machine's moods strike all lanes alike, and none waits so long for its next turn that V8 takes
- * it for idle, frees what its code was compiled for, and has to compile it anew.
+ * Short and many rounds, so that other load affects all candidates alike, and none is idle for so long that V8
+ * discards its compiled code.
  */
 const rounds = Number(process.env["BENCH_ROUNDS"] ?? 36);
 const callsPerRound = 200;
 const secondsPerRound = 0.25;
-/** Rounds that are not counted: a server runs for days, and what it runs is compiled in its first seconds. */
+/** Rounds that are not counted, because a server compiles its code in the first seconds. */
 const warmUps = 48;
 const inFlight = 16;
 
@@ -57,7 +57,7 @@ function forked(module: string, args: readonly string[]): ChildProcess {
   return child;
 }
 
-/** The program as its users start it, against the upstream; its log goes where a host would put it. */
+/** Starts the program as users do, against the upstream. Its log goes where a host would put it. */
 function ours(upstream: string, name: string, args: readonly string[]): ChildProcess {
   const env = {
     PATH: process.env["PATH"],
@@ -71,7 +71,7 @@ function ours(upstream: string, name: string, args: readonly string[]): ChildPro
   return child;
 }
 
-/** Milliseconds of each call, for each lane. */
+/** Measures milliseconds of each call, for each candidate. */
 async function measureStdio(upstream: string): Promise<Map<string, number[]>> {
   const lanes = new Map<string, Sequence>([
     ["bare", await stdioClient(bare("stdio", upstream), "2026-07-28")],
@@ -145,14 +145,14 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** CPU time of a process so far, by the kernel's count (proc(5), in ticks of 10 ms). */
+/** Returns the CPU time of a process so far, by the kernel's count (proc(5), in ticks of 10 ms). */
 function cpuUsOf(pid: number | undefined): number {
   if (pid === undefined) return 0;
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
   return (Number(fields[11]) + Number(fields[12])) * 10_000;
 }
 
-/** The most memory that a process ever had resident, in MiB. */
+/** Returns the peak resident memory of a process, in MiB. */
 function peakMemoryMib(pid: number | undefined): number {
   if (pid === undefined) return 0;
   return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;

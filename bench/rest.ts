@@ -1,6 +1,6 @@
 /**
- * A point read over REST beside the same read on bare `node:http` with the same SQLite statement, in one run.
- * Prints requests per second of both lanes, round by round, and the ratio of their medians.
+ * Compares a point read over REST with the same read on bare `node:http` with the same SQLite statement, in one run.
+ * Prints requests per second of both by round, and the ratio of their medians.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -19,7 +19,7 @@ import { scopes } from "../src/contract/access/scopes.ts";
 import { seedDemo } from "../src/demo/seed.ts";
 
 const rounds = 15;
-/** Rounds that are not counted: a server runs for days, and what it runs is compiled in its first seconds. */
+/** Rounds that are not counted, because a server compiles its code in the first seconds. */
 const warmUps = 6;
 const secondsPerRound = 1;
 const inFlight = 16;
@@ -68,7 +68,7 @@ async function compare(database: string): Promise<void> {
   const [bareAnswer, restAnswer] = await Promise.all(Object.values(lanes).map(answerOf));
   if (!isDeepStrictEqual(bareAnswer, restAnswer)) throw new Error("The lanes answer differently");
   const results: Record<string, Round[]> = { bare: [], rest: [] };
-  // Interleaved, so that whatever else the machine does hits both lanes alike.
+  // Interleaved, so that other load affects both alike.
   for (let round = -warmUps; round < rounds; round += 1) {
     for (const [lane, target] of Object.entries(lanes)) {
       const result = await measure(generator, target, () => app.pipeline.flush());
@@ -82,7 +82,7 @@ async function compare(database: string): Promise<void> {
   report(results["bare"] ?? [], results["rest"] ?? []);
 }
 
-/** The floor: the same row by the same statement, parsed and sent as JSON, with nothing checked. */
+/** Serves the same row by the same statement, parsed and sent as JSON, without any checks. */
 async function bareServer(database: string, businessId: string, submissionId: string) {
   const db = new DatabaseSync(database, { readOnly: true });
   const statement = db.prepare('select * from "submissions" where "businessId" = ? and "submissionId" = ?');
@@ -110,7 +110,7 @@ async function bareServer(database: string, businessId: string, submissionId: st
 
 interface Round {
   readonly perSecond: number;
-  /** CPU time of this process for each request, what it wrote afterwards included. */
+  /** CPU time per request, including later writes. */
   readonly cpuUs: number;
 }
 
@@ -129,7 +129,7 @@ async function answerOf({ origin, path, token }: Target): Promise<unknown> {
   return body.json();
 }
 
-/** In a process of its own: as many requests as are answered while the time lasts. */
+/** Runs in a process of its own. Sends as many requests as are answered in the time. */
 async function load({ origin, path, token }: Target): Promise<void> {
   const pool = new Pool(origin, { connections: inFlight });
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };

@@ -64,13 +64,13 @@ async function examine(engine: EngineName): Promise<Results> {
   }
 }
 
-/** Where databases of an engine are; a server keeps its own as it would in service, but for the place. */
+/** Opens a place for an engine's databases. A server keeps its own as in production, except for the place. */
 async function openPlace(engine: EngineName) {
   const directory = mkdtempSync(join(options.directory, "databases-"));
   const removeDirectory = () => rmSync(directory, { recursive: true, force: true });
   if (engine === "SQLite")
     return { directory, make: async (size: number) => join(directory, `${size}.db`), remove: removeDirectory };
-  // A server that root starts runs as a user of its own.
+  // A server that root starts runs as another user.
   chmodSync(directory, 0o755);
   const { default: pg } = await import("pg");
   const settings = {

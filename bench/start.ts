@@ -20,19 +20,19 @@ interface Case {
   readonly name: string;
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** What is promised, times the bare server's. */
+  /** The promised limit, as a multiple of the bare server's value. */
   readonly most?: number;
 }
 
 interface Start {
   readonly ms: number;
-  /** Undefined where the platform does not tell. */
+  /** Undefined if the platform does not report it. */
   readonly cpuMs: number | undefined;
   readonly tools: number;
 }
 
 const rounds = Number(process.argv[2] ?? 20);
-/** By then V8 has given back what only the start needed. */
+/** Time after which V8 has released the memory that only the start needed. */
 const idleSeconds = 20;
 const mostMemory = 1.3;
 const folder = mkdtempSync(join(tmpdir(), "programme-start-"));
@@ -80,7 +80,7 @@ type Environment = Readonly<Record<string, string>>;
 
 async function measure(cases: readonly Case[], kept: Environment): Promise<Map<Case, Start[]>> {
   const starts = new Map(cases.map((each) => [each, [] as Start[]]));
-  // The first round fills what is kept, of files too, and is not counted.
+  // The first round fills caches and is not counted.
   for (let round = 0; round <= rounds; round++) {
     for (const each of cases) {
       const start = await startOnce(each, kept);
@@ -111,7 +111,7 @@ async function end(child: ChildProcess): Promise<void> {
   clearTimeout(killer);
 }
 
-/** What a client of 2025-11-25 does before it can show tools. */
+/** Does what a client of 2025-11-25 does before it can show tools. */
 async function listTools(child: ChildProcess): Promise<number> {
   if (!child.stdin || !child.stdout) throw new Error("The server has no pipes");
   const { stdin } = child;
@@ -133,7 +133,7 @@ function environment(env: Readonly<Record<string, string>>): Record<string, stri
   return { PATH: process.env["PATH"] ?? "", HOME: folder, ...env };
 }
 
-/** Processor time of a process so far, of all its threads: the first number of each, in nanoseconds. */
+/** Returns the processor time of a process so far, over all its threads: the first number of each, in nanoseconds. */
 function cpuOf(pid: number): number | undefined {
   if (process.platform !== "linux") return undefined;
   const threads = readdirSync(`/proc/${pid}/task`);
@@ -143,7 +143,7 @@ function cpuOf(pid: number): number | undefined {
   return spent.reduce((sum, each) => sum + each, 0) / 1e6;
 }
 
-/** Resident memory, in megabytes. */
+/** Returns the resident memory, in megabytes. */
 function rssOf(pid: number): number {
   if (process.platform !== "linux") return Number(execFileSync("ps", ["-o", "rss=", "-p", String(pid)])) / 1024;
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
@@ -161,13 +161,13 @@ function report(title: string, starts: ReadonlyMap<Case, readonly Start[]>): voi
   console.log();
 }
 
-/** The median, and its ratio to the median of what it is compared with. */
+/** Returns the median, and its ratio to the median of the baseline. */
 function compared(of: readonly Start[], base: readonly Start[], value: (start: Start) => number): string {
   const [own, other] = [median(of.map(value)), median(base.map(value))];
   return `${own.toFixed(0).padStart(4)} ms ${(own / other).toFixed(2)} ×`;
 }
 
-/** Leaves servers alone for so long, and tells the memory that each holds then. */
+/** Waits for so long, and returns the memory of each server after that. */
 async function idle(cases: readonly Case[], seconds: number): Promise<number[]> {
   const children = cases.map((each) => begin(each, {}));
   await Promise.all(children.map(listTools));
@@ -178,7 +178,7 @@ async function idle(cases: readonly Case[], seconds: number): Promise<number[]> 
 }
 
 async function reportMemory(cases: readonly Case[]): Promise<void> {
-  // Once before, so that nothing is left to be sent of what the database was filled with: who sends is not idle.
+  // Waits first, so that no events are left to send after filling: a sending server is not idle.
   await idle(cases, 5);
   const used = await idle(cases, idleSeconds);
   console.log(`Memory after ${idleSeconds} idle seconds (promised ${mostMemory} ×)`);

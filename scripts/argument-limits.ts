@@ -4,19 +4,19 @@ import { type OperationName, operationNames, operations } from "../src/contract/
 
 type Schema = z.core.JSONSchema.BaseSchema;
 
-/** A bound on one argument: `externalRefs[]` stands for an entry of a list, `customFields{}` for a value of a map. */
+/** The limit of one argument. `externalRefs[]` is an entry of a list, `customFields{}` a value of a map. */
 interface Bound {
   readonly path: string;
   readonly limit: string;
 }
 
-/** Every id has the same bound, which is said once. */
+/** Every id has the same limit, so it is stated once. */
 const [idLimit] = boundsIn(z.toJSONSchema(Id), "").map(({ limit }) => limit);
 const isId = ({ path, limit }: Bound) => /Ids?(\[\])?$/.test(path) && limit === idLimit;
 
 /**
- * The section of `docs/limits.md` with the bounds of every argument, read from the contract's own schemas: arguments
- * that share a bound and their operations share a row.
+ * Renders the section of `docs/limits.md` with the limits of all arguments, from the contract's schemas. Arguments
+ * that share a limit and their operations share a row.
  */
 export function argumentLimits(): string {
   const bounds = operationNames.flatMap((name) => boundsOf(name).map((bound) => ({ ...bound, name })));
@@ -74,7 +74,7 @@ function limitOf(unit: string, min: number | undefined, max: number | undefined)
   return `${min ? `${min} to` : "at most"} ${max.toLocaleString("en-US")} ${unit}`;
 }
 
-/** Returns a number's range; nothing for counters and page sizes, which accept any integer. */
+/** Returns a number's range. Returns undefined for counters and page sizes, which accept any integer. */
 function rangeOf({ type, minimum, maximum }: Schema): string | undefined {
   if (minimum === undefined || maximum === undefined) return undefined;
   if (type === "integer" && maximum === Number.MAX_SAFE_INTEGER) return undefined;

@@ -7,30 +7,30 @@ import { licencesOf } from "./licences.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** Entries, by the file that each becomes. A thread's is named as its source: it is looked for by that name. */
+/** Entry points by output file. The thread keeps the name of its source, by which it is loaded. */
 const input = { main: "src/main.ts", "batch-thread": "src/store/sqlite/batch-thread.ts" };
 
-/** Modules that export plain data, which is worked out here instead of at every start. */
+/** Modules that export plain data, which is computed at build time. */
 const workedOut = ["src/contract/definition/operation-summaries.ts", "src/tools/catalog/tool-catalog.ts"].map((file) =>
   join(root, file),
 );
 
 /**
- * Writes the program with everything that it needs into a folder, emptied first: `main.js`, the parts that are loaded
- * when they are needed, and the licences of what comes from others.
+ * Bundles the program with its dependencies into an emptied folder: `main.js`, the chunks that are loaded on demand,
+ * and the licences of the dependencies.
  */
 export async function bundleProgram(folder: string): Promise<void> {
   const bundle = await rolldown({
     cwd: root,
     input,
     platform: "node",
-    // Named by drivers for those who install it; the program does not.
+    // Optional modules of drivers, which the program does not use.
     external: ["pg-native"],
-    // Its main module finds the others by a `require` that no bundler sees.
+    // Its main module uses a `require` that bundlers do not follow.
     resolve: {
       alias: {
         "jsonc-parser": join(root, "node_modules/jsonc-parser/lib/esm/main.js"),
-        // The entry of the package is minified: stack traces would say nothing.
+        // The package's default entry is minified, which makes stack traces unreadable.
         "lru-cache": join(root, "node_modules/lru-cache/dist/esm/index.js"),
       },
     },
@@ -45,12 +45,12 @@ export async function bundleProgram(folder: string): Promise<void> {
     format: "esm",
     entryFileNames: "[name].js",
     chunkFileNames: "[name].js",
-    // What every start over stdio loads is in one file: each costs as much as many lines do.
+    // Everything that a start over stdio loads is in one file, because each file costs as much as many lines.
     codeSplitting: {
       groups: [{ name: "start", test: /[\\/]src[\\/](config[\\/]load|commands[\\/]stdio|app[\\/]startup)\.ts$/ }],
     },
     comments: { legal: true, annotation: false, jsdoc: false },
-    // Names and lines are kept: a stack trace tells something, and some packages tell errors by their classes' names.
+    // Names and lines are kept for stack traces, and because some packages compare class names of errors.
     minify: { compress: true, mangle: false, codegen: { removeWhitespace: false } },
   });
   const modules = output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
@@ -72,7 +72,7 @@ function dataExport([name, value]: [name: string, value: unknown]): string {
   return `export const ${name} = JSON.parse(${JSON.stringify(json)});`;
 }
 
-/** V8 keeps a source with any other character in it at two bytes for each, as long as the program runs. */
+/** V8 stores a source with any non-ASCII character at two bytes per character. */
 const asciiChunks: Plugin = {
   name: "ascii-chunks",
   generateBundle(_, bundle) {
@@ -85,7 +85,7 @@ const asciiChunks: Plugin = {
   },
 };
 
-/** The same in strings, templates and regular expressions. */
+/** Escapes a character in strings, templates and regular expressions. */
 function escaped(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }

@@ -9,8 +9,8 @@ import { packageFacts } from "./package-facts.ts";
 import { bundleName, serverJson } from "./server-json.ts";
 
 /**
- * `npm run bundle`: the desktop bundle, and beside it `server.json` with its hash, for the MCP registry.
- * They go to `build`, or to the folder named.
+ * `npm run bundle`: creates the desktop bundle, and `server.json` with its hash for the MCP registry, in `build` or in
+ * the folder given as argument.
  */
 const root = fileURLToPath(new URL("..", import.meta.url));
 const folder = resolve(process.argv[2] ?? join(root, "build"));

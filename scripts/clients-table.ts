@@ -10,7 +10,7 @@ import {
 
 type Seen = Readonly<Record<Transport, Results>>;
 
-/** What real clients do with this server, as `npm run test:clients` last saw it. */
+/** Renders the results of the last `npm run test:clients` with real clients. */
 export function clientsTable(): string {
   const rows = clientNames.flatMap((name) =>
     Object.entries(fileOf<Seen>(name, "results.json")).map(([over, results]) => rowOf(name, over, results)),

@@ -3,7 +3,7 @@ import { describeOption, exitCodes, getExamples } from "../src/cli/help.ts";
 import { buildProgram, getCommandPath } from "../src/cli/program.ts";
 import { settings } from "../src/config/table.ts";
 
-/** `docs/commands.md`, from the tree of commands. */
+/** Renders `docs/commands.md` from the tree of commands. */
 export async function commandsPage(): Promise<string> {
   const program = await buildProgram();
   const listed = new Map<string, string>();
@@ -41,7 +41,7 @@ ${leavesOf(program)
   .join("\n")}`;
 }
 
-/** Every command that does something, in the order of help. */
+/** Lists every command that can be run, in the order of the help. */
 function leavesOf(command: Command): Command[] {
   const subs = command.createHelp().visibleCommands(command);
   const own = subs.filter((sub) => sub.name() !== "help");
@@ -64,7 +64,7 @@ function section(command: Command, listed: Map<string, string>): string {
   return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
 }
 
-/** Not a setting, and not the help of every command. */
+/** Returns whether an option is neither a setting nor `--help`. */
 function isOwn({ helpGroupHeading, long }: Option): boolean {
   return helpGroupHeading === undefined && long !== "--help";
 }
@@ -97,7 +97,7 @@ function linkRepeatedSettings(settingsText: string, name: string, listed: Map<st
   return `Settings: those of [${before}](#${before.replaceAll(" ", "-")}).`;
 }
 
-/** Settings by group, each with the place where all is said of it. */
+/** Lists the settings of a command by group, each with a link to its description. */
 function settingsOf(command: Command): string {
   const groups = Map.groupBy(
     command.options.filter((option) => option.helpGroupHeading !== undefined),

@@ -1,7 +1,7 @@
 import type { Setting } from "../src/config/setting.ts";
 import { describeDefault, settings } from "../src/config/table.ts";
 
-/** `docs/configuration.md`, from the table of settings. */
+/** Renders `docs/configuration.md` from the table of settings. */
 export function configurationPage(): string {
   return `# Configuration
 

@@ -1,4 +1,4 @@
-/** A call for applications worked through by a real MCP client over stdio: prints what is asked and what comes back. */
+/** Runs a call for applications with a real MCP client over stdio, and prints requests and results. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -101,7 +101,7 @@ function pick(candidates: readonly Row[], wanted: (row: Row) => boolean): Row {
   return found;
 }
 
-/** Something fitting for every required field of an application schema. */
+/** Returns valid values for every required field of an application schema. */
 function exampleFields(schema: Row): Row {
   const fields = schema["fields"] as {
     fieldId: string;

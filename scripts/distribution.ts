@@ -4,14 +4,20 @@ import { openEngine } from "../src/store/open.ts";
 import { readSchema } from "../src/store/schema/read-schema.ts";
 import type { StoredTable } from "../src/store/schema/schema-introspection.ts";
 
-/** Columns by which rows can be spread over several servers; each has all that one request needs of a table in one place. */
+/**
+ * Columns by which rows can be distributed over several servers. Each of them keeps all rows that one request needs on
+ * one server.
+ */
 const spreading = {
   businessId: "its tenant",
   tokenId: "the token",
   callerId: "the caller of MCP",
 } as const;
 
-/** Tables that are not spread: whole everywhere, because they are small, rarely change, or are read before anything is known. */
+/**
+ * Tables that every server holds completely, because they are small, rarely change, or are read before the tenant is
+ * known.
+ */
 export const whole: Readonly<Record<string, string>> = {
   tokens: "found by the digest of a token, before its tenant is known; some rows for each tenant",
   settings: "the key from which secrets are derived, and a row for each process",
@@ -19,12 +25,12 @@ export const whole: Readonly<Record<string, string>> = {
 };
 
 export interface DistributedTable extends StoredTable {
-  /** The column that says where a row belongs; none where the table is whole everywhere. */
+  /** The column that determines the server of a row. Undefined if every server holds the whole table. */
   readonly by: keyof typeof spreading | undefined;
   readonly why: string;
 }
 
-/** How each table is distributed, those that others refer to first. */
+/** Returns the distribution of each table, referenced tables first. */
 export async function distribution(): Promise<DistributedTable[]> {
   const engine = await openEngine({ database: ":memory:" });
   try {
@@ -39,7 +45,10 @@ export async function distribution(): Promise<DistributedTable[]> {
   }
 }
 
-/** The first column of the key, where it is in whatever makes rows unique: a server can see to that alone. */
+/**
+ * Returns the first column of the key if every unique index contains it, because one server alone can check only such
+ * indexes.
+ */
 export function distributed(table: StoredTable): DistributedTable {
   const first = table.key[0] as keyof typeof spreading;
   const unique = table.indexes.filter((index) => index.unique);

@@ -15,7 +15,7 @@ import { versionModule } from "./version-module.ts";
 
 const [commands, examples, scaling] = await Promise.all([commandsPage(), hostExamples(), scalingPage()]);
 
-/** Every generated file, relative to the project's folder, and what writes it. */
+/** Every generated file, relative to the project's folder, and the function that renders it. */
 const outputs: Readonly<Record<string, () => string>> = {
   ...Object.fromEntries(Object.entries(examples).map(([path, text]) => [path, () => text])),
   "docs/commands.md": () => commands,
@@ -49,7 +49,7 @@ if (check && stale.length > 0) process.exitCode = 1;
 
 function textOf(target: URL): string | undefined {
   try {
-    // A checkout may have turned line ends into CRLF.
+    // A checkout may use CRLF line ends.
     return readFileSync(target, "utf8").replaceAll("\r\n", "\n");
   } catch {
     return undefined;

@@ -7,25 +7,25 @@ const secret = { variable: "PROGRAMME_TOKEN", value: undefined };
 const platform = "linux";
 const started = { kind: "stdio", ...createNpxLaunch(platform) } as const;
 
-/** The servers of every example: the demonstration, the product's own service, and a server that a team shares. */
+/** The servers of every example: the demonstration, the product's own service, and a team's shared server. */
 export const exampleServers: Readonly<Record<string, ServerEntry>> = {
   programme: { ...started, env: {}, secret: undefined },
   "programme-product": { ...started, env: { PROGRAMME_BASE_URL: "https://programmes.example.org" }, secret },
   "programme-team": { kind: "http", url: "https://mcp.example.org/mcp", platform, secret },
 };
 
-/** Where the example of a host is, relative to the project's folder. */
+/** Returns the path of a host's example, relative to the project's folder. */
 export function examplePath(name: HostName): string {
   return `examples/${name}/${name === "n8n" ? "nodes.json" : fileName(name)}`;
 }
 
-/** The name of a host's settings file, without the folders that it is in. */
+/** Returns the name of a host's settings file, without its folders. */
 function fileName(name: HostName): string {
   const file = hosts[name].file({ platform, env: {}, home: "/" }) ?? "";
   return file.slice(file.lastIndexOf("/") + 1).replace(/^\./, "");
 }
 
-/** Every example by its path: a settings file with the three servers, or with those that the host can use. */
+/** Renders every example by its path: a settings file with those of the three servers that the host can use. */
 export async function hostExamples(): Promise<Record<string, string>> {
   const texts = listedHosts.map(async (name) => [examplePath(name), await exampleOf(hosts[name])] as const);
   return Object.fromEntries(await Promise.all(texts));

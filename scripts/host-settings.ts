@@ -1,7 +1,7 @@
 import type { Setting } from "../src/config/setting.ts";
 import { type SettingName, table } from "../src/config/table.ts";
 
-/** A setting that the desktop bundle asks for when it is installed. */
+/** A setting that the desktop bundle asks for during installation. */
 export interface HostSetting {
   /** Its name in the host's form. */
   readonly key: string;
@@ -9,7 +9,7 @@ export interface HostSetting {
   readonly description: string;
   readonly setting: Setting;
   readonly sensitive?: true;
-  /** What it is unless the user says otherwise: always something, because a host hands over a reference to nothing as it is. */
+  /** Its initial value. Never empty, because a host passes a reference to an empty value on unresolved. */
   readonly initial: string | boolean;
 }
 

@@ -9,7 +9,7 @@ const places: readonly (readonly [name: string, place: HostLocation])[] = [
   ["Windows", { platform: "win32", env: { APPDATA: "%APPDATA%" }, home: "%USERPROFILE%" }],
 ];
 
-/** `docs/hosts.md`, from the table of hosts. */
+/** Renders `docs/hosts.md` from the table of hosts. */
 export function hostsPage(): string {
   return `# AI clients
 

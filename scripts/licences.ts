@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
 
-/** Terms under which a package may go into what is published. */
+/** Licences under which a package may be part of the published program. */
 const allowed = [
   "MIT",
   "MIT-0",
@@ -24,9 +24,9 @@ interface PackageJson {
 const rule = "-".repeat(80);
 
 /**
- * The licences of all packages that these files belong to, as one text.
+ * Returns the licences of all packages that these files belong to, as one text.
  * @param files - paths of modules; those outside `node_modules` are our own
- * @throws Error for a package under other terms than those allowed, or one that does not say its terms
+ * @throws Error for a package with another licence, or without one
  */
 export function licencesOf(files: Iterable<string>): string {
   const roots = new Set([...files].map(packageRoot).filter((root) => root !== undefined));
@@ -37,7 +37,7 @@ export function licencesOf(files: Iterable<string>): string {
   return `${[head, ...sections].join(`\n\n${rule}\n\n`)}\n`;
 }
 
-/** The folder of the package that a file belongs to, which may lie in another package's folder. */
+/** Returns the folder of the package that a file belongs to. It may be inside another package's folder. */
 function packageRoot(file: string): string | undefined {
   const parts = file.replace(/[?\0].*$/, "").split(sep);
   const modules = parts.lastIndexOf("node_modules");
@@ -46,7 +46,7 @@ function packageRoot(file: string): string | undefined {
   return parts.slice(0, modules + 1 + nameParts).join(sep);
 }
 
-/** A package's title, and the text of its terms as far as it holds one. */
+/** Returns a package's title, and its licence text if it has one. */
 function termsOf(root: string): { title: string; text: string } {
   const { name, version, license } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as PackageJson;
   if (license === undefined || !allowed.includes(license)) {

@@ -5,7 +5,7 @@ import { displayName, packageFacts, site } from "./package-facts.ts";
 
 const entryPoint = "dist/main.js";
 
-/** `manifest.json` of the desktop bundle (MCPB 0.4): what starts the server, what its user is asked for, what it offers. */
+/** Renders `manifest.json` of the desktop bundle (MCPB 0.4): the server's start, its settings and its tools. */
 export function manifest(): string {
   const { name, version, description, keywords, license, engines } = packageFacts;
   const content = {
@@ -26,12 +26,12 @@ export function manifest(): string {
       mcp_config: {
         command: "node",
         args: [`\${__dirname}/${entryPoint}`, "stdio"],
-        // By environment, never by argument: other users can see a process's arguments.
+        // Passed by environment, because other users can see a process's arguments.
         env: Object.fromEntries(hostSettings.map(({ key, setting }) => [setting.variable, `\${user_config.${key}}`])),
       },
     },
     tools: toolNames.map(getToolDefinition).map((tool) => ({ name: tool.name, description: tool.description })),
-    // Scopes and settings decide which of them are there.
+    // The actual tools depend on scopes and settings.
     tools_generated: true,
     prompts: promptDefinitions.map(promptOf),
     prompts_generated: true,
@@ -56,7 +56,7 @@ function userConfigOf({ key, title, description, sensitive, initial }: HostSetti
   return [key, { type, title, description, ...secret, required: false, default: initial }];
 }
 
-/** The server tells a prompt's text from the records it is about; here arguments stand for them, those that it needs. */
+/** Describes a prompt. Its text depends on records, so placeholders stand for its arguments. */
 function promptOf(definition: PromptDefinition) {
   const names = definition.arguments.filter(({ required }) => required).map((argument) => argument.name);
   const given = Object.fromEntries(names.map((name) => [name, `\${arguments.${name}}`]));

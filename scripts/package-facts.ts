@@ -10,12 +10,12 @@ interface PackageFacts {
   readonly engines: { readonly node: string };
 }
 
-/** What `package.json` says, and other files repeat. */
+/** The facts of `package.json` that other files repeat. */
 export const packageFacts = JSON.parse(
   readFileSync(new URL("../package.json", import.meta.url), "utf8"),
 ) as PackageFacts;
 
-/** How people read the name. */
+/** The name of the program for people. */
 export const displayName = "Programme";
 
 /** The project's web site, under a reserved domain (RFC 2606) until the project has its own. */

@@ -1,7 +1,7 @@
 import { promptDefinitions } from "../src/resources/prompt-texts.ts";
 import { type ResourceKind, resourceKinds } from "../src/resources/target.ts";
 
-/** `docs/resources.md`, from the contract and the prompts. */
+/** Renders `docs/resources.md` from the contract and the prompts. */
 export function resourcesPage(): string {
   const rows = resourceKinds.map(
     ({ template, operation, name }) =>

@@ -2,7 +2,7 @@ import { table } from "../src/config/table.ts";
 import { type DistributedTable, distribution } from "./distribution.ts";
 import { figures } from "./scaling-figures.ts";
 
-/** `docs/scaling.md`, from the tables that the migrations make. */
+/** Renders `docs/scaling.md` from the tables that the migrations create. */
 export async function scalingPage(): Promise<string> {
   const tables = await distribution();
   return `# Scaling
@@ -97,7 +97,7 @@ A migration that indexes a large table blocks writes to that table, but not read
 
 function spread(tables: readonly DistributedTable[]): string {
   const by = (column: DistributedTable["by"]) => tables.filter((each) => each.by === column);
-  // The one that the others are placed beside comes first.
+  // The table to which the others are aligned comes first.
   const tenants = by("businessId").toSorted(
     (a, b) => Number(b.name === "businesses") - Number(a.name === "businesses"),
   );

@@ -1,15 +1,14 @@
 import { type HostSetting, hostSettings } from "./host-settings.ts";
 import { displayName, packageFacts, site } from "./package-facts.ts";
 
-/** Where releases of this version lie. */
+/** Address of the releases of this version. */
 const releaseUrl = `${site}/releases/v${packageFacts.version}`;
 export const bundleName = `${packageFacts.name}-${packageFacts.version}.mcpb`;
 
 /**
- * `server.json` for the MCP registry (schema of 2025-12-11): the package, the desktop bundle, and a server over HTTP
- * that somebody runs.
- *
- * @param bundleSha256 - of the desktop bundle, once it is made; the registry wants it
+ * Renders `server.json` for the MCP registry (schema of 2025-12-11): the package, the desktop bundle, and a
+ * self-hosted server over HTTP.
+ * @param bundleSha256 - hash of the desktop bundle, which the registry requires
  */
 export function serverJson(bundleSha256?: string): string {
   const { name, version, mcpName } = packageFacts;

@@ -4,7 +4,7 @@ import { getToolDefinition, toolNames } from "../src/tools/catalog/definitions.t
 import { searchTools } from "../src/tools/catalog/search.ts";
 import { countsOf } from "./token-counts.ts";
 
-/** `docs/tools.md`, from the contract. */
+/** Renders `docs/tools.md` from the contract. */
 export function toolsPage(): string {
   const counts = countsOf();
   const sum = (names: readonly string[]) => names.reduce((total, name) => total + (counts[name] ?? 0), 0);

@@ -1,6 +1,6 @@
 /**
- * The floor: no SDK and no checks, the upstream's answer as text, whatever is asked. JavaScript, so that nothing is
- * loaded to strip types. `node bare.mjs stdio|http ORIGIN PATH TOKEN`; over HTTP it says where it listens.
+ * The minimal server: no SDK and no checks, the upstream's response as text. JavaScript, so that no types are
+ * stripped. `node bare.mjs stdio|http ORIGIN PATH TOKEN`; over HTTP it prints its address.
  */
 import { createServer } from "node:http";
 import { createInterface } from "node:readline";

@@ -1,10 +1,10 @@
-/** The one call that every lane makes, and the record that the upstream answers it with. */
+/** The call that every candidate makes, and the record that the upstream returns. */
 export const toolName = "get_submission";
 const submissionId = "sub_01kad3f8x2n5r7t9v1y3b5d7g9";
 export const path = `/integrations/v1/submissions/${submissionId}`;
 export const token = "0123456789abcdef".repeat(4);
 
-/** `2026-07-28`: nothing is kept between requests. `2025-11-25`: a session over HTTP, a handshake over stdio. */
+/** `2026-07-28` is stateless. `2025-11-25` uses a session over HTTP, and a handshake over stdio. */
 export type Revision = "2026-07-28" | "2025-11-25";
 export const revisions: readonly Revision[] = ["2026-07-28", "2025-11-25"];
 
@@ -38,7 +38,7 @@ const common = {
   updatedBy: "usr_01kad3f8x2n5r7t9v1y3b5d7g9",
 };
 
-/** What the product's service would answer, byte by byte the same each time. */
+/** The response of the product's service, always the same bytes. */
 export const upstreamBody = JSON.stringify({
   success: true,
   data: {

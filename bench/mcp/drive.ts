@@ -1,16 +1,16 @@
 /**
- * Clients that cost as little as a client can, so that what is measured is the server: messages made beforehand, and of
- * an answer only its status and id are looked at.
+ * Clients with minimal cost, so that the server is measured: they send prepared messages, and read only the status and
+ * id of responses.
  */
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { Pool } from "undici";
 import { callOf, initialize, initialized, path, type Revision, token } from "./case.ts";
 
-/** Milliseconds that each of `count` calls took, one after the other. */
+/** Durations of `count` sequential calls, in milliseconds. */
 export type Sequence = (count: number) => Promise<readonly number[]>;
 
-/** A connection over a process's stdin and stdout. */
+/** Connects over a process's stdin and stdout. */
 export async function stdioClient(child: ChildProcess, revision: Revision): Promise<Sequence> {
   let waiting: ((line: string) => void) | undefined;
   let pending = "";
@@ -48,16 +48,16 @@ export interface Load {
   readonly perSecond: number;
 }
 
-/** As many calls as are answered while the time lasts, `inFlight` at once. */
+/** Makes as many calls as are answered in the time, with `inFlight` at once. */
 export type Flood = (seconds: number, inFlight: number) => Promise<Load>;
 
-/** The upstream itself, without MCP. */
+/** Calls the upstream itself, without MCP. */
 export function plainClient(origin: string): Flood {
   const headers = { authorization: `Bearer ${token}` };
   return flood(origin, () => ({ method: "GET", path, headers }));
 }
 
-/** A client of one revision over HTTP; of 2025-11-25 in a session, where the server opens one. */
+/** Connects a client of one revision over HTTP; one of 2025-11-25 in a session, if the server opens one. */
 export async function httpClient(origin: string, revision: Revision, endpoint: string): Promise<Flood> {
   const common = {
     "content-type": "application/json",

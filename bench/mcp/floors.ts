@@ -1,6 +1,6 @@
 /**
- * What the program is measured beside, each in a process of its own: the upstream, and the SDK over stdio and HTTP.
- * `node floors.ts upstream|sdk-stdio|sdk-http [upstream origin]`; those that listen say where.
+ * The servers with which the program is compared, each in its own process: the upstream, and the SDK over stdio and
+ * HTTP. `node floors.ts upstream|sdk-stdio|sdk-http [upstream origin]`; those that listen print their address.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -40,7 +40,7 @@ async function textOf(pool: Pool): Promise<string> {
   return body.text();
 }
 
-/** The SDK's low-level server: a static list, the upstream's answer as text, no checks. */
+/** Creates the SDK's low-level server: a static list, the upstream's response as text, no checks. */
 function sdkServer(pool: Pool): McpServer {
   const server = new Server({ name: "floor", version: "1.0.0" }, { capabilities: { tools: {} } });
   const tools = [{ name: toolName, inputSchema: { type: "object" as const } }];

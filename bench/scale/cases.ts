@@ -6,19 +6,19 @@ import { fieldId, type Landmarks } from "./tenant.ts";
 /** The cost of a page or a single record must not depend on the size. The cost of a write or a scan is only reported. */
 export type Kind = "page" | "read" | "write" | "scan";
 
-/** A request of a case. */
+/** The request of a case. */
 export type Request = {
   readonly [Name in CallName]: readonly [operation: Name, input: Readonly<Record<string, unknown>>];
 }[CallName];
 
-/** Records spread over a tenant's years, of which cases pick some. */
+/** Records from all years of a tenant, from which cases pick. */
 export interface Samples extends Landmarks {
   readonly submissions: readonly Submission[];
   readonly persons: readonly Readonly<Record<string, unknown>>[];
   readonly reviewIds: readonly string[];
   readonly auditIds: readonly string[];
   readonly fileIds: readonly string[];
-  /** Cursors at the middle of lists, by the case that they are for. */
+  /** Cursors at the middle of lists, by their case. */
   readonly middles: Readonly<Record<string, string>>;
 }
 
@@ -27,10 +27,10 @@ type Submission = Readonly<
 > & { readonly currentRoundId: string | null };
 
 export interface Case {
-  /** The operation, and what there is to say of the request. */
+  /** The operation, and a remark about the request. */
   readonly label: string;
   readonly kind: Kind;
-  /** Why a scan costs more the more there are. */
+  /** The reason why a scan costs more with more rows. */
   readonly reason?: string;
   readonly request: (samples: Samples, random: Random) => Request;
 }
@@ -47,7 +47,7 @@ function page<Name extends CallName>(
   };
 }
 
-/** A page for which an index has to be looked through up to its rows. */
+/** Creates a case whose page needs a search through an index. */
 function scan<Name extends CallName>(
   name: string,
   operation: Name,
@@ -78,7 +78,7 @@ type Track = Landmarks["programs"][number]["tracks"][number];
 const some = (samples: Samples, random: Random) => pick(samples.submissions, random);
 const somePerson = (samples: Samples, random: Random) => pick(samples.persons, random);
 
-/** A submission that has come to a round, with that. */
+/** Picks a submission that has reached a round, with that round. */
 function reviewed({ submissions }: Samples, random: Random) {
   const inRound = submissions.filter(({ currentRoundId }) => currentRoundId !== null);
   const { submissionId, currentRoundId } = pick(inRound, random);
@@ -88,7 +88,7 @@ function reviewed({ submissions }: Samples, random: Random) {
 const reviewerId = (samples: Samples, random: Random) => pick(samples.reviewerIds, random);
 const middle = (name: string) => (samples: Samples) => ({ lastEvaluatedKey: samples.middles[name] });
 
-/** A page of what there is little of, so that it is full at every size. */
+/** Page size for rare rows, so that the page is full at every size. */
 const few = 10;
 
 const submissionPages: readonly Case[] = [
@@ -275,7 +275,7 @@ const scans: readonly Case[] = [
   ),
 ];
 
-/** Cases that stand alone; the way of a submission is in `journey.ts`. */
+/** Independent cases. The steps of a submission are in `journey.ts`. */
 export const cases: readonly Case[] = [...submissionPages, ...otherPages, ...reads, ...scans];
 
 export function draftOf(samples: Samples): Readonly<Record<string, unknown>> {

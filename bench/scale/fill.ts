@@ -10,7 +10,10 @@ import type { Landmarks } from "./tenant.ts";
 export const engineNames = ["SQLite", "PostgreSQL"] as const;
 export type EngineName = (typeof engineNames)[number];
 
-/** What makes filling quick and would be wrong in service, and how the indexes are found, to be made when all rows are there. */
+/**
+ * Settings that speed up filling but are unsafe in production, and the query that finds the indexes to create
+ * afterwards.
+ */
 const ways = {
   SQLite: {
     before: [
@@ -46,7 +49,7 @@ export interface FilledDatabase {
   readonly sizeBytes: number;
 }
 
-/** Fills an empty database with this many submissions and what goes with them; gives what is there to be looked at. */
+/** Fills an empty database with this many submissions and related rows. Returns the records to measure. */
 export async function fill(name: EngineName, database: string, size: number): Promise<FilledDatabase> {
   await (await openStore({ database })).close();
   const way = ways[name];

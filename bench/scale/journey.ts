@@ -6,7 +6,7 @@ import { fieldId } from "./tenant.ts";
 type Data = Readonly<Record<string, unknown>>;
 export type Send = (request: Request) => Promise<Data>;
 
-/** The writes that follow on each other: a submission from its draft to its end, and a person. */
+/** Runs the writes that follow each other: a submission from draft to decision, and a person. */
 export async function travel(samples: Samples, random: Random, send: Send): Promise<void> {
   const [track] = samples.programs.at(-1)?.tracks ?? [];
   const toRoundId = track?.roundIds[0] ?? "";

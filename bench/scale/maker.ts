@@ -5,12 +5,12 @@ import { createSource, type Source } from "../../src/store/database.ts";
 import { type Row, type TableName, tables } from "../../src/store/tables.ts";
 import type { Tenant } from "./tenant.ts";
 
-/** A row of a table, by column, as it is stored. */
+/** A stored row of a table, by column. */
 export type Filled = readonly [table: string, values: Readonly<Record<string, unknown>>];
 
 type Common = "businessId" | "version" | "createdAt" | "updatedAt" | "createdBy" | "updatedBy";
 
-/** Makes rows, the same each time. */
+/** Creates rows that are the same in each run. */
 export class Maker {
   readonly random: Random = createSeededRandom(7);
   readonly newId = createSeededIds(this.random);
@@ -36,7 +36,7 @@ export class Maker {
     return [table, named(source.codec.names, source.codec.encode({ ...row, ...own } as unknown as Row<T>))];
   }
 
-  /** A record with the values by which it is found besides. */
+  /** Yields a record with its member values. */
   *found<T extends TableName>(
     tenant: Tenant,
     table: T,

@@ -3,15 +3,15 @@ import { type Case, cases, type Kind, type Request } from "./cases.ts";
 import { travel } from "./journey.ts";
 import type { Subject } from "./subject.ts";
 
-/** Times of one case at one size. */
+/** Durations of one case at one size. */
 export interface Measured {
   readonly kind: Kind;
   readonly timesMs: number[];
-  /** Of an answer, at most. */
+  /** Maximum number of rows in an answer. */
   rows: number;
 }
 
-/** Measured cases by their label, of each size. */
+/** Measured cases by label, for each size. */
 export type Results = ReadonlyMap<number, ReadonlyMap<string, Measured>>;
 
 export interface Effort {
@@ -19,7 +19,7 @@ export interface Effort {
   readonly callsPerRound: number;
 }
 
-/** Cases at every size in turns: what else the machine does hits them alike. The first round warms up. */
+/** Measures cases at all sizes alternately, so that other load affects them alike. The first round warms up. */
 class Measurement {
   readonly results: ReadonlyMap<number, Map<string, Measured>>;
   readonly #subjects: readonly Subject[];
@@ -63,9 +63,9 @@ class Measurement {
 }
 
 /**
- * Runs every case at every size.
- * @param suspects - of what was measured, the labels of what would not do: that is measured again, for it may have been
- * the machine
+ * Measures every case at every size.
+ * @param suspects - returns the labels of unacceptable results; they are measured again, because other load may be the
+ * cause
  */
 export async function measure(
   subjects: readonly Subject[],

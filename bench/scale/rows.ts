@@ -2,10 +2,10 @@ import { type Filled, Maker } from "./maker.ts";
 import { submission } from "./submission.ts";
 import { endMs, type Landmarks, spanMs, type Tenant, tenant } from "./tenant.ts";
 
-/** One tenant has half of everything, as is usual; it is the one that is measured. */
+/** One tenant has half of all rows. It is the one that is measured. */
 const shares = [0.5, 0.25, 0.13, 0.08, 0.04];
 
-/** Rows of so many submissions and of what goes with them, in time's order: the same each time. */
+/** Creates the rows of this many submissions in order of time, the same in each run. */
 export class Rows {
   readonly #maker = new Maker();
   readonly #tenants: Tenant[] = [];

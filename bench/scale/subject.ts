@@ -75,7 +75,7 @@ async function sample({ store }: App, landmarks: Landmarks): Promise<Samples> {
   const { reviewerIds } = landmarks;
   return {
     ...landmarks,
-    // As many at every size, so that at each it is as many rows that requests look at, far apart as they are.
+    // The same number at every size, so that requests read equally many rows.
     reviewerIds: reviewerIds.filter((_, index) => index % Math.ceil(reviewerIds.length / 50) === 0),
     submissions,
     persons,
@@ -96,7 +96,7 @@ async function sample({ store }: App, landmarks: Landmarks): Promise<Samples> {
   };
 }
 
-/** Some rows of each month. */
+/** Returns some rows of each month. */
 async function spread<T extends TableName>(reader: Reader, table: T): Promise<Row<T>[]> {
   const found: Row<T>[] = [];
   for (const gte of months) {

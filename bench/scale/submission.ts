@@ -4,7 +4,7 @@ import { type Filled, isoOf, type Maker } from "./maker.ts";
 import { type Applicant, type Call, dayMs, endMs, fieldId, spanMs, type Tenant, words, years } from "./tenant.ts";
 import { traces } from "./traces.ts";
 
-/** What becomes of submissions to a call of an earlier year, and to one that is open: per cent. */
+/** Shares of the outcomes of submissions to an earlier and to an open call, in per cent. */
 const deliveryResults = {
   past: { DRAFT: 18, WITHDRAWN: 8, INELIGIBLE: 7, ELIMINATED: 58, FINALIST: 6, WINNER: 3 },
   open: { DRAFT: 30, SUBMITTED: 25, ELIGIBLE: 10, INELIGIBLE: 5, IN_REVIEW: 24, ELIMINATED: 3, WITHDRAWN: 3 },
@@ -12,7 +12,7 @@ const deliveryResults = {
 
 type Ids = Pick<Row<"submissions">, "submissionId" | "programId" | "trackId">;
 
-/** A submission with all that goes with it. */
+/** Creates a submission with all related rows. */
 export function* submission(maker: Maker, tenant: Tenant, atMs: number): Generator<Filled> {
   const year = Math.min(years - 1, Math.floor(((atMs - endMs + spanMs) / spanMs) * years));
   const call = tenant.programs[year] as Call;
@@ -119,7 +119,7 @@ function* applies(
     innovatorEmail: email,
     innovatorName: name,
   };
-  // A repeated application is a recent one.
+  // Applicants who apply again have applied recently.
   if (tenant.applicants.length < 500) tenant.applicants.push(applicant);
   else tenant.applicants[Math.floor(maker.random() * 500)] = applicant;
   return applicant;

@@ -4,7 +4,7 @@ import { tokenCodec } from "../../src/store/database.ts";
 import type { Row } from "../../src/store/tables.ts";
 import { type Filled, isoOf, type Maker, named } from "./maker.ts";
 
-/** What is measured about a tenant: records that are there at any size. */
+/** Records of a tenant that exist at any size. */
 export interface Landmarks {
   readonly businessId: string;
   readonly token: string;
@@ -12,7 +12,7 @@ export interface Landmarks {
   readonly reviewerIds: readonly string[];
 }
 
-/** A programme with one track of several that is looked at. */
+/** A programme, with the one track that is measured. */
 export interface Call {
   readonly programId: string;
   readonly tracks: readonly { readonly trackId: string; readonly roundIds: readonly string[] }[];
@@ -41,7 +41,7 @@ export const fieldId = "fld_title";
 export const words =
   "tidal garden harbour water light roof school archive river bread winter choir map forest kiln".split(" ");
 
-/** An organisation with its calls and reviewers; gives what submissions go to. */
+/** Creates an organisation with its calls and reviewers. Returns what submissions refer to. */
 export function* tenant(maker: Maker, share: number, size: number): Generator<Filled, Tenant> {
   const startMs = endMs - spanMs - 30 * dayMs;
   const businessId = maker.newId("biz", startMs);
@@ -67,7 +67,7 @@ export function* tenant(maker: Maker, share: number, size: number): Generator<Fi
   yield ["turns", { businessId, turn: 0 }];
   yield tokenOf(maker, made, startMs);
   yield* calls(maker, made, startMs);
-  // Each reads about as many, however many submissions there are.
+  // Each reviewer reads about as many submissions at any size.
   const reviewers = Math.ceil((share * size) / 25);
   for (let index = 0; index < reviewers; index++) yield* reviewer(maker, made, startMs + index * 1000, index);
   return made;

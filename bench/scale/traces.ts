@@ -3,7 +3,7 @@ import type { Row } from "../../src/store/tables.ts";
 import { type Filled, isoOf, type Maker, named } from "./maker.ts";
 import type { Tenant } from "./tenant.ts";
 
-/** The audit log, where most entries are of requests that only read, and the events. */
+/** Creates the audit log, in which most entries are of requests that only read, and the events. */
 export function* traces(
   maker: Maker,
   tenant: Tenant,

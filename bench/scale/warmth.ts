@@ -3,8 +3,8 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 
 /**
- * Reads all files of a directory, so that they are in memory as far as there is room. What is measured is what requests
- * cost where a database has been in use for a while, not how quick a disk is that is looked at for the first time.
+ * Reads all files of a directory, so that they are in memory if there is room. The benchmark measures a database in
+ * use, not the first access to a disk.
  */
 export async function readFiles(directory: string): Promise<void> {
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {

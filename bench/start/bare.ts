@@ -1,7 +1,7 @@
 import { Server } from "@modelcontextprotocol/server";
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 
-/** The least that the SDK makes of a server: what ours is measured against. */
+/** The smallest server that the SDK allows, as the baseline. */
 const server = new Server({ name: "bare", version: "1.0.0" }, { capabilities: { tools: {} } });
 const tools = ["read", "list", "change"].map((name) => ({
   name,

@@ -55,7 +55,7 @@ export interface App {
    * @throws UsageError when it cannot run beside them
    */
   joinOthers(): Promise<void>;
-  /** Serves metrics and returns their URL; nothing if they are not configured. */
+  /** Serves metrics and returns their URL, or undefined if they are not configured. */
   serveMetrics(): Promise<string | undefined>;
   /**
    * Serves REST and MCP on the configured host and port.
@@ -68,7 +68,7 @@ export interface App {
   connectStdio(token: string, transport?: StdioTransport): StdioConnection;
   /** Creates the MCP server of a connection whose requests carry no token. */
   mcpServer(token: string | undefined): ServerFactory;
-  /** Makes `/readyz` report that requests should go elsewhere. Requests are still answered. */
+  /** Makes `/readyz` report that requests should go to another process. Requests are still answered. */
   drain(): void;
   /** Accepts nothing new, lets calls in flight end within the configured time, and closes everything. */
   close(): Promise<void>;

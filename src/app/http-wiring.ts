@@ -15,7 +15,7 @@ const getOpenapi = () => (document ??= JSON.stringify(createOpenapiDocument()));
 
 export interface HttpWiring {
   readonly upstream: Upstream;
-  /** The pipeline of the embedded service; nothing with a remote service, which serves REST itself. */
+  /** The pipeline of the embedded service. Undefined with a remote service, which serves REST itself. */
   readonly pipeline: OperationPipeline | undefined;
   readonly mcpEndpoint: (callers: Callers) => Promise<CallerCheck["mcp"]>;
   readonly webhooks: Parameters<typeof createWebhookReceiver>[1];

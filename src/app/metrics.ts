@@ -5,7 +5,7 @@ import type { CircuitBreaker } from "../upstream/remote/circuit-breaker.ts";
 import type { CoreServices } from "./core-services.ts";
 import type { HttpServers } from "./http-servers.ts";
 
-/** What the gauges read. */
+/** The sources of the gauges. */
 interface MeasuredParts extends Pick<CoreServices, "store" | "clock"> {
   /** False if the queues belong to a remote service. */
   readonly hasQueues: boolean;
@@ -15,7 +15,7 @@ interface MeasuredParts extends Pick<CoreServices, "store" | "clock"> {
 
 /** Serves the metrics on an address of their own. */
 export interface MetricsEndpoint {
-  /** Begins to serve and returns the URL; nothing if metrics are not configured. */
+  /** Begins to serve and returns the URL, or undefined if metrics are not configured. */
   open(): Promise<string | undefined>;
   close(): Promise<void>;
 }

@@ -8,7 +8,7 @@ const serving = ["stdio", "http"] as const;
 /** Commands that list the tools. */
 const listing = ["stdio", "http", "tools"] as const;
 
-/** What agents see, and what they may do. */
+/** Settings of what agents see and may do. */
 export const agentSettings = {
   privacy: {
     variable: "PROGRAMME_PRIVACY",

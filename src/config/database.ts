@@ -36,7 +36,7 @@ function findAddressFault(address: string): string | undefined {
 
 const everywhere = commandNames;
 
-/** The database. */
+/** Settings of the database. */
 export const databaseSettings = {
   database: {
     variable: "PROGRAMME_DATABASE",
@@ -81,11 +81,11 @@ export const databaseSettings = {
 export interface DatabaseLocation {
   /** An absolute path, `:memory:` or the address of a PostgreSQL database. */
   readonly database: string;
-  /** Whether the database was named, rather than the default one. */
+  /** The database was configured explicitly. */
   readonly databaseGiven: boolean;
   /** Its name in messages, without a password. */
   readonly databaseName: string;
-  /** The prefix of the paths of its files; none for a database in memory. */
+  /** The prefix of the paths of its files. Undefined for a database in memory. */
   readonly filesBeside: string | undefined;
 }
 

@@ -3,7 +3,7 @@ import { createTextType, filePath, issuerUrl, serviceUrl } from "./values.ts";
 
 const listening = ["http"] as const;
 
-/** Callers of MCP over HTTP that have no access token of their own. */
+/** Settings for callers of MCP over HTTP that have no access token of their own. */
 export const gatewaySettings = {
   gatewayKeys: {
     variable: "PROGRAMME_GATEWAY_KEYS",

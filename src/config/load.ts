@@ -27,7 +27,7 @@ export interface Config
   readonly allowedOrigins: readonly string[];
   /** The storage of files, if it is not a directory beside the database. */
   readonly bucket: BucketConfig | undefined;
-  /** Whether this server has events: those of the embedded service, or of webhooks that it receives. */
+  /** This server has events: those of the embedded service, or of webhooks that it receives. */
   readonly hasEvents: boolean;
   /** The issuer whose tokens MCP over HTTP accepts. */
   readonly oauth: OAuthConfig | undefined;
@@ -51,9 +51,9 @@ interface BucketConfig {
 }
 
 /**
- * Reads the configuration: an option wins over its variable, a variable over the default; empty text counts as not given.
- *
- * @param options - a command's parsed options, by setting name; others are left alone
+ * Reads the configuration. An option has priority over its variable, a variable over the default. Empty text counts as
+ * not given.
+ * @param options - a command's parsed options, by setting name; other options are ignored
  * @throws UsageError naming the first unknown `PROGRAMME_*` variable or invalid value
  */
 export function loadConfig(env: Environment, options: Readonly<Record<string, unknown>> = {}): Config {

@@ -3,7 +3,7 @@ import { createIntegerType, mailbox, smtpUrl } from "./values.ts";
 
 const serving = ["stdio", "http"] as const;
 
-/** Outgoing mail. */
+/** Settings of outgoing mail. */
 export const mailSettings = {
   smtpUrl: {
     variable: "PROGRAMME_SMTP_URL",

@@ -1,7 +1,7 @@
 import type { Setting } from "./setting.ts";
 import { createIntegerType, listenAddress } from "./values.ts";
 
-/** Metrics, shutdown and connections. */
+/** Settings of metrics, shutdown and connections. */
 export const operationSettings = {
   metrics: {
     variable: "PROGRAMME_METRICS",

@@ -85,12 +85,12 @@ export function createPatternType(pattern: RegExp, allowed: string): ValueType<s
   };
 }
 
-/** A path; an address such as `postgres://…` would become a strange folder if it were taken for one. */
+/** A path. Rejects addresses such as `postgres://…`, which would become a folder name. */
 export const filePath = createPatternType(/^(?![a-z][a-z0-9+.-]+:\/\/)/i, "a file, not an address");
 
 const webhookName = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 
-/** Some values for each of some names: `name=value`, with more values after semicolons, and more names after commas. */
+/** Creates a type of named lists: `name=value`, with more values after semicolons, and more names after commas. */
 export function createNamedListsType(
   value: RegExp,
   maxValues: number,
@@ -119,7 +119,7 @@ export function createNamedListsType(
   };
 }
 
-/** Host names and addresses as a `Host` header has them, without the port; IPv6 in brackets. */
+/** Host names and addresses as in a `Host` header, without the port; IPv6 in brackets. */
 export const hostNames: ValueType<readonly string[]> = {
   get schema() {
     return z
@@ -134,7 +134,7 @@ function isHostName(name: string): boolean {
   return URL.canParse(`http://${name}`) && new URL(`http://${name}`).hostname === name;
 }
 
-/** Origins as an `Origin` header has them. */
+/** Origins as in an `Origin` header. */
 export const origins: ValueType<readonly string[]> = {
   get schema() {
     return z
@@ -149,7 +149,7 @@ function isOrigin(text: string): boolean {
   return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 }
 
-/** Where to listen: `127.0.0.1:9464`; IPv6 in brackets, 0 for any free port. */
+/** An address to listen on: `127.0.0.1:9464`; IPv6 in brackets, 0 for any free port. */
 export const listenAddress: ValueType<{ readonly host: string; readonly port: number }> = {
   get schema() {
     return z
@@ -238,7 +238,10 @@ export const mailbox: ValueType<{ readonly name: string; readonly address: strin
   allowed: "an e-mail address, or a name followed by one in angle brackets",
 };
 
-/** An authorization server's name, which is compared to the letter (RFC 8414): encrypted, unless it is on this machine. */
+/**
+ * The identifier of an authorization server, which is compared exactly (RFC 8414). Requires https, except on this
+ * machine.
+ */
 export const issuerUrl: ValueType<string> = {
   get schema() {
     return z

@@ -14,9 +14,9 @@ interface WebhookValues {
 }
 
 export interface WebhookLogs {
-  /** By the webhook's name. */
+  /** Logs by the webhook's name. */
   readonly kept: ReadonlyMap<string, WebhookLog>;
-  /** By the realm whose tokens read it. */
+  /** Logs by the realm whose tokens read them. */
   readonly read: ReadonlyMap<string, { readonly log: string; readonly webhooks: readonly string[] }>;
 }
 

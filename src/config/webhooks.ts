@@ -3,7 +3,7 @@ import type { Setting } from "./setting.ts";
 import { UsageError } from "./usage-error.ts";
 import { createNamedListsType } from "./values.ts";
 
-/** Webhooks that this server receives. */
+/** Settings of webhooks that this server receives. */
 export const webhookSettings = {
   webhookSecrets: {
     variable: "PROGRAMME_WEBHOOK_SECRETS",

@@ -1,8 +1,8 @@
-/** An e-mail address in a text. */
+/** An email address found in a text. */
 interface FoundAddress {
   readonly start: number;
   readonly end: number;
-  /** The address as mail programs write it, whatever the text disguises it as. */
+  /** The address in its normal form, even if the text disguises it. */
   readonly address: string;
 }
 
@@ -10,45 +10,45 @@ const space = String.raw`[ \t\u00a0]`;
 const opening = `[[({<]${space}{0,3}`;
 const closing = `${space}{0,3}[\\])}>]`;
 const spelledDot = `${space}{1,3}dot${space}{1,3}|${space}{0,3}${opening}(?:dot|\\.)${closing}${space}{0,3}`;
-/** `ann at x dot org`: the word alone says nothing, together with the other it does. */
+/** Matches `at` in `ann at x dot org`. The word alone proves nothing; together with `dot` it does. */
 const spelledAt = `(?<=${space})at(?=${space}{1,3}[\\p{L}\\p{N}-]{1,63}(?:${spelledDot}))`;
 const encodedAt = String.raw`[@\uff20\ufe6b]|%(?:25){0,3}40|&#0{0,8}64;|&#x0{0,8}40;|&commat;|\\u0040`;
 
-/** `@` as it is, in other widths, encoded for addresses and HTML, and spelled out. */
+/** Matches `@` in all its forms: other widths, URL and HTML encodings, and words. */
 const atSign = new RegExp(`${opening}(?:at|@)${closing}|${encodedAt}|${spelledAt}`, "giu");
 
-/** Something of every address: text without any of it need not be looked into. */
+/** A cheap test: a text without a match contains no address. */
 const suspicion = new RegExp(atSign.source, "iu");
 
-/** The dot of a domain, in the same disguises. */
+/** Matches the dot of a domain, in the same disguises. */
 const dot = new RegExp(`${spelledDot}|[.。．｡]|%(?:25){0,3}2e|&#0{0,8}46;|&#x0{0,8}2e;|&period;`, "iuy");
 
-/** Letters of any script with their marks, digits, hyphens, underscores, joiners. */
+/** Matches a domain label: letters of any script with their marks, digits, hyphens, underscores, joiners. */
 const label = /(?:[\p{L}\p{M}\p{N}_-]|\u200c|\u200d)+/uy;
 const comment = /\([^()]{0,100}\)/uy;
-/** An address of the network in brackets. */
+/** Matches an IP address in brackets. */
 const literal = /\[[\da-z:.-]{2,60}\]/iuy;
 
-/** What the last label of a domain begins with. */
+/** Matches the beginning of a top-level domain. */
 const topLevel = /^(?:xn--[a-z\d-]+|\p{L}(?:[\p{L}\p{M}]|\u200c|\u200d)*\p{L}\p{M}*)/iu;
 const octets = /^(?:\d{1,3}\.){3}\d{1,3}$/;
 const commonTop = /\.(?:com|org|net|edu|gov|int|mil|info|biz|example|invalid|test|[a-z]{2})$/i;
 
-/** What ends a local part that is not quoted: spaces, controls, brackets, what separates the items of a list. */
+/** Matches what ends an unquoted local part: spaces, controls, brackets, and list separators. */
 const outside = /[\s\p{Cc}()<>[\]:;,"“”«»„‚‹›\\@＠﹫]/u;
 
-/** What stands before an address in sentences and markup, and begins hardly any. */
+/** Characters that stand before an address in sentences and markup, but rarely begin one. */
 const wrapping = /^[*_~'`=/.!?#&^$|{}-]+/;
 
-/** Far more than mail knows: only a bound on how far is looked back. */
+/** Limits the search for the beginning of a quoted string. Much longer than mail allows. */
 const maxQuotedChars = 1_000;
 
-/** Whether a text may hold an address. */
+/** Returns whether a text may contain an email address. */
 export function mayHoldAddress(text: string): boolean {
   return suspicion.test(text);
 }
 
-/** Replaces the addresses in a text. */
+/** Replaces the email addresses in a text. */
 export function replaceAddresses(text: string, replace: (address: string) => string): string {
   if (!mayHoldAddress(text)) return text;
   let [shown, done] = ["", 0];
@@ -60,8 +60,8 @@ export function replaceAddresses(text: string, replace: (address: string) => str
 }
 
 /**
- * Finds the addresses in a text, disguised ones too: from each `@` outwards, so that the time goes with the length of
- * the text. Where an address cannot be told from something else, it counts as an address.
+ * Finds email addresses in a text, including disguised ones. Searches outwards from each `@`, in linear time. A text
+ * that may or may not be an address counts as one.
  */
 function findAddresses(text: string): FoundAddress[] {
   const found: FoundAddress[] = [];
@@ -76,25 +76,25 @@ function findAddresses(text: string): FoundAddress[] {
   return found;
 }
 
-/** The address around an `@`, which reaches back to `from` at most. */
+/** Finds the address around an `@`, no further back than `from`. */
 function findAddressAround(text: string, sign: { start: number; end: number }, from: number): FoundAddress | undefined {
   const before = countSpacesBefore(text, sign.start, from);
   const after = countSpacesAfter(text, sign.end);
   const domain = parseDomainAt(text, sign.end + after);
   if (!domain) return undefined;
-  // In `follow us @some.body` only a domain that is surely one makes an address of that.
+  // `follow us @some.body` is an address only if its domain certainly is one.
   const mention = sign.end - sign.start === 1 && before > 0 && after === 0;
   if (mention && !commonTop.test(domain.name)) return undefined;
   const localEnd = sign.start - before;
   let start = localStart(text, localEnd, from);
   if (start > 0 || domain.end < text.length) start += wrapping.exec(text.slice(start, localEnd))?.[0].length ?? 0;
   const local = text.slice(start, localEnd);
-  // A path is no mailbox: `https://example.org/@name.surname`.
+  // A path is not an address: `https://example.org/@name.surname`.
   if (local === "" || local.endsWith("/")) return undefined;
   return { start, end: domain.end, address: `${local}@${domain.name}` };
 }
 
-/** More spaces than this around `@` are not how anybody writes an address. */
+/** Nobody writes an address with more spaces around `@`. */
 const maxSpaces = 3;
 
 function countSpacesBefore(text: string, at: number, from: number): number {
@@ -107,7 +107,10 @@ function countSpacesAfter(text: string, at: number): number {
   return count > maxSpaces ? 0 : count;
 }
 
-/** Where the local part that ends at a place begins: words, quoted strings and comments without a space between. */
+/**
+ * Returns the beginning of the local part that ends at a position: words, quoted strings and comments without spaces
+ * between them.
+ */
 function localStart(text: string, end: number, from: number): number {
   let start = end;
   for (;;) {
@@ -131,7 +134,7 @@ function findPartStart(text: string, end: number, localEnd: number, from: number
   return start;
 }
 
-/** Where the string begins that a quotation mark ends. */
+/** Returns the beginning of the string that a quotation mark ends. */
 function quoteStart(text: string, closing: number, from: number): number | undefined {
   for (let at = closing - 1; at >= from; at--) {
     if (text[at] === '"' && text[at - 1] !== "\\") return at;
@@ -159,7 +162,10 @@ function parseDomainAt(text: string, at: number): Domain | undefined {
   return chooseDomain(labels);
 }
 
-/** The longest domain that labels begin with: its last one can be a top-level domain's, or all of them are numbers. */
+/**
+ * Returns the longest prefix of the labels that is a domain: its last label can be a top-level domain, or all labels
+ * are numbers.
+ */
 function chooseDomain(labels: { readonly text: string; readonly start: number }[]): Domain | undefined {
   const names = labels.map(({ text }) => text);
   for (let count = names.length; count > 0; count--) {

@@ -1,4 +1,4 @@
-/** How much a JSON text may hold. */
+/** Limits on the content of a JSON text. */
 export interface JsonBounds {
   readonly maxDepth: number;
   readonly maxValues: number;
@@ -10,8 +10,8 @@ const [quote, comma, backslash] = [0x22, 0x2c, 0x5c];
 const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * Returns what JSON text has too much of, if anything: to parse it only to refuse it costs many times as much. Reads no
- * further than it takes to know, and leaves it to the parser whether the text is JSON at all.
+ * Returns which limit a JSON text exceeds, if any. This costs far less than parsing the text first. Stops at the first
+ * excess, and leaves syntax errors to the parser.
  */
 export function findJsonExcess(text: Buffer, { maxDepth, maxValues }: JsonBounds): JsonExcess | undefined {
   let depth = 0;
@@ -30,11 +30,11 @@ export function findJsonExcess(text: Buffer, { maxDepth, maxValues }: JsonBounds
   return undefined;
 }
 
-/** Returns where the string that begins here ends; the end of the text where it does not. */
+/** Returns the end of the string that begins here, or the end of the text if the string does not end. */
 function endOfString(text: Buffer, start: number): number {
   const end = text.indexOf(quote, start + 1);
   if (end < 0) return text.length;
-  // Most strings have nothing escaped before their end, and to look for a byte is faster than to go from one to the next.
+  // Most strings contain no escapes, and searching for a byte is faster than iterating.
   if (text[end - 1] !== backslash) return end;
   let at = start + 1;
   while (at < text.length && text[at] !== quote) at += text[at] === backslash ? 2 : 1;

@@ -1,4 +1,4 @@
-/** JSON that is the same for equal values, whatever the order of their properties. */
+/** Serializes a value to JSON with sorted properties, so that equal values have equal texts. */
 export function toCanonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) => {
     if (typeof inner !== "object" || inner === null || Array.isArray(inner)) return inner;

@@ -1,4 +1,4 @@
-/** Where every time in the service comes from; tests pass their own. */
+/** The source of all times in the service. Tests pass their own. */
 export interface Clock {
   now(): Date;
 }

@@ -4,13 +4,15 @@ import { isAbsolute, join } from "node:path";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Lets Node keep what it compiles for the next start, unless its own variables say otherwise or nothing can be written. */
+/**
+ * Enables Node's compile cache for faster starts, unless Node's own variables say otherwise or nothing can be written.
+ */
 export function enableCompileCache(env: Environment, platform: string): void {
-  // Not in Node's own choice, the folder for everybody's temporary files: who can write there could have code run.
+  // Node's default is a shared temporary folder, where other users could place code.
   module.enableCompileCache(cacheFolder(env, platform));
 }
 
-/** Where a user's programs keep what they can make again, by the custom of the platform. */
+/** Returns the user's cache folder, by the convention of the platform. */
 function cacheFolder(env: Environment, platform: string): string {
   const name = join("programme-mcp", "compiled");
   if (platform === "win32") return join(env["LOCALAPPDATA"] || join(homedir(), "AppData", "Local"), name);

@@ -2,7 +2,7 @@ import { randomFillSync } from "node:crypto";
 import { monotonicFactory, ulid } from "ulid";
 import type { Random } from "./crypto/random.ts";
 
-/** Random bytes for many ids at a time: asking for each of them alone takes longer than the rest of an id. */
+/** Random bytes for many ids, because a request for each id takes longer than the rest of its creation. */
 const pool = Buffer.alloc(4096);
 let used = pool.length;
 
@@ -17,14 +17,14 @@ function createRandomByte(): number {
 const nextUlid = monotonicFactory(() => createRandomByte() / 256);
 
 /**
- * A new id: `prefix_` and a ULID. Ids of one process ascend strictly, within a millisecond too and when the clock
- * steps back. `timeMs` defaults to the present.
+ * Creates an id: `prefix_` and a ULID. Ids of one process ascend strictly, even within a millisecond and when the
+ * clock is set back. `timeMs` defaults to the present.
  */
 export function createId(prefix: string, timeMs?: number): string {
   return `${prefix}_${nextUlid(timeMs)}`;
 }
 
-/** Makes ids that come out the same for the same random numbers and times: for demo data. */
+/** Creates a generator of ids that are equal for equal random numbers and times, for demonstration data. */
 export function createSeededIds(random: Random): (prefix: string, timeMs: number) => string {
   return (prefix, timeMs) => `${prefix}_${ulid(timeMs, random)}`;
 }

@@ -1,4 +1,4 @@
-/** Whether a value is what JSON calls an object. */
+/** Returns whether a value is an object in the sense of JSON. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,9 +1,9 @@
-/** For as long as each object lives. */
+/** Texts are cached as long as their objects live. */
 const written = new WeakMap<object, string>();
 
 /**
- * The JSON text of a value. An object's is made once, however often it is asked for: to measure it, to look through it,
- * to show it, to send it. So what is given must not change afterwards.
+ * Returns the JSON text of a value. The text of an object is cached, because it is needed several times: to measure
+ * it, to check it, to show it and to send it. The object must not change afterwards.
  */
 export function toJsonText(value: unknown): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
@@ -16,8 +16,8 @@ export function toJsonText(value: unknown): string {
 }
 
 /**
- * The same text, put together of those that are known of the value's parts.
- * @param levels - how deep to look for such parts; records lie four deep in an MCP message
+ * Returns the same text, composed of the cached texts of the value's parts.
+ * @param levels - depth of the search for such parts; records are four levels deep in an MCP message
  */
 export function composeJsonText(value: unknown, levels = 4): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
@@ -38,7 +38,7 @@ export function composeJsonText(value: unknown, levels = 4): string {
   return `{${fields}}`;
 }
 
-/** Names of fields, which are short and few, in quotes. */
+/** Quoted names of fields, which are short and few. */
 const names = new Map<string, string>();
 const maxNames = 1_000;
 const maxNameChars = 64;
@@ -51,22 +51,25 @@ function quoteName(name: string): string {
   return text;
 }
 
-/** @param bytes - how many the text has in UTF-8, where that is known */
+/** @param bytes - length of the text in UTF-8, if it is known */
 export function isAscii(text: string, bytes = Buffer.byteLength(text)): boolean {
   return bytes === text.length;
 }
 
-/** How to write a text to a socket: one of ASCII alone is the same bytes in both encodings, and faster as Latin-1. */
+/**
+ * Returns the encoding with which to write a text to a socket. ASCII text has the same bytes in both encodings and is
+ * written faster as Latin-1.
+ */
 export function chooseEncoding(text: string, bytes?: number): "latin1" | "utf8" {
   return isAscii(text, bytes) ? "latin1" : "utf8";
 }
 
-/** The size of a value as JSON. */
+/** Returns the size of a value as JSON. */
 export function measureJsonBytes(value: unknown): number {
   return Buffer.byteLength(toJsonText(value));
 }
 
-/** How many rows from the first one come to no more than `maxBytes` in a JSON list. */
+/** Returns how many of the first rows fit into a JSON list of `maxBytes`. */
 export function countRowsThatFit(rows: readonly unknown[], maxBytes: number): number {
   let bytes = 2;
   const over = rows.findIndex((row) => {

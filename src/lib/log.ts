@@ -13,13 +13,13 @@ export interface LogOptions {
   readonly level: (typeof logLevels)[number];
   /** `auto` is `pretty` on a terminal and `json` elsewhere. */
   readonly format: (typeof logFormats)[number];
-  /** Where lines go instead of stderr. Never stdout: over stdio that is the protocol's. */
+  /** The destination of lines instead of stderr. Never stdout, which belongs to the protocol over stdio. */
   readonly stream?: DestinationStream;
 }
 
 /**
- * A logger for stderr, in this very thread: a line is written when its call returns, also right before the process
- * ends. Secrets and personal data are masked in all that it writes.
+ * Creates a logger for stderr. It writes synchronously, so that no line is lost when the process ends. It masks
+ * secrets and personal data in every line.
  */
 export async function createLogger({ level, format, stream }: LogOptions): Promise<Log> {
   const { destination, pino } = await import("pino");
@@ -37,7 +37,7 @@ export async function createLogger({ level, format, stream }: LogOptions): Promi
   );
 }
 
-/** A line for people. What makes it is loaded only where people read. */
+/** Loads the printer of readable lines, only when it is needed. */
 async function loadPrettyPrinter(): Promise<(line: string) => string> {
   const { isColorSupported, prettyFactory } = (await import("pino-pretty")).default;
   return prettyFactory({

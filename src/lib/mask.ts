@@ -3,18 +3,18 @@ import { internationalNumber } from "./phone-numbers.ts";
 
 const mark = "[redacted]";
 
-/** Longer texts are cut: some of them come from outside. */
+/** Longer texts are truncated, because some of them come from outside. */
 export const maxLogTextChars = 16_384;
 
-/** The last words of keys whose values are secrets or personal data, whatever is in them. */
+/** Matches keys whose values are secrets or personal data, by their last words. */
 const secretKey =
   /(?:authorization|cookie|token|secret|password|passphrase|credentials?|apikey|privatekey|secretkey|accesskey|signature|email|phone|mobile|firstname|lastname|fullname|innovatorname|recipientname|contactdetails|customfields)s?$/;
 
 /**
- * What gives itself away by its form: tokens and other runs of hexadecimal digits as long, what follows `Bearer` and
- * `Basic`, signing secrets, JSON Web Tokens, private keys, credentials in addresses, secrets in queries and links, e-mail
- * addresses, telephone numbers with their country. Each search is linear: what it looks for starts where a run of its
- * characters does, or has a length.
+ * Matches secrets and personal data by their form: tokens and other hexadecimal strings of that length, values after
+ * `Bearer` and `Basic`, signing secrets, JSON Web Tokens, private keys, credentials and secrets in URLs, email
+ * addresses, and telephone numbers with a country code. Each search is linear, because a match begins where a run of
+ * its characters begins, or has a fixed length.
  */
 const secretForms: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]{0,20000}(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g, mark],
@@ -36,11 +36,11 @@ const secretForms: readonly (readonly [RegExp, string])[] = [
   [internationalNumber, mark],
 ];
 
-/** Something of every secret: text without any of it need not be looked into. */
+/** A cheap test: a text without a match contains no secret. */
 const suspicion =
   /[0-9a-f]{64}|bearer|basic|whsec_|eyJ|PRIVATE KEY|[?&;][\w-]{1,40}=|\/invitations\/|\+[1-9]|authorization|cookie|token|secret|passw|passphrase|pwd|credential|key|signature|mail|phone|mobile|(?:name|detail|field)s?"/i;
 
-/** A line of the log, which is JSON, without secrets and personal data. */
+/** Masks secrets and personal data in a line of the log, which is JSON. */
 export function maskLine(line: string): string {
   if (line.length <= maxLogTextChars && !mayHoldSecret(line)) return line;
   return `${JSON.stringify(maskValue(JSON.parse(line)))}\n`;
@@ -55,15 +55,15 @@ function maskValue(value: unknown): unknown {
   );
 }
 
-/** Whether there is one is no secret. */
+/** Returns whether a value must be masked. Its absence need not be. */
 function isSecret(key: string, value: unknown): boolean {
   if (value === null || value === "" || typeof value === "boolean") return false;
   return secretKey.test(key.toLowerCase().replace(/[^a-z]/g, ""));
 }
 
-/** Text without what gives itself away by its form. */
+/** Masks secrets and personal data that can be recognised by their form. */
 export function maskText(text: string): string {
-  // Cut only then: half a secret has another form.
+  // Truncated after masking, because part of a secret has another form.
   const shown = mayHoldSecret(text) ? maskAddresses(text) : text;
   return shown.length > maxLogTextChars ? `${shown.slice(0, maxLogTextChars)}… (${text.length} characters)` : shown;
 }

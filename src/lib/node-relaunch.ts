@@ -1,29 +1,30 @@
-// Together with main.ts this runs on every Node since 14, to say which Node is needed: no newer syntax or API here.
+// This file and main.ts must run on every Node since 14, to report which Node is needed. Use no newer syntax or API
+// here.
 import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 const oldest = { major: 22, minor: 19 };
 
-/** Whether a Node of this version (`process.versions.node`) runs the program. */
+/** Returns whether a Node version (`process.versions.node`) can run the program. */
 export function isSupported(version: string): boolean {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   return major > oldest.major || (major === oldest.major && minor >= oldest.minor);
 }
 
-/** Where a checkout has the Node that its development dependencies brought along. */
+/** Returns the path of the Node that a checkout's development dependencies contain. */
 export function getCheckoutNodePath(root: string, platform: string): string {
   return join(root, "node_modules", "node", "bin", platform === "win32" ? "node.exe" : "node");
 }
 
 /**
- * Runs a script again, with the arguments of this process, on the checkout's own Node, and ends as it ends.
- * Where there is none, says on stderr what is needed and ends with 1.
+ * Runs a script again on the checkout's own Node with the arguments of this process, and exits with its code. If there
+ * is no such Node, prints the needed version to stderr and exits with 1.
  */
 export function relaunch(root: string, script: string): void {
   const node = getCheckoutNodePath(root, process.platform);
   if (!existsSync(node) || node === process.execPath) refuse();
-  // Only here: a program that runs at once has no use for it.
+  // Loaded only here, because a program that need not relaunch does not use it.
   import("node:child_process").then(({ spawn }) => {
     follow(spawn(node, [...process.execArgv, script, ...process.argv.slice(2)], { stdio: "inherit" }));
   });
@@ -33,7 +34,7 @@ function follow(child: ChildProcess): void {
   child.on("error", refuse);
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(signal, () => {
-      // A terminal interrupts the child too; twice would mean "at once".
+      // A terminal sends SIGINT to the child too. A second one would mean "at once".
       if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
     });
   }

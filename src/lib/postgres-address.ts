@@ -2,19 +2,19 @@ import { parse } from "pg-connection-string";
 
 const schemes = ["postgres://", "postgresql://"];
 
-/** Whether this names a PostgreSQL database rather than a file. */
+/** Returns whether the setting names a PostgreSQL database rather than a file. */
 export function isPostgresAddress(database: string): boolean {
   return schemes.some((scheme) => database.startsWith(scheme));
 }
 
-/** One of the servers that an address names. */
+/** A server in an address. */
 export interface PostgresServer {
   /** A name, an IP address, or the directory of a Unix socket, which begins with a slash. */
   readonly host: string;
   readonly port: number;
 }
 
-/** A parsed address. What it leaves out comes from the environment variables of libpq. */
+/** A parsed address. Missing parts come from the environment variables of libpq. */
 export interface PostgresAddress {
   readonly servers: readonly PostgresServer[];
   readonly user: string | undefined;
@@ -23,7 +23,7 @@ export interface PostgresAddress {
   readonly parameters: PostgresParameters;
 }
 
-/** The parameters that are taken beside those that say where, who and which database, and their variables. */
+/** The supported parameters besides host, user and database, and their environment variables. */
 const variables = {
   application_name: "PGAPPNAME",
   channel_binding: "PGCHANNELBINDING",
@@ -39,10 +39,10 @@ const variables = {
 type Parameter = keyof typeof variables;
 export type PostgresParameters = Readonly<Partial<Record<Parameter, string>>>;
 
-/** Parameters that are parts of an address elsewhere. */
+/** Parameters that belong to other parts of an address. */
 const parts = ["host", "port", "user", "password", "dbname"];
 
-/** What the values of some parameters have to be. */
+/** Patterns for the values of some parameters. */
 const rules: Readonly<Partial<Record<Parameter, readonly [pattern: RegExp, allowed: string]>>> = {
   channel_binding: [/^(disable|prefer)$/, "disable or prefer; sslmode=verify-full proves whose server it is"],
   connect_timeout: [/^\d{1,4}$/, "seconds"],
@@ -54,7 +54,7 @@ const rules: Readonly<Partial<Record<Parameter, readonly [pattern: RegExp, allow
   target_session_attrs: [/^(any|read-write|primary)$/, "any, read-write or primary, because this program changes data"],
 };
 
-/** An address that cannot be used. The message repeats no value of it. */
+/** Thrown for an address that cannot be used. The message contains no part of it. */
 export class PostgresAddressError extends Error {
   override readonly name = "PostgresAddressError";
 }
@@ -64,7 +64,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const shape = /^(?<before>postgres(?:ql)?:\/\/(?:[^/?#]*@)?)(?<hosts>[^/?#]*)(?<path>\/[^?#]*)?(?:\?(?<query>[^#]*))?$/;
 
 /**
- * Parses a connection URI of libpq. Of several hosts each is parsed as an address of its own.
+ * Parses a connection URI of libpq. Each host of a list is parsed as an address of its own.
  * @throws PostgresAddressError
  */
 export function parsePostgresAddress(address: string, env: Environment = process.env): PostgresAddress {
@@ -82,7 +82,7 @@ export function parsePostgresAddress(address: string, env: Environment = process
     user: given["user"] || first?.user || env["PGUSER"],
     password: given["password"] || first?.password || env["PGPASSWORD"],
     database: given["dbname"] || first?.database || env["PGDATABASE"],
-    // Behind a question mark in the password stands the rest of it.
+    // A password with a question mark in it would put its rest into the query.
     parameters: readParameters(given, env, { isShown: !query.includes("@") }),
   };
 }
@@ -138,13 +138,13 @@ function readParameters(
   return parameters;
 }
 
-/** Where a PostgreSQL database is, without who uses it: for messages and logs. */
+/** Describes a PostgreSQL database without its user, for messages and logs. */
 export function describeDatabaseAddress(address: string): string {
   const { servers, database } = parsePostgresAddress(address);
   return `${servers.map(formatServer).join(",")}${database === undefined ? "" : `/${database}`}`;
 }
 
-/** A server as an address names it. */
+/** Formats a server as it appears in an address. */
 export function formatServer({ host, port }: PostgresServer): string {
   const name = host.includes(":") ? `[${host}]` : host.startsWith("/") ? encodeURIComponent(host) : host;
   return String(port) === defaultPort ? name : `${name}:${port}`;

@@ -1,14 +1,14 @@
 import { replaceAddresses } from "./addresses.ts";
 import { replacePhoneNumbers } from "./phone-numbers.ts";
 
-/** The words of a search, each of which must be found. */
+/** Splits a search into its words, each of which must occur. */
 export function splitSearch(search: string): string[] {
   return search.split(/\s+/u).filter((word) => word !== "");
 }
 
 /**
- * Whether each word of a search is in one of some texts, without regard to case, as far as somebody sees the texts from
- * whom addresses and telephone numbers are hidden: what is hidden cannot be found out by searching for it.
+ * Returns whether each word of a search occurs in one of the texts, in upper or lower case, after addresses and
+ * telephone numbers are hidden. A search therefore reveals nothing hidden.
  */
 export function matchesShown(search: string, texts: readonly (string | null | undefined)[]): boolean {
   const shown = texts.map((text) => withoutContacts(text ?? "").toLowerCase());
@@ -19,5 +19,5 @@ function withoutContacts(text: string): string {
   return replacePhoneNumbers(replaceAddresses(text, blankMatch), blankMatch);
 }
 
-/** Words do not hold it: so nothing is found across what is hidden. */
+/** Search words contain no spaces, so none matches across a hidden part. */
 const blankMatch = () => " ";

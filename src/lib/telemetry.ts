@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-/** Where a trace goes on from: `traceparent`, `tracestate` and `baggage` (W3C Trace Context), among other things. */
+/** Headers that may continue a trace: `traceparent`, `tracestate` and `baggage` (W3C Trace Context). */
 export type TraceHeaders = Readonly<Record<string, unknown>>;
 
-/** What an MCP request is known by: its id, its caller by an opaque name, and what it goes on from. */
+/** The facts about every MCP request: its id, its caller's opaque name, and its trace. */
 interface Asked {
   readonly requestId: string;
   readonly caller?: string | undefined;
@@ -17,11 +17,11 @@ export interface ToolCall extends Asked {
   readonly name: string;
 }
 
-/** Any MCP request but a tool call. */
+/** An MCP request other than a tool call. */
 export interface McpRequest extends Asked {
   readonly kind: "mcp";
   readonly method: string;
-  /** The prompt, where it is one that is got. */
+  /** The name of a requested prompt. */
   readonly prompt?: string | undefined;
 }
 
@@ -38,14 +38,14 @@ export interface ObservedTransaction {
   readonly system: "sqlite" | "postgresql";
 }
 
-/** A try of a request to the product's own service. */
+/** An attempt of a request to the product's own service. */
 export interface UpstreamRequest {
   readonly kind: "upstream";
   readonly method: string;
   readonly origin: string;
 }
 
-/** Something that is taken away after the answer: an attempt at a webhook, a message, an export. */
+/** Background work: an attempt of a webhook delivery, a message, an export. */
 export interface Delivery {
   readonly kind: "delivery";
   readonly of: "webhook" | "mail" | "export";
@@ -53,17 +53,17 @@ export interface Delivery {
 
 export type ObservedWork = ToolCall | McpRequest | OperationCall | ObservedTransaction | UpstreamRequest | Delivery;
 
-/** How work came out. */
+/** The result of work. */
 export interface WorkOutcome {
-  /** `ok`, or the code of what it was refused with or ran into. */
+  /** `ok`, or the code of the problem. */
   readonly code: string;
-  /** Of HTTP. */
+  /** The HTTP status. */
   readonly status?: number | undefined;
-  /** The id of the token that called. */
+  /** The id of the caller's token. */
   readonly caller?: string | undefined;
 }
 
-/** An HTTP request and what answers it. */
+/** An HTTP request and the surface that answers it. */
 export interface HttpExchange {
   readonly surface: Surface;
   readonly request: IncomingMessage;
@@ -74,32 +74,32 @@ export interface HttpExchange {
 export const surfaces = ["rest", "mcp", "webhook", "download", "invitation", "probe", "other"] as const;
 export type Surface = (typeof surfaces)[number];
 
-/** What happens on the way and is counted. */
+/** Events that are counted or measured. */
 export interface TelemetryNotes {
   readonly confirmation: "asked" | "accepted" | "declined";
-  /** A request to the product's own service is tried again. */
+  /** A request to the product's own service was retried. */
   readonly retry: "retry";
-  /** Milliseconds that a call waited for its turn with the product's own service. */
+  /** Milliseconds that a call waited for its slot with the product's own service. */
   readonly pace: number;
   /** Milliseconds that a transaction waited to begin. */
   readonly databaseWait: number;
 }
 
-/** Whoever watches what is done: the access log, metrics, traces. Watching changes nothing of it. */
+/** Observes work for the access log, metrics and traces, without changing its result. */
 export interface Telemetry {
   /**
-   * Does work and notes how it came out: as `outcomeOf` says, or by what it threw, which is thrown on.
-   * What is watched inside belongs to it.
+   * Runs work and records its outcome: the one that `outcomeOf` returns, or the error, which is rethrown. Work that is
+   * observed inside `run` becomes its child.
    */
   watch<R>(work: ObservedWork, run: () => Promise<R>, outcomeOf: (result: R) => WorkOutcome): Promise<R>;
-  /** Calls `serve` at once, and notes how the exchange came out when it has ended. */
+  /** Calls `serve` at once, and records the outcome when the exchange has ended. */
   exchange(exchange: HttpExchange, serve: () => void): void;
   note<K extends keyof TelemetryNotes>(kind: K, value: TelemetryNotes[K]): void;
-  /** The headers by which a request that goes out carries the trace on; nothing where there is none. */
+  /** Returns the headers that pass the trace on in an outgoing request. Undefined outside of a trace. */
   traceHeaders(): Readonly<Record<string, string>> | undefined;
 }
 
-/** Nobody watches. */
+/** Telemetry that records nothing. */
 export const unwatched: Telemetry = {
   watch: (_work, run) => run(),
   exchange: (_exchange, serve) => serve(),

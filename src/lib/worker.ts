@@ -1,17 +1,17 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Work that goes on beside requests. */
+/** Background work. */
 export interface Worker {
   start(): void;
-  /** Takes up nothing new, and ends when what is being done has ended or is given up in good order. */
+  /** Takes no new work, and resolves when the current work has ended or was released. */
   stop(): Promise<void>;
   state(): WorkerState;
 }
 
-/** `idle` before it was started and after it was stopped; `failing` while what it tried last did not work. */
+/** `idle` before the start and after `stop`; `failing` while the last step failed. */
 export type WorkerState = "idle" | "running" | "failing";
 
-/** The state of several as one: of the one that is worst off. */
+/** Returns the worst state of several workers. */
 export function combineWorkerStates(workers: readonly Worker[]): WorkerState {
   const states = workers.map((worker) => worker.state());
   if (states.includes("idle")) return "idle";
@@ -19,15 +19,15 @@ export function combineWorkerStates(workers: readonly Worker[]): WorkerState {
 }
 
 export interface Loop {
-  /** Does one piece of work; gives true when there may be more to do at once. The signal says that the end has come. */
+  /** Does one piece of work. Returns true if there may be more to do at once. The signal is aborted by `stop`. */
   readonly step: (signal: AbortSignal) => Promise<boolean>;
-  /** The pause after a step that found nothing to do, or failed. */
+  /** Pause after a step that found nothing to do, or failed. */
   readonly idleMs: number;
-  /** Told of a step that failed after one that did not: of several in a row, of the first. */
+  /** Called for the first failed step of a series. */
   readonly failed: (error: unknown) => void;
 }
 
-/** A worker that takes one step after another. */
+/** Creates a worker that runs one step after another. */
 export function createLoop({ step, idleMs, failed }: Loop): Worker {
   const ending = new AbortController();
   let running: Promise<void> | undefined;
@@ -46,7 +46,7 @@ export function createLoop({ step, idleMs, failed }: Loop): Worker {
           return false;
         },
       );
-      // Waiting for work keeps no process up.
+      // A waiting worker does not keep the process alive.
       if (!more) await delay(idleMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
   }

@@ -1,26 +1,26 @@
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Whether the standard variables of OpenTelemetry say where traces go. */
+/** Returns whether the standard variables of OpenTelemetry configure a receiver of traces. */
 export function isTracingConfigured(env: Environment): boolean {
   if (env["OTEL_SDK_DISABLED"]?.trim().toLowerCase() === "true") return false;
   if ((env["OTEL_TRACES_EXPORTER"] || "otlp").trim() !== "otlp") return false;
   return Boolean(env["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] || env["OTEL_EXPORTER_OTLP_ENDPOINT"]);
 }
 
-/** Why traces cannot go where the variables say, if so: OTLP over HTTP is what is spoken, in JSON. */
+/** Returns why the configured protocol is not supported. Only OTLP over HTTP with JSON is. */
 export function findUnsupportedProtocol(env: Environment): string | undefined {
   const protocol = env["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"] || env["OTEL_EXPORTER_OTLP_PROTOCOL"];
   return protocol === "grpc" ? "Traces are sent as http/json, not as OTEL_EXPORTER_OTLP_PROTOCOL=grpc" : undefined;
 }
 
 export interface Sampling {
-  /** Whether a caller's own decision counts where it has made one. */
+  /** The caller's own sampling decision has priority. */
   readonly parentBased: boolean;
-  /** Of the other traces, 0 to 1. */
+  /** Share of the other traces, from 0 to 1. */
   readonly ratio: number;
 }
 
-/** `OTEL_TRACES_SAMPLER` and its argument; what is not known is all traces, as the standard has it. */
+/** Reads `OTEL_TRACES_SAMPLER` and its argument. Unknown values sample all traces, as the standard requires. */
 export function readSampling(env: Environment): Sampling {
   const name = (env["OTEL_TRACES_SAMPLER"] || "parentbased_always_on").trim().toLowerCase();
   const given = Number(env["OTEL_TRACES_SAMPLER_ARG"] || 1);
@@ -34,7 +34,7 @@ export function readSampling(env: Environment): Sampling {
   return ratio === undefined ? { parentBased: true, ratio: 1 } : { parentBased, ratio };
 }
 
-/** How spans are gathered before they are sent: the `OTEL_BSP_*` variables, with the standard's defaults. */
+/** Reads the `OTEL_BSP_*` variables for batches of spans, with the standard's defaults. */
 export function readBatching(env: Environment) {
   const readNumber = (name: string, otherwise: number) => {
     const given = Number(env[name] || otherwise);

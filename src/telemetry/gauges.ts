@@ -1,17 +1,17 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Gauge, type Registry } from "prom-client";
 
-/** Work that is due, and how long the oldest of it has been. */
+/** The due items of a queue, and the age of the oldest. */
 export interface QueueGauge {
   readonly due: number;
   readonly oldestSeconds: number;
 }
 
-/** What can be looked at whenever somebody wants to know. */
+/** The measured values, read on each scrape. */
 export interface Gauges {
   sessions(): number;
   subscriptions(): number;
-  /** Open HTTP connections, and requests being worked on. */
+  /** Returns the open HTTP connections and the requests in flight. */
   load(): Promise<{ readonly connections: number; readonly requests: number }>;
   readonly queues?: (() => Promise<Readonly<Record<string, QueueGauge>>>) | undefined;
   readonly circuitBreaker?: (() => (typeof circuitBreakerStates)[number]) | undefined;
@@ -19,10 +19,10 @@ export interface Gauges {
 
 const circuitBreakerStates = ["closed", "open", "half_open"] as const;
 
-/** A database that does not answer must not keep everything else from being told. */
+/** A database that does not answer must not delay the other values. */
 const patienceMs = 2_000;
 
-/** Declares gauges; what is given back looks at everything and sets them. */
+/** Registers the gauges. Returns a function that reads all sources and sets the gauges. */
 export function createGauges(registry: Registry, watched: Gauges): () => Promise<void> {
   const gauge = (name: string, help: string, labelNames: string[] = []) =>
     new Gauge({ name: `programme_${name}`, help, labelNames, registers: [registry] });

@@ -1,10 +1,10 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { version } from "../lib/version.ts";
 
-/** Upper bounds in seconds: from a read out of memory to what clients give up on. */
+/** Upper bounds in seconds, from reads in memory to clients' timeouts. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** Every counter and histogram there is. */
+/** Registers every counter and histogram. */
 export function createInstruments(registry: Registry) {
   const registers = [registry];
   const createCounter = <Label extends string>(name: string, help: string, labelNames: Label[] = []) =>

@@ -9,7 +9,7 @@ export interface Metrics {
   work(work: ObservedWork, outcome: WorkOutcome, durationMs: number): void;
   exchange(exchange: HttpExchange, status: number): void;
   note<K extends keyof TelemetryNotes>(kind: K, value: TelemetryNotes[K]): void;
-  /** Registers the gauges; to be called once. */
+  /** Registers the gauges. Must be called once. */
   watchGauges(gauges: Gauges): void;
   /** Renders all metrics in the text format of Prometheus. */
   render(): Promise<{ readonly contentType: string; readonly text: string }>;
@@ -60,7 +60,7 @@ export function createMetrics(tools: readonly string[]): Metrics {
           to.mcpSeconds.observe({ method: methodOf(work.method) }, durationSeconds);
           break;
         case "operation":
-          // Those of tool calls are counted there.
+          // Calls from tools are counted as tool calls.
           if (surface === "mcp") return;
           to.rest.inc({ operation: operationOf(work.name), status });
           to.restSeconds.observe({ operation: operationOf(work.name) }, durationSeconds);

@@ -10,8 +10,8 @@ interface Description {
 }
 
 /**
- * A span's name, kind and attributes, by the semantic conventions of OpenTelemetry for HTTP and for MCP. Only names that
- * the contract knows: no argument, address, query or id of a record, some of which are people's.
+ * Describes a span by the semantic conventions of OpenTelemetry for HTTP and MCP. Uses only names of the contract: no
+ * arguments, addresses, queries or record ids, because some contain personal data.
  */
 export function describeSpan(work: ObservedWork): Description {
   switch (work.kind) {
@@ -82,10 +82,10 @@ export function describeExchange({ surface, request, requestId }: HttpExchange):
   };
 }
 
-/** As the convention for HTTP has it. */
+/** The methods that the convention for HTTP lists. */
 const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"]);
 
-/** What a request to the REST interface is named by, once it is known which operation it is. */
+/** Returns the route that names a REST request, once its operation is known. */
 export function getRoute(work: ObservedWork): { readonly path: string; readonly name: string } | undefined {
   if (work.kind !== "operation" || work.surface !== "rest") return undefined;
   const { method, path: below } = operations[work.name as CallName];
@@ -93,11 +93,11 @@ export function getRoute(work: ObservedWork): { readonly path: string; readonly 
   return { path, name: `${method} ${path}` };
 }
 
-/** How a span ends; of a tool call, its error is within a result. */
+/** Describes the end of a span. The error of a tool call is in its result. */
 export function describeSpanEnd({ code, status }: WorkOutcome, ofTool: boolean) {
   const good = code === "ok" || code === "asked";
   const known = Object.hasOwn(errorCatalog, code) ? errorCatalog[code as keyof typeof errorCatalog].status : undefined;
-  // A refusal is the caller's error, not the server's; to an agent it is the tool's.
+  // A refusal is the caller's error and not the server's, but for an agent it is an error of the tool.
   const failed = !good && (ofTool || (status ?? known ?? 500) >= 500);
   const attributes: Attributes = {
     "programme.outcome": code,

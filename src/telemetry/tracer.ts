@@ -27,27 +27,27 @@ import { version } from "../lib/version.ts";
 import { type Environment, findUnsupportedProtocol, readBatching, readSampling } from "./environment.ts";
 import { describeExchange, describeSpan, describeSpanEnd, getRoute } from "./spans.ts";
 
-/** Work that a trace tells of. */
+/** A span of a trace. */
 export interface Span {
-  /** Whatever is watched inside belongs to this span. */
+  /** Runs work within the span. Observed work inside it becomes a child. */
   run<R>(work: () => R): R;
   end(outcome: WorkOutcome): void;
 }
 
 export interface Tracer {
-  /** Nothing for what only matters as a part of something else, where there is nothing else. */
+  /** Starts a span. Returns undefined for work that is traced only as a part of other work. */
   start(work: ObservedWork): Span | undefined;
   startExchange(exchange: HttpExchange): Span | undefined;
   headers(): Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
 
-/** For the spans that are left when the process ends. */
+/** Time to send the remaining spans when the process ends. */
 const closeTimeoutMs = 3_000;
-/** Baggage and trace state are callers' own words. */
+/** Baggage and trace state are the callers' own texts. */
 const maxCarriedChars = 8_192;
 
-/** Traces to where the standard variables of OpenTelemetry say, over OTLP/HTTP. */
+/** Creates a tracer that exports to the receiver of the standard OpenTelemetry variables, over OTLP/HTTP. */
 export function createTracer(env: Environment, log: Log): Tracer {
   const problem = findUnsupportedProtocol(env);
   if (problem !== undefined) log.warn(problem);
@@ -79,7 +79,7 @@ export function createTracer(env: Environment, log: Log): Tracer {
     if (route !== undefined) ambient?.setAttribute("http.route", route.path).updateName(route.name);
     const carried = "trace" in work && work.trace ? incoming.extract(around, work.trace, getter) : around;
     const parent = trace.getSpanContext(carried);
-    // The caller's own span is the parent; the request that brought the call is linked beside it.
+    // The caller's own span is the parent. The HTTP request that carried the call is linked.
     const links = ambient && parent !== ambient.spanContext() ? [{ context: ambient.spanContext() }] : [];
     const { name, ...options } = describeSpan(work);
     return createSpan(carried, tracer.startSpan(name, { ...options, links }, carried), work.kind === "tool");
@@ -88,7 +88,7 @@ export function createTracer(env: Environment, log: Log): Tracer {
   return {
     start,
     startExchange(exchange) {
-      // Asked every few seconds, and never of interest.
+      // Probes arrive every few seconds and are not of interest.
       if (exchange.surface === "probe") return undefined;
       const carried = incoming.extract(ROOT_CONTEXT, exchange.request.headers, getter);
       const { name, ...options } = describeExchange(exchange);
@@ -96,7 +96,7 @@ export function createTracer(env: Environment, log: Log): Tracer {
     },
     headers() {
       const headers: Record<string, string> = {};
-      // Not the baggage: that is the caller's word to this program, and no business of another's.
+      // Without the baggage, which the caller sent to this program only.
       traceContext.inject(storage.getStore() ?? ROOT_CONTEXT, headers, defaultTextMapSetter);
       return headers;
     },
@@ -121,7 +121,7 @@ function createProvider(env: Environment): TracerProvider {
   });
 }
 
-/** What the exporter has to say goes to the log; of a receiver that is down it says the same again and again. */
+/** Forwards the exporter's diagnostics to the log. It repeats itself while a receiver is down. */
 function forwardDiagnostics(log: Log): void {
   const createReporter =
     (level: "warn" | "debug") =>

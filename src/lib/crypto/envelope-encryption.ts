@@ -1,10 +1,10 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 
-/** Keeps texts so that only who has the key can read them, or move them elsewhere. */
+/** Encrypts texts so that only the holder of the key can read them, and only in their context. */
 export interface Sealer {
-  /** @param context - what the text belongs to: it opens nowhere else */
+  /** @param context - identifies what the text belongs to; it can be decrypted only with the same context */
   seal(text: string, context: string): string;
-  /** `undefined` when it was sealed under another key or for another context, or has been altered. */
+  /** Decrypts a text. Returns `undefined` for another key or context, or an altered text. */
   open(sealed: string, context: string): string | undefined;
 }
 
@@ -14,8 +14,8 @@ const ivBytes = 12;
 const tagBytes = 16;
 
 /**
- * AES-256-GCM under a key of its own for each purpose, derived from a common one (HKDF-SHA256).
- * @param masterKey - asked for when it is first needed; 32 bytes
+ * Creates a cipher (AES-256-GCM) with a key for each purpose, derived from a master key (HKDF-SHA256).
+ * @param masterKey - returns 32 bytes; called when first needed
  */
 export function createSealer(masterKey: () => Buffer, purpose: string): Sealer {
   let derived: Buffer | undefined;

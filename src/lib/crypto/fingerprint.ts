@@ -1,10 +1,13 @@
 import { LRUCache } from "lru-cache";
 import { hashSha256Hex } from "./crypto.ts";
 
-/** Of secrets seen last, so that the steps of one call do not each work it out anew; those are in memory all the while. */
+/**
+ * Fingerprints of recent secrets, so that the steps of one call do not compute them again. The secrets themselves are
+ * in memory anyway.
+ */
 const recent = new LRUCache<string, string>({ max: 64, memoMethod: (secret) => hashSha256Hex(secret) });
 
-/** By what a secret is known where it must not be kept: its SHA-256 in hexadecimal. */
+/** Returns a secret's SHA-256 in hexadecimal, which identifies it where it must not be stored. */
 export function computeSecretFingerprint(secret: string): string {
   return recent.memo(secret);
 }

@@ -6,9 +6,9 @@ import { keyPattern } from "./key-format.ts";
 const writingMs = 2_000;
 
 /**
- * The key in a file that only its owner can read; made when there is none. Of processes that start at once one makes it
- * and the others take it.
- * @throws Error when the file holds something else, or when others than its owner can read it
+ * Reads the key from a file that only its owner can read, and creates it if there is none. If several processes start
+ * at once, one creates it and the others read it.
+ * @throws Error when the file contains anything else, or when other users can read it
  */
 export function readOrMakeKey(path: string): Buffer {
   return makeKey(path) ?? readKey(path);
@@ -34,7 +34,7 @@ function readKey(path: string): Buffer {
   do {
     const text = readFileSync(path, "utf8").trim();
     if (keyPattern.test(text)) return Buffer.from(text, "hex");
-    // Another process may be about to write it.
+    // Another process may be writing it now.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
   } while (Date.now() < deadlineMs);
   throw new Error(`The key file ${path} holds no key: 64 hexadecimal digits`);

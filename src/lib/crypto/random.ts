@@ -1,7 +1,10 @@
-/** Numbers in [0, 1). */
+/** Returns numbers in [0, 1). */
 export type Random = () => number;
 
-/** The same numbers for the same seed, on every machine (mulberry32). For demo data, never for secrets. */
+/**
+ * Creates a random generator (mulberry32) that repeats its numbers for the same seed, on every machine. For
+ * demonstration data, never for secrets.
+ */
 export function createSeededRandom(seed: number): Random {
   let state = seed >>> 0;
   return () => {

@@ -1,4 +1,7 @@
-/** Text as one line of a header: what followed a line break would be read as another header. At most 500 characters. */
+/**
+ * Returns text as one header line of at most 500 characters. Line breaks are removed, because text after one would be
+ * another header.
+ */
 export function toHeaderLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").slice(0, 500);
 }

@@ -4,7 +4,7 @@ const loopback = new BlockList();
 loopback.addSubnet("127.0.0.0", 8, "ipv4");
 loopback.addAddress("::1", "ipv6");
 
-/** Whether a host name or address (IPv6 with or without brackets) reaches this machine alone. */
+/** Returns whether a host name or address (IPv6 with or without brackets) reaches only this machine. */
 export function isLoopback(host: string): boolean {
   const address = host.toLowerCase().replace(/^\[(.*)\]$/, "$1");
   const family = isIP(address);

@@ -1,6 +1,6 @@
 import { createId } from "../ids.ts";
 
-/** What an MCP handler is told of its request, as far as it is looked into here. */
+/** The parts of an MCP handler's context that are used here. */
 interface Context {
   readonly http?:
     | {
@@ -11,27 +11,27 @@ interface Context {
     | undefined;
 }
 
-/** Under which name an HTTP request's id travels beside its caller's token. */
+/** The name under which an HTTP request's id is passed along with its caller's token. */
 export const requestIdKey = "requestId";
 
-/** Under which name, beside it, who calls: an opaque name that opens nothing. */
+/** The name under which the caller's opaque name is passed along with the token. */
 export const callerKey = "caller";
 
-/** Who calls, as far as a request of its own says so. */
+/** Returns the caller that the request itself names. */
 export function getRequestCaller(context: Context): string | undefined {
   const given = context.http?.authInfo?.extra?.[callerKey];
   return typeof given === "string" ? given : undefined;
 }
 
-/** The id that the answer's `X-Request-Id` names; a new one where there is no HTTP. */
+/** Returns the id that the response's `X-Request-Id` contains, or a new one without HTTP. */
 export function getRequestId(context: Context): string {
   const given = context.http?.authInfo?.extra?.[requestIdKey];
   return typeof given === "string" ? given : createId("req");
 }
 
 /**
- * The token that an HTTP request itself brought: within a session its caller may have renewed the one that opened it.
- * Of a connection whose messages bring none, the connection's.
+ * Returns the token of the HTTP request itself, because a caller may renew its token within a session. Without HTTP,
+ * returns the connection's token.
  */
 export function getRequestToken({ http }: Context, ofConnection: string | undefined): string | undefined {
   return http?.authInfo?.token ?? ofConnection;
