@@ -24,7 +24,7 @@ export interface OperationPipeline {
    * @returns a failure if the call itself would be refused
    */
   dryRun(call: Call): Promise<DryRunResult | Failure>;
-  /** Authenticates a call and uses a permit, before its arguments are read. */
+  /** Authenticates a call, unless its request was, and uses a permit, before its arguments are read. */
   admit(head: CallHead): Promise<Admission | Failure>;
   /** Returns the refusal of a call whose input is invalid. */
   check(call: Call): Failure | undefined;
@@ -34,10 +34,10 @@ export interface OperationPipeline {
    */
   identify(token: string | undefined): Promise<Caller>;
   /**
-   * Describes a token, without using its rate.
-   * @throws Problem `unauthorized`, `invalid_token`
+   * Describes a caller's token, without using its rate.
+   * @throws Problem `invalid_token`
    */
-  describe(token: string | undefined): Promise<TokenDescription>;
+  describe(caller: Caller): Promise<TokenDescription>;
   /** Writes queued access entries. */
   flush(): Promise<void>;
   close(): Promise<void>;
@@ -94,7 +94,7 @@ export function createPipeline(deps: PipelineDeps): OperationPipeline {
     admit: admissions.admit,
     check,
     identify: (token) => authenticate(store, clock, token),
-    describe: async (token) => describeToken(store, limiter, await authenticate(store, clock, token)),
+    describe: (caller) => describeToken(store, limiter, caller),
     flush: () => accessLog.flush(),
     close: () => accessLog.close(),
   };

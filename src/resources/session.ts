@@ -1,13 +1,12 @@
 import type { ServerContext } from "@modelcontextprotocol/server";
 import type { CallName } from "../contract/index.ts";
-import { getRequestId, getRequestToken } from "../lib/http/request-id.ts";
-import type { Answer, Identity, Upstream } from "../upstream/port.ts";
+import { getRequestId } from "../lib/http/request-id.ts";
+import type { Answer, Identity, RequestCaller, Upstream } from "../upstream/port.ts";
+import { getIdentity, getRequestCaller } from "../upstream/request-caller.ts";
 
 /** What the resources and prompts of one connection or request need. */
-export interface ResourceSession {
+export interface ResourceSession extends RequestCaller {
   readonly upstream: Upstream;
-  /** The caller's bearer token. */
-  readonly token: string | undefined;
   /** Returns the setting that disables an operation for agents, if any. */
   readonly disabledBySetting: (name: CallName) => string | undefined;
   /** Most bytes of JSON in one result, unless a single row is larger. */
@@ -24,22 +23,22 @@ export interface ResourceReader extends Pick<ResourceSession, "disabledBySetting
 }
 
 export function createResourceReader(
-  { upstream, token: sessionToken, ...rest }: ResourceSession,
+  { upstream, token, identity, ...rest }: ResourceSession,
   context: ServerContext,
 ): ResourceReader {
   const requestId = getRequestId(context);
-  const token = getRequestToken(context, sessionToken);
+  const caller = getRequestCaller(context, { token, identity });
   const { signal } = context.mcpReq;
   return {
     ...rest,
     async ask(operation, input) {
-      const head = { operation, token, requestId };
+      const head = { operation, ...caller, requestId };
       const admission = await upstream.admit(head);
       if (!admission.ok) return admission;
-      const answer = await upstream.call({ ...head, input, signal, admission });
+      const answer = await upstream.call({ ...head, identity: admission.identity, input, signal, admission });
       if (!answer.ok) await admission.refuse(answer.problem, input);
       return answer;
     },
-    identify: () => upstream.identify(token),
+    identify: () => getIdentity(upstream, caller),
   };
 }

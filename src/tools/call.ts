@@ -36,10 +36,11 @@ async function answerCall(
   args: Readonly<Record<string, unknown>>,
 ): Promise<AnsweredCall> {
   if (name === connectionName) return { result: await callConnection(session, context, args), code: "ok" };
-  const callHead = { operation: name, token: session.token, requestId };
-  const admission = await session.upstream.admit(callHead);
+  const { token } = session;
+  const admission = await session.upstream.admit({ operation: name, token, identity: session.identity, requestId });
   if (!admission.ok) return createRefusal(admission.problem);
-  const { answer, notes } = await processAdmittedCall(session, context, { ...callHead, admission }, args);
+  const callHead = { operation: name, token, identity: admission.identity, requestId, admission };
+  const { answer, notes } = await processAdmittedCall(session, context, callHead, args);
   if ("question" in answer) return { result: answer.question, code: "asked" };
   if (!answer.ok) {
     await admission.refuse(answer.problem, args);

@@ -15,7 +15,7 @@ import type { ToolContext, ToolSession } from "./session.ts";
  * @throws Problem `unauthorized`, `invalid_token`; `validation_failed` for any argument
  */
 export async function callConnection(
-  { upstream, token, settings, confirmation }: ToolSession,
+  { upstream, token, identity, settings, confirmation }: ToolSession,
   context: ToolContext,
   args: Readonly<Record<string, unknown>>,
 ): Promise<CallToolResult> {
@@ -26,11 +26,11 @@ export async function callConnection(
   }
   const connection = await upstream.describe({
     token,
+    identity,
     requestId: getRequestId(context),
     signal: context.mcpReq.signal,
   });
-  // The scopes are read after the call, which may have shown that some are missing.
-  const { scopes } = await upstream.identify(token);
+  const { scopes } = connection.identity;
   const data = {
     server: `programme-mcp ${version}`,
     ...toConnectionResult(connection),

@@ -1,6 +1,6 @@
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
 import { Problem } from "../contract/errors.ts";
-import { getRequestCaller, getRequestId } from "../lib/http/request-id.ts";
+import { getRequestId } from "../lib/http/request-id.ts";
 import { createErrorResult } from "./results/results.ts";
 import type { ToolContext, ToolSession } from "./session.ts";
 
@@ -14,7 +14,7 @@ export interface AnsweredCall {
 
 /** Answers a tool call and records it in telemetry. Problems become error results. */
 export async function instrumentCall(
-  { telemetry }: Pick<ToolSession, "telemetry">,
+  { telemetry, identity }: Pick<ToolSession, "telemetry" | "identity">,
   context: ToolContext,
   name: string,
   answer: (requestId: string) => Promise<AnsweredCall>,
@@ -24,7 +24,7 @@ export async function instrumentCall(
     kind: "tool",
     name,
     requestId,
-    caller: getRequestCaller(context),
+    caller: identity?.caller,
     trace: context.mcpReq._meta,
     transport: context.http ? "tcp" : "pipe",
   } as const;

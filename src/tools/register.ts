@@ -1,5 +1,5 @@
 import { ProtocolError, ProtocolErrorCode, type Server } from "@modelcontextprotocol/server";
-import { getRequestToken } from "../lib/http/request-id.ts";
+import { getIdentity, getRequestCaller } from "../upstream/request-caller.ts";
 import { callTool } from "./call.ts";
 import { isToolName, listToolDefinitions } from "./catalog/definitions.ts";
 import { callSearchTool, isSearchToolName, listSearchTools } from "./catalog/search.ts";
@@ -12,18 +12,18 @@ type Args = Readonly<Record<string, unknown>>;
 /** Registers the handlers for `tools/list` and `tools/call`. */
 export function registerTools(server: Server, session: ToolSession): void {
   server.setRequestHandler("tools/list", async (_, context) => ({
-    tools: await listTools({ ...session, token: getRequestToken(context, session.token) }),
+    tools: await listTools({ ...session, ...getRequestCaller(context, session) }),
   }));
 
   server.setRequestHandler("tools/call", async ({ params }, context) => {
     const { name, arguments: args = {} } = params;
-    return answerCall({ ...session, token: getRequestToken(context, session.token) }, context, name, args);
+    return answerCall({ ...session, ...getRequestCaller(context, session) }, context, name, args);
   });
 }
 
 /** Lists the tools that a caller may use. */
-export async function listTools({ upstream, settings, token }: ToolSession) {
-  const { scopes } = await upstream.identify(token);
+export async function listTools({ upstream, settings, ...caller }: ToolSession) {
+  const { scopes } = await getIdentity(upstream, caller);
   return settings.toolMode === "search" ? listSearchTools(settings, scopes) : listToolDefinitions(settings, scopes);
 }
 

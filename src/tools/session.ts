@@ -2,7 +2,7 @@ import type { ClientCapabilities, ServerContext } from "@modelcontextprotocol/se
 import type { ConfirmationMode } from "../contract/definition/confirmation.ts";
 import type { CallName } from "../contract/index.ts";
 import type { Telemetry } from "../lib/telemetry.ts";
-import type { Upstream } from "../upstream/port.ts";
+import type { RequestCaller, Upstream } from "../upstream/port.ts";
 import type { ToolSettings } from "./settings.ts";
 
 export interface ConfirmationPolicy {
@@ -27,10 +27,8 @@ export interface ToolContext {
 }
 
 /** What the tools of one connection or request need. */
-export interface ToolSession {
+export interface ToolSession extends RequestCaller {
   readonly upstream: Upstream;
-  /** The caller's bearer token. */
-  readonly token: string | undefined;
   readonly confirmation: ConfirmationPolicy;
   readonly settings: ToolSettings;
   readonly telemetry: Telemetry;

@@ -1,7 +1,7 @@
 import { type McpRequestContext, ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
 import { Problem } from "../contract/errors.ts";
 import type { CallName } from "../contract/index.ts";
-import { getRequestCaller, getRequestId } from "../lib/http/request-id.ts";
+import { getRequestId } from "../lib/http/request-id.ts";
 import type { Log } from "../lib/log.ts";
 import { succeeded, type Telemetry, unwatched } from "../lib/telemetry.ts";
 import { findPrompt } from "../resources/prompts.ts";
@@ -15,6 +15,7 @@ import { registerTools } from "../tools/register.ts";
 import type { ConfirmationPolicy, ToolContext } from "../tools/session.ts";
 import type { ToolSettings } from "../tools/settings.ts";
 import type { Upstream } from "../upstream/port.ts";
+import { getRequestCaller } from "../upstream/request-caller.ts";
 import { createServerInfo, createServerOptions } from "./server-info.ts";
 
 export interface ServerDeps {
@@ -127,7 +128,7 @@ export function describeRequest(context: ToolContext) {
   const transport = context.http ? "tcp" : "pipe";
   return {
     requestId: getRequestId(context),
-    caller: getRequestCaller(context),
+    caller: getRequestCaller(context).identity?.caller,
     trace: context.mcpReq._meta,
     transport,
   } as const;

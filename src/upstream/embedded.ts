@@ -14,8 +14,8 @@ export function createEmbeddedUpstream(pipeline: OperationPipeline, changes: Cha
     parts: splitInput(operations[rest.operation], input),
   });
   return {
-    async admit(head) {
-      const admission = await pipeline.admit(head);
+    async admit({ identity, ...head }) {
+      const admission = await pipeline.admit({ ...head, caller: identity?.embedded });
       if (!admission.ok) return admission;
       return { ok: true, identity: toIdentity(admission.caller), refuse: admission.refuse, embedded: admission };
     },
@@ -23,10 +23,12 @@ export function createEmbeddedUpstream(pipeline: OperationPipeline, changes: Cha
     call: (call) => pipeline.execute(toCall(call)),
     dryRun: (call) => pipeline.dryRun(toCall(call)),
     identify: async (token) => toIdentity(await pipeline.identify(token)),
-    async describe({ token: bearer }) {
-      const { token, business, rate } = await pipeline.describe(bearer);
+    async describe(head) {
+      const caller = head.identity?.embedded ?? (await pipeline.identify(head.token));
+      const { token, business, rate } = await pipeline.describe(caller);
       const { tokenId, name, prefix, expiresAt } = token;
       return {
+        identity: toIdentity(caller),
         upstream: "embedded",
         token: { tokenId, name, prefix, expiresAt },
         business: { businessId: business.businessId, name: business.name },
@@ -41,6 +43,7 @@ export function createEmbeddedUpstream(pipeline: OperationPipeline, changes: Cha
   };
 }
 
-function toIdentity({ scopes, businessId, tokenId }: Admission["caller"]): Identity {
-  return { scopes, realm: businessId, caller: tokenId };
+function toIdentity(caller: Admission["caller"]): Identity {
+  const { scopes, businessId, tokenId } = caller;
+  return { scopes, realm: businessId, caller: tokenId, embedded: caller };
 }

@@ -4,7 +4,17 @@ import { hashSha256Hex } from "../lib/crypto/crypto.ts";
 import type { Log } from "../lib/log.ts";
 import { toFailure } from "../pipeline/failure.ts";
 import { confineScopes } from "../pipeline/steps/authorize.ts";
-import type { CallHead, Failure, Identity, Upstream, UpstreamAdmission, UpstreamCall, Watch, Watcher } from "./port.ts";
+import type {
+  Failure,
+  Identity,
+  RequestCaller,
+  Upstream,
+  UpstreamAdmission,
+  UpstreamCall,
+  UpstreamCallHead,
+  Watch,
+  Watcher,
+} from "./port.ts";
 
 /** The identity with which a caller's calls run. */
 export interface Grant {
@@ -26,8 +36,8 @@ export interface Grant {
  */
 export type GrantOf = (presented: string | undefined) => Promise<Grant>;
 
-/** Grants of admitted calls, so that they are not resolved again. */
-const grants = new WeakMap<UpstreamAdmission, Grant>();
+/** The grants of identified callers. */
+const grants = new WeakMap<Identity, Grant>();
 
 /**
  * Wraps an upstream for callers without a product token. Their credential is replaced by a product token, with no more
@@ -36,14 +46,16 @@ const grants = new WeakMap<UpstreamAdmission, Grant>();
 export function createGatewayUpstream(upstream: Upstream, grantOf: GrantOf, log: Log): Upstream {
   async function identifyCaller(presented: string | undefined): Promise<Identity> {
     const grant = await grantOf(presented);
-    return confineIdentity(await describeRefusal(grant.name, upstream.identify(grant.token)), grant);
+    return toGrantedIdentity(await describeRefusal(grant.name, upstream.identify(grant.token)), grant);
   }
 
   const describe: Upstream["describe"] = async (call) => {
-    const { token, name } = await grantOf(call.token);
+    const grant = await getGrant(grantOf, call);
+    const { token, name } = grant;
     const connection = await describeRefusal(name, upstream.describe({ ...call, token }));
+    const fault = connection.fault && maskRefusal(connection.fault, name);
     // Shows nothing of the product token, not even its prefix, but the caller's own name.
-    return { ...connection, token: { name }, fault: connection.fault && maskRefusal(connection.fault, name) };
+    return { ...connection, identity: toGrantedIdentity(connection.identity, grant), token: { name }, fault };
   };
 
   async function runWithGrant<R extends { readonly ok: true }>(
@@ -51,7 +63,7 @@ export function createGatewayUpstream(upstream: Upstream, grantOf: GrantOf, log:
     work: (call: UpstreamCall) => Promise<R | Failure>,
   ): Promise<R | Failure> {
     try {
-      const grant = (call.admission && grants.get(call.admission)) ?? (await grantOf(call.token));
+      const grant = await getGrant(grantOf, call);
       const answer = await work(callAs(grant, call));
       const { operation, requestId } = call;
       const outcome = answer.ok ? "ok" : answer.problem.code;
@@ -63,14 +75,12 @@ export function createGatewayUpstream(upstream: Upstream, grantOf: GrantOf, log:
     }
   }
 
-  async function admit(head: CallHead): Promise<UpstreamAdmission | Failure> {
+  async function admit(head: UpstreamCallHead): Promise<UpstreamAdmission | Failure> {
     try {
-      const grant = await grantOf(head.token);
+      const grant = await getGrant(grantOf, head);
       const answer = await upstream.admit({ ...head, token: grant.token });
       if (!answer.ok) return { ...answer, problem: maskRefusal(answer.problem, grant.name) };
-      const admission = { ...answer, identity: confineIdentity(answer.identity, grant) };
-      grants.set(admission, grant);
-      return admission;
+      return { ...answer, identity: toGrantedIdentity(answer.identity, grant) };
     } catch (error) {
       return toFailure(error);
     }
@@ -104,9 +114,18 @@ export function createGatewayUpstream(upstream: Upstream, grantOf: GrantOf, log:
   };
 }
 
-function confineIdentity(identity: Identity, { caller, scopes, attainable }: Grant): Identity {
+/** Returns the grant of an identified caller. Looks up what any other caller presents. */
+async function getGrant(grantOf: GrantOf, { token, identity }: RequestCaller): Promise<Grant> {
+  return (identity && grants.get(identity)) ?? (await grantOf(token));
+}
+
+/** Restricts the identity of the product token to what the grant allows. */
+function toGrantedIdentity(identity: Identity, grant: Grant): Identity {
+  const { caller, scopes, attainable } = grant;
   const further = attainable && { attainable: identity.scopes.intersection(attainable) };
-  return { ...confineScopes(identity, scopes), caller, ...further };
+  const granted = { ...confineScopes(identity, scopes), caller, ...further };
+  grants.set(granted, grant);
+  return granted;
 }
 
 function callAs({ token, scopes, caller }: Grant, call: UpstreamCall): UpstreamCall {

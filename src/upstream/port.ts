@@ -7,19 +7,32 @@ import type { RecordChange, Watch, Watcher } from "../pipeline/change-feed.ts";
 import type { ConsumedNonce, DryRunResult } from "../pipeline/dry-run.ts";
 import { type Failure, toFailure } from "../pipeline/failure.ts";
 import type { Rate } from "../pipeline/rate-limiter.ts";
-import type { Admission, CallHead } from "../pipeline/steps/admission.ts";
+import type { Admission } from "../pipeline/steps/admission.ts";
 
-export type { Answer, CallHead, ConsumedNonce, DryRunResult, Failure, Rate, RecordChange, Success, Watch, Watcher };
+export type { Answer, ConsumedNonce, DryRunResult, Failure, Rate, RecordChange, Success, Watch, Watcher };
 export { toFailure };
 
+/** Who sends a request. */
+export interface RequestCaller {
+  /** The bearer token. */
+  readonly token: string | undefined;
+  /** The identity, if the transport has authenticated the request. */
+  readonly identity?: Identity | undefined;
+}
+
+/** What is known of a call before its arguments are read. */
+export interface UpstreamCallHead extends RequestCaller {
+  /** Absent if the request was refused before its operation was known. */
+  readonly operation?: CallName | undefined;
+  readonly requestId: string;
+}
+
 /** A tool call or resource read that is sent to the service. */
-export interface UpstreamCall {
+export interface UpstreamCall extends UpstreamCallHead {
   readonly operation: CallName;
   /** Path variables, query and body in one flat object, not yet validated. */
   readonly input: Readonly<Record<string, unknown>>;
-  readonly token: string | undefined;
   readonly idempotencyKey?: string | undefined;
-  readonly requestId: string;
   /** Aborts the call when the caller disconnects. */
   readonly signal?: AbortSignal | undefined;
   /**
@@ -45,6 +58,8 @@ export interface Identity {
    * The scopes that the caller can obtain with a new token of the same issuer. Absent if tokens cannot be upgraded.
    */
   readonly attainable?: ReadonlySet<Scope>;
+  /** The caller of the embedded service; absent with a remote service. */
+  readonly embedded?: Admission["caller"];
 }
 
 /** A call that was authenticated before its arguments were read. */
@@ -66,6 +81,8 @@ export interface TokenHolder {
 
 /** The service, organisation and scopes behind a token. */
 export interface Connection {
+  /** The token's identity, with what the description has shown of its scopes. */
+  readonly identity: Identity;
   /** `embedded`, or the address of the product's service. */
   readonly upstream: string;
   readonly token: TokenHolder;
@@ -84,8 +101,8 @@ export interface Connection {
 
 /** The service behind the tools: the embedded one, or the product's own at a base address. */
 export interface Upstream {
-  /** Authenticates a call before its arguments are read. */
-  admit(head: CallHead): Promise<UpstreamAdmission | Failure>;
+  /** Authenticates a call, unless its request was, before its arguments are read. */
+  admit(head: UpstreamCallHead): Promise<UpstreamAdmission | Failure>;
   /** Validates a call's arguments without reading records. Returns undefined if they are valid. */
   check(call: UpstreamCall): Promise<Failure | undefined>;
   /** Runs a call. Never throws. */
@@ -101,7 +118,7 @@ export interface Upstream {
    * Returns the connection of a token, and its remaining rate.
    * @throws Problem `unauthorized`, `invalid_token`
    */
-  describe(call: Pick<UpstreamCall, "token" | "requestId" | "signal">): Promise<Connection>;
+  describe(call: Omit<UpstreamCallHead, "operation"> & Pick<UpstreamCall, "signal">): Promise<Connection>;
   /**
    * Notifies a watcher of all changes in its token's organisation, and in its token's scopes. Absent if changes cannot
    * be observed.

@@ -10,6 +10,7 @@ import { authorize, confineScopes } from "../pipeline/steps/authorize.ts";
 import { validateInput } from "../pipeline/steps/validate.ts";
 import type { Answer, Connection, Upstream, UpstreamCall, Watch, Watcher } from "./port.ts";
 import { createScopeProber, type ScopeProber } from "./remote/scope-prober.ts";
+import { getIdentity } from "./request-caller.ts";
 
 /** The event log that some tokens may read. */
 export interface ReadLog {
@@ -73,9 +74,10 @@ class Received {
     }
   }
 
-  async #list({ token = "", input: given, within, admission }: UpstreamCall): Promise<Answer> {
+  async #list(call: UpstreamCall): Promise<Answer> {
+    const { token = "", input: given, within } = call;
     const operation = operations.list_events;
-    const { realm, scopes: supposed } = admission?.identity ?? (await this.#upstream.identify(token));
+    const { realm, scopes: supposed } = await getIdentity(this.#upstream, call);
     const { scopes } = confineScopes({ scopes: supposed }, within);
     authorize({ scopes }, operation);
     const own = this.#options.logOf(realm);
@@ -91,8 +93,7 @@ class Received {
 
   async describe(call: Parameters<Upstream["describe"]>[0]): Promise<Connection> {
     const connection = await this.#upstream.describe(call);
-    const { realm } = await this.#upstream.identify(call.token);
-    const webhooks = this.#options.logOf(realm)?.webhooks;
+    const webhooks = this.#options.logOf(connection.identity.realm)?.webhooks;
     return { ...connection, events: webhooks && `webhook ${webhooks.join(", ")}` };
   }
 

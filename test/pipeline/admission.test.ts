@@ -42,7 +42,7 @@ describe("a tool call that is refused for what it says", () => {
   ] as const)("uses one permit and is recorded: %s %o", async ([name, input, action, status], { server }) => {
     const agent = await server.as("MCP");
     await expect(agent.call(name, input)).rejects.toThrow();
-    const { rate } = await server.app.pipeline.describe(agent.token);
+    const { rate } = await server.app.pipeline.describe(await server.app.pipeline.identify(agent.token));
     expect(rate.remaining).toBe(requestsPerMinute - 1);
     await server.app.pipeline.flush();
     const { tokenId } = await server.app.pipeline.identify(agent.token);
@@ -71,7 +71,9 @@ describe("a call that is answered", () => {
     const { programId } = await server.seed.program();
     const agent = await server.as("MCP");
     await agent.get_program({ programId });
-    expect((await server.app.pipeline.describe(agent.token)).rate.remaining).toBe(requestsPerMinute - 1);
+    expect((await server.app.pipeline.describe(await server.app.pipeline.identify(agent.token))).rate.remaining).toBe(
+      requestsPerMinute - 1,
+    );
   });
 });
 

@@ -84,7 +84,7 @@ describe.each(Object.entries(revisions))("more values than a request may hold, i
     const token = await server.token();
     const answer = await mcp(server, token, message, headers);
     expect(answer).toMatchObject({ status: 400, body: { error: { data: { code: "validation_failed" } } } });
-    expect((await server.app.pipeline.describe(token)).rate.remaining).toBe(299);
+    expect((await server.app.pipeline.describe(await server.app.pipeline.identify(token))).rate.remaining).toBe(299);
     await server.app.pipeline.flush();
     const { tokenId } = await server.app.pipeline.identify(token);
     const entries = await listAudit(server.app.store, server.businessId, "request.refused");

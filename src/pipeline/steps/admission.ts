@@ -15,6 +15,8 @@ export interface CallHead {
   /** Absent if the request was refused before its operation was known. */
   readonly operation?: CallName | undefined;
   readonly token: string | undefined;
+  /** The token's caller, if the request was authenticated before. */
+  readonly caller?: Caller | undefined;
   readonly requestId: string;
 }
 
@@ -43,7 +45,7 @@ export interface AdmissionDeps {
   readonly accessLog: AccessLog;
 }
 
-/** The first step of a call: authenticates it once and uses a permit of its token's rate. */
+/** The first step of a call: authenticates it, unless its request was, and uses a permit of its token's rate. */
 export interface AdmissionControl {
   /** @param input - names the record in the audit entry of a refusal */
   admit(head: CallHead, input?: AuditedCall["input"]): Promise<Admission | Failure>;
@@ -102,7 +104,7 @@ export function createAdmissionControl({ store, clock, log, limiter, accessLog }
   async function admit(head: CallHead, input?: AuditedCall["input"]): Promise<Admission | Failure> {
     let caller: Caller;
     try {
-      caller = await authenticate(store, clock, head.token);
+      caller = head.caller ?? (await authenticate(store, clock, head.token));
     } catch (error) {
       return { ok: false, problem: toProblem(error, head, log), caller: undefined };
     }

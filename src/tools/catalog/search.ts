@@ -4,6 +4,7 @@ import type { Scope } from "../../contract/access/scopes.ts";
 import { validationProblem } from "../../contract/errors.ts";
 import { getToolset, isOperationName, operations } from "../../contract/index.ts";
 import { findSimilar } from "../../lib/did-you-mean.ts";
+import { getIdentity } from "../../upstream/request-caller.ts";
 import { callTool } from "../call.ts";
 import { coerceArguments } from "../coerce-arguments.ts";
 import { instrumentCall, type ToolResult } from "../instrumented-call.ts";
@@ -83,7 +84,7 @@ export function callSearchTool(
   return instrumentCall(session, context, name, async () => {
     const args = checkArguments(name, rawArgs);
     if (name === "describe_tool") return { result: describeTool(session, requireTool(args["name"])), code: "ok" };
-    const { scopes } = await session.upstream.identify(session.token);
+    const { scopes } = await getIdentity(session.upstream, session);
     return {
       result: createSearchResult(
         [...listOfferedTools(session.settings, scopes), connectionName],

@@ -12,6 +12,7 @@ import { operations } from "../../contract/index.ts";
 import { toCanonicalJson } from "../../lib/canonical-json.ts";
 import { computeHmac, equalsInConstantTime } from "../../lib/crypto/crypto.ts";
 import type { Answer, ConsumedNonce, Failure, UpstreamCall } from "../../upstream/port.ts";
+import { getIdentity } from "../../upstream/request-caller.ts";
 import type { ToolName } from "../catalog/definitions.ts";
 import { connectionName } from "../catalog/tool-catalog.ts";
 import { createQuestionResult } from "../results/results.ts";
@@ -51,7 +52,7 @@ export async function withConfirmation(
   if (invalid) return invalid;
   const wording = confirm(call.input);
   if (wording === undefined) return upstream.call(call);
-  const { caller } = call.admission?.identity ?? (await upstream.identify(call.token));
+  const { caller } = await getIdentity(upstream, call);
   const createSigner: Signer = (payload) => computeSignature(confirmation.key, call, caller, payload);
   const agreement = resolveAgreement(confirmation, context, createSigner, token);
   if (agreement === undefined) return askForConfirmation(session, context, call, createSigner, wording);

@@ -5,6 +5,7 @@ import { toJsonText } from "../../lib/json-cache.ts";
 import { succeeded } from "../../lib/telemetry.ts";
 import { answerCall, isAnsweredAtOnce, listTools } from "../../tools/register.ts";
 import type { ToolContext, ToolSession } from "../../tools/session.ts";
+import { getIdentity, getRequestCaller } from "../../upstream/request-caller.ts";
 import { describeRequest, type ServerDeps, toClientError } from "../mcp-server.ts";
 import { createServerInfo, toolListCache } from "../server-info.ts";
 import { createInFlightRequests } from "./in-flight-requests.ts";
@@ -51,18 +52,18 @@ export function createFastPath(deps: FastPathDeps): FastPath {
   const listToolsFor = createToolListCache({ ...resultFields, ...toolListCache });
 
   async function computeResult(request: PlainRequest, call: PlainCall): Promise<Result> {
-    const { authInfo, revision, stateless } = call;
+    const { revision, stateless } = call;
+    const context = createToolContext(request, call);
     const session: ToolSession = {
       upstream,
       confirmation,
       settings,
       telemetry,
-      token: authInfo?.token ?? call.token,
+      ...getRequestCaller(context, { token: call.token }),
       // Only calls that may ask the client something look at its capabilities.
       clientCapabilities: () => undefined,
       protocolVersion: () => revision,
     };
-    const context = createToolContext(request, call);
     if (request.method === "tools/call") {
       const result = await answerCall(session, context, request.name, request.args);
       return stateless ? { ...result, ...resultFields } : result;
@@ -111,7 +112,7 @@ export function createFastPath(deps: FastPathDeps): FastPath {
 function createToolListCache(statelessFields: object) {
   const lists = new LRUCache<string, Result>({ max: maxLists });
   return async (session: ToolSession, stateless: boolean): Promise<Result> => {
-    const { scopes } = await session.upstream.identify(session.token);
+    const { scopes } = await getIdentity(session.upstream, session);
     const key = `${stateless} ${[...scopes].join(" ")}`;
     const known = lists.get(key);
     if (known) return known;

@@ -2,9 +2,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AuthInfo } from "@modelcontextprotocol/server";
 import { Problem, problem, validationProblem } from "../../contract/errors.ts";
 import { computeSecretFingerprint } from "../../lib/crypto/fingerprint.ts";
-import { callerKey, requestIdKey } from "../../lib/http/request-id.ts";
+import { requestIdKey } from "../../lib/http/request-id.ts";
 import type { Log } from "../../lib/log.ts";
-import type { CallHead, Identity, Upstream } from "../../upstream/port.ts";
+import type { Identity, Upstream, UpstreamCallHead } from "../../upstream/port.ts";
+import { identityKey } from "../../upstream/request-caller.ts";
 import { type AuthChallenge, createChallengeHeader, parseBearer } from "../auth/bearer.ts";
 import { createUnknownTokens } from "../auth/unknown-tokens.ts";
 import { type BodyReaderOptions, createBodyReader, parseBody } from "./body.ts";
@@ -88,7 +89,7 @@ export function createMcpDoor(deps: McpDoorDeps): McpDoor {
     try {
       return { identity, authInfo, message: await readMessage(request, identity) };
     } catch (error) {
-      throw error instanceof Problem ? await refuseUnread(upstream, { token, requestId }, error) : error;
+      throw error instanceof Problem ? await refuseUnread(upstream, { token, identity, requestId }, error) : error;
     }
   }
 
@@ -110,7 +111,7 @@ export function createMcpDoor(deps: McpDoorDeps): McpDoor {
 }
 
 /** Counts a request that is refused before its message is known against the token's rate, and records it. */
-async function refuseUnread(upstream: Upstream, head: CallHead, refusal: Problem): Promise<Problem> {
+async function refuseUnread(upstream: Upstream, head: UpstreamCallHead, refusal: Problem): Promise<Problem> {
   const admission = await upstream.admit(head);
   if (!admission.ok) return admission.problem;
   await admission.refuse(refusal);
@@ -129,14 +130,14 @@ function parseMessage(bytes: Buffer): unknown {
   }
 }
 
-function toAuthInfo(token: string | undefined, { scopes, caller }: Identity, requestId: string): AuthInfo {
+function toAuthInfo(token: string | undefined, identity: Identity, requestId: string): AuthInfo {
   // Identifies the caller without disclosing who it is.
-  const clientId = computeSecretFingerprint(caller).slice(0, 16);
+  const clientId = computeSecretFingerprint(identity.caller).slice(0, 16);
   return {
     token: token ?? "",
     clientId,
-    scopes: [...scopes],
-    extra: { [requestIdKey]: requestId, [callerKey]: caller },
+    scopes: [...identity.scopes],
+    extra: { [requestIdKey]: requestId, [identityKey]: identity },
   };
 }
 

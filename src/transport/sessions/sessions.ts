@@ -6,6 +6,7 @@ import type { SessionRegistry } from "../../pipeline/tokens/session-registry.ts"
 import type { Subscriptions } from "../../resources/register.ts";
 import { createSubscriber, type SubscriberOptions } from "../../resources/subscriber.ts";
 import type { Upstream } from "../../upstream/port.ts";
+import { getRequestCaller } from "../../upstream/request-caller.ts";
 import type { ServerFactory } from "../mcp-server.ts";
 import { createElicitations } from "./elicitations.ts";
 import { createName, createSessionIds, type SessionTerms } from "./session-id.ts";
@@ -159,8 +160,8 @@ function createSubscriptions(
  * @throws Problem `invalid_token`
  */
 async function requireKnownCaller(upstream: Upstream, authInfo: AuthInfo): Promise<void> {
-  const { token } = authInfo;
-  const { fault } = await upstream.describe({ token, requestId: getRequestId({ http: { authInfo } }) });
+  const context = { http: { authInfo } };
+  const { fault } = await upstream.describe({ ...getRequestCaller(context), requestId: getRequestId(context) });
   if (fault?.status === 401) throw fault;
 }
 

@@ -9,6 +9,7 @@ import { operations } from "../../contract/index.ts";
 import { toJsonText } from "../../lib/json-cache.ts";
 import { toFailure } from "../../pipeline/failure.ts";
 import type { Answer, DryRunResult, Failure, Success, Upstream, UpstreamCall } from "../port.ts";
+import { getIdentity } from "../request-caller.ts";
 import { createContactHider, hidePhonesIn, isPlain, openHandlesIn } from "./hide-contacts.ts";
 import type { Pseudonymizer } from "./pseudonyms.ts";
 import { mapTexts, sanitizeText, type TextChange } from "./sanitize-text.ts";
@@ -45,10 +46,9 @@ export function createPseudonymizingUpstream(
         return call.operation === "get_export" && answer.ok ? withoutOpenLink(answer, privacy) : answer;
       }),
     describe: async (call) => {
-      const { realm } = await upstream.identify(call.token);
       const connection = await upstream.describe(call);
-      const { token, business } = connection;
-      const hide = createContactHider(handlesOf(realm));
+      const { identity, token, business } = connection;
+      const hide = createContactHider(handlesOf(identity.realm));
       return {
         ...connection,
         token: token.name === undefined ? token : { ...token, name: hide(token.name) },
@@ -69,7 +69,7 @@ export function createPseudonymizingUpstream(
     work: (call: UpstreamCall, handles: Pseudonymizer) => Promise<R>,
   ): Promise<R | Failure> {
     try {
-      const { realm } = call.admission?.identity ?? (await upstream.identify(call.token));
+      const { realm } = await getIdentity(upstream, call);
       const handles = handlesOf(realm);
       const input = resolveHandles(operations[call.operation], call.input, handles);
       return await work({ ...call, input, privacy: call.confirmed?.showsHidden ? "off" : privacy }, handles);

@@ -20,7 +20,6 @@ import type { ReadRemote } from "../dry-run/dry-run-reads.ts";
 import { computeRemoteDigest, dryRunRemotely } from "../dry-run/remote-dry-run.ts";
 import type {
   Answer,
-  CallHead,
   Connection,
   ConsumedNonce,
   DryRunResult,
@@ -29,6 +28,7 @@ import type {
   Upstream,
   UpstreamAdmission,
   UpstreamCall,
+  UpstreamCallHead,
   Watch,
   Watcher,
 } from "../port.ts";
@@ -129,10 +129,11 @@ class Remote {
   async describe({ token, requestId, signal }: Parameters<Upstream["describe"]>[0]): Promise<Connection> {
     this.identify(token);
     const answer = await this.call({ operation: "get_person_schema", input: {}, token, requestId, signal });
-    this.identify(token);
+    const identity = this.identify(token);
     const known = answer.ok ? (answer.data as PersonSchema).businessId : undefined;
     const answered = answer.ok || ["not_found", "insufficient_scope"].includes(answer.problem.code);
     return {
+      identity,
       upstream: this.#origin,
       token: { prefix: token?.slice(0, visibleTokenChars) ?? "" },
       business: typeof known === "string" ? { businessId: known } : undefined,
@@ -150,7 +151,7 @@ class Remote {
   }
 
   /** Does not check the rate: only requests that are sent count, and the service logs them. */
-  admit({ token }: CallHead): UpstreamAdmission | Failure {
+  admit({ token }: UpstreamCallHead): UpstreamAdmission | Failure {
     try {
       return { ok: true, identity: this.identify(token), refuse: async () => undefined };
     } catch (error) {
