@@ -19,10 +19,12 @@ Every operation of the interface is a tool of the same name. Two more tools, at 
 
 A tool takes its operation's input in one flat object, and these arguments:
 
-- \`select\` (every read): dot paths of the fields to show, such as \`["title", "scores.value"]\`. A record's id and version always remain. An unknown path is an error.
+- \`select\` (every tool): dot paths of the fields to show, separated by commas or as a list, such as \`title, scores.value\`. A record's id and version always remain, \`*\` shows all fields. \`id\` is the record's own id. Another unknown name is read as the field with a similar name if there is only one; \`notes\` name it, and the names that do not exist.
 - \`all\` (paginated lists): gathers pages up to ${limits.gatheredRows} rows, with progress notifications. Without \`limit\`, a tool's page has ${limits.toolRows} rows.
 - \`wait\` (\`create_export\`): waits, with progress notifications, until the export is completed or failed, or \`PROGRAMME_EXPORT_WAIT_SECONDS\` have passed.
 - \`confirmation\` (what destroys, sends or cannot be undone): the token that the first call returned with its question.
+
+A write without \`select\` answers with the record's id, state and version, what the operation changes, and the short values that the call sets.
 
 A result is a table for lists and JSON for records, with the same data as structured content (\`PROGRAMME_RESULTS\`). Its data has at most \`PROGRAMME_RESULT_BYTES\`. A longer list is truncated between rows and has a cursor for the next row. \`notes\` describe what was truncated or omitted, and arguments that were coerced.
 

@@ -51,6 +51,7 @@ export const create_export = operation({
       .optional(),
   }),
   data: ExportJob,
+  changes: ["downloadUrl", "downloadExpiresAt", "errorCode", "warnings"],
   audit: "export.created",
   confirm: ({ programId }) => `Export the data of programme ${programId}, personal data included`,
   conditionalScopes: (input) => (input["persons"] === undefined ? [] : ["persons:read"]),

@@ -38,6 +38,7 @@ export const release_feedback = operation({
   scope: "feedback:write",
   effect: "send",
   data: Feedback,
+  changes: ["submissionId", "released", "releasedAt"],
   audit: "feedback.released",
   confirm: ({ feedbackId }) => `Release feedback ${feedbackId} to its applicant`,
   errors: ["not_found", "program_archived"],

@@ -242,6 +242,7 @@ export const remove_person_external_ref = operation({
   effect: "destroy",
   body: z.strictObject({ ...ExternalRefInput.shape, version: Version }),
   data: Person,
+  changes: ["externalRefs"],
   audit: "person.external_ref_removed",
   confirm: ({ personId }) => `Remove an external reference of person ${personId}`,
   errors: ["not_found", "version_conflict", "person_merged", "person_inactive"],
@@ -255,6 +256,7 @@ export const add_person_external_ref = operation({
   effect: "update",
   body: z.strictObject({ externalRef: ExternalRefInput, version: Version }),
   data: Person,
+  changes: ["externalRefs"],
   audit: "person.external_ref_added",
   errors: ["not_found", "version_conflict", "duplicate_external_ref", "person_merged", "person_inactive"],
 });
@@ -274,6 +276,7 @@ export const merge_person = operation({
     preferSourceCustomFieldIds: z.array(boundedText(255, 1)).max(1000).optional(),
   }),
   data: Person,
+  changes: ["kinds", "mergedIntoPersonId"],
   audit: "person.merged",
   confirm: ({ personId, targetPersonId }) => `Merge person ${personId} into ${targetPersonId}`,
   errors: ["not_found", "version_conflict", "person_merged", "person_inactive"],

@@ -87,6 +87,7 @@ export const invite_reviewer = operation({
     suppressEmails: z.boolean().optional(),
   }),
   data: Reviewer,
+  changes: ["programIds", "invitedAt"],
   audit: "reviewer.invited",
   confirm: () => "Invite a reviewer",
   errors: ["not_found", "program_archived"],

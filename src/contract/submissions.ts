@@ -104,6 +104,7 @@ export const create_submission = operation({
     externalRef: ExternalRefInput.optional(),
   }),
   data: Submission,
+  changes: ["programId", "schemaId", "applicantId", "applicantPersonId"],
   audit: "submission.created",
   conditionalScopes: (input) => ((input["personId"] ?? input["externalRef"]) ? ["persons:read"] : []),
   errors: ["not_found", "identity_mismatch", "person_inactive", "person_merged", "program_archived"],
@@ -152,6 +153,7 @@ export const advance_submission = operation({
   effect: "update",
   body: z.strictObject({ toRoundId: Id, reason: personal(OptionalReason), version: Version }),
   data: Submission,
+  changes: ["currentRoundId"],
   audit: "submission.advanced",
   errors: ["not_found", "version_conflict", "invalid_state_transition", "round_inactive", "program_archived"],
 });
@@ -236,6 +238,7 @@ export const submit_submission = operation({
     acknowledgeSupplementWarnings: z.boolean().describe("submit without required supplements").optional(),
   }),
   data: Submission,
+  changes: ["submittedAt"],
   audit: "submission.submitted",
   errors: [
     "not_found",

@@ -7,7 +7,7 @@ import type { CallName } from "../contract/index.ts";
 import { findSimilar } from "../lib/did-you-mean.ts";
 import { getToolArguments, type ToolOptionValues } from "./catalog/tool-options.ts";
 import { coerceArguments } from "./coerce-arguments.ts";
-import { findPathIssues, getRecordSchema } from "./results/field-selection.ts";
+import { getRecordSchema, resolveSelection } from "./results/field-selection.ts";
 
 /** The arguments of a tool call, separated into those of the operation and options of the tool. */
 export interface PreparedArguments {
@@ -33,10 +33,11 @@ export function prepareArguments(name: CallName, args: Readonly<Record<string, u
   const needsLimit = input["limit"] === undefined && declared.hasLimit;
   return {
     input: needsLimit ? { ...input, limit: limits.toolRows } : input,
-    options: options,
+    options,
     notes: [
       ...notes.slice(0, maxNotes),
       ...(notes.length > maxNotes ? [`${notes.length - maxNotes} more arguments were read like these.`] : []),
+      ...(options.select?.notes ?? []),
       ...(options.all && !needsLimit ? ["limit has no effect beside all."] : []),
     ],
   };
@@ -56,7 +57,11 @@ function requireBounded(args: Readonly<Record<string, unknown>>): void {
   if (unstorable) throw validationProblem(unstorable);
 }
 
-function separateArguments(name: CallName, schema: z.ZodObject, args: Readonly<Record<string, unknown>>) {
+function separateArguments(
+  name: CallName,
+  schema: z.ZodObject,
+  args: Readonly<Record<string, unknown>>,
+): Pick<PreparedArguments, "input" | "options"> {
   const entries = Object.entries(args);
   const isOwn = ([argument]: readonly [string, unknown]) => Object.hasOwn(schema.shape, argument);
   const given = entries.filter(isOwn);
@@ -117,8 +122,6 @@ function checkOptions(name: CallName, schema: z.ZodObject, given: Readonly<Recor
       ...result.error.issues.map(({ path, code, message }) => ({ path: path.join("."), code, message })),
     );
   }
-  const options = result.data as ToolOptionValues;
-  const issues = findPathIssues(getRecordSchema(name), options.select ?? []);
-  if (issues.length > 0) throw validationProblem(...issues);
-  return options;
+  const { select, ...options } = result.data as Omit<ToolOptionValues, "select"> & { select?: readonly string[] };
+  return select ? { ...options, select: resolveSelection(getRecordSchema(name), select) } : options;
 }

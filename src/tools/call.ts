@@ -11,6 +11,7 @@ import { type Question, withConfirmation } from "./confirmation/confirm.ts";
 import { callConnection } from "./connection.ts";
 import { getIdempotencyKey } from "./idempotency.ts";
 import { type AnsweredCall, createRefusal, instrumentCall, type ToolResult } from "./instrumented-call.ts";
+import { selectChanges } from "./results/brief.ts";
 import { readTool, type ToolData, toToolData } from "./results/read.ts";
 import { createResult } from "./results/results.ts";
 import type { ToolContext, ToolSession } from "./session.ts";
@@ -105,6 +106,7 @@ async function callWrite(
   const { data, notes } = options.wait
     ? await awaitExport(session, call, answer.data, control)
     : { data: answer.data, notes: [] };
-  const toolData = toToolData(call.operation, { ...answer, data }, undefined, session.settings.resultBytes);
-  return { ...toolData, notes: [...toolData.notes, ...notes] };
+  const shown = options.select ?? selectChanges(call.operation, call.input, data);
+  const toolData = toToolData(call.operation, { ...answer, data }, shown.paths, session.settings.resultBytes);
+  return { ...toolData, notes: [...toolData.notes, ...(options.select ? [] : shown.notes), ...notes] };
 }

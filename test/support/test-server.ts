@@ -228,7 +228,9 @@ async function mcpCall({ agents, clients }: Running, token: string): Promise<Cal
   await client.connect(here);
   clients.push(client);
   return async (name, input) => {
-    const result = (await client.callTool({ name, arguments: input })) as Data;
+    // Tools answer writes briefly unless told.
+    const whole = operations[name].effect === "read" ? {} : { select: "*" };
+    const result = (await client.callTool({ name, arguments: { ...whole, ...input } })) as Data;
     if (result.isError) throw new ClientProblem(JSON.parse(result.content[0].text).error, 0);
     const { data, page } = result.structuredContent;
     return { data, ...(page ? { page } : {}) };

@@ -29,57 +29,6 @@ async function submissionsOf(server: TestServer, count: number, chars = 0) {
   });
 }
 
-describe("select", () => {
-  test("shows the fields named of every row, with what a row is and its version", async () => {
-    const { server, agent } = await scene();
-    await submissionsOf(server, 2);
-    const [row] = rowsOf(await agent.call("list_submissions", { select: ["title", "fields.fld_title"] }));
-    expect(row).toEqual({ submissionId: expect.any(String), title: "No. 1", fields: { fld_title: "" }, version: 0 });
-  });
-
-  test("goes through lists, and leaves a null where one is", async () => {
-    const { server, agent } = await scene();
-    const { schemaId } = await server.seed.schema({ publishedAt: null });
-    const select = ["fields.fieldId", "fields.constraints.maxLength", "publishedAt"];
-    const { data } = (await agent.call("get_schema", { schemaId, select })).structuredContent ?? {};
-    expect(data).toMatchObject({ schemaId, publishedAt: null, version: 0 });
-    expect(Object.keys(data ?? {})).toEqual(["schemaId", "publishedAt", "fields", "version"]);
-    expect(data?.["fields"]).toEqual([
-      { fieldId: "fld_title", constraints: { maxLength: 100 } },
-      { fieldId: "fld_domain", constraints: {} },
-      { fieldId: "fld_budget", constraints: {} },
-      { fieldId: "fld_annex" },
-    ]);
-  });
-
-  test("finds names with dots in free-form maps", async () => {
-    const { server, agent } = await scene();
-    const { submissionId } = await server.seed.submission({ fields: { "a.b": { c: 1, d: 2 }, a: 3 } });
-    const result = await agent.call("get_submission", { submissionId, select: "fields.a.b.c" });
-    expect(result.structuredContent?.data).toEqual({ submissionId, fields: { "a.b": { c: 1 } }, version: 0 });
-  });
-
-  test.each([
-    ["list_submissions", "titel", "No field titel: did you mean title?"],
-    ["list_submissions", "deadline.year", "deadline has no fields of its own"],
-    ["list_reviews", "scores.vale", "No field scores.vale: did you mean scores.value?"],
-    ["list_rounds", "zzzzzzzzzzzz", expect.stringMatching(/^No field zzzzzzzzzzzz; there are roundId, programId, /)],
-  ])("of %s refuses %s", async (name, path, message) => {
-    const { agent } = await scene();
-    const error = readError(await agent.call(name, { programId: "prg_1", select: ["version", path] }));
-    expect(error).toMatchObject({ code: "validation_failed" });
-    expect(error).toHaveProperty("details.issues", [{ path: "select.1", code: "unknown_field", message }]);
-  });
-
-  test("is no argument of a tool that changes something", async () => {
-    const { server, agent } = await scene();
-    const { submissionId, version } = await server.seed.submission({ state: "SUBMITTED" });
-    const args = { submissionId, version, eligible: true, select: ["title"] };
-    expect(readError(await agent.call("screen_submission", args))).toMatchObject({ code: "validation_failed" });
-    expect(await server.outbox()).toEqual([]);
-  });
-});
-
 describe("a page", () => {
   test("has 20 rows unless told, and goes on", async () => {
     const { server, agent } = await scene();

@@ -35,6 +35,11 @@ interface Declaration<
   readonly query?: Query;
   readonly body?: z.ZodObject<Body, z.core.$strict>;
   readonly data: Data;
+  /**
+   * Dot paths of the data that a write changes beyond the record's state and the fields that its body names. Tools answer
+   * with these by default.
+   */
+  readonly changes?: readonly string[];
   /** Most rows of a list without pages. A smaller `limit` of the call applies. */
   readonly maxRows?: number;
   readonly status?: 200 | 201;

@@ -1,8 +1,9 @@
 import * as z from "zod";
 import { type CallName, operations } from "../../contract/index.ts";
+import type { Selection } from "../results/field-selection.ts";
 
-/** Dot paths of the fields to show. */
-const Select = z.array(z.string().min(1).max(300)).min(1).max(100);
+/** Dot paths of the fields to show, or `*`. */
+export const Select = z.array(z.string().min(1).max(300)).min(1).max(100);
 
 const shapes = {
   select: Select.optional(),
@@ -15,7 +16,8 @@ type ToolOptionName = keyof typeof shapes;
 
 /** Arguments that belong to the tool rather than the operation. They decide how to respond. */
 export interface ToolOptionValues {
-  readonly select?: readonly string[];
+  /** The fields to show; absent if the caller leaves the choice to the tool. */
+  readonly select?: Selection;
   /** Returns every page of a list, up to a limit. */
   readonly all?: boolean;
   /** Waits for the work that the call starts. */
@@ -42,7 +44,7 @@ export function getToolArguments(name: CallName): ToolArguments {
     const { params, body, queryObject } = operations[name];
     const options = z.strictObject(createOptionShape(name));
     const shape = { ...params.shape, ...body?.shape, ...queryObject.shape, ...options.shape };
-    cached = { shape, options: options, hasLimit: Object.hasOwn(queryObject.shape, "limit") };
+    cached = { shape, options, hasLimit: Object.hasOwn(queryObject.shape, "limit") };
     cache.set(name, cached);
   }
   return cached;
@@ -51,7 +53,7 @@ export function getToolArguments(name: CallName): ToolArguments {
 function createOptionShape(name: CallName): Partial<typeof shapes> {
   const operation = operations[name];
   const names: ToolOptionName[] = [
-    ...(operation.effect === "read" ? (["select"] as const) : []),
+    "select",
     ...(operation.paginated ? (["all"] as const) : []),
     ...(name === "create_export" ? (["wait"] as const) : []),
     ...(operation.confirm ? (["confirmation"] as const) : []),

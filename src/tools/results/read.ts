@@ -5,6 +5,7 @@ import type { Failure, Success, UpstreamCall } from "../../upstream/port.ts";
 import type { CallControl } from "../call-control.ts";
 import type { ToolOptionValues } from "../catalog/tool-options.ts";
 import type { ToolSession } from "../session.ts";
+import { formatPaths } from "./brief.ts";
 import { getRecordSchema, listRequiredFields, pickFields } from "./field-selection.ts";
 import { readPages } from "./pages.ts";
 import { truncateRecord } from "./truncate.ts";
@@ -33,12 +34,12 @@ export async function readTool(
   if (!operations[call.operation].paginated) {
     const answer = await upstream.call(call);
     if (!answer.ok) return answer;
-    const fitted = toToolData(call.operation, answer, options.select, maxBytes);
+    const fitted = toToolData(call.operation, answer, options.select?.paths, maxBytes);
     return { ...fitted, notes: [...createBoundNotes(call, answer.data), ...fitted.notes] };
   }
   const pages = await readPages(call.input, {
     requestPage: (input) => upstream.call({ ...call, input }),
-    toVisibleRow: createFieldSelector(call.operation, options.select),
+    toVisibleRow: createFieldSelector(call.operation, options.select?.paths),
     maxBytes,
     all: options.all === true,
     ...control,
@@ -94,6 +95,9 @@ function fitRows(name: CallName, rows: readonly Row[], maxBytes: number) {
   return { rows: fitted, notes: fitted.length < rows.length ? [shortened, ...notes] : notes };
 }
 
+/** Most sentences about shortened values. */
+const maxShortened = 20;
+
 function fitRecord(name: CallName, row: Row, maxBytes: number) {
   if (measureJsonBytes(row) <= maxBytes) return { record: row, notes: [] };
   const { record, omitted, shortened } = truncateRecord(row, listRequiredFields(getRecordSchema(name)), maxBytes);
@@ -102,16 +106,9 @@ function fitRecord(name: CallName, row: Row, maxBytes: number) {
   return {
     record,
     notes: [
-      ...(omitted.length > 0 ? [`Omitted because of their size: ${formatList(omitted)}. ${how}.`] : []),
-      ...shortened.slice(0, maxNamed),
+      ...(omitted.length > 0 ? [`Omitted because of their size: ${formatPaths(omitted)}. ${how}.`] : []),
+      ...shortened.slice(0, maxShortened),
       ...(shortened.length > 0 ? [`A result holds ${maxBytes} bytes (PROGRAMME_RESULT_BYTES of the server).`] : []),
     ],
   };
-}
-
-const maxNamed = 20;
-
-function formatList(paths: readonly string[]): string {
-  const more = paths.length > maxNamed ? ` and ${paths.length - maxNamed} more` : "";
-  return `${paths.slice(0, maxNamed).join(", ")}${more}`;
 }
