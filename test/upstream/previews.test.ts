@@ -214,7 +214,7 @@ describe("what was agreed to with a remote service", () => {
     const done = await stage.agent.call("withdraw_submission", { ...args, confirmation: confirmation?.token });
     expect(done.data).toMatchObject({ submissionId, state: "WITHDRAWN" });
 
-    const feedback = await stage.server.seed.feedback({ programId: done.data.programId, submissionId });
+    const feedback = await stage.server.seed.feedback({ programId, submissionId });
     const release = { feedbackId: feedback.feedbackId };
     const token = (await stage.agent.call("release_feedback", release)).confirmation?.token;
     const twice = [1, 2].map(() => stage.agent.call("release_feedback", { ...release, confirmation: token }));
