@@ -207,7 +207,7 @@ describe("what was agreed to with a remote service", () => {
 
   test("is done once: the same word counts no second time", async () => {
     const stage = await openRemoteSetup({ environment: asking });
-    const { submissionId } = await stage.server.seed.submission();
+    const { submissionId, programId } = await stage.server.seed.submission();
     const args = { submissionId, reason, version };
     const { confirmation } = await stage.agent.call("withdraw_submission", args);
     expect(await stateOf(stage, submissionId)).toBe("DRAFT");
