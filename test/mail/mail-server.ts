@@ -152,7 +152,7 @@ export async function openMailSetup(
 }
 
 export function smtp({ url }: MailServer, more: Record<string, string> = {}): Record<string, string> {
-  return { PROGRAMME_SMTP_URL: url, PROGRAMME_MAIL_FROM: mailFrom, PROGRAMME_SMTP_TIMEOUT_SECONDS: "5", ...more };
+  return { PROGRAMME_SMTP_URL: url, PROGRAMME_MAIL_FROM: mailFrom, PROGRAMME_SMTP_TIMEOUT_SECONDS: "300", ...more };
 }
 
 /** The value of a header of a message, unfolded. */

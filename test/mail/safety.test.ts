@@ -145,20 +145,24 @@ test("one organisation's many messages do not hold up another's", async () => {
   const other = await server.other();
   await other.seed.emailSend({ status: "queued", sentAt: null, recipientEmail: "few@example.org" });
   server.app.startWorkers();
-  await waitFor(() => expect(post.taken.some(({ to }) => to[0] === "few@example.org")).toBe(true));
-  expect(post.taken.length).toBeLessThan(5);
+  const position = () => post.taken.findIndex(({ to }) => to[0] === "few@example.org");
+  await waitFor(() => expect(position()).toBeGreaterThanOrEqual(0));
+  expect(position()).toBeLessThan(5);
 });
 
 test("what has not been handed over when the service ends goes out when it begins again", async () => {
-  const post = await openMailServer({ rcpt: () => new Promise(() => undefined) });
+  const asked = Promise.withResolvers<void>();
+  const post = await openMailServer({
+    rcpt: () => {
+      asked.resolve();
+      return new Promise(() => undefined);
+    },
+  });
   const environment = smtp(post, { PROGRAMME_DATABASE: await ownDatabase() });
   const first = await openMailSetup(environment);
   const { emailSendId } = await first.queue();
-  await waitFor(() => expect(post.connections()).toBe(1));
-  await delay(50);
-  const startedMs = performance.now();
+  await asked.promise;
   await first.close();
-  expect(performance.now() - startedMs).toBeLessThan(3_000);
   post.manners = {};
   const second = await openMailSetup(environment, { clock: first.clock });
   await second.settled(emailSendId, { status: "sent", error: null });

@@ -148,7 +148,7 @@ describe("places for requests", () => {
     const slow = [dawdle(testServer.origin, token), dawdle(testServer.origin, token)];
     await waitFor(async () => expect((await rest(testServer, token, "list_programs", {})).status).toBe(503));
     await wait(slowClientAfterMs);
-    expect((await rest(testServer, token, "list_programs", {})).status).toBe(200);
+    await waitFor(async () => expect((await rest(testServer, token, "list_programs", {})).status).toBe(200));
     // One made room; nobody wanted the other's place.
     await slow[0]?.closed;
     expect(slow[1]?.socket.closed).toBe(false);

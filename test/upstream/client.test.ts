@@ -17,9 +17,9 @@ async function listening(server: NetServer): Promise<number> {
 }
 
 function clientOf(origin: string, options: Partial<HttpClientOptions> = {}) {
-  const client = createHttpClient({ origin, env: {}, connectTimeoutMs: 500, answerTimeoutMs: 500, ...options });
+  const client = createHttpClient({ origin, env: {}, connectTimeoutMs: 30_000, answerTimeoutMs: 30_000, ...options });
   onTestFinished(() => client.close());
-  const get = (path = "/", signal = AbortSignal.timeout(5_000)) =>
+  const get = (path = "/", signal = AbortSignal.timeout(60_000)) =>
     client.send({ method: "GET", path, headers: { authorization: "Bearer secret" }, signal });
   return { client, get };
 }
@@ -43,22 +43,19 @@ describe("connections", () => {
     const mute = createNetServer(() => undefined);
     const origin = `https://127.0.0.1:${await listening(mute)}`;
     const refusal = (cause: string) => ({ code: "upstream_unreachable", details: { cause } });
-    const startedMs = performance.now();
-    await expect(clientOf(origin).get()).rejects.toMatchObject(refusal("it does not accept connections"));
-    expect(performance.now() - startedMs).toBeLessThan(2_000);
+    const impatient = clientOf(origin, { connectTimeoutMs: 500 });
+    await expect(impatient.get()).rejects.toMatchObject(refusal("it does not accept connections"));
     const nowhere = "http://127.0.0.1:1";
     await expect(clientOf(nowhere).get()).rejects.toMatchObject(refusal("nothing listens there"));
   });
 
   test("end at closing, whatever is still under way", async () => {
     const server = createServer(() => undefined);
-    const { client, get } = clientOf(`http://127.0.0.1:${await listening(server)}`, { answerTimeoutMs: 60_000 });
+    const { client, get } = clientOf(`http://127.0.0.1:${await listening(server)}`, { answerTimeoutMs: 600_000 });
     const pending = expect(get()).rejects.toThrow();
     await once(server, "request");
-    const startedMs = performance.now();
     await client.close();
     await pending;
-    expect(performance.now() - startedMs).toBeLessThan(2_000);
   });
 });
 
@@ -114,9 +111,7 @@ describe("encryption", () => {
     server.on("session", (session) => void sessions.add(session));
     onTestFinished(() => void [...sessions].map((session) => session.destroy()));
     const { get } = clientOf(`https://localhost:${port}`, { ca: good.cert });
-    const startedMs = performance.now();
-    await expect(get("/", AbortSignal.timeout(2_500))).rejects.toThrow();
-    expect(performance.now() - startedMs).toBeLessThan(3_000);
+    await expect(get("/", AbortSignal.timeout(1_000))).rejects.toThrow();
   });
 });
 
@@ -158,10 +153,8 @@ describe("a proxy of the environment", () => {
 
   test("keeps to the number of connections and to the time allowed", async () => {
     const silent = await openProxy(await serving(() => undefined));
-    const slow = clientOf(origin, { ca: service.cert, env: { HTTPS_PROXY: silent.url } });
-    const startedMs = performance.now();
+    const slow = clientOf(origin, { ca: service.cert, env: { HTTPS_PROXY: silent.url }, answerTimeoutMs: 500 });
     await expect(slow.get()).rejects.toMatchObject({ code: "upstream_timeout" });
-    expect(performance.now() - startedMs).toBeLessThan(3_000);
 
     const proxy = await openProxy(await serving((_, response) => void setTimeout(() => response.end(envelope), 20)));
     const { get } = clientOf(origin, { ca: service.cert, env: { HTTPS_PROXY: proxy.url } });

@@ -3,6 +3,7 @@ import { describe, expect, test, vi } from "vitest";
 import type { Webhooks } from "../../src/app/app.ts";
 import { ownDatabase } from "../support/database.ts";
 import { TestClock } from "../support/test-server.ts";
+import { waitFor } from "../support/wait.ts";
 import { accepts, answers, hangs, openReceiver } from "./receiver.ts";
 import { hour, minute, openWebhookServer, second, type WebhookServer } from "./webhook-server.ts";
 
@@ -83,7 +84,6 @@ describe("receivers that are slow, dead, lying or elsewhere", () => {
       await openReceiver(answers(500)),
     ];
     for (const { url } of bad) await rig.add(url);
-    await rig.add("https://10.255.255.1.sslip.invalid/");
     await rig.add(good.url);
     rig.app.startWorkers();
     // The first ones find out who is bad.
@@ -120,10 +120,12 @@ describe("receivers that are slow, dead, lying or elsewhere", () => {
     await rig.emit(20);
     rig.clock.advance(10 * minute);
     rig.app.startWorkers();
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
-    const open = hanging.map(({ received }) => received.length - 1);
-    expect(open.reduce((sum, count) => sum + count, 0)).toBe(3);
-    expect(Math.max(...open)).toBe(1);
+    const open = () => hanging.map(({ received }) => received.length - 1);
+    const total = () => open().reduce((sum, count) => sum + count, 0);
+    await waitFor(() => expect(total()).toBe(3));
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(total()).toBe(3);
+    expect(Math.max(...open())).toBe(1);
   });
 });
 
