@@ -48,12 +48,12 @@ export function mayHoldAddress(text: string): boolean {
   return suspicion.test(text);
 }
 
-/** Replaces the email addresses in a text. */
-export function replaceAddresses(text: string, replace: (address: string) => string): string {
+/** Replaces the email addresses in a text. `replace` receives the address in its normal form, and as it is written. */
+export function replaceAddresses(text: string, replace: (address: string, written: string) => string): string {
   if (!mayHoldAddress(text)) return text;
   let [shown, done] = ["", 0];
   for (const { start, end, address } of findAddresses(text)) {
-    shown += text.slice(done, start) + replace(address);
+    shown += text.slice(done, start) + replace(address, text.slice(start, end));
     done = end;
   }
   return done === 0 ? text : shown + text.slice(done);

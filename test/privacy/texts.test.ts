@@ -69,7 +69,7 @@ test("whether a record is looked through at once or text by text, the same is sh
       expect(await shown(data)).toEqual(await oneByOne(data));
       expect(data).toEqual(before);
     }),
-    { numRuns: 1_000 },
+    { numRuns: 1_000, examples: [[{ name: "u\t@handle.invalid" }], [{ name: "u @handle.invalid" }]] },
   );
 });
 

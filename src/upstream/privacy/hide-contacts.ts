@@ -25,7 +25,7 @@ export function createContactHider(handles: Pseudonymizer): TextChange {
 }
 
 function hideAddresses(text: string, handles: Pseudonymizer): string {
-  return replaceAddresses(text, (found) => (isAddressHandle(found) ? found : handles.seal("email", found)));
+  return replaceAddresses(text, (found, written) => (isAddressHandle(found) ? written : handles.seal("email", found)));
 }
 
 function hidePhoneNumbers(text: string, handles: Pseudonymizer): string {
