@@ -208,7 +208,7 @@ async function attack({ origin, localAddress, ...sent }: Attack): Promise<void> 
   process.once("message", () => {
     going = false;
   });
-  const lane = async () => {
+  const runAttack = async () => {
     while (going) {
       const answered = await pool
         .request(request)
@@ -222,7 +222,7 @@ async function attack({ origin, localAddress, ...sent }: Attack): Promise<void> 
     }
   };
   process.send?.("begun");
-  await Promise.all(Array.from({ length: attackersInFlight }, lane));
+  await Promise.all(Array.from({ length: attackersInFlight }, runAttack));
   process.send?.(answers);
 }
 
@@ -230,8 +230,8 @@ function report(name: string, under: Medians, idle: Medians, answers: Record<str
   const ratios = Object.entries(under).map(([way, ms]) => ({ way, ms, ratio: ms / (idle[way] ?? ms) }));
   const worst = Math.max(...ratios.map(({ ratio }) => ratio));
   const shown = ratios.map(({ way, ms, ratio }) => `${way} ${ms.toFixed(1)} ms ${ratio.toFixed(1)} ×`).join("  ");
-  const told = Object.entries(answers).map(([answer, count]) => `${answer}: ${count}`);
-  console.log(`${name.padEnd(50)} ${worst <= wantedRatio ? "ok " : "BAD"}  ${shown}  ${told.join(", ")}`);
+  const counts = Object.entries(answers).map(([answer, count]) => `${answer}: ${count}`);
+  console.log(`${name.padEnd(50)} ${worst <= wantedRatio ? "ok " : "BAD"}  ${shown}  ${counts.join(", ")}`);
 }
 
 function median(values: readonly number[]): number {

@@ -73,35 +73,35 @@ function ours(upstream: string, name: string, args: readonly string[]): ChildPro
 
 /** Measures milliseconds of each call, for each candidate. */
 async function measureStdio(upstream: string): Promise<Map<string, number[]>> {
-  const lanes = new Map<string, Sequence>([
+  const candidates = new Map<string, Sequence>([
     ["bare", await stdioClient(bare("stdio", upstream), "2026-07-28")],
     ["SDK", await stdioClient(floor("sdk-stdio", upstream), "2026-07-28")],
   ]);
   for (const revision of revisions) {
     const child = ours(upstream, `stdio-${revision}`, ["stdio"]);
-    lanes.set(`program ${revision}`, await stdioClient(child, revision));
+    candidates.set(`program ${revision}`, await stdioClient(child, revision));
   }
-  const timesMs = new Map<string, number[]>([...lanes.keys()].map((lane) => [lane, []]));
+  const timesMs = new Map<string, number[]>([...candidates.keys()].map((candidate) => [candidate, []]));
   for (let round = -warmUps; round < rounds; round += 1) {
-    for (const [lane, sequence] of lanes) {
+    for (const [candidate, sequence] of candidates) {
       const times = await sequence(callsPerRound);
-      if (round >= 0) timesMs.get(lane)?.push(...times);
+      if (round >= 0) timesMs.get(candidate)?.push(...times);
     }
   }
   return timesMs;
 }
 
-interface Lane {
+interface Candidate {
   readonly flood: Flood;
   readonly pid: number | undefined;
   readonly perSecond: number[];
   readonly cpuUs: number[];
 }
 
-async function measureHttp(upstream: string): Promise<Map<string, Lane>> {
-  const lanes = new Map<string, Lane>();
+async function measureHttp(upstream: string): Promise<Map<string, Candidate>> {
+  const candidates = new Map<string, Candidate>();
   const add = (name: string, flood: Flood, child?: ChildProcess) =>
-    lanes.set(name, { flood, pid: child?.pid, perSecond: [], cpuUs: [] });
+    candidates.set(name, { flood, pid: child?.pid, perSecond: [], cpuUs: [] });
   add("undici, no MCP", plainClient(upstream));
   for (const [name, child] of [
     ["bare", bare("http", upstream)],
@@ -114,15 +114,15 @@ async function measureHttp(upstream: string): Promise<Map<string, Lane>> {
     add(`program ${revision}`, await httpClient(origin, revision, "/mcp"), child);
   }
   for (let round = -warmUps; round < rounds; round += 1) {
-    for (const lane of lanes.values()) {
-      const beforeUs = cpuUsOf(lane.pid);
-      const { perSecond } = await lane.flood(secondsPerRound, inFlight);
+    for (const candidate of candidates.values()) {
+      const beforeUs = cpuUsOf(candidate.pid);
+      const { perSecond } = await candidate.flood(secondsPerRound, inFlight);
       if (round < 0) continue;
-      lane.perSecond.push(perSecond);
-      lane.cpuUs.push((cpuUsOf(lane.pid) - beforeUs) / (perSecond * secondsPerRound));
+      candidate.perSecond.push(perSecond);
+      candidate.cpuUs.push((cpuUsOf(candidate.pid) - beforeUs) / (perSecond * secondsPerRound));
     }
   }
-  return lanes;
+  return candidates;
 }
 
 async function oursOverHttp(upstream: string, revision: Revision) {
@@ -158,31 +158,31 @@ function peakMemoryMib(pid: number | undefined): number {
   return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
 }
 
-function reportStdio(lanes: ReadonlyMap<string, readonly number[]>): void {
-  const bareMs = quantile(lanes.get("bare") ?? [], 0.5);
+function reportStdio(candidates: ReadonlyMap<string, readonly number[]>): void {
+  const bareMs = quantile(candidates.get("bare") ?? [], 0.5);
   console.log("stdio, one call after the other");
-  for (const [lane, timesMs] of lanes) {
+  for (const [candidate, timesMs] of candidates) {
     const p50 = quantile(timesMs, 0.5);
     const p99 = quantile(timesMs, 0.99);
-    const wanted = lane.startsWith("program") ? " (wanted: at most 1.60)" : "";
+    const wanted = candidate.startsWith("program") ? " (wanted: at most 1.60)" : "";
     console.log(
-      `  ${lane.padEnd(20)} p50 ${p50.toFixed(3)} ms  p99 ${p99.toFixed(3)} ms  ${(p50 / bareMs).toFixed(2)} × bare${wanted}`,
+      `  ${candidate.padEnd(20)} p50 ${p50.toFixed(3)} ms  p99 ${p99.toFixed(3)} ms  ${(p50 / bareMs).toFixed(2)} × bare${wanted}`,
     );
   }
 }
 
-function reportHttp(lanes: ReadonlyMap<string, Lane>): void {
-  const bare = lanes.get("bare");
+function reportHttp(candidates: ReadonlyMap<string, Candidate>): void {
+  const bare = candidates.get("bare");
   const barePerSecond = quantile(bare?.perSecond ?? [], 0.5);
   const bareMib = peakMemoryMib(bare?.pid);
   console.log(`HTTP, ${inFlight} in flight`);
-  for (const [lane, { perSecond, cpuUs, pid }] of lanes) {
+  for (const [candidate, { perSecond, cpuUs, pid }] of candidates) {
     const rate = quantile(perSecond, 0.5);
     const memory = pid === undefined ? "" : `  ${peakMemoryMib(pid).toFixed(0)} MiB`;
     const cpu = pid === undefined ? "" : `  ${quantile(cpuUs, 0.5).toFixed(0)} µs CPU`;
     const ratios = `${(rate / barePerSecond).toFixed(2)} × bare's rate, ${(peakMemoryMib(pid) / bareMib).toFixed(2)} × its memory`;
-    const wanted = lane.startsWith("program") ? " (wanted: at least 0.60, at most 1.50)" : "";
-    console.log(`  ${lane.padEnd(20)} ${rate.toFixed(0)}/s${cpu}${memory}  ${ratios}${wanted}`);
+    const wanted = candidate.startsWith("program") ? " (wanted: at least 0.60, at most 1.50)" : "";
+    console.log(`  ${candidate.padEnd(20)} ${rate.toFixed(0)}/s${cpu}${memory}  ${ratios}${wanted}`);
   }
 }
 

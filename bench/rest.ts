@@ -61,18 +61,18 @@ async function compare(database: string): Promise<void> {
   const bare = await bareServer(database, businessId, submissionId);
 
   const generator = fork(new URL(import.meta.url), ["load"]);
-  const lanes: Record<string, Target> = {
+  const candidates: Record<string, Target> = {
     bare: { origin: bare.origin, path: "/" },
     rest: { origin: server.origin, path: `/integrations/v1/submissions/${submissionId}`, token },
   };
-  const [bareAnswer, restAnswer] = await Promise.all(Object.values(lanes).map(answerOf));
+  const [bareAnswer, restAnswer] = await Promise.all(Object.values(candidates).map(answerOf));
   if (!isDeepStrictEqual(bareAnswer, restAnswer)) throw new Error("The lanes answer differently");
   const results: Record<string, Round[]> = { bare: [], rest: [] };
   // Interleaved, so that other load affects both alike.
   for (let round = -warmUps; round < rounds; round += 1) {
-    for (const [lane, target] of Object.entries(lanes)) {
+    for (const [candidate, target] of Object.entries(candidates)) {
       const result = await measure(generator, target, () => app.pipeline.flush());
-      if (round >= 0) results[lane]?.push(result);
+      if (round >= 0) results[candidate]?.push(result);
     }
   }
   generator.kill();

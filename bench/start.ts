@@ -45,12 +45,12 @@ try {
 async function run(): Promise<void> {
   const cases = await prepare();
   console.log(`Node ${process.versions.node}, ${availableParallelism()} cores, ${rounds} rounds\n`);
-  const [kept, anew] = [{ NODE_COMPILE_CACHE: join(folder, "compiled") }, { NODE_DISABLE_COMPILE_CACHE: "1" }];
+  const [cacheEnv, anew] = [{ NODE_COMPILE_CACHE: join(folder, "compiled") }, { NODE_DISABLE_COMPILE_CACHE: "1" }];
   report(
     "As installed: the program lets Node keep what it compiles, the bare server does not",
     await measure(cases, {}),
   );
-  report("Both with what Node has kept compiled", await measure(cases, kept));
+  report("Both with what Node has kept compiled", await measure(cases, cacheEnv));
   report("Both compiled anew", await measure(cases, anew));
   await reportMemory(cases);
 }
@@ -78,21 +78,21 @@ async function prepare(): Promise<Case[]> {
 
 type Environment = Readonly<Record<string, string>>;
 
-async function measure(cases: readonly Case[], kept: Environment): Promise<Map<Case, Start[]>> {
+async function measure(cases: readonly Case[], cacheEnv: Environment): Promise<Map<Case, Start[]>> {
   const starts = new Map(cases.map((each) => [each, [] as Start[]]));
   // The first round fills caches and is not counted.
   for (let round = 0; round <= rounds; round++) {
     for (const each of cases) {
-      const start = await startOnce(each, kept);
+      const start = await startOnce(each, cacheEnv);
       if (round > 0) starts.get(each)?.push(start);
     }
   }
   return starts;
 }
 
-async function startOnce(each: Case, kept: Environment): Promise<Start> {
+async function startOnce(each: Case, cacheEnv: Environment): Promise<Start> {
   const begun = performance.now();
-  const child = begin(each, kept);
+  const child = begin(each, cacheEnv);
   const tools = await listTools(child);
   const ms = performance.now() - begun;
   const cpuMs = cpuOf(child.pid as number);
@@ -100,8 +100,11 @@ async function startOnce(each: Case, kept: Environment): Promise<Start> {
   return { ms, cpuMs, tools };
 }
 
-function begin({ args, env }: Case, kept: Environment): ChildProcess {
-  return spawn(process.execPath, args, { env: environment({ ...kept, ...env }), stdio: ["pipe", "pipe", "inherit"] });
+function begin({ args, env }: Case, cacheEnv: Environment): ChildProcess {
+  return spawn(process.execPath, args, {
+    env: environment({ ...cacheEnv, ...env }),
+    stdio: ["pipe", "pipe", "inherit"],
+  });
 }
 
 async function end(child: ChildProcess): Promise<void> {

@@ -42,7 +42,7 @@ import { sessionMs } from "../src/transport/sessions/sessions.ts";
 import { maxListens } from "../src/transport/stdio/connect-stdio.ts";
 import { failuresToOpen, firstPauseMs, maxPauseMs } from "../src/upstream/remote/circuit-breaker.ts";
 import { connections, maxAnswerBytes } from "../src/upstream/remote/http-client.ts";
-import { maxThrottledTokens as maxPacedTokens, maxWaitMs } from "../src/upstream/remote/rate-throttle.ts";
+import { maxThrottledTokens, maxWaitMs } from "../src/upstream/remote/rate-throttle.ts";
 import { maxCallAttempts as upstreamAttempts } from "../src/upstream/remote/retry-policy.ts";
 import { maxScopeWatchers as maxRemoteWatchers } from "../src/upstream/remote/scope-cache.ts";
 import { maxEndpoints } from "../src/webhooks/endpoints.ts";
@@ -246,7 +246,7 @@ const sections: Readonly<Record<string, readonly Row[]>> = {
     ],
     ["Connections", count(connections), "calls wait for one within their time"],
     ["A response", bytes(maxAnswerBytes), "`upstream_invalid_answer`"],
-    ["Tokens whose rate is in memory", count(maxPacedTokens), "the least recently used one is dropped"],
+    ["Tokens whose rate is in memory", count(maxThrottledTokens), "the least recently used one is dropped"],
   ],
   "Outgoing webhooks": [
     ["Endpoints of an organisation", count(maxEndpoints), "refused"],

@@ -103,7 +103,7 @@ function flood(origin: string, next: () => PoolRequest): Flood {
     const startedAtMs = performance.now();
     const endsAtMs = startedAtMs + seconds * 1000;
     let answered = 0;
-    const lane = async () => {
+    const runCalls = async () => {
       while (performance.now() < endsAtMs) {
         const { statusCode, body } = await pool.request(next());
         await body.dump();
@@ -111,7 +111,7 @@ function flood(origin: string, next: () => PoolRequest): Flood {
         answered += 1;
       }
     };
-    await Promise.all(Array.from({ length: inFlight }, lane));
+    await Promise.all(Array.from({ length: inFlight }, runCalls));
     const elapsedSeconds = (performance.now() - startedAtMs) / 1000;
     await pool.close();
     return { perSecond: answered / elapsedSeconds };

@@ -32,17 +32,17 @@ class Measurement {
 
   async run(chosen: readonly Case[], { rounds, callsPerRound }: Effort, journeys: boolean): Promise<void> {
     for (let round = 0; round <= rounds; round++) {
-      const turns = round % 2 === 0 ? this.#subjects : this.#subjects.toReversed();
+      const subjects = round % 2 === 0 ? this.#subjects : this.#subjects.toReversed();
       const counts = round > 0;
       for (const each of chosen) {
-        for (const subject of turns) {
+        for (const subject of subjects) {
           for (let call = 0; call < callsPerRound; call++) {
             await this.#send(subject, each.request(subject.samples, this.#random), each, counts);
           }
         }
       }
       if (!journeys) continue;
-      for (const subject of turns) {
+      for (const subject of subjects) {
         const send = (request: Request) => this.#send(subject, request, { label: request[0], kind: "write" }, counts);
         for (let call = 0; call < callsPerRound; call++) await travel(subject.samples, this.#random, send);
       }

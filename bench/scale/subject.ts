@@ -69,7 +69,7 @@ async function sample({ store }: App, landmarks: Landmarks): Promise<Samples> {
   const key = await store.secret("cursor");
   const half = <R>(rows: readonly R[]) => rows[rows.length >> 1] as R;
   const cursor = (name: string, column: string, query: object, at: string, id: string) =>
-    createCursors(key, [businessId, name, column, query]).seal([at, id]);
+    createCursors(key, [businessId, name, column, query]).encode([at, id]);
   const [submission, person] = [half(submissions), half(persons)];
   const inMiddle = { submittedAt: {}, updatedAt: {} };
   const { reviewerIds } = landmarks;

@@ -3,7 +3,7 @@ import { limits } from "../contract/access/limits.ts";
 import { isOpen } from "../domain/invitations.ts";
 import type { Protect } from "../exports/render.ts";
 import { createExportWorker } from "../exports/worker.ts";
-import { createSealer } from "../lib/crypto/envelope-encryption.ts";
+import { createTextCipher } from "../lib/crypto/envelope-encryption.ts";
 import { version } from "../lib/version.ts";
 import type { Worker } from "../lib/worker.ts";
 import { createFileTransport } from "../mail/file-transport.ts";
@@ -82,7 +82,7 @@ function connectWebhooks(
 ): Webhooks {
   const allowLoopback = config.webhookLoopback;
   const isBlocked = createAddressGuard({ allowLoopback });
-  const encryption = createSealer(serverKey, "webhooks");
+  const encryption = createTextCipher(serverKey, "webhooks");
   const rules = { isBlocked, allowLoopback };
   const endpoints = createEndpoints({ store, encryption, clock, rules });
   const sender = createSender({ isBlocked, resolve: resolveName, userAgent: `programme-mcp/${version}` });

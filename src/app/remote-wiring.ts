@@ -47,9 +47,9 @@ export function connectRemote(config: Config, baseUrl: string, { store, clock, l
 export function connectRemoteProduct(config: Config, baseUrl: string, local: CoreServices) {
   const { client, upstream, circuitBreaker } = connectRemote(config, baseUrl, local);
   const { origin } = new URL(baseUrl);
-  const { kept, read } = createTokenLogs(config, origin, (sha256) => getRealm(origin, sha256));
+  const { byWebhook, byRealm } = createTokenLogs(config, origin, (sha256) => getRealm(origin, sha256));
   const receiving = createWebhookEventUpstream(upstream, {
-    logOf: (realm) => read.get(realm),
+    logOf: (realm) => byRealm.get(realm),
     list: (name, held, input) => list_events({ store: local.store.reader(name), caller: { scopes: held } }, input),
     follow: (identify) => createChangeFeed({ ...local, identify }),
     clock: local.clock,
@@ -58,7 +58,7 @@ export function connectRemoteProduct(config: Config, baseUrl: string, local: Cor
     await receiving.close();
     await client.close();
   };
-  return { upstream: config.hasEvents ? receiving : upstream, webhooks: kept, circuitBreaker, close };
+  return { upstream: config.hasEvents ? receiving : upstream, webhooks: byWebhook, circuitBreaker, close };
 }
 
 function readCertificates(file: string): string {

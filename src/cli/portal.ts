@@ -9,8 +9,8 @@ import { businessOption, createChoiceOption, createSubcommand, jsonOption, parse
 export function addPortal(portal: Command): void {
   for (const { name, act, description, example, options } of actCommands) {
     const sub = createSubcommand(portal, name, description, "portal").option(...businessOption);
-    for (const { flags, description: told, required, choices } of options) {
-      sub.addOption(createChoiceOption(flags, told, choices).makeOptionMandatory(required));
+    for (const { flags, description: help, required, choices } of options) {
+      sub.addOption(createChoiceOption(flags, help, choices).makeOptionMandatory(required));
     }
     addExamples(sub, [`portal ${name} ${example}`, description.charAt(0).toLowerCase() + description.slice(1)]);
     sub.action(async (given: Options) =>
@@ -25,16 +25,16 @@ export function addSimulate(command: Command): void {
     .option("--seed <number>", "the seed of the random choices; equal seeds repeat the season", "1")
     .option("--applicants <number>", "the number of applicants, at least 16", "200")
     .option("--reviewers <number>", "the number of reviewers, at least 4", "40")
-    .option("--pace <pace>", "fast, or the factor of speed: 86400 is one day per second", "fast")
+    .option("--speed <speed>", "`fast`, or how many times faster than real time: 86400 is one day per second", "fast")
     .option(...jsonOption)
     .action(async (options: Options) => {
-      const pace = String(options["pace"]);
+      const speed = String(options["speed"]);
       const given = {
         business: options["business"] as string | undefined,
         seed: parseWholeNumber("--seed", options["seed"]),
         applicants: parseWholeNumber("--applicants", options["applicants"], 16),
         reviewers: parseWholeNumber("--reviewers", options["reviewers"], 4, 1_000),
-        factor: pace === "fast" ? undefined : parseWholeNumber("--pace", pace, 1, 1_000_000_000),
+        factor: speed === "fast" ? undefined : parseWholeNumber("--speed", speed, 1, 1_000_000_000),
         json: options["json"] === true,
       };
       const { runSimulation } = await import("../commands/simulate.ts");
@@ -43,6 +43,6 @@ export function addSimulate(command: Command): void {
   addExamples(
     command,
     ["simulate --applicants 50 --reviewers 10", "simulate a small season at full speed"],
-    ["simulate --pace 86400", "simulate one day per second, to watch webhooks and subscriptions"],
+    ["simulate --speed 86400", "simulate one day per second, to watch webhooks and subscriptions"],
   );
 }

@@ -140,10 +140,10 @@ function listFilesBeside(from: DatabaseLocation, to: DatabaseLocation): string[]
     .filter(([, path]) => existsSync(path))
     .map(([what, path, target]) => `${what}: move ${path} to ${target}`);
   const key = `${from.filesBeside}.key`;
-  const kept = isPostgresAddress(to.database)
+  const keyFromFile = isPostgresAddress(to.database)
     ? `set PROGRAMME_SECRET_KEY to what ${key} holds`
     : `move ${key} to ${to.filesBeside}.key`;
-  const advice = existsSync(key) ? kept : "keep the same PROGRAMME_SECRET_KEY";
+  const advice = existsSync(key) ? keyFromFile : "keep the same PROGRAMME_SECRET_KEY";
   const serverKey = `the server key, without which signing secrets of webhooks cannot be read: ${advice}`;
   return [...moved, "in a bucket: files and exports stay where they are", serverKey];
 }

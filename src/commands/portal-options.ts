@@ -118,8 +118,8 @@ function createActOption({ name, schema, required }: Field): ActOption {
   const { enum: words, type, description = describeField(name), default: preset } = schema;
   const choices = type === "boolean" ? ["true", "false"] : (words ?? []).map(String);
   const value = choices.length > 0 ? choices.join("|") : type === "string" ? "text" : "json or @file";
-  const told = preset === undefined ? description : `${description}. Default: ${JSON.stringify(preset)}`;
-  return { flags: `${toFlag(name)} <${value}>`, description: told, required, choices };
+  const help = preset === undefined ? description : `${description}. Default: ${JSON.stringify(preset)}`;
+  return { flags: `${toFlag(name)} <${value}>`, description: help, required, choices };
 }
 
 /** Describes a field that has no description in the contract, by its name. */

@@ -83,8 +83,8 @@ async function keepFile({ content }: App, options: Options) {
 
 /** Converts invalid input to a usage error, and other problems to an error with their code. */
 function toCommandError({ code, message, details }: Problem): Error {
-  const told = `${code}: ${message}${details === undefined ? "" : ` ${JSON.stringify(details)}`}`;
-  return code === "validation_failed" ? new UsageError(told) : new Error(told);
+  const text = `${code}: ${message}${details === undefined ? "" : ` ${JSON.stringify(details)}`}`;
+  return code === "validation_failed" ? new UsageError(text) : new Error(text);
 }
 
 function show(record: object, options: Options): void {

@@ -15,9 +15,9 @@ interface WebhookValues {
 
 export interface WebhookLogs {
   /** Logs by the webhook's name. */
-  readonly kept: ReadonlyMap<string, WebhookLog>;
+  readonly byWebhook: ReadonlyMap<string, WebhookLog>;
   /** Logs by the realm whose tokens read them. */
-  readonly read: ReadonlyMap<string, { readonly log: string; readonly webhooks: readonly string[] }>;
+  readonly byRealm: ReadonlyMap<string, { readonly log: string; readonly webhooks: readonly string[] }>;
 }
 
 /**
@@ -31,13 +31,13 @@ export function createTokenLogs(
 ): WebhookLogs {
   const own = token === undefined ? undefined : realmOf(hashSha256Hex(token));
   const createLog = (name: string) => (webhookReaders ? `${origin} #${name}` : (own as string));
-  const kept = new Map([...webhookSecrets].map(([name, secrets]) => [name, { log: createLog(name), secrets }]));
+  const byWebhook = new Map([...webhookSecrets].map(([name, secrets]) => [name, { log: createLog(name), secrets }]));
   const readers = [...(webhookReaders ?? [])].flatMap(([name, hashes]) =>
     hashes.map((sha256) => [realmOf(sha256.toLowerCase()), { log: createLog(name), webhooks: [name] }] as const),
   );
-  if (webhookReaders) return { kept, read: new Map(readers) };
+  if (webhookReaders) return { byWebhook: byWebhook, byRealm: new Map(readers) };
   const webhooks = [...webhookSecrets.keys()];
-  return { kept, read: new Map(own === undefined ? [] : [[own, { log: own, webhooks }]]) };
+  return { byWebhook: byWebhook, byRealm: new Map(own === undefined ? [] : [[own, { log: own, webhooks }]]) };
 }
 
 /**

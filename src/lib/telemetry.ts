@@ -80,7 +80,7 @@ export interface TelemetryNotes {
   /** A request to the product's own service was retried. */
   readonly retry: "retry";
   /** Milliseconds that a call waited for its slot with the product's own service. */
-  readonly pace: number;
+  readonly throttleWait: number;
   /** Milliseconds that a transaction waited to begin. */
   readonly databaseWait: number;
 }

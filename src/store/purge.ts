@@ -88,14 +88,14 @@ async function forgetEvents(db: Db, { businessId, before, limit }: Step): Promis
 async function findFirstKeptPosition(db: Db, businessId: string, before: string): Promise<number> {
   const ofTenant = db.selectFrom("events").select("position").where("businessId", "=", businessId);
   const young = await ofTenant.where("timestamp", ">=", before).orderBy("position").limit(1).executeTakeFirst();
-  const kept = young ?? (await ofTenant.orderBy("position", "desc").limit(1).executeTakeFirst());
+  const firstKept = young ?? (await ofTenant.orderBy("position", "desc").limit(1).executeTakeFirst());
   const endpoints = await db
     .selectFrom("webhookEndpoints")
     .select((eb) => eb.fn.min("afterPosition").as("after"))
     .where("businessId", "=", businessId)
     .where("status", "=", "enabled")
     .executeTakeFirstOrThrow();
-  const end = Number(kept?.["position"] ?? 0);
+  const end = Number(firstKept?.["position"] ?? 0);
   if (endpoints["after"] === null) return end;
   const cursor = await db
     .selectFrom("webhookCursors")

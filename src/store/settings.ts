@@ -22,7 +22,7 @@ export function loadMasterKey(transact: Transact): Promise<Buffer> {
       .values({ name: masterKeyName, value: randomBytes(32).toString("base64") })
       .onConflict((conflict) => conflict.column("name").doNothing())
       .execute();
-    const kept = db.selectFrom("settings").select("value").where("name", "=", masterKeyName);
-    return Buffer.from((await kept.executeTakeFirstOrThrow())["value"] as string, "base64");
+    const stored = db.selectFrom("settings").select("value").where("name", "=", masterKeyName);
+    return Buffer.from((await stored.executeTakeFirstOrThrow())["value"] as string, "base64");
   });
 }

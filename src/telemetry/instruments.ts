@@ -15,45 +15,39 @@ export function createInstruments(registry: Registry) {
   new Gauge({ ...build, labelNames: ["version"], registers }).set({ version }, 1);
 
   return {
-    toolCalls: createCounter("tool_calls_total", "Tool calls: ok, asked, or refused with an error code", [
+    toolCalls: createCounter("tool_calls_total", "Tool calls by outcome: ok, asked, or an error code", [
       "tool",
       "outcome",
     ]),
-    toolSeconds: createSecondsHistogram("tool_call_seconds", "How long tool calls took", ["tool"]),
-    mcp: createCounter("mcp_requests_total", "MCP requests that are no tool calls", ["method", "outcome"]),
-    mcpSeconds: createSecondsHistogram("mcp_request_seconds", "How long MCP requests that are no tool calls took", [
+    toolSeconds: createSecondsHistogram("tool_call_seconds", "Duration of tool calls", ["tool"]),
+    mcp: createCounter("mcp_requests_total", "MCP requests other than tool calls", ["method", "outcome"]),
+    mcpSeconds: createSecondsHistogram("mcp_request_seconds", "Duration of MCP requests other than tool calls", [
       "method",
     ]),
     rest: createCounter("rest_requests_total", "REST requests by operation", ["operation", "status"]),
-    restSeconds: createSecondsHistogram("rest_request_seconds", "How long REST requests took", ["operation"]),
-    http: createCounter("http_requests_total", "HTTP requests by what answered them", ["surface", "status"]),
-    rateLimited: createCounter("rate_limit_refusals_total", "Calls refused because their token's rate was used up", [
+    restSeconds: createSecondsHistogram("rest_request_seconds", "Duration of REST requests", ["operation"]),
+    http: createCounter("http_requests_total", "HTTP requests by surface and status", ["surface", "status"]),
+    rateLimited: createCounter("rate_limit_refusals_total", "Calls refused by the rate limit of their token", [
       "surface",
     ]),
-    confirmations: createCounter("confirmations_total", "Questions before calls: asked, accepted, declined", [
+    confirmations: createCounter("confirmations_total", "Confirmations: asked, accepted, declined", ["outcome"]),
+    transactionSeconds: createSecondsHistogram("transaction_seconds", "Duration of transactions, including waiting", [
       "outcome",
     ]),
-    transactionSeconds: createSecondsHistogram("transaction_seconds", "How long transactions took, waiting included", [
-      "outcome",
-    ]),
-    databaseWait: createSecondsHistogram("database_wait_seconds", "How long transactions waited to begin"),
-    upstream: createCounter("upstream_requests_total", "Tries of requests to the product's service", [
+    databaseWait: createSecondsHistogram("database_wait_seconds", "Waiting time of transactions"),
+    upstream: createCounter("upstream_requests_total", "Attempts of requests to the product's service", [
       "method",
       "outcome",
     ]),
-    upstreamSeconds: createSecondsHistogram("upstream_request_seconds", "How long tries of such requests took", [
-      "method",
+    upstreamSeconds: createSecondsHistogram("upstream_request_seconds", "Duration of these attempts", ["method"]),
+    retries: createCounter("upstream_retries_total", "Retries of requests to the product's service"),
+    throttleWait: createSecondsHistogram(
+      "upstream_throttle_wait_seconds",
+      "Waiting time of calls for the service's rate limit",
+    ),
+    deliveries: createCounter("deliveries_total", "Attempts of webhooks, mail and exports", ["of", "outcome"]),
+    deliverySeconds: createSecondsHistogram("delivery_seconds", "Duration of attempts of webhooks, mail and exports", [
+      "of",
     ]),
-    retries: createCounter("upstream_retries_total", "Requests to the product's service that were tried again"),
-    paceWait: createSecondsHistogram(
-      "upstream_pace_wait_seconds",
-      "How long calls waited for their turn with the product's service",
-    ),
-    deliveries: createCounter("deliveries_total", "Attempts at webhooks, mail and exports", ["of", "outcome"]),
-    deliverySeconds: createSecondsHistogram(
-      "delivery_seconds",
-      "How long attempts at webhooks, mail and exports took",
-      ["of"],
-    ),
   };
 }

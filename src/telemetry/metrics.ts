@@ -85,7 +85,7 @@ export function createMetrics(tools: readonly string[]): Metrics {
     note(kind, value) {
       if (kind === "confirmation") to.confirmations.inc({ outcome: String(value) });
       else if (kind === "retry") to.retries.inc();
-      else (kind === "pace" ? to.paceWait : to.databaseWait).observe(Number(value) / 1000);
+      else (kind === "throttleWait" ? to.throttleWait : to.databaseWait).observe(Number(value) / 1000);
     },
 
     watchGauges(gauges) {

@@ -76,7 +76,7 @@ export function describeExchange({ surface, request, requestId }: HttpExchange):
       "http.request.method": method,
       "url.scheme": "http",
       "network.protocol.version": request.httpVersion,
-      "programme.face": surface,
+      "programme.surface": surface,
       "programme.request_id": requestId,
     },
   };

@@ -2,7 +2,7 @@ import { type Problem, problem } from "../contract/errors.ts";
 import type { EventType } from "../contract/events.ts";
 import type { DisabledReason } from "../contract/webhooks.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { Sealer } from "../lib/crypto/envelope-encryption.ts";
+import type { TextCipher } from "../lib/crypto/envelope-encryption.ts";
 import { createId } from "../lib/ids.ts";
 import { commandLine, withAudit } from "../pipeline/audit/with-audit.ts";
 import type { Author } from "../store/handler-context.ts";
@@ -51,7 +51,7 @@ export interface EndpointTarget {
 
 export interface EndpointsDeps {
   readonly store: Store;
-  readonly encryption: Sealer;
+  readonly encryption: TextCipher;
   readonly clock: Clock;
   readonly rules: UrlRules;
 }
@@ -65,7 +65,7 @@ export function createEndpoints(deps: EndpointsDeps): Endpoints {
 
 class StoredEndpoints implements Endpoints {
   readonly #store: Store;
-  readonly #encryption: Sealer;
+  readonly #encryption: TextCipher;
   readonly #clock: Clock;
   readonly #rules: UrlRules;
 
@@ -91,7 +91,7 @@ class StoredEndpoints implements Endpoints {
         endpointId: key.endpointId,
         url,
         eventTypes: [...new Set(eventTypes)],
-        secret: this.#encryption.seal(secret, getSecretContext(key)),
+        secret: this.#encryption.encrypt(secret, getSecretContext(key)),
         previousSecret: null,
         previousSecretUntil: null,
         status: "enabled",
@@ -156,7 +156,7 @@ class StoredEndpoints implements Endpoints {
     await this.#change(key.businessId, "secret_rotated", async (transaction) => {
       const row = await loadEndpoint(transaction, key);
       await transaction.update("webhookEndpoints", row, {
-        secret: this.#encryption.seal(secret, getSecretContext(key)),
+        secret: this.#encryption.encrypt(secret, getSecretContext(key)),
         previousSecret: overlapMs > 0 ? row.secret : null,
         previousSecretUntil: overlapMs > 0 ? until : null,
       });
@@ -171,10 +171,10 @@ class StoredEndpoints implements Endpoints {
   }
 
   #decryptSecrets(row: Endpoint): EndpointTarget["secrets"] {
-    const secret = this.#encryption.open(row.secret, getSecretContext(row));
+    const secret = this.#encryption.decrypt(row.secret, getSecretContext(row));
     if (secret === undefined) return undefined;
-    const sealed = (row.previousSecretUntil ?? "") > this.#clock.now().toISOString() ? row.previousSecret : null;
-    const previous = sealed === null ? undefined : this.#encryption.open(sealed, getSecretContext(row));
+    const encrypted = (row.previousSecretUntil ?? "") > this.#clock.now().toISOString() ? row.previousSecret : null;
+    const previous = encrypted === null ? undefined : this.#encryption.decrypt(encrypted, getSecretContext(row));
     return previous === undefined ? [secret] : [secret, previous];
   }
 

@@ -34,8 +34,8 @@ const [maxProperties, maxNameChars] = [60, 64];
  * are read from the service when they are needed, with the caller's scopes.
  */
 function reduceData(data: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const kept = Object.entries(data).filter(([name, value]) => isKeptName(name) && isPlain(value));
-  return Object.fromEntries(kept.slice(0, maxProperties));
+  const fields = Object.entries(data).filter(([name, value]) => isKeptName(name) && isPlain(value));
+  return Object.fromEntries(fields.slice(0, maxProperties));
 }
 
 function isKeptName(name: string): boolean {

@@ -29,7 +29,7 @@ export function createTestEventSender({ endpoints, send, clock, rules }: TestEve
     const { url, secrets } = target;
     const fault = findUrlFault(url, rules);
     if (fault !== undefined) throw new Error(`Nothing is sent to the address of ${key.endpointId}: ${fault}`);
-    if (!secrets) throw new Error(`The secret of ${key.endpointId} was sealed under another key; rotate it first`);
+    if (!secrets) throw new Error(`The secret of ${key.endpointId} was encrypted with another key; rotate it first`);
     const now = clock.now();
     const eventId = createId("evt");
     const data = createExample(events[eventType], { optional: true }) as Readonly<Record<string, unknown>>;

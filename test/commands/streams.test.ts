@@ -64,7 +64,7 @@ describe("work that is stopped", () => {
     ["SIGTERM", 143],
   ])("by %s ends as a shell expects", async (signal, code) => {
     const home = await openHome();
-    const running = home.start(["simulate", "--pace", "86400", "--database", home.database]);
+    const running = home.start(["simulate", "--speed", "86400", "--database", home.database]);
     await expect
       .poll(async () => (await home.run(["token", "list", "--database", home.database])).stdout)
       .toContain("simulation");

@@ -72,10 +72,10 @@ test("the same seed makes the same choices, another one others", async () => {
   expect(await play("three", "4")).not.toEqual(first);
 });
 
-test("at a slower pace it takes the time that it says, and can be stopped without leaving its token behind", async () => {
+test("at a slower speed it takes the time that it says, and can be stopped without leaving its token behind", async () => {
   const home = await openHome();
   const database = ["--database", home.database];
-  const started = home.start(["simulate", ...small, "--pace", "86400", ...database]);
+  const started = home.start(["simulate", ...small, "--speed", "86400", ...database]);
   await new Promise((resolve) => setTimeout(resolve, 4_000));
   const { code, stdout, stderr } = await started.stop("SIGINT");
   expect([code, stdout, stderr]).toEqual([130, "", "error: The season was stopped: what it has come to stays.\n"]);
@@ -93,7 +93,7 @@ test.each([
   [["--applicants", "15"], /--applicants.*16/],
   [["--reviewers", "3"], /--reviewers.*4/],
   [["--applicants", "many"], /--applicants/],
-  [["--pace", "slow"], /--pace/],
+  [["--speed", "slow"], /--speed/],
   [["--seed", "0"], /--seed/],
 ])("%j is a mistake", async (args, said) => {
   const home = await openHome();

@@ -23,9 +23,9 @@ describe.each(kinds)("a handle of kind %s", (kind) => {
   test("opens to the value it was made of, and is the same each time", () => {
     fc.assert(
       fc.property(values[kind], (value) => {
-        const handle = handles.seal(kind, value);
-        expect(handles.open(kind, handle, "x")).toBe(value);
-        expect(handles.seal(kind, value)).toBe(handle);
+        const handle = handles.pseudonymize(kind, value);
+        expect(handles.resolve(kind, handle, "x")).toBe(value);
+        expect(handles.pseudonymize(kind, value)).toBe(handle);
         expect(handle).not.toContain(value.length > 4 ? value : "\0");
       }),
     );
@@ -35,14 +35,14 @@ describe.each(kinds)("a handle of kind %s", (kind) => {
     const others = [createPseudonymizer(secret, "biz_two"), createPseudonymizer(Buffer.alloc(32, 8), "biz_one")];
     fc.assert(
       fc.property(values[kind], fc.nat(), (value, position) => {
-        const handle = handles.seal(kind, value);
+        const handle = handles.pseudonymize(kind, value);
         const start = kind === "email" ? 0 : handle.indexOf("~") + 1;
         // The last character may hold bits that no byte is made of.
         const end = kind === "email" ? handle.indexOf("@") - 1 : handle.length - 1;
         const at = start + (position % (end - start));
         const altered = handle.slice(0, at) + (handle[at] === "a" ? "b" : "a") + handle.slice(at + 1);
-        expect(() => handles.open(kind, altered, "x")).toThrow(Problem);
-        for (const other of others) expect(() => other.open(kind, handle, "x")).toThrow(Problem);
+        expect(() => handles.resolve(kind, altered, "x")).toThrow(Problem);
+        for (const other of others) expect(() => other.resolve(kind, handle, "x")).toThrow(Problem);
       }),
     );
   });
@@ -50,7 +50,7 @@ describe.each(kinds)("a handle of kind %s", (kind) => {
   test("leaves what is no handle as it is", () => {
     fc.assert(
       fc.property(values[kind], (value) => {
-        expect(handles.open(kind, value, "x")).toBe(value);
+        expect(handles.resolve(kind, value, "x")).toBe(value);
       }),
     );
   });
@@ -65,7 +65,7 @@ test("whatever text is given for a handle, it opens, passes or is refused by the
   fc.assert(
     fc.property(fc.constantFrom(...kinds), text, (kind, given) => {
       try {
-        expect(typeof handles.open(kind, given, "x")).toBe("string");
+        expect(typeof handles.resolve(kind, given, "x")).toBe("string");
       } catch (error) {
         expect((error as Problem).code).toBe("invalid_handle");
       }
@@ -76,7 +76,7 @@ test("whatever text is given for a handle, it opens, passes or is refused by the
 test("a handle of an address is an address that reaches nobody", () => {
   fc.assert(
     fc.property(address, (value) => {
-      const handle = handles.seal("email", value);
+      const handle = handles.pseudonymize("email", value);
       expect(Email.safeParse(handle).success).toBe(true);
       expect(handle).toMatch(/[@.]handle\.invalid$/);
       expect(isAddressHandle(handle)).toBe(true);
@@ -85,22 +85,22 @@ test("a handle of an address is an address that reaches nobody", () => {
 });
 
 test("addresses that differ in case alone have the same handle", () => {
-  expect(handles.seal("email", "Ada@Example.org")).toBe(handles.seal("email", "ada@example.org"));
-  const handle = handles.seal("email", "ada@example.org");
-  expect(handles.open("email", handle.toUpperCase(), "x")).toBe("ada@example.org");
+  expect(handles.pseudonymize("email", "Ada@Example.org")).toBe(handles.pseudonymize("email", "ada@example.org"));
+  const handle = handles.pseudonymize("email", "ada@example.org");
+  expect(handles.resolve("email", handle.toUpperCase(), "x")).toBe("ada@example.org");
 });
 
 test("long addresses use several labels; what cannot be carried is withheld, and never acted on", () => {
   const long = `${"a".repeat(60)}@${"b".repeat(50)}.example`;
-  const handle = handles.seal("email", long);
+  const handle = handles.pseudonymize("email", long);
   expect(Email.safeParse(handle).success).toBe(true);
-  expect(handles.open("email", handle, "x")).toBe(long);
-  const withheld = handles.seal("email", `${"a".repeat(64)}@${"b".repeat(60)}.${"c".repeat(60)}.example`);
+  expect(handles.resolve("email", handle, "x")).toBe(long);
+  const withheld = handles.pseudonymize("email", `${"a".repeat(64)}@${"b".repeat(60)}.${"c".repeat(60)}.example`);
   expect(withheld).toMatch(/\.handle\.invalid$/);
-  expect(() => handles.open("email", withheld, "x")).toThrow(Problem);
+  expect(() => handles.resolve("email", withheld, "x")).toThrow(Problem);
 });
 
 test("kinds are not taken for each other", () => {
-  const phone = handles.seal("phone", "123");
-  expect(() => handles.open("externalId", phone.replace("phone~", "ref~"), "x")).toThrow(Problem);
+  const phone = handles.pseudonymize("phone", "123");
+  expect(() => handles.resolve("externalId", phone.replace("phone~", "ref~"), "x")).toThrow(Problem);
 });

@@ -21,7 +21,7 @@ async function shown(data: unknown): Promise<unknown> {
 const address = fc.constantFrom("ada@engine.example", "o'neil+x@a-b.co.uk", "müller@bücher.example", "n@x.org");
 const around = fc.string({ unit: fc.constantFrom(..."\n\t\r\b\f\"\\u/ .,;:()<>@'-é中\u200b\u202e\u0007") });
 const decoy = fc.constantFrom(
-  handles.seal("email", "eve@evil.example"),
+  handles.pseudonymize("email", "eve@evil.example"),
   '@handle.invalid"',
   "@handle.invalid",
   "x@handle.invalidated.org",

@@ -9,53 +9,53 @@ import { openRemoteSetup } from "./remote-setup.ts";
 const second = 1_000;
 
 describe("the pace of a token", () => {
-  const paceOf = (limit = 300, exportSeconds = 300) => {
+  const createThrottle = (limit = 300, exportSeconds = 300) => {
     const clock = new TestClock();
-    return { clock, pace: createRateThrottle(clock, limit, exportSeconds) };
+    return { clock, throttle: createRateThrottle(clock, limit, exportSeconds) };
   };
   const refused = (retryAfterSeconds: number) =>
     expect.objectContaining({ code: "rate_limited", details: { retryAfterSeconds } });
 
   test("is 300 calls in any minute: the next waits its turn, or is told when to come", () => {
-    const { clock, pace } = paceOf();
-    for (let call = 0; call < 300; call += 1) expect(pace.take("a")).toBe(0);
-    expect(() => pace.take("a")).toThrow(refused(60));
+    const { clock, throttle } = createThrottle();
+    for (let call = 0; call < 300; call += 1) expect(throttle.take("a")).toBe(0);
+    expect(() => throttle.take("a")).toThrow(refused(60));
     clock.advance(55 * second);
-    expect(pace.take("a")).toBe(5 * second);
+    expect(throttle.take("a")).toBe(5 * second);
     clock.advance(5 * second);
     // The one that waited has its turn now; 299 more have left the minute.
-    for (let call = 0; call < 299; call += 1) expect(pace.take("a")).toBe(0);
-    expect(() => pace.take("a")).toThrow(refused(60));
+    for (let call = 0; call < 299; call += 1) expect(throttle.take("a")).toBe(0);
+    expect(() => throttle.take("a")).toThrow(refused(60));
   });
 
   test("never lets more through in any minute than are allowed, whenever they come", () => {
-    const { clock, pace } = paceOf(20);
-    const turns: number[] = [];
+    const { clock, throttle } = createThrottle(20);
+    const slots: number[] = [];
     let state = 7;
     for (let step = 0; step < 3_000; step += 1) {
       state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
       clock.advance(state % 2_000);
       try {
-        turns.push(clock.now().getTime() + pace.take("a"));
+        slots.push(clock.now().getTime() + throttle.take("a"));
       } catch {}
     }
-    expect(turns.length).toBeGreaterThan(500);
-    for (const [index, atMs] of turns.entries()) {
-      expect(turns.slice(index).filter((other) => other - atMs < 60 * second).length).toBeLessThanOrEqual(20);
+    expect(slots.length).toBeGreaterThan(500);
+    for (const [index, atMs] of slots.entries()) {
+      expect(slots.slice(index).filter((other) => other - atMs < 60 * second).length).toBeLessThanOrEqual(20);
     }
   });
 
   test("is no other token's", () => {
-    const { pace } = paceOf(1);
-    expect(pace.take("a")).toBe(0);
-    expect(() => pace.take("a")).toThrow();
-    expect(pace.take("b")).toBe(0);
-    pace.refused("b", 30);
-    pace.exported("b");
-    expect(pace.take("c")).toBe(0);
-    expect(() => pace.checkExport("c")).not.toThrow();
-    expect(() => pace.checkExport("b")).toThrow(expect.objectContaining({ code: "export_rate_limited" }));
-    expect(pace.remaining("a")).toEqual({ limit: 1, remaining: 0 });
+    const { throttle } = createThrottle(1);
+    expect(throttle.take("a")).toBe(0);
+    expect(() => throttle.take("a")).toThrow();
+    expect(throttle.take("b")).toBe(0);
+    throttle.recordRefusal("b", 30);
+    throttle.recordExport("b");
+    expect(throttle.take("c")).toBe(0);
+    expect(() => throttle.checkExport("c")).not.toThrow();
+    expect(() => throttle.checkExport("b")).toThrow(expect.objectContaining({ code: "export_rate_limited" }));
+    expect(throttle.getRate("a")).toEqual({ limit: 1, remaining: 0 });
   });
 
   test.each([
@@ -66,46 +66,46 @@ describe("the pace of a token", () => {
     ["nonsense", { "x-ratelimit-limit": "-1", "ratelimit-policy": ";;q=;w" }, 10],
     ["a limit of nothing", { "x-ratelimit-limit": "0" }, 10],
   ])("is learnt from %s", (_, headers, limit) => {
-    const { pace } = paceOf(10);
-    pace.learn("a", headers);
-    for (let call = 0; call < limit; call += 1) expect(pace.take("a")).toBe(0);
-    expect(() => pace.take("a")).toThrow(refused(60));
+    const { throttle } = createThrottle(10);
+    throttle.learn("a", headers);
+    for (let call = 0; call < limit; call += 1) expect(throttle.take("a")).toBe(0);
+    expect(() => throttle.take("a")).toThrow(refused(60));
   });
 
   test("that others use up is waited for, not refused, until the service refuses", () => {
-    const { clock, pace } = paceOf();
-    pace.take("a");
-    pace.learn("a", { ratelimit: '"default";r=0;t=40' });
-    expect(pace.take("a")).toBe(10 * second);
+    const { clock, throttle } = createThrottle();
+    throttle.take("a");
+    throttle.learn("a", { ratelimit: '"default";r=0;t=40' });
+    expect(throttle.take("a")).toBe(10 * second);
     clock.advance(10 * second);
-    expect(pace.take("a")).toBe(0);
-    pace.refused("a", 40);
-    expect(() => pace.take("a")).toThrow(refused(40));
-    pace.refused("a", 86_400);
-    expect(() => pace.take("a")).toThrow(refused(60));
+    expect(throttle.take("a")).toBe(0);
+    throttle.recordRefusal("a", 40);
+    expect(() => throttle.take("a")).toThrow(refused(40));
+    throttle.recordRefusal("a", 86_400);
+    expect(() => throttle.take("a")).toThrow(refused(60));
     clock.advance(60 * second);
-    expect(pace.take("a")).toBe(0);
+    expect(throttle.take("a")).toBe(0);
   });
 
   test("comes right again when the clock is set back", () => {
-    const { clock, pace } = paceOf(2);
-    pace.take("a");
-    pace.take("a");
-    pace.refused("a", 60);
+    const { clock, throttle } = createThrottle(2);
+    throttle.take("a");
+    throttle.take("a");
+    throttle.recordRefusal("a", 60);
     clock.advance(-3_600 * second);
-    expect(pace.take("a")).toBe(0);
+    expect(throttle.take("a")).toBe(0);
   });
 
   test("of exports is one in five minutes, or what the service says", () => {
-    const { clock, pace } = paceOf();
-    pace.exported("a");
+    const { clock, throttle } = createThrottle();
+    throttle.recordExport("a");
     const wait = (retryAfterSeconds: number) => expect.objectContaining({ details: { retryAfterSeconds } });
     clock.advance(299 * second);
-    expect(() => pace.checkExport("a")).toThrow(wait(1));
+    expect(() => throttle.checkExport("a")).toThrow(wait(1));
     clock.advance(second);
-    pace.checkExport("a");
-    pace.exported("a", 90);
-    expect(() => pace.checkExport("a")).toThrow(wait(90));
+    throttle.checkExport("a");
+    throttle.recordExport("a", 90);
+    expect(() => throttle.checkExport("a")).toThrow(wait(90));
   });
 });
 

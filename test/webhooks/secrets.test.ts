@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createSealer } from "../../src/lib/crypto/envelope-encryption.ts";
+import { createTextCipher } from "../../src/lib/crypto/envelope-encryption.ts";
 import { readOrMakeKey } from "../../src/lib/crypto/key-file.ts";
 import { createLogger } from "../../src/lib/log.ts";
 import { temporaryDirectory } from "../support/directory.ts";
@@ -19,33 +19,33 @@ async function folder(): Promise<string> {
 
 const key = (byte: number) => () => Buffer.alloc(32, byte);
 
-describe("what is sealed", () => {
+describe("what is encrypted", () => {
   test("opens under its key, for its purpose and context, and not otherwise", () => {
-    const encryption = createSealer(key(1), "one");
+    const encryption = createTextCipher(key(1), "one");
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), fc.string(), fc.string(), (text, context, other) => {
-        const sealed = encryption.seal(text, context);
-        expect(encryption.open(sealed, context)).toBe(text);
-        expect(encryption.seal(text, context)).not.toBe(sealed);
-        if (other !== context) expect(encryption.open(sealed, other)).toBeUndefined();
-        expect(createSealer(key(2), "one").open(sealed, context)).toBeUndefined();
-        expect(createSealer(key(1), "two").open(sealed, context)).toBeUndefined();
+        const encrypted = encryption.encrypt(text, context);
+        expect(encryption.decrypt(encrypted, context)).toBe(text);
+        expect(encryption.encrypt(text, context)).not.toBe(encrypted);
+        if (other !== context) expect(encryption.decrypt(encrypted, other)).toBeUndefined();
+        expect(createTextCipher(key(2), "one").decrypt(encrypted, context)).toBeUndefined();
+        expect(createTextCipher(key(1), "two").decrypt(encrypted, context)).toBeUndefined();
       }),
     );
   });
 
   test("does not open once a byte of it has changed, or as something else", () => {
-    const encryption = createSealer(key(1), "one");
-    const sealed = encryption.seal("whsec_x", "here");
-    const [version, encoded = ""] = sealed.split(".");
+    const encryption = createTextCipher(key(1), "one");
+    const encrypted = encryption.encrypt("whsec_x", "here");
+    const [version, encoded = ""] = encrypted.split(".");
     const bytes = Buffer.from(encoded, "base64url");
     for (let index = 0; index < bytes.length; index++) {
       const altered = Buffer.from(bytes);
       altered.writeUInt8(altered.readUInt8(index) ^ 1, index);
-      expect(encryption.open(`${version}.${altered.toString("base64url")}`, "here")).toBeUndefined();
+      expect(encryption.decrypt(`${version}.${altered.toString("base64url")}`, "here")).toBeUndefined();
     }
     for (const text of ["", ".", "v1", "v1.", "v1.AAAA", `v2.${encoded}`, encoded, "whsec_x"]) {
-      expect([text, encryption.open(text, "here")]).toEqual([text, undefined]);
+      expect([text, encryption.decrypt(text, "here")]).toEqual([text, undefined]);
     }
   });
 });

@@ -75,14 +75,14 @@ async function runChecks(env: NodeJS.ProcessEnv, options: Options): Promise<Doct
 
 async function runConfigChecks(config: Config): Promise<DoctorCheck[]> {
   // The check must not create what it checks.
-  const { checks: files, kept } = isPostgresAddress(config.database)
+  const { checks: files, hasData } = isPostgresAddress(config.database)
     ? await checkPostgres(config)
-    : { checks: checkFiles(config), kept: config.database !== ":memory:" && existsSync(config.database) };
+    : { checks: checkFiles(config), hasData: config.database !== ":memory:" && existsSync(config.database) };
   if (files.some(({ status }) => status === "fail")) return files;
   const name = "database";
   let app: App;
   try {
-    const examined = kept ? config : { ...config, database: ":memory:", filesBeside: undefined };
+    const examined = hasData ? config : { ...config, database: ":memory:", filesBeside: undefined };
     app = await createApp({ ...examined, logLevel: "silent" });
   } catch (error) {
     if (error instanceof UsageError) throw error;
@@ -92,9 +92,9 @@ async function runConfigChecks(config: Config): Promise<DoctorCheck[]> {
     ];
   }
   try {
-    const opened = kept ? [await checkRecords(app, config, name)] : [];
+    const opened = hasData ? [await checkRecords(app, config, name)] : [];
     const tried = await (config.baseUrl === undefined ? checkEmbedded : checkRemote)(app, config);
-    const callers = await checkCallers(app, config, kept);
+    const callers = await checkCallers(app, config, hasData);
     return [...files, ...opened, ...tried, ...callers, await checkWebhooksIn(app, config)];
   } finally {
     await app.close();

@@ -6,23 +6,23 @@ import { createFailure, createPass, createWarning, type DoctorCheck, formatSente
 import { findExistingDirectory } from "./files.ts";
 
 /** The findings about a PostgreSQL database. */
-export interface Examined {
+export interface PostgresFindings {
   readonly checks: DoctorCheck[];
   /** The database contains data. */
-  readonly kept: boolean;
+  readonly hasData: boolean;
 }
 
 /** Checks that a PostgreSQL database can be used, and which settings processes on it must share. */
-export async function checkPostgres(config: Config): Promise<Examined> {
+export async function checkPostgres(config: Config): Promise<PostgresFindings> {
   const name = "database server";
   const { databaseName } = config;
   try {
     const { applied, pending } = await inspectDatabase(config);
-    const kept = applied.length > 0;
-    const found = kept
+    const hasData = applied.length > 0;
+    const found = hasData
       ? `${databaseName} can be reached.`
       : `${databaseName} is empty; the first start makes its tables.`;
-    const late = kept && pending.length > 0;
+    const late = hasData && pending.length > 0;
     const reached = late
       ? createWarning(
           name,
@@ -30,14 +30,14 @@ export async function checkPostgres(config: Config): Promise<Examined> {
           "Bring it to this one with: programme-mcp migrate",
         )
       : createPass(name, found);
-    return { kept, checks: [reached, ...checkShared(config)] };
+    return { hasData: hasData, checks: [reached, ...checkShared(config)] };
   } catch (error) {
     if (error instanceof MissingRights) {
       const found = `The user of ${databaseName} lacks rights there.`;
-      return { kept: false, checks: [createFailure(name, found, `As its owner: ${error.grant}`)] };
+      return { hasData: false, checks: [createFailure(name, found, `As its owner: ${error.grant}`)] };
     }
     const fix = "Correct PROGRAMME_DATABASE, or see to the server.";
-    return { kept: false, checks: [createFailure(name, formatSentence(error), fix)] };
+    return { hasData: false, checks: [createFailure(name, formatSentence(error), fix)] };
   }
 }
 

@@ -12,14 +12,14 @@ import { createAnsweredPass, createFailure, createPass, createSkip, createWarnin
 export async function checkScopes(
   { call }: App["upstream"],
   token: string,
-  told: readonly Scope[] | undefined,
+  configured: readonly Scope[] | undefined,
 ): Promise<DoctorCheck[]> {
   const checks: DoctorCheck[] = [];
   for (const scope of readScopes) {
     const { operation, input, isAnswered } = createScopeProbe(scope);
     const answer = await call({ operation, input, token, requestId: createId("req") });
     const refusal = answer.ok || isAnswered(answer.problem.code) ? undefined : answer.problem;
-    checks.push(createScopeCheck(scope, refusal, told?.includes(scope)));
+    checks.push(createScopeCheck(scope, refusal, configured?.includes(scope)));
     // A problem of the token or of the connection applies to all scopes.
     if (refusal && ["invalid_token", "upstream_unreachable", "upstream_untrusted"].includes(refusal.code))
       return checks;
@@ -28,16 +28,16 @@ export async function checkScopes(
   return [...checks, createSkip("other scopes", untried)];
 }
 
-function createScopeCheck(scope: Scope, refusal: Problem | undefined, told: boolean | undefined): DoctorCheck {
+function createScopeCheck(scope: Scope, refusal: Problem | undefined, configured: boolean | undefined): DoctorCheck {
   if (refusal === undefined) {
     return createAnsweredPass(
       scope,
-      told === false ? "The token has it; PROGRAMME_SCOPES leaves it out." : "The token has it.",
+      configured === false ? "The token has it; PROGRAMME_SCOPES leaves it out." : "The token has it.",
     );
   }
   if (refusal.code !== "insufficient_scope") return createFailure(scope, refusal.message, refusal.remediation);
-  if (told === false) return createPass(scope, "The token lacks it, and PROGRAMME_SCOPES leaves it out.");
-  if (told === undefined) {
+  if (configured === false) return createPass(scope, "The token lacks it, and PROGRAMME_SCOPES leaves it out.");
+  if (configured === undefined) {
     return createWarning(
       scope,
       "The token lacks it: tools that need it are hidden.",

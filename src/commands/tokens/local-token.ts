@@ -25,8 +25,8 @@ export async function issueProcessToken(app: App): Promise<{ token: string; revo
  */
 export async function loadLocalToken(app: App, { filesBeside }: Config): Promise<string> {
   const file = filesBeside === undefined ? undefined : `${filesBeside}.token`;
-  const kept = file === undefined ? undefined : await readToken(file);
-  if (kept !== undefined && (await isValid(app, kept))) return kept;
+  const stored = file === undefined ? undefined : await readToken(file);
+  if (stored !== undefined && (await isValid(app, stored))) return stored;
   const businessId = await loadFirstBusiness(app.store);
   const { token } = await issueToken(app.store, { businessId, name: "local", scopes: ordinaryScopes, expiresAt: null });
   if (file !== undefined) await writeFile(file, `${token}\n`, { mode: 0o600 });

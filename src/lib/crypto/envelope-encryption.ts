@@ -1,11 +1,11 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 
 /** Encrypts texts so that only the holder of the key can read them, and only in their context. */
-export interface Sealer {
+export interface TextCipher {
   /** @param context - identifies what the text belongs to; it can be decrypted only with the same context */
-  seal(text: string, context: string): string;
+  encrypt(text: string, context: string): string;
   /** Decrypts a text. Returns `undefined` for another key or context, or an altered text. */
-  open(sealed: string, context: string): string | undefined;
+  decrypt(encrypted: string, context: string): string | undefined;
 }
 
 const version = "v1";
@@ -17,7 +17,7 @@ const tagBytes = 16;
  * Creates a cipher (AES-256-GCM) with a key for each purpose, derived from a master key (HKDF-SHA256).
  * @param masterKey - returns 32 bytes; called when first needed
  */
-export function createSealer(masterKey: () => Buffer, purpose: string): Sealer {
+export function createTextCipher(masterKey: () => Buffer, purpose: string): TextCipher {
   let derived: Buffer | undefined;
   const deriveKey = () => {
     derived ??= Buffer.from(hkdfSync("sha256", masterKey(), "", purpose, 32));
@@ -25,17 +25,17 @@ export function createSealer(masterKey: () => Buffer, purpose: string): Sealer {
   };
 
   return {
-    seal(text, context) {
+    encrypt(text, context) {
       const iv = randomBytes(ivBytes);
       const cipher = createCipheriv(algorithm, deriveKey(), iv, { authTagLength: tagBytes }).setAAD(
         Buffer.from(context),
       );
-      const sealed = Buffer.concat([iv, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);
-      return `${version}.${sealed.toString("base64url")}`;
+      const encrypted = Buffer.concat([iv, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);
+      return `${version}.${encrypted.toString("base64url")}`;
     },
 
-    open(sealed, context) {
-      const [prefix, encoded = ""] = sealed.split(".", 2);
+    decrypt(encrypted, context) {
+      const [prefix, encoded = ""] = encrypted.split(".", 2);
       const bytes = Buffer.from(encoded, "base64url");
       if (prefix !== version || bytes.length < ivBytes + tagBytes) return undefined;
       const iv = bytes.subarray(0, ivBytes);

@@ -1,10 +1,10 @@
 /** The settings that must be equal in all processes of a database: digests by setting name. */
-export type Marks = Readonly<Record<string, string>>;
+export type SettingDigests = Readonly<Record<string, string>>;
 
 /** The processes that use a database. Times are ISO. */
 export interface Peers {
   /** Announces a process and its digests until a time. Returns the digests of the other running processes. */
-  announce(processId: string, marks: Marks, now: string, until: string): Promise<readonly Marks[]>;
+  announce(processId: string, digests: SettingDigests, now: string, until: string): Promise<readonly SettingDigests[]>;
   leave(processId: string): Promise<void>;
   /** Records that a process sends mail through a server. */
   noteMailServer(now: string): Promise<void>;

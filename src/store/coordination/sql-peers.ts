@@ -1,10 +1,10 @@
 import type { Db } from "../database.ts";
 import { type Engine, forUpdate } from "../engine.ts";
 import { masterKeyName } from "../settings.ts";
-import type { Marks, Peers } from "./peers.ts";
+import type { Peers, SettingDigests } from "./peers.ts";
 
 interface Announcement {
-  readonly marks: Marks;
+  readonly digests: SettingDigests;
   readonly until: string;
 }
 
@@ -13,15 +13,15 @@ const mailServerName = "mail server seen";
 
 export function createPeers({ read, transact }: Pick<Engine, "read" | "transact">): Peers {
   return {
-    announce: (processId, marks, now, until) =>
+    announce: (processId, digests, now, until) =>
       transact(async (db) => {
         // One at a time: of two processes that start together, one sees the other.
         await forUpdate(db, db.selectFrom("settings").select("name").where("name", "=", masterKeyName)).execute();
         const others = await readOthers(db, processId);
         const gone = others.filter(({ until }) => until <= now);
         for (const { name } of gone) await db.deleteFrom("settings").where("name", "=", name).execute();
-        await write(db, prefix + processId, JSON.stringify({ marks, until } satisfies Announcement));
-        return others.filter((other) => !gone.includes(other)).map((other) => other.marks);
+        await write(db, prefix + processId, JSON.stringify({ digests, until } satisfies Announcement));
+        return others.filter((other) => !gone.includes(other)).map((other) => other.digests);
       }),
     async leave(processId) {
       await transact((db) =>

@@ -81,8 +81,8 @@ function createReachable(routes: readonly Route[]): Reachable {
 /** Returns the error of a single server, or one error that lists the error of each server. */
 function failureOf(routes: readonly Route[], failures: ReadonlyMap<number, unknown>): unknown {
   // If one route of a server could not be tried, the error of its other route says more.
-  const telling = [...failures].toSorted(([, a], [, b]) => Number(isAboutEncryption(b)) - Number(isAboutEncryption(a)));
-  const errors = new Map(telling.map(([index, error]) => [routes[index]?.place, error]));
+  const ordered = [...failures].toSorted(([, a], [, b]) => Number(isAboutEncryption(b)) - Number(isAboutEncryption(a)));
+  const errors = new Map(ordered.map(([index, error]) => [routes[index]?.place, error]));
   if (errors.size === 1) return [...errors.values()][0];
   const each = [...errors].map(([place, error]) => `${place}: ${describeFailure(error)}`);
   return new AggregateError(errors.values(), each.join("; "));

@@ -8,5 +8,5 @@ export function encodeText(text: string): string {
 
 export function decodeText(text: string): string {
   if (!text.includes(mark)) return text;
-  return text.replace(/\uffff([\ufffe\uffff])/g, (_, kept) => (kept === mark ? mark : "\0"));
+  return text.replace(/\uffff([\ufffe\uffff])/g, (_, character) => (character === mark ? mark : "\0"));
 }

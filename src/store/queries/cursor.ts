@@ -20,7 +20,7 @@ interface Payload {
 export function createCursors(key: Buffer, list: readonly unknown[]) {
   const f = hashSha256Hex(toCanonicalJson(list)).slice(0, 32);
   return {
-    seal([k, ...i]: Position): string {
+    encode([k, ...i]: Position): string {
       const payload: Payload = { v: version, k, i, f };
       const text = Buffer.from(JSON.stringify(payload));
       return Buffer.concat([computeMac(key, text), text]).toString("base64url");
@@ -29,7 +29,7 @@ export function createCursors(key: Buffer, list: readonly unknown[]) {
      * Verifies and decodes a cursor.
      * @throws Problem `invalid_cursor`
      */
-    open(cursor: string): Position {
+    decode(cursor: string): Position {
       const bytes = Buffer.from(cursor, "base64url");
       const text = bytes.subarray(macBytes);
       // Node's decoder ignores stray characters and bits, which an issued cursor never has.

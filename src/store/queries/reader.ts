@@ -144,7 +144,7 @@ export class SqlReader implements Reader {
   ): Promise<PageOf<R>> {
     const { limit, lastEvaluatedKey } = page;
     const cursors = createCursors(this.shared.cursorKey, [this.businessId, source.name, sort.column, query]);
-    let after = lastEvaluatedKey === undefined ? undefined : cursors.open(lastEvaluatedKey);
+    let after = lastEvaluatedKey === undefined ? undefined : cursors.decode(lastEvaluatedKey);
     const found: R[] = [];
     for (let more = true; more && found.length <= limit; ) {
       const step = await this.#rows(source, query, sort, limit + 1, after);
@@ -156,7 +156,7 @@ export class SqlReader implements Reader {
     const rows = found.slice(0, limit);
     const last = rows.at(-1);
     if (found.length <= limit || last === undefined) return { rows };
-    return { rows, lastEvaluatedKey: cursors.seal(getPosition(source, sort, last)) };
+    return { rows, lastEvaluatedKey: cursors.encode(getPosition(source, sort, last)) };
   }
 
   async #rows<R>(

@@ -178,7 +178,7 @@ class Session implements DatabaseConnection {
   readonly #db: DatabaseSync;
   readonly #statements = new Map<string, Statement>();
   /** Statements of prepared queries, whose number is bounded. */
-  #kept = new WeakMap<object, Statement>();
+  #preparedStatements = new WeakMap<object, Statement>();
   readonly #patienceMs: number;
   #begun = false;
 
@@ -237,12 +237,12 @@ class Session implements DatabaseConnection {
 
   close(): void {
     this.#statements.clear();
-    this.#kept = new WeakMap();
+    this.#preparedStatements = new WeakMap();
     this.#db.close();
   }
 
   #run<R>(query: CompiledQuery | PreparedQuery): QueryResult<R> {
-    const { statement, answersRows } = "prepared" in query ? this.#keep(query) : this.#prepare(query.sql);
+    const { statement, answersRows } = "prepared" in query ? this.#getStatement(query) : this.#prepare(query.sql);
     const values = query.parameters.map(toBindable);
     if (answersRows) return { rows: statement.all(...values) as R[] };
     const { changes } = statement.run(...values);
@@ -255,14 +255,14 @@ class Session implements DatabaseConnection {
     if (this.#begun && !this.#db.isTransaction) throw new Error("The database has rolled the transaction back");
   }
 
-  #keep({ prepared, sql }: PreparedQuery): Statement {
-    let kept = this.#kept.get(prepared);
-    if (!kept) {
-      kept = prepareStatement(this.#db, sql);
-      kept.statement.setReturnArrays(true);
-      this.#kept.set(prepared, kept);
+  #getStatement({ prepared, sql }: PreparedQuery): Statement {
+    let statement = this.#preparedStatements.get(prepared);
+    if (!statement) {
+      statement = prepareStatement(this.#db, sql);
+      statement.statement.setReturnArrays(true);
+      this.#preparedStatements.set(prepared, statement);
     }
-    return kept;
+    return statement;
   }
 
   #prepare(sql: string): Statement {

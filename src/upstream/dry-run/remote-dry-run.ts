@@ -96,9 +96,9 @@ const removeRef: PlanDryRun = async (read, { personId, version, namespace, objec
     ref["namespace"] === namespace &&
     ref["objectType"] === objectType &&
     (ref["externalId"] === undefined || ref["externalId"] === externalId);
-  const kept = refs.filter((ref) => !isNamed(ref));
+  const externalRefs = refs.filter((ref) => !isNamed(ref));
   const change = { table: "persons", id: String(personId), before: { ...before, externalRefs: refs } } as const;
-  return { changes: [{ ...change, after: { ...before, externalRefs: kept } }] };
+  return { changes: [{ ...change, after: { ...before, externalRefs } }] };
 };
 
 const updateProgram: PlanDryRun = async (read, { programId, version, lifecycleStatus }) => {

@@ -25,11 +25,13 @@ export function createContactHider(handles: Pseudonymizer): TextChange {
 }
 
 function hideAddresses(text: string, handles: Pseudonymizer): string {
-  return replaceAddresses(text, (found, written) => (isAddressHandle(found) ? written : handles.seal("email", found)));
+  return replaceAddresses(text, (found, written) =>
+    isAddressHandle(found) ? written : handles.pseudonymize("email", found),
+  );
 }
 
 function hidePhoneNumbers(text: string, handles: Pseudonymizer): string {
-  return mayHoldPhoneNumber(text) ? replacePhoneNumbers(text, (found) => handles.seal("phone", found)) : text;
+  return mayHoldPhoneNumber(text) ? replacePhoneNumbers(text, (found) => handles.pseudonymize("phone", found)) : text;
 }
 
 /**
@@ -52,7 +54,7 @@ export function hidePhonesIn(value: unknown, handles: Pseudonymizer, name = ""):
   if (typeof value === "string" || typeof value === "number") {
     const text = String(value);
     if (phones.test(name) && /\p{Nd}{3}/u.test(text.replace(/\P{Nd}/gu, "")) && getHandleKind(text) === undefined) {
-      return handles.seal("phone", text);
+      return handles.pseudonymize("phone", text);
     }
     return typeof value === "string" ? hidePhoneNumbers(value, handles) : value;
   }
@@ -68,13 +70,13 @@ export function hidePhonesIn(value: unknown, handles: Pseudonymizer, name = ""):
  * read, because it has the form of an address or number.
  * @throws Problem `invalid_handle` for one that is forged, or whose value would be shown from then on
  */
-export function openHandlesIn(value: unknown, handles: Pseudonymizer, path: string): unknown {
+export function resolveHandlesIn(value: unknown, handles: Pseudonymizer, path: string): unknown {
   const hide = createContactHider(handles);
   return mapTexts(value, (text) => {
     const kind = getHandleKind(text);
     if (kind === undefined) return text;
-    const opened = handles.open(kind, text, path);
-    if (hide(opened) !== handles.seal(kind, opened))
+    const opened = handles.resolve(kind, text, path);
+    if (hide(opened) !== handles.pseudonymize(kind, opened))
       throw createInvalidHandleProblem(path, "Here it would be shown: leave this value out");
     return opened;
   });

@@ -10,7 +10,7 @@ import { toJsonText } from "../../lib/json-cache.ts";
 import { toFailure } from "../../pipeline/failure.ts";
 import type { Answer, DryRunResult, Failure, Success, Upstream, UpstreamCall } from "../port.ts";
 import { getIdentity } from "../request-caller.ts";
-import { createContactHider, hidePhonesIn, isPlain, openHandlesIn } from "./hide-contacts.ts";
+import { createContactHider, hidePhonesIn, isPlain, resolveHandlesIn } from "./hide-contacts.ts";
 import type { Pseudonymizer } from "./pseudonyms.ts";
 import { mapTexts, sanitizeText, type TextChange } from "./sanitize-text.ts";
 
@@ -92,17 +92,17 @@ function resolveHandles(operation: Operation, input: Readonly<Record<string, unk
 function pseudonymizeAnswer(operation: Operation, answer: Answer, handles: Pseudonymizer): Answer {
   const hide = createContactHider(handles);
   if (!answer.ok) return mapFailureTexts(answer, hide);
-  return withData(answer, sealed(operation.data, answer.data, handles), hide);
+  return withData(answer, replaceAnnotatedValues(operation.data, answer.data, handles), hide);
 }
 
 /** Replaces the values of annotated fields first, so that they get the right kind of handle. */
-function sealed(schema: z.core.$ZodType, data: unknown, handles: Pseudonymizer): unknown {
+function replaceAnnotatedValues(schema: z.core.$ZodType, data: unknown, handles: Pseudonymizer): unknown {
   return createFieldTransform(schema, sealMarked)?.(data, { handles }) ?? data;
 }
 
 /** Returns a record as agents see it. */
 export function protectRecord(schema: z.core.$ZodType, record: unknown, handles: Pseudonymizer): unknown {
-  return mapRecordTexts(sealed(schema, record, handles), createContactHider(handles));
+  return mapRecordTexts(replaceAnnotatedValues(schema, record, handles), createContactHider(handles));
 }
 
 /** Removes the link to a file that shows more than agents may see, because it works for anyone. */
@@ -160,13 +160,15 @@ type MarkTransform = (mark: FieldAnnotation, inner: Transform<Sealing> | undefin
 
 const sealMarked: MarkTransform = ({ handle, freeForm }, inner) => {
   if (freeForm) return (value, { handles }) => hidePhonesIn(value, handles);
-  return handle ? (value, { handles }) => (typeof value === "string" ? handles.seal(handle, value) : value) : inner;
+  return handle
+    ? (value, { handles }) => (typeof value === "string" ? handles.pseudonymize(handle, value) : value)
+    : inner;
 };
 
 const openMarked: MarkTransform = ({ handle, freeForm }, inner) => {
-  if (freeForm) return (value, { handles, path = "" }) => openHandlesIn(value, handles, path);
+  if (freeForm) return (value, { handles, path = "" }) => resolveHandlesIn(value, handles, path);
   return handle
-    ? (value, { handles, path = "" }) => (typeof value === "string" ? handles.open(handle, value, path) : value)
+    ? (value, { handles, path = "" }) => (typeof value === "string" ? handles.resolve(handle, value, path) : value)
     : inner;
 };
 

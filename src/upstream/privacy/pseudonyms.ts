@@ -12,12 +12,12 @@ import { type Problem, problem } from "../../contract/errors.ts";
  */
 export interface Pseudonymizer {
   /** Returns the handle of a value. Values that are too long are withheld. */
-  seal(kind: HandleKind, value: string): string;
+  pseudonymize(kind: HandleKind, value: string): string;
   /**
    * Returns the value of a handle. Any other text is returned unchanged.
    * @throws Problem `invalid_handle` for a handle that is forged, of another kind or of another organisation
    */
-  open(kind: HandleKind, text: string, path: string): string;
+  resolve(kind: HandleKind, text: string, path: string): string;
 }
 
 /** Returns the problem for a handle in the argument at `path`. */
@@ -103,14 +103,14 @@ export function createPseudonymizer(secret: Uint8Array, realm: string): Pseudony
   const made = new LRUCache<string, string>({ max: maxMade });
 
   return {
-    seal(kind, value) {
+    pseudonymize(kind, value) {
       const key = `${kind} ${value}`;
       const handle = made.get(key) ?? createHandle(kind, value);
       made.set(key, handle);
       return handle;
     },
 
-    open(kind, text, path) {
+    resolve(kind, text, path) {
       const encrypted = decodeHandle(kind, text);
       if (encrypted === undefined) return text;
       const value = decrypt(kind, encrypted);

@@ -5,7 +5,7 @@ import { isObject } from "../../lib/is-object.ts";
 import type { HttpResponse } from "./http-client.ts";
 
 /** The usable parts of an error response. */
-interface Told {
+interface ReportedError {
   /** In lower case with underscores; empty if there is none. */
   readonly code: string;
   readonly message: string;
@@ -20,13 +20,13 @@ export function toProblemFromResponse(
   body: Readonly<Record<string, unknown>>,
 ): Problem {
   const { status } = response;
-  const told = readReportedError(response, body);
-  const { code, details, retryAfterSeconds } = told;
+  const reported = readReportedError(response, body);
+  const { code, details, retryAfterSeconds } = reported;
   const upstreamId = getUpstreamRequestId(response);
   if (status === 401) return problem("invalid_token");
-  if (status === 403 || code === "insufficient_scope") return mapForbidden(operation, response, told);
+  if (status === 403 || code === "insufficient_scope") return mapForbidden(operation, response, reported);
   const asked = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
-  if (status === 429 || code === "rate_limited") return problem(chooseRateCode(operation, told), asked);
+  if (status === 429 || code === "rate_limited") return problem(chooseRateCode(operation, reported), asked);
   if ([502, 503, 504].includes(status)) {
     return problem("upstream_unavailable", { ...asked, cause: `status ${status}`, ...upstreamId });
   }
@@ -37,7 +37,7 @@ export function toProblemFromResponse(
     return problem("upstream_invalid_answer", { cause, ...upstreamId });
   }
   if (status === 404 && isObject(body["error"])) return problem("not_found");
-  return mapRefusal(response, told);
+  return mapRefusal(response, reported);
 }
 
 /** Returns the service's id of the request, by which its operator can find it. */
@@ -46,7 +46,7 @@ export function getUpstreamRequestId({ headers }: HttpResponse): { readonly upst
   return id !== undefined && /^[\w.:-]{1,128}$/.test(id) ? { upstreamRequestId: id } : {};
 }
 
-function mapRefusal(response: HttpResponse, { code, message }: Told): Problem {
+function mapRefusal(response: HttpResponse, { code, message }: ReportedError): Problem {
   const { status } = response;
   const address = status === 404 && message === "" ? "there may be no such service at PROGRAMME_BASE_URL" : "";
   return problem("upstream_refused", {
@@ -57,7 +57,7 @@ function mapRefusal(response: HttpResponse, { code, message }: Told): Problem {
   });
 }
 
-function readReportedError({ headers }: HttpResponse, { error }: Readonly<Record<string, unknown>>): Told {
+function readReportedError({ headers }: HttpResponse, { error }: Readonly<Record<string, unknown>>): ReportedError {
   const { code, message, details } = isObject(error) ? error : {};
   const shown = isObject(details) ? limitDetails(details) : {};
   const inDetails = shown["retryAfterSeconds"];
@@ -71,13 +71,17 @@ function readReportedError({ headers }: HttpResponse, { error }: Readonly<Record
 }
 
 /** Maps a 403. Only a response about scopes becomes `insufficient_scope`; a gateway's or policy's refusal does not. */
-function mapForbidden(operation: Operation, response: HttpResponse, told: Told): Problem {
-  const requiredScopes = readRequiredScopes(operation, response, told);
-  return requiredScopes.length > 0 ? problem("insufficient_scope", { requiredScopes }) : mapRefusal(response, told);
+function mapForbidden(operation: Operation, response: HttpResponse, reported: ReportedError): Problem {
+  const requiredScopes = readRequiredScopes(operation, response, reported);
+  return requiredScopes.length > 0 ? problem("insufficient_scope", { requiredScopes }) : mapRefusal(response, reported);
 }
 
-function readRequiredScopes(operation: Operation, { headers }: HttpResponse, told: Told): readonly string[] {
-  const { code, message, details } = told;
+function readRequiredScopes(
+  operation: Operation,
+  { headers }: HttpResponse,
+  reported: ReportedError,
+): readonly string[] {
+  const { code, message, details } = reported;
   const named = [
     details["requiredScopes"],
     details["requiredScope"],
@@ -95,7 +99,7 @@ function readRequiredScopes(operation: Operation, { headers }: HttpResponse, tol
 }
 
 /** Returns the export quota's code if an export is refused for minutes. */
-function chooseRateCode({ quota }: Operation, { code, retryAfterSeconds = 0 }: Told): ProblemCode {
+function chooseRateCode({ quota }: Operation, { code, retryAfterSeconds = 0 }: ReportedError): ProblemCode {
   return code === "export_rate_limited" || (quota && retryAfterSeconds > 60) ? "export_rate_limited" : "rate_limited";
 }
 

@@ -16,16 +16,16 @@ export interface RateThrottle {
   /** Learns the token's rate from the headers of a response. */
   learn(token: string, headers: Headers): void;
   /** Records that the service refused a call of the token for this time. */
-  refused(token: string, retryAfterSeconds: number): void;
+  recordRefusal(token: string, retryAfterSeconds: number): void;
   /**
    * Checks that the token may create an export now.
    * @throws Problem `export_rate_limited`
    */
   checkExport(token: string): void;
   /** Records that the token created an export, or was refused one for this time. */
-  exported(token: string, retryAfterSeconds?: number): void;
+  recordExport(token: string, retryAfterSeconds?: number): void;
   /** Returns the token's known rate. */
-  remaining(token: string): { readonly limit: number; readonly remaining: number };
+  getRate(token: string): { readonly limit: number; readonly remaining: number };
 }
 
 const windowMs = 60_000;
@@ -33,8 +33,8 @@ const windowMs = 60_000;
 export const maxWaitMs = 10_000;
 export const maxThrottledTokens = 10_000;
 
-interface Lane {
-  readonly turns: SlidingWindow;
+interface TokenSchedule {
+  readonly slots: SlidingWindow;
   limit: number;
   blockedUntilMs: number;
   exportFromMs: number;
@@ -46,35 +46,35 @@ export function createRateThrottle(
   requestsPerMinute: number,
   exportIntervalSeconds: number,
 ): RateThrottle {
-  const lanes = new LRUCache<string, Lane>({ max: maxThrottledTokens });
+  const schedules = new LRUCache<string, TokenSchedule>({ max: maxThrottledTokens });
   const getNowMs = () => clock.now().getTime();
 
-  function getLane(token: string, now = getNowMs()): Lane {
+  function getSchedule(token: string, now = getNowMs()): TokenSchedule {
     const key = computeSecretFingerprint(token);
-    let lane = lanes.get(key);
-    if (!lane) {
-      lane = { turns: createTurns(), limit: requestsPerMinute, blockedUntilMs: 0, exportFromMs: 0 };
-      lanes.set(key, lane);
+    let schedule = schedules.get(key);
+    if (!schedule) {
+      schedule = { slots: createSlidingWindow(), limit: requestsPerMinute, blockedUntilMs: 0, exportFromMs: 0 };
+      schedules.set(key, schedule);
     }
-    lane.turns.forget(now - windowMs);
+    schedule.slots.forget(now - windowMs);
     // Slots and blocks beyond the longest wait mean that the clock was set back.
-    if (lane.turns.lastMs > now + maxWaitMs) lane.turns.forget(Number.POSITIVE_INFINITY);
-    if (lane.blockedUntilMs > now + windowMs) lane.blockedUntilMs = 0;
-    return lane;
+    if (schedule.slots.lastMs > now + maxWaitMs) schedule.slots.forget(Number.POSITIVE_INFINITY);
+    if (schedule.blockedUntilMs > now + windowMs) schedule.blockedUntilMs = 0;
+    return schedule;
   }
 
-  function blockLane(lane: Lane, seconds: number, maxMs: number): void {
-    lane.blockedUntilMs = Math.max(lane.blockedUntilMs, getNowMs() + Math.min(seconds * 1000, maxMs));
+  function blockToken(schedule: TokenSchedule, seconds: number, maxMs: number): void {
+    schedule.blockedUntilMs = Math.max(schedule.blockedUntilMs, getNowMs() + Math.min(seconds * 1000, maxMs));
   }
 
   return {
     take(token) {
       const now = getNowMs();
-      const { turns, limit, blockedUntilMs } = getLane(token, now);
-      const atMs = Math.max(now, blockedUntilMs, turns.fromLastMs(limit) + windowMs, turns.lastMs);
+      const { slots, limit, blockedUntilMs } = getSchedule(token, now);
+      const atMs = Math.max(now, blockedUntilMs, slots.fromLastMs(limit) + windowMs, slots.lastMs);
       const waitMs = atMs - now;
       if (waitMs > maxWaitMs) throw problem("rate_limited", { retryAfterSeconds: Math.ceil(waitMs / 1000) });
-      turns.add(atMs);
+      slots.add(atMs);
       return waitMs;
     },
 
@@ -82,26 +82,26 @@ export function createRateThrottle(
       const limit = parseLimit(headers);
       const { left, resetSeconds } = parseRemaining(headers);
       if (limit === undefined && left === undefined) return;
-      const lane = getLane(token);
-      if (limit !== undefined) lane.limit = Math.min(limit, requestsPerMinute);
+      const schedule = getSchedule(token);
+      if (limit !== undefined) schedule.limit = Math.min(limit, requestsPerMinute);
       // A hint only delays the next call. Only a refusal rejects calls.
-      if (left === 0 && lane.turns.count < lane.limit) blockLane(lane, resetSeconds ?? 1, maxWaitMs);
+      if (left === 0 && schedule.slots.count < schedule.limit) blockToken(schedule, resetSeconds ?? 1, maxWaitMs);
     },
 
-    refused: (token, retryAfterSeconds) => blockLane(getLane(token), retryAfterSeconds, windowMs),
+    recordRefusal: (token, retryAfterSeconds) => blockToken(getSchedule(token), retryAfterSeconds, windowMs),
 
     checkExport(token) {
-      const retryAfterSeconds = Math.ceil((getLane(token).exportFromMs - getNowMs()) / 1000);
+      const retryAfterSeconds = Math.ceil((getSchedule(token).exportFromMs - getNowMs()) / 1000);
       if (retryAfterSeconds > 0) throw problem("export_rate_limited", { retryAfterSeconds });
     },
 
-    exported(token, retryAfterSeconds = exportIntervalSeconds) {
-      getLane(token).exportFromMs = getNowMs() + Math.min(retryAfterSeconds, exportIntervalSeconds) * 1000;
+    recordExport(token, retryAfterSeconds = exportIntervalSeconds) {
+      getSchedule(token).exportFromMs = getNowMs() + Math.min(retryAfterSeconds, exportIntervalSeconds) * 1000;
     },
 
-    remaining(token) {
-      const { turns, limit } = getLane(token);
-      return { limit, remaining: Math.max(0, limit - turns.count) };
+    getRate(token) {
+      const { slots, limit } = getSchedule(token);
+      return { limit, remaining: Math.max(0, limit - slots.count) };
     },
   };
 }
@@ -119,14 +119,14 @@ interface SlidingWindow {
 }
 
 /** Stored in chunks, so that old slots can be removed without moving the others. */
-const pieceLength = 128;
+const chunkLength = 128;
 
-function createTurns(): SlidingWindow {
-  const pieces: number[][] = [[]];
+function createSlidingWindow(): SlidingWindow {
+  const chunks: number[][] = [[]];
   /** Index of the first remaining slot in the first chunk. */
   let first = 0;
   let count = 0;
-  const getSlotTime = (index: number) => pieces[Math.floor(index / pieceLength)]?.[index % pieceLength] ?? 0;
+  const getSlotTime = (index: number) => chunks[Math.floor(index / chunkLength)]?.[index % chunkLength] ?? 0;
   return {
     get count() {
       return count;
@@ -136,17 +136,17 @@ function createTurns(): SlidingWindow {
     },
     fromLastMs: (places) => (places > count ? Number.NEGATIVE_INFINITY : getSlotTime(first + count - places)),
     add(atMs) {
-      if (pieces.at(-1)?.length === pieceLength) pieces.push([]);
-      pieces.at(-1)?.push(atMs);
+      if (chunks.at(-1)?.length === chunkLength) chunks.push([]);
+      chunks.at(-1)?.push(atMs);
       count += 1;
     },
     forget(untilMs) {
       while (count > 0 && getSlotTime(first) <= untilMs) {
         first += 1;
         count -= 1;
-        if (first < pieceLength) continue;
-        pieces.shift();
-        if (count === 0) pieces.push([]);
+        if (first < chunkLength) continue;
+        chunks.shift();
+        if (count === 0) chunks.push([]);
         first = 0;
       }
     },

@@ -94,7 +94,7 @@ const maxHolders = 64;
 class Remote {
   readonly #options: RemoteOptions;
   readonly #origin: string;
-  readonly #pace: RateThrottle;
+  readonly #throttle: RateThrottle;
   readonly #memory: ScopeCache;
   readonly #request: Request;
   readonly #requestPersons: Request;
@@ -109,10 +109,10 @@ class Remote {
     const { baseUrl, client, clock, timeouts, circuitBreaker, telemetry } = options;
     this.#options = options;
     this.#origin = new URL(baseUrl).origin;
-    this.#pace = createRateThrottle(clock, options.requestsPerMinute, options.exportIntervalSeconds);
+    this.#throttle = createRateThrottle(clock, options.requestsPerMinute, options.exportIntervalSeconds);
     this.#memory = createScopeCache(clock, options.scopes);
     const retryPolicy = createRetryPolicy(circuitBreaker, timeouts);
-    this.#request = createRequester({ baseUrl, client, retryPolicy, pace: this.#pace, telemetry });
+    this.#request = createRequester({ baseUrl, client, retryPolicy, throttle: this.#throttle, telemetry });
     this.#requestPersons = withPersonsCursor(this.#request);
     this.#searchShown = withShownSearch(this.#request);
     this.#standardFields = createStandardFields(this.#request, clock);
@@ -138,7 +138,7 @@ class Remote {
       token: { prefix: token?.slice(0, visibleTokenChars) ?? "" },
       business: typeof known === "string" ? { businessId: known } : undefined,
       scopesAre: this.#options.scopes ? "configured" : "supposed",
-      rate: { ...this.#pace.remaining(token ?? ""), windowSeconds: 60 },
+      rate: { ...this.#throttle.getRate(token ?? ""), windowSeconds: 60 },
       events: undefined,
       fault: answered ? undefined : answer.problem,
     };
@@ -174,13 +174,13 @@ class Remote {
       const { data, page, replayed } = await this.#requestOf(call)(call, operation, parts);
       const redactor = createRedactor(operation.data);
       this.#memory.holds(token, operation.scope);
-      if (operation.quota === "export" && !replayed) this.#pace.exported(token);
+      if (operation.quota === "export" && !replayed) this.#throttle.recordExport(token);
       return {
         ok: true,
         status: operation.status ?? 200,
         data: await this.#shown(operation, redactor, data, call),
         ...(page ? { page } : {}),
-        rate: { ...this.#pace.remaining(token), windowSeconds: 60 },
+        rate: { ...this.#throttle.getRate(token), windowSeconds: 60 },
         replayed,
       };
     } catch (error) {
@@ -217,15 +217,15 @@ class Remote {
     if (given) authorizeInput(given, operation, valid);
     if (idempotencyKey !== undefined) checkIdempotencyKey(idempotencyKey);
     // With the caller's own idempotency key, the service may return an earlier answer.
-    else if (operation.quota === "export") this.#pace.checkExport(token);
+    else if (operation.quota === "export") this.#throttle.checkExport(token);
     return splitInput(operation, valid);
   }
 
   /** Returns the scopes that the operator gave the token or the caller. Undefined if only the service limits them. */
   #given({ within }: UpstreamCall): { readonly scopes: ReadonlySet<Scope> } | undefined {
-    const told = this.#options.scopes;
-    if (told === undefined) return within && { scopes: within };
-    return confineScopes({ scopes: new Set(told) }, within);
+    const configured = this.#options.scopes;
+    if (configured === undefined) return within && { scopes: within };
+    return confineScopes({ scopes: new Set(configured) }, within);
   }
 
   /**

@@ -14,7 +14,7 @@ export interface Requesting {
   readonly baseUrl: string;
   readonly client: HttpClient;
   readonly retryPolicy: RetryPolicy;
-  readonly pace: RateThrottle;
+  readonly throttle: RateThrottle;
   readonly telemetry: Telemetry;
 }
 
@@ -24,7 +24,7 @@ export interface Requesting {
  */
 export type Request = (call: UpstreamCall, operation: Operation, parts: InputParts) => Promise<ParsedResponse>;
 
-export function createRequester({ baseUrl, client, retryPolicy, pace, telemetry }: Requesting): Request {
+export function createRequester({ baseUrl, client, retryPolicy, throttle, telemetry }: Requesting): Request {
   const prefix = `${new URL(baseUrl).pathname.replace(/\/$/, "")}/integrations/v1`;
 
   return async (call, operation, parts) => {
@@ -53,14 +53,14 @@ export function createRequester({ baseUrl, client, retryPolicy, pace, telemetry 
   };
 
   function takeTurn(token: string): number {
-    const waitMs = pace.take(token);
-    if (waitMs > 0) telemetry.note("pace", waitMs);
+    const waitMs = throttle.take(token);
+    if (waitMs > 0) telemetry.note("throttleWait", waitMs);
     return waitMs;
   }
 
   async function attemptRequest(token: string, operation: Operation, request: HttpRequest): Promise<ParsedResponse> {
     const response = await client.send(request);
-    pace.learn(token, response.headers);
+    throttle.learn(token, response.headers);
     try {
       return readAnswer(operation, response);
     } catch (error) {
@@ -72,8 +72,8 @@ export function createRequester({ baseUrl, client, retryPolicy, pace, telemetry 
   function noteRefusal(token: string, { code, details }: Problem): void {
     const { retryAfterSeconds } = details ?? {};
     if (typeof retryAfterSeconds !== "number") return;
-    if (code === "rate_limited") pace.refused(token, retryAfterSeconds);
-    if (code === "export_rate_limited") pace.exported(token, retryAfterSeconds);
+    if (code === "rate_limited") throttle.recordRefusal(token, retryAfterSeconds);
+    if (code === "export_rate_limited") throttle.recordExport(token, retryAfterSeconds);
   }
 }
 

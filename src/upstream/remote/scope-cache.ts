@@ -39,9 +39,9 @@ const nothing: Learnt = { missing: new Map(), rejectedUntilMs: 0 };
  * @param told - the configured scopes of the token. Without them, every scope is assumed except the one that shows
  * sensitive data, which must be granted explicitly.
  */
-export function createScopeCache(clock: Clock, told: readonly Scope[] | undefined): ScopeCache {
+export function createScopeCache(clock: Clock, configured: readonly Scope[] | undefined): ScopeCache {
   const learnt = new LRUCache<string, Learnt>({ max: maxTokens });
-  const supposed = new Set<Scope>(told ?? excludeSensitiveScopes(scopes));
+  const supposed = new Set<Scope>(configured ?? excludeSensitiveScopes(scopes));
 
   const getLearnt = (token: string) => learnt.get(computeSecretFingerprint(token)) ?? nothing;
 
