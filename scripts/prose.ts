@@ -4,12 +4,13 @@ import { createLinter, loadTextlintrc } from "textlint";
 /** Checks the prose of pages and comments by the rules of `.textlintrc.json`. Quotations are not checked. */
 const linter = createLinter({ descriptor: await loadTextlintrc() });
 
-const pages = ["*.md", "docs/**/*.md", ".github/**/*.md"];
+const pages = ["*.md", "docs/**/*.md", "evals/*.md", ".github/**/*.md"];
 const exclude = ["**/node_modules/**", "docs/commands.md", "docs/configuration.md", "docs/errors.md"];
 const sources = [
   "src/{contract,domain,retention,service}/**/*.ts",
   "scripts/**/*.ts",
   "bench/**/*.ts",
+  "evals/**/*.ts",
   "examples/*.mjs",
 ];
 

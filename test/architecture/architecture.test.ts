@@ -2,20 +2,29 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import { describe, expect, test } from "vitest";
 import { check } from "./check.ts";
-import { confined, direction } from "./direction.ts";
+import { confined, direction, maxFileLines } from "./direction.ts";
+import { checkNames } from "./names.ts";
+import { read } from "./read.ts";
 
 const src = join(import.meta.dirname, "../../src");
+const evals = join(import.meta.dirname, "../../evals");
 
-function readProject(): Map<string, string> {
-  const paths = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".ts"));
-  return new Map(paths.map((path) => [path.replaceAll(sep, "/"), readFileSync(join(src, path), "utf8")]));
+function readSources(folder: string): Map<string, string> {
+  const paths = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".ts"));
+  return new Map(paths.map((path) => [path.replaceAll(sep, "/"), readFileSync(join(folder, path), "utf8")]));
 }
 
 describe("the project", () => {
   test("keeps the direction of imports, the sizes and the names", () => {
-    const sources = readProject();
+    const sources = readSources(src);
     expect(sources.size).toBeGreaterThan(50);
     expect(check(sources)).toEqual([]);
+  });
+
+  test("keeps the sizes and the names in its evals", () => {
+    const facts = [...readSources(evals)].map(([path, text]) => [path, read(path, text)] as const);
+    expect(checkNames(new Map(facts))).toEqual([]);
+    expect(facts.filter(([, { lines }]) => lines > maxFileLines).map(([path]) => path)).toEqual([]);
   });
 });
 

@@ -1,7 +1,7 @@
 /** The verbs with which exported functions begin. Add one only if none of these fits. */
 export const verbs: ReadonlySet<string> = new Set(
   `
-  abort add allow answer append apply assert assign authenticate authorize await begin bind block build call can
+  abort accept add allow answer append apply assert assign authenticate authorize await begin bind block build call can
   cancel cancels change check choose classify clear close coerce collect combine compare compile complete compose
   compute configure confine confirm connect consume contains convert copy count create decode decrypt define delete
   deliver derive describe detect disable disabled discover divide drain dry edit emit enable encode encrypt end ends

@@ -1,0 +1,15 @@
+import type { AgentConnection } from "../harness/connection.ts";
+import type { HumanRule } from "../harness/human.ts";
+import type { Task } from "../harness/task.ts";
+
+/** What an agent gets to work on a task. */
+export interface AgentTask {
+  readonly task: Task;
+  readonly connection: AgentConnection;
+  /** Answers what the agent asks in the chat. */
+  readonly askHuman: HumanRule;
+  readonly now: Date;
+}
+
+/** Works on a task with the tools of a connection, and returns its last message. */
+export type EvalAgent = (assignment: AgentTask) => Promise<string>;

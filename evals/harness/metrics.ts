@@ -1,0 +1,45 @@
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
+import type { CallRecord, ToolDescription } from "./connection.ts";
+
+/** What an agent's work on a task cost and showed. */
+export interface TaskMetrics {
+  readonly calls: number;
+  /** Calls that were refused or failed for another reason than a human's no. */
+  readonly failedCalls: number;
+  /** Bytes of results that the agent read. */
+  readonly bytes: number;
+  /** Tokens (o200k_base) of what the agent wrote into calls and read from results. */
+  readonly tokens: number;
+  /** Different e-mail addresses in results, handles and those of the prompt not counted. */
+  readonly addresses: number;
+  /** Changes that need a human's agreement and had none. */
+  readonly unaskedChanges: number;
+}
+
+export function measureCalls(calls: readonly CallRecord[], prompt: string): TaskMetrics {
+  const known = new Set(findAddresses(prompt));
+  const seen = new Set(calls.flatMap(({ text }) => findAddresses(text)).filter((address) => !known.has(address)));
+  return {
+    calls: calls.length,
+    failedCalls: calls.filter(({ failed }) => failed).length,
+    bytes: sumOf(calls, ({ text }) => Buffer.byteLength(text)),
+    tokens: sumOf(calls, ({ arguments: args, text }) => countTokens(JSON.stringify(args)) + countTokens(text)),
+    addresses: seen.size,
+    unaskedChanges: sumOf(calls, ({ unasked }) => unasked.length),
+  };
+}
+
+/** Counts the tokens of a tool list as the budget of the list does. */
+export function countListTokens(tools: readonly ToolDescription[]): number {
+  return sumOf(tools, (tool) => countTokens(JSON.stringify(tool)));
+}
+
+/** Returns the addresses in a text. Handles are below `invalid`, where nobody can be reached. */
+function findAddresses(text: string): string[] {
+  const found = text.match(/[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+/gu) ?? [];
+  return found.map((address) => address.toLowerCase()).filter((address) => !address.endsWith(".invalid"));
+}
+
+function sumOf<T>(values: readonly T[], measure: (value: T) => number): number {
+  return values.reduce((sum, value) => sum + measure(value), 0);
+}

@@ -1,0 +1,20 @@
+import { createScriptedAgent, hasScript } from "../agents/script.ts";
+import { runTask, type TaskResult } from "./run-task.ts";
+import type { Task } from "./task.ts";
+import type { WorldFactory } from "./world.ts";
+
+/** The results of a task's scripts: with the tools of the interface alone, and with workflow tools. */
+export interface ScriptResults {
+  readonly operations: TaskResult;
+  /** The same result if the task has no script of its own for workflow tools. */
+  readonly workflows: TaskResult;
+}
+
+/** Runs the recorded scripts of a task, each in a world of its own. */
+export async function runScripts(task: Task, worlds: WorldFactory): Promise<ScriptResults> {
+  const operations = await runTask(task, { worlds, agent: createScriptedAgent("operations") });
+  const workflows = hasScript("workflows", task.name)
+    ? await runTask(task, { worlds, agent: createScriptedAgent("workflows") })
+    : operations;
+  return { operations, workflows };
+}

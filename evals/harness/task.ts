@@ -1,0 +1,47 @@
+import type { Scope } from "../../src/contract/access/scopes.ts";
+import type { HumanRule } from "./human.ts";
+import type { World } from "./world.ts";
+
+/** What a task tries. The first two are work of a foundation's staff; their sums are compared with the goal. */
+export type TaskKind =
+  | "reading"
+  | "writing"
+  | "privacy"
+  | "injection"
+  | "refusal"
+  | "conflict"
+  | "flaky upstream"
+  | "chat confirmation";
+
+export interface Task {
+  readonly name: string;
+  readonly kind: TaskKind;
+  /** What a person asks of the agent, in a person's words. */
+  readonly prompt: string;
+  readonly limits: { readonly calls: number; readonly bytes: number };
+  /** The present, ISO. Default: the day on which the demonstration data ends. */
+  readonly now?: string;
+  /** Scopes of the agent's token. Default: all. */
+  readonly scopes?: readonly Scope[];
+  /** Whether the tools work on a remote service whose connection fails now and then. */
+  readonly flaky?: boolean;
+  /** Prepares the world over public interfaces. Returns the ids of the records that the check is about. */
+  prepare?(world: World): Promise<readonly string[]>;
+  /** Runs before each of the agent's calls, which it gets as text: what colleagues do while the agent works. */
+  interfere?(world: World, call: string): Promise<void>;
+  /** What the human says to questions. Default: agrees. */
+  human?: HumanRule;
+  /** Returns what is missing or wrong; nothing if the task is done. */
+  check(outcome: Outcome): Promise<string[]>;
+}
+
+/** What is left after an agent has worked. */
+export interface Outcome {
+  readonly world: World;
+  /** What `prepare` returned. */
+  readonly subjects: readonly string[];
+  /** The agent's last message. */
+  readonly answer: string;
+  /** Questions that the human was asked. */
+  readonly questions: readonly string[];
+}

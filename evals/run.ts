@@ -1,0 +1,95 @@
+/** Runs the tasks with a model, or with the recorded scripts, and writes tables of the results. See README.md here. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import type { LanguageModel } from "ai";
+import { createModelAgent } from "./agents/model.ts";
+import { loadModel, NoModel } from "./agents/providers.ts";
+import { chooseServer } from "./harness/choose-server.ts";
+import { formatComparison, formatReport } from "./harness/report.ts";
+import { runScripts } from "./harness/run-scripts.ts";
+import { runTask, type TaskResult } from "./harness/run-task.ts";
+import type { Task } from "./harness/task.ts";
+import { createWorldFactory, type WorldFactory } from "./harness/world.ts";
+import { tasks } from "./tasks/tasks.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    model: { type: "string" },
+    script: { type: "boolean", default: false },
+    server: { type: "string" },
+    task: { type: "string", multiple: true, default: [] },
+    port: { type: "string", default: "0" },
+  },
+});
+
+const unknown = options.task.filter((name) => !tasks.some((task) => task.name === name));
+if (unknown.length > 0) {
+  console.error(`${unknown.join(", ")} is not a task. There are ${tasks.map(({ name }) => name).join(", ")}.`);
+  process.exit(2);
+}
+const chosen = options.task.length === 0 ? tasks : tasks.filter(({ name }) => options.task.includes(name));
+
+if (options.script) await runAllScripts();
+else {
+  try {
+    await runModel(await loadModel(options.model, process.env));
+  } catch (error) {
+    if (!(error instanceof NoModel)) throw error;
+    console.log(`${error.message} Skipped. The recorded scripts need none: npm run evals -- --script`);
+  }
+}
+
+async function runModel(model: LanguageModel): Promise<void> {
+  const agent = createModelAgent(model);
+  const chosenServer = chooseServer(options.server);
+  const results = await runEach((task, worlds) =>
+    runTask(task, { worlds, agent, port: Number(options.port), chooseServer: chosenServer }),
+  );
+  const report = { title: `${options.model} on ${options.server ?? "programme-mcp"}`, results };
+  save("results", "model", formatReport(report), report);
+}
+
+async function runAllScripts(): Promise<void> {
+  const results = await runEach(runScripts);
+  const reports = [
+    { title: "operations", results: results.map(({ operations }) => operations) },
+    { title: "workflows", results: results.map(({ workflows }) => workflows) },
+  ];
+  const text = [formatComparison(reports), ...reports.map(formatReport)].join("\n\n");
+  const pins = results.map(({ operations, workflows }) => [
+    operations.task,
+    { operations: pickPinned(operations), workflows: pickPinned(workflows) },
+  ]);
+  save(".", "scripted", text, Object.fromEntries(pins));
+}
+
+/** What the test of the scripts compares. */
+function pickPinned({ calls, failedCalls, bytes }: TaskResult) {
+  return { calls, failedCalls, bytes };
+}
+
+async function runEach<R>(run: (task: Task, worlds: WorldFactory) => Promise<R>): Promise<R[]> {
+  const worlds = await createWorldFactory();
+  const results: R[] = [];
+  try {
+    for (const task of chosen) {
+      console.error(task.name);
+      results.push(await run(task, worlds));
+    }
+  } finally {
+    await worlds.close();
+  }
+  return results;
+}
+
+/** Prints a table. If it has all tasks, saves it and its data in a folder beside this file. */
+function save(folder: string, name: string, text: string, data: object): void {
+  console.log(text);
+  if (options.task.length > 0) return;
+  const directory = join(import.meta.dirname, folder);
+  mkdirSync(directory, { recursive: true });
+  const heading = "# Results\n\n<!-- Written by `npm run evals`; README.md explains the columns. -->\n\n";
+  writeFileSync(join(directory, `${name}.md`), heading + text);
+  writeFileSync(join(directory, `${name}.json`), `${JSON.stringify(data, null, 2)}\n`);
+}

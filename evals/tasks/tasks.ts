@@ -1,0 +1,15 @@
+import type { Task } from "../harness/task.ts";
+import { peopleTasks } from "./people.ts";
+import { readingTasks } from "./reading.ts";
+import { safetyTasks } from "./safety.ts";
+import { submissionTasks } from "./submissions.ts";
+import { troubleTasks } from "./trouble.ts";
+
+/** All tasks, in the order of the tables. */
+export const tasks: readonly Task[] = [
+  ...readingTasks,
+  ...submissionTasks,
+  ...peopleTasks,
+  ...safetyTasks,
+  ...troubleTasks,
+];
