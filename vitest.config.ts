@@ -70,8 +70,8 @@ export default defineConfig({
     maxWorkers: 3,
     setupFiles: ["test/support/matchers.ts"],
     // These only end a test that hangs: a loaded machine must stay below them.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     expect: { poll: { timeout: 30_000 } },
     restoreMocks: true,
   },
